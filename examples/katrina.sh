@@ -9,7 +9,7 @@
 # TIMENAV_URL and TIMENAV_API_KEY say where the service is and who asks.
 set -euo pipefail
 
-base="${TIMENAV_URL:-http://127.0.0.1:8080}"
+base="${TIMENAV_URL:-$(cat "${TIMENAV_DATA:-timenav-data}/address")}"
 key="${TIMENAV_API_KEY:-$(cat "${TIMENAV_DATA:-timenav-data}/admin.key")}"
 file="${1:-$(dirname "$0")/katrina.csv}"
 timeline=katrina

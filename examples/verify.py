@@ -538,21 +538,21 @@ class Contents:
             periods = {of: None if kept is None else 10**6 * whole(kept) for of, kept in seconds.items()}
             return self.policies.append((position, periods))
         of, cutoff, policy = said["class"], host_micros(said["cutoff"]), dict(self.policies).get(whole(said["policy"]))
-        need(policy and policy[of] is not None, "it names no policy in front of it that lets go what it names")
+        need(policy and policy[of] is not None, "no earlier policy allows what it pruned")
         need(cutoff + policy[of] <= host_micros(members["recorded_at"]), "its cutoff is later than its policy allows")
         runs = [(whole(first), whole(last)) for first, last in said["positions"]]
-        need(all(last < position for _, last in runs), "it names entries that do not come before it")
+        need(all(last < position for _, last in runs), "it lists entries that do not come before it")
         named = sorted(set(self.gone) - outside(runs, set(self.gone)))
         for one in named:
             in_force = bisect.bisect_left([at for at, _ in self.policies], one) - 1
             periods = [each[of] for _, each in self.policies[in_force:]] if in_force >= 0 else [None]
-            need(self.gone[one][0] == of, f"it names entry {one}, which is of another class")
-            need(host_micros(self.gone[one][1]) < cutoff, f"it names entry {one}, which was not recorded before its cutoff")
+            need(self.gone[one][0] == of, f"it lists entry {one}, which belongs to another class")
+            need(host_micros(self.gone[one][1]) < cutoff, f"it lists entry {one}, which was not recorded before its cutoff")
             is_due = None not in periods and max(periods) <= policy[of]
-            need(is_due, f"it names entry {one}, which another policy keeps for longer")
+            need(is_due, f"it lists entry {one}, which another policy keeps longer")
         if len(named) == whole(said["count"]):
             found = hashlib.sha256(b"".join(self.gone[one][2] for one in named)).hexdigest()
-            need(found == said["leaf_hashes_sha256"], "the leaf hashes at its positions are not those that it tells of")
+            need(found == said["leaf_hashes_sha256"], "the leaf hashes at its positions are not the ones it lists")
         self.let_go.update((one, position) for one in named)
         self.swept.update(named)
 
@@ -677,7 +677,7 @@ def tell_unchecked(contents, hidden):
         not_checked(f"what this API key may not see: {counts}")
     swept = sum(len(each.swept) for each in contents.lineage())
     if swept:
-        not_checked(f"payloads that were let go, as the retention of the timeline says: {swept}")
+        not_checked(f"payloads that were pruned, as the retention of the timeline allows: {swept}")
     erased = contents.erasures(is_told_alone=True)
     for what, by in erased[:PROBLEMS_SHOWN_MAX]:
         not_checked(f"{what}, erased by entry {by}")
@@ -870,7 +870,7 @@ KDFS = {1: "hkdf-sha256", 2: "argon2id"}
 
 def read_line(data):
     """b§1: reads one line. Returns its name, and what it says."""
-    need(data.endswith(b"\n"), "the line has no end: the file is cut off")
+    need(data.endswith(b"\n"), "the last line has no line end: the file is cut off")
     line = read_json(data[:-1])
     need(isinstance(line, dict) and len(line) == 1, "this is no line of a bundle")
     (name, said), = line.items()
@@ -1024,7 +1024,7 @@ class Bundle:
                 self.awaited = told["data_id"], told["format"], told["kdf"], told["sha256"], entry["seq"]
             if entry["action"] == "rotate_signing_key" and payload:
                 self.rotated = told["retired_verifier_key"], told["verifier_key"]
-                need(entry["subject"] == self.rotated[1], "its subject is not the key that its payload names")
+                need(entry["subject"] == self.rotated[1], "its subject is not the key named in its payload")
                 self.look_for_proof(leaf, entry["seq"])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"entry {seq} of {layer.id}: {error}") from None
@@ -1039,7 +1039,7 @@ class Bundle:
         need(expected == found, f"what comes before {layer.id!r} is not what it goes on from")
 
     def on_data(self, said):
-        need(self.awaited, "a sealed record stands behind no entry that tells of it")
+        need(self.awaited, "a sealed record does not follow an entry that mentions it")
         (data_id, form, kdf, sha256, seq), self.awaited = self.awaited, None
         is_it = (said["data_id"], said["format"], KDFS.get(said["kdf"])) == (data_id, form, kdf)
         need(is_it, f"the sealed record of entry {seq} is not the one that the entry tells of")
@@ -1090,7 +1090,7 @@ class Bundle:
     def on_checkpoint(self, said):
         need(self.layers, "the checkpoint stands before the entries")
         self.end_layer()
-        need(self.is_own(), "the checkpoint stands before the last layer")
+        need(self.is_own(), "the checkpoint comes before the last layer")
         try:
             checkpoint = open_checkpoint(said["note"].encode(), self.keys)
         except ValueError as error:
@@ -1122,7 +1122,7 @@ class Bundle:
             missing = sorted({*layer.gone.payloads, *layer.gone.data, *(one for one, _ in layer.gone.reads)})
             need(not missing, f"what belongs to entries {missing[:4]} of {layer.id!r} is missing, and no entry erased it")
         need((said["entries"], said["data"]) == (self.entries, self.data_lines), "it says that there are other numbers of entries")
-        need(said["sha256"] == self.hash.hexdigest(), "the lines before the last are not those that it was made for")
+        need(said["sha256"] == self.hash.hexdigest(), "the lines before the last one are not the ones it was created for")
         self.is_over = True
 
 def key_text(key):
@@ -1155,10 +1155,10 @@ def main_of_bundle(args):
         print(f"goes on     from {layer.size} entries of {layer.id}, whose root the fork's first entry has")
     gone = sum(layer.gone.count for layer in bundle.layers)
     let_go = sum(layer.gone.let_go for layer in bundle.layers)
-    print(f"contents    {bundle.payloads} payloads and {bundle.data} sealed records fit; erased, and named by an entry: {gone}")
+    print(f"contents    {bundle.payloads} payloads and {bundle.data} sealed records fit; erased, and listed by an entry: {gone}")
     if let_go:
-        print(f"retention   of these, let go by sweeps: {let_go}")
-    not_checked("the state that follows", "whether each actor might do what an entry says", "whether what a sweep let go was due")
+        print(f"retention   of these, pruned: {let_go}")
+    not_checked("the state that follows", "whether each actor might do what an entry says", "whether what was pruned was due")
     print(f"{args.url} verifies.")
     return 0
 

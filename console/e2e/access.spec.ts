@@ -42,9 +42,9 @@ describe('permissions', () => {
     await page.getByLabel('Write', { exact: true }).fill('not-yet');
     await page.keyboard.press('Enter');
     await page.getByText('reader gets read').waitFor();
-    await page.getByText('There is no user of this name yet').waitFor();
+    await page.getByText('There is no user with this name yet').waitFor();
     await page.getByRole('button', { name: 'Save 2 changes' }).click();
-    await toast(page, 'The permissions of demo are set.');
+    await toast(page, 'The permissions of demo were set.');
     expect(await permissions()).toEqual({ read: ['reader'], write: ['not-yet'], admin: ['admin'] });
     await page.getByRole('list', { name: 'Write: users' }).getByRole('button', { name: 'Remove not-yet' }).click();
     await page.getByText('not-yet loses write').waitFor();
@@ -56,13 +56,13 @@ describe('permissions', () => {
   it('always name an administrator', async () => {
     const page = await on.loggedIn(tab('permissions'));
     await page.getByRole('list', { name: 'Admin: users' }).getByRole('button', { name: 'Remove admin' }).click();
-    await page.getByText('A timeline always has an administrator').waitFor();
+    await page.getByText('A timeline must have an admin').waitFor();
     expect(await page.getByRole('button', { name: 'Save the change' }).isDisabled()).toBe(true);
     // What is not saved outlives a look elsewhere.
     await page.getByRole('link', { name: 'Sessions' }).click();
     await page.getByText('this one').waitFor();
     await page.getByRole('link', { name: 'Permissions' }).click();
-    await page.getByText('A timeline always has an administrator').waitFor();
+    await page.getByText('A timeline must have an admin').waitFor();
     await page.getByRole('button', { name: 'Discard' }).click();
     await page.getByRole('button', { name: 'Nothing to save' }).waitFor();
   });
@@ -77,10 +77,10 @@ describe('permissions', () => {
       permissions: { write: [...before.write, 'theirs'] },
     });
     await page.getByRole('button', { name: 'Save the change' }).click();
-    await page.getByText('Somebody else changed the permissions meanwhile').waitFor();
+    await page.getByText('Somebody else changed the permissions in the meantime').waitFor();
     await page.getByText('theirs gets write').waitFor();
     await page.getByRole('button', { name: 'Save the change' }).click();
-    await toast(page, 'The permissions of demo are set.');
+    await toast(page, 'The permissions of demo were set.');
     expect((await permissions()).write.sort()).toEqual([...before.write, 'mine', 'theirs'].sort());
   });
 });
@@ -97,7 +97,7 @@ describe('what is changed while a change is being saved', () => {
     await write.fill('second');
     await page.keyboard.press('Enter');
     release();
-    await toast(page, 'The permissions of demo are set.');
+    await toast(page, 'The permissions of demo were set.');
     await page.getByText('second gets write').waitFor();
     expect((await permissions()).write.sort()).toEqual([...before.write, 'first'].sort());
     await page.getByRole('button', { name: 'Save the change' }).click();
@@ -114,7 +114,7 @@ describe('what is changed while a change is being saved', () => {
     await page.getByRole('button', { name: 'Restrict hasty' }).click();
     await level.selectOption('full_access');
     release();
-    await toast(page, /hasty is set to read_only/);
+    await toast(page, /hasty is now read_only/);
     await page.getByRole('button', { name: 'Lift the restriction' }).click();
     await page.getByText('Nobody is restricted.').waitFor();
     expect((await on.service.call<{ restrictions: unknown[] }>('GET', 'v1/restrictions')).restrictions).toEqual([]);
@@ -126,19 +126,19 @@ describe('users', () => {
     const page = await on.loggedIn(tab('users'), { expected: REFUSED });
     await page.getByRole('button', { name: 'New user' }).click();
     await page.getByLabel('Name').fill('new user');
-    await page.getByText('A name has letters, digits').waitFor();
+    await page.getByText('A name can contain letters, digits').waitFor();
     await page.getByLabel('Name').fill('admin');
-    await page.getByRole('button', { name: 'Make the user' }).click();
-    await page.getByText('There is a user admin already.').waitFor();
+    await page.getByRole('button', { name: 'Create the user' }).click();
+    await page.getByText('There is already a user admin.').waitFor();
     await page.getByLabel('Name').fill('new-user');
-    await page.getByRole('button', { name: 'Make the user' }).click();
-    await page.getByRole('heading', { name: 'new-user is made' }).waitFor();
+    await page.getByRole('button', { name: 'Create the user' }).click();
+    await page.getByRole('heading', { name: 'new-user was created' }).waitFor();
     await page.getByLabel('New password').fill('short');
     await page.getByRole('button', { name: 'Set the password' }).click();
     await expect.poll(() => page.getByLabel('New password').getAttribute('aria-invalid')).toBe('true');
     await page.getByLabel('New password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Set the password' }).click();
-    await toast(page, 'The password of new-user is set.');
+    await toast(page, 'The password of new-user was set');
 
     // They may read no timeline yet, so the clock of the page is refused.
     const theirs = await on.page({ expected: REFUSED });
@@ -148,7 +148,7 @@ describe('users', () => {
     await page.getByRole('button', { name: 'Remove new-user' }).click();
     const remove = page.getByRole('button', { name: 'Remove the user' });
     expect(await remove.isDisabled()).toBe(true);
-    await page.getByLabel('Type new-user to go on').fill('new-user');
+    await page.getByLabel('Type new-user to continue').fill('new-user');
     await remove.click();
     await toast(page, /new-user was removed/);
     await expect.poll(() => page.getByRole('rowheader', { name: 'new-user' }).count()).toBe(0);
@@ -165,7 +165,7 @@ describe('restrictions', () => {
     await level.selectOption('read_only');
     await page.getByRole('list').getByText('Reads clocks and events, changes nothing.').waitFor();
     await page.getByRole('button', { name: 'Restrict wanderer' }).click();
-    await toast(page, /wanderer is set to read_only/);
+    await toast(page, /wanderer is now read_only/);
     const { restrictions } = await on.service.call<{ restrictions: unknown[] }>('GET', 'v1/restrictions');
     expect(restrictions).toEqual([{ user_id: 'wanderer', restriction_level: 'read_only' }]);
     await level.selectOption('full_access');
@@ -183,12 +183,12 @@ describe('API keys', () => {
     await page.getByRole('button', { name: 'New key' }).click();
     await page.getByLabel('What is it for?').fill('nightly report');
     await page.getByRole('radio', { name: /^Read/ }).check();
-    await page.getByRole('button', { name: 'Make the key' }).click();
-    await page.getByText('It is shown this once.').waitFor();
+    await page.getByRole('button', { name: 'Create the key' }).click();
+    await page.getByText('It is shown only once.').waitFor();
     const key = await page.getByRole('dialog').locator('code').innerText();
     expect(key).toMatch(/^tnk_[0-9A-Za-z]{36}$/);
     await on.service.call('GET', 'v1/clock?timeline_id=demo', undefined, key);
-    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('button', { name: 'I have saved it' }).click();
     const row = page.getByRole('row').filter({ hasText: 'nightly report' });
     expect(await row.innerText()).toMatch(/Read[\s\S]*in 30 days/);
     expect(await page.content()).not.toContain(key);
@@ -197,7 +197,7 @@ describe('API keys', () => {
     await page.getByRole('button', { name: 'Revoke the key' }).click();
     await page.getByText('You have no API key').waitFor();
     await expect(on.service.call('GET', 'v1/clock?timeline_id=demo', undefined, key)).rejects.toThrow('401');
-    await page.getByLabel('Show 1 that works no more').check();
+    await page.getByLabel('Show 1 that no longer works').check();
     await page.getByRole('row').filter({ hasText: 'revoked' }).waitFor();
   });
 
@@ -209,8 +209,8 @@ describe('API keys', () => {
     expect(page.url()).toContain('user=program');
     await page.getByRole('button', { name: 'New key' }).click();
     await page.getByLabel('What is it for?').fill('for a program');
-    await page.getByRole('button', { name: 'Make the key' }).click();
-    await page.getByText('acts in the name of program').waitFor();
+    await page.getByRole('button', { name: 'Create the key' }).click();
+    await page.getByText('can act as program').waitFor();
   });
 });
 
@@ -307,7 +307,7 @@ describe('somebody without rights', () => {
     await page.getByText('You have read on demo. Its settings are for its admins').waitFor();
     for (const name of ['Users', 'Restrictions']) {
       await page.getByRole('link', { name }).click();
-      await page.getByText('This is for operators of the service').waitFor();
+      await page.getByText('Only operators of the service can use this').waitFor();
     }
     await page.getByRole('link', { name: 'API keys' }).click();
     await page.getByText('You have no API key').waitFor();
@@ -324,7 +324,7 @@ describe('every part', () => {
     ['permissions', /Nothing to save/],
     ['log', /entries/],
     ['retention', /How long contents are kept/],
-    ['settings', /What cannot be undone/],
+    ['settings', /Danger zone/],
     ['users', /New user/],
     ['restrictions', /restricted/],
     ['keys', /New key/],

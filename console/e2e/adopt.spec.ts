@@ -55,7 +55,7 @@ describe('a timeline', () => {
     await here.service.user('robert');
     const from = await there.loggedIn('access?timeline=apollo&tab=settings');
     await from.getByRole('button', { name: 'Hand over…' }).click();
-    await from.getByLabel('Type apollo to go on').fill('apollo');
+    await from.getByLabel('Type apollo to continue').fill('apollo');
     await from.getByRole('button', { name: 'Hand over the timeline' }).click();
     await from.getByRole('heading', { name: 'Handed over to another service' }).waitFor();
     await from.addInitScript(() => delete window.showSaveFilePicker);
@@ -79,7 +79,7 @@ describe('a timeline', () => {
     await page.getByLabel('alice, write there, is here').fill('robert');
     await expectAccessible(page);
     await adopt(page).click();
-    await page.getByRole('heading', { name: 'apollo goes on here' }).waitFor();
+    await page.getByRole('heading', { name: 'apollo was adopted' }).waitFor();
     await page.getByRole('definition').getByText('there.example/apollo').waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Open apollo' }).click();
@@ -102,14 +102,14 @@ describe('a timeline', () => {
     // What was signed elsewhere is still what is here.
     await page.goto(`${here.service.url}/#/integrity?timeline=apollo`);
     await page.getByRole('button', { name: 'Compare all entries' }).click();
-    await page.getByText('What was sent is what was signed.').waitFor();
+    await page.getByText('The contents match what was signed.').waitFor();
 
     // A second time there is one of that name: it is said before anything is sent.
     await page.goto(`${here.service.url}/#/clock?timeline=demo`);
     await page.getByRole('button', { name: 'Timeline: demo' }).click();
     await page.getByRole('button', { name: 'Adopt a bundle…' }).click();
     await file(page, path);
-    await page.getByText('There is a timeline apollo here already.').waitFor();
+    await page.getByText('There is already a timeline apollo here.').waitFor();
     await key(page).fill(given);
     expect(await adopt(page).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Cancel' }).click();
@@ -147,9 +147,9 @@ describe('what is wrong', () => {
     await file(page, path);
     await page.getByText('It was not handed over.').waitFor();
     await key(page).fill('no key');
-    await page.getByText('This is no public key').waitFor();
+    await page.getByText('This is not a public key').waitFor();
     await key(page).fill(await keyOf('demo'));
-    await page.getByText('This is a key of the timeline demo, and the file has the timeline mercury.').waitFor();
+    await page.getByText('This is a key of the timeline demo, but the file contains the timeline mercury.').waitFor();
     expect(await adopt(page).isDisabled()).toBe(true);
     // Whether a key is whole is for the service to say.
     await key(page).fill(`${given.slice(0, -6)}AAAAAA`);
@@ -192,12 +192,12 @@ describe('what is wrong', () => {
     await timeline('vostok');
     const page = await adopting();
     await page.route('**/timelines/adopt*', (route) =>
-      route.fulfill({ status: 403, json: { status: 'You may not do this.', code: 'permission_denied' } }),
+      route.fulfill({ status: 403, json: { status: 'You are not allowed to do this.', code: 'permission_denied' } }),
     );
     await file(page, await bundle('vostok'));
     await key(page).fill(await keyOf('vostok'));
     await adopt(page).click();
-    await page.getByRole('alert').getByText('You may not do this.').waitFor();
+    await page.getByRole('alert').getByText('You are not allowed to do this.').waitFor();
   });
 });
 

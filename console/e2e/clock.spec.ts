@@ -22,7 +22,7 @@ async function standing(timeline: string, at = '2028-02-29T07:30:00Z', location 
   await on.service.call('POST', 'v1/travel', { timeline_id: timeline, destination_time: at, location });
 }
 
-const face = (page: Page): ReturnType<Page['getByRole']> => page.getByRole('region', { name: 'What the clock of' });
+const face = (page: Page): ReturnType<Page['getByRole']> => page.getByRole('region', { name: 'The clock of' });
 
 describe('the face', () => {
   it('tells time, date, place and state, in UTC and there', async () => {
@@ -127,7 +127,7 @@ describe('moving the clock', () => {
     await page.getByRole('button', { name: 'a minute a second' }).click();
     await face(page).getByText('60×').waitFor();
     await page.getByLabel('Rate as a number').fill('0');
-    await page.getByText('A clock of rate 0 is a paused one').waitFor();
+    await page.getByText('A rate of 0 would be a pause').waitFor();
     await page.getByLabel('Rate as a number').fill('0.5');
     await page.getByRole('button', { name: 'Set', exact: true }).click();
     await face(page).getByText('0.5×').waitFor();
@@ -234,9 +234,7 @@ describe('who may not move the clock', () => {
       restriction_level: 'limited_access',
     });
     const page = await on.loggedIn('clock?timeline=near', { user: 'limited', expected: REFUSED });
-    await page
-      .getByText(/Your access is limited: the clock may be moved to moments within \d+ days of host time/)
-      .waitFor();
+    await page.getByText(/Your access is limited: you can move the clock only within \d+ days of host time/).waitFor();
     await page.getByText('With limited access, the rate of a clock stays as it is.').waitFor();
     await page.getByRole('button', { name: 'Fast-forward' }).click();
     await page.getByRole('alert').waitFor();

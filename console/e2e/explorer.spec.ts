@@ -81,7 +81,7 @@ describe('a form', () => {
     await page.getByText('29 February 2028, 08:30 UTC').waitFor();
     await time.fill('2028-02-30T08:30:00Z');
     await page.getByRole('button', { name: 'Send' }).click();
-    await page.getByText('One field needs another look.').waitFor();
+    await page.getByText('One field needs attention.').waitFor();
     await page.getByRole('button', { name: 'Send' }).click();
     await answer(page).getByText('400 Bad Request').waitFor();
     await answer(page)
@@ -93,7 +93,7 @@ describe('a form', () => {
   it('is JSON on request, and keeps everything from one to the other', async () => {
     const page = await opened(at('travel', { timeline_id: 'demo', destination_time: '2028-02-29T08:30:00Z' }));
     await page.getByRole('button', { name: 'Edit as JSON' }).click();
-    const json = page.getByLabel('The JSON that is sent');
+    const json = page.getByLabel('JSON to send');
     expect(JSON.parse(await json.inputValue())).toEqual({
       timeline_id: 'demo',
       destination_time: '2028-02-29T08:30:00Z',
@@ -142,7 +142,7 @@ describe('the request', () => {
     await page.getByRole('tab', { name: 'curl', selected: true }).waitFor();
   });
 
-  it('of a look is a QUERY, or a GET on request', async () => {
+  it('that reads is a GET, or a QUERY on request', async () => {
     const page = await opened(
       at('monitor_events', {
         timeline_id: 'demo',
@@ -156,10 +156,10 @@ describe('the request', () => {
     });
     await page.getByRole('button', { name: 'Send' }).click();
     await answer(page).getByText('200 OK').waitFor();
-    await page.getByLabel('Sent as').selectOption('get');
+    await page.getByLabel('Sent as').selectOption('query');
     await page.keyboard.press('Control+Enter');
-    await page.getByRole('region', { name: 'History' }).getByText('GET', { exact: true }).waitFor();
-    expect(sent).toEqual(['QUERY', 'GET']);
+    await page.getByRole('region', { name: 'History' }).getByText('QUERY', { exact: true }).waitFor();
+    expect(sent).toEqual(['GET', 'QUERY']);
   });
 });
 

@@ -29,7 +29,7 @@ describe('the checkpoint', () => {
   it('is told in words, verified here, and can be kept', async () => {
     const page = await on.loggedIn('integrity?timeline=demo');
     const panel = page.getByRole('region', { name: 'Checkpoint' });
-    await panel.getByText('The signature is that of').waitFor();
+    await panel.getByText('It is signed by').waitFor();
     await panel.getByText('The signed note').click();
     const note = (await panel.locator('pre').textContent()) ?? '';
     expect(note).toMatch(/^\S+\/demo\n\d+\n\S+\n\n— \S+\/demo \S+\n$/);
@@ -48,15 +48,15 @@ describe('the checkpoint', () => {
     const panel = page.getByRole('region', { name: 'Compare with one you kept' });
     // Copied without its last line end, as it happens.
     await panel.getByLabel('The note that you kept').fill(kept.checkpoint.trimEnd());
-    await panel.getByText('History is as it was signed.').waitFor();
+    await panel.getByText('History matches what was signed.').waitFor();
     await panel.getByText(`All ${kept.size.toLocaleString('en')} entries are as they were`).waitFor();
     await panel.getByText('Verifier keys that you kept').click();
     await panel.getByLabel('Verifier key').fill(kept.verifier_key);
-    await panel.getByText('History is as it was signed.').waitFor();
+    await panel.getByText('History matches what was signed.').waitFor();
     await panel.getByLabel('Retired key').fill('nothing');
-    await panel.getByText('The retired key is none').waitFor();
+    await panel.getByText('The retired key is invalid').waitFor();
     await panel.getByLabel('Retired key').fill(kept.verifier_key);
-    await panel.getByText('History is as it was signed.').waitFor();
+    await panel.getByText('History matches what was signed.').waitFor();
   });
 
   it('is evidence where it does not fit', async () => {
@@ -67,9 +67,9 @@ describe('the checkpoint', () => {
     await panel
       .getByLabel('The note that you kept')
       .fill(kept.checkpoint.replace(`\n${kept.size}\n`, `\n${kept.size - 1}\n`));
-    await panel.getByText('the signature does not fit').waitFor();
+    await panel.getByText('the signature is invalid').waitFor();
     await panel.getByLabel('The note that you kept').fill(other.checkpoint);
-    await panel.getByText('It is a checkpoint of another ledger').waitFor();
+    await panel.getByText('It is a checkpoint of a different ledger').waitFor();
     await panel.getByLabel('The note that you kept').fill('no note');
     await panel.getByText('The empty line before the signatures is missing.').waitFor();
   });
@@ -136,7 +136,7 @@ describe('an entry', () => {
     await page.route('**/timeline/demo/proof?position=3', (route) => route.fulfill({ json: forged }));
     await page.goto(page.url().replace(/#.*/, '#/integrity?timeline=demo&position=3'));
     await page.getByText('The proof does not hold.').waitFor();
-    await page.getByText('The way ends at another root than the one that was signed').waitFor();
+    await page.getByText('The path ends at a different root than the signed one').waitFor();
   });
 });
 
@@ -145,7 +145,7 @@ describe('a scan', () => {
     const page = await on.loggedIn('integrity?timeline=demo');
     const panel = page.getByRole('region', { name: 'Scan for tampering' });
     await panel.getByRole('button', { name: 'Scan demo' }).click();
-    await panel.getByText('No tampering was found on').waitFor();
+    await panel.getByText('No tampering found on').waitFor();
     await panel.getByText('events compared').waitFor();
     await panel.getByText(/keep the checkpoint and compare/).waitFor();
   });
@@ -197,7 +197,7 @@ describe('a scan', () => {
     const panel = page.getByRole('region', { name: 'Scan for tampering' });
     await panel.getByRole('button', { name: 'Scan demo' }).click();
     const row = panel.getByRole('row', { name: /leaf-mismatch/ });
-    await row.getByText('The checkpoint at 2 entries is right.').waitFor();
+    await row.getByText('The checkpoint at 2 entries is good.').waitFor();
     await expectAccessible(page);
     await row.getByRole('link', { name: '3' }).click();
     await page.getByRole('heading', { name: 'Entry 3', exact: true }).waitFor();
@@ -234,10 +234,10 @@ describe('what entries say', () => {
     });
     await on.service.call('POST', 'v1/erase-data', { timeline_id: 'demo', event_id: 'to-forget' });
     const page = await on.loggedIn('integrity?timeline=demo');
-    const panel = page.getByRole('region', { name: 'What entries say' });
+    const panel = page.getByRole('region', { name: 'Contents of entries' });
     await panel.getByRole('button', { name: 'Compare all entries' }).click();
-    await panel.getByText('What was sent is what was signed.').waitFor();
-    await panel.getByText(/payloads fit what was signed/).waitFor();
+    await panel.getByText('The contents match what was signed.').waitFor();
+    await panel.getByText(/payloads match what was signed/).waitFor();
     await panel.getByText('The entries lead to the root that was signed.').waitFor();
     await panel.getByText('1 payload erased, each by an entry that says so.').waitFor();
     await expectAccessible(page);
@@ -252,9 +252,9 @@ describe('what entries say', () => {
       third.payload = third.payload?.replace('"time":"', '"time":"-') ?? '';
       await route.fulfill({ json: body });
     });
-    const panel = page.getByRole('region', { name: 'What entries say' });
+    const panel = page.getByRole('region', { name: 'Contents of entries' });
     await panel.getByRole('button', { name: 'Compare all entries' }).click();
-    await panel.getByText('What was sent is not what was signed.').waitFor();
+    await panel.getByText('The contents do not match what was signed.').waitFor();
     await panel.getByText('Its payload hashes to').waitFor();
     await panel.getByRole('link', { name: 'Entry 3' }).click();
     await page.getByRole('heading', { name: 'Entry 3', exact: true }).waitFor();

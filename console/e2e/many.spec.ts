@@ -35,7 +35,7 @@ describe('five thousand timelines', () => {
     await search.fill('l-4997');
     await page.getByRole('option', { name: /^tl-4997/ }).waitFor();
     await search.fill('no such name');
-    await page.getByText('No timeline has this in its name.').waitFor();
+    await page.getByText('No timeline name contains this.').waitFor();
     await search.fill('tl-4996');
     await page.keyboard.press('Enter');
     await page.getByText('Nothing has happened on tl-4996 yet').waitFor();
@@ -47,6 +47,8 @@ describe('more events than are read at once', () => {
     // A year of the demo's events does not fit into forty.
     const page = await on.loggedIn('timeline?timeline=demo&most=40');
     await page.getByText(/The first \d+ events of about \d+ in view/).waitFor();
+    // Who hears the axis is told the same.
+    await page.getByText(/^Shows .+, about \d+ events$/).waitFor({ state: 'attached' });
     await page.getByRole('button', { name: 'List', exact: true }).click();
     await page.getByText(/^1 to 50 of about \d+ events in view/).waitFor();
     const first = await page.getByRole('region', { name: 'Events in view' }).getByRole('button').first().innerText();

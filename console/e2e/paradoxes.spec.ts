@@ -46,7 +46,7 @@ describe('what was found', () => {
     const list = page.getByRole('region', { name: 'Paradoxes', exact: true });
     const detail = page.getByRole('article');
     for (const [title, drawn] of [
-      ['Grandfather', 'took away'],
+      ['Grandfather', 'removed'],
       ['Orphaned effect', 'is required by'],
       ['Effect before cause', 'causes,'],
       ['Two places at once', 'km/h'],
@@ -137,7 +137,7 @@ describe('what was found', () => {
   it('is nothing, said proudly', async () => {
     const page = await on.loggedIn('paradoxes?timeline=demo');
     await page.getByRole('heading', { name: 'No paradoxes' }).waitFor();
-    await page.getByText(/events of demo were looked at/).waitFor();
+    await page.getByText(/events of demo were checked/).waitFor();
   });
 });
 
@@ -149,14 +149,14 @@ describe('an intervention', () => {
     await page.getByLabel('Event', { exact: true }).fill('invoice-sen');
     await page.getByRole('button', { name: 'invoice-sent' }).click();
     await page.getByText('1 event depends on it').waitFor();
-    await page.getByLabel('What is done to it').fill('advance 3d');
+    await page.getByLabel('What to do').fill('advance 3d');
     const result = page.getByRole('region', { name: 'Preview' });
     await result.getByText('31 January 2028, 08:30 UTC').waitFor();
-    await result.getByText('It heals a paradox').waitFor();
+    await result.getByText('It resolves a paradox').waitFor();
     await page.getByRole('button', { name: 'cancel', exact: true }).click();
     await result.getByText('does not happen').waitFor();
     await result.getByText('Orphaned effect').waitFor();
-    await page.getByLabel('What is done to it').fill('fly away');
+    await page.getByLabel('What to do').fill('fly away');
     await result.getByText('A note, which changes nothing').waitFor();
     const { event } = await on.service.call<{ event: { time: string } }>(
       'GET',
@@ -187,7 +187,7 @@ describe('an intervention', () => {
     await dialog.getByRole('button', { name: 'Apply', exact: true }).click();
     await page.getByText('removed', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'restore' }).click();
-    await page.getByRole('region', { name: 'Preview' }).getByText('It heals a paradox').waitFor();
+    await page.getByRole('region', { name: 'Preview' }).getByText('It resolves a paradox').waitFor();
   });
 
   it('is done on a fork, and leaves this timeline as it is', async () => {
@@ -214,7 +214,7 @@ describe('an intervention', () => {
       expected: REFUSED,
     });
     await page.getByText('Your access to odd is read-only.').waitFor();
-    expect(await page.getByLabel('What is done to it').isDisabled()).toBe(true);
+    expect(await page.getByLabel('What to do').isDisabled()).toBe(true);
   });
 });
 
@@ -234,8 +234,8 @@ it('fits every width and can be used by everybody', async () => {
     }
     await page.goto(page.url().replace(/#.*/, '#/paradoxes?timeline=odd&tab=lab&event=invoice-sent&action=cancel'));
     await page
-      .getByText('It makes no paradox')
-      .or(page.getByText(/It makes .*paradox/))
+      .getByText('It creates no paradox')
+      .or(page.getByText(/It creates .*paradox/))
       .first()
       .waitFor();
     await expectAccessible(page);

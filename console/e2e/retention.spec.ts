@@ -22,16 +22,16 @@ describe('a retention', () => {
     await on.service.timeline('kept');
     const page = await on.loggedIn(tab('kept'));
     await page.getByText('Nobody has set a retention on this timeline').waitFor();
-    await page.getByText('This service keeps both for 2 seconds at least').waitFor();
+    await page.getByText('This service keeps both for at least 2 seconds').waitFor();
     await page.getByRole('button', { name: 'Change…' }).click();
     const send = page.getByRole('button', { name: 'Set retention' });
     expect(await send.isDisabled()).toBe(true);
     await page.getByLabel('Keep contents of reads', { exact: true }).selectOption({ label: 'For 90 days' });
-    await page.getByText('What is recorded already is kept for ever, as before.').waitFor();
+    await page.getByText('Existing entries are kept forever, as before.').waitFor();
     await page.getByLabel('Keep contents of refused attempts', { exact: true }).selectOption('other');
     const typed = page.getByLabel('Keep contents of refused attempts: length of time');
     for (const [text, told] of [
-      ['1s', 'This service keeps them for 2 seconds at least.'],
+      ['1s', 'This service keeps them for at least 2 seconds.'],
       ['3 months', 'Months and years differ in length'],
     ] as const) {
       await typed.fill(text);
@@ -41,7 +41,7 @@ describe('a retention', () => {
     }
     await typed.fill('36h');
     await send.click();
-    await page.locator('.toasts').getByText('On kept, the contents of reads are kept for P90D').waitFor();
+    await page.locator('.toasts').getByText('On kept, contents of reads are kept for P90D').waitFor();
     expect(await retention('kept')).toEqual({ reads: 'P90D', refusals: 'PT129600S' });
     await page.getByText('for 90 days', { exact: true }).waitFor();
     await page.getByText('for 1 day 12 hours', { exact: true }).waitFor();
@@ -49,8 +49,8 @@ describe('a retention', () => {
 
     // A longer one counts for what is there, too; what is left alone stays as it is.
     await page.getByRole('button', { name: 'Change…' }).click();
-    await page.getByLabel('Keep contents of reads', { exact: true }).selectOption({ label: 'For ever' });
-    await page.getByText('Reads: the longer time also counts for what is still there.').waitFor();
+    await page.getByLabel('Keep contents of reads', { exact: true }).selectOption({ label: 'Forever' });
+    await page.getByText('Reads: the longer time also applies to what is still there.').waitFor();
     await send.click();
     await expect.poll(() => retention('kept')).toEqual({ reads: null, refusals: 'PT129600S' });
 
@@ -97,31 +97,31 @@ describe('a retention', () => {
 });
 
 describe('what is due', () => {
-  it('is let go at once, and the access log and the ledger say so', async () => {
+  it('is pruned at once, and the access log and the ledger say so', async () => {
     await on.service.timeline('swept');
     await on.service.call('POST', 'v1/set-retention', { timeline_id: 'swept', reads: `${FLOOR_SECS}s` });
     for (let read = 0; read < 3; read += 1) await on.service.call('GET', 'v1/clock?timeline_id=swept');
     const page = await on.loggedIn(tab('swept'));
-    await page.getByText('The service looks every ten minutes').waitFor();
+    await page.getByText('The service checks every ten minutes').waitFor();
     await passed(page);
-    await page.getByRole('button', { name: 'Let go now…' }).click();
-    await page.getByText('Nobody can bring it back.').waitFor();
-    await page.getByRole('button', { name: 'Let go now', exact: true }).click();
-    await page.getByText(/^The contents of \d+ entries were let go\.$/).waitFor();
+    await page.getByRole('button', { name: 'Prune now…' }).click();
+    await page.getByText('This cannot be undone.').waitFor();
+    await page.getByRole('button', { name: 'Prune now', exact: true }).click();
+    await page.getByText(/^The contents of \d+ entries were pruned\.$/).waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
     const row = page.getByRole('row').filter({ hasText: 'entries of reads' }).first();
     await row.waitFor();
     expect(await row.innerText()).toMatch(/admin/);
 
     await page.getByRole('link', { name: 'All in the access log' }).click();
-    await page.getByRole('row').filter({ hasText: 'Let go contents' }).filter({ hasText: 'reads' }).first().waitFor();
+    await page.getByRole('row').filter({ hasText: 'Prune contents' }).filter({ hasText: 'reads' }).first().waitFor();
     await page.goto(`${on.service.url}/#/access?timeline=swept&tab=log&action=reads`);
-    await page.getByRole('row').filter({ hasText: 'Reads, let go' }).first().waitFor();
+    await page.getByRole('row').filter({ hasText: 'Reads, pruned' }).first().waitFor();
 
     // What is missing is named by an entry, so the contents still are what was signed.
     await page.goto(`${on.service.url}/#/integrity?timeline=swept`);
     await page.getByRole('button', { name: 'Compare all entries' }).click();
-    await page.getByText('What was sent is what was signed.').waitFor();
+    await page.getByText('The contents match what was signed.').waitFor();
     await page.getByText(/payloads? erased, each by an entry that says so/).waitFor();
   });
 
@@ -129,12 +129,12 @@ describe('what is due', () => {
     await on.service.timeline('young');
     await on.service.call('POST', 'v1/set-retention', { timeline_id: 'young', reads: '90d' });
     const page = await on.loggedIn(tab('young'));
-    await page.getByRole('button', { name: 'Let go now…' }).click();
-    await page.getByRole('button', { name: 'Let go now', exact: true }).click();
-    await page.getByText('Nothing is due to go.').waitFor();
+    await page.getByRole('button', { name: 'Prune now…' }).click();
+    await page.getByRole('button', { name: 'Prune now', exact: true }).click();
+    await page.getByText('Nothing is due to be pruned.').waitFor();
     await page.goto(`${on.service.url}/#/${tab('main')}`);
     await page.getByText('Everything is kept. Set a retention').waitFor();
-    expect(await page.getByRole('button', { name: 'Let go now…' }).isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Prune now…' }).isDisabled()).toBe(true);
   });
 
   it('waits where the clock of the host is in doubt, until an operator says that it is right', async () => {
@@ -158,15 +158,15 @@ describe('what is due', () => {
         },
       });
     });
-    await page.getByRole('button', { name: 'Let go now…' }).click();
-    await page.getByRole('button', { name: 'Let go now', exact: true }).click();
+    await page.getByRole('button', { name: 'Prune now…' }).click();
+    await page.getByRole('button', { name: 'Prune now', exact: true }).click();
     await page.getByText("The host's clock says 2027.").waitFor();
     expect(await page.getByRole('dialog').innerText()).not.toContain('accept_host_clock');
-    const confirm = page.getByRole('button', { name: 'Confirm the clock, and let go' });
+    const confirm = page.getByRole('button', { name: 'Confirm the clock and prune' });
     expect(await confirm.isDisabled()).toBe(true);
     await page.getByRole('checkbox').check();
     await confirm.click();
-    await page.getByText('The contents of 7 entries were let go.').waitFor();
+    await page.getByText('The contents of 7 entries were pruned.').waitFor();
     expect(sent).toEqual([{ timeline_id: 'doubted' }, { timeline_id: 'doubted', accept_host_clock: true }]);
   });
 
@@ -175,11 +175,14 @@ describe('what is due', () => {
     await on.service.call('POST', 'v1/set-retention', { timeline_id: 'gone', reads: '90d' });
     const page = await on.loggedIn(tab('gone'), { expected: REFUSED });
     await page.route('**/v1/prune', (route) =>
-      route.fulfill({ status: 403, json: { status: 'You may not do this.', code: 'permission_denied', detail: '' } }),
+      route.fulfill({
+        status: 403,
+        json: { status: 'You are not allowed to do this.', code: 'permission_denied', detail: '' },
+      }),
     );
-    await page.getByRole('button', { name: 'Let go now…' }).click();
-    await page.getByRole('button', { name: 'Let go now', exact: true }).click();
-    await page.getByRole('alert').getByText('You may not do this.').waitFor();
+    await page.getByRole('button', { name: 'Prune now…' }).click();
+    await page.getByRole('button', { name: 'Prune now', exact: true }).click();
+    await page.getByRole('alert').getByText('You are not allowed to do this.').waitFor();
     await page.getByRole('button', { name: 'Try again' }).waitFor();
   });
 });
@@ -189,7 +192,7 @@ describe('its dialogs', () => {
     it(`can be used by everybody and fit a phone, ${colorScheme}`, async () => {
       await on.service.call('POST', 'v1/set-retention', { timeline_id: 'demo', reads: '90d' });
       const page = await on.loggedIn(tab('demo'), { colorScheme });
-      for (const name of ['Change…', 'Let go now…']) {
+      for (const name of ['Change…', 'Prune now…']) {
         await page.getByRole('button', { name }).click();
         await page.getByRole('dialog').waitFor();
         await expectAccessible(page);

@@ -78,10 +78,10 @@ describe('a bundle', () => {
     expect(await written(page, 'broken.timenav-bundle')).toBe('');
     await page.unroute('**/timeline/demo/bundle');
     await page.route('**/timeline/demo/bundle', (route) =>
-      route.fulfill({ status: 403, json: { status: 'You may not do this.', code: 'permission_denied' } }),
+      route.fulfill({ status: 403, json: { status: 'You are not allowed to do this.', code: 'permission_denied' } }),
     );
     await download(page);
-    await page.getByRole('alert').getByText('You may not do this.').waitFor();
+    await page.getByRole('alert').getByText('You are not allowed to do this.').waitFor();
     expect(await written(page, 'broken.timenav-bundle')).toBe('');
   });
 
@@ -102,7 +102,7 @@ describe('handing over', () => {
     await page.getByRole('button', { name: 'Hand over…' }).click();
     await expectAccessible(page);
     const confirm = page.getByRole('button', { name: 'Hand over the timeline' });
-    const name = page.getByLabel('Type moving to go on');
+    const name = page.getByLabel('Type moving to continue');
     await name.fill('movin');
     expect(await confirm.isDisabled()).toBe(true);
     await name.fill('moving');
@@ -130,16 +130,16 @@ describe('the end of a timeline', () => {
     await on.service.call('POST', 'timelines', { timeline_id: 'heir', fork_of: 'over' });
     const page = await on.loggedIn(settings('over'), { expected: REFUSED });
     await page.getByRole('button', { name: 'End timeline…' }).click();
-    await page.getByText('for 7 days, and are then let go for good').waitFor();
+    await page.getByText('for 7 days, and are then permanently deleted').waitFor();
     await expectAccessible(page);
     const confirm = page.getByRole('button', { name: 'End the timeline' });
-    await page.getByLabel('Type over to go on').fill('Over');
+    await page.getByLabel('Type over to continue').fill('Over');
     expect(await confirm.isDisabled()).toBe(true);
-    await page.getByLabel('Type over to go on').fill('over');
+    await page.getByLabel('Type over to continue').fill('over');
     await confirm.click();
     await page
       .locator('.toasts')
-      .getByText(/^The timeline over has ended\. Its contents are let go from \d+ \w+ \d+ on/)
+      .getByText(/^The timeline over has ended\. Its contents will be deleted after \d+ \w+ \d+/)
       .waitFor();
     await expect.poll(() => new URL(page.url()).hash).toBe('#/clock?timeline=main');
     await expect(on.service.call('GET', 'timeline/over')).rejects.toThrow('timeline_ended');
@@ -152,7 +152,7 @@ describe('the end of a timeline', () => {
     await page.getByRole('button', { name: 'New timeline or fork' }).click();
     await page.getByLabel('Name', { exact: true }).fill('over');
     await page.getByRole('button', { name: 'Create the timeline' }).click();
-    await page.locator('.field').getByText('no name is ever used again').waitFor();
+    await page.locator('.field').getByText('names cannot be reused').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toContain('main');
 
@@ -172,19 +172,19 @@ describe('the end of a timeline', () => {
     const page = await on.loggedIn(settings('main'));
     const end = page.getByRole('button', { name: 'End timeline…' });
     const handOver = page.getByRole('button', { name: 'Hand over…' });
-    await page.getByText('Requests that name no timeline go to main, so it never ends.').waitFor();
+    await page.getByText('Requests that name no timeline use main, so it cannot be ended.').waitFor();
     expect(await end.isDisabled()).toBe(true);
     await handOver.click();
     await page.getByText('Clients that write to it will be refused.').waitFor();
     await page.keyboard.press('Escape');
 
     await page.goto(`${on.service.url}/#/${settings('system')}`);
-    await page.getByText('The service itself keeps system, and it never ends.').waitFor();
+    await page.getByText('The service itself needs system, so it cannot be ended.').waitFor();
     expect([await end.isDisabled(), await handOver.isDisabled()]).toEqual([true, true]);
     expect(await page.getByRole('button', { name: 'Download the bundle' }).isDisabled()).toBe(true);
 
     await page.goto(`${on.service.url}/#/${settings('branch')}`);
-    await page.getByText('A fork cannot go on at another service: it has history of demo').waitFor();
+    await page.getByText('A fork cannot move to another service: it shares history with demo').waitFor();
     expect([await end.isDisabled(), await handOver.isDisabled()]).toEqual([false, true]);
     await page.getByRole('link', { name: 'demo', exact: true }).click();
     await expect.poll(() => new URL(page.url()).hash).toBe('#/timeline?timeline=demo');
@@ -236,7 +236,7 @@ describe('the settings', () => {
     const page = await on.loggedIn('clock?timeline=demo');
     await page.getByRole('button', { name: 'Timeline: demo' }).click();
     await page.getByRole('link', { name: 'Settings of demo' }).click();
-    await page.getByRole('heading', { name: 'What cannot be undone' }).waitFor();
+    await page.getByRole('heading', { name: 'Danger zone' }).waitFor();
     await page.getByRole('link', { name: /^\d+ entries$/ }).click();
     await page.getByRole('heading', { name: 'Integrity' }).waitFor();
   });

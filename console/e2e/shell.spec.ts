@@ -88,7 +88,7 @@ describe('logging in', () => {
   it('keeps its secret from scripts, and writes the name of the user into the access log', async () => {
     const page = await on.loggedIn('clock?timeline=demo');
     expect(await page.evaluate(() => document.cookie)).toBe('');
-    // Which timeline was looked at last is kept, for the next time; no secret is.
+    // Which timeline was checked last is kept, for the next time; no secret is.
     expect(await page.evaluate(() => Object.keys(localStorage))).toEqual(['timenav-timeline']);
     const log = await on.service.call<{ logs: { user_id: string; action: string }[] }>(
       'GET',

@@ -120,7 +120,7 @@ describe('the axis', () => {
 
     await page.reload();
     await page.getByRole('heading', { name: 'In the selected time' }).waitFor();
-    await page.getByRole('button', { name: 'Take the range away' }).click();
+    await page.getByRole('button', { name: 'Remove the range' }).click();
     await page.getByRole('heading', { name: 'In view' }).waitFor();
     await expect.poll(() => param(page, 'range')).toBeNull();
     await expect.poll(placed).toBeGreaterThan(400);

@@ -1,4 +1,4 @@
-/** Finding events of the timeline: map, search and list, for everybody. */
+/** Finding events of the timeline: map, search and list, foreverybody. */
 import { describe, expect, it } from 'vitest';
 import { expectAccessible, expectNoSidewaysScroll } from './harness';
 import { on, WIDTHS, region, axis, card, param, counted, open, timeline, launch, landing, drag } from './timeline-page';
@@ -18,7 +18,7 @@ describe('the map', () => {
     await region(page, 'Axis')
       .getByText(/^\d+ events in the box$/)
       .waitFor();
-    await page.getByRole('button', { name: 'Take the box away' }).click();
+    await page.getByRole('button', { name: 'Remove the box' }).click();
     await counted(page, '491 events');
   });
 

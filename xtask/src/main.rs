@@ -16,6 +16,7 @@ mod tidy;
 mod generate;
 mod bake;
 mod bench;
+mod dist;
 mod fuzz;
 mod fuzz_api;
 
@@ -70,6 +71,8 @@ enum Command {
     BakePlaces,
     /// Makes the list of common passwords anew, from a package of the registry of npm.
     BakePasswords,
+    /// Makes the names that Windows has for time zones anew, from a package of the registry of npm.
+    BakeZones,
     /// Feeds made-up bytes to every parser, and stops at the first finding. Needs nightly Rust.
     Fuzz {
         /// The targets to run; all of them if none is named.
@@ -94,6 +97,9 @@ enum Command {
     },
     /// Leads a thousand random lives of a service, with repetitions, crashes and ends, beside a model. Takes minutes.
     Histories,
+    /// Builds the program that users get, small and the same from the same source, and packs it with its sum into
+    /// target/dist-archives. Takes ten minutes.
+    Dist,
     /// Measures the service against floors in the same run. `cargo xtask bench --help` tells how.
     #[command(disable_help_flag = true)]
     Bench {
@@ -130,10 +136,12 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::CliDocs { check } => generate::run(&root, Document::CommandLine, check),
         Command::BakePlaces => bake::places(&root),
         Command::BakePasswords => bake::passwords(&root),
+        Command::BakeZones => bake::zones(&root),
         Command::Fuzz { list: true, .. } => fuzz::list(&root),
         Command::Fuzz { targets, seconds, list: false } => fuzz::run(&root, &targets, seconds),
         Command::FuzzApi { max_examples, seed } => fuzz_api::run(&root, &fuzz_api::Budget { max_examples, seed }),
         Command::Histories => process::run(&mut process::cargo(&root, HISTORIES)),
+        Command::Dist => dist::run(&root),
         Command::Bench { arguments } => bench::run(&root, &arguments),
         Command::Attack { arguments } => {
             let arguments: Vec<String> = std::iter::once("attack".to_owned()).chain(arguments).collect();

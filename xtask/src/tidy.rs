@@ -14,6 +14,7 @@ mod links;
 mod places;
 mod whitespace;
 mod width;
+mod words;
 
 use std::fmt;
 use std::path::Path;
@@ -71,6 +72,7 @@ fn check(tree: &Tree) -> Vec<Problem> {
         links::check,
         whitespace::check,
         width::check,
+        words::check,
     ];
     checks.iter().flat_map(|check| check(tree)).collect()
 }

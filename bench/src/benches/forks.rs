@@ -2,6 +2,7 @@
 //! and what reading a fork costs, against reading the timeline it came from.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use timenav_core::ids::TimelineId;
@@ -105,6 +106,8 @@ pub(super) fn read_on(
             location: LocationQuery::Anywhere,
             range: TimeRange::everything(),
             as_of: None,
+            filter: Arc::default(),
+            newest_first: false,
             items_max: 100,
             cursor: None,
         };

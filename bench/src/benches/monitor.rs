@@ -121,6 +121,7 @@ impl Subject {
                 range: TimeRange::new(Some(question.from), None)?,
                 after: None,
                 items_max: ITEMS,
+                newest_first: false,
             };
             Ok(self.runtime.block_on(self.store.events(query))?.len())
         })
@@ -134,6 +135,8 @@ impl Subject {
                 location: LocationQuery::Within(question.bbox),
                 range: TimeRange::new(Some(question.from), None)?,
                 as_of: None,
+                filter: Arc::default(),
+                newest_first: false,
                 items_max: ITEMS,
                 cursor: None,
             };

@@ -4,6 +4,7 @@
 //! The time ends when the listener knows of the last event, so that nothing of the work is left for later.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
 use anyhow::Context;
 use timenav_core::event::{Cause, CauseKind, EventDraft};
@@ -67,6 +68,7 @@ impl Subject {
                     timeline: None,
                     topics: vec![Topic::Paradoxes],
                     paradoxes: WatchedParadoxes::default(),
+                    filter: Arc::default(),
                     seen: None,
                 };
                 Some(tokio::spawn(listen(self.engine.watch_ledger(&self.caller, request).await?, told)))

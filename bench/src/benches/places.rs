@@ -195,6 +195,7 @@ impl Subject {
                 range: TimeRange::new(Some(*from), None)?,
                 after: None,
                 items_max: ITEMS,
+                newest_first: false,
             };
             Ok(self.runtime.block_on(self.store.events(query))?.len())
         })

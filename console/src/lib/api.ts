@@ -93,7 +93,7 @@ async function json(answer: Response): Promise<unknown> {
   try {
     return text === '' ? {} : JSON.parse(text);
   } catch {
-    if (answer.ok) throw new Problem(answer.status, 'unreadable', 'The answer is no JSON.', text.slice(0, 200));
+    if (answer.ok) throw new Problem(answer.status, 'unreadable', 'The response is not JSON.', text.slice(0, 200));
     return {};
   }
 }
@@ -123,7 +123,7 @@ export function upload<T>(path: string, file: Blob, options: UploadOptions): Pro
     request.setRequestHeader('Accept', 'application/json');
     request.setRequestHeader('Content-Type', type);
     request.upload.onprogress = (event) => onsent(event.loaded);
-    request.onabort = () => failed(new DOMException('The upload was given up.', 'AbortError'));
+    request.onabort = () => failed(new DOMException('The upload was cancelled.', 'AbortError'));
     request.onerror = () => failed(unreachable());
     request.onload = () => {
       if (request.status === 401) whenLoggedOut();
@@ -136,7 +136,7 @@ export function upload<T>(path: string, file: Blob, options: UploadOptions): Pro
       json(answer).then((body) => (answer.ok ? done(body as T) : failed(problem(answer, body))), failed);
     };
     request.onloadend = () => signal.removeEventListener('abort', abort);
-    if (signal.aborted) failed(new DOMException('The upload was given up.', 'AbortError'));
+    if (signal.aborted) failed(new DOMException('The upload was cancelled.', 'AbortError'));
     else {
       signal.addEventListener('abort', abort);
       request.send(file);
@@ -155,7 +155,7 @@ export function problem(answer: Response, body: unknown): Problem {
   return new Problem(
     answer.status,
     text('code', `http_${answer.status}`),
-    text('status', `The service answered ${answer.status}.`),
+    text('status', `The service returned ${answer.status}.`),
     text('detail', ''),
     Array.isArray(told.errors) ? (told.errors as FieldError[]) : [],
     text('request_id', '') || answer.headers.get('X-Request-Id'),
@@ -165,7 +165,11 @@ export function problem(answer: Response, body: unknown): Problem {
 
 /** Returns a sentence for whatever was thrown. */
 export function sentence(error: unknown): string {
-  if (error instanceof Problem) return error.detail ? `${error.sentence} ${capital(error.detail)}` : error.sentence;
+  if (error instanceof Problem) {
+    const detail = error.detail ? capital(error.detail) : '';
+    // Some details only repeat the sentence.
+    return detail === '' || detail === error.sentence ? error.sentence : `${error.sentence} ${detail}`;
+  }
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -23,7 +23,7 @@ describe('durations', () => {
 
   it('are refused with what would be right', () => {
     expect(read('')).toMatch(/such as 90m/);
-    expect(read('0s')).toMatch(/longer than nothing/);
+    expect(read('0s')).toMatch(/longer than zero/);
     expect(read('-1h')).toMatch(/sign/);
     expect(read('1h30')).toMatch(/unit of 30/);
     expect(read('1y')).toMatch(/P1Y/);

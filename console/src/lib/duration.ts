@@ -26,10 +26,10 @@ const ISO = new RegExp(
 export function readDuration(text: string): Read {
   const given = text.trim();
   if (given === '') return wrong('Write a length of time, such as 90m, 1d12h or P1M.');
-  if (/^[-+]/.test(given)) return wrong('Leave the sign out: rewind goes back, fast-forward goes ahead.');
+  if (/^[-+]/.test(given)) return wrong('Leave out the sign: use rewind to go back, fast-forward to go ahead.');
   const duration = /^p/i.test(given) ? readIso(given) : readShort(given);
   if (typeof duration === 'string') return wrong(duration);
-  if (duration.months === 0 && duration.micros === 0n) return wrong('It has to be longer than nothing.');
+  if (duration.months === 0 && duration.micros === 0n) return wrong('It must be longer than zero.');
   return { ok: true, duration };
 }
 
@@ -66,7 +66,7 @@ function readIso(text: string): Duration | string {
   const parts = ISO.exec(text);
   if (parts === null)
     return /\d\.\d+[YM](?!.*T)/i.test(text)
-      ? 'Months and years have to be whole.'
+      ? 'Months and years must be whole numbers.'
       : 'Write it as P1Y2M10DT2H30M, with T before hours.';
   const units = [7n * DAY, DAY, HOUR, MINUTE, SECOND];
   const micros = units.reduce((sum, unit, index) => sum + times(parts[index + 3] ?? '0', unit), 0n);

@@ -20,8 +20,8 @@ export function expiryIssue(text: string): string | null {
   if (issue !== null) return issue;
   const read = readDuration(text);
   if (!read.ok) return read.problem;
-  if (read.duration.micros < SECOND) return 'A timeline lasts at least one second.';
+  if (read.duration.micros < SECOND) return 'A timeline must last at least one second.';
   if (read.duration.micros > LONGEST_DAYS * 86_400n * SECOND)
-    return `A timeline that ends by itself stands for ${LONGEST_DAYS.toLocaleString('en')} days at most.`;
+    return `A timeline that expires can last at most ${LONGEST_DAYS.toLocaleString('en')} days.`;
   return null;
 }

@@ -136,11 +136,11 @@ describe('a checkpoint', () => {
 
   it('says what is wrong with a note that is none', () => {
     const { note } = vectors.checkpoints.at(-1)!;
-    expect(readNote(note.trimEnd())).toMatch(/not ended/);
-    expect(readNote(note.replaceAll('\n', '\r\n'))).toMatch(/line ends/);
-    expect(readNote(note.replace('\n5\n', '\n05\n'))).toMatch(/three lines/);
+    expect(readNote(note.trimEnd())).toMatch(/incomplete/);
+    expect(readNote(note.replaceAll('\n', '\r\n'))).toMatch(/line endings/);
+    expect(readNote(note.replace('\n5\n', '\n05\n'))).toMatch(/origin, size and root/);
     expect(readNote('a\n1\nb\n')).toMatch(/empty line/);
-    expect(readNote(note.replace('— ', '- '))).toMatch(/signatures/);
+    expect(readNote(note.replace('— ', '- '))).toMatch(/signature lines/);
   });
 });
 

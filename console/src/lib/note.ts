@@ -37,21 +37,21 @@ export async function readKey(text: string): Promise<VerifierKey | null> {
 
 /** Reads a note that holds a checkpoint. Returns what is wrong where it is none. */
 export function readNote(note: string): Checkpoint | string {
-  if (utf8(note).length > NOTE_BYTES_MAX) return 'It is longer than a note may be.';
+  if (utf8(note).length > NOTE_BYTES_MAX) return 'It is longer than a note can be.';
   // eslint-disable-next-line no-control-regex -- they are what is looked for
   if (/[\u0000-\u0009\u000b-\u001f]/.test(note))
-    return 'It has characters that no note has. Was it saved with other line ends?';
-  if (!note.endsWith('\n')) return 'Its last line is not ended: copy the whole note, with the line end.';
+    return 'It has characters that a note cannot have. Was it saved with different line endings?';
+  if (!note.endsWith('\n')) return 'Its last line is incomplete: copy the whole note, including the final line break.';
   const gap = note.lastIndexOf('\n\n');
   if (gap < 0) return 'The empty line before the signatures is missing.';
   const text = note.slice(0, gap + 1);
   const lines = note.slice(gap + 2, -1).split('\n');
-  if (lines.length > SIGNATURES_MAX) return 'It has more signatures than a note may have.';
+  if (lines.length > SIGNATURES_MAX) return 'It has more signatures than a note can have.';
   const signatures: Checkpoint['signatures'] = [];
   for (const line of lines) {
     const [, name = '', base64 = ''] = /^— ([^\s+]+) (\S+)$/u.exec(line) ?? [];
     const bytes = fromBase64(base64);
-    if (name === '' || bytes === null || bytes.length < 5) return 'A line of its signatures is not one.';
+    if (name === '' || bytes === null || bytes.length < 5) return 'One of its signature lines is not valid.';
     signatures.push({ name, id: bytes.slice(0, 4), signature: bytes.slice(4) });
   }
   return readText(text, signatures);
@@ -61,8 +61,8 @@ function readText(text: string, signatures: Checkpoint['signatures']): Checkpoin
   const [origin = '', sizeText = '', rootText = '', ...rest] = text.slice(0, -1).split('\n');
   const root = fromBase64(rootText);
   if (origin === '' || !/^(0|[1-9]\d*)$/.test(sizeText) || root?.length !== 32)
-    return 'Its three lines are not origin, size and root.';
-  if (rest.includes('')) return 'It has an empty line where none may be.';
+    return 'Its first three lines must be origin, size and root.';
+  if (rest.includes('')) return 'It has an empty line in the wrong place.';
   const size = Number(sizeText);
   return Number.isSafeInteger(size)
     ? { origin, size, root, text, signatures }

@@ -11,8 +11,8 @@ export function readRate(text: string): number | string {
     .replaceAll(/[\s,_]/g, '');
   if (!/^(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(given)) return 'Write a number, such as 60 or 0.5.';
   const rate = Number(given);
-  if (rate === 0) return 'A clock of rate 0 is a paused one: press pause.';
-  if (rate < RATE_MIN || rate > RATE_MAX) return 'A rate is between 0.000001 and 1,000,000.';
+  if (rate === 0) return 'A rate of 0 would be a pause: use Pause instead.';
+  if (rate < RATE_MIN || rate > RATE_MAX) return 'A rate must be between 0.000001 and 1,000,000.';
   return rate;
 }
 

@@ -13,7 +13,7 @@ const no = (why: string): Right => ({ may: false, why });
 
 /** Whether events may be recorded and corrected. */
 export function mayRecord(timeline: string): Right {
-  if (timeline === 'system') return no('The timeline system is kept by the service itself.');
+  if (timeline === 'system') return no('Only the service itself writes to the timeline system.');
   const level = session.body?.restriction_level;
   if (level === 'read_only') return no('Your access is read-only. An operator can change that.');
   if (level === 'no_access') return no("You don't have access to clocks and events. An operator can change that.");
@@ -54,8 +54,8 @@ export function mayMakeTimelines(): Right {
 
 /** Whether the timeline may be ended: by those who may erase on it, and never `main` and `system`. */
 export function mayEnd(timeline: string): Right {
-  if (timeline === 'main') return no('Requests that name no timeline go to main, so it never ends.');
-  if (timeline === 'system') return no('The service itself keeps system, and it never ends.');
+  if (timeline === 'main') return no('Requests that name no timeline use main, so it cannot be ended.');
+  if (timeline === 'system') return no('The service itself needs system, so it cannot be ended.');
   const level = session.body?.restriction_level;
   if (level === 'read_only' || level === 'no_access')
     return no('Your access is read-only. An operator can change that.');
@@ -64,7 +64,7 @@ export function mayEnd(timeline: string): Right {
 
 /** Whether a bundle of the timeline may be downloaded: it shows everything, clocks and events too. */
 export function mayExport(timeline: string): Right {
-  if (timeline === 'system') return no('system holds facts of this service, so there is no bundle of it.');
+  if (timeline === 'system') return no('system holds data about this service itself, so it cannot be exported.');
   if (session.body?.restriction_level === 'no_access')
     return no("You don't have access to clocks and events, which a bundle holds. An operator can change that.");
   return YES;

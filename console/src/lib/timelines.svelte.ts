@@ -18,7 +18,7 @@ export interface TimelineBody {
   retention?: Retention | null;
 }
 
-/** Durations as the service writes them; null is for ever. */
+/** Durations as the service writes them; null means forever. */
 export interface Retention {
   reads: string | null;
   refusals: string | null;
@@ -157,7 +157,7 @@ export function firstOf(list: readonly TimelineBody[], last: string | null, hasM
 /** Returns the cursor behind which names begin with something: the last name there can be before it. */
 export function before(start: string): string {
   const shorter = start.slice(0, -1);
-  // A name begins with a letter or a digit.
+  // A name must start with a letter or a digit.
   const letters = shorter === '' ? LETTERS.replace(/[^0-9A-Za-z]/g, '') : LETTERS;
   const at = letters.indexOf(start.slice(-1));
   return at > 0 ? (shorter + letters.charAt(at - 1)).padEnd(NAME_LENGTH_MAX, 'z') : shorter;

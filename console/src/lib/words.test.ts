@@ -3,7 +3,7 @@ import { brief, plain } from './words';
 
 describe('a sentence of the service', () => {
   it('has its backticks taken out', () => {
-    expect(plain('No tampering was found on `demo`.')).toBe('No tampering was found on demo.');
+    expect(plain('No tampering found on `demo`.')).toBe('No tampering found on demo.');
   });
 
   it('has the ids in short that the service made, and no other', () => {

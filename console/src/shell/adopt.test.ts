@@ -16,10 +16,10 @@ const KEY = 'time.example/billing+c3476d15+AQOhB7/zzhC+HXDdGOdLwJln5NYwm6UNXx3ch
 describe('a bundle', () => {
   it('is refused before it is sent where the service would refuse it', () => {
     expect(fileIssue(1_000, 1_000, summary, false)).toBeNull();
-    expect(fileIssue(1_001, 1_000, summary, false)).toContain('1 kB at most');
+    expect(fileIssue(1_001, 1_000, summary, false)).toContain('at most 1 kB');
     expect(fileIssue(1_001, null, summary, false)).toBeNull();
     expect(fileIssue(1, 1_000, { ...summary, isFork: true }, false)).toContain('is a fork');
-    expect(fileIssue(1, 1_000, summary, true)).toContain('There is a timeline billing here already');
+    expect(fileIssue(1, 1_000, summary, true)).toContain('There is already a timeline billing here');
   });
 });
 
@@ -28,9 +28,9 @@ describe('a public key', () => {
     expect(keyIssue(KEY, null)).toBeNull();
     expect(keyIssue(KEY, summary.origin)).toBeNull();
     for (const text of ['', 'AQOhB7', 'time.example/billing+c3476d15', `${KEY} more`, `a b+c3476d15+AQ`])
-      expect(keyIssue(text, null), text).toContain('This is no public key');
+      expect(keyIssue(text, null), text).toContain('This is not a public key');
     expect(keyIssue(KEY, 'time.example/main')).toContain('a key of the timeline billing');
-    expect(keyIssue(KEY, 'other.example/billing')).toContain('the file says that it is of other.example/billing');
+    expect(keyIssue(KEY, 'other.example/billing')).toContain('the file says it belongs to other.example/billing');
   });
 });
 

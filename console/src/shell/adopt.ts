@@ -17,7 +17,7 @@ export interface AdoptedBody {
 
 /** Says that a bundle has more bytes than are adopted. */
 export function tooLarge(bytes: number, bytesMax: number): string {
-  return `The service adopts bundles of ${bytesText(bytesMax)} at most, and this file has ${bytesText(bytes)}.`;
+  return `The service adopts bundles of at most ${bytesText(bytesMax)}, but this file has ${bytesText(bytes)}.`;
 }
 
 /** Returns why a bundle is not adopted, or null. */
@@ -30,7 +30,7 @@ export function fileIssue(
   if (bytesMax !== null && bytes > bytesMax) return tooLarge(bytes, bytesMax);
   if (summary.isFork)
     return `${summary.timeline} is a fork, with history of another timeline. Bundles of forks cannot be adopted.`;
-  if (isHere) return `There is a timeline ${summary.timeline} here already. A timeline keeps its name when it moves.`;
+  if (isHere) return `There is already a timeline ${summary.timeline} here. A timeline keeps its name when it moves.`;
   return null;
 }
 
@@ -39,11 +39,11 @@ const KEY = /^([^+\s]+)\+[0-9a-f]{8}\+[0-9A-Za-z+/]+=*$/;
 /** Returns why a text is not the public key of the ledger, or null. Whether it fits its id the service says. */
 export function keyIssue(text: string, origin: string | null): string | null {
   const name = KEY.exec(text)?.[1];
-  if (name === undefined) return 'This is no public key: it is written as name+id+key, in one line.';
+  if (name === undefined) return 'This is not a public key: it must be name+id+key on one line.';
   if (origin === null || name === origin) return null;
   return timelineOf(name) === timelineOf(origin)
-    ? `This is a key of ${name}, and the file says that it is of ${origin}.`
-    : `This is a key of the timeline ${timelineOf(name)}, and the file has the timeline ${timelineOf(origin)}.`;
+    ? `This is a key of ${name}, but the file says it belongs to ${origin}.`
+    : `This is a key of the timeline ${timelineOf(name)}, but the file contains the timeline ${timelineOf(origin)}.`;
 }
 
 /** Writes who is who as the service reads it; empty where nobody is named. */

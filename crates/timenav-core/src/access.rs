@@ -39,7 +39,7 @@ pub struct Permissions {
     pub read: BTreeSet<UserId>,
     /// Users with write access.
     pub write: BTreeSet<UserId>,
-    /// Users with administrative access.
+    /// Users with admin access.
     pub admin: BTreeSet<UserId>,
 }
 
@@ -168,16 +168,16 @@ pub struct Standing<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Denial {
     /// What the caller may not see does not exist for them.
-    #[error("there is no such thing, or it is not yours to see")]
+    #[error("it does not exist, or you don't have access to it")]
     Hidden,
     /// The caller may see it, but not do this.
-    #[error("this needs the role `{}` on the timeline", .needs.as_str())]
+    #[error("this requires the role `{}` on the timeline", .needs.as_str())]
     Permission {
         /// The role that would do.
         needs: Role,
     },
     /// Only operators do this.
-    #[error("this needs an operator")]
+    #[error("this requires an operator")]
     OperatorOnly,
     /// The caller's time travel is restricted.
     #[error("time travel is restricted to `{}` for this user", .level.as_str())]
@@ -186,7 +186,7 @@ pub enum Denial {
         level: RestrictionLevel,
     },
     /// The moment is too far from host time for this caller.
-    #[error("a user with `limited_access` may go no further than {window_days} days from host time")]
+    #[error("a user with `limited_access` can travel at most {window_days} days from host time")]
     TooFar {
         /// How far would be allowed, in days.
         window_days: u32,

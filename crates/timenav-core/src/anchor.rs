@@ -55,7 +55,7 @@ pub enum AnchorRefusal {
     #[error("a description has at most {DESCRIPTION_BYTES_MAX} bytes")]
     Description,
     /// The timeline has as many anchors as it may have.
-    #[error("there are {ANCHORS_PER_TIMELINE_MAX} anchors on this timeline already, which is the limit")]
+    #[error("this timeline already has {ANCHORS_PER_TIMELINE_MAX} anchors, which is the limit")]
     TooMany,
 }
 

@@ -16,9 +16,7 @@ pub enum AsOf {
 
 /// The text names no moment of a ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "this is a position in the ledger such as `1234`, the id of an anchor, or a host time such as `2024-07-20T20:17:40Z`"
-)]
+#[error("give a ledger position such as `1234`, an anchor id, or a host time such as `2024-07-20T20:17:40Z`")]
 pub struct AsOfError;
 
 /// Reads a position (digits), a host time (a timestamp with a zone), or the id of an anchor.

@@ -73,7 +73,7 @@ pub enum ClockState {
 pub struct Clock {
     /// Where it stands, and whether it moves.
     pub state: ClockState,
-    /// The place last travelled to.
+    /// The place last traveled to.
     pub location: Option<String>,
     /// Counts changes; 0 for a clock that was never touched.
     pub generation: u64,
@@ -129,10 +129,10 @@ pub struct ClockMoved {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ClockRefusal {
     /// The clock would leave −9999…9999.
-    #[error("the clock would leave the years -9999 to 9999")]
+    #[error("the clock would fall outside the years -9999 to 9999")]
     OutOfRange,
     /// The location is empty or longer than [`LOCATION_BYTES_MAX`].
-    #[error("a location has 1 to {LOCATION_BYTES_MAX} bytes")]
+    #[error("a location must have 1 to {LOCATION_BYTES_MAX} bytes")]
     Location,
 }
 

@@ -34,20 +34,20 @@ pub struct EventDraft {
     pub actors: Vec<String>,
     /// Whether it is known, planned or foreseen; known where nothing is said.
     pub kind: Option<EventKind>,
-    /// What it says is so while it lasts.
+    /// States that hold while it lasts.
     pub asserts: Vec<Assertion>,
     /// Anything else: a JSON object in canonical form (RFC 8785).
     pub attributes: Option<String>,
     /// Where the record came from.
     pub source: Option<String>,
-    /// The source's own number for the record, in a sequence without gaps.
+    /// The source's own sequence number for the record, without gaps.
     pub sequence: Option<u64>,
 }
 
 /// One reason for an event. It may be recorded later than its effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
-    /// The event that was the reason.
+    /// The event that was the cause.
     pub event_id: EventId,
     /// How strong a reason.
     pub kind: CauseKind,
@@ -73,7 +73,7 @@ impl CauseKind {
     }
 }
 
-/// How a record knows of what it tells.
+/// How the event is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EventKind {
     /// It was seen. Seen before it happens, it is dated in the future.
@@ -111,7 +111,7 @@ pub struct Assertion {
     pub value: String,
 }
 
-/// How well a time is known.
+/// How precisely a time is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
     /// Only the year.
@@ -192,17 +192,17 @@ impl EventDraft {
         optional("attributes", self.attributes.as_deref(), EVENT_ATTRIBUTES_BYTES_MAX)?;
         let radius_m = self.geo.and_then(|geo| geo.radius_m);
         if radius_m.is_some_and(|metres| !(0.0..=RADIUS_METRES_MAX).contains(&metres)) {
-            return Err(error("geo/radius_m", format!("a radius is in metres, from 0 to {RADIUS_METRES_MAX}")));
+            return Err(error("geo/radius_m", format!("a radius must be from 0 to {RADIUS_METRES_MAX} meters")));
         }
         if self.sequence.is_some_and(|sequence| sequence > EVENT_SEQUENCE_MAX) {
-            return Err(error("sequence", format!("a sequence number is from 0 to {EVENT_SEQUENCE_MAX}")));
+            return Err(error("sequence", format!("a sequence number must be from 0 to {EVENT_SEQUENCE_MAX}")));
         }
         self.check_asserts()?;
         count("causes", self.causes.len(), EVENT_CAUSES_MAX)?;
         count("actors", self.actors.len(), EVENT_ACTORS_MAX)?;
         for (index, cause) in self.causes.iter().enumerate() {
             if self.causes[..index].iter().any(|earlier| earlier.event_id == cause.event_id) {
-                let detail = format!("the cause `{}` is named twice; name it once", cause.event_id);
+                let detail = format!("the cause `{}` is listed twice; list it once", cause.event_id);
                 return Err(error(format!("causes/{index}"), detail));
             }
         }
@@ -218,7 +218,8 @@ impl EventDraft {
             text(&format!("asserts/{index}/value"), value, 1, ASSERTION_BYTES_MAX)?;
             let same = |earlier: &Assertion| earlier.subject == *subject && earlier.predicate == *predicate;
             if self.asserts[..index].iter().any(same) {
-                let detail = format!("`{predicate}` of `{subject}` is asserted twice; it has one value at a time");
+                let detail =
+                    format!("`{predicate}` of `{subject}` is asserted twice; it can have only one value at a time");
                 return Err(error(format!("asserts/{index}"), detail));
             }
         }
@@ -238,7 +239,7 @@ fn text(field: &str, value: &str, bytes_min: usize, bytes_max: usize) -> Result<
     if (bytes_min..=bytes_max).contains(&value.len()) {
         return Ok(());
     }
-    Err(error(field, format!("the text has {} bytes; {bytes_min} to {bytes_max} are allowed", value.len())))
+    Err(error(field, format!("the text has {} bytes; it must have {bytes_min} to {bytes_max}", value.len())))
 }
 
 fn count(field: &str, given: usize, max: usize) -> Result<(), DraftError> {

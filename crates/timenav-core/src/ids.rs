@@ -9,16 +9,16 @@ use crate::limits::ID_BYTES_MAX;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IdError {
     /// Nothing was given.
-    #[error("an id has at least one character")]
+    #[error("an id must have at least one character")]
     Empty,
     /// More than [`ID_BYTES_MAX`] bytes.
-    #[error("an id has at most {ID_BYTES_MAX} characters")]
+    #[error("an id can have at most {ID_BYTES_MAX} characters")]
     TooLong,
     /// The first character is neither letter nor digit.
-    #[error("an id starts with a letter or a digit")]
+    #[error("an id must start with a letter or a digit")]
     Start,
     /// A character that no id has.
-    #[error("an id is made of letters, digits, `.`, `_`, `-`, `:` and `@`, not `{0}`")]
+    #[error("an id can contain only letters, digits, `.`, `_`, `-`, `:` and `@`, not `{0}`")]
     Character(char),
 }
 

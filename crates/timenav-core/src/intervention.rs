@@ -27,9 +27,9 @@ pub enum Effect {
         /// Where, on the earth, if that is known.
         geo: Option<Geo>,
     },
-    /// It is told otherwise.
+    /// It gets another description.
     Describe(String),
-    /// It is called otherwise.
+    /// It gets another name.
     Rename(String),
     /// Nothing but a note on the event.
     Note,
@@ -81,7 +81,7 @@ pub enum Outcome {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InterventionRefusal {
     /// The event would leave −9999…9999.
-    #[error("the event would leave the years -9999 to 9999")]
+    #[error("the event would fall outside the years -9999 to 9999")]
     OutOfRange,
     /// The event does not stand; only restoring is left.
     #[error("the event is cancelled; restore it first")]
@@ -126,7 +126,7 @@ pub fn understand(action: &str) -> Understood {
         }
         // To some, what is moved forward is earlier, and to others later.
         "move" | "push" | "put" | "shift" if timestamp_in(rest).is_none() && has_word(rest, &["back", "forward"]) => {
-            found(None, "which way: `delay 2h` is later, `advance 2h` is earlier")
+            found(None, "a direction: `delay 2h` is later, `advance 2h` is earlier")
         }
         "move" | "reschedule" | "shift" => found(
             moved(rest),

@@ -8,6 +8,7 @@ pub mod ids;
 pub mod limits;
 pub mod place;
 pub mod clock;
+pub mod words;
 pub mod event;
 pub mod intervention;
 pub mod access;

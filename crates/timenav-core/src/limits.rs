@@ -34,6 +34,18 @@ pub const EVENTS_PER_REQUEST_MAX: usize = 1_000;
 pub const PAGE_ITEMS_DEFAULT: usize = 100;
 /// Most items on a page.
 pub const PAGE_ITEMS_MAX: usize = 1_000;
+/// Longest `text` that events are found by, in bytes.
+pub const FIND_TEXT_BYTES_MAX: usize = 256;
+/// Most words in it.
+pub const FIND_WORDS_MAX: usize = 32;
+/// Most values of attributes that events are found by at once.
+pub const FIND_ATTRIBUTES_MAX: usize = 16;
+/// Longest key of an attribute that events are found by, and longest value, in bytes.
+pub const FIND_ATTRIBUTE_BYTES_MAX: usize = 1_024;
+/// Most events that are looked through for one page of those that pass a filter.
+pub const FIND_EVENTS_READ_MAX: usize = 50_000;
+/// Most groups that events are counted in.
+pub const AGGREGATE_GROUPS_MAX: usize = 10_000;
 /// Slowest clock, in millionths of host speed.
 pub const RATE_MICROS_MIN: u64 = 1;
 /// Fastest clock, in millionths of host speed: a year passes in under 32 seconds.

@@ -18,26 +18,28 @@ const OWN_NAME_CHARS_MIN: usize = 3;
 
 /// Why a text is no password at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a password has 1 to {PASSWORD_BYTES_MAX} bytes")]
+#[error("a password must have 1 to {PASSWORD_BYTES_MAX} bytes")]
 pub struct PasswordLength;
 
 /// Why a password is not taken as a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WeakPassword {
     /// It has too few characters.
-    #[error("a password has at least {PASSWORD_CHARS_MIN} characters")]
+    #[error("a password must have at least {PASSWORD_CHARS_MIN} characters")]
     Short,
     /// It has characters that nobody can see or type.
-    #[error("a password has no control characters, such as tabs and line ends")]
+    #[error("a password cannot contain control characters such as tabs and line ends")]
     Control,
     /// It is one character over and over, or nothing but spaces.
-    #[error("a password is more than one character over and over, and more than spaces")]
+    #[error("a password must be more than spaces or one repeated character")]
     Uniform,
     /// It is the user's own name, over and over perhaps, or with little around it.
-    #[error("a password is more than the user's own name, repeated or with a few characters around it")]
+    #[error("a password must be more than the user name, repeated or with a few characters added")]
     OwnName,
     /// It is among those that are tried first.
-    #[error("this password is among the most common ones, which are tried first; take another, such as a sentence")]
+    #[error(
+        "this password is one of the most common ones, which attackers try first; choose another, such as a sentence"
+    )]
     Common,
 }
 

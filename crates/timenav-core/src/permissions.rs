@@ -15,7 +15,7 @@ pub struct PermissionsCommand {
     pub read: Option<BTreeSet<UserId>>,
     /// Users with write access.
     pub write: Option<BTreeSet<UserId>>,
-    /// Users with administrative access.
+    /// Users with admin access.
     pub admin: Option<BTreeSet<UserId>>,
 }
 
@@ -26,8 +26,8 @@ pub struct PermissionsSet(pub Permissions);
 /// What the lists say no to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PermissionsRefusal {
-    /// A timeline always has an administrator.
-    #[error("the timeline would have no administrator; name at least one user in `admin`")]
+    /// A timeline must have an admin.
+    #[error("the timeline would have no admin; name at least one user in `admin`")]
     LastAdmin,
 }
 

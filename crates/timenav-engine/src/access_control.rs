@@ -19,7 +19,7 @@ use crate::permissions::{PermissionsChange, permissions_tag};
 use crate::refusal::Refusal;
 
 impl Engine {
-    /// Says who may do what on a timeline. It counts from the next request on.
+    /// Sets the permissions of a timeline. It counts from the next request on.
     ///
     /// # Errors
     /// The timeline would have no administrator, the tag differs, the caller may not, or the
@@ -48,7 +48,7 @@ impl Engine {
         named.iter().filter(|user_id| !directory.users.contains_key(*user_id)).cloned().collect()
     }
 
-    /// Reads who may do what on a timeline.
+    /// Reads the permissions of a timeline.
     ///
     /// # Errors
     /// The caller does not administer it, or the ledger cannot be written.

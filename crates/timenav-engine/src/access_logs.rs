@@ -47,7 +47,7 @@ pub struct AccessLogs {
     pub action: Option<String>,
     /// Which come first.
     pub order: LogOrder,
-    /// At most so many on the page.
+    /// The maximum number per page.
     pub items_max: usize,
     /// Where the last page ended.
     pub cursor: Option<String>,
@@ -60,7 +60,7 @@ pub struct LogEntry {
     pub position: u64,
     /// Which of the reads that the entry tells of, counted from 0; `None` where it tells of one thing.
     pub index: Option<u32>,
-    /// The acting user; `unknown` where nobody could be identified.
+    /// The acting user; `unknown` if the caller could not be identified.
     pub user_id: String,
     /// What was done.
     pub action: String,

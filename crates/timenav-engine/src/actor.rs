@@ -8,7 +8,7 @@ use crate::caller::{Caller, Credential};
 pub(crate) enum Actor {
     /// A user who showed a key or a session.
     Caller(Caller),
-    /// Nobody could be identified.
+    /// The caller is not authenticated.
     Unknown,
     /// The service itself: on its first start, and where its operator does something with it while it is stopped.
     Service,

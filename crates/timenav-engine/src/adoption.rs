@@ -73,14 +73,14 @@ pub struct AdoptedTimeline {
 #[derive(Debug, thiserror::Error)]
 pub enum UnreadBundle {
     /// It did not arrive whole.
-    #[error("the file did not arrive whole: {0}")]
+    #[error("the upload was incomplete: {0}")]
     Broken(#[from] io::Error),
     /// It is too large.
-    #[error("a bundle that is adopted has at most {ADOPT_BYTES_MAX} bytes")]
+    #[error("a bundle to adopt can have at most {ADOPT_BYTES_MAX} bytes")]
     TooLarge,
     /// The disk has no room for it.
     #[error(
-        "a bundle of {bytes} bytes needs {} bytes on the disk of the service, and {room} are free",
+        "a bundle of {bytes} bytes needs {} bytes on the service's disk, but only {room} are free",
         room_needed(*.bytes)
     )]
     NoRoom {
@@ -166,7 +166,7 @@ impl Engine {
         if room < room_needed(bytes) { Err(UnreadBundle::NoRoom { bytes, room }) } else { Ok(()) }
     }
 
-    /// Goes on with a timeline of another service: everything of it becomes true, or nothing.
+    /// Adopts a timeline from another service: everything of it becomes true, or nothing.
     ///
     /// # Errors
     /// The caller may not, there is such a timeline by now, a limit is reached, a user is not here, a sealed record is here
@@ -225,7 +225,7 @@ fn timeline_of(key: &VerifierKey) -> Result<TimelineId, Refusal> {
     let name = key.name().rsplit_once('/').map_or("", |(_, name)| name);
     let timeline = TimelineId::new(name).map_err(|error| Refusal::id("verifier_key", error))?;
     if timeline.is_system() {
-        return Err(Refusal::invalid("verifier_key", "the timeline `system` of a service is not adopted by another"));
+        return Err(Refusal::invalid("verifier_key", "the timeline `system` cannot be adopted by another service"));
     }
     Ok(timeline)
 }

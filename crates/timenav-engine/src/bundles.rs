@@ -95,7 +95,7 @@ impl Engine {
         if timeline.is_system() {
             return Err(Refusal::invalid(
                 "timeline_id",
-                "`system` holds facts of the service, which no bundle carries away",
+                "`system` holds data about this service itself and cannot be exported as a bundle",
             ));
         }
         for ancestor in state.lineage.iter().filter(|ancestor| ancestor.came_with().is_none()) {
@@ -137,14 +137,13 @@ impl Engine {
             let Some(origin) = state.head.origins.last() else { continue };
             let entry = self.store().entry(state.head.key, origin.end).await?;
             let told = entry.as_ref().and_then(|entry| Adopted::decode(&entry.payload).ok());
-            let told =
-                told.ok_or_else(|| Refusal::Damaged(format!("`{fork}` does not tell what it came here with")))?;
+            let told = told.ok_or_else(|| Refusal::Damaged(format!("`{fork}` does not say what it came with")))?;
             if let Some(layer) = told.layers.iter().find(|layer| layer.erased_later > 0) {
                 let (layer, origin) = (&layer.timeline_id, &told.origin);
                 let detail = format!(
-                    "of `{layer}`, which `{fork}` goes on from, contents were erased by later entries at the service of \
-                     `{origin}`. Only its key shows them, so no bundle of this service can: use the one that was adopted, or \
-                     export the fork there"
+                    "`{fork}` continues from `{layer}`, and later entries at the service of `{origin}` erased some of \
+                     its contents. Only that service's key can prove this, so this service cannot export such a \
+                     bundle: use the one that was adopted, or export the fork there"
                 );
                 return Err(Refusal::invalid("timeline_id", detail));
             }
@@ -244,7 +243,7 @@ impl Writing {
     fn add(&mut self, text: &mut String, line: &Line<'_>) -> Result<(), Refusal> {
         let line = line.to_text();
         if line.len() > BUNDLE_LINE_BYTES_MAX {
-            return Err(Refusal::Damaged(format!("an entry needs a line of {} bytes in a bundle", line.len())));
+            return Err(Refusal::Damaged(format!("an entry would need a line of {} bytes in a bundle", line.len())));
         }
         self.hash.update(line.as_bytes());
         text.push_str(&line);
@@ -273,7 +272,7 @@ impl Writing {
             if !is_whole {
                 let (first, last) = (layer.taken, end - 1);
                 return Err(Refusal::Damaged(format!(
-                    "of entries {first} to {last} of `{}` some are missing",
+                    "some of the entries {first} to {last} of `{}` are missing",
                     layer.id
                 )));
             }
@@ -333,7 +332,7 @@ impl Writing {
             let first = layer.gone.first().unwrap_or_default();
             let of = &layer.id;
             return Err(Refusal::Damaged(format!(
-                "what belongs to entry {first} of `{of}` is missing, and was not erased"
+                "the contents of entry {first} of `{of}` are missing, but were not erased"
             )));
         };
         let (id, key) = (layer.id.clone(), layer.key);
@@ -381,5 +380,5 @@ async fn prove(engine: &Engine, id: &TimelineId, key: TimelineKey, row: &EntryRo
 
 /// Returns bytes as the text that they are.
 fn as_text(bytes: &[u8]) -> Result<Cow<'_, str>, String> {
-    std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|_| "it is no text".to_owned())
+    std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|_| "it is not text".to_owned())
 }

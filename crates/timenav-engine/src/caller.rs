@@ -54,10 +54,10 @@ pub enum AuthFailure {
     #[error("no API key was given")]
     Missing,
     /// What was shown is under another scheme than Bearer, or under none.
-    #[error("`Authorization` does not say that the key is a Bearer key: send `Authorization: Bearer <API_KEY>`")]
+    #[error("`Authorization` lacks the scheme Bearer: send `Authorization: Bearer <API_KEY>`")]
     OtherScheme,
     /// A key was shown where none is looked for.
-    #[error("an API key is read from the header `Authorization` alone: send `Authorization: Bearer <API_KEY>`")]
+    #[error("an API key is accepted only in the `Authorization` header: send `Authorization: Bearer <API_KEY>`")]
     Elsewhere,
     /// The key is malformed, unknown, expired or revoked. Which of these is not told.
     #[error("the API key is not valid")]
@@ -69,7 +69,7 @@ pub enum AuthFailure {
     #[error("the session has ended; log in again")]
     Session,
     /// User and password do not belong together. Whether there is such a user is not told.
-    #[error("user and password do not belong together; which of the two is wrong is not told")]
+    #[error("wrong user name or password")]
     LogIn,
 }
 

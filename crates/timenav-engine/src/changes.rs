@@ -251,7 +251,7 @@ impl Change for EventCorrected {
 /// Something was done to an event.
 #[derive(Clone, Debug)]
 pub(crate) struct EventIntervened {
-    /// Names the intervention.
+    /// The id of the intervention.
     pub(crate) intervention_id: InterventionId,
     pub(crate) event_id: EventId,
     /// What was done.

@@ -116,7 +116,7 @@ impl Committer {
         if let Some(untold) = self.failures.tell(now) {
             tracing::error!(untold, "a group was decided {DECIDED_AGAIN_MAX} times, and others were always faster");
         }
-        let reason = "others write faster than this can be decided; try again".to_owned();
+        let reason = "other writes kept getting in first; try again".to_owned();
         refuse(submissions, &Refusal::Unavailable(reason));
         None
     }
@@ -168,7 +168,9 @@ impl Committer {
         let moved = if self.store.is_shared() {
             self.runtime.block_on(heads_moved(&*self.store, &self.heads, &shared.doors, &shared.options))
         } else {
-            Err(Refusal::Damaged(format!("timeline `{timeline}` was changed by another hand while the service ran")))
+            Err(Refusal::Damaged(format!(
+                "timeline `{timeline}` was modified by another program while the service ran"
+            )))
         };
         match moved {
             Ok(Moved { heads, states, ended }) => {

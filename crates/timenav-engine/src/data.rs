@@ -21,7 +21,7 @@ use crate::vault::{RecordPlace, Vault, VaultError};
 /// After how many seconds it is worth trying again where too many wait.
 const BUSY_SECONDS: u64 = 1;
 
-/// A record that was made.
+/// A record that was created.
 #[derive(Clone, Debug)]
 pub struct Encrypted {
     /// Names it.
@@ -73,7 +73,10 @@ impl Engine {
         let vault = self.vault()?;
         let length = data.as_str().len();
         if length > DATA_BYTES_MAX {
-            return Err(Refusal::invalid("data", format!("data has at most {DATA_BYTES_MAX} bytes, not {length}")));
+            return Err(Refusal::invalid(
+                "data",
+                format!("data can have at most {DATA_BYTES_MAX} bytes, not {length}"),
+            ));
         }
         // A timeline that is not there may be made by this; one that is there, only some may write to.
         if self.state(&timeline).is_some() {

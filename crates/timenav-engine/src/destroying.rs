@@ -20,9 +20,8 @@ impl Engine {
             tracing::warn!(
                 host_time = %now,
                 last_known = %last,
-                "the host's clock says {now}, and {last} was the last time that it was known to be right: nothing is swept, \
-                 let go, ended or forgotten by it until an operator says that it is right now, with \
-                 `timenav prune --accept-host-clock`"
+                "the host's clock says {now}, but was last known to be right at {last}: nothing is pruned, ended or \
+                 expired by it until an operator confirms the clock with `timenav prune --accept-host-clock`"
             );
         }
         if doubt.is_none() && clock.is_to_be_kept(now) {

@@ -57,7 +57,7 @@ impl AskedScan {
 }
 
 impl Engine {
-    /// Looks for tampering with a timeline. The asking is an entry before the looking begins.
+    /// Scans a timeline for tampering. The asking is an entry before the looking begins.
     /// Dropping the future ends the scan.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ impl Engine {
         let place = self
             .scan_places()
             .take(&caller.user_id)
-            .ok_or(Refusal::RateLimited { what: "scans at this moment", retry_after_seconds: BUSY_SECONDS })?;
+            .ok_or(Refusal::RateLimited { what: "scans at the same time", retry_after_seconds: BUSY_SECONDS })?;
         let scan = LogScan { depth: depth.to_string() };
         let answer = self.submit(caller, timeline.clone(), scan, None).await?;
         Ok(AskedScan { caller: caller.clone(), timeline: timeline.clone(), depth, ledger: answer.ledger, place })

@@ -47,7 +47,7 @@ pub struct DiffPage {
     pub b: DiffSide,
     /// The timeline whose entries both have.
     pub common: TimelineId,
-    /// How many of its entries both have.
+    /// How many of its entries both share.
     pub common_size: u64,
     /// The events.
     pub differences: Vec<Difference>,
@@ -60,7 +60,7 @@ pub struct DiffPage {
 pub struct DiffSide {
     /// Which.
     pub timeline_id: TimelineId,
-    /// The last position of its ledger that all pages show.
+    /// The last ledger position that all pages take into account.
     pub as_of: Option<u64>,
     /// The timelines that its events are recorded on, by layer: it is the last itself.
     pub layers: Vec<TimelineId>,
@@ -258,8 +258,7 @@ fn check_length(stretches: &[(TimelineKey, u64, u64)]) -> Result<(), Refusal> {
 }
 
 fn unrelated(a: &TimelineId, b: &TimelineId) -> Refusal {
-    let detail =
-        format!("`{a}` and `{b}` have nothing in common: neither was forked from the other or from what it was");
+    let detail = format!("`{a}` and `{b}` are unrelated: they share no history");
     Refusal::invalid("b", detail)
 }
 

@@ -82,7 +82,7 @@ impl Engine {
     async fn end_expired(&self, state: &TimelineState) -> Result<(), Refusal> {
         let id = &state.head.id;
         if !self.was_made_to_expire(state).await? {
-            tracing::error!(timeline_id = %id, "a timeline has expired that was not made to: its row was changed by another hand");
+            tracing::error!(timeline_id = %id, "a timeline expired that was not set to: its row was modified outside timenav");
             self.published().write().expires_not(id);
             return Ok(());
         }
@@ -111,7 +111,7 @@ impl Engine {
     async fn let_go(&self, ended: &EndedTimeline) -> Result<(), Refusal> {
         // What is destroyed is what was told to have ended, whatever the row says.
         if root_at(self.store(), ended.key, ended.size).await.ok() != Some(ended.root) {
-            tracing::error!(timeline_id = %ended.id, "a timeline that has ended is not the one that was signed; its contents stay");
+            tracing::error!(timeline_id = %ended.id, "a timeline that has ended is not the one that was signed; its contents are kept");
             self.published().write().forget(ended.key);
             return Ok(());
         }
@@ -120,7 +120,7 @@ impl Engine {
             from = self.store().let_go(ended, at, LET_GO_ROWS_MAX).await?;
         }
         self.published().write().forget(ended.key);
-        tracing::info!(timeline_id = %ended.id, entries = ended.size, "the contents of a timeline that has ended were let go");
+        tracing::info!(timeline_id = %ended.id, entries = ended.size, "the contents of a timeline that has ended were deleted");
         Ok(())
     }
 }

@@ -27,7 +27,7 @@ pub struct EntriesRequest {
     pub timeline: TimelineId,
     /// The position of the first.
     pub from: u64,
-    /// At most so many on the page.
+    /// The maximum number per page.
     pub items_max: usize,
 }
 

@@ -105,7 +105,7 @@ pub struct ErasedEvents {
     pub timeline_id: TimelineId,
     /// How many events.
     pub events_count: u64,
-    /// How many payloads went, those of forks too.
+    /// How many payloads were erased, including those of forks.
     pub payloads_count: u64,
     /// How many forks lost something of their own.
     pub forks_count: u64,
@@ -198,10 +198,14 @@ impl Engine {
         idempotency: Option<Idempotency>,
     ) -> Result<ErasedEvents, Refusal> {
         let timeline = caller.timeline(request.timeline.clone());
-        let again = Again::<EventsGone>::of(Action::EraseEvents, alone(Demand::Erase));
-        let answer = match self.answered_before(caller, &timeline, again, idempotency).await? {
+        let again = || Again::<EventsGone>::of(Action::EraseEvents, alone(Demand::Erase));
+        let answer = match self.answered_before(caller, &timeline, again(), idempotency).await? {
             Some(answer) => answer,
-            None => self.erase_batch(caller, &timeline, request, idempotency).await?,
+            None => match self.erase_batch(caller, &timeline, request, idempotency).await {
+                Ok(answer) => answer,
+                // The same request may have been carried out meanwhile, which is why the selection has changed.
+                Err(refusal) => self.answered_before(caller, &timeline, again(), idempotency).await?.ok_or(refusal)?,
+            },
         };
         self.forget_in_forks(&answer.timeline_id);
         let Answer { timeline_id, change, ledger, replayed } = answer;
@@ -280,7 +284,7 @@ impl Engine {
         if by == ErasedBy::Ids {
             return match evaluated_at {
                 None => Ok(None),
-                Some(_) => Err(Refusal::invalid("evaluated_at", "events that are named by `event_ids` need none")),
+                Some(_) => Err(Refusal::invalid("evaluated_at", "`event_ids` does not need it; leave it out")),
             };
         }
         if by == ErasedBy::Age
@@ -291,9 +295,8 @@ impl Engine {
         let size = state.head.frontier.size();
         let named = evaluated_at.filter(|named| (1..=size).contains(named));
         let wrong = || {
-            let detail = format!(
-                "give the `evaluated_at` that a dry run of the same request has answered; the ledger has {size} entries"
-            );
+            let detail =
+                format!("give the `evaluated_at` from a dry run of the same request; the ledger has {size} entries");
             Refusal::invalid("evaluated_at", detail)
         };
         named.map(Some).ok_or_else(wrong)
@@ -335,6 +338,7 @@ impl Engine {
                     range: *range,
                     after: None,
                     items_max: PAGE_ITEMS_MAX,
+                    newest_first: false,
                 };
                 self.select_found(state, query).await
             }
@@ -425,7 +429,7 @@ impl Engine {
 }
 
 fn check_has_events(timeline: &TimelineId) -> Result<(), Refusal> {
-    let detail = "`system` holds facts of the service, and has no events";
+    let detail = "`system` holds data about the service itself, and has no events";
     if timeline.is_system() { Err(Refusal::invalid("timeline_id", detail)) } else { Ok(()) }
 }
 
@@ -457,7 +461,8 @@ fn reading(which: &WhichEvents, dry_run: bool) -> Reading {
 impl Selected {
     fn push(&mut self, event_id: EventId, why: ChosenWhy, number: u64) -> Result<(), Refusal> {
         if self.all.len() == ERASE_EVENTS_SELECTED_MAX {
-            let detail = format!("it selects more than {ERASE_EVENTS_SELECTED_MAX} events; erase them part by part");
+            let detail =
+                format!("it selects more than {ERASE_EVENTS_SELECTED_MAX} events; erase them in several requests");
             return Err(Refusal::invalid("time_range", detail));
         }
         self.all.push(number);

@@ -79,7 +79,7 @@ impl GeoContent {
     }
 }
 
-/// A cause and how strong a reason it was.
+/// A cause and how strong it was.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct CauseContent<'a> {
     #[serde(borrow)]

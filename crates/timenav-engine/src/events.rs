@@ -7,7 +7,7 @@ use timenav_core::as_of::AsOf;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::{EventId, TimelineId, type_id};
 use timenav_core::ledger::{Salt, payload_hash};
-use timenav_core::limits::{EVENTS_PER_REQUEST_MAX, PAGE_ITEMS_MAX};
+use timenav_core::limits::{EVENTS_PER_REQUEST_MAX, FIND_EVENTS_READ_MAX};
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{Instant, TimeRange, Virtual};
 
@@ -18,15 +18,17 @@ use crate::cursor;
 use crate::deciding::events::{PreparedEvent, RecordEvents};
 use crate::engine::Engine;
 use crate::event_content::event_content;
+use crate::event_filter::EventFilter;
+use crate::event_search::EventSearch;
 use crate::idempotency::Idempotency;
+use crate::json::json;
 use crate::location::columns_of;
 use crate::look::Look;
-use crate::payload::{EventsFound, Reading};
+use crate::payload::{EventsFound, NEWEST, Reading};
 use crate::places::Understood;
 use crate::refusal::Refusal;
 use crate::rows::StoredEvent;
-use crate::sight::Sight;
-use crate::store::EventQuery;
+use crate::store::{EventPlace, EventQuery};
 
 /// Events that were recorded together.
 #[derive(Clone, Debug)]
@@ -35,7 +37,7 @@ pub struct Recorded {
     pub timeline_id: TimelineId,
     /// Their ids, in the order given.
     pub event_ids: Vec<EventId>,
-    /// Where the last of them stands; the others stand right before it.
+    /// The place of the last one in the ledger; the others come right before it.
     pub ledger: LedgerPosition,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
@@ -76,13 +78,17 @@ pub struct MonitorEvents {
     pub range: TimeRange<Virtual>,
     /// As the ledger told it at that moment, instead of now; also as the caller wrote it.
     pub as_of: Option<(String, AsOf)>,
-    /// At most so many on the page.
+    /// Which of them.
+    pub filter: Arc<EventFilter>,
+    /// Whether the last ones come first.
+    pub newest_first: bool,
+    /// The maximum number per page.
     pub items_max: usize,
     /// Where the last page ended.
     pub cursor: Option<String>,
 }
 
-/// One page of events, ordered by time, then position.
+/// One page of events, ordered by time, then position; or the other way round.
 #[derive(Clone, Debug)]
 pub struct EventPage {
     /// On which timeline.
@@ -94,12 +100,24 @@ pub struct EventPage {
     pub as_of: Option<u64>,
     /// The timelines that the events are recorded on, by layer: the timeline itself is the last.
     pub layers: Vec<TimelineId>,
-    /// How the location was understood.
+    /// How the location was resolved.
     pub understood: Understood,
     /// Known places that are spelled nearly like the location, where nothing was found.
     pub near_spellings: Vec<String>,
     /// Asks for the next page.
     pub next_cursor: Option<String>,
+    /// The time up to which events were looked through, where the page ends because these were many and not because
+    /// it is full.
+    pub searched_to: Option<Instant<Virtual>>,
+}
+
+/// Events of a page, and where the next one begins.
+struct Found {
+    events: Vec<StoredEvent>,
+    /// Time, layer and position of what was looked at last, where there is more.
+    next: Option<EventPlace>,
+    /// Whether the page ends there because enough was looked through.
+    is_cut: bool,
 }
 
 impl Engine {
@@ -118,7 +136,7 @@ impl Engine {
         let count = drafts.len();
         if count == 0 || count > EVENTS_PER_REQUEST_MAX {
             let detail =
-                format!("1 to {EVENTS_PER_REQUEST_MAX} events are recorded at once, not {count}; import larger files");
+                format!("a request can record 1 to {EVENTS_PER_REQUEST_MAX} events, not {count}; import larger files");
             return Err(Refusal::invalid("", detail));
         }
         let timeline = caller.timeline(timeline);
@@ -170,12 +188,22 @@ impl Engine {
     ) -> Result<(EventPage, EventQuery, Look), Refusal> {
         let timeline = caller.timeline(request.timeline);
         let as_of_text = request.as_of.as_ref().map_or("", |(text, _)| text);
-        let read = read_as(EventsFound {
+        let mut found = EventsFound {
             as_of: Some(as_of_text.to_owned()).filter(|text| !text.is_empty()),
             location: request.location_text.clone(),
+            order: request.newest_first.then_some(NEWEST),
             time_range: request.range.to_string(),
-        });
-        let asked = format!("{} {timeline} {} {as_of_text} {}", read.operation(), request.range, request.location_text);
+            ..EventsFound::default()
+        };
+        found.filtered_by(request.filter.texts());
+        let filtered = if request.newest_first || !request.filter.is_empty() { json(&found) } else { String::new() };
+        let read = read_as(found);
+        let asked = format!(
+            "{} {timeline} {} {as_of_text} {}{filtered}",
+            read.operation(),
+            request.range,
+            request.location_text
+        );
         let admitted = self.let_on(caller, timeline, Demand::Look, read).await?;
         let from = request.cursor.as_deref().map(|text| self.open_cursor(caller, &asked, text)).transpose()?;
         let admitted = admitted.at(request.as_of.as_ref().map(|(_, as_of)| as_of)).await?;
@@ -190,48 +218,45 @@ impl Engine {
             patterns: understood.patterns(),
             range: request.range,
             after,
-            items_max: request.items_max + 1,
+            items_max: request.items_max,
+            newest_first: request.newest_first,
         };
-        let mut events = self.seen_events(caller, &look.sight, query.clone()).await?;
-        let more = events.len() > request.items_max;
-        events.truncate(request.items_max);
-        let last = events.last().filter(|_| more);
-        let next_cursor = last.map(|last| {
-            self.cursor(caller, &asked, look.size(), last.time.micros(), cursor::place(last.layer, last.position))
+        let (query, filter) = (look.sight.narrow(query), look.sight.filter(request.filter));
+        let Found { events, next, is_cut } = self.page_of(caller, query.clone(), filter).await?;
+        let next_cursor = next.map(|(time, layer, position)| {
+            self.cursor(caller, &asked, look.size(), time.micros(), cursor::place(layer, position))
         });
-        let near_spellings =
-            if events.is_empty() { self.near_spellings(caller, &understood).await? } else { Vec::new() };
+        let searched_to = next.filter(|_| is_cut).map(|(time, _, _)| time);
+        let is_nothing = events.is_empty() && next.is_none();
+        let near_spellings = if is_nothing { self.near_spellings(caller, &understood).await? } else { Vec::new() };
         let (timeline_id, layers, as_of) = (look.timeline(), look.names(), look.position());
-        let page = EventPage { timeline_id, events, as_of, layers, understood, near_spellings, next_cursor };
+        let page =
+            EventPage { timeline_id, events, as_of, layers, understood, near_spellings, next_cursor, searched_to };
         Ok((page, query, look))
     }
 
-    /// Returns the events that a question finds and that are seen, until there are as many as it asks for. How many others
-    /// there are cannot be told from it.
-    pub(crate) async fn seen_events(
+    /// Returns the events of a page. One more is looked for, so that whether there is a next page is known.
+    async fn page_of(
         &self,
         caller: &Caller,
-        sight: &Sight,
-        query: EventQuery,
-    ) -> Result<Vec<StoredEvent>, Refusal> {
+        mut query: EventQuery,
+        filter: Arc<EventFilter>,
+    ) -> Result<Found, Refusal> {
         let items_max = query.items_max;
-        let Some(mut query) = sight.narrow(query) else { return Ok(Vec::new()) };
-        let mut seen = Vec::new();
-        loop {
-            let mut found = self.events_of(caller, query.clone()).await?;
-            let is_end = found.len() < query.items_max;
-            if let Some(last) = found.last() {
-                query.after = Some((last.time, last.layer, last.position));
-            }
-            sight.retain(&mut found);
-            seen.extend(found);
-            if is_end || seen.len() >= items_max {
-                seen.truncate(items_max);
-                return Ok(seen);
-            }
-            // What is not seen may be much, and is passed in large steps.
-            query.items_max = PAGE_ITEMS_MAX;
-        }
+        query.items_max += 1;
+        let (mut events, searched_to) = if filter.is_empty() {
+            (self.events_of(caller, query).await?, None)
+        } else {
+            // Where nothing is asked of events but what hides some, pages are as long as those of whoever sees all.
+            let searched_max = if filter.asks_nothing() { usize::MAX } else { FIND_EVENTS_READ_MAX };
+            let search = EventSearch::new(query, filter, searched_max);
+            let found = self.search(caller, search).await?;
+            (found.events, found.searched_to)
+        };
+        let is_full = events.len() > items_max;
+        events.truncate(items_max);
+        let last = events.last().map(|last| (last.time, last.layer, last.position));
+        Ok(Found { next: if is_full { last } else { searched_to }, is_cut: !is_full, events })
     }
 
     /// Returns the events that a question finds: at once, or else in the caller's turn.
@@ -243,7 +268,7 @@ impl Engine {
         self.long_work().in_turn(caller, async move { Ok(engine.store().events(query).await?) }).await
     }
 
-    fn prepare_all(&self, drafts: Vec<EventDraft>) -> Result<Vec<PreparedEvent>, Refusal> {
+    pub(crate) fn prepare_all(&self, drafts: Vec<EventDraft>) -> Result<Vec<PreparedEvent>, Refusal> {
         let one = |(index, draft): (usize, EventDraft)| {
             let checked = draft.check();
             checked.map_err(|error| Refusal::invalid(&format!("{index}/{}", error.field), error.detail))?;

@@ -1,5 +1,7 @@
 //! Events as they are handed out in a file: all of a place and time, on one consistent snapshot.
 
+use std::sync::Arc;
+
 use timenav_core::access::Demand;
 use timenav_core::as_of::AsOf;
 use timenav_core::ids::TimelineId;
@@ -8,14 +10,16 @@ use timenav_core::time::{TimeRange, Virtual, Wall};
 
 use crate::caller::Caller;
 use crate::engine::Engine;
-use crate::payload::Reading;
+use crate::event_filter::EventFilter;
+use crate::payload::{EventsExported, NEWEST, Reading};
 use crate::refusal::Refusal;
 use crate::rows::StoredEvent;
-use crate::sight::Sight;
-use crate::store::EventQuery;
+use crate::store::{EventPlace, EventQuery};
 
 /// Events that are taken from the store at a time: few enough that the largest ones fit into memory.
 const PART_ITEMS_MAX: usize = 200;
+/// Events that are looked through for a part of those that pass a filter.
+const PART_SEARCHED_MAX: usize = 1_000;
 
 /// Which events are to be exported.
 #[derive(Clone, Debug)]
@@ -30,6 +34,10 @@ pub struct ExportEvents {
     pub range: TimeRange<Virtual>,
     /// As the ledger told it at that moment, instead of now; also as the caller wrote it.
     pub as_of: Option<(String, AsOf)>,
+    /// Which of them.
+    pub filter: Arc<EventFilter>,
+    /// Whether the last ones come first.
+    pub newest_first: bool,
     /// What they are written as.
     pub format: &'static str,
 }
@@ -40,7 +48,7 @@ pub struct EventExport {
     caller: Caller,
     timeline_id: TimelineId,
     query: EventQuery,
-    sight: Sight,
+    filter: Arc<EventFilter>,
     is_over: bool,
 }
 
@@ -50,28 +58,31 @@ impl Engine {
     /// # Errors
     /// The caller may not, or the ledger cannot be written.
     pub async fn export_events(&self, caller: &Caller, request: ExportEvents) -> Result<EventExport, Refusal> {
-        let read = Reading::ExportEvents {
+        let mut exported = EventsExported {
             as_of: request.as_of.as_ref().map(|(text, _)| text.clone()),
             format: request.format.to_owned(),
             location: request.location_text.clone(),
+            order: request.newest_first.then_some(NEWEST),
             time_range: request.range.to_string(),
+            ..EventsExported::default()
         };
+        exported.filtered_by(request.filter.texts());
+        let read = Reading::ExportEvents(exported);
         let as_of = request.as_of.as_ref().map(|(_, as_of)| as_of);
         let admitted = self.let_on(caller, request.timeline, Demand::Look, read).await?;
         let look = admitted.at(as_of).await?.look().await?;
         let understood = self.understand(&look.layers, &look.sight, request.location).await?;
         let timeline_id = look.timeline();
-        let query = EventQuery {
+        let query = look.sight.narrow(EventQuery {
             layers: look.layers,
             patterns: understood.patterns(),
             range: request.range,
             after: None,
             items_max: PART_ITEMS_MAX,
-        };
-        let (engine, caller, sight) = (self.clone(), caller.clone(), look.sight);
-        let narrowed = sight.narrow(query.clone());
-        let is_over = narrowed.is_none();
-        Ok(EventExport { engine, caller, timeline_id, query: narrowed.unwrap_or(query), sight, is_over })
+            newest_first: request.newest_first,
+        });
+        let (engine, caller, filter) = (self.clone(), caller.clone(), look.sight.filter(request.filter));
+        Ok(EventExport { engine, caller, timeline_id, query, filter, is_over: false })
     }
 }
 
@@ -94,8 +105,8 @@ impl EventExport {
         self.engine.now()
     }
 
-    /// Hands the next events to `write`, ordered by time, then position, and returns what it made of them; none where
-    /// there are no more. Done in the caller's turn: many parts at once take turns with the work of others.
+    /// Hands the next events to `write`, in the order that was asked for, and returns what it made of them; none where
+    /// there are no more. There may be no event in a part of those that pass a filter. Done in the caller's turn: many parts at once take turns with the work of others.
     ///
     /// # Errors
     /// The caller may not look any more, or the store does not answer.
@@ -108,20 +119,34 @@ impl EventExport {
         }
         // A key that was stopped, or a permission that was taken back, ends what it allowed.
         self.engine.check_still(&self.caller, &self.timeline_id, Demand::Look)?;
-        let (engine, query, sight) = (self.engine.clone(), self.query.clone(), self.sight.clone());
+        let (engine, query, filter) = (self.engine.clone(), self.query.clone(), Arc::clone(&self.filter));
         let reading = async move {
-            let mut events = match engine.store().events_at_once(&query)? {
-                Some(events) => events,
-                None => engine.store().events(query).await?,
-            };
-            let last = events.last().map(|last| (last.time, last.layer, last.position));
-            let count = events.len();
-            sight.retain(&mut events);
-            Ok((count, last, write(&events)))
+            let (events, next) = part(&engine, query, filter).await?;
+            Ok((events.is_empty(), next, write(&events)))
         };
-        let (count, last, written) = self.engine.long_work().in_turn(&self.caller, reading).await?;
-        self.query.after = last;
-        self.is_over = count < self.query.items_max;
-        Ok((count > 0).then_some(written))
+        let (is_empty, next, written) = self.engine.long_work().in_turn(&self.caller, reading).await?;
+        self.query.after = next;
+        self.is_over = next.is_none();
+        Ok((!is_empty || !self.is_over).then_some(written))
     }
+}
+
+/// Returns the next events of a file, and what was looked at last, where there may be more after it.
+async fn part(
+    engine: &Engine,
+    query: EventQuery,
+    filter: Arc<EventFilter>,
+) -> Result<(Vec<StoredEvent>, Option<EventPlace>), Refusal> {
+    if !filter.is_empty() {
+        let found = engine.store().events_passing(query, filter, PART_SEARCHED_MAX).await?;
+        return Ok((found.events, found.searched_to));
+    }
+    let items_max = query.items_max;
+    let events = match engine.store().events_at_once(&query)? {
+        Some(events) => events,
+        None => engine.store().events(query).await?,
+    };
+    let last = events.last().filter(|_| events.len() == items_max);
+    let next = last.map(|last| (last.time, last.layer, last.position));
+    Ok((events, next))
 }

@@ -9,7 +9,7 @@ pub struct KnownPlace {
     pub name: String,
     /// Its points: a circle or an area.
     pub location: LocationQuery,
-    /// Whether the name may well mean another place.
+    /// Whether the name may mean another place.
     pub is_ambiguous: bool,
     /// Other places that the name may mean, the likeliest first, a few of them.
     pub others: Vec<String>,

@@ -39,7 +39,7 @@ pub struct CorrectedEvent {
     pub event_id: EventId,
     /// The event as it stands, as JSON.
     pub content: Arc<str>,
-    /// Whether that is another version than before.
+    /// Whether this created a new version.
     pub changed: bool,
     /// Where the correction stands.
     pub ledger: LedgerPosition,
@@ -67,7 +67,7 @@ pub struct InterventionRequest {
 pub struct IntervenedEvent {
     /// On which timeline.
     pub timeline_id: TimelineId,
-    /// Names the intervention.
+    /// The id of the intervention.
     pub intervention_id: InterventionId,
     /// Which event.
     pub event_id: EventId,
@@ -114,7 +114,7 @@ pub struct ToldIntervention {
 }
 
 impl Engine {
-    /// Replaces how an event was recorded. Every version is kept.
+    /// Corrects an event. Every version is kept.
     ///
     /// # Errors
     /// There is no such event, it is cancelled, the version of that tag does not stand, the caller
@@ -136,7 +136,7 @@ impl Engine {
         Ok(CorrectedEvent { timeline_id, event_id, content, changed, ledger, replayed })
     }
 
-    /// Does something to an event. Every version is kept.
+    /// Intervenes in an event. Every version is kept.
     ///
     /// # Errors
     /// There is no such event, it says no, the caller may not, or the ledger cannot be written.
@@ -151,7 +151,7 @@ impl Engine {
         self.manipulate_guarded(caller, timeline, request, None, idempotency).await
     }
 
-    /// Does something to an event, unless events changed since the ledger had that size.
+    /// Intervenes in an event, unless events changed since the ledger had that size.
     pub(crate) async fn manipulate_guarded(
         &self,
         caller: &Caller,
@@ -268,10 +268,13 @@ impl Engine {
 impl InterventionRequest {
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         if self.action.is_empty() || self.action.len() > ACTION_BYTES_MAX {
-            return Err(Refusal::invalid("action", format!("an action has 1 to {ACTION_BYTES_MAX} bytes")));
+            return Err(Refusal::invalid("action", format!("an action must have 1 to {ACTION_BYTES_MAX} bytes")));
         }
         if self.causes.len() > EVENT_CAUSES_MAX {
-            return Err(Refusal::invalid("causes", format!("an intervention has at most {EVENT_CAUSES_MAX} causes")));
+            return Err(Refusal::invalid(
+                "causes",
+                format!("an intervention can have at most {EVENT_CAUSES_MAX} causes"),
+            ));
         }
         Ok(())
     }

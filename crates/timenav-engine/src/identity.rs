@@ -180,7 +180,7 @@ impl Engine {
         idempotency: Option<Idempotency>,
     ) -> Result<NewApiKey, Refusal> {
         if request.label.len() > LABEL_BYTES_MAX {
-            return Err(Refusal::invalid("label", format!("a label has at most {LABEL_BYTES_MAX} bytes")));
+            return Err(Refusal::invalid("label", format!("a label can have at most {LABEL_BYTES_MAX} bytes")));
         }
         let timeline_id = request.timeline_id.unwrap_or_else(TimelineId::main);
         let horizon = self.horizon_of(caller, &timeline_id, request.horizon).await?;

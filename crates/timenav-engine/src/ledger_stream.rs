@@ -1,10 +1,11 @@
 //! A ledger as it grows, for those who listen: told from what is kept, so that nothing is missed.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use timenav_core::access::Demand;
 use timenav_core::clock::Clock;
-use timenav_core::ids::TimelineId;
+use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::ledger::LeafRecord;
 use timenav_core::limits::STREAM_ENTRIES_MAX;
 use timenav_core::paradox::Paradox;
@@ -12,12 +13,14 @@ use timenav_core::paradox::Paradox;
 use crate::action::{Action, Topic};
 use crate::caller::Caller;
 use crate::engine::Engine;
+use crate::event_filter::EventFilter;
 use crate::head::TimelineKey;
 use crate::json::read;
 use crate::live::Growth;
 use crate::one_fact::OneFact as _;
-use crate::payload::{ClockTold, Corrected, Reading};
+use crate::payload::{ClockTold, Corrected, EventsWatched, Reading};
 use crate::refusal::Refusal;
+use crate::rows::EventVersion;
 
 mod paradoxes;
 
@@ -58,6 +61,8 @@ pub struct WatchLedger {
     pub topics: Vec<Topic>,
     /// Of which paradoxes, if these are among the topics.
     pub paradoxes: WatchedParadoxes,
+    /// Of which events, if these or interventions are among the topics.
+    pub filter: Arc<EventFilter>,
     /// What was told before; from now on where nothing was.
     pub seen: Option<Seen>,
 }
@@ -104,6 +109,7 @@ pub struct LedgerStream {
     timeline_id: TimelineId,
     key: TimelineKey,
     topics: Vec<Topic>,
+    filter: Arc<EventFilter>,
     grown: Growth,
     /// The position of the first of `leaves`.
     next: u64,
@@ -124,9 +130,11 @@ impl Engine {
     /// The caller may not, the ledger cannot be written, or paradoxes are asked for and there are too
     /// many events to follow them.
     pub async fn watch_ledger(&self, caller: &Caller, request: WatchLedger) -> Result<LedgerStream, Refusal> {
-        let WatchLedger { timeline, topics, paradoxes, seen } = request;
+        let WatchLedger { timeline, topics, paradoxes, filter, seen } = request;
         let names = topics.iter().map(|topic| topic.as_str().to_owned()).collect();
-        let look = self.look(caller, timeline, Demand::Look, Reading::Stream { topics: names }).await?;
+        let mut watched = EventsWatched { topics: names, ..EventsWatched::default() };
+        watched.filtered_by(filter.texts());
+        let look = self.look(caller, timeline, Demand::Look, Reading::Stream(watched)).await?;
         let timeline_id = look.timeline();
         let paradoxes =
             if topics.contains(&Topic::Paradoxes) { Some(self.watch_paradoxes(&look, paradoxes).await?) } else { None };
@@ -137,6 +145,7 @@ impl Engine {
             timeline_id,
             key: look.state.head.key,
             topics,
+            filter,
             grown,
             next: 0,
             leaves: VecDeque::new(),
@@ -253,6 +262,17 @@ impl LedgerStream {
         let entry = entry.ok_or_else(|| Refusal::Damaged(format!("entry {position} is missing")))?;
         let content = (!entry.is_erased()).then(|| String::from_utf8(entry.payload.clone()).ok()).flatten();
         let event_id = record.subject.to_string();
+        let is_meant = match (topic, content.as_deref()) {
+            (Topic::Clock | Topic::Paradoxes, _) => true,
+            // What was just recorded had no version before, or none that stood.
+            (Topic::Events, Some(event)) if Action::of(&record) == Some(Action::RecordEvent) => {
+                self.filter.passes(event)
+            }
+            (Topic::Events | Topic::Interventions, _) => self.is_meant(position, &event_id).await?,
+        };
+        if !is_meant {
+            return Ok(None);
+        }
         Ok(match topic {
             // On `system`, the making of other timelines tells of their clocks.
             Topic::Clock if entry.clock_entry != position => None,
@@ -264,6 +284,24 @@ impl LedgerStream {
                 Some(News::Event { event_id, is_correction, content })
             }
         })
+    }
+
+    /// Returns whether an event passes the filter, as it stood before an entry or as it stands after it. Nothing is known
+    /// of one that was erased since.
+    async fn is_meant(&self, position: u64, event_id: &str) -> Result<bool, Refusal> {
+        if self.filter.is_empty() {
+            return Ok(true);
+        }
+        let (Ok(event_id), Some(state)) = (EventId::new(event_id), self.engine.state(&self.timeline_id)) else {
+            return Ok(false);
+        };
+        let layers = state.layers(position + 1);
+        let own = layers.len() - 1;
+        let known = self.engine.versions_of(&layers, &event_id).await?.unwrap_or_default();
+        let is_now = |version: &&EventVersion| (version.layer, version.position) == (own, position);
+        let versions = || known.versions.iter().filter(|version| !version.content.is_empty());
+        let (now, before) = (versions().find(is_now), versions().rfind(|version| !is_now(version)));
+        Ok([now, before].into_iter().flatten().any(|version| self.filter.passes(&version.content)))
     }
 
     fn size(&mut self) -> u64 {

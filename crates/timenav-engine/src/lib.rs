@@ -25,6 +25,7 @@ mod head;
 mod directory;
 mod options;
 mod event_columns;
+mod event_filter;
 mod rows;
 mod action;
 mod store_error;
@@ -89,7 +90,9 @@ mod timelines;
 mod destroying;
 mod ends;
 mod places;
+mod event_search;
 mod events;
+mod import_rehearsal;
 mod history;
 mod host_clock;
 mod diff;
@@ -98,6 +101,7 @@ mod certificates;
 mod entries;
 mod views;
 mod paradoxes;
+mod aggregate;
 mod scan_events;
 mod expected;
 mod export;
@@ -116,6 +120,7 @@ pub use adoption::{
     ADOPT_BYTES_MAX, ADOPT_ROOM_LEFT_BYTES, ADOPT_ROOM_TIMES, ADOPT_ROTATIONS_MAX, AdoptRequest, AdoptedTimeline,
     Arrival, UnreadBundle,
 };
+pub use aggregate::{AggregateEvents, AggregatedEvents, EventGroup, GroupBy, GroupKey};
 pub use anchors::{AnchorPage, AnchorRequest, ReturnScope, Returning};
 pub use archive::{EntryMarks, EntryRow, KeptEvent, KeptRows, Orphan, ScanSource, ServiceRows, Snapshot};
 pub use bundles::{BUNDLE_FORMAT, BUNDLE_GONE_MAX, BUNDLE_LINE_BYTES_MAX, BundleCheck, BundleExport, CheckedBundle};
@@ -143,6 +148,7 @@ pub use erasing::{
     ForkSeen, ReadErasure, WhichEvents,
 };
 pub use event_columns::{EventColumns, name_key};
+pub use event_filter::{EventFilter, FilterError, FilterTexts};
 pub use events::{EventPage, ImportBatch, MonitorEvents, Recorded, RefusedRecord};
 pub use expected::Expected;
 pub use export::{EventExport, ExportEvents};
@@ -154,6 +160,7 @@ pub use horizon::{HorizonRequest, HorizonUse};
 pub use host_clock::HostClockDoubt;
 pub use idempotency::Idempotency;
 pub use identity::{ApiKeyRequest, NewApiKey};
+pub use import_rehearsal::{IMPORT_DRY_RUN_RECORDS_MAX, ImportRehearsal};
 pub use ledger_stream::{LedgerStream, News, Seen, Told, WatchLedger, WatchedParadoxes};
 pub use live::Growth;
 pub use long_work::{LONG_WORK_RUNNING_MAX, NAME_SEARCHES_RUNNING_MAX, VIEWS_RUNNING_MAX};
@@ -185,8 +192,8 @@ pub use sessions::{CROSS_SITE_CODE, NewSession, PasswordRequest, SessionView};
 pub use signer::Signer;
 pub use spool::Spool;
 pub use store::{
-    ArrivalCommit, Arriving, ArrivingRows, CarriedSeals, Commit, EventQuery, Health, Opened, Pattern, RotationNote,
-    Store, TimelineCommit, Upkeep,
+    ArrivalCommit, Arriving, ArrivingRows, CarriedSeals, Commit, EventPlace, EventQuery, EventsPassing, Health, Opened,
+    Pattern, RotationNote, Store, TimelineCommit, Upkeep,
 };
 pub use store_error::StoreError;
 pub use sweeping::{ForeseenSweep, Pruned, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};

@@ -47,8 +47,8 @@ pub enum OpenError {
     Outside(#[from] OutsideError),
     /// What is signed with the newest entries in the database does not verify.
     #[error(
-        "what is signed of timeline `{timeline}` in the database does not verify ({error}): \
-         the database was changed by another hand or is another service's; keep it as evidence and restore a backup"
+        "the signature of timeline `{timeline}` in the database does not verify ({error}): the database was modified \
+         outside timenav, or belongs to another service; keep it as evidence and restore a backup"
     )]
     Head {
         /// Which timeline.
@@ -58,8 +58,8 @@ pub enum OpenError {
     },
     /// The tree in the database is not the one that was signed.
     #[error(
-        "timeline `{timeline}` has a signed tree of {signed} entries, but holds another one, of {found} entries: \
-         the database was changed by another hand; keep it as evidence, or start with --accept-rollback"
+        "timeline `{timeline}` has a signed tree of {signed} entries, but holds another one of {found} entries: the \
+         database was modified outside timenav; keep it as evidence, or start with --accept-rollback"
     )]
     Unsigned {
         /// Which timeline.
@@ -98,7 +98,7 @@ pub enum OpenError {
     /// The database lost entries, or was replaced by an older copy.
     #[error(
         "timeline `{timeline}` has {found} entries, but {kept} were signed and kept outside the database: \
-         the database was taken back; restore a newer copy, or start with --accept-rollback"
+         the database was rolled back; restore a newer copy, or start with --accept-rollback"
     )]
     Rollback {
         /// Which timeline.
@@ -110,13 +110,13 @@ pub enum OpenError {
     },
     /// Who may do what, a clock or a count in the database is not what was signed.
     #[error(
-        "the rows of timeline `{timeline}` in the database are not those that were signed with its {size} entries: \
-         {}; keep the database as evidence and restore a backup",
+        "the rows of timeline `{timeline}` in the database are not the ones signed with its {size} entries: {}; keep \
+         the database as evidence and restore a backup",
         if timeline.is_system() {
-            "a user, a key, a password, a session, a restriction or the end of a timeline was added, changed, put back or \
-             taken away by another hand"
+            "a user, a key, a password, a session, a restriction or the end of a timeline was added, changed, \
+             restored or removed outside timenav"
         } else {
-            "its permissions, its clock, its counts, or the entries that it was forked from were changed by another hand"
+            "its permissions, its clock, its counts, or the entries it was forked from were modified outside timenav"
         }
     )]
     Rows {
@@ -127,8 +127,8 @@ pub enum OpenError {
     },
     /// A timeline that has ended stands in the database.
     #[error(
-        "timeline `{timeline}` has ended, and the database has it among those that stand: it was put there by another \
-         hand; keep the database as evidence and restore a backup"
+        "timeline `{timeline}` has ended, but the database lists it as active: it was put back outside timenav; keep \
+         the database as evidence and restore a backup"
     )]
     Ended {
         /// Which timeline.
@@ -333,9 +333,10 @@ pub(crate) fn warn_of_host_clock(heads: &Heads, doors: &Doors) -> Instant<Wall> 
             host_time = %now,
             newest_entry = %newest,
             timelines,
-            "the host's clock says {now}, but the newest entry was recorded at {newest}: the clock was wrong then, or is wrong \
-             now. Until it is {newest}, {timelines} of {of_all} timelines record every entry under the time of their last \
-             one, and {running} running clocks stand still. See \"When the host's clock was wrong\" in docs/operations.md"
+            "the host's clock says {now}, but the newest entry was recorded at {newest}: the clock was wrong then, or \
+             is wrong now. Until {newest}, {timelines} of {of_all} timelines record every entry with the time of \
+             their last one, and {running} running clocks stop. See \"When the host's clock was wrong\" in \
+             docs/operations.md"
         );
     }
     newest

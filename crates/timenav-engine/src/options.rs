@@ -27,7 +27,7 @@ pub struct Options {
     pub service_name: String,
     /// How far from host time users with `limited_access` may go, in days.
     pub limited_access_window_days: u32,
-    /// Whether a first write to an unknown timeline makes it.
+    /// Whether the first write to an unknown timeline creates it.
     pub timelines_by_first_write: bool,
     /// When the entry of a successful read is durable.
     pub read_log: ReadLog,
@@ -43,7 +43,7 @@ pub struct Options {
     pub data_records_per_timeline_max: usize,
     /// How long a session lasts that nobody uses, in seconds.
     pub session_idle_seconds: u32,
-    /// How long a session lasts at most, in seconds.
+    /// The maximum length of a session, in seconds.
     pub session_seconds: u32,
     /// How many events and interventions all views of timelines may hold that are kept.
     pub views_events_max: usize,

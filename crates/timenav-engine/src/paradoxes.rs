@@ -49,7 +49,7 @@ pub struct MonitorParadox {
     pub settings: Option<Settings>,
     /// As the ledger told it at that moment, instead of now; also as the caller wrote it.
     pub as_of: Option<(String, AsOf)>,
-    /// At most so many on the page.
+    /// The maximum number per page.
     pub items_max: usize,
     /// Where the last page ended.
     pub cursor: Option<String>,
@@ -66,7 +66,7 @@ pub struct ParadoxPage {
     pub total: usize,
     /// How many of each kind and grade there are on the whole timeline, observations too.
     pub counts: Vec<(Kind, Grade, u64)>,
-    /// The last position of the ledger that all pages of this query show.
+    /// The last ledger position that all pages of this query take into account.
     pub as_of: Option<u64>,
     /// Asks for the next page.
     pub next_cursor: Option<String>,
@@ -75,9 +75,9 @@ pub struct ParadoxPage {
 /// What an intervention did, or would do, to others than its event.
 #[derive(Clone, Debug)]
 pub struct Consequences {
-    /// Paradoxes that are there since.
+    /// Paradoxes that this creates.
     pub made: Vec<Paradox>,
-    /// Paradoxes that are gone since.
+    /// Paradoxes that this resolves.
     pub healed: Vec<Paradox>,
     /// Events that stand and require the event, directly or not, nearest first: some of them.
     pub downstream: Vec<EventId>,
@@ -174,7 +174,7 @@ impl Engine {
         Ok(ParadoxPage { timeline_id, paradoxes, total, counts, as_of, next_cursor })
     }
 
-    /// Does something to an event, and tells what that makes and heals.
+    /// Intervenes in an event, and tells what that makes and heals.
     ///
     /// # Errors
     /// As [`Engine::manipulate_event`]; with [`OnParadox::Refuse`] also that it would make a paradox.
@@ -209,7 +209,7 @@ impl Engine {
         Err(Refusal::ChangedMeanwhile)
     }
 
-    /// Refuses an intervention that would make a paradox.
+    /// Refuses an intervention that would create a paradox.
     async fn refuse_paradoxes(
         &self,
         caller: &Caller,

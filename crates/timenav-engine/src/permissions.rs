@@ -17,7 +17,7 @@ pub struct PermissionsChange {
     pub read: Option<BTreeSet<UserId>>,
     /// Users with write access.
     pub write: Option<BTreeSet<UserId>>,
-    /// Users with administrative access.
+    /// Users with admin access.
     pub admin: Option<BTreeSet<UserId>>,
     /// What the permissions must be for the change to happen.
     pub expected: Option<Expected>,

@@ -26,7 +26,7 @@ const NEAR_SPELLINGS_MAX: usize = 5;
 /// Events of one name among which one is looked for that a key with a horizon sees.
 const NAMED_READ_MAX: usize = 256;
 
-/// How a location was understood.
+/// How a location was resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Understood {
     /// By its form: anywhere, coordinates, a box.

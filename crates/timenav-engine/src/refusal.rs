@@ -23,8 +23,8 @@ pub enum Refusal {
     Unidentified(#[from] AuthFailure),
     /// The key has a horizon, and what it asks for lies beyond.
     #[error(
-        "the key has a horizon: it reads the clock and the events of `{timeline_id}` with `clock`, `clock/stream`, \
-         `monitor-events`, `scan-events`, `export-events` and `events/{{event_id}}`, and nothing else"
+        "this key has a horizon: on `{timeline_id}` it can use `clock`, `clock/stream`, `monitor-events`, \
+         `scan-events`, `aggregate-events`, `export-events` and `events/{{event_id}}`, and nothing else"
     )]
     BeyondHorizon {
         /// The timeline that the key is bound to.
@@ -42,7 +42,7 @@ pub enum Refusal {
         detail: String,
     },
     /// What was named does not exist.
-    #[error("there is no {what} `{id}`, or it is not yours to see")]
+    #[error("there is no {what} `{id}`, or you don't have access to it")]
     NotFound {
         /// What kind of thing.
         what: &'static str,
@@ -50,21 +50,19 @@ pub enum Refusal {
         id: String,
     },
     /// What was named is a timeline that has ended.
-    #[error("the timeline `{timeline_id}` has ended; nothing of it can be read, and its name is never used again")]
+    #[error("the timeline `{timeline_id}` has ended; it can no longer be read, and its name cannot be reused")]
     Ended {
         /// Its name.
         timeline_id: String,
     },
     /// A timeline was to be made of a name that another one had.
-    #[error(
-        "there was a timeline `{timeline_id}`, which has ended, and no name is ever used again; choose another one"
-    )]
+    #[error("there was a timeline `{timeline_id}`, which has ended, and names cannot be reused; choose another one")]
     NameEnded {
         /// Its name.
         timeline_id: String,
     },
     /// What was to be made exists already.
-    #[error("the {what} `{id}` exists already")]
+    #[error("the {what} `{id}` already exists")]
     AlreadyExists {
         /// What kind of thing.
         what: &'static str,
@@ -73,15 +71,15 @@ pub enum Refusal {
     },
     /// A bundle has a sealed record whose id is taken here.
     #[error(
-        "the bundle has the sealed record `{data_id}`, and another timeline here has one of the same id. Adopt the \
-         bundle on another service, or end that timeline first"
+        "the bundle contains the sealed record `{data_id}`, and another timeline here has one with the same id. Adopt \
+         the bundle on another service, or end that timeline first"
     )]
     SealedRecordTaken {
         /// The id.
         data_id: String,
     },
     /// An event of that id is recorded already.
-    #[error("the event `{event_id}` is recorded already{}", if *.differs { ", with other content" } else { "" })]
+    #[error("the event `{event_id}` is already recorded{}", if *.differs { ", with different content" } else { "" })]
     EventExists {
         /// Its id.
         event_id: String,
@@ -97,21 +95,21 @@ pub enum Refusal {
         event_id: String,
     },
     /// The event would leave −9999…9999.
-    #[error("the event would leave the years -9999 to 9999")]
+    #[error("the event would fall outside the years -9999 to 9999")]
     EventOutOfRange,
     /// The caller asked to be stopped.
-    #[error("it would make a paradox: {explanation}")]
+    #[error("it would create a paradox: {explanation}")]
     WouldCreateParadox {
         /// The first paradox that it would make.
         explanation: String,
     },
     /// Others change the timeline's events faster than this can be decided.
-    #[error("the timeline's events are changed by others meanwhile; try again")]
+    #[error("others are changing the timeline's events at the same time; try again")]
     ChangedMeanwhile,
     /// What a query selects is not what it selected when it was evaluated.
     #[error(
-        "what the query selects has changed since the ledger had {evaluated_at} entries; ask for a dry run again, and pass \
-         the `evaluated_at` that it answers"
+        "what the query selects has changed since the ledger had {evaluated_at} entries; do another dry run, and pass \
+         its `evaluated_at`"
     )]
     SelectionChanged {
         /// The size of the ledger that the caller named.
@@ -119,8 +117,8 @@ pub enum Refusal {
     },
     /// The host's clock is not where it was expected, so that nothing is destroyed by it.
     #[error(
-        "the host's clock says {now}, and was last known to be right at {last}; an operator who knows that it is right says \
-         so with `accept_host_clock` of `prune`"
+        "the host's clock says {now}, but was last known to be right at {last}; an operator can confirm it with \
+         `accept_host_clock` of `prune`"
     )]
     HostClockDoubted {
         /// What it said when it was last known to be right.
@@ -130,7 +128,7 @@ pub enum Refusal {
     },
     /// The request was carried out earlier, and what it was answered was erased since.
     #[error(
-        "this request was carried out, at position {position} of `{timeline_id}`, and what it was answered was erased since"
+        "this request was carried out, at position {position} of `{timeline_id}`, but its answer has been erased since"
     )]
     AnswerErased {
         /// On which timeline.
@@ -139,7 +137,7 @@ pub enum Refusal {
         position: u64,
     },
     /// A count has reached its limit.
-    #[error("there are {max} {what} already, which is the limit")]
+    #[error("there are already {max} {what}, which is the limit")]
     LimitReached {
         /// What is counted.
         what: &'static str,
@@ -147,27 +145,25 @@ pub enum Refusal {
         max: usize,
     },
     /// The timeline goes on at another service.
-    #[error(
-        "the timeline `{timeline_id}` was handed over to another service, and nothing on it is changed here any more"
-    )]
+    #[error("the timeline `{timeline_id}` was handed over to another service and is read-only here")]
     HandedOver {
         /// The timeline.
         timeline_id: String,
     },
-    /// A timeline always has an administrator.
-    #[error("the timeline `{timeline_id}` would have no administrator; name at least one user in `admin`")]
+    /// A timeline must have an admin.
+    #[error("the timeline `{timeline_id}` would have no admin; name at least one user in `admin`")]
     LastAdmin {
         /// The timeline.
         timeline_id: String,
     },
     /// What is there is not what the caller said it was.
-    #[error("it was changed meanwhile: its tag is `{found}` now; read it again")]
+    #[error("it was changed in the meantime: its tag is now `{found}`; read it again")]
     TagDiffers {
         /// The tag that it has.
         found: String,
     },
     /// The last operator cannot be removed.
-    #[error("`{user_id}` is the last operator; make another one first")]
+    #[error("`{user_id}` is the last operator; create another one first")]
     LastOperator {
         /// The user.
         user_id: String,
@@ -176,7 +172,7 @@ pub enum Refusal {
     #[error("the key does not open this record")]
     WrongEncryptionKey,
     /// The password that was shown again is not the current one.
-    #[error("the current password is not right")]
+    #[error("the current password is wrong")]
     WrongPassword,
     /// It was tried too often.
     #[error("there are too many {what}; try again in {retry_after_seconds} seconds")]
@@ -187,22 +183,22 @@ pub enum Refusal {
         retry_after_seconds: u64,
     },
     /// The operator switched it off.
-    #[error("{what} is switched off on this service")]
+    #[error("{what} is turned off on this service")]
     FeatureDisabled {
         /// What is off.
         what: &'static str,
     },
     /// The idempotency key was used for another request.
-    #[error("the key of this request was used for another request; use a new one")]
+    #[error("this Idempotency-Key was used for another request; use a new one")]
     KeyReused,
     /// A cursor that was not given out for this query and caller.
     #[error("the cursor does not belong to this query; start again without it")]
     Cursor,
     /// The ledger cannot be written, so nothing can be done.
-    #[error("the ledger cannot be written, and nothing is done without an entry: {0}")]
+    #[error("the ledger cannot be written, and nothing is changed without an entry: {0}")]
     Unavailable(String),
     /// What is kept does not make sense.
-    #[error("what is kept does not make sense: {0}")]
+    #[error("stored data is inconsistent: {0}")]
     Damaged(String),
 }
 
@@ -260,7 +256,7 @@ impl From<DirectoryRefusal> for Refusal {
             DirectoryRefusal::LastOperator(user_id) => Self::LastOperator { user_id: user_id.to_string() },
             DirectoryRefusal::NoKey(id) => Self::NotFound { what: "API key", id: id.to_string() },
             DirectoryRefusal::TooManyKeys => {
-                Self::LimitReached { what: "live keys of this user", max: KEYS_PER_USER_MAX }
+                Self::LimitReached { what: "active keys of this user", max: KEYS_PER_USER_MAX }
             }
             DirectoryRefusal::KeyExpired => Self::invalid("expires_at", detail),
             DirectoryRefusal::NoSession(id) => Self::NotFound { what: "session", id: id.to_string() },

@@ -42,7 +42,7 @@ impl Engine {
     /// There is no next key, or a ledger cannot be written. The ledgers that went over have.
     pub async fn rotate_signing_key(&self) -> Result<Rotation, Refusal> {
         let next = self.doors().next_signer.clone();
-        let next = next.ok_or(Refusal::FeatureDisabled { what: "rotating the signing key without a next one" })?;
+        let next = next.ok_or(Refusal::FeatureDisabled { what: "rotating the signing key without a new one" })?;
         self.end_every_session().await?;
         // `system` is the last: where it has gone over, every ledger has.
         let (system, others): (Vec<_>, Vec<_>) = self.unsigned_by(&*next).into_iter().partition(TimelineId::is_system);

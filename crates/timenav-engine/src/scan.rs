@@ -77,7 +77,7 @@ async fn scan_tables(
             }
             for mark in &marks {
                 let evidence =
-                    format!("the checkpoint {} signs {} entries, and there is no such ledger", mark.from, mark.size);
+                    format!("the checkpoint {} covers {} entries, but there is no such ledger", mark.from, mark.size);
                 findings.add(FindingKind::Rollback, Some(0), evidence);
             }
             return Ok(Some(report::without_snapshot(request, findings)));
@@ -96,8 +96,9 @@ async fn scan_tables(
 fn open_marks(request: &ScanRequest<'_>, findings: &mut Findings) -> Vec<Mark> {
     let mut marks = Vec::new();
     for timeline in &request.unkept {
-        let evidence =
-            format!("no checkpoint of timeline `{timeline}` is kept outside the database, where those of others are");
+        let evidence = format!(
+            "no checkpoint of timeline `{timeline}` is kept outside the database, but those of other timelines are"
+        );
         findings.add(FindingKind::ExternalCheckpointInconsistent, None, evidence);
     }
     for kept in &request.kept {

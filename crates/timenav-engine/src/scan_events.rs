@@ -1,20 +1,24 @@
 //! Events with what hangs on them, and a summary of all that a question finds.
 
+use std::sync::Arc;
+
 use timenav_core::event::CauseKind;
 use timenav_core::ids::{EventId, InterventionId};
-use timenav_core::limits::{EVENT_RELATIONS_MAX, PAGE_ITEMS_MAX, SUMMARY_EVENTS_MAX};
+use timenav_core::limits::{EVENT_RELATIONS_MAX, SUMMARY_EVENTS_MAX};
 use timenav_core::paradox::Kind;
 use timenav_core::time::{Instant, Virtual};
 
+use crate::aggregate::Stretches;
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::event_content::event_draft;
+use crate::event_filter::EventFilter;
 use crate::events::{EventPage, MonitorEvents};
 use crate::json::read;
 use crate::one_fact::OneFact as _;
 use crate::payload::{Intervened, Reading};
 use crate::refusal::Refusal;
-use crate::sight::Sight;
+use crate::rows::StoredEvent;
 use crate::store::EventQuery;
 use crate::view_board::Kept;
 
@@ -34,16 +38,16 @@ pub struct EventMarks {
     pub paradoxes: Vec<Kind>,
 }
 
-/// All that a question finds, in numbers.
+/// A summary of all events found.
 #[derive(Clone, Debug)]
 pub struct EventSummary {
     /// How many events, counted no further than [`SUMMARY_EVENTS_MAX`].
     pub count: usize,
-    /// Whether there may be more.
+    /// Whether there may be more: so many were looked through, whether they pass the filter or not.
     pub is_cut: bool,
     /// When the first one happens.
     pub first: Option<Instant<Virtual>>,
-    /// When the last one happens, of those that were counted.
+    /// When the last counted one happens.
     pub last: Option<Instant<Virtual>>,
     /// How many happen in each stretch between the first and the last: where it begins, and the count.
     pub histogram: Vec<(Instant<Virtual>, usize)>,
@@ -60,7 +64,9 @@ impl Engine {
         request: MonitorEvents,
     ) -> Result<(EventPage, Vec<EventMarks>, Option<EventSummary>), Refusal> {
         let is_first = request.cursor.is_none();
+        let asked = Arc::clone(&request.filter);
         let (page, query, look) = self.find_events(caller, request, Reading::ScanEvents).await?;
+        let filter = look.sight.filter(asked);
         let drafts = page.events.iter().map(|event| event_draft(&event.content));
         let ids: Vec<EventId> = drafts
             .map(|draft| draft.and_then(|draft| draft.event_id))
@@ -69,7 +75,7 @@ impl Engine {
         if look.sight.until().is_some() {
             // Effects and paradoxes are of all events, and what was done to one may be later than what is seen.
             let bare = |event_id| EventMarks { event_id: Some(event_id), ..EventMarks::default() };
-            let summary = if is_first { Some(self.summary_within(caller, query, look.sight).await?) } else { None };
+            let summary = if is_first { Some(self.summary(caller, query, filter).await?) } else { None };
             return Ok((page, ids.into_iter().map(bare).collect(), summary));
         }
         let known = self.store().event_versions(query.layers.clone(), ids.clone()).await?;
@@ -89,59 +95,33 @@ impl Engine {
             }
             marks.push(EventMarks { event_id: Some(event_id), effects, interventions, paradoxes });
         }
-        let summary = if is_first { Some(self.summary_within(caller, query, look.sight).await?) } else { None };
+        let summary = if is_first { Some(self.summary(caller, query, filter).await?) } else { None };
         Ok((page, marks, summary))
     }
 
-    async fn summary_within(&self, caller: &Caller, query: EventQuery, sight: Sight) -> Result<EventSummary, Refusal> {
-        let engine = self.clone();
-        self.long_work().in_turn(caller, async move { engine.summary(query, &sight).await }).await
-    }
-
-    async fn summary(&self, query: EventQuery, sight: &Sight) -> Result<EventSummary, Refusal> {
-        let Some(mut query) = sight.narrow(query) else {
-            return Ok(EventSummary { count: 0, is_cut: false, first: None, last: None, histogram: Vec::new() });
-        };
-        query.after = None;
-        query.items_max = PAGE_ITEMS_MAX;
-        let mut times: Vec<Instant<Virtual>> = Vec::new();
-        let is_cut = loop {
-            let mut events = self.store().events(query.clone()).await?;
-            let last = events.last().filter(|_| events.len() == query.items_max);
-            let last = last.map(|last| (last.time, last.layer, last.position));
-            sight.retain(&mut events);
-            times.extend(events.iter().map(|event| event.time));
-            if last.is_none() {
-                break false;
-            }
-            if times.len() >= SUMMARY_EVENTS_MAX {
-                break true;
-            }
-            query.after = last;
-        };
+    async fn summary(
+        &self,
+        caller: &Caller,
+        query: EventQuery,
+        filter: Arc<EventFilter>,
+    ) -> Result<EventSummary, Refusal> {
+        let query = EventQuery { after: None, newest_first: false, ..query };
+        let add = |times: &mut Vec<Instant<Virtual>>, event: &StoredEvent| times.push(event.time);
+        let (times, cut) = self.fold(caller, query, (filter, SUMMARY_EVENTS_MAX), Vec::new(), add).await?;
         let (first, last) = (times.first().copied(), times.last().copied());
-        Ok(EventSummary { count: times.len(), is_cut, first, last, histogram: histogram(&times) })
+        Ok(EventSummary { count: times.len(), is_cut: cut.is_some(), first, last, histogram: histogram(&times) })
     }
 }
 
 /// Counts how many times, which are in order, lie in each of equal stretches between both ends.
 fn histogram(times: &[Instant<Virtual>]) -> Vec<(Instant<Virtual>, usize)> {
-    let (Some(first), Some(last)) = (times.first(), times.last()) else { return Vec::new() };
-    let whole = i128::from(last.micros()) - i128::from(first.micros());
-    if whole == 0 {
-        return vec![(*first, times.len())];
-    }
-    let buckets = BUCKETS as i128;
-    let mut counts = vec![0_usize; BUCKETS];
+    let Some(stretches) = Stretches::between(times, BUCKETS) else { return Vec::new() };
+    let begin = |number| Instant::from_micros(stretches.begin(number)).unwrap_or(Instant::MAX);
+    let mut counted: Vec<_> = (0..stretches.count()).map(|number| (begin(number), 0)).collect();
     for time in times {
-        let at = (i128::from(time.micros()) - i128::from(first.micros())) * buckets / (whole + 1);
-        counts[usize::try_from(at).unwrap_or(0)] += 1;
+        counted[usize::try_from(stretches.number_of(*time)).unwrap_or(0)].1 += 1;
     }
-    let begin = |number: usize| {
-        let micros = i128::from(first.micros()) + (whole + 1) * number as i128 / buckets;
-        i64::try_from(micros).ok().and_then(Instant::from_micros).unwrap_or(*last)
-    };
-    counts.into_iter().enumerate().map(|(number, count)| (begin(number), count)).collect()
+    counted
 }
 
 fn intervention_in(payload: &[u8]) -> Option<InterventionId> {

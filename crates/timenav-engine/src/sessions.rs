@@ -32,7 +32,7 @@ const BUSY_SECONDS: u64 = 1;
 /// A session, as it is shown to its user.
 #[derive(Clone, Debug)]
 pub struct SessionView {
-    /// Names the session without giving it away.
+    /// The public id of the session.
     pub session_id: SessionId,
     /// When the user logged in, by the host.
     pub created_at: Instant<Wall>,
@@ -42,7 +42,7 @@ pub struct SessionView {
     pub idle_expires_at: Instant<Wall>,
     /// When it ends at the latest, by the host.
     pub expires_at: Instant<Wall>,
-    /// Whether it is the one that is asked in.
+    /// Whether it is the current session.
     pub is_current: bool,
 }
 
@@ -55,7 +55,7 @@ pub struct NewSession {
     pub secret: Zeroizing<String>,
 }
 
-/// A password to be set.
+/// A password to set.
 #[derive(Debug)]
 pub struct PasswordRequest {
     /// Whose; the caller's own where there is none.
@@ -126,7 +126,7 @@ impl Engine {
         match self.submit(&caller, TimelineId::system(), new, None).await {
             Ok(_) => Ok(Ok(NewSession { caller, secret })),
             // The password was changed or the user removed while this one was compared.
-            Err(Refusal::WrongPassword) => Ok(Err("the password was changed meanwhile".to_owned())),
+            Err(Refusal::WrongPassword) => Ok(Err("the password was changed in the meantime".to_owned())),
             Err(refusal) => Err(refusal),
         }
     }
@@ -179,7 +179,7 @@ impl Engine {
             (_, true) => SessionsToEnd::AllOf(caller.user_id.clone()),
             (Some(session_id), false) => SessionsToEnd::One(session_id.clone()),
             (None, false) => {
-                let detail = "an API key is no session; `true` ends all sessions of its user";
+                let detail = "an API key is not a session; `true` ends all sessions of its user";
                 return Err(Refusal::invalid("everywhere", detail));
             }
         };
@@ -247,10 +247,10 @@ impl Engine {
         self.admit(caller, &TimelineId::system(), demand, Action::SetPassword.word()).await?;
         let compared = match (is_own, current) {
             (false, Some(_)) => {
-                return Err(Refusal::invalid("current_password", "it is asked for one's own password only"));
+                return Err(Refusal::invalid("current_password", "give it only when you change your own password"));
             }
             (true, None) if caller.session_id().is_some() => {
-                return Err(Refusal::invalid("current_password", "in a session, show the current password too"));
+                return Err(Refusal::invalid("current_password", "in a session, give your current password too"));
             }
             (_, None) => None,
             (true, Some(current)) => Some(self.compare_current(caller, passwords, current).await?),
@@ -294,7 +294,7 @@ impl Engine {
         operation: &str,
     ) -> Result<(), Refusal> {
         let aimed = aimed.unwrap_or_else(TimelineId::system);
-        let detail = "a page of another site asked with the cookie of a session".to_owned();
+        let detail = "a page of another site sent the cookie of a session".to_owned();
         let refused = LogRefusal { operation: operation.to_owned(), code: CROSS_SITE_CODE, detail };
         match caller {
             Some(caller) => self.submit(caller, aimed, refused, None).await.map(|_| ()),

@@ -3,13 +3,15 @@
 //! What was known at a position is a matter of layers, which end there. Here is the rest: what the clock showed at the
 //! entry of the read.
 
+use std::sync::Arc;
+
 use timenav_core::clock::Clock;
-use timenav_core::horizon::{Horizon, latest_instant};
+use timenav_core::horizon::Horizon;
 use timenav_core::time::{Instant, TimeRange, Virtual};
 
-use crate::event_content::event_draft;
+use crate::event_filter::{EventFilter, tells_of_later};
 use crate::refusal::Refusal;
-use crate::rows::{EventVersion, KnownEvent, StoredEvent};
+use crate::rows::{EventVersion, KnownEvent};
 use crate::store::EventQuery;
 
 /// How far one read sees. By default everything.
@@ -42,18 +44,22 @@ impl Sight {
         self.seen.as_ref().filter(|_| self.horizon.until_clock).map(|(_, now)| *now)
     }
 
-    /// Returns a question that finds nothing that begins later than is seen; `None` where the whole range does.
-    pub(crate) fn narrow(&self, mut query: EventQuery) -> Option<EventQuery> {
-        if let Some(until) = self.until() {
-            query.range = TimeRange::new(query.range.start(), Some(query.range.last().min(until))).ok()?;
+    /// Returns a question that finds nothing that begins later than is seen.
+    pub(crate) fn narrow(&self, mut query: EventQuery) -> EventQuery {
+        let Some(until) = self.until() else { return query };
+        match TimeRange::new(query.range.start(), Some(query.range.last().min(until))) {
+            Ok(range) => query.range = range,
+            // All that is asked for is later.
+            Err(_) => query.patterns.clear(),
         }
-        Some(query)
+        query
     }
 
-    /// Leaves out events that tell of something later than is seen, such as when they end.
-    pub(crate) fn retain(&self, events: &mut Vec<StoredEvent>) {
-        if self.until().is_some() {
-            events.retain(|event| self.shows(&event.content));
+    /// Returns a filter that hides events that tell of something later than is seen, such as when they end.
+    pub(crate) fn filter(&self, filter: Arc<EventFilter>) -> Arc<EventFilter> {
+        match self.until() {
+            Some(until) => Arc::new(filter.seen_until(until)),
+            None => filter,
         }
     }
 
@@ -71,8 +77,6 @@ impl Sight {
     }
 
     fn shows(&self, content: &str) -> bool {
-        // What cannot be read is not shown.
-        let latest = event_draft(content).map(|draft| latest_instant(&draft));
-        latest.is_some_and(|latest| self.until().is_none_or(|until| latest <= until))
+        self.until().is_none_or(|until| !tells_of_later(content, until))
     }
 }

@@ -52,7 +52,7 @@ impl<'a> Stated<'a> {
         let statement = &self.statement;
         let unsigned = |kind, evidence| Err(Unsigned { kind, size: Some(statement.size), evidence });
         if statement.origin != current.name() {
-            let evidence = format!("it is the head of `{}`, not of `{}`", statement.origin, current.name());
+            let evidence = format!("it is the head of `{}`, not `{}`", statement.origin, current.name());
             return unsigned(FindingKind::OriginMismatch, evidence);
         }
         let own = all(self.signed).find(|signed| signed.id == Some(current.id()));

@@ -14,6 +14,7 @@ use timenav_core::time::{Instant, TimeRange, Virtual, Wall};
 
 use crate::archive::ScanSource;
 use crate::directory::DirectoryChange;
+use crate::event_filter::EventFilter;
 use crate::facts::{Asker, Facts, Wanted};
 use crate::head::{EndedTimeline, Head, Layer, TimelineKey};
 use crate::rows::{
@@ -145,6 +146,9 @@ pub struct ArrivingRows {
     pub sweeps: Vec<SweepRow>,
 }
 
+/// Where an event stands among others: its time, its layer, its position.
+pub type EventPlace = (Instant<Virtual>, usize, u64);
+
 /// Which events are asked for, on one consistent snapshot.
 #[derive(Clone, Debug)]
 pub struct EventQuery {
@@ -154,10 +158,23 @@ pub struct EventQuery {
     pub patterns: Vec<Pattern>,
     /// When.
     pub range: TimeRange<Virtual>,
-    /// Only events after this time, layer and position.
-    pub after: Option<(Instant<Virtual>, usize, u64)>,
+    /// Only events after this time, layer and position, in the order that is asked for.
+    pub after: Option<EventPlace>,
     /// At most so many.
     pub items_max: usize,
+    /// Whether the last ones come first.
+    pub newest_first: bool,
+}
+
+/// Events that pass a filter, as far as was looked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventsPassing {
+    /// The events, in the order that was asked for.
+    pub events: Vec<StoredEvent>,
+    /// How many events were looked through that the filter does not hide.
+    pub searched: usize,
+    /// Time, layer and position of the last event that was looked at, hidden or not, where there may be more after it.
+    pub searched_to: Option<EventPlace>,
 }
 
 /// Which events are asked for.
@@ -244,8 +261,18 @@ pub trait Store: ScanSource + Upkeep {
     /// The store does not answer.
     fn events_at_once(&self, query: &EventQuery) -> Result<Option<Vec<StoredEvent>>, StoreError>;
 
-    /// Returns events ordered by time, then layer, then position. May take long.
+    /// Returns events ordered by time, then layer, then position; or the other way round. May take long.
     async fn events(&self, query: EventQuery) -> Result<Vec<StoredEvent>, StoreError>;
+
+    /// Returns those of the events that [`Store::events`] would that pass a filter. Looks through so many at most, and
+    /// stops where as many pass as are asked for. Events that the filter hides do not count, and many of them are an end
+    /// too, so that none of them is looked at in vain for long.
+    async fn events_passing(
+        &self,
+        query: EventQuery,
+        filter: Arc<EventFilter>,
+        searched_max: usize,
+    ) -> Result<EventsPassing, StoreError>;
 
     /// Returns API keys of a user, newest first, from the one after `after` on.
     async fn api_keys(

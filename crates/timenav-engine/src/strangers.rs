@@ -25,7 +25,7 @@ impl Engine {
         let system = TimelineId::system();
         let told = self.submit_unknown(system, LogRefusals { payload: sum.payload() }).await;
         if let Err(refusal) = told {
-            tracing::error!(%refusal, refusals = sum.count, "refusals were counted, and cannot be told in the ledger");
+            tracing::error!(%refusal, refusals = sum.count, "refusals were counted, but cannot be written to the ledger");
             self.counted_refusals().put_back(sum);
             return Err(refusal);
         }

@@ -67,7 +67,7 @@ pub struct Pruned {
     pub ledger: Option<LedgerPosition>,
 }
 
-/// What a sweep would let go.
+/// What a sweep would prune.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForeseenSweep {
     /// Of which class.
@@ -203,7 +203,7 @@ impl Engine {
         Ok(!round.is_empty())
     }
 
-    /// Lets go what a timeline keeps no longer, as much as one sweep names. Returns whether there may be more. To be
+    /// Prunes contents whose retention has passed, as much as one sweep names. Returns whether there may be more. To be
     /// called by one at a time.
     async fn sweep(
         &self,
@@ -343,7 +343,7 @@ impl Engine {
         if leaves.len() == count {
             return Ok(leaves);
         }
-        Err(Refusal::Damaged(format!("of entries {first} to {} some are missing", end - 1)))
+        Err(Refusal::Damaged(format!("some of the entries {first} to {} are missing", end - 1)))
     }
 }
 

@@ -43,7 +43,7 @@ pub struct TimelineView {
     pub role: Option<Role>,
 }
 
-/// A timeline to be made.
+/// A timeline to create.
 #[derive(Clone, Debug)]
 pub struct NewTimeline {
     /// Its name.
@@ -58,7 +58,7 @@ impl From<TimelineId> for NewTimeline {
     }
 }
 
-/// A timeline that was made.
+/// A timeline that was created.
 #[derive(Clone, Copy, Debug)]
 pub struct MadeTimeline {
     /// When it ends by itself, by the host.
@@ -110,7 +110,10 @@ impl Engine {
         let NewTimeline { timeline_id: timeline, expires_in } = timeline.into();
         let parent = self.admit(caller, of, Demand::Look, Action::CreateTimeline.word()).await?;
         if of.is_system() {
-            return Err(Refusal::invalid("fork_of", "`system` holds facts of the service, which no fork can share"));
+            return Err(Refusal::invalid(
+                "fork_of",
+                "`system` holds data about the service itself and cannot be forked",
+            ));
         }
         let again = Again::<TimelineMade>::of(Action::CreateTimeline, &[Demand::Create]);
         if let Some(answer) = self.answered_before(caller, &timeline, again, idempotency).await? {
@@ -130,21 +133,20 @@ impl Engine {
     async fn fork_point(&self, parent: &TimelineState, at: Option<&AsOf>) -> Result<ForkPoint, Refusal> {
         let layers = self.layers_at(parent, at).await?;
         let last = layers.last().filter(|last| last.as_of > 0);
-        let last = *last.ok_or_else(|| Refusal::invalid("at", "there was no such timeline at that time"))?;
+        let last = *last.ok_or_else(|| Refusal::invalid("at", "the timeline did not exist at that time"))?;
         if layers.len() > FORK_DEPTH_MAX {
             return Err(Refusal::LimitReached { what: "forks of forks", max: FORK_DEPTH_MAX });
         }
         let lineage: Arc<[TimelineId]> = parent.names_of(&layers).into();
         if let Some(layer) = lineage.last().filter(|name| name.came_with().is_some()) {
             let detail = format!(
-                "that moment is of `{layer}`, which another service has written and a fork of it came here with: \
-                 nothing new goes on from it"
+                "that moment belongs to `{layer}`, which was written at another service and came here with a fork of \
+                 it: it cannot be forked"
             );
             return Err(Refusal::invalid("at", detail));
         }
         if let Some(ended) = lineage.last().filter(|name| self.has_ended(name)) {
-            let detail =
-                format!("that moment is of the timeline `{ended}`, which has ended: nothing new goes on from it");
+            let detail = format!("that moment belongs to the timeline `{ended}`, which has ended: it cannot be forked");
             return Err(Refusal::invalid("at", detail));
         }
         let forked = lineage.last().and_then(|name| self.state(name));
@@ -183,7 +185,7 @@ impl Engine {
         Ok((entry.events_count, clock.ok_or_else(|| damaged("its clock cannot be read"))?, Some(at)))
     }
 
-    /// Reads one timeline.
+    /// Reads a timeline.
     ///
     /// # Errors
     /// There is none that the caller may see, or the ledger cannot be written.

@@ -21,7 +21,7 @@ pub enum VaultError {
     #[error("the key does not open the record")]
     Closed,
     /// Too many wait for their turn already.
-    #[error("too many requests seal or open data at this moment")]
+    #[error("too many requests are sealing or opening data")]
     Busy,
     /// Something is wrong with the vault itself.
     #[error("sealing or opening data ended badly")]

@@ -13,14 +13,14 @@ use serde::Serialize;
 use timenav_engine::LedgerPosition;
 use utoipa::ToSchema;
 
-/// An answer that says only that all is well.
+/// A response that says only that it worked.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct StatusBody {
-    /// What happened, in a sentence.
+    /// A sentence that says what happened.
     pub(crate) status: String,
 }
 
-/// Where a write stands in the ledger of its timeline, and the signed tree that holds it.
+/// The place of a write in its timeline's ledger, and the signed tree that contains it.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct LedgerBody {
     /// Position of the last entry the request wrote, counted from 0.
@@ -43,7 +43,7 @@ pub(crate) fn created_first(ledger: LedgerPosition, timeline_id: &str, status: S
     if !ledger.timeline_created {
         return (status, None);
     }
-    (format!("There was no timeline `{timeline_id}`, so it was created and you administer it. {status}"), Some(true))
+    (format!("There was no timeline `{timeline_id}`, so it was created, with you as its admin. {status}"), Some(true))
 }
 
 /// The answer to a change: a status, a body, and whether it repeats an earlier answer.

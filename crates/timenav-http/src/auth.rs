@@ -69,7 +69,7 @@ impl<S: Sync> FromRequestParts<S> for MaybeAuthenticated {
 
 /// Why nobody is let in.
 enum Stranger {
-    /// Nobody could be identified.
+    /// The caller is not authenticated.
     Unidentified(AuthFailure),
     /// A page of another site asked with a cookie, which may be that of a session.
     CrossSite(Option<Caller>),

@@ -33,12 +33,12 @@ pub(crate) fn if_match(headers: &HeaderMap) -> Result<Option<Expected>, Failure>
     match (given.next(), text, opaque(text)) {
         (None, "*", _) => Ok(Some(Expected::Any)),
         (None, _, Some(tag)) => Ok(Some(Expected::Tag(tag.to_owned()))),
-        _ => Err(Failure::invalid(IF_MATCH, "send one tag as `ETag` gave it, quotation marks included")),
+        _ => Err(Failure::invalid(IF_MATCH, "send one tag exactly as `ETag` gave it, including the quotation marks")),
     }
 }
 
 /// What `If-Match` is on a write that creates the timeline it names.
-pub(crate) const THERE: &str = "`*`: does it only if the timeline is there, and creates none";
+pub(crate) const THERE: &str = "`*`: only if the timeline exists; does not create it";
 
 /// Refuses a write to a timeline that is not there, where `If-Match: *` says that it must be.
 ///
@@ -54,7 +54,7 @@ pub(crate) async fn expect_timeline(
         None => Ok(()),
         Some(Expected::Any) => Ok(app.engine.expect_timeline(caller, timeline, action).await?),
         Some(Expected::Tag(_)) => {
-            Err(Failure::invalid(IF_MATCH, "a timeline has no tag: send `*` to write only to one that is there"))
+            Err(Failure::invalid(IF_MATCH, "a timeline has no tag: send `*` to write only if it exists"))
         }
     }
 }
@@ -72,8 +72,8 @@ fn opaque(text: &str) -> Option<&str> {
 /// saves its answer, and a read is always answered whole.
 pub(crate) async fn refuse_conditions(heeds_if_match: bool, request: Request, next: Next) -> Response {
     let Some(name) = unheeded(heeds_if_match, &request) else { return next.run(request).await };
-    let instead = if heeds_if_match { "; it heeds `If-Match`" } else { "" };
-    let detail = format!("this operation does not heed this condition{instead}; leave the field out");
+    let instead = if heeds_if_match { "; use `If-Match`" } else { "" };
+    let detail = format!("this operation does not support this header{instead}; leave it out");
     Failure::invalid(name, detail).into_response()
 }
 

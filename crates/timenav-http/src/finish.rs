@@ -190,7 +190,7 @@ pub(crate) fn log_once(failure: &Failure, id: &RequestId) {
     let request_id = &id.0;
     match failure {
         Failure::Refused(Refusal::Damaged(error)) => {
-            tracing::error!(request_id, error, "what is kept does not make sense");
+            tracing::error!(request_id, error, "stored data is inconsistent");
         }
         Failure::Refused(Refusal::Unavailable(error)) => {
             tracing::warn!(request_id, error, "a request could not be carried out");
@@ -221,20 +221,20 @@ pub(crate) fn log_once(failure: &Failure, id: &RequestId) {
 /// Problem details for HTTP APIs (RFC 9457).
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ProblemDetails {
-    /// A name for what happened: `urn:timenav:problem:` and the code.
+    /// The type of the problem: `urn:timenav:problem:` and the code.
     #[serde(rename = "type")]
     kind: String,
-    /// What happened, in a sentence.
+    /// A sentence that says what happened.
     title: String,
-    /// The status of the answer.
+    /// The HTTP status.
     status: u16,
     /// What would be right.
     detail: String,
-    /// A stable word for it.
+    /// A stable code for the error.
     code: String,
-    /// Which fields it is about, where it is about fields.
+    /// The fields it is about, if any.
     errors: Vec<FieldError>,
-    /// Names the request, for support.
+    /// The id of the request, for support.
     request_id: String,
 }
 
@@ -257,7 +257,14 @@ fn headers(headers: &mut HeaderMap, id: &RequestId, encrypted: bool) {
     set(header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'");
     set(header::REFERRER_POLICY, "no-referrer");
     set(HeaderName::from_static("cross-origin-resource-policy"), "same-origin");
-    set(header::VARY, "Authorization, Cookie");
+    let is_negotiated = headers.get(header::VARY).is_some_and(|value| value == "accept-encoding");
+    if is_negotiated {
+        headers.remove(header::VARY);
+    }
+    let mut set = |name: HeaderName, value: &'static str| {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    };
+    set(header::VARY, if is_negotiated { "Authorization, Cookie, Accept-Encoding" } else { "Authorization, Cookie" });
     if encrypted {
         set(header::STRICT_TRANSPORT_SECURITY, "max-age=31536000; includeSubDomains");
     }

@@ -35,28 +35,28 @@ fn fault(parts: &Parts) -> Option<&'static str> {
     let mut fields = parts.headers.get_all(HOST).iter();
     let first = fields.next();
     if fields.next().is_some() {
-        return Some("the request has more than one Host field; send one");
+        return Some("the request has more than one Host header; send one");
     }
     let field = match first.map(HeaderValue::to_str) {
         Some(Ok(text)) => Some(text),
-        Some(Err(_)) => return Some("the Host field is not a host with an optional port"),
+        Some(Err(_)) => return Some("the Host header is not a host with an optional port"),
         None => None,
     };
     let target = parts.uri.authority().map(http::uri::Authority::as_str);
     if target.is_some_and(|authority| !is_host(authority)) {
-        return Some("the target of the request does not have a host with an optional port");
+        return Some("the request target does not have a host with an optional port");
     }
     if field.is_some_and(|host| !is_host(host)) {
-        return Some("the Host field is not a host with an optional port");
+        return Some("the Host header is not a host with an optional port");
     }
     match (field, target) {
         // Only this version had it so, and some programs that look after a service still send it.
         (None, _) if parts.version <= Version::HTTP_10 => None,
         (None, Some(_)) if parts.version >= Version::HTTP_2 => None,
-        (None, _) => Some("the request has no Host field; send one"),
+        (None, _) => Some("the request has no Host header; send one"),
         // In HTTP/1.1 the target counts, and the field is not looked at (RFC 9112 §3.2.2).
         (Some(host), Some(authority)) if parts.version >= Version::HTTP_2 && !host.eq_ignore_ascii_case(authority) => {
-            Some("the Host field and the target of the request name different hosts")
+            Some("the Host header and the request target name different hosts")
         }
         (Some(_), _) => None,
     }

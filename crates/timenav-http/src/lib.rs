@@ -10,6 +10,7 @@ mod app;
 mod auth;
 mod connections;
 mod body;
+mod compression;
 mod console;
 mod entity_tag;
 mod finish;

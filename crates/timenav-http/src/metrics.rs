@@ -40,7 +40,7 @@ impl Metrics {
         let durations = Family::new_with_constructor(histogram as fn() -> Histogram);
         registry.register_with_unit(
             "http_request_duration",
-            "Time to the head of the answer",
+            "Time until the response headers",
             Unit::Seconds,
             durations.clone(),
         );
@@ -74,7 +74,7 @@ impl Metrics {
             (
                 "host_clock_doubted",
                 "gauge",
-                "Whether nothing is destroyed until an operator says that the host's clock is right",
+                "Whether nothing is pruned until an operator confirms the host's clock",
                 "",
                 engine.is_host_clock_doubted.into(),
             ),

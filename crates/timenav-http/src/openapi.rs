@@ -16,9 +16,9 @@ mod tests;
 mod texts;
 mod tidy;
 
-const DESCRIPTION: &str = "One clock and one history that a whole system can share. Every path below `/v1` is \
-    served below `/api/v1` too. Operations that only look take their parameters from the query string, from a JSON \
-    body, or from a QUERY request (RFC 10008) with a JSON body, with the same answer.";
+const DESCRIPTION: &str = "One clock and one history that a whole system can share. Every path under `/v1` is also \
+    served under `/api/v1`. Read operations take their parameters from the query string, from a JSON body, or from a \
+    QUERY request (RFC 10008) with a JSON body, with the same result.";
 
 /// A version of OpenAPI.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,7 @@ fn document(version: Version) -> Value {
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
         // Whoever serves the document serves what it tells of.
-        "servers": [{ "url": "/", "description": "The service that this document comes from" }],
+        "servers": [{ "url": "/", "description": "The service that serves this document" }],
         "security": [{ "api_key": [] }, { "session": [] }],
         "paths": paths,
         "components": {
@@ -79,7 +79,7 @@ fn document(version: Version) -> Value {
                 "api_key": { "type": "http", "scheme": "bearer", "bearerFormat": "tnk_ and 36 letters and digits" },
                 "session": {
                     "type": "apiKey", "in": "cookie", "name": "__Host-timenav",
-                    "description": "Begun by log_in. Over plain HTTP on this machine the cookie is called `timenav`.",
+                    "description": "Set by log_in. Over plain HTTP on this machine the cookie is called `timenav`.",
                 },
             },
             "responses": answers::problems(),
@@ -187,9 +187,9 @@ fn add_parameters(operation: &mut Value, more: Vec<Value>) {
 
 fn idempotency_key(anew: bool) -> Value {
     let description = if anew {
-        "Looked at for its form alone: nothing of the answer is kept, and each request is answered anew."
+        "Only its format is checked: the response is not stored, and a repeated request runs again."
     } else {
-        "A request with a key happens once; a repetition within 24 hours is given the same answer."
+        "A request with a key is carried out once; a repeat within 24 hours gets the same response."
     };
     json!({
         "name": "Idempotency-Key", "in": "header", "required": false, "description": description,
@@ -220,10 +220,18 @@ fn query_parameters(schema: &Value) -> Vec<Value> {
         without_null(&mut schema);
         texts::spell_out(&mut schema);
         without_list(&mut schema);
-        json!({
+        let is_object = schema["type"] == "object";
+        if is_object {
+            without_list(&mut schema["additionalProperties"]);
+        }
+        let mut parameter = json!({
             "name": name, "in": "query", "required": required.contains(&name.as_str()),
             "description": description.unwrap_or_else(|| json!("")), "schema": schema,
-        })
+        });
+        if is_object {
+            (parameter["style"], parameter["explode"]) = (json!("deepObject"), json!(true));
+        }
+        parameter
     };
     properties.into_iter().flatten().map(parameter).collect()
 }

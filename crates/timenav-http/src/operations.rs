@@ -15,6 +15,7 @@ pub(crate) fn operations() -> Vec<Route> {
     routes.extend(v1::check_timeline::routes());
     routes.extend(v1::import::routes());
     routes.extend(v1::export::routes());
+    routes.extend(v1::aggregate::routes());
     routes.extend(v1::bundles::routes());
     routes.extend(v1::adoption::routes());
     routes.extend(v1::data::routes());

@@ -16,6 +16,7 @@ use utoipa::PartialSchema;
 use crate::problem::{Failure, FaultKind, ParameterFault};
 use crate::wire::{KIND_MARK, OUT_OF_RANGE};
 
+mod attributes;
 mod faults;
 mod names;
 #[cfg(test)]
@@ -109,7 +110,7 @@ impl<S: Send + Sync> FromRequestParts<S> for InTwoPaths {
 fn check_media_type(headers: &HeaderMap, body: &[u8], of_query: bool) -> Result<(), Failure> {
     let content_type = headers.get(header::CONTENT_TYPE);
     if of_query && content_type.is_none() {
-        let detail = "a QUERY names the type of its body; send `Content-Type: application/json`";
+        let detail = "a QUERY request needs the type of its body; send `Content-Type: application/json`";
         return Err(Failure::invalid("", detail));
     }
     let is_json = content_type.and_then(|value| value.to_str().ok()).is_some_and(is_json);
@@ -132,7 +133,7 @@ fn check_depth(json: &[u8]) -> Result<(), Failure> {
             _ => {}
         }
         if depth > JSON_DEPTH_MAX {
-            let detail = format!("a body is at most {JSON_DEPTH_MAX} lists and objects deep");
+            let detail = format!("a body can be nested at most {JSON_DEPTH_MAX} levels deep");
             return Err(Failure::MalformedJson { detail });
         }
     }
@@ -159,7 +160,7 @@ pub(crate) fn is_utf_8(content_type: &str) -> bool {
 /// Reads parameters from a query string and a body that may be empty.
 pub(crate) fn read<T: DeserializeOwned>(query: &str, body: &[u8]) -> Result<T, Failure> {
     let of_query = query_map(query)?;
-    if of_query.is_empty() {
+    if of_query.is_empty() && !attributes::are_in(body) {
         return from_json(if body.is_empty() { b"{}" } else { body });
     }
     let merged = merged(of_query, body)?;
@@ -168,8 +169,14 @@ pub(crate) fn read<T: DeserializeOwned>(query: &str, body: &[u8]) -> Result<T, F
 
 /// Returns what stands in a query string and a body, each name once.
 fn merged(of_query: Map<String, Value>, body: &[u8]) -> Result<Map<String, Value>, Failure> {
-    let mut merged: Map<String, Value> = if body.is_empty() { Map::new() } else { from_json(body)? };
+    let given: Map<String, Value> = if body.is_empty() { Map::new() } else { from_json(body)? };
+    let mut merged = attributes::gathered(given)?;
     for (name, text) in of_query {
+        if let Some(given) = merged.get_mut(&name)
+            && attributes::merge(given, &name, &text)?
+        {
+            continue;
+        }
         match merged.get(&name) {
             Some(given) if !is_same(given, &text) => return Err(conflict(&name)),
             Some(_) => {}
@@ -185,7 +192,7 @@ fn merged(of_query: Map<String, Value>, body: &[u8]) -> Result<Map<String, Value
 pub(crate) fn from_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Failure> {
     if !body.trim_ascii_start().starts_with(b"{") {
         serde_json::from_slice::<serde::de::IgnoredAny>(body).map_err(|error| malformed(&error))?;
-        return Err(Failure::invalid("", "the body is a JSON object, such as {\"timeline_id\": \"main\"}"));
+        return Err(Failure::invalid("", "the body must be a JSON object, such as {\"timeline_id\": \"main\"}"));
     }
     let mut json = serde_json::Deserializer::from_slice(body);
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
@@ -222,6 +229,10 @@ fn query_map(query: &str) -> Result<Map<String, Value>, Failure> {
         let (name, text) = pair.split_once('=').unwrap_or((pair, ""));
         let name = decoded(name).ok_or_else(|| Failure::invalid("", format!("the name of a parameter {NO_TEXT}")))?;
         let text = decoded(text).ok_or_else(|| Failure::invalid(&name, format!("the value {NO_TEXT}")))?;
+        if let Some(key) = attributes::key(&name) {
+            attributes::add(&mut map, key, Value::String(text))?;
+            continue;
+        }
         match map.get(&name) {
             Some(Value::String(given)) if *given != text => return Err(conflict(&name)),
             Some(_) => {}
@@ -272,7 +283,7 @@ fn fault(error: &serde_path_to_error::Error<serde_json::Error>) -> Failure {
     } else if let Some(name) = quoted(message, "unknown field ") {
         (FaultKind::Unknown, own(&path, name), unknown(name, message))
     } else if let Some(name) = quoted(message, "duplicate field ") {
-        (FaultKind::Conflicting, own(&path, name), format!("`{name}` stands twice in the body; give it once"))
+        (FaultKind::Conflicting, own(&path, name), format!("`{name}` appears twice in the body; give it once"))
     } else if let Some((OUT_OF_RANGE, detail)) = message.split_once(KIND_MARK) {
         (FaultKind::OutOfRange, path, detail.to_owned())
     } else {
@@ -320,7 +331,7 @@ fn unknown(name: &str, message: &str) -> String {
         Some(near) if likeness(near) > 0.75 => {
             format!("there is no parameter `{name}`; did you mean `{near}`?")
         }
-        Some(_) => format!("there is no parameter `{name}`; there are {}", known.join(", ")),
+        Some(_) => format!("there is no parameter `{name}`; the parameters are {}", known.join(", ")),
         None => format!("there is no parameter `{name}`; this operation takes none"),
     }
 }
@@ -328,7 +339,7 @@ fn unknown(name: &str, message: &str) -> String {
 /// Zones stand in a timestamp, or are the location of a clock.
 fn of_zone(name: &str, known: &[&str]) -> String {
     let location = if known.contains(&"destination_time") && known.contains(&"location") {
-        ", or as the `location`, to which months and `local_time` go"
+        ", or as the `location`, which determines months and `local_time`"
     } else {
         ""
     };

@@ -25,7 +25,7 @@ pub(crate) enum Failure {
     Refused(Refusal),
     /// The engine says no to an event that was not sent in a list: its place in one means nothing.
     OneEventExists(Refusal),
-    /// Nobody could be identified.
+    /// The caller is not authenticated.
     Unidentified(AuthFailure),
     /// A page of another site asked with the cookie of a session.
     CrossSite,
@@ -106,15 +106,15 @@ impl FaultKind {
 /// The body of every error.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Problem {
-    /// What happened, in a sentence.
+    /// A sentence that says what happened.
     pub(crate) status: String,
-    /// A stable word for it.
+    /// A stable code for the error.
     pub(crate) code: String,
     /// What would be right.
     pub(crate) detail: String,
-    /// Which fields it is about, where it is about fields.
+    /// The fields it is about, if any.
     pub(crate) errors: Vec<FieldError>,
-    /// Names the request, for support.
+    /// The id of the request, for support.
     pub(crate) request_id: String,
 }
 
@@ -123,7 +123,7 @@ pub(crate) struct Problem {
 pub(crate) struct FieldError {
     /// The field, as a JSON pointer in a URI fragment.
     pub(crate) pointer: String,
-    /// A stable word for what is wrong with it.
+    /// A stable code for the error.
     pub(crate) code: String,
     /// What would be right.
     pub(crate) detail: String,
@@ -246,7 +246,7 @@ impl Failure {
     fn sentence(&self) -> &'static str {
         match self {
             Self::Unidentified(AuthFailure::Session) => "The session has ended.",
-            Self::Unidentified(AuthFailure::LogIn) => "The user or the password is wrong.",
+            Self::Unidentified(AuthFailure::LogIn) => "Wrong user name or password.",
             failure => codes::answer_of(failure.code()).1,
         }
     }
@@ -255,7 +255,7 @@ impl Failure {
         match self {
             // What is inside is in the log, under the request's id.
             Self::Refused(Refusal::Damaged(_)) | Self::Panicked => {
-                "name the request_id when you ask for help".to_owned()
+                "quote the request_id when you ask for help".to_owned()
             }
             Self::Refused(Refusal::Invalid { detail, .. })
             | Self::MalformedJson { detail }
@@ -272,39 +272,38 @@ impl Failure {
                 "no API key was given; send `Authorization: Bearer <API_KEY>`".to_owned()
             }
             Self::Unidentified(AuthFailure::Malformed) => {
-                "the Authorization header cannot be read; send one `Authorization: Bearer <API_KEY>`".to_owned()
+                "the Authorization header is malformed; send one `Authorization: Bearer <API_KEY>`".to_owned()
             }
             Self::Unidentified(failure) => failure.to_string(),
-            Self::CrossSite => "a cookie is taken from pages of this service only: send the request from there, or \
-                show an API key"
+            Self::CrossSite => "cookies are accepted only from this service's own pages: send the request from there, \
+                or use an API key"
                 .to_owned(),
-            Self::InsecureLogIn => "passwords and cookies must not travel unencrypted: the operator can give a \
-                certificate (--tls-cert and --tls-key), name the address of a proxy that ends TLS (--public-url), or \
-                allow it all the same (--insecure-log-in)"
+            Self::InsecureLogIn => "passwords and cookies must not be sent unencrypted: the operator can set a \
+                certificate (--tls-cert and --tls-key), name the address of a proxy that terminates TLS \
+                (--public-url), or allow it anyway (--insecure-log-in)"
                 .to_owned(),
             Self::Parameter(fault) => fault.detail.clone(),
             Self::Parameters(faults) => faults.iter().map(ParameterFault::named).collect::<Vec<_>>().join("; "),
             Self::MediaType { expected, .. } => format!("send `Content-Type: {expected}`"),
-            Self::TooLarge { bytes_max } => format!("a body here has at most {bytes_max} bytes"),
+            Self::TooLarge { bytes_max } => format!("the body can have at most {bytes_max} bytes"),
             Self::TooManyValues { bytes_max } => format!(
-                "the body holds so many objects, lists and values that reading it would take more than {bytes_max} \
+                "the body has so many objects, lists and values that parsing it would take more than {bytes_max} \
                  bytes of memory; send it in several requests"
             ),
-            Self::BodyLost => "the body did not arrive in time, or the connection ended before it did".to_owned(),
+            Self::BodyLost => "the body did not arrive in time, or the connection closed first".to_owned(),
             Self::Full { what, spent: Spent::Own, retry_after_seconds } => format!(
-                "you have as many {what} as one user may have at the same time; wait until some of them are done, and \
-                 try again after {retry_after_seconds} seconds"
+                "you already have the maximum number of {what} for one user; wait for some to finish, and try again \
+                 in {retry_after_seconds} seconds"
             ),
             Self::Full { what, spent: Spent::All, retry_after_seconds } => format!(
-                "the service has as many {what} as it can have at the same time; try again in {retry_after_seconds} \
-                 seconds"
+                "the service already has the maximum number of {what}; try again in {retry_after_seconds} seconds"
             ),
             Self::TooMany(left) => {
-                format!("the quota `{}` is spent; try again in {} seconds", left.policy(), left.seconds())
+                format!("the quota `{}` is used up; try again in {} seconds", left.policy(), left.seconds())
             }
             Self::Host { detail } => (*detail).to_owned(),
-            Self::NoRoute => "there is nothing at this path; GET /openapi.json lists what there is".to_owned(),
-            Self::Method { allow } => format!("this path takes {allow}"),
+            Self::NoRoute => "there is nothing at this path; GET /openapi.json lists all paths".to_owned(),
+            Self::Method { allow } => format!("this path supports {allow}"),
         }
     }
 

@@ -12,6 +12,7 @@ use timenav_engine::HorizonUse;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::compression::compressed;
 use crate::entity_tag::{IF_MATCH, refuse_conditions};
 use crate::state::App;
 
@@ -196,7 +197,7 @@ impl Route {
         H: Handler<T, App>,
         T: 'static,
     {
-        Self::new((Method::GET, horizon), path, id, summary, get(handler))
+        Self::new((Method::GET, horizon), path, id, summary, compressed(get(handler)))
     }
 
     /// An operation that changes something, which no key with a horizon does.
@@ -335,6 +336,12 @@ impl Route {
     /// Does it anew at each request, whatever its `Idempotency-Key` is.
     pub(crate) const fn anew(mut self) -> Self {
         self.anew = true;
+        self
+    }
+
+    /// Compresses the answers of an operation that only looks, though its method is that of a change.
+    pub(crate) fn compressed(mut self) -> Self {
+        self.handler = compressed(self.handler);
         self
     }
 

@@ -7,6 +7,7 @@ use axum::{Json, Router};
 use http::header;
 use serde::Serialize;
 
+use crate::compression::compressed;
 use crate::openapi::{openapi_3_2_json, openapi_json};
 use crate::problem::Failure;
 use crate::state::App;
@@ -23,9 +24,9 @@ pub(crate) fn routes() -> Router<App> {
     Router::new()
         .route("/healthz", get(healthz))
         .route("/readyz", get(readyz))
-        .route("/metrics", get(metrics))
-        .route("/openapi.json", get(openapi))
-        .route("/openapi-3.2.json", get(openapi_3_2))
+        .route("/metrics", compressed(get(metrics)))
+        .route("/openapi.json", compressed(get(openapi)))
+        .route("/openapi-3.2.json", compressed(get(openapi_3_2)))
 }
 
 pub(crate) const fn welcome() -> Json<Welcome> {
@@ -36,9 +37,9 @@ pub(crate) const fn welcome() -> Json<Welcome> {
     })
 }
 
-/// The process runs.
+/// The process is running.
 async fn healthz() -> Json<crate::answer::StatusBody> {
-    Json(crate::answer::StatusBody { status: "The process runs.".to_owned() })
+    Json(crate::answer::StatusBody { status: "The process is running.".to_owned() })
 }
 
 /// The service can answer: the store does, and nothing has stopped writing.

@@ -50,7 +50,7 @@ fn field(secret: &str, age: &str, options: &HttpOptions) -> Option<HeaderValue> 
     Some(value)
 }
 
-/// Returns whether a password and a cookie may travel as this request does: by HTTPS, on this machine alone, or
+/// Returns whether a password and a cookie may travel as this request does: by HTTPS, on this machine only, or
 /// because the operator said so.
 pub(crate) fn may_travel(parts: &Parts, peer: Option<Network>, options: &HttpOptions) -> bool {
     // A proxy on this machine shows its own address, and most of them the host that was asked for.

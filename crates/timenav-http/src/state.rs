@@ -29,7 +29,7 @@ pub struct HttpOptions {
     pub encrypted: bool,
     /// The origin under which browsers reach the service through a proxy that ends TLS, such as `https://time.test`.
     pub public_origin: Option<String>,
-    /// Whether people may log in over plain HTTP from other machines.
+    /// Whether people can log in over plain HTTP from other machines.
     pub insecure_log_in: bool,
     /// Requests that one user may make in a minute; as many as they like where there is none.
     pub requests_per_minute: Option<NonZeroU32>,

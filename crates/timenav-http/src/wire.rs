@@ -44,7 +44,7 @@ impl Wrong {
 
 /// A value that is a text on the wire.
 pub(crate) trait FromText: Sized {
-    /// What the text is, for the message when it is no text at all.
+    /// What the text is, for the message when it is not text at all.
     const WHAT: &'static str;
 
     fn from_text(text: &str) -> Result<Self, Wrong>;
@@ -160,7 +160,7 @@ impl<'de> Deserialize<'de> for Words {
             Ok(Either::Text(text)) => text.split(',').map(|word| word.trim().to_owned()).collect(),
             Ok(Either::List(words)) => words,
             Err(_) => {
-                return Err(de::Error::custom("a list of words is expected, or one text with commas between them"));
+                return Err(de::Error::custom("expected a list of words, or one string with commas between them"));
             }
         };
         Ok(Self(words))
@@ -181,7 +181,7 @@ pub(crate) fn moment_schema() -> utoipa::openapi::Schema {
     let types = SchemaType::from_iter([Type::String, Type::Integer, Type::Null]);
     let moment = ObjectBuilder::new().schema_type(types).format(Some(SchemaFormat::Custom("moment".to_owned())));
     let moment = moment.minimum(Some(0)).maximum(Some(i64::MAX)).examples([serde_json::json!(1234)]);
-    let description = "A moment of the ledger: a position, the id of an anchor, or a host time. Now if it is left out.";
+    let description = "A moment of the ledger: a position, an anchor id, or a host time. Defaults to now.";
     moment.description(Some(description)).build().into()
 }
 
@@ -200,7 +200,7 @@ pub(crate) fn moment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Optio
         Ok(Some(Either::Position(position))) => position.to_string(),
         Ok(Some(Either::Decimal(decimal))) => written(decimal),
         Ok(Some(Either::Text(text))) => text,
-        Err(_) => return Err(de::Error::custom(format!("{} is expected", MomentText::WHAT))),
+        Err(_) => return Err(de::Error::custom(format!("expected {}", MomentText::WHAT))),
     };
     MomentText::from_text(&text).map(Some).map_err(|wrong| de::Error::custom(wrong.detail))
 }
@@ -212,7 +212,7 @@ impl FromText for Scope {
         let found = Self::ALL.into_iter().find(|scope| scope.as_str() == text);
         found.ok_or_else(|| {
             let all: Vec<&str> = Self::ALL.iter().map(|scope| scope.as_str()).collect();
-            Wrong::invalid(&format!("there is no scope `{text}`; there are {}", all.join(", ")))
+            Wrong::invalid(&format!("there is no scope `{text}`; use {}", all.join(", ")))
         })
     }
 }
@@ -243,7 +243,7 @@ impl FromText for RestrictionLevel {
         let found = Self::ALL.into_iter().find(|level| level.as_str() == text);
         found.ok_or_else(|| {
             let all: Vec<&str> = Self::ALL.iter().map(|level| level.as_str()).collect();
-            Wrong::invalid(&format!("there is no restriction level `{text}`; there are {}", all.join(", ")))
+            Wrong::invalid(&format!("there is no restriction level `{text}`; use {}", all.join(", ")))
         })
     }
 }
@@ -258,12 +258,12 @@ impl FromText for Topics {
     fn from_text(text: &str) -> Result<Self, Wrong> {
         let names: Vec<&str> = text.split(',').collect();
         if names.len() > Topic::ALL.len() {
-            return Err(Wrong::invalid(&format!("there are {} topics", Topic::ALL.len())));
+            return Err(Wrong::invalid(&format!("there are only {} topics", Topic::ALL.len())));
         }
         let topic = |name: &&str| {
             let all = Topic::ALL.map(Topic::as_str).join(", ");
             let found = Topic::ALL.into_iter().find(|topic| topic.as_str() == *name);
-            found.ok_or_else(|| Wrong::invalid(&format!("there is no topic `{name}`; there are {all}")))
+            found.ok_or_else(|| Wrong::invalid(&format!("there is no topic `{name}`; use {all}")))
         };
         names.iter().map(topic).collect::<Result<_, _>>().map(Self)
     }
@@ -330,12 +330,12 @@ where
         Ok(None) => Ok(None),
         Ok(Some(Either::Number(number))) => Ok(Some(number)),
         Ok(Some(Either::Decimal(decimal))) => {
-            written(decimal).parse().map(Some).map_err(|_| de::Error::custom("a number is expected, within its limits"))
+            written(decimal).parse().map(Some).map_err(|_| de::Error::custom("expected a number within its limits"))
         }
         Ok(Some(Either::Text(text))) => {
-            text.parse().map(Some).map_err(|_| de::Error::custom(format!("a number is expected, not `{text}`")))
+            text.parse().map(Some).map_err(|_| de::Error::custom(format!("expected a number, not `{text}`")))
         }
-        Err(_) => Err(de::Error::custom("a number is expected, within its limits")),
+        Err(_) => Err(de::Error::custom("expected a number within its limits")),
     }
 }
 
@@ -344,7 +344,7 @@ fn written(decimal: f64) -> String {
     (decimal + 0.0).to_string()
 }
 
-/// Reads a truth value that a query string can only give as text.
+/// Reads a boolean that a query string can only give as text.
 pub(crate) fn truth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<bool>, D::Error> {
     #[derive(serde::Deserialize)]
     #[serde(untagged)]
@@ -357,7 +357,7 @@ pub(crate) fn truth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
         Ok(Some(Either::Truth(truth))) => Ok(Some(truth)),
         Ok(Some(Either::Text(text))) if text == "true" => Ok(Some(true)),
         Ok(Some(Either::Text(text))) if text == "false" => Ok(Some(false)),
-        Ok(Some(Either::Text(_))) | Err(_) => Err(de::Error::custom("`true` or `false` is expected")),
+        Ok(Some(Either::Text(_))) | Err(_) => Err(de::Error::custom("expected `true` or `false`")),
     }
 }
 
@@ -367,7 +367,7 @@ pub(crate) fn page_items<'de, D: Deserializer<'de>>(deserializer: D) -> Result<O
         None => Ok(None),
         Some(items) => match usize::try_from(items) {
             Ok(items) if (1..=PAGE_ITEMS_MAX).contains(&items) => Ok(Some(items)),
-            Ok(_) | Err(_) => Err(de::Error::custom(format!("a page has 1 to {PAGE_ITEMS_MAX} items"))),
+            Ok(_) | Err(_) => Err(de::Error::custom(format!("a page can have 1 to {PAGE_ITEMS_MAX} items"))),
         },
     }
 }

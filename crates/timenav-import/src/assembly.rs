@@ -8,13 +8,15 @@ use timenav_core::event::{Assertion, Cause, CauseKind, EventDraft, EventKind, Pr
 use timenav_core::ids::EventId;
 use timenav_core::limits::EVENT_SEQUENCE_MAX;
 use timenav_core::place::Geo;
-use timenav_core::time::{DurationError, Instant, Virtual, Zone, parse_duration, parse_timestamp};
+use timenav_core::time::{DurationError, Instant, TimestampError, Virtual, Zone, parse_duration, parse_timestamp};
 
 use crate::content_id::content_id;
+use crate::coordinates::{self, Axis, degrees};
 use crate::event_record::{AssertionRecord, CauseRecord, point, without_position};
 use crate::field::{self, Field};
-use crate::item::RecordError;
-use crate::mapping::Reading;
+use crate::item::{RecordError, RecordNote};
+use crate::mapping::{Reading, TimePart, TimeRules};
+use crate::partial_time::{self, Known, PartText, Wrong};
 use crate::unix_time::parse_unix;
 
 /// What one record says about one field.
@@ -27,35 +29,48 @@ pub(crate) struct Cell<'a> {
     pub(crate) origin: (&'static str, Option<&'a str>),
 }
 
-/// Finds what a record says about a field.
-pub(crate) type Cells<'a, 'c> = &'c dyn Fn(Field) -> Result<Option<Cell<'a>>, RecordError>;
+/// What a record says.
+pub(crate) trait Cells {
+    /// Returns what it says about a field.
+    fn cell(&self, field: Field) -> Result<Option<Cell<'_>>, RecordError>;
 
-/// Returns the draft that the cells make, without attributes.
+    /// Returns the parts of a time that is mapped in parts, as far as they are there.
+    fn parts(&self, field: Field) -> Result<Vec<PartText<'_>>, RecordError>;
+
+    /// Returns what has to be known to read a time, beside its text.
+    fn rules(&self, field: Field) -> Cow<'_, TimeRules>;
+}
+
+/// Returns the draft that the cells make, without attributes, and what is to be told of it.
 ///
 /// Limits are not checked yet, see [`finish`].
-pub(crate) fn draft(cells: Cells<'_, '_>) -> Result<EventDraft, RecordError> {
-    let time = cells(Field::Time)?
+pub(crate) fn draft(cells: &dyn Cells) -> Result<(EventDraft, Vec<RecordNote>), RecordError> {
+    let time = time(cells, Field::Time)?
         .ok_or_else(|| RecordError::of(RecordError::MISSING, "time", "the record does not say when it happened"))?;
-    let instant_of = |field| cells(field)?.map(|cell| instant(field, &cell)).transpose();
+    let end_time = self::time(cells, Field::EndTime)?;
     let text_of =
-        |field| -> Result<Option<String>, RecordError> { Ok(cells(field)?.map(|cell| cell.text.into_owned())) };
-    Ok(EventDraft {
-        event_id: cells(Field::EventId)?.map(|cell| event_id("event_id", &cell)).transpose()?,
-        time: instant(Field::Time, &time)?,
-        end_time: instant_of(Field::EndTime)?,
-        precision: cells(Field::Precision)?.map(|cell| precision(&cell)).transpose()?,
+        |field| -> Result<Option<String>, RecordError> { Ok(cells.cell(field)?.map(|cell| cell.text.into_owned())) };
+    let precision = cells.cell(Field::Precision)?.map(|cell| precision(&cell)).transpose()?;
+    let has_gap = time.has_gap || end_time.is_some_and(|end| end.has_gap);
+    let notes = if has_gap { vec![RecordNote::TIME_IN_PART] } else { Vec::new() };
+    let draft = EventDraft {
+        event_id: cells.cell(Field::EventId)?.map(|cell| event_id("event_id", &cell)).transpose()?,
+        time: time.at,
+        end_time: end_time.map(|end| end.at),
+        precision: precision.or(time.precision),
         description: text_of(Field::Description)?.unwrap_or_default(),
         name: text_of(Field::Name)?,
         location: text_of(Field::Location)?,
         geo: geo(cells)?,
-        causes: cells(Field::Causes)?.map_or_else(|| Ok(Vec::new()), |cell| causes(&cell))?,
-        actors: cells(Field::Actors)?.map_or_else(Vec::new, |cell| actors(&cell)),
-        kind: cells(Field::Kind)?.map(|cell| kind(&cell)).transpose()?,
-        asserts: cells(Field::Asserts)?.map_or_else(|| Ok(Vec::new()), |cell| asserts(&cell))?,
+        causes: cells.cell(Field::Causes)?.map_or_else(|| Ok(Vec::new()), |cell| causes(&cell))?,
+        actors: cells.cell(Field::Actors)?.map_or_else(Vec::new, |cell| actors(&cell)),
+        kind: cells.cell(Field::Kind)?.map(|cell| kind(&cell)).transpose()?,
+        asserts: cells.cell(Field::Asserts)?.map_or_else(|| Ok(Vec::new()), |cell| asserts(&cell))?,
         attributes: None,
         source: text_of(Field::Source)?,
-        sequence: cells(Field::Sequence)?.map(|cell| number_in_sequence(&cell)).transpose()?,
-    })
+        sequence: cells.cell(Field::Sequence)?.map(|cell| number_in_sequence(&cell)).transpose()?,
+    };
+    Ok((draft, notes))
 }
 
 /// Checks the limits, and gives the draft the id of its content if it has none.
@@ -78,26 +93,54 @@ impl Cell<'_> {
     }
 }
 
-fn instant(field: Field, cell: &Cell<'_>) -> Result<Instant<Virtual>, RecordError> {
+/// Reads a time, from its parts or from one place.
+fn time(cells: &dyn Cells, field: Field) -> Result<Option<Known>, RecordError> {
     let name = field.as_str();
+    let parts = cells.parts(field)?;
+    if parts.is_empty() {
+        return cells.cell(field)?.map(|cell| instant(field, &cell, &cells.rules(field))).transpose();
+    }
+    if !parts.iter().any(|part| matches!(part.part, TimePart::Year | TimePart::Date)) {
+        return Err(RecordError::of(RecordError::MISSING, name, "the record does not say in which year it happened"));
+    }
+    partial_time::of_parts(&parts, &cells.rules(field)).map(Some).map_err(|wrong| of_wrong(name, wrong))
+}
+
+fn of_wrong(field: &str, wrong: Wrong) -> RecordError {
+    let code = if wrong.is_out_of_range { RecordError::OUT_OF_RANGE } else { RecordError::INVALID };
+    RecordError::of(code, field, wrong.detail)
+}
+
+fn instant(field: Field, cell: &Cell<'_>, rules: &TimeRules) -> Result<Known, RecordError> {
+    let name = field.as_str();
+    let exactly = |at| Known { at, precision: None, has_gap: false };
     match cell.reading {
-        Reading::Unix(unit) => parse_unix(&cell.text, *unit).ok_or_else(|| {
+        Reading::Unix(unit) => parse_unix(&cell.text, *unit).map(exactly).ok_or_else(|| {
             let counted = unit.as_str();
             let text = &cell.text;
             let detail = format!("`{text}` is not a number of {counted} since 1970 in the years -9999 to 9999");
             cell.invalid(name, detail)
         }),
-        Reading::Sum => sum(name, cell),
-        Reading::Default | Reading::SplitAtBlanks | Reading::SplitAt(_) => {
-            parse_timestamp(&cell.text).map_err(|error| match number(&cell.text) {
-                Some(_) => cell.invalid(
+        Reading::Sum => sum(name, cell).map(exactly),
+        Reading::Format(format) => partial_time::of_format(&cell.text, format, rules).map_err(|wrong| {
+            let detail = cell.invalid(name, &wrong.detail).detail;
+            of_wrong(name, Wrong { detail, ..wrong })
+        }),
+        Reading::Default | Reading::LonLat | Reading::SplitAtBlanks | Reading::SplitAt(_) => {
+            let parsed = parse_timestamp(&cell.text).map(exactly);
+            parsed.or_else(|error| match partial_time::of_usual(&cell.text, rules) {
+                Some(known) => Ok(known),
+                None if number(&cell.text).is_some() => Err(cell.invalid(
                     name,
                     format!(
-                        "a number says when only with what it counts; map `{name}` with `|unix`, \
-                     `|unix_ms` or `|unix_us`"
+                        "a number needs a unit to be a time; map `{name}` with `|unix`, `|unix_ms` or \
+                         `|unix_us`, or with a pattern such as `|YYYYMMDD`, or as `{name}.year`"
                     ),
-                ),
-                None => cell.invalid(name, error),
+                )),
+                None if matches!(error, TimestampError::ZoneMissing { .. }) => {
+                    Err(cell.invalid(name, format!("{error}; or map `{name}.zone`, the zone of all times")))
+                }
+                None => Err(cell.invalid(name, error)),
             })
         }
     }
@@ -118,7 +161,7 @@ fn sum(field: &str, cell: &Cell<'_>) -> Result<Instant<Virtual>, RecordError> {
             Err(error) => return Err(cell.invalid(field, format!("`{term}`: {error}"))),
         };
         instant = moved.ok_or_else(|| {
-            let detail = format!("`{}` lies outside the years -9999 to 9999", cell.text);
+            let detail = format!("`{}` is outside the years -9999 to 9999", cell.text);
             RecordError::of(RecordError::OUT_OF_RANGE, field, detail)
         })?;
     }
@@ -133,7 +176,7 @@ fn precision(cell: &Cell<'_>) -> Result<Precision, RecordError> {
     let named = Precision::ALL.into_iter().find(|precision| precision.as_str() == cell.text);
     named.ok_or_else(|| {
         let words = Precision::ALL.map(Precision::as_str).join("`, `");
-        let detail = format!("a precision is one of `{words}`; map `precision=` to leave it out");
+        let detail = format!("a precision must be one of `{words}`; map `precision=` to leave it out");
         cell.invalid("precision", detail)
     })
 }
@@ -142,33 +185,50 @@ fn kind(cell: &Cell<'_>) -> Result<EventKind, RecordError> {
     let named = EventKind::ALL.into_iter().find(|kind| kind.as_str() == cell.text);
     named.ok_or_else(|| {
         let words = EventKind::ALL.map(EventKind::as_str).join("`, `");
-        cell.invalid("kind", format!("a kind is one of `{words}`"))
+        cell.invalid("kind", format!("a kind must be one of `{words}`"))
     })
 }
 
 fn number_in_sequence(cell: &Cell<'_>) -> Result<u64, RecordError> {
     let number = field::sequence(&cell.text);
-    number.ok_or_else(|| cell.invalid("sequence", format!("a sequence number is from 0 to {EVENT_SEQUENCE_MAX}")))
+    number.ok_or_else(|| cell.invalid("sequence", format!("a sequence number must be from 0 to {EVENT_SEQUENCE_MAX}")))
 }
 
 /// Reads the attributes that a record has in one place, a JSON object.
 pub(crate) fn attributes(cell: &Cell<'_>) -> Result<Map<String, Value>, RecordError> {
     let object = serde_json::from_str(&cell.text);
-    object.map_err(|_| cell.invalid("attributes", "attributes are a JSON object, such as `{\"a\": 1}`"))
+    object.map_err(|_| cell.invalid("attributes", "attributes must be a JSON object, such as `{\"a\": 1}`"))
 }
 
-fn geo(cells: Cells<'_, '_>) -> Result<Option<Geo>, RecordError> {
+fn geo(cells: &dyn Cells) -> Result<Option<Geo>, RecordError> {
     let number_of = |field: Field, path| -> Result<Option<f64>, RecordError> {
-        let Some(cell) = cells(field)? else { return Ok(None) };
-        let value = number(&cell.text);
-        value.map(Some).ok_or_else(|| cell.invalid(path, format!("`{}` is not a number", cell.text)))
+        let Some(cell) = cells.cell(field)? else { return Ok(None) };
+        let value = match field {
+            Field::Lat => degrees(&cell.text, Axis::Lat),
+            Field::Lon => degrees(&cell.text, Axis::Lon),
+            _ => number(&cell.text),
+        };
+        value.map(Some).ok_or_else(|| match field {
+            Field::RadiusM => cell.invalid(path, format!("`{}` is not a number", cell.text)),
+            _ => cell.invalid(
+                path,
+                format!("`{}` is not a number of degrees, such as `-33.675` or `33.675{}`", cell.text, side_of(field)),
+            ),
+        })
     };
     let missing = |path| {
-        let detail = "a place has a latitude and a longitude";
+        let detail = "a place needs a latitude and a longitude";
         Err(RecordError::of(RecordError::MISSING, path, detail))
     };
-    let lat = number_of(Field::Lat, "geo/lat")?;
-    let lon = number_of(Field::Lon, "geo/lon")?;
+    let both = cells.cell(Field::Geo)?.map(|cell| {
+        let read = coordinates::pair(&cell.text, matches!(cell.reading, Reading::LonLat));
+        let wrong = "a latitude and a longitude, such as `33.675N 106.475W` or `33.675, -106.475`";
+        read.ok_or_else(|| cell.invalid("geo", format!("`{}` is not {wrong}", cell.text)))
+    });
+    let (lat, lon) = match both.transpose()? {
+        Some((lat, lon)) => (Some(lat), Some(lon)),
+        None => (number_of(Field::Lat, "geo/lat")?, number_of(Field::Lon, "geo/lon")?),
+    };
     let radius_m = number_of(Field::RadiusM, "geo/radius_m")?;
     match (lat, lon, radius_m) {
         (None, None, None) => Ok(None),
@@ -176,6 +236,10 @@ fn geo(cells: Cells<'_, '_>) -> Result<Option<Geo>, RecordError> {
         (None, _, _) => missing("geo/lat"),
         (Some(_), None, _) => missing("geo/lon"),
     }
+}
+
+fn side_of(field: Field) -> char {
+    if field == Field::Lat { 'S' } else { 'W' }
 }
 
 /// Reads a decimal number. `inf`, `nan` and the like are words, not numbers.
@@ -215,14 +279,14 @@ fn asserts(cell: &Cell<'_>) -> Result<Vec<Assertion>, RecordError> {
     let pieces: Vec<&str> = match cell.reading {
         Reading::SplitAtBlanks => cell.text.split_whitespace().collect(),
         Reading::SplitAt(separator) => cell.text.split(separator.as_str()).map(str::trim).collect(),
-        Reading::Default | Reading::Unix(_) | Reading::Sum => {
+        Reading::Default | Reading::Unix(_) | Reading::Format(_) | Reading::Sum | Reading::LonLat => {
             let records: Vec<AssertionRecord> = json_list(cell, "asserts")?;
             return records.into_iter().enumerate().map(|(index, record)| record.into_assertion(index)).collect();
         }
     };
     let &[subject, predicate, value] = pieces.as_slice() else {
         let detail =
-            format!("an assertion is a subject, a predicate and a value; `{}` has {}", cell.text, pieces.len());
+            format!("an assertion needs a subject, a predicate and a value; `{}` has {}", cell.text, pieces.len());
         return Err(cell.invalid("asserts", detail));
     };
     // Of nothing, or nothing, is asserted where a column is empty.
@@ -246,7 +310,9 @@ fn json_list<T: DeserializeOwned>(cell: &Cell<'_>, field: &str) -> Result<Vec<T>
 /// Returns the pieces of a list, without blanks around them and without empty ones.
 fn pieces<'t>(cell: &'t Cell<'_>, is_separator: fn(char) -> bool) -> Vec<&'t str> {
     let pieces: Vec<&str> = match cell.reading {
-        Reading::Default | Reading::Unix(_) | Reading::Sum => cell.text.split(is_separator).collect(),
+        Reading::Default | Reading::Unix(_) | Reading::Format(_) | Reading::Sum | Reading::LonLat => {
+            cell.text.split(is_separator).collect()
+        }
         Reading::SplitAtBlanks => cell.text.split_whitespace().collect(),
         Reading::SplitAt(separator) => cell.text.split(separator.as_str()).collect(),
     };

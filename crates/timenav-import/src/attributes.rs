@@ -13,7 +13,7 @@ use crate::limits::ATTRIBUTES_DEPTH_MAX;
 pub(crate) fn canonical(object: &Map<String, Value>) -> Result<String, RecordError> {
     for (name, value) in object {
         if depth(value) >= ATTRIBUTES_DEPTH_MAX {
-            let detail = format!("attributes are at most {ATTRIBUTES_DEPTH_MAX} lists and objects deep");
+            let detail = format!("attributes can be nested at most {ATTRIBUTES_DEPTH_MAX} levels deep");
             return Err(RecordError::invalid(format!("attributes/{name}"), detail));
         }
         if let Some(number) = inexact(value) {
@@ -30,10 +30,10 @@ pub(crate) fn canonical(object: &Map<String, Value>) -> Result<String, RecordErr
 /// It is `null`, nested too deep, or holds an integer that canonical JSON would change.
 pub(crate) fn canonical_value(value: &Value, field: &str) -> Result<String, RecordError> {
     if value.is_null() {
-        return Err(RecordError::invalid(field, "a value is any JSON but `null`"));
+        return Err(RecordError::invalid(field, "a value can be any JSON except `null`"));
     }
     if depth(value) >= ATTRIBUTES_DEPTH_MAX {
-        let detail = format!("a value is at most {ATTRIBUTES_DEPTH_MAX} lists and objects deep");
+        let detail = format!("a value can be nested at most {ATTRIBUTES_DEPTH_MAX} levels deep");
         return Err(RecordError::invalid(field, detail));
     }
     if let Some(number) = inexact(value) {

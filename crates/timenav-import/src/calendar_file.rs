@@ -8,10 +8,12 @@ mod local_time;
 mod lines;
 mod vevent;
 mod vtimezone;
+mod windows_zones;
 #[cfg(test)]
 mod tests;
 
 use std::io::Read;
+use std::ops::ControlFlow;
 
 use timenav_core::event::EventDraft;
 
@@ -36,15 +38,20 @@ pub(crate) fn read(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportErr
         calendar.add(line)?;
         is_begun |= !calendar.open.is_empty();
         if !is_begun {
-            return Err(not_a_calendar(number, "a calendar begins with `BEGIN:VCALENDAR`"));
+            return Err(not_a_calendar(number, "a calendar must start with `BEGIN:VCALENDAR`"));
         }
         if calendar.is_whole() && calendar.hand_over(sink).is_break() {
             return Ok(());
         }
     }
-    match calendar.open.last() {
-        None => Ok(()),
-        Some(Open { name, line, .. }) => Err(not_a_calendar(*line, format!("`BEGIN:{name}` is never ended"))),
+    let never_ended = match calendar.open.first() {
+        None => return Ok(()),
+        Some(Open { name, line }) => not_a_calendar(*line, format!("`BEGIN:{name}` has no matching `END`")),
+    };
+    // The events that are whole are known all the same.
+    match calendar.hand_over(sink) {
+        ControlFlow::Continue(()) => Err(never_ended),
+        ControlFlow::Break(()) => Ok(()),
     }
 }
 
@@ -68,6 +75,32 @@ struct Pending {
     line: u64,
     /// Its lines, unfolded.
     text: Result<String, RecordError>,
+    /// Where each of them begins.
+    numbers: Vec<u64>,
+    /// What is told of lines that are left out.
+    notes: Vec<RecordNote>,
+}
+
+impl Pending {
+    fn new(line: u64, text: Result<String, RecordError>) -> Self {
+        Self { line, text, numbers: Vec::new(), notes: Vec::new() }
+    }
+
+    /// Returns the event, and what is to be told of it.
+    fn draft(self, zones: &Zones) -> Result<(EventDraft, Vec<RecordNote>), RecordError> {
+        let Self { text, numbers, mut notes, .. } = self;
+        let drafted = vevent::draft(&text?, &numbers, zones, &mut notes);
+        match drafted.and_then(assembly::finish) {
+            Ok(draft) => Ok((draft, notes)),
+            // Perhaps what is missing is in a line that cannot be read.
+            Err(error) => Err(match notes.first() {
+                Some(note) => {
+                    RecordError { detail: crate::item::clipped(format!("{}; {}", error.detail, note.detail)), ..error }
+                }
+                None => error,
+            }),
+        }
+    }
 }
 
 /// A calendar as far as it was read.
@@ -99,7 +132,7 @@ impl Calendar {
         let text = match text {
             Ok(text) => text,
             Err(error) => {
-                self.refuse(number, error);
+                self.leave_out(number, error);
                 return Ok(());
             }
         };
@@ -111,16 +144,15 @@ impl Calendar {
                 Ok(())
             }
             Ok(_) if self.open.is_empty() => {
-                self.refuse(number, malformed("the line stands outside of every calendar"));
+                self.leave_out(number, malformed("the line is outside of any calendar"));
                 Ok(())
             }
             Ok(_) => {
-                self.keep(&text);
+                self.keep(number, &text);
                 Ok(())
             }
             Err(error) => {
-                let error = RecordError { detail: format!("line {number}: {error}"), ..error.clone() };
-                self.refuse(number, error);
+                self.leave_out(number, error.clone());
                 Ok(())
             }
         }
@@ -129,15 +161,16 @@ impl Calendar {
     fn begin(&mut self, line: u64, name: &str) -> Result<(), ImportError> {
         let name = name.to_ascii_uppercase();
         if !content_line::is_name(&name) {
-            return Err(not_a_calendar(line, "`BEGIN` names a component"));
+            self.leave_out(line, malformed("`BEGIN` must name a component"));
+            return Ok(());
         }
         if self.open.len() >= CALENDAR_DEPTH_MAX {
-            let detail = format!("components stand at most {CALENDAR_DEPTH_MAX} deep in one another");
+            let detail = format!("components can be nested at most {CALENDAR_DEPTH_MAX} levels deep");
             return Err(not_a_calendar(line, detail));
         }
         if self.event.is_none() && self.zone.is_none() {
             match name.as_str() {
-                EVENT => self.event = Some((self.open.len(), Pending { line, text: Ok(String::new()) })),
+                EVENT => self.event = Some((self.open.len(), Pending::new(line, Ok(String::new())))),
                 ZONE => self.zone = Some((self.open.len(), String::new())),
                 _ => {}
             }
@@ -151,13 +184,8 @@ impl Calendar {
     /// Ends the innermost component of that name, and all that was never ended inside of it.
     fn end(&mut self, line: u64, name: &str) {
         let Some(place) = self.open.iter().rposition(|open| open.name == name) else {
-            self.refuse(
-                line,
-                malformed(format!(
-                    "line {line}: `END:{}` ends what was never begun",
-                    crate::item::clipped(name.to_owned())
-                )),
-            );
+            let name = crate::item::clipped(name.to_owned());
+            self.leave_out(line, malformed(format!("`END:{name}` has no matching `BEGIN`")));
             return;
         };
         if let Some((_, text)) = &mut self.zone {
@@ -166,7 +194,7 @@ impl Calendar {
         let inner = self.open.drain(place..).nth(1);
         if let Some((_, mut event)) = self.event.take_if(|(depth, _)| *depth >= place) {
             if let Some(inner) = inner {
-                let detail = format!("`BEGIN:{}` in line {} is never ended", inner.name, inner.line);
+                let detail = format!("`BEGIN:{}` in line {} has no matching `END`", inner.name, inner.line);
                 event.text = event.text.and(Err(malformed(detail)));
             } else if name != EVENT {
                 event.text = event.text.and(Err(malformed(format!("`END:{EVENT}` is missing before line {line}"))));
@@ -179,30 +207,35 @@ impl Calendar {
     }
 
     /// Keeps a line of the event or the time zone that is being read.
-    fn keep(&mut self, text: &str) {
+    fn keep(&mut self, number: u64, text: &str) {
         let depth = self.open.len();
-        if let Some((event_depth, Pending { text: kept, .. })) = &mut self.event
+        if let Some((event_depth, Pending { text: kept, numbers, .. })) = &mut self.event
             && *event_depth + 1 == depth
             && let Ok(lines) = kept
         {
             if lines.len() + text.len() >= RECORD_BYTES_MAX {
-                let detail = format!("an event has at most {RECORD_BYTES_MAX} bytes");
+                let detail = format!("an event can have at most {RECORD_BYTES_MAX} bytes");
                 *kept = Err(RecordError::whole(RecordError::TOO_LARGE, detail));
                 return;
             }
             lines.push_str(text);
             lines.push('\n');
+            numbers.push(number);
+            self.bytes += size_of::<u64>();
         } else if let Some((_, lines)) = &mut self.zone {
             lines.push_str(text);
             lines.push('\n');
         }
     }
 
-    /// Refuses the event that is being read, or a line that is in none.
-    fn refuse(&mut self, line: u64, error: RecordError) {
-        match &mut self.event {
-            Some((_, event)) => event.text = std::mem::replace(&mut event.text, Ok(String::new())).and(Err(error)),
-            None => self.pend(Pending { line, text: Err(error) }),
+    /// Leaves a line out that cannot be read: of the event that is being read, or one that is in none.
+    fn leave_out(&mut self, line: u64, error: RecordError) {
+        if let Some((_, event)) = &mut self.event {
+            self.bytes += PENDING_BYTES;
+            event.notes.push(RecordNote::left_out(line, &error.detail));
+        } else {
+            let detail = format!("line {line}: {error}");
+            self.pend(Pending::new(line, Err(RecordError { detail, ..error })));
         }
     }
 
@@ -213,21 +246,12 @@ impl Calendar {
     }
 
     /// Hands over what is in a calendar that is whole, and forgets it.
-    fn hand_over(&mut self, sink: Sink<'_>) -> std::ops::ControlFlow<()> {
+    fn hand_over(&mut self, sink: Sink<'_>) -> ControlFlow<()> {
         let mut calendar = std::mem::take(self);
         calendar.pending.sort_by_key(|pending| pending.line);
-        for Pending { line, text } in calendar.pending {
-            let read = text.and_then(|text| draft(&text, &calendar.zones));
-            let repeats = read.as_ref().is_ok_and(|(_, repeats)| *repeats);
-            let note = repeats.then_some(RecordNote::RECURRENCE_KEPT);
-            sink(Item { line, event: read.map(|(event, _)| event), note })?;
+        for pending in calendar.pending {
+            sink(Item::noted(pending.line, pending.draft(&calendar.zones)))?;
         }
-        std::ops::ControlFlow::Continue(())
+        ControlFlow::Continue(())
     }
-}
-
-/// Returns the event, and whether it repeats.
-fn draft(text: &str, zones: &Zones) -> Result<(EventDraft, bool), RecordError> {
-    let (draft, repeats) = vevent::draft(text, zones)?;
-    Ok((assembly::finish(draft)?, repeats))
 }

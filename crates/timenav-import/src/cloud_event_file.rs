@@ -38,14 +38,14 @@ fn draft(text: &str) -> Result<EventDraft, RecordError> {
     check(&members)?;
     let version = members.required_text("specversion", WHAT)?;
     if version != VERSION {
-        let detail = format!("version `{VERSION}` is read, not `{}`", crate::item::clipped(version));
+        let detail = format!("only version `{VERSION}` is supported, not `{}`", crate::item::clipped(version));
         return Err(RecordError::invalid("specversion", detail));
     }
     let id = members.required_text("id", WHAT)?;
     let source = members.required_text("source", WHAT)?;
     let kind = members.required_text("type", WHAT)?;
     let time = members.text("time")?.ok_or_else(|| {
-        let detail = "the event does not say when it happened, and nothing here guesses it";
+        let detail = "the event does not say when it happened";
         RecordError::of(RecordError::MISSING, "time", detail)
     })?;
     let mut draft = EventDraft::at(instant("time", &time)?, "");
@@ -75,15 +75,15 @@ fn check(members: &Members) -> Result<(), RecordError> {
         }
         let is_right = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
         if name.is_empty() || !is_right {
-            let detail = "names of attributes are lower-case letters and digits";
+            let detail = "attribute names can contain only lower-case letters and digits";
             return Err(RecordError::of(RecordError::UNKNOWN, name, detail));
         }
         match members.get(name) {
             Some(Value::String(text)) if text.contains(char::is_control) => {
-                return Err(RecordError::invalid(name, "an attribute has no control characters"));
+                return Err(RecordError::invalid(name, "an attribute cannot contain control characters"));
             }
             Some(Value::Array(_) | Value::Object(_)) => {
-                return Err(RecordError::invalid(name, "an attribute is a text, a truth or a number"));
+                return Err(RecordError::invalid(name, "an attribute must be a string, a boolean or a number"));
             }
             Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) | None => {}
         }

@@ -1,73 +1,77 @@
-//! CSV: one event a row, under a header (RFC 4180).
+//! Tables: one event a row, under a header (RFC 4180, and what else people call CSV).
 
 mod columns;
 mod lines;
+mod rows;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod table_tests;
 
 use std::io::Read;
 
-use csv::{ErrorKind, Reader, ReaderBuilder, StringRecord};
+use csv::StringRecord;
 
-use crate::limits::BUFFER_BYTES;
-use crate::mapping::Mapping;
+use crate::mapping::{Mapping, TableColumns};
 use crate::{ImportError, Item, RecordError, Sink};
 use columns::Columns;
-use lines::Lines;
+use rows::Rows;
 
-/// Reads every row under the first.
+/// Reads every row under the one that names the columns.
 pub(crate) fn read(mapping: &Mapping, input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportError> {
-    let mut reader = ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(false)
-        .buffer_capacity(BUFFER_BYTES)
-        .from_reader(Lines::new(input));
-    let mut row = StringRecord::new();
-    let columns = match next(&mut reader, &mut row)? {
-        None => return Err(ImportError::HeaderMissing),
-        Some(Ok(())) => Columns::new(mapping, &row)?,
-        Some(Err(error)) => {
-            let line = reader.get_ref().record_line();
-            return Err(ImportError::HeaderUnreadable { line, detail: error.detail });
-        }
+    let mut rows = Rows::new(mapping, input)?;
+    let table = mapping.table();
+    let comment = table.comment.as_deref();
+    let header = match &table.columns {
+        Some(TableColumns::Named(names)) => StringRecord::from(names.clone()),
+        Some(TableColumns::Fixed(columns)) => columns.iter().map(|column| column.name.as_str()).collect(),
+        None => header(&mut rows, comment)?,
     };
-    while let Some(whole) = next(&mut reader, &mut row)? {
-        let event = whole.and_then(|()| columns.draft(&row));
-        let line = reader.get_ref().record_line();
-        if sink(Item::new(line, event)).is_break() {
+    let columns = Columns::new(mapping, &header)?;
+    let mut row = StringRecord::new();
+    let mut skip_rows = table.skip_rows;
+    while let Some(whole) = rows.next(&mut row)? {
+        if whole.is_ok() && is_comment(&row, comment) {
+            continue;
+        }
+        if skip_rows > 0 {
+            skip_rows -= 1;
+            continue;
+        }
+        let event = whole.and_then(|()| fitted(&row, header.len())).and_then(|()| columns.draft(&row));
+        if sink(Item::noted(rows.line(), event)).is_break() {
             break;
         }
     }
     Ok(())
 }
 
-/// Reads the next row, and returns whether it is one.
-fn next(
-    reader: &mut Reader<Lines<&mut dyn Read>>,
-    row: &mut StringRecord,
-) -> Result<Option<Result<(), RecordError>>, ImportError> {
-    reader.get_mut().begin_record();
-    let outcome = reader.read_record(row);
-    let lines = reader.get_ref();
-    let malformed = |detail: String| Ok(Some(Err(RecordError::whole(RecordError::MALFORMED_CSV, detail))));
-    if lines.is_record_too_large() {
-        return Err(ImportError::RowTooLarge { line: lines.record_line() });
+/// Reads the row that names the columns.
+fn header(rows: &mut Rows<'_>, comment: Option<&str>) -> Result<StringRecord, ImportError> {
+    let mut row = StringRecord::new();
+    loop {
+        match rows.next(&mut row)? {
+            None => return Err(ImportError::HeaderMissing),
+            Some(Ok(())) if is_comment(&row, comment) => {}
+            Some(Ok(())) => return Ok(row),
+            Some(Err(error)) => {
+                return Err(ImportError::HeaderUnreadable { line: rows.line(), detail: error.detail });
+            }
+        }
     }
-    match outcome.map_err(csv::Error::into_kind) {
-        Ok(false) => Ok(None),
-        Ok(true) | Err(ErrorKind::Utf8 { .. } | ErrorKind::UnequalLengths { .. }) if lines.is_record_open() => {
-            malformed("a quotation mark is left open to the end of the file".to_owned())
-        }
-        Ok(true) => Ok(Some(Ok(()))),
-        Err(ErrorKind::UnequalLengths { expected_len, len, .. }) => {
-            malformed(format!("the row has {len} fields, and the first row {expected_len}"))
-        }
-        Err(ErrorKind::Utf8 { err, .. }) => {
-            let field = err.field() + 1;
-            malformed(format!("field {field} is not UTF-8; save the file in that encoding"))
-        }
-        Err(ErrorKind::Io(source)) => Err(ImportError::Io { line: lines.line(), source }),
-        // Seeking and serde have no part in this.
-        Err(other) => malformed(format!("{other:?}")),
+}
+
+/// Returns whether the row begins like one that is no record.
+fn is_comment(row: &StringRecord, comment: Option<&str>) -> bool {
+    comment.is_some_and(|start| row.get(0).is_some_and(|cell| cell.trim_start().starts_with(start)))
+}
+
+/// Checks that a row has as many fields as there are columns. Empty ones behind the last are none.
+fn fitted(row: &StringRecord, columns: usize) -> Result<(), RecordError> {
+    let has_more = || row.iter().skip(columns).any(|cell| !cell.trim().is_empty());
+    if row.len() == columns || (row.len() > columns && !has_more()) {
+        return Ok(());
     }
+    let detail = format!("the row has {} fields, but the first row has {columns}", row.len());
+    Err(RecordError::whole(RecordError::MALFORMED_CSV, detail))
 }

@@ -1,9 +1,12 @@
 //! That `docs/importing.md` tells what is so.
 
+use timenav_core::event::EventDraft;
 use timenav_core::time::Instant;
 
+use crate::content_id::canonical;
 use crate::field::Field;
-use crate::{Export, ExportFormat, Format, limits};
+use crate::mapping::{Table, TimePart};
+use crate::{EventRecord, Export, ExportFormat, Format, limits};
 
 const TEXT: &str = include_str!("../../../docs/importing.md");
 
@@ -19,8 +22,50 @@ fn words(words: &[&str]) -> String {
 #[test]
 fn every_field_and_its_names_are_told() {
     for field in Field::ALL {
-        let (columns, properties) = (words(field.columns()), words(field.properties()));
-        check(&format!("| `{}` | {columns}| {properties}|", field.as_str()));
+        let [columns, properties, members] = [field.columns(), field.properties(), field.members()].map(words);
+        check(&format!("| `{}` | {columns}| {properties}| {members}|", field.as_str()));
+    }
+}
+
+/// Returns the parts of the worked examples in fences: how a file begins, its mapping, and its events.
+fn worked_examples() -> Vec<[(&'static str, &'static str); 3]> {
+    let (_, examples) = TEXT.split_once("### Worked examples").unwrap();
+    let (examples, _) = examples.split_once("\n## ").unwrap();
+    let mut blocks = examples.split("```").skip(1).step_by(2).map(|block| block.split_once('\n').unwrap());
+    std::iter::from_fn(|| Some([blocks.next()?, blocks.next()?, blocks.next()?])).collect()
+}
+
+#[test]
+fn the_worked_examples_work() {
+    let examples = worked_examples();
+    assert_eq!(examples.len(), 5);
+    for [(extension, file), (_, map), (_, events)] in examples {
+        let format = if extension == "txt" { Format::Csv } else { Format::from_extension(extension).unwrap() };
+        let (items, outcome) = crate::tests::items(format, map, file.as_bytes());
+        outcome.unwrap();
+        let content = |draft: &EventDraft| String::from_utf8(canonical(draft)).unwrap();
+        let read: Vec<String> = items.iter().map(|item| content(item.event.as_ref().unwrap())).collect();
+        let told: Vec<String> = events
+            .lines()
+            .map(|line| content(&EventRecord::from_json(line.as_bytes()).unwrap().into_draft().unwrap()))
+            .collect();
+        assert_eq!(read, told);
+        for (item, line) in items.iter().zip(events.lines()) {
+            let told = EventRecord::from_json(line.as_bytes()).unwrap().into_draft().unwrap();
+            let event_id = &item.event.as_ref().unwrap().event_id;
+            assert!(told.event_id.is_none() || told.event_id == *event_id);
+            assert!(item.notes.is_empty());
+        }
+    }
+}
+
+#[test]
+fn every_word_of_a_mapping_is_told() {
+    for part in TimePart::ALL {
+        assert!(TEXT.contains(&format!("`time.{}`", part.as_str())), "{part:?}");
+    }
+    for word in Table::WORDS {
+        check(&format!("| `{word}` |"));
     }
 }
 
@@ -62,11 +107,14 @@ fn every_limit_is_told() {
         ("MAPPING_BYTES_MAX", limits::MAPPING_BYTES_MAX),
         ("TEMPLATE_COLUMNS_MAX", limits::TEMPLATE_COLUMNS_MAX),
         ("TEMPLATE_TEXT_BYTES_MAX", limits::TEMPLATE_TEXT_BYTES_MAX),
+        ("GUESS_BYTES_MAX", limits::GUESS_BYTES_MAX),
+        ("GUESS_ROWS_MAX", limits::GUESS_ROWS_MAX),
         ("DETAIL_BYTES_MAX", limits::DETAIL_BYTES_MAX),
         ("SUGGESTION_BYTES_MAX", limits::SUGGESTION_BYTES_MAX),
     ] {
         check(&format!("| `{name}` | {value} |"));
     }
     check(&format!("| `UNPACKED_RATIO_MAX` | {} |", limits::UNPACKED_RATIO_MAX));
+    check(&format!("| `UNPACKED_WINDOW_BYTES_MAX` | {} |", limits::UNPACKED_WINDOW_BYTES_MAX));
     check(&format!("| `UNPACKED_BYTES_FREE` | {} |", limits::UNPACKED_BYTES_FREE));
 }

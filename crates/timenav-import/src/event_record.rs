@@ -20,24 +20,24 @@ use crate::attributes;
 use crate::item::RecordError;
 pub(crate) use explanation::without_position;
 
-/// An event as it is sent. A field that is `null` counts as left out.
+/// An event to record. A field that is `null` counts as left out.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EventRecord {
-    /// Names the event on its timeline: 1 to 128 letters, digits, `.`, `_`, `-`, `:` and `@`,
-    /// starting with a letter or digit. Made by the service if it is left out.
+    /// The event's id on its timeline: 1 to 128 letters, digits, `.`, `_`, `-`, `:` and `@`, starting with a letter or
+    /// digit. Defaults to a generated id.
     #[schema(format = "id", example = "moon-landing")]
     pub event_id: Option<String>,
-    /// When it happened or began: a timestamp of RFC 3339 with a zone; years of more than four
-    /// digits or before 0 have a sign and six digits.
+    /// When it happened or started: an RFC 3339 timestamp with a zone. Years before 0 or with more than four digits
+    /// need a sign and six digits.
     #[schema(value_type = String, format = "timestamp", required, nullable = false, example = "1969-07-20T20:17:40Z")]
     pub time: Option<String>,
-    /// When it was over: a timestamp like `time`.
+    /// When it ended: a timestamp like `time`.
     #[schema(format = "timestamp", example = "1969-07-21T17:54:01Z")]
     pub end_time: Option<String>,
-    /// How well `time` and `end_time` are known; to the microsecond if it is left out.
+    /// How precisely `time` and `end_time` are known. Defaults to microseconds.
     pub precision: Option<PrecisionWord>,
-    /// What happened, in a sentence or two. Empty if it is left out.
+    /// What happened, in a sentence or two. Defaults to empty.
     #[schema(max_length = 16_384, example = "The lunar module Eagle lands on the moon.")]
     pub description: Option<String>,
     /// A short title.
@@ -49,26 +49,26 @@ pub struct EventRecord {
     /// Where, on the earth.
     #[serde(default, deserialize_with = "object::optional")]
     pub geo: Option<GeoRecord>,
-    /// What it happened because of. A cause may be recorded later than its effect.
+    /// Its causes. A cause can be recorded later than its effect.
     #[schema(max_items = 256)]
     pub causes: Option<Vec<CauseRecord>>,
     /// Who took part.
     #[schema(format = "actor", max_items = 256, example = json!(["Neil Armstrong", "Buzz Aldrin"]))]
     pub actors: Option<Vec<String>>,
-    /// Whether it was seen, is planned or is foreseen; seen if it is left out.
+    /// Whether it was observed, is scheduled or is predicted. Defaults to `observed`.
     pub kind: Option<EventKindWord>,
-    /// What it says is so while it lasts. Two events that say otherwise of the same predicate of
-    /// the same subject at the same time contradict each other.
+    /// States that hold while the event lasts. Two events that give the same predicate of the same subject different
+    /// values at the same time contradict each other.
     #[schema(max_items = 64)]
     pub asserts: Option<Vec<AssertionRecord>>,
-    /// Anything else, at most 65 536 bytes of JSON.
+    /// Anything else, at most 65,536 bytes of JSON.
     #[schema(value_type = Option<Object>, example = json!({"mission": "Apollo 11"}))]
     #[serde(default, deserialize_with = "unique::optional_object")]
     pub attributes: Option<Map<String, Value>>,
     /// Where the record came from.
     #[schema(min_length = 1, max_length = 512)]
     pub source: Option<String>,
-    /// The source's own number for the record, in a sequence without gaps.
+    /// The source's own sequence number for the record, without gaps.
     #[schema(maximum = 9_007_199_254_740_991.0)]
     #[serde(default, deserialize_with = "object::whole_number")]
     pub sequence: Option<u64>,
@@ -81,10 +81,10 @@ pub struct AssertionRecord {
     /// What it is about.
     #[schema(value_type = String, required, nullable = false, min_length = 1, max_length = 128, example = "door-7")]
     pub subject: Option<String>,
-    /// What is said of it. It has one value at a time.
+    /// The property. It has one value at a time.
     #[schema(value_type = String, required, nullable = false, min_length = 1, max_length = 128, example = "state")]
     pub predicate: Option<String>,
-    /// The value: any JSON but `null`, at most 1 024 bytes.
+    /// The value: any JSON except `null`, at most 1,024 bytes.
     #[schema(schema_with = any_but_null, required)]
     #[serde(default, deserialize_with = "unique::optional_value")]
     pub value: Option<Value>,
@@ -94,7 +94,7 @@ pub struct AssertionRecord {
 fn any_but_null() -> ObjectBuilder {
     let types = [Type::String, Type::Number, Type::Boolean, Type::Object, Type::Array];
     let value = ObjectBuilder::new().schema_type(SchemaType::from_iter(types)).examples([json!("open")]);
-    value.description(Some("The value: any JSON but `null`, at most 1 024 bytes."))
+    value.description(Some("The value: any JSON except `null`, at most 1,024 bytes."))
 }
 
 /// A point on the earth (WGS 84), and how far around it.
@@ -112,30 +112,30 @@ pub struct GeoRecord {
     pub radius_m: Option<f64>,
 }
 
-/// A cause: the id of an event that was required for this one, or an object that says more.
+/// A cause: the id of a required event, or an object with more detail.
 #[derive(Clone, Debug, PartialEq, ToSchema)]
 #[schema(example = "launch-of-apollo-11")]
 #[serde(untagged)]
 pub enum CauseRecord {
-    /// The id of an event that was required.
+    /// The id of a required event.
     #[schema(format = "id")]
     Id(String),
-    /// An event, and how strong a reason it was.
+    /// An event, and how strong a cause it was.
     Object(CauseObject),
 }
 
-/// A cause and how strong a reason it was.
+/// A cause and how strong it was.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CauseObject {
-    /// The event that was the reason.
+    /// The event that was the cause.
     #[schema(value_type = String, format = "id", required, nullable = false)]
     pub event_id: Option<String>,
-    /// How strong a reason; `requires` if it is left out.
+    /// How strong a cause. Defaults to `requires`.
     pub kind: Option<CauseKindWord>,
 }
 
-/// How strong a reason a cause is.
+/// How strong a cause is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CauseKindWord {
@@ -145,7 +145,7 @@ pub enum CauseKindWord {
     Contributes,
 }
 
-/// How a record knows of what it tells.
+/// How the event is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EventKindWord {
@@ -157,7 +157,7 @@ pub enum EventKindWord {
     Predicted,
 }
 
-/// How well a time is known.
+/// How precisely a time is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PrecisionWord {
@@ -213,7 +213,7 @@ impl EventRecord {
     /// `time` is left out, a text is not what its field asks for, or a limit is broken.
     pub fn into_draft(self) -> Result<EventDraft, RecordError> {
         let time = self.time.ok_or_else(|| {
-            let detail = "an event has a `time`, such as `\"time\": \"2024-07-20T20:17:40Z\"`";
+            let detail = "an event needs a `time`, such as `\"time\": \"2024-07-20T20:17:40Z\"`";
             RecordError::of(RecordError::MISSING, "time", detail)
         })?;
         let causes = self.causes.unwrap_or_default().into_iter().enumerate();
@@ -254,8 +254,8 @@ fn event_id(field: impl Into<String>, text: &str) -> Result<EventId, RecordError
 impl GeoRecord {
     fn into_geo(self) -> Result<Geo, RecordError> {
         let missing = |field, detail| RecordError::of(RecordError::MISSING, field, detail);
-        let lat = self.lat.ok_or_else(|| missing("geo/lat", "a point has a `lat` and a `lon`"))?;
-        let lon = self.lon.ok_or_else(|| missing("geo/lon", "a point has a `lat` and a `lon`"))?;
+        let lat = self.lat.ok_or_else(|| missing("geo/lat", "a point needs a `lat` and a `lon`"))?;
+        let lon = self.lon.ok_or_else(|| missing("geo/lon", "a point needs a `lat` and a `lon`"))?;
         Ok(Geo { point: point("geo/lat", "geo/lon", lat, lon)?, radius_m: self.radius_m })
     }
 }
@@ -264,10 +264,10 @@ impl GeoRecord {
 pub(crate) fn point(lat_field: &str, lon_field: &str, lat: f64, lon: f64) -> Result<Point, RecordError> {
     Point::new(lat, lon).ok_or_else(|| {
         if (-90.0..=90.0).contains(&lat) {
-            let detail = format!("a longitude is from -180 to 180 degrees, not {lon}");
+            let detail = format!("a longitude must be from -180 to 180 degrees, not {lon}");
             RecordError::invalid(lon_field, detail)
         } else {
-            let detail = format!("a latitude is from -90 to 90 degrees, not {lat}");
+            let detail = format!("a latitude must be from -90 to 90 degrees, not {lat}");
             RecordError::invalid(lat_field, detail)
         }
     })
@@ -284,7 +284,7 @@ impl CauseRecord {
             Self::Object(CauseObject { event_id, kind }) => {
                 let field = format!("causes/{index}/event_id");
                 let Some(id) = event_id else {
-                    let detail = "a cause names an event by its `event_id`";
+                    let detail = "a cause needs the `event_id` of an event";
                     return Err(RecordError::of(RecordError::MISSING, field, detail));
                 };
                 (field, id, kind)
@@ -299,7 +299,7 @@ impl AssertionRecord {
     /// Returns the assertion; `index` is its place in the list, which errors name.
     pub(crate) fn into_assertion(self, index: usize) -> Result<Assertion, RecordError> {
         let missing = |name: &str| {
-            let detail = "an assertion has a `subject`, a `predicate` and a `value`";
+            let detail = "an assertion needs a `subject`, a `predicate` and a `value`";
             RecordError::of(RecordError::MISSING, format!("asserts/{index}/{name}"), detail)
         };
         let value = self.value.ok_or_else(|| missing("value"))?;

@@ -40,7 +40,7 @@ pub struct UnknownExportFormat {
 
 /// The text is not an event as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("an event cannot be read to be exported: {detail}")]
+#[error("an event cannot be exported: {detail}")]
 pub struct ExportError {
     detail: String,
 }

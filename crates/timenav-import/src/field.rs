@@ -19,6 +19,8 @@ pub(crate) enum Field {
     Lat,
     Lon,
     RadiusM,
+    /// A latitude and a longitude in one place.
+    Geo,
     Causes,
     Actors,
     Source,
@@ -32,7 +34,7 @@ pub(crate) enum Field {
 pub(crate) const FIELDS: usize = Field::ALL.len();
 
 impl Field {
-    pub(crate) const ALL: [Self; 17] = [
+    pub(crate) const ALL: [Self; 18] = [
         Self::EventId,
         Self::Time,
         Self::EndTime,
@@ -43,6 +45,7 @@ impl Field {
         Self::Lat,
         Self::Lon,
         Self::RadiusM,
+        Self::Geo,
         Self::Causes,
         Self::Actors,
         Self::Source,
@@ -65,6 +68,7 @@ impl Field {
             Self::Lat => "lat",
             Self::Lon => "lon",
             Self::RadiusM => "radius_m",
+            Self::Geo => "geo",
             Self::Causes => "causes",
             Self::Actors => "actors",
             Self::Source => "source",
@@ -99,6 +103,8 @@ impl Field {
             Self::Lat => &["lat", "latitude"],
             Self::Lon => &["lon", "lng", "long", "longitude"],
             Self::RadiusM => &["radius_m"],
+            // A usual name for many things; only a mapping says that it is a point.
+            Self::Geo => &[],
             Self::Causes => &["causes"],
             Self::Actors => &["actors"],
             Self::Source => &["source"],
@@ -116,12 +122,36 @@ impl Field {
             Self::Time => &["time", "timestamp", "datetime", "date"],
             Self::Description => &["description", "title"],
             Self::Name => &["name", "title"],
-            Self::Lat | Self::Lon => &[],
+            Self::Lat | Self::Lon | Self::Geo => &[],
             Self::EventId
             | Self::EndTime
             | Self::Precision
             | Self::Location
             | Self::RadiusM
+            | Self::Causes
+            | Self::Actors
+            | Self::Source
+            | Self::Kind
+            | Self::Asserts
+            | Self::Sequence
+            | Self::Attributes => self.columns(),
+        }
+    }
+
+    /// Returns the members of a JSON record that are it where nothing is mapped, the most telling first.
+    pub(crate) const fn members(self) -> &'static [&'static str] {
+        match self {
+            Self::Time => &["time", "timestamp", "@timestamp", "datetime", "ts", "date"],
+            Self::Description => &["description", "message", "msg"],
+            Self::EventId
+            | Self::EndTime
+            | Self::Precision
+            | Self::Name
+            | Self::Location
+            | Self::Lat
+            | Self::Lon
+            | Self::RadiusM
+            | Self::Geo
             | Self::Causes
             | Self::Actors
             | Self::Source
@@ -150,6 +180,7 @@ impl Field {
             | Self::Lat
             | Self::Lon
             | Self::RadiusM
+            | Self::Geo
             | Self::Causes
             | Self::Actors
             | Self::Source => true,
@@ -181,6 +212,6 @@ mod tests {
         assert_eq!(Field::from_word("geo.lat"), Some(Field::Lat));
         assert_eq!(Field::from_word("geo.radius_m"), Some(Field::RadiusM));
         assert_eq!(Field::from_word("geo.time"), None);
-        assert_eq!(Field::from_word("geo"), None);
+        assert_eq!(Field::from_word("geo"), Some(Field::Geo));
     }
 }

@@ -9,7 +9,11 @@ use crate::suggestion;
 pub enum Format {
     /// One JSON object a line.
     Ndjson,
-    /// Comma-separated values with a header (RFC 4180).
+    /// JSON of any shape: an array of objects, or objects one after the other.
+    Json,
+    /// One line of `key=value` a record.
+    Logfmt,
+    /// Tables with a header: comma-separated values (RFC 4180) and their relatives.
     Csv,
     /// A feature collection, or one feature (RFC 7946).
     GeoJson,
@@ -37,8 +41,10 @@ pub struct UnknownFormat {
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Ndjson,
+        Self::Json,
+        Self::Logfmt,
         Self::Csv,
         Self::GeoJson,
         Self::CloudEvents,
@@ -54,6 +60,8 @@ impl Format {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Ndjson => "ndjson",
+            Self::Json => "json",
+            Self::Logfmt => "logfmt",
             Self::Csv => "csv",
             Self::GeoJson => "geojson",
             Self::CloudEvents => "cloudevents",
@@ -74,7 +82,8 @@ impl Format {
             Self::GeoJson => "application/geo+json",
             Self::CloudEvents => "application/cloudevents-batch+json",
             Self::ICalendar => "text/calendar",
-            Self::Zipkin | Self::Jaeger | Self::Otlp => "application/json",
+            Self::Json | Self::Zipkin | Self::Jaeger | Self::Otlp => "application/json",
+            Self::Logfmt => "text/plain",
             Self::Git => "application/octet-stream",
         }
     }
@@ -83,14 +92,8 @@ impl Format {
     #[must_use]
     pub const fn takes_mapping(self) -> bool {
         match self {
-            Self::Csv | Self::GeoJson => true,
-            Self::Ndjson
-            | Self::CloudEvents
-            | Self::ICalendar
-            | Self::Zipkin
-            | Self::Jaeger
-            | Self::Otlp
-            | Self::Git => false,
+            Self::Csv | Self::GeoJson | Self::Ndjson | Self::Json | Self::Logfmt => true,
+            Self::CloudEvents | Self::ICalendar | Self::Zipkin | Self::Jaeger | Self::Otlp | Self::Git => false,
         }
     }
 
@@ -101,7 +104,8 @@ impl Format {
     pub fn from_extension(extension: &str) -> Option<Self> {
         match extension.to_ascii_lowercase().as_str() {
             "ndjson" | "jsonl" => Some(Self::Ndjson),
-            "csv" => Some(Self::Csv),
+            "csv" | "tsv" | "tab" => Some(Self::Csv),
+            "logfmt" => Some(Self::Logfmt),
             "geojson" => Some(Self::GeoJson),
             "ics" | "ical" | "ifb" | "icalendar" => Some(Self::ICalendar),
             _ => None,
@@ -116,7 +120,7 @@ impl Format {
             "application/x-ndjson" | "application/ndjson" | "application/jsonl" | "application/x-jsonlines" => {
                 Some(Self::Ndjson)
             }
-            "text/csv" | "application/csv" => Some(Self::Csv),
+            "text/csv" | "application/csv" | "text/tab-separated-values" => Some(Self::Csv),
             "application/geo+json" => Some(Self::GeoJson),
             "application/cloudevents+json" | "application/cloudevents-batch+json" => Some(Self::CloudEvents),
             "text/calendar" => Some(Self::ICalendar),
@@ -146,7 +150,8 @@ mod tests {
         for format in Format::ALL {
             assert_eq!(format.as_str().parse(), Ok(format));
             // What traces and histories are sent as does not say what is inside.
-            let is_general = ["application/json", "application/octet-stream"].contains(&format.content_type());
+            let is_general =
+                ["application/json", "application/octet-stream", "text/plain"].contains(&format.content_type());
             let expected = (!is_general).then_some(format);
             assert_eq!(Format::from_content_type(format.content_type()), expected);
         }
@@ -156,14 +161,15 @@ mod tests {
         check("ndjsn", "`ndjsn` is not a format that can be imported; did you mean `ndjson`?");
         check(
             "x",
-            "`x` is not a format that can be imported; the formats are `ndjson`, `csv`, `geojson`, `cloudevents`, \
-             `icalendar`, `zipkin`, `jaeger`, `otlp`, `git`",
+            "`x` is not a format that can be imported; the formats are `ndjson`, `json`, `logfmt`, `csv`, `geojson`, \
+             `cloudevents`, `icalendar`, `zipkin`, `jaeger`, `otlp`, `git`",
         );
     }
 
     #[test]
     fn formats_are_known_by_extension_and_content_type() {
         assert_eq!(Format::from_extension("JSONL"), Some(Format::Ndjson));
+        assert_eq!(Format::from_extension("tsv"), Some(Format::Csv));
         assert_eq!(Format::from_extension("json"), None);
         for (content_type, expected) in [
             ("application/x-ndjson", Some(Format::Ndjson)),

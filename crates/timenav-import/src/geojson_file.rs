@@ -2,7 +2,6 @@
 
 mod members;
 mod feature;
-mod properties;
 mod geometry;
 #[cfg(test)]
 mod tests;

@@ -47,7 +47,7 @@ pub(crate) fn read(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportErr
             if !is_whole {
                 input.skip_until(0).map_err(at)?;
             }
-            let detail = format!("a commit has at most {RECORD_BYTES_MAX} bytes");
+            let detail = format!("a commit can have at most {RECORD_BYTES_MAX} bytes");
             Err(RecordError::whole(RecordError::TOO_LARGE, detail))
         } else {
             draft(&record).and_then(assembly::finish)
@@ -65,13 +65,13 @@ fn draft(record: &[u8]) -> Result<EventDraft, RecordError> {
     let fields: Vec<&str> = text.splitn(FIELDS, '\n').collect();
     let [hash, parents, committed_at, written_at, author, author_mail, committer, committer_mail, subject] = fields[..]
     else {
-        let detail = format!("a commit is {FIELDS} lines, as `git log -z --format={GIT_LOG_FORMAT}` writes them");
+        let detail = format!("a commit must be {FIELDS} lines, as written by `git log -z --format={GIT_LOG_FORMAT}`");
         return Err(RecordError::whole(RecordError::INVALID, detail));
     };
     let seconds = |field: &str, text: &str| {
         let instant = parse_unix(text, UnixUnit::Seconds);
         instant.ok_or_else(|| {
-            RecordError::invalid(field, "this is a number of seconds since 1970, in the years -9999 to 9999")
+            RecordError::invalid(field, "this must be a number of seconds since 1970, in the years -9999 to 9999")
         })
     };
     let cause = |(index, parent): (usize, &str)| -> Result<Cause, RecordError> {
@@ -98,7 +98,7 @@ fn draft(record: &[u8]) -> Result<EventDraft, RecordError> {
 fn hash_id(field: &str, text: &str) -> Result<EventId, RecordError> {
     let is_hash = matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let event_id = is_hash.then(|| EventId::new(text).ok()).flatten();
-    event_id.ok_or_else(|| RecordError::invalid(field, "the hash of a commit has 40 or 64 hexadecimal digits"))
+    event_id.ok_or_else(|| RecordError::invalid(field, "the hash of a commit must have 40 or 64 hexadecimal digits"))
 }
 
 /// Returns who wrote the commit and who committed it. A name that is too long for an actor stays an attribute.

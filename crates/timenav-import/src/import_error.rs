@@ -8,7 +8,7 @@ use crate::limits::{CSV_COLUMNS_MAX, FEATURE_BYTES_MAX, RECORD_BYTES_MAX, TRACE_
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// The input itself failed.
-    #[error("the input broke off at line {line}: {source}")]
+    #[error("the input ended early at line {line}: {source}")]
     Io {
         /// The line that was being read.
         line: u64,
@@ -16,7 +16,9 @@ pub enum ImportError {
         source: io::Error,
     },
     /// A mapping was given for a format whose records name their fields.
-    #[error("a mapping is for CSV and GeoJSON; records of other formats name their fields themselves")]
+    #[error(
+        "a mapping is for CSV, GeoJSON, ndjson, json and logfmt; records of other formats name their fields themselves"
+    )]
     MappingUnused,
     /// The CSV file has no first row.
     #[error("the file is empty; its first row names the columns")]
@@ -30,13 +32,13 @@ pub enum ImportError {
         detail: String,
     },
     /// The CSV file has more than [`CSV_COLUMNS_MAX`] columns.
-    #[error("the first row names {columns} columns; at most {CSV_COLUMNS_MAX} are read")]
+    #[error("the first row has {columns} columns; at most {CSV_COLUMNS_MAX} are supported")]
     TooManyColumns {
         /// How many it has.
         columns: usize,
     },
     /// The mapping names a column that the CSV file does not have.
-    #[error("the mapping takes `{field}` from a column `{column}` that the file does not have; {hint}")]
+    #[error("the mapping fills `{field}` from the column `{column}`, which the file does not have; {hint}")]
     ColumnUnknown {
         /// The field that is mapped.
         field: &'static str,
@@ -47,8 +49,8 @@ pub enum ImportError {
     },
     /// No column of the CSV file is the time of its events.
     #[error(
-        "no column is known to be the time of the events; name it in the mapping, as in \
-         `time=<column>` for timestamps or `time=<column>|unix` for seconds since 1970; {hint}"
+        "it is not clear which column is the time of the events; name it in the mapping, as in `time=<column>` for \
+         timestamps or `time=<column>|unix` for seconds since 1970; {hint}"
     )]
     TimeUnmapped {
         /// The columns that there are.
@@ -56,8 +58,7 @@ pub enum ImportError {
     },
     /// A row of CSV is longer than [`RECORD_BYTES_MAX`].
     #[error(
-        "the row that begins at line {line} has more than {RECORD_BYTES_MAX} bytes; is a quotation \
-         mark left open?"
+        "the row that starts at line {line} has more than {RECORD_BYTES_MAX} bytes; is a quotation mark not closed?"
     )]
     RowTooLarge {
         /// The line on which it begins.
@@ -65,7 +66,7 @@ pub enum ImportError {
     },
     /// A GeoJSON feature, or another member of the collection, is longer than
     /// [`FEATURE_BYTES_MAX`].
-    #[error("at line {line}, after {features} features: more than {FEATURE_BYTES_MAX} bytes belong together")]
+    #[error("at line {line}, after {features} features: a value has more than {FEATURE_BYTES_MAX} bytes")]
     FeatureTooLarge {
         /// The line that was being read.
         line: u64,

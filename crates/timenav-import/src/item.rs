@@ -1,5 +1,7 @@
 //! What is read from one record.
 
+use std::borrow::Cow;
+
 use timenav_core::event::{DraftError, EventDraft};
 
 use crate::limits::DETAIL_BYTES_MAX;
@@ -13,29 +15,51 @@ pub struct Item {
     /// The event. It has an id.
     pub event: Result<EventDraft, RecordError>,
     /// What the record says and the event does not.
-    pub note: Option<RecordNote>,
+    pub notes: Vec<RecordNote>,
 }
 
 impl Item {
     /// Returns a record of which nothing more is to be told.
     pub(crate) const fn new(line: u64, event: Result<EventDraft, RecordError>) -> Self {
-        Self { line, event, note: None }
+        Self { line, event, notes: Vec::new() }
+    }
+
+    /// Returns a record and what is to be told of it.
+    pub(crate) fn noted(line: u64, event: Result<(EventDraft, Vec<RecordNote>), RecordError>) -> Self {
+        match event {
+            Ok((draft, notes)) => Self { line, event: Ok(draft), notes },
+            Err(error) => Self::new(line, Err(error)),
+        }
     }
 }
 
 /// What became of a record that is an event, and may be taken for more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordNote {
-    /// `recurrence_kept`.
+    /// `recurrence_kept`, `time_in_part` or `line_left_out`.
     pub code: &'static str,
     /// What was not done, and what was.
-    pub detail: &'static str,
+    pub detail: Cow<'static, str>,
 }
 
 impl RecordNote {
     pub(crate) const RECURRENCE_KEPT: Self = Self {
         code: "recurrence_kept",
-        detail: "the event repeats and is recorded once, as its first occurrence; its rule is kept in the attributes",
+        detail: Cow::Borrowed(
+            "the event repeats; only its first occurrence was recorded, with the rule in its attributes",
+        ),
+    };
+    /// Returns the note that a line of a record could not be read, and the rest could.
+    pub(crate) fn left_out(line: u64, detail: &str) -> Self {
+        let detail = clipped(format!("line {line} is left out: {detail}"));
+        Self { code: "line_left_out", detail: Cow::Owned(detail) }
+    }
+
+    pub(crate) const TIME_IN_PART: Self = Self {
+        code: "time_in_part",
+        detail: Cow::Borrowed(
+            "a part of the time is missing, such as the month; the finer parts behind it, such as the day, are not used",
+        ),
     };
 }
 
@@ -43,8 +67,8 @@ impl RecordNote {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{detail}")]
 pub struct RecordError {
-    /// `malformed_json`, `malformed_csv`, `malformed_calendar`, `missing_parameter`, `invalid_parameter`,
-    /// `unknown_parameter`, `time_out_of_range` or `record_too_large`.
+    /// `malformed_json`, `malformed_csv`, `malformed_logfmt`, `malformed_calendar`, `missing_parameter`,
+    /// `invalid_parameter`, `unknown_parameter`, `time_out_of_range` or `record_too_large`.
     pub code: &'static str,
     /// The field, as a path of names and numbers: `causes/3`. None if the record as a whole is
     /// meant.
@@ -56,6 +80,7 @@ pub struct RecordError {
 impl RecordError {
     pub(crate) const MALFORMED_JSON: &'static str = "malformed_json";
     pub(crate) const MALFORMED_CSV: &'static str = "malformed_csv";
+    pub(crate) const MALFORMED_LOGFMT: &'static str = "malformed_logfmt";
     pub(crate) const MALFORMED_CALENDAR: &'static str = "malformed_calendar";
     pub(crate) const MISSING: &'static str = "missing_parameter";
     pub(crate) const INVALID: &'static str = "invalid_parameter";

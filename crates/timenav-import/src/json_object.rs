@@ -23,7 +23,7 @@ impl Members {
         }
         match serde_json::from_str(text) {
             Ok(Value::Object(map)) => Ok(Self::of(map)),
-            Ok(_) => Err(RecordError::whole(RecordError::INVALID, format!("{what} is a JSON object"))),
+            Ok(_) => Err(RecordError::whole(RecordError::INVALID, format!("{what} must be a JSON object"))),
             Err(error) => Err(RecordError::whole(RecordError::MALFORMED_JSON, without_position(&error))),
         }
     }
@@ -39,17 +39,17 @@ impl Members {
         match self.map.remove(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(RecordError::invalid(name, "this is a text")),
+            Some(_) => Err(RecordError::invalid(name, "this must be a string")),
         }
     }
 
     /// Takes a text that is not empty.
     pub(crate) fn required_text(&mut self, name: &str, what: &str) -> Result<String, RecordError> {
         let given = self.text(name)?.filter(|text| !text.is_empty());
-        given.ok_or_else(|| RecordError::of(RecordError::MISSING, name, format!("{what} has a `{name}`")))
+        given.ok_or_else(|| RecordError::of(RecordError::MISSING, name, format!("{what} needs a `{name}`")))
     }
 
-    /// Takes a whole number that is not negative, written as a number or as its digits.
+    /// Takes a whole number, 0 or more, written as a number or as its digits.
     pub(crate) fn count(&mut self, name: &str) -> Result<Option<u64>, RecordError> {
         let Some(value) = self.map.remove(name) else { return Ok(None) };
         let count = match &value {
@@ -59,7 +59,7 @@ impl Members {
             }
             Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
         };
-        let invalid = || RecordError::invalid(name, "this is a whole number that is not negative");
+        let invalid = || RecordError::invalid(name, "this must be a whole number, 0 or more");
         count.map(Some).ok_or_else(invalid)
     }
 
@@ -68,7 +68,7 @@ impl Members {
         match self.map.remove(name) {
             None => Ok(Vec::new()),
             Some(Value::Array(items)) => Ok(items),
-            Some(_) => Err(RecordError::invalid(name, "this is a list")),
+            Some(_) => Err(RecordError::invalid(name, "this must be a list")),
         }
     }
 
@@ -77,8 +77,13 @@ impl Members {
         match self.map.remove(name) {
             None => Ok(None),
             Some(Value::Object(map)) => Ok(Some(Self::of(map))),
-            Some(_) => Err(RecordError::invalid(name, "this is an object")),
+            Some(_) => Err(RecordError::invalid(name, "this must be an object")),
         }
+    }
+
+    /// Takes a member, whatever it is.
+    pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
+        self.map.remove(name)
     }
 
     /// Returns a member that stays.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{BufRead, BufReader, Read};
 use std::ops::ControlFlow;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
@@ -59,7 +59,7 @@ pub(crate) fn values(part: Part, input: &mut dyn Read, each: Each<'_>) -> Result
     }
     let meter = Meter::new(part.bytes_max);
     let mut reader = serde_json::Deserializer::from_reader(meter.input(&mut input));
-    let mut progress = Progress { part, meter: &meter, each, count: 0, stopped: None };
+    let mut progress = Progress { part, meter: &meter, each, count: 0, stopped: None, is_found: true };
     let outcome = Array(&mut progress).deserialize(&mut reader).and_then(|()| {
         meter.begin();
         reader.end()
@@ -68,6 +68,82 @@ pub(crate) fn values(part: Part, input: &mut dyn Read, each: Each<'_>) -> Result
         (_, Some(stopped)) => stopped,
         (Ok(()), None) => Ok(()),
         (Err(error), None) => Err(import_error(part, error, progress.count, meter.is_used_up())),
+    }
+}
+
+/// Reads the values of the array at the end of a path, or as [`values`] does where there is no path.
+pub(crate) fn values_at(
+    part: Part,
+    path: Option<&str>,
+    input: &mut dyn Read,
+    each: Each<'_>,
+) -> Result<(), ImportError> {
+    let Some(path) = path.filter(|path| !path.is_empty()) else { return values(part, input, each) };
+    let names: Vec<String> = match path.strip_prefix('/') {
+        // RFC 6901, section 4.
+        Some(pointer) => pointer.split('/').map(|name| name.replace("~1", "/").replace("~0", "~")).collect(),
+        None => path.split('.').map(str::to_owned).collect(),
+    };
+    let meter = Meter::new(part.bytes_max);
+    let mut reader = serde_json::Deserializer::from_reader(meter.input(input));
+    let mut progress = Progress { part, meter: &meter, each, count: 0, stopped: None, is_found: false };
+    let outcome = Inside(&mut progress, &names).deserialize(&mut reader).and_then(|()| {
+        meter.begin();
+        reader.end()
+    });
+    let not_there = |line| ImportError::NotOfFormat {
+        format: "json",
+        line,
+        detail: format!(
+            "the mapping says that the records are in `{}`, and there is no list",
+            clipped(path.to_owned())
+        ),
+    };
+    match (outcome, progress.stopped) {
+        (_, Some(stopped)) => stopped,
+        (Ok(()), None) if progress.is_found => Ok(()),
+        (Ok(()), None) => Err(not_there(meter.line())),
+        (Err(error), None) if error.is_data() && !meter.is_used_up() => Err(not_there(meter.line())),
+        (Err(error), None) => Err(import_error(part, error, progress.count, meter.is_used_up())),
+    }
+}
+
+/// Looks for the array in an object.
+struct Inside<'r, 'p, 'n>(&'r mut Progress<'p>, &'n [String]);
+
+impl<'de> DeserializeSeed<'de> for Inside<'_, '_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        match self.1 {
+            [] => {
+                self.0.is_found = true;
+                Array(self.0).deserialize(deserializer)
+            }
+            [_, ..] => deserializer.deserialize_map(self),
+        }
+    }
+}
+
+impl<'de> Visitor<'de> for Inside<'_, '_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Self(progress, names) = self;
+        let Some((first, rest)) = names.split_first() else { return Ok(()) };
+        loop {
+            progress.meter.begin();
+            let Some(name) = map.next_key::<String>()? else { return Ok(()) };
+            if name == *first {
+                map.next_value_seed(Inside(progress, rest))?;
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
     }
 }
 
@@ -104,6 +180,8 @@ struct Progress<'p> {
     count: u64,
     /// Why the reading was ended from within.
     stopped: Option<Result<(), ImportError>>,
+    /// Whether the array was there.
+    is_found: bool,
 }
 
 struct Array<'r, 'p>(&'r mut Progress<'p>);

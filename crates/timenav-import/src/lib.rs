@@ -19,7 +19,11 @@ mod field;
 mod mapping;
 mod assembly;
 mod unix_time;
+mod time_format;
+mod partial_time;
+mod coordinates;
 mod ndjson_file;
+mod json_file;
 mod csv_file;
 mod geojson_file;
 mod cloud_event_file;
@@ -28,10 +32,12 @@ mod calendar_file;
 mod git_log;
 mod json_stream;
 mod json_object;
+mod json_fields;
 mod object_of;
 mod meter;
 mod byte_order_mark;
 mod unpacking;
+mod guess;
 mod spreadsheet;
 mod export;
 mod suggestion;
@@ -51,10 +57,11 @@ pub use event_record::{
 pub use export::{Export, ExportError, ExportFormat, UnknownExportFormat};
 pub use format::{Format, UnknownFormat};
 pub use git_log::GIT_LOG_FORMAT;
+pub use guess::Guess;
 pub use import_error::ImportError;
 pub use item::{Item, RecordError, RecordNote};
 pub use mapping::{Mapping, MappingError};
-pub use unpacking::unpacked;
+pub use unpacking::{Packing, unpacked};
 
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -80,7 +87,10 @@ pub fn read(
         return Err(ImportError::MappingUnused);
     }
     match format {
-        Format::Ndjson => ndjson_file::read(&mut input, sink),
+        Format::Ndjson if mapping.is_automatic() => ndjson_file::read(&mut input, sink),
+        Format::Ndjson => json_file::read_lines(mapping, &mut input, sink),
+        Format::Json => json_file::read(mapping, &mut input, sink),
+        Format::Logfmt => json_file::read_logfmt(mapping, &mut input, sink),
         Format::Csv => csv_file::read(mapping, &mut input, sink),
         Format::GeoJson => geojson_file::read(mapping, &mut input, sink),
         Format::CloudEvents => cloud_event_file::read(&mut input, sink),

@@ -26,6 +26,8 @@ pub const CALENDAR_ONSETS_MAX: usize = 400;
 pub const UNPACKED_RATIO_MAX: u64 = 100;
 /// How many unpacked bytes are not asked what they were packed in.
 pub const UNPACKED_BYTES_FREE: u64 = 1024 * 1024;
+/// Largest window that a file packed with zstd may ask for, in bytes: what RFC 9659 lets a sender use.
+pub const UNPACKED_WINDOW_BYTES_MAX: u64 = 8 * 1024 * 1024;
 /// Deepest nesting of geometry collections, which RFC 7946 §3.1.8 advises against at all.
 pub const GEOMETRY_DEPTH_MAX: usize = 8;
 /// Deepest nesting of lists and objects in the attributes of an event, counting the object that
@@ -40,6 +42,10 @@ pub const MAPPING_BYTES_MAX: usize = 16 * 1024;
 pub const TEMPLATE_COLUMNS_MAX: usize = 32;
 /// Longest text that a template makes, in bytes.
 pub const TEMPLATE_TEXT_BYTES_MAX: usize = 64 * 1024;
+/// How much of a file is looked at to propose a mapping, in bytes.
+pub const GUESS_BYTES_MAX: usize = 1024 * 1024;
+/// How many records are looked at to propose a mapping.
+pub const GUESS_ROWS_MAX: usize = 1_000;
 /// Longest detail of an error, in bytes: it quotes the input, which may be hostile.
 pub const DETAIL_BYTES_MAX: usize = 400;
 /// Longest word that another is suggested for, in bytes.

@@ -2,34 +2,51 @@
 //!
 //! ```text
 //! mapping  = "" | object | pair *( "," pair )
-//! object   = a JSON object of strings: { field: value, … }
-//! pair     = field "=" value
+//! object   = a JSON object: { field: value, option: setting, … }
+//! pair     = field "=" value | option "=" setting
 //! value    = "" | source [ "|" suffix ]
-//! source   = column | template
+//! source   = column | template | "'" text "'"
 //! template = text with "{" column "}" in it; "{{" and "}}" are braces
-//! suffix   = "unix" | "unix_ms" | "unix_us" | "sum" | "split" [ ":" separator ]
+//! suffix   = "unix" | "unix_ms" | "unix_us" | "unix_ns" | "sum" | pattern | "split" [ ":" separator ]
 //! ```
+//!
+//! An object inside the object says the same as names with a dot: `{"geo": {"lat": "y"}}` is `geo.lat=y`.
 
+mod missing;
+mod table;
 mod template;
+mod time_parts;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 
+use serde_json::{Map, Value};
+
 use crate::field::{FIELDS, Field};
 use crate::item::clipped;
 use crate::limits::{MAPPING_BYTES_MAX, TEMPLATE_COLUMNS_MAX};
 use crate::suggestion;
+use crate::time_format::TimeFormat;
 use crate::unix_time::UnixUnit;
 
+pub(crate) use missing::{Missing, MissingHere};
+pub(crate) use table::{Delimiter, FixedColumn, Quote, Table, TableColumns};
 pub(crate) use template::Template;
+pub(crate) use time_parts::{PartSource, TimePart, TimeRules, TimeSource, YearNumbering};
 
-/// Which column of CSV, or which property of a GeoJSON feature, fills which field of an event.
+/// Which column of a table, or which member of a JSON object, fills which field of an event, and how the file is
+/// written.
 ///
 /// The default maps nothing: every field is filled from the columns that are named like it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mapping {
     sources: BTreeMap<Field, Source>,
+    times: BTreeMap<Field, TimeSource>,
+    missing: Missing,
+    table: Table,
+    /// Where in a JSON document the list of records is.
+    records: Option<String>,
 }
 
 /// Where a field comes from.
@@ -53,8 +70,12 @@ pub(crate) enum Reading {
     Default,
     /// As a number of time since 1970.
     Unix(UnixUnit),
+    /// As a time that is written by a pattern.
+    Format(TimeFormat),
     /// As a timestamp and durations, with ` + ` between them.
     Sum,
+    /// As a longitude and a latitude, in that order.
+    LonLat,
     /// As a list of pieces with blanks between them.
     SplitAtBlanks,
     /// As a list of pieces with this text between them.
@@ -65,22 +86,22 @@ pub(crate) enum Reading {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MappingError {
     /// More than [`MAPPING_BYTES_MAX`].
-    #[error("a mapping has at most {MAPPING_BYTES_MAX} bytes")]
+    #[error("a mapping can have at most {MAPPING_BYTES_MAX} bytes")]
     TooLong,
-    /// It begins like a JSON object and is not one of texts.
-    #[error("the mapping is no JSON object of texts, such as `{{\"time\": \"column\"}}`: {detail}")]
+    /// It begins like a JSON object and is none.
+    #[error("the mapping must be a JSON object, such as `{{\"time\": \"column\"}}`: {detail}")]
     NotAnObject {
         /// What is wrong.
         detail: String,
     },
     /// A part without `=`.
-    #[error("`{part}` is no `field=column`; values with commas need the JSON form, such as `{{\"name\": \"a, b\"}}`")]
+    #[error("`{part}` is not `field=column`; values with commas need the JSON form, such as `{{\"name\": \"a, b\"}}`")]
     NotAPair {
         /// The part.
         part: String,
     },
     /// No such field.
-    #[error("`{field}` is no field that can be mapped; {hint}")]
+    #[error("`{field}` is not a field that can be mapped; {hint}")]
     FieldUnknown {
         /// The field.
         field: String,
@@ -94,7 +115,7 @@ pub enum MappingError {
         field: &'static str,
     },
     /// What follows `|` is not known, or not for this field.
-    #[error("`|{suffix}` cannot be said of `{field}`; {rule}")]
+    #[error("`|{suffix}` does not apply to `{field}`; {rule}")]
     SuffixUnknown {
         /// The field.
         field: &'static str,
@@ -117,8 +138,38 @@ pub enum MappingError {
         /// The field.
         field: &'static str,
     },
+    /// A value that is no text.
+    #[error("the value of `{field}` is the name of a column, or a template: a text in quotation marks")]
+    NotAText {
+        /// The field.
+        field: String,
+    },
+    /// A setting that cannot be.
+    #[error("`{option}` cannot be `{given}`: {rule}")]
+    OptionWrong {
+        /// The setting.
+        option: String,
+        /// What was said.
+        given: String,
+        /// What can be said.
+        rule: String,
+    },
+    /// Parts of a time that make none.
+    #[error("`{option}`: {rule}")]
+    PartsWrong {
+        /// The part.
+        option: String,
+        /// What would be right.
+        rule: String,
+    },
+    /// A time that comes from a column, and from parts.
+    #[error("`{field}` is mapped as a whole and in parts; map it one way")]
+    TimeTwice {
+        /// The field.
+        field: &'static str,
+    },
     /// Braces, or a place before `|`, without a column.
-    #[error("the value of `{field}` names no column; write `{{column}}` or `column`")]
+    #[error("the value of `{field}` has no column; write `{{column}}` or `column`")]
     ColumnMissing {
         /// The field.
         field: &'static str,
@@ -127,7 +178,7 @@ pub enum MappingError {
 
 impl Mapping {
     /// Reads a mapping: `time=when|unix,description={name} ({status})`, or the same as a JSON
-    /// object of texts. An empty value keeps a field empty.
+    /// object. An empty value keeps a field empty.
     ///
     /// # Errors
     /// The text is too long, has another form, or names what is not known.
@@ -138,29 +189,64 @@ impl Mapping {
         let text = text.trim();
         let mut mapping = Self::default();
         if text.starts_with('{') {
-            let object: BTreeMap<String, Option<String>> = serde_json::from_str(text)
+            let object: Map<String, Value> = serde_json::from_str(text)
                 .map_err(|error| MappingError::NotAnObject { detail: clipped(error.to_string()) })?;
-            for (word, value) in object {
-                mapping.add(&word, value.as_deref().unwrap_or(""))?;
+            for (word, value) in &object {
+                mapping.add(word.trim(), value)?;
             }
         } else if !text.is_empty() {
             for part in text.split(',') {
                 let (word, value) = part
                     .split_once('=')
                     .ok_or_else(|| MappingError::NotAPair { part: clipped(part.trim().to_owned()) })?;
-                mapping.add(word.trim(), value)?;
+                mapping.add(word.trim(), &Value::from(value.trim()))?;
+            }
+        }
+        for (field, time) in &mapping.times {
+            time.check(*field)?;
+            if !time.parts.is_empty() && mapping.sources.contains_key(field) {
+                return Err(MappingError::TimeTwice { field: field.as_str() });
             }
         }
         Ok(mapping)
     }
 
-    fn add(&mut self, word: &str, value: &str) -> Result<(), MappingError> {
-        let field = Field::from_word(word).ok_or_else(|| {
-            let fields: [_; FIELDS] = Field::ALL.map(Field::as_str);
-            let hint = suggestion::hint("the fields", word, fields);
-            MappingError::FieldUnknown { field: clipped(word.to_owned()), hint }
-        })?;
-        match self.sources.insert(field, Source::parse(field, value.trim())?) {
+    fn add(&mut self, word: &str, value: &Value) -> Result<(), MappingError> {
+        if self.table.add(word, value)? {
+            return Ok(());
+        }
+        match (word.split_once('.'), value) {
+            (None, Value::String(path)) if word == "records" => {
+                self.records = Some(path.trim().to_owned());
+                return Ok(());
+            }
+            (None, _) if word == "missing" => return self.missing.add(None, value),
+            (Some(("missing", column)), _) => return self.missing.add(Some(column), value),
+            _ => {}
+        }
+        if let Value::Object(parts) = value
+            && matches!(word, "time" | "end_time" | "geo")
+            && !parts.is_empty()
+        {
+            return parts.iter().try_for_each(|(part, value)| self.add(&format!("{word}.{}", part.trim()), value));
+        }
+        let value = match value {
+            Value::Null => "",
+            Value::String(value) => value.trim(),
+            Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+                return Err(MappingError::NotAText { field: clipped(word.to_owned()) });
+            }
+        };
+        let word = match word.split_once('.') {
+            Some((time @ ("time" | "end_time"), "column")) => time,
+            Some((time @ ("time" | "end_time"), part)) => {
+                let field = if time == "time" { Field::Time } else { Field::EndTime };
+                return self.times.entry(field).or_default().add(field, part, value);
+            }
+            _ => word,
+        };
+        let field = Field::from_word(word).ok_or_else(|| field_unknown(word))?;
+        match self.sources.insert(field, Source::parse(field, value)?) {
             None => Ok(()),
             Some(_) => Err(MappingError::FieldTwice { field: field.as_str() }),
         }
@@ -169,12 +255,50 @@ impl Mapping {
     /// Returns whether nothing is mapped.
     #[must_use]
     pub fn is_automatic(&self) -> bool {
-        self.sources.is_empty()
+        *self == Self::default()
     }
 
     /// Returns where the field comes from, if that is said.
     pub(crate) fn source(&self, field: Field) -> Option<&Source> {
         self.sources.get(&field)
+    }
+
+    /// Returns what is said of the parts of a time.
+    pub(crate) fn time(&self, field: Field) -> Option<&TimeSource> {
+        self.times.get(&field)
+    }
+
+    /// Returns which texts say that nothing is known.
+    pub(crate) fn missing(&self) -> &Missing {
+        &self.missing
+    }
+
+    /// Returns how a table is written.
+    pub(crate) fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// Returns where in a JSON document the list of records is.
+    pub(crate) fn records(&self) -> Option<&str> {
+        self.records.as_deref()
+    }
+}
+
+fn field_unknown(word: &str) -> MappingError {
+    let fields: [_; FIELDS] = Field::ALL.map(Field::as_str);
+    let options = Table::WORDS.into_iter().chain(["missing", "records"]);
+    let hint = match suggestion::nearest(word, options) {
+        Some(option) if suggestion::nearest(word, fields).is_none() => format!("did you mean `{option}`?"),
+        Some(_) | None => suggestion::hint("the fields", word, fields),
+    };
+    MappingError::FieldUnknown { field: clipped(word.to_owned()), hint }
+}
+
+/// Cuts a value into what it names and what is behind `|`.
+fn cut(value: &str) -> (&str, Option<&str>) {
+    match template::suffix_start(value) {
+        Some(bar) => (value[..bar].trim_end(), Some(&value[bar + 1..])),
+        None => (value, None),
     }
 }
 
@@ -183,10 +307,10 @@ impl Source {
         if value.is_empty() {
             return Ok(Self::Nothing);
         }
-        let (columns, suffix) = match template::suffix_start(value) {
-            Some(bar) => (value[..bar].trim_end(), Some(&value[bar + 1..])),
-            None => (value, None),
-        };
+        if let Some(text) = value.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
+            return Ok(Self::Columns { template: Template::text(text), reading: Reading::Default });
+        }
+        let (columns, suffix) = cut(value);
         let template = Template::parse(field, columns)?;
         let reading = suffix.map_or(Ok(Reading::Default), |suffix| Reading::parse(field, suffix))?;
         Ok(Self::Columns { template, reading })
@@ -202,13 +326,24 @@ impl Reading {
                 "unix" => Ok(Self::Unix(UnixUnit::Seconds)),
                 "unix_ms" => Ok(Self::Unix(UnixUnit::Millis)),
                 "unix_us" => Ok(Self::Unix(UnixUnit::Micros)),
+                "unix_ns" => Ok(Self::Unix(UnixUnit::Nanos)),
                 "sum" => Ok(Self::Sum),
-                _ => Err(unknown("times take `|unix`, `|unix_ms`, `|unix_us` and `|sum`")),
+                pattern => TimeFormat::parse(pattern).map(Self::Format).ok_or_else(|| {
+                    unknown(
+                        "times take `|unix`, `|unix_ms`, `|unix_us`, `|unix_ns`, `|sum`, or a pattern such as \
+                         `|DD/MM/YYYY HH:mm` or `|%d/%m/%Y %H:%M`",
+                    )
+                }),
             },
             Field::Causes | Field::Actors | Field::Asserts => match suffix.split_once(':') {
                 None if suffix.trim() == "split" => Ok(Self::SplitAtBlanks),
                 Some(("split", separator)) if !separator.is_empty() => Ok(Self::SplitAt(separator.to_owned())),
                 None | Some(_) => Err(unknown("lists take `|split` and `|split:<separator>`")),
+            },
+            Field::Geo => match suffix.trim() {
+                "lat_lon" => Ok(Self::Default),
+                "lon_lat" => Ok(Self::LonLat),
+                _ => Err(unknown("a place in one column takes `|lat_lon` and `|lon_lat`")),
             },
             Field::EventId
             | Field::Precision
@@ -221,7 +356,7 @@ impl Reading {
             | Field::Source
             | Field::Kind
             | Field::Sequence
-            | Field::Attributes => Err(unknown("only times and lists take a suffix")),
+            | Field::Attributes => Err(unknown("only times, lists and `geo` take a suffix")),
         }
     }
 }

@@ -9,10 +9,18 @@ use timenav_core::event::EventDraft;
 
 use crate::assembly;
 use crate::limits::{BUFFER_BYTES, RECORD_BYTES_MAX};
-use crate::{EventRecord, ImportError, Item, RecordError, Sink};
+use crate::{EventRecord, ImportError, Item, RecordError, RecordNote, Sink};
+
+/// Returns the event of a line, and what is to be told of it.
+pub(crate) type Draft<'d> = &'d dyn Fn(&[u8]) -> Result<(EventDraft, Vec<RecordNote>), RecordError>;
+
+/// Reads every line as an event in the form of this service.
+pub(crate) fn read(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportError> {
+    read_by(input, sink, &|line| Ok((draft(line)?, Vec::new())))
+}
 
 /// Reads every line. One that is too long is passed over without being kept.
-pub(crate) fn read(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportError> {
+pub(crate) fn read_by(input: &mut dyn Read, sink: Sink<'_>, draft: Draft<'_>) -> Result<(), ImportError> {
     let mut input = BufReader::with_capacity(BUFFER_BYTES, input);
     let mut line_number = 0;
     let mut line = Vec::new();
@@ -32,14 +40,14 @@ pub(crate) fn read(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportErr
             if !is_whole {
                 input.skip_until(b'\n').map_err(at)?;
             }
-            let detail = format!("a line has at most {RECORD_BYTES_MAX} bytes");
+            let detail = format!("a line can have at most {RECORD_BYTES_MAX} bytes");
             Err(RecordError::whole(RecordError::TOO_LARGE, detail))
         } else if record.trim_ascii().is_empty() {
             continue;
         } else {
             draft(record)
         };
-        if sink(Item::new(line_number, event)).is_break() {
+        if sink(Item::noted(line_number, event)).is_break() {
             return Ok(());
         }
     }

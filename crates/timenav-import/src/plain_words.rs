@@ -15,10 +15,10 @@ pub fn in_plain_words(message: &str) -> String {
     }
     if let Some((_, expected)) = message.strip_prefix("invalid length ").and_then(|rest| rest.split_once(", expected "))
     {
-        return format!("{} is expected, of another length", kind(expected).0);
+        return format!("expected {} of another length", kind(expected).0);
     }
     if message.starts_with("data did not match any variant") {
-        return "this value has none of the forms that it may have".to_owned();
+        return "this value has none of the allowed forms".to_owned();
     }
     message.to_owned()
 }
@@ -37,19 +37,19 @@ pub fn no_json(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let says = |start: &str| message.starts_with(start);
     if says("trailing comma") {
-        format!("a comma stands before a closing bracket or brace, at {place}: leave it out")
+        format!("there is a comma before a closing bracket or brace, at {place}: remove it")
     } else if says("trailing characters") {
-        format!("something follows the end of the JSON, at {place}: send one value")
+        format!("there is data after the end of the JSON, at {place}: send one value")
     } else if says("number out of range") {
         format!("the number at {place} is too large")
     } else if says("recursion limit") {
-        format!("lists and objects are too deep inside one another, at {place}")
+        format!("lists and objects are nested too deeply, at {place}")
     } else if says("control character") {
         format!(
-            "the text at {place} has a line break, a tab or another control character: write it as `\\n`, `\\t`, `\\u0000`"
+            "the string at {place} has a line break, a tab or another control character: write it as `\\n`, `\\t`, `\\u0000`"
         )
     } else {
-        format!("this is no JSON from {place} on; an object looks like {{\"name\": \"text\", \"number\": 5}}")
+        format!("this is not JSON from {place} on; an object looks like {{\"name\": \"text\", \"number\": 5}}")
     }
 }
 
@@ -57,31 +57,31 @@ pub fn no_json(error: &serde_json::Error) -> String {
 fn mistyped(given: &str, expected: &str) -> String {
     let (expected, is_text) = kind(expected);
     let given = match given.split([' ', '`']).next().unwrap_or_default() {
-        "boolean" => "a truth value",
+        "boolean" => "a boolean",
         "integer" | "floating" => "a number",
         "string" | "character" => "a text",
         "null" | "unit" | "Option" => "`null`",
         "sequence" => "a list",
         "map" => "an object",
-        _ => return format!("{expected} is expected"),
+        _ => return format!("expected {expected}"),
     };
     match (is_text, given) {
-        (true, "a text") => format!("{expected} is expected"),
-        (true, "a number" | "a truth value") => {
-            format!("{expected} is expected, as a text in quotation marks, not {given}")
+        (true, "a text") => format!("expected {expected}"),
+        (true, "a number" | "a boolean") => {
+            format!("expected {expected}, as a string in quotation marks, not {given}")
         }
-        _ => format!("{expected} is expected, not {given}"),
+        _ => format!("expected {expected}, not {given}"),
     }
 }
 
 /// Returns what is expected, and whether that is a text.
 fn kind(expected: &str) -> (&str, bool) {
     match expected {
-        "a string" | "a borrowed string" | "a character" => ("a text in quotation marks", false),
+        "a string" | "a borrowed string" | "a character" => ("a string in quotation marks", false),
         "a sequence" => ("a list in square brackets", false),
         "a map" => ("an object in braces", false),
         "a boolean" => ("`true` or `false`", false),
-        "u8" | "u16" | "u32" | "u64" | "usize" => ("a whole number that is not negative", false),
+        "u8" | "u16" | "u32" | "u64" | "usize" => ("a whole number, 0 or more", false),
         "i8" | "i16" | "i32" | "i64" => ("a whole number", false),
         "f32" | "f64" => ("a number", false),
         "an object" | "any JSON" => (expected, false),
@@ -95,8 +95,8 @@ fn unknown_word(given: &str, known: &str) -> String {
     let words: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
     let shown = format!("`{}`", words.join("`, `"));
     match crate::suggestion::nearest(given, words) {
-        Some(near) => format!("there is no `{given}` here; did you mean `{near}`? There are {shown}"),
-        None => format!("there is no `{given}` here; there are {shown}"),
+        Some(near) => format!("`{given}` is not allowed here; did you mean `{near}`? Use {shown}"),
+        None => format!("`{given}` is not allowed here; use {shown}"),
     }
 }
 
@@ -107,24 +107,21 @@ mod tests {
     #[test]
     fn types_are_told_as_they_are_written() {
         for (message, told) in [
-            ("invalid type: string \"bob\", expected a sequence", "a list in square brackets is expected, not a text"),
-            ("invalid type: integer `5`, expected a string", "a text in quotation marks is expected, not a number"),
-            ("invalid type: sequence, expected an object", "an object is expected, not a list"),
-            ("invalid type: map, expected a boolean", "`true` or `false` is expected, not an object"),
-            ("invalid type: null, expected struct Geo", "an object in braces is expected, not `null`"),
-            (
-                "invalid value: integer `-1`, expected u64",
-                "a whole number that is not negative is expected, not a number",
-            ),
+            ("invalid type: string \"bob\", expected a sequence", "expected a list in square brackets, not a text"),
+            ("invalid type: integer `5`, expected a string", "expected a string in quotation marks, not a number"),
+            ("invalid type: sequence, expected an object", "expected an object, not a list"),
+            ("invalid type: map, expected a boolean", "expected `true` or `false`, not an object"),
+            ("invalid type: null, expected struct Geo", "expected an object in braces, not `null`"),
+            ("invalid value: integer `-1`, expected u64", "expected a whole number, 0 or more, not a number"),
             (
                 "invalid type: integer `5`, expected an event's id",
-                "an event's id is expected, as a text in quotation marks, not a number",
+                "expected an event's id, as a string in quotation marks, not a number",
             ),
             (
                 "unknown variant `clok`, expected `clock` or `all`",
-                "there is no `clok` here; did you mean `clock`? There are `clock`, `all`",
+                "`clok` is not allowed here; did you mean `clock`? Use `clock`, `all`",
             ),
-            ("unknown variant `5`, expected one of `a1`, `b2`", "there is no `5` here; there are `a1`, `b2`"),
+            ("unknown variant `5`, expected one of `a1`, `b2`", "`5` is not allowed here; use `a1`, `b2`"),
             ("a rate is a number", "a rate is a number"),
         ] {
             assert_eq!(in_plain_words(message), told);

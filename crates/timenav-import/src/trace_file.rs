@@ -43,7 +43,7 @@ impl Unwalked {
     fn of(stopped: Stopped, what: &str) -> Self {
         match stopped {
             Stopped::Enough => Self::Enough,
-            Stopped::NoArray => Self::Shape(format!("`{what}` is an array")),
+            Stopped::NoArray => Self::Shape(format!("`{what}` must be an array")),
         }
     }
 }

@@ -11,6 +11,8 @@ pub(crate) enum UnixUnit {
     Millis,
     /// Microseconds.
     Micros,
+    /// Nanoseconds.
+    Nanos,
 }
 
 impl UnixUnit {
@@ -20,6 +22,7 @@ impl UnixUnit {
             Self::Seconds => 6,
             Self::Millis => 3,
             Self::Micros => 0,
+            Self::Nanos => -3,
         }
     }
 
@@ -29,6 +32,7 @@ impl UnixUnit {
             Self::Seconds => "seconds",
             Self::Millis => "milliseconds",
             Self::Micros => "microseconds",
+            Self::Nanos => "nanoseconds",
         }
     }
 }
@@ -86,6 +90,7 @@ mod tests {
         check("1614136748", UnixUnit::Seconds, Some(1_614_136_748_000_000));
         check("1517966773840", UnixUnit::Millis, Some(1_517_966_773_840_000));
         check("1517966773840123", UnixUnit::Micros, Some(1_517_966_773_840_123));
+        check("1517966773840123999", UnixUnit::Nanos, Some(1_517_966_773_840_123));
         check("1517966773.840123", UnixUnit::Seconds, Some(1_517_966_773_840_123));
         check("1.51796677384e9", UnixUnit::Seconds, Some(1_517_966_773_840_000));
         check("15179667738400E-1", UnixUnit::Millis, Some(1_517_966_773_840_000_000 / 1_000));

@@ -1,99 +1,57 @@
 //! A client of a running service, over HTTP like any other program.
 
+mod call;
 mod create_option;
 mod event_parser;
+mod options;
 mod read_ahead;
+mod target;
 #[cfg(test)]
 mod tests;
 
+use std::cell::RefCell;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use anyhow::Context as _;
-use clap::Args;
+pub(crate) use call::Call;
 pub(crate) use create_option::CreateOption;
 use data_encoding::HEXLOWER;
 use event_parser::EventParser;
 pub(crate) use event_parser::ServerEvent;
+pub(crate) use options::{ServiceOptions, TimelineOptions, authorities, is_this_machine, service_url};
 use read_ahead::read_ahead;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, IF_MATCH};
-use reqwest::{Body, Certificate, Method, RequestBuilder, Response, Url};
+use reqwest::{Body, Method, RequestBuilder, Response, Url};
 use serde_json::{Map, Value};
+pub(crate) use target::Target;
 use timenav_engine::Entropy as _;
+use timenav_import::Packing;
 use tokio::runtime::Runtime;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio_stream::wrappers::ReceiverStream;
 
-use crate::data_folder::{ADMIN_KEY_FILE, DATA_DEFAULT};
 use crate::doors::OsEntropy;
 use crate::exit::{Failure, Problem};
-use crate::key_files::read_api_key;
-use crate::output;
+use crate::output::{self, OutputFormat, Records, Table};
 use crate::surroundings::Surroundings;
 
 /// How long a connection may take to be made.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long an answer may take, except those to imports and streams.
 const ANSWER_TIMEOUT: Duration = Duration::from_mins(1);
-
-/// How the service is found, and how its answers are shown.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "The service")]
-pub(crate) struct ServiceOptions {
-    /// Where the service is.
-    #[arg(long, env = "TIMENAV_URL", value_name = "URL", default_value = "http://127.0.0.1:8080",
-        value_parser = service_url, global = true)]
-    url: Url,
-    /// Trust the certificate of a service whose authority is in this file (PEM), and no other authority.
-    ///
-    /// Without it, https is trusted as this machine trusts it.
-    #[arg(long, env = "TIMENAV_CA", value_name = "FILE", global = true)]
-    ca: Option<PathBuf>,
-    /// The data folder of a service on this machine, to use the operator's key in it.
-    ///
-    /// Without `TIMENAV_API_KEY` and this option, the key in ./timenav-data is used if the
-    /// service is on this machine.
-    #[arg(long, env = "TIMENAV_DATA", value_name = "DIR", global = true)]
-    data: Option<PathBuf>,
-    /// Print the service's answer as it is, in JSON.
-    #[arg(long, global = true)]
-    json: bool,
-}
-
-impl ServiceOptions {
-    /// Returns the options that name a service and nothing else.
-    pub(crate) const fn at(url: Url, ca: Option<PathBuf>) -> Self {
-        Self { url, ca, data: None, json: false }
-    }
-}
-
-/// Which timeline is meant.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "The service")]
-pub(crate) struct TimelineOptions {
-    /// The timeline; the one that the API key is bound to unless given.
-    #[arg(long, env = "TIMENAV_TIMELINE", value_name = "TIMELINE_ID", global = true)]
-    pub(crate) timeline: Option<String>,
-}
-
-impl TimelineOptions {
-    /// Returns the query that names the timeline.
-    pub(crate) fn query(&self) -> Vec<(&'static str, String)> {
-        self.timeline.iter().map(|timeline| ("timeline_id", timeline.clone())).collect()
-    }
-
-    /// Returns the start of a body that names the timeline.
-    pub(crate) fn body(&self) -> Map<String, Value> {
-        self.query().into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
-    }
-}
+/// The exit code of a process that Ctrl-C ended, as shells tell it.
+const INTERRUPTED_EXIT: i32 = 130;
 
 /// Talks to one service with one key. Each call waits for its answer.
 pub(crate) struct Client {
     runtime: Runtime,
     http: reqwest::Client,
-    base: Url,
-    json: bool,
+    target: Target,
+    format: OutputFormat,
+    /// What was printed of a table for programs: its rows may come in several answers.
+    rows: RefCell<Table>,
 }
 
 /// What the service answered.
@@ -109,11 +67,12 @@ impl Client {
     ///
     /// # Errors
     /// There is no key, or none that can be sent.
-    pub(crate) fn new(options: ServiceOptions, surroundings: &Surroundings) -> Result<Self, Failure> {
-        let is_local = is_this_machine(&options.url);
-        let key = find_key(options.data, is_local, surroundings)?;
-        let mut bearer = HeaderValue::try_from(format!("Bearer {key}"))
-            .map_err(|_| Failure::NoKey("the API key has characters that no key has".to_owned()))?;
+    pub(crate) fn new(options: &ServiceOptions, surroundings: &Surroundings) -> Result<Self, Failure> {
+        let format = options.output();
+        let target = target::find(options, surroundings)?;
+        let is_local = is_this_machine(&target.url);
+        let mut bearer = HeaderValue::try_from(format!("Bearer {}", *target.key))
+            .map_err(|_| Failure::NoKey("the API key has invalid characters".to_owned()))?;
         bearer.set_sensitive(true);
         let mut headers = HeaderMap::from_iter([(AUTHORIZATION, bearer)]);
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
@@ -125,12 +84,12 @@ impl Client {
         if is_local {
             builder = builder.no_proxy();
         }
-        if let Some(path) = &options.ca {
+        if let Some(path) = &target.ca {
             builder = builder.tls_certs_only(authorities(path)?);
         }
         let http = builder.build().map_err(anyhow::Error::new)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(anyhow::Error::new)?;
-        Ok(Self { runtime, http, base: options.url, json: options.json })
+        Ok(Self { runtime, http, target, format, rows: RefCell::default() })
     }
 
     /// Sends a GET.
@@ -223,8 +182,8 @@ impl Client {
             }
         }
         Err(Failure::Unreachable {
-            url: self.base.to_string(),
-            detail: "the answer ended before the result".to_owned(),
+            service: format!("at {}", self.target.url),
+            detail: "the response ended before the result".to_owned(),
         })
     }
 
@@ -246,14 +205,14 @@ impl Client {
         path: &[&str],
         query: &[(&str, String)],
         content_type: &str,
-        (is_packed, if_match): (bool, Option<HeaderValue>),
+        (packing, if_match): (Option<Packing>, Option<HeaderValue>),
         body: impl Read + Send + 'static,
     ) -> Result<Answer, Failure> {
         let url = self.url(path, query);
         let send = |body| {
             let mut request = self.http.post(url.clone()).header(CONTENT_TYPE, content_type).body(body);
-            if is_packed {
-                request = request.header(CONTENT_ENCODING, "gzip");
+            if let Some(packing) = packing {
+                request = request.header(CONTENT_ENCODING, packing.as_str());
             }
             if let Some(value) = &if_match {
                 request = request.header(IF_MATCH, value);
@@ -308,27 +267,97 @@ impl Client {
         query: &[(&str, String)],
         each: &mut dyn FnMut(&[u8]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let mut response = self.send(self.http.get(self.url(path, query)))?;
+        let response = self.send(self.http.get(self.url(path, query)))?;
         if !response.status().is_success() {
             return Err(self.answer(response).err().unwrap_or(Failure::OutputClosed));
         }
+        self.each_chunk(response, each)
+    }
+
+    fn each_chunk(
+        &self,
+        mut response: Response,
+        each: &mut dyn FnMut(&[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         while let Some(bytes) = self.runtime.block_on(response.chunk()).map_err(|error| self.unreachable(&error))? {
             each(&bytes)?;
         }
         Ok(())
     }
 
-    /// Shows an answer: as JSON where that was asked for, else as `human` tells it.
+    /// Shows an answer that is no list: as `human` tells it, or as programs want it.
     ///
     /// # Errors
     /// Stdout cannot be written.
     pub(crate) fn show(&self, answer: &Answer, human: impl FnOnce(&Value) -> String) -> Result<(), Failure> {
-        output::write(&if self.json { output::pretty(&answer.text) } else { human(&answer.value) })
+        let text = match self.format {
+            OutputFormat::Table => human(&answer.value),
+            OutputFormat::Json => output::pretty(&answer.text),
+            OutputFormat::Ndjson => output::line(&answer.text),
+            OutputFormat::Csv => self.rows.borrow_mut().row(&answer.value),
+        };
+        output::write(&text)
     }
 
-    /// Returns whether answers are to be shown as JSON.
-    pub(crate) const fn json(&self) -> bool {
-        self.json
+    /// Shows an answer that is a list, or a page of one: as `human` tells it, or its records as programs want them.
+    ///
+    /// # Errors
+    /// Stdout cannot be written.
+    pub(crate) fn show_list(
+        &self,
+        page: &Answer,
+        records: &Records,
+        human: impl FnOnce(&Value) -> String,
+    ) -> Result<(), Failure> {
+        let text = match self.format {
+            OutputFormat::Table => human(&page.value),
+            OutputFormat::Json => output::pretty(&page.text),
+            OutputFormat::Ndjson => records.lines(&page.text),
+            OutputFormat::Csv => self.rows.borrow_mut().rows(records, &page.value),
+        };
+        output::write(&text)
+    }
+
+    /// Lets Ctrl-C end what is sent instead of the process, and returns whether it was pressed. A second one ends the process.
+    ///
+    /// # Errors
+    /// Signals cannot be received.
+    pub(crate) fn interruptible(&self) -> Result<Arc<AtomicBool>, Failure> {
+        let pressed = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&pressed);
+        let mut signals = {
+            let _inside = self.runtime.enter();
+            signal(SignalKind::interrupt()).map_err(anyhow::Error::new)?
+        };
+        self.runtime.spawn(async move {
+            signals.recv().await;
+            told.store(true, Ordering::Relaxed);
+            output::note("interrupted; waiting for what was sent to be recorded (Ctrl-C again ends at once)");
+            signals.recv().await;
+            std::process::exit(INTERRUPTED_EXIT);
+        });
+        Ok(pressed)
+    }
+
+    /// Refuses to print a stream as a table for programs: its messages have not the same fields.
+    ///
+    /// # Errors
+    /// That was asked for.
+    pub(crate) fn expect_lines(&self) -> Result<(), Failure> {
+        match self.format {
+            OutputFormat::Csv => Err(anyhow::anyhow!("a stream has no rows; write --output ndjson").into()),
+            OutputFormat::Table | OutputFormat::Json | OutputFormat::Ndjson => Ok(()),
+        }
+    }
+
+    /// Returns which service is asked, and with which key.
+    pub(crate) const fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Returns how answers are to be printed.
+    pub(crate) const fn format(&self) -> OutputFormat {
+        self.format
     }
 
     fn ask(
@@ -386,13 +415,13 @@ impl Client {
     fn read(&self, text: String) -> Result<Answer, Failure> {
         match serde_json::from_str(&text) {
             Ok(value) => Ok(Answer { text, value }),
-            Err(_) => Err(anyhow::anyhow!("{} did not answer with JSON; is it timenav?", self.base).into()),
+            Err(_) => Err(anyhow::anyhow!("{} did not answer with JSON; is it timenav?", self.target.url).into()),
         }
     }
 
     /// Returns an address below the service's own, which may have a path where a proxy gives it one.
     fn url(&self, path: &[&str], query: &[(&str, String)]) -> Url {
-        let mut url = self.base.clone();
+        let mut url = self.target.url.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
             segments.pop_if_empty().extend(path);
         }
@@ -407,7 +436,24 @@ impl Client {
         while let Some(source) = cause.source() {
             cause = source;
         }
-        Failure::Unreachable { url: self.base.to_string(), detail: cause.to_string() }
+        let detail = spoken_otherwise(&self.target.url, error).unwrap_or_else(|| cause.to_string());
+        Failure::Unreachable { service: format!("at {}", self.target.url), detail }
+    }
+}
+
+/// Says that a service answers without encryption where https was expected, or the other way round. The libraries tell
+/// of bytes that they do not understand.
+fn spoken_otherwise(url: &Url, error: &reqwest::Error) -> Option<String> {
+    let text = format!("{error:?}");
+    let other = |scheme: &str| format!("{scheme}{}", url.as_str().trim_start_matches(url.scheme()));
+    match url.scheme() {
+        "https" if text.contains("InvalidContentType") => {
+            Some(format!("it does not speak HTTPS there; if plain HTTP will do, write {}", other("http")))
+        }
+        "http" if text.contains("Parse(Version)") => {
+            Some(format!("it does not speak plain HTTP there; write {}", other("https")))
+        }
+        _ => None,
     }
 }
 
@@ -433,50 +479,6 @@ impl Iterator for EventStream<'_> {
             }
         }
     }
-}
-
-/// Returns the key to show: that of the environment, else the operator's own on this machine.
-fn find_key(data: Option<PathBuf>, is_local: bool, surroundings: &Surroundings) -> Result<String, Failure> {
-    if let Some(key) = &surroundings.api_key {
-        return Ok(key.trim().to_owned());
-    }
-    // The key of this machine's service is not shown to others unless somebody says so.
-    let Some(folder) = data.or_else(|| is_local.then(|| DATA_DEFAULT.into())) else {
-        return Err(Failure::NoKey("there is no API key; set TIMENAV_API_KEY".to_owned()));
-    };
-    let path = folder.join(ADMIN_KEY_FILE);
-    match read_api_key(&path) {
-        Ok(key) => Ok(key.to_string()),
-        Err(error) => Err(Failure::NoKey(format!(
-            "there is no API key: TIMENAV_API_KEY is not set, and {} cannot be read: {error}",
-            path.display()
-        ))),
-    }
-}
-
-/// Returns the certificates in a file.
-///
-/// # Errors
-/// It cannot be read, or has none.
-pub(crate) fn authorities(path: &Path) -> anyhow::Result<Vec<Certificate>> {
-    let text = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
-    let certificates = Certificate::from_pem_bundle(&text).ok().filter(|certificates| !certificates.is_empty());
-    certificates.with_context(|| format!("{} has no certificate in PEM", path.display()))
-}
-
-/// Reads the address of a service.
-pub(crate) fn service_url(text: &str) -> Result<Url, String> {
-    let url = Url::parse(text).map_err(|error| format!("{error}; write http://127.0.0.1:8080"))?;
-    match url.scheme() {
-        "http" | "https" => Ok(url),
-        _ => Err("it starts with http:// or https://".to_owned()),
-    }
-}
-
-/// Returns whether an address is one of this machine.
-pub(crate) fn is_this_machine(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// Returns a random version 4 UUID (RFC 9562 §5.4).

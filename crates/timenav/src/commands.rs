@@ -10,22 +10,34 @@ mod restore;
 mod compact;
 mod clock;
 mod anchor;
+mod filter;
 mod events;
 mod import;
 mod import_git;
+mod mapping;
 mod export;
 mod timeline;
 mod prune;
 mod erase_reads;
+mod access;
+mod data;
+mod paradoxes;
 mod key;
 mod user;
+mod profile;
+mod status;
 mod stream;
 mod proof;
 mod entries;
 mod verify;
 mod doctor;
+mod limits;
+mod api;
+mod operations;
 mod openapi;
 mod completions;
+pub(crate) mod completing;
+mod man;
 mod markdown_help;
 mod arguments;
 mod pages;
@@ -33,10 +45,14 @@ mod checked_copy;
 mod copy_bar;
 mod work_folder;
 
-use clap::builder::styling::Styles;
-use clap::{Parser, Subcommand};
+use std::ffi::OsString;
+use std::process::ExitCode;
 
-use crate::exit::{Exit, Failure};
+use clap::builder::styling::Styles;
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+
+use crate::exit::{Exit, Failure, told};
+use crate::output::{self, OutputFormat};
 use crate::surroundings::Surroundings;
 
 /// One clock and one history that a whole system can share.
@@ -58,26 +74,80 @@ enum Command {
     Backup(backup::BackupCommand),
     Restore(restore::RestoreCommand),
     Compact(compact::CompactCommand),
+    Status(status::StatusCommand),
     Clock(clock::ClockCommand),
     Anchor(anchor::AnchorCommand),
     Events(events::EventsCommand),
+    Paradoxes(paradoxes::ParadoxesCommand),
     Import(import::ImportCommand),
     ImportGit(import_git::ImportGitCommand),
+    Mapping(mapping::MappingCommand),
     Export(export::ExportCommand),
     Timeline(timeline::TimelineCommand),
     Prune(prune::PruneCommand),
     EraseReads(erase_reads::EraseReadsCommand),
+    Access(access::AccessCommand),
+    Data(data::DataCommand),
     Key(key::KeyCommand),
     User(user::UserCommand),
+    Profile(profile::ProfileCommand),
     Stream(stream::StreamCommand),
     Proof(proof::ProofCommand),
     Entries(entries::EntriesCommand),
     Verify(verify::VerifyCommand),
     Doctor(doctor::DoctorCommand),
+    Limits(limits::LimitsCommand),
+    Api(api::ApiCommand),
     Openapi(openapi::OpenapiCommand),
     Completions(completions::CompletionsCommand),
+    Man(man::ManCommand),
     #[command(hide = true)]
     MarkdownHelp(markdown_help::MarkdownHelpCommand),
+}
+
+/// Reads the command line, and how answers to it are to be printed.
+///
+/// # Errors
+/// It is wrong, or asks for help.
+pub(crate) fn parse() -> Result<(Cli, OutputFormat), clap::Error> {
+    let matches = Cli::command().try_get_matches()?;
+    let format = output_format(&matches);
+    Cli::from_arg_matches(&matches).map(|cli| (cli, format))
+}
+
+/// Shows help, or says what is wrong with the command line, in JSON where answers were to be.
+pub(crate) fn misused(error: &clap::Error) -> ExitCode {
+    if error.use_stderr() && asks_for_json(std::env::args_os()) {
+        let text = error.render().to_string();
+        let text = text.trim().trim_start_matches("error: ");
+        output::note(output::pretty(&told("usage", text, Exit::Usage).to_string()).trim_end());
+    } else {
+        // There is nobody to tell where that fails.
+        let _ = error.print();
+    }
+    if error.use_stderr() { Exit::Usage.into() } else { Exit::Ok.into() }
+}
+
+/// Returns whether a command line that is wrong somewhere asks for JSON.
+fn asks_for_json(arguments: impl Iterator<Item = OsString>) -> bool {
+    let arguments: Vec<OsString> = arguments.take_while(|argument| argument != "--").collect();
+    let is_json = |word: &OsString| word == "json" || word == "ndjson";
+    arguments
+        .iter()
+        .any(|argument| argument == "--json" || argument == "--output=json" || argument == "--output=ndjson")
+        || arguments.windows(2).any(|pair| pair[0] == "--output" && is_json(&pair[1]))
+}
+
+/// Returns how the command that was called prints its answers, where that can be chosen.
+fn output_format(matches: &ArgMatches) -> OutputFormat {
+    let mut innermost = matches;
+    while let Some((_, inner)) = innermost.subcommand() {
+        innermost = inner;
+    }
+    match innermost.try_get_one::<bool>("json") {
+        Ok(Some(true)) => OutputFormat::Json,
+        Ok(_) | Err(_) => innermost.try_get_one("output").ok().flatten().copied().unwrap_or_default(),
+    }
 }
 
 /// Does what the command line says.
@@ -91,33 +161,61 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::Backup(command) => backup::run(command),
         Command::Restore(command) => restore::run(command),
         Command::Compact(command) => compact::run(command),
+        Command::Status(command) => status::run(&command, surroundings),
         Command::Clock(command) => clock::run(command, surroundings),
         Command::Anchor(command) => anchor::run(command, surroundings),
         Command::Events(command) => events::run(command, surroundings),
-        Command::Import(command) => import::run(command, surroundings),
-        Command::ImportGit(command) => import_git::run(command, surroundings),
+        Command::Paradoxes(command) => paradoxes::run(command, surroundings),
+        Command::Import(command) => import::run(&command, surroundings),
+        Command::ImportGit(command) => import_git::run(&command, surroundings),
+        Command::Mapping(command) => mapping::run(command, surroundings),
         Command::Export(command) => export::run(command, surroundings),
         Command::Timeline(command) => timeline::run(command, surroundings),
         Command::Prune(command) => prune::run(command, surroundings),
         Command::EraseReads(command) => erase_reads::run(command, surroundings),
+        Command::Access(command) => access::run(command, surroundings),
+        Command::Data(command) => data::run(command, surroundings),
         Command::Key(command) => key::run(command, surroundings),
         Command::User(command) => user::run(command, surroundings),
+        Command::Profile(command) => profile::run(command, surroundings),
         Command::Stream(command) => stream::run(command, surroundings),
         Command::Proof(command) => proof::run(command, surroundings),
-        Command::Entries(command) => entries::run(command, surroundings),
+        Command::Entries(command) => entries::run(&command, surroundings),
         Command::Verify(command) => verify::run(&command, surroundings),
         Command::Doctor(command) => doctor::run(command, surroundings),
+        Command::Limits(command) => limits::run(&command, surroundings),
+        Command::Api(command) => api::run(command, surroundings),
         Command::Openapi(command) => openapi::run(&command),
         Command::Completions(command) => completions::run(&command),
+        Command::Man(command) => man::run(&command),
         Command::MarkdownHelp(command) => markdown_help::run(&command),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
+
+    #[test]
+    fn how_answers_are_printed_is_told_by_the_command_that_is_called() {
+        for (line, expected) in [
+            ("clock now", OutputFormat::Table),
+            ("clock now --json", OutputFormat::Json),
+            ("clock --json now", OutputFormat::Json),
+            ("events find --output csv", OutputFormat::Csv),
+            ("doctor --security --json", OutputFormat::Json),
+            ("openapi", OutputFormat::Table),
+        ] {
+            let words = std::iter::once("timenav").chain(line.split(' '));
+            assert_eq!(output_format(&Cli::command().try_get_matches_from(words).unwrap()), expected, "{line}");
+        }
+        for (line, expected) in
+            [("x --json", true), ("x --output ndjson", true), ("x --output=json", true), ("x --output csv", false)]
+        {
+            assert_eq!(asks_for_json(line.split(' ').map(OsString::from)), expected, "{line}");
+        }
+        assert!(!asks_for_json(["x", "--", "--json"].into_iter().map(OsString::from)));
+    }
 
     #[test]
     fn the_command_line_is_well_formed() {

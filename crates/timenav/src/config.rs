@@ -74,10 +74,10 @@ impl From<ReadLogChoice> for ReadLog {
 #[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ServeOptions {
-    /// Where to listen; port 0 takes a free one. [default: 127.0.0.1:8080]
+    /// The address to listen on; port 0 picks a free one. [default: 127.0.0.1:8080]
     ///
-    /// Beyond this machine, requests and keys must not travel unencrypted: give a certificate, or put
-    /// a proxy that ends TLS before the service.
+    /// To be reachable from other machines, the service needs a certificate, or a proxy in front of it that terminates
+    /// TLS: requests and keys must not be sent unencrypted.
     #[arg(long, env = "TIMENAV_LISTEN", value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<SocketAddr>,
     /// A PEM file with the certificate to serve HTTPS with, and the chain above it.
@@ -86,31 +86,30 @@ pub(crate) struct ServeOptions {
     /// A PEM file with the private key of the certificate.
     #[arg(long, env = "TIMENAV_TLS_KEY", value_name = "FILE")]
     pub(crate) tls_key: Option<PathBuf>,
-    /// The folder that holds everything; made if there is none. [default: ./timenav-data]
+    /// The folder for all data; created if it does not exist. [default: ./timenav-data]
     #[arg(long, env = "TIMENAV_DATA", value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
     /// A TOML file of settings, named like these flags with `_` for `-`.
     ///
-    /// Relative paths in it start at the working folder, as those of flags do.
+    /// Relative paths in it start at the working directory, as they do in flags.
     #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
     #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
     /// Stands in every signed checkpoint, never to be changed. [default: timenav.local, or as before]
     ///
-    /// Chosen on the first start. A domain name that is yours keeps it unique.
+    /// It is set on the first start. Use a domain name that you own, to keep it unique.
     #[arg(long, env = "TIMENAV_SERVICE_NAME", value_name = "NAME")]
     pub(crate) service_name: Option<String>,
-    /// How far from host time users with `limited_access` may travel. [default: 30]
+    /// How far from host time users with `limited_access` can travel. [default: 30]
     #[arg(long, env = "TIMENAV_LIMITED_ACCESS_WINDOW_DAYS", value_name = "DAYS")]
     pub(crate) limited_access_window_days: Option<u32>,
-    /// When the ledger entry of a successful read is durable. [default: durable]
+    /// When the ledger entry of a successful read is written to disk. [default: durable]
     ///
-    /// `durable`: before the read is answered. `buffered`: soon after, which makes reads faster
-    /// and gives up that a crash loses none: of reads answered in the last moments before it
-    /// there may be no trace. Changes and refusals are always durable before they are answered.
+    /// `durable`: before the response. `buffered`: shortly after, which makes reads faster, but a crash can lose the
+    /// entries of the last reads before it. Changes and refusals are always durable before the response.
     #[arg(long, env = "TIMENAV_READ_LOG", value_enum, hide_possible_values = true, value_name = "durable|buffered")]
     pub(crate) read_log: Option<ReadLogChoice>,
-    /// Whether a first write to an unknown timeline makes it. [default: true]
+    /// Whether the first write to an unknown timeline creates it. [default: true]
     #[arg(long, env = "TIMENAV_TIMELINES_BY_FIRST_WRITE", value_name = "BOOL", value_parser = BoolishValueParser::new(),
         hide_possible_values = true)]
     pub(crate) timelines_by_first_write: Option<bool>,
@@ -118,85 +117,84 @@ pub(crate) struct ServeOptions {
     #[arg(long)]
     #[serde(skip)]
     pub(crate) no_timelines_by_first_write: bool,
-    /// Whether data is sealed and opened for callers under keys of theirs. [default: true]
+    /// Whether callers can seal and open data with their own keys. [default: true]
     ///
-    /// Where it is not, `encrypt-data` and `decrypt-data` are refused. What was sealed before stays,
-    /// and can be erased.
+    /// If not, `encrypt-data` and `decrypt-data` are refused. Data sealed earlier stays, and can be erased.
     #[arg(long, env = "TIMENAV_ENCRYPTION", value_name = "BOOL", value_parser = BoolishValueParser::new(),
         hide_possible_values = true)]
     pub(crate) encryption: Option<bool>,
-    /// Neither seal nor open data: short for `--encryption false`.
+    /// Do not seal or open data: short for `--encryption false`.
     #[arg(long)]
     #[serde(skip)]
     pub(crate) no_encryption: bool,
-    /// Requests that one user may make in a minute, whatever keys and sessions they use. [default: 60000]
+    /// Requests per minute for each user, across all their keys and sessions. [default: 60000]
     ///
-    /// Each 100 records of an import or a batch beyond the first count as one more. 0 sets no limit.
+    /// In an import or a batch, every 100 further records count as one more request. 0 means no limit.
     #[arg(long, env = "TIMENAV_REQUESTS_PER_MINUTE", value_name = "COUNT")]
     pub(crate) requests_per_minute: Option<u32>,
-    /// Connections at the same time. [default: 10000, or as many as there are file descriptors for]
+    /// The maximum number of connections. [default: 10000, or as many as there are file descriptors for]
     ///
-    /// Where there are so many, the one that has been idle longest makes room for a new one; if none is idle, the new
-    /// one is closed at once. The service raises its limit of file descriptors as far as it may, and refuses to start
-    /// where that is too low for the number given here.
+    /// When the limit is reached, the connection that has been idle longest makes room for a new one; if none is idle,
+    /// the new one is closed immediately. The service raises its file descriptor limit as far as it can, and refuses
+    /// to start if that is too low for this number.
     #[arg(long, env = "TIMENAV_CONNECTIONS_MAX", value_name = "COUNT")]
     pub(crate) connections_max: Option<NonZeroU32>,
-    /// Connections of one address at the same time. [default: 1024, or half of all]
+    /// The maximum number of connections per address. [default: 1024, or half of all]
     ///
-    /// More are closed at once. Of IPv6 a /64 network counts as one address. A proxy is one address too: behind one,
-    /// give as many as it may open.
+    /// Further connections are closed immediately. For IPv6, a /64 network counts as one address. A proxy is one
+    /// address too: behind one, allow as many as it may open.
     #[arg(long, env = "TIMENAV_CONNECTIONS_PER_ADDRESS_MAX", value_name = "COUNT")]
     pub(crate) connections_per_address_max: Option<NonZeroU32>,
-    /// How long a connection stays without anything happening on it, in seconds. [default: 60]
+    /// How long a connection can stay idle, in seconds. [default: 60]
     ///
-    /// Also how long the head of a request may take to arrive, and a client to take some of an answer.
+    /// Also the time limit for request headers to arrive, and for a client to read part of a response.
     #[arg(long, env = "TIMENAV_CONNECTION_IDLE_SECS", value_name = "SECONDS")]
     pub(crate) connection_idle_secs: Option<ConnectionSecs>,
     /// How long a TLS handshake may take, and the first bytes of a request after it, in seconds. [default: 10]
     #[arg(long, env = "TIMENAV_HANDSHAKE_SECS", value_name = "SECONDS")]
     pub(crate) handshake_secs: Option<ConnectionSecs>,
-    /// Timelines that one user may make, forks among them. [default: 25000]
+    /// Timelines that one user can create, including forks. [default: 25000]
     #[arg(long, env = "TIMENAV_TIMELINES_PER_USER", value_name = "COUNT")]
     pub(crate) timelines_per_user: Option<NonZeroUsize>,
-    /// For how long the contents of a timeline that has ended stay, in days, at most 3650. [default: 7]
+    /// How many days to keep the contents of a timeline that has ended, at most 3650. [default: 7]
     ///
-    /// They cannot be read any more, and a backup that was made before still has them. With 0 they go at once.
+    /// They can no longer be read, but earlier backups still contain them. With 0 they are deleted immediately.
     #[arg(long, env = "TIMENAV_ENDED_GRACE_DAYS", value_name = "DAYS",
         value_parser = clap::value_parser!(u32).range(..=i64::from(ENDED_GRACE_DAYS_MAX)))]
     pub(crate) ended_grace_days: Option<u32>,
-    /// The address under which browsers reach the service, where a proxy ends TLS before it: `https://…`
+    /// The address at which browsers reach the service through a proxy that terminates TLS: `https://…`
     ///
-    /// Says that whoever logs in does so by HTTPS. A proxy that ends TLS and is not named here makes the service
-    /// take every log-in for one over plain HTTP, and refuse it.
+    /// Tells the service that people log in over HTTPS. Without it, every log-in through such a proxy looks like plain
+    /// HTTP and is refused.
     #[arg(long, env = "TIMENAV_PUBLIC_URL", value_name = "URL")]
     pub(crate) public_url: Option<PublicUrl>,
-    /// Whether people may log in over plain HTTP from other machines. [default: false]
+    /// Whether people can log in over plain HTTP from other machines. [default: false]
     ///
-    /// Passwords and cookies can be read on the way then. For networks that nobody else is on.
+    /// Passwords and cookies can then be read in transit. Use it only on networks that nobody else is on.
     #[arg(long, env = "TIMENAV_INSECURE_LOG_IN", value_parser = BoolishValueParser::new(), num_args = 0..=1,
         require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
     pub(crate) insecure_log_in: Option<bool>,
-    /// How long a session lasts in which nothing is done, in seconds. [default: 1800]
+    /// How long an idle session lasts, in seconds. [default: 1800]
     #[arg(long, env = "TIMENAV_SESSION_IDLE_SECS", value_name = "SECONDS")]
     pub(crate) session_idle_secs: Option<SessionSecs>,
-    /// How long a session lasts at most, in seconds. [default: 43200]
+    /// The maximum length of a session, in seconds. [default: 43200]
     #[arg(long, env = "TIMENAV_SESSION_MAX_SECS", value_name = "SECONDS")]
     pub(crate) session_max_secs: Option<SessionSecs>,
-    /// The least that reads and refusals are kept where a timeline lets them go, in seconds; 0 for no floor.
+    /// The minimum time that timelines keep reads and refusals, in seconds; 0 for no minimum.
     /// [default: 86400]
     ///
-    /// No request can lower it: whoever administers a timeline could let go what they just did.
+    /// No request can lower it; otherwise admins of a timeline could remove the traces of what they just did.
     #[arg(long, env = "TIMENAV_RETENTION_FLOOR_SECS", value_name = "SECONDS")]
     pub(crate) retention_floor_secs: Option<u32>,
-    /// The folder that keeps signed checkpoints outside the database. [default: the data folder]
+    /// The folder for signed checkpoints outside the database. [default: the data folder]
     ///
-    /// On another disk, or one that only this service can write, it lets the service notice on
-    /// its next start that somebody took the database back or rewrote it.
+    /// If it is on another disk, or one that only this service can write to, the service notices on its next start if
+    /// somebody rolled back or rewrote the database.
     #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
     pub(crate) checkpoints: Option<PathBuf>,
-    /// Start although the database is behind, or differs from, what was signed.
+    /// Start even if the database is behind or differs from what was signed.
     ///
-    /// For one start after a backup was restored on purpose; it cannot be set in the file.
+    /// Use it for one start after you restored a backup on purpose; it cannot be set in the file.
     #[arg(long, env = "TIMENAV_ACCEPT_ROLLBACK", value_parser = BoolishValueParser::new(), num_args = 0..=1,
         require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
     #[serde(skip)]
@@ -204,13 +202,13 @@ pub(crate) struct ServeOptions {
     /// How long requests in flight may take after SIGTERM or Ctrl-C. [default: 10]
     #[arg(long, env = "TIMENAV_SHUTDOWN_DEADLINE_SECS", value_name = "SECONDS")]
     pub(crate) shutdown_deadline_secs: Option<u64>,
-    /// How the log on stderr is written. [default: text]
+    /// The format of the log on stderr. [default: text]
     #[arg(long, env = "TIMENAV_LOG_FORMAT", value_enum, hide_possible_values = true, value_name = "text|json")]
     pub(crate) log_format: Option<LogFormat>,
-    /// What is logged: a level, or levels of modules, as `warn,timenav_engine=debug`. [default: info]
+    /// What to log: a level, or levels per module, such as `warn,timenav_engine=debug`. [default: info]
     #[arg(long, env = "TIMENAV_LOG_FILTER", value_name = "FILTER")]
     pub(crate) log_filter: Option<String>,
-    /// Make a timeline `demo` of well-known history, unless it is there.
+    /// Create a timeline `demo` with well-known history, unless it exists.
     #[arg(long, env = "TIMENAV_DEMO", value_parser = BoolishValueParser::new(), num_args = 0..=1,
         require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
     pub(crate) demo: Option<bool>,
@@ -268,7 +266,7 @@ pub(crate) struct Settings {
     pub(crate) limited_access_window_days: u32,
     /// When the entry of a successful read is durable.
     pub(crate) read_log: ReadLogChoice,
-    /// Whether a first write to an unknown timeline makes it.
+    /// Whether the first write to an unknown timeline creates it.
     pub(crate) timelines_by_first_write: bool,
     /// Whether data is sealed and opened.
     pub(crate) encryption: bool,
@@ -282,7 +280,7 @@ pub(crate) struct Settings {
     pub(crate) ended_grace_days: u32,
     /// The address under which browsers reach the service, where a proxy ends TLS before it.
     pub(crate) public_url: Option<PublicUrl>,
-    /// Whether people may log in over plain HTTP from other machines.
+    /// Whether people can log in over plain HTTP from other machines.
     pub(crate) insecure_log_in: bool,
     /// How long a session lasts in which nothing is done.
     pub(crate) session_idle_secs: SessionSecs,
@@ -371,12 +369,12 @@ impl Settings {
 
 fn unknown_key(key: &str, keys: &[String]) -> String {
     if key == "accept_rollback" {
-        return "`accept_rollback` is for one start and cannot stand here; give --accept-rollback instead".to_owned();
+        return "`accept_rollback` is for one start and cannot be set here; use --accept-rollback instead".to_owned();
     }
     let close = keys.iter().map(|known| (strsim::jaro_winkler(known, &key.replace('-', "_")), known));
     let nearest = close.max_by(|a, b| a.0.total_cmp(&b.0));
     match nearest.filter(|(similarity, _)| *similarity >= SIMILARITY_MIN) {
         Some((_, known)) => format!("there is no setting `{key}`; did you mean `{known}`?"),
-        None => format!("there is no setting `{key}`; there are {}", keys.join(", ")),
+        None => format!("there is no setting `{key}`; the settings are {}", keys.join(", ")),
     }
 }

@@ -1,11 +1,15 @@
 //! The folder in which one service keeps everything, held by one process at a time.
 
+mod address;
+
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
+
+pub(crate) use self::address::{KeptAddress, Listening, listening};
 
 /// Where data is kept unless another folder is named.
 pub(crate) const DATA_DEFAULT: &str = "./timenav-data";
@@ -114,7 +118,7 @@ pub(crate) fn hold(folder: &Path, name: &str) -> anyhow::Result<File> {
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
-            bail!("is in use by another timenav process; stop that one, or name another folder")
+            bail!("is in use by another timenav process; stop that one, or give another folder")
         }
         Err(TryLockError::Error(error)) => {
             Err(error).with_context(|| format!("has a file {name} that cannot be locked"))
@@ -138,7 +142,7 @@ pub(crate) fn make_private(path: &Path) -> io::Result<()> {
 /// There is such a file, or it cannot be written.
 pub(crate) fn write_secret(path: &Path, text: &str) -> io::Result<()> {
     if path.try_exists()? {
-        return Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{} exists already", path.display())));
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{} already exists", path.display())));
     }
     replace_secret(path, text)
 }

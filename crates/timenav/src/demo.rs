@@ -46,7 +46,7 @@ pub(crate) async fn load(engine: &Engine, admin_key: &Path) -> anyhow::Result<()
         Err(refusal) => return Err(refusal.into()),
     }
     let batch = engine.import_events(&caller, &timeline, history()?).await?;
-    tracing::info!(events = batch.taken, "the timeline `{TIMELINE}` holds {} events of history", batch.taken);
+    tracing::info!(events = batch.taken, "the timeline `{TIMELINE}` has {} events of history", batch.taken);
     Ok(())
 }
 
@@ -66,7 +66,7 @@ fn history() -> anyhow::Result<Vec<EventDraft>> {
     })?;
     match wrong {
         None => Ok(drafts),
-        Some(wrong) => bail!("the demo's history, {wrong}"),
+        Some(wrong) => bail!("the demo's history: {wrong}"),
     }
 }
 

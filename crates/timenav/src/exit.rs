@@ -56,14 +56,14 @@ impl Exit {
     /// Returns what the number means, for help and docs.
     pub(crate) const fn meaning(self) -> &'static str {
         match self {
-            Self::Ok => "all went well",
-            Self::Failed => "something else went wrong",
-            Self::Usage => "the command line is wrong",
-            Self::Refused => "an import went through, and some of its records were refused",
-            Self::NotAllowed => "not allowed: no key, a wrong key, or no permission (401, 403)",
-            Self::NotFound => "there is no such thing, or it is not yours to see (404)",
+            Self::Ok => "success",
+            Self::Failed => "another error",
+            Self::Usage => "wrong usage",
+            Self::Refused => "an import finished, but some records were refused",
+            Self::NotAllowed => "not allowed: no key, an invalid key, or no permission (401, 403)",
+            Self::NotFound => "not found, or no access to it (404)",
             Self::Unreachable => "the service cannot be reached",
-            Self::Tampered => "a ledger is not as it was signed",
+            Self::Tampered => "a ledger does not match what was signed",
         }
     }
 
@@ -92,6 +92,14 @@ impl From<Exit> for ExitCode {
     }
 }
 
+/// What is said where a timeline was not found that could have been created.
+const CREATE_HINT: &str = "to create a new timeline, add --create";
+
+/// Returns an error that no service told, as a program reads it.
+pub(crate) fn told(code: &str, status: &str, exit: Exit) -> Value {
+    serde_json::json!({ "status": status, "code": code, "exit_code": exit.code() })
+}
+
 /// Why a command did not do what it was asked.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -101,8 +109,8 @@ pub(crate) enum Failure {
     NoTimeline(Problem),
     /// The service does not answer.
     Unreachable {
-        /// Where it was looked for.
-        url: String,
+        /// Which one, as `at http://…`.
+        service: String,
         /// What happened.
         detail: String,
     },
@@ -137,9 +145,9 @@ impl Failure {
         Some(match self {
             Self::Problem(problem) => problem.text(),
             Self::NoTimeline(problem) => {
-                format!("{}\n  if it is to be a new timeline, add --create", problem.text())
+                format!("{}\n  {CREATE_HINT}", problem.text())
             }
-            Self::Unreachable { url, detail } => format!("cannot reach the service at {url}: {detail}"),
+            Self::Unreachable { service, detail } => format!("cannot reach the service {service}: {detail}"),
             Self::Refused(1) => "1 record was refused".to_owned(),
             Self::Refused(count) => format!("{count} records were refused"),
             Self::Tampered(1) => "tampering or damage: 1 finding".to_owned(),
@@ -148,6 +156,37 @@ impl Failure {
             Self::OutputClosed => return None,
             Self::Other(error) => format!("{error:#}"),
         })
+    }
+
+    /// Returns what went wrong as a program reads it: the service's own answer, or words of the same names; `None` where
+    /// there is nothing to complain about.
+    pub(crate) fn json(&self) -> Option<Value> {
+        let text = self.text()?;
+        let (Self::Problem(problem) | Self::NoTimeline(problem)) = self else {
+            return Some(told(self.word(), &text, self.exit()));
+        };
+        let mut body = match &problem.body {
+            Value::Object(members) if members.contains_key("code") => problem.body.clone(),
+            _ => told("unexpected_answer", &text, self.exit()),
+        };
+        body["http_status"] = problem.http_status.into();
+        body["exit_code"] = self.exit().code().into();
+        if matches!(self, Self::NoTimeline(_)) {
+            body["hint"] = CREATE_HINT.into();
+        }
+        Some(body)
+    }
+
+    /// Returns the stable word for what went wrong without the service.
+    const fn word(&self) -> &'static str {
+        match self {
+            Self::Problem(_) | Self::NoTimeline(_) => "unexpected_answer",
+            Self::Unreachable { .. } => "unreachable",
+            Self::Refused(_) => "records_refused",
+            Self::Tampered(_) => "tampered",
+            Self::NoKey(_) => "no_key",
+            Self::OutputClosed | Self::Other(_) => "failed",
+        }
     }
 
     /// Returns whether another request may well be answered otherwise: it was neither the caller nor the service
@@ -172,7 +211,7 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
-/// An error that the service answered with.
+/// An error from the service.
 #[derive(Debug)]
 pub(crate) struct Problem {
     http_status: u16,
@@ -243,7 +282,7 @@ mod tests {
     #[test]
     fn each_failure_has_its_exit_code() {
         let problem = |status| Failure::Problem(Problem::new(status, "{}"));
-        let unreachable = Failure::Unreachable { url: String::new(), detail: String::new() };
+        let unreachable = Failure::Unreachable { service: String::new(), detail: String::new() };
         for (failure, expected) in [
             (problem(400), Exit::Failed),
             (problem(401), Exit::NotAllowed),
@@ -273,6 +312,21 @@ mod tests {
             Problem::new(400, body).text(),
             "The duration is wrong. (invalid_parameter)\n  duration: write `30m`\n  whole\n  request id: req_1"
         );
+    }
+
+    #[test]
+    fn programs_are_told_in_json() {
+        let body = r#"{"status": "No.", "code": "forbidden", "request_id": "req_1"}"#;
+        let problem = |body| Failure::Problem(Problem::new(403, body)).json().unwrap();
+        let expected = serde_json::json!({"status": "No.", "code": "forbidden", "request_id": "req_1",
+            "http_status": 403, "exit_code": 4});
+        assert_eq!(problem(body), expected);
+        assert_eq!(problem("<html>")["code"], "unexpected_answer");
+        let created = Failure::NoTimeline(Problem::new(404, r#"{"code": "not_found"}"#)).json().unwrap();
+        assert_eq!((&created["hint"], &created["exit_code"]), (&CREATE_HINT.into(), &5.into()));
+        let own = Failure::NoKey("there is no API key".to_owned()).json().unwrap();
+        assert_eq!(own, serde_json::json!({"status": "there is no API key", "code": "no_key", "exit_code": 4}));
+        assert!(Failure::OutputClosed.json().is_none());
     }
 
     #[test]

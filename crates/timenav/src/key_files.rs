@@ -41,7 +41,7 @@ pub(crate) fn service_key(
 ) -> anyhow::Result<ServiceKey> {
     if folder.is_restoring() {
         bail!(
-            "a restore of the data folder {} was cut off: empty the folder, and give timenav restore again",
+            "a restore of the data folder {} was interrupted: empty the folder, and run timenav restore again",
             folder.path().display()
         );
     }
@@ -49,8 +49,8 @@ pub(crate) fn service_key(
     if !path.try_exists().with_context(|| format!("{} cannot be read", path.display()))? {
         if folder.database().try_exists().context("the database cannot be read")? {
             bail!(
-                "there is a database, {}, but not the key that signs its ledgers, {}: put the key back; without it the \
-                 history can be read but not continued",
+                "the database {} exists, but the key that signs its ledgers, {}, is missing: put the key back; \
+                 without it the history can be read but not continued",
                 folder.database().display(),
                 path.display(),
             );
@@ -60,7 +60,7 @@ pub(crate) fn service_key(
     let key = read_signing_key(&path).with_context(|| format!("the signing key {}", path.display()))?;
     match wanted {
         Some(wanted) if wanted != key.service_name => bail!(
-            "the service name is `{}` and cannot become `{wanted}`: it stands in every checkpoint that was signed",
+            "the service name is `{}` and cannot be changed to `{wanted}`: it is in every signed checkpoint",
             key.service_name
         ),
         Some(_) | None => Ok(key),
@@ -70,7 +70,7 @@ pub(crate) fn service_key(
 fn make_signing_key(path: &Path, service_name: &str, entropy: &dyn Entropy) -> anyhow::Result<()> {
     let mut seed = Zeroizing::new([0; 32]);
     entropy.fill(&mut *seed);
-    let signer = FileSigner::new(&seed).context("no signing key can be made")?;
+    let signer = FileSigner::new(&seed).context("no signing key can be created")?;
     let public = VerifierKey::new(service_name, signer.public_key())
         .with_context(|| format!("`{service_name}` cannot be the service name"))?;
     let text = Zeroizing::new(SignerKey::new(*seed, &public).to_secret_text() + "\n");
@@ -83,7 +83,7 @@ fn make_signing_key(path: &Path, service_name: &str, entropy: &dyn Entropy) -> a
 /// The file cannot be read, or is no signing key.
 pub(crate) fn read_signing_key(path: &Path) -> anyhow::Result<ServiceKey> {
     if is_open_to_others(path)? {
-        tracing::warn!(path = %path.display(), "others than its owner can read the signing key; run chmod 600 on it");
+        tracing::warn!(path = %path.display(), "users other than its owner can read the signing key; run chmod 600 on it");
     }
     let text = Zeroizing::new(std::fs::read_to_string(path)?);
     let key = SignerKey::parse(text.trim_end())?;
@@ -113,13 +113,13 @@ pub(crate) fn keep_first_key(path: &Path, secret: &str) -> io::Result<()> {
         let aside = path.with_extension("key.old");
         std::fs::rename(path, &aside)?;
         sync_folder_of(path)?;
-        tracing::warn!(path = %aside.display(), "moved an API key aside that an unfinished first start, or another database, left");
+        tracing::warn!(path = %aside.display(), "moved aside an API key left by an unfinished first start or another database");
     }
     let text = Zeroizing::new(format!("{secret}\n"));
     write_secret(path, &text)?;
     tracing::info!(
         path = %path.display(),
-        "first start: wrote the API key of operator `admin` to {}; whoever can read that file can do everything",
+        "first start: wrote the API key of operator `admin` to {}; anyone who can read that file can do everything",
         path.display()
     );
     Ok(())
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(again.service_name, "clock.example");
         assert_eq!(again.signer.public_key(), made.signer.public_key());
         let refused = open(&folder, Some("other.example")).err().unwrap();
-        assert!(refused.contains("`clock.example` and cannot become `other.example`"), "{refused}");
+        assert!(refused.contains("`clock.example` and cannot be changed to `other.example`"), "{refused}");
     }
 
     #[test]

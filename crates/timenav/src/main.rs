@@ -15,6 +15,7 @@ mod exit;
 mod key_files;
 mod output;
 mod places;
+mod profiles;
 mod prompt;
 mod server;
 mod spool;
@@ -25,32 +26,25 @@ mod wiring;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use commands::Cli;
+use clap_complete::CompleteEnv;
 use exit::Exit;
 use surroundings::Surroundings;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// The environment variable that holds a client's API key.
-const API_KEY_VARIABLE: &str = "TIMENAV_API_KEY";
-
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    match commands::run(cli, &surroundings()) {
+    // Where a shell asks what comes next, that is all that is done.
+    CompleteEnv::with_factory(commands::completing::command).complete();
+    let (cli, format) = match commands::parse() {
+        Ok(parsed) => parsed,
+        Err(error) => return commands::misused(&error),
+    };
+    match commands::run(cli, &Surroundings::of_process()) {
         Ok(()) => Exit::Ok.into(),
         Err(failure) => {
-            output::report(&failure);
+            output::report(&failure, format);
             failure.exit().into()
         }
     }
-}
-
-/// Reads what the command line may not carry: an argument would show in the list of processes.
-#[expect(clippy::disallowed_methods, reason = "the one place that reads a secret from the environment")]
-fn surroundings() -> Surroundings {
-    let api_key = std::env::var(API_KEY_VARIABLE).ok();
-    Surroundings { api_key: api_key.filter(|key| !key.trim().is_empty()) }
 }

@@ -3,11 +3,14 @@
 //! `println!` panics where the reader of a pipe has gone (`timenav events find | head`), and what
 //! users wrote into events must not reach a terminal as control sequences.
 
+mod records;
+
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Write as _};
 
 use serde_json::Value;
 
+pub(crate) use self::records::{OutputFormat, Records, Table, line};
 use crate::exit::Failure;
 
 /// Widest column of a table but its last, in characters.
@@ -66,10 +69,15 @@ pub(crate) fn complain(text: &str) {
     note(&format!("error: {text}"));
 }
 
-/// Says on stderr why a command did not do what it was asked.
-pub(crate) fn report(failure: &Failure) {
-    if let Some(text) = failure.text() {
-        complain(&text);
+/// Says on stderr why a command did not do what it was asked, in JSON where answers are.
+pub(crate) fn report(failure: &Failure, format: OutputFormat) {
+    if !format.is_json() {
+        if let Some(text) = failure.text() {
+            complain(&text);
+        }
+    } else if let Some(json) = failure.json() {
+        let json = json.to_string();
+        note(if format == OutputFormat::Json { pretty(&json) } else { json }.trim_end());
     }
 }
 
@@ -174,11 +182,11 @@ pub(crate) fn member(answer: &Value, path: &str) -> String {
 }
 
 /// Returns a table, with a line of headings if it is the first of several. A column is a heading and the path of a member. Long
-/// texts are cut, ids never: they are there to be used.
+/// texts are cut, ids and explanations never: they are there to be used, and read.
 pub(crate) fn table(items: &[Value], columns: &[(&str, &str)], is_first: bool) -> String {
     let last = columns.len().saturating_sub(1);
     let chars_max = |index: usize| match columns[index].1 {
-        path if path.ends_with("_id") => usize::MAX,
+        path if path.ends_with("_id") || path == "explanation" => usize::MAX,
         _ if index == last => LAST_COLUMN_CHARS_MAX,
         _ => COLUMN_CHARS_MAX,
     };

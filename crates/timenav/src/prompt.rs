@@ -1,4 +1,4 @@
-//! Passwords that somebody types: they are not shown, and never stand on a command line.
+//! Passwords and keys that somebody types: they are not shown, and never stand on a command line.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write as _};
@@ -16,7 +16,7 @@ const LINE_BYTES_MAX: u64 = 2 * PASSWORD_BYTES_MAX as u64;
 /// # Errors
 /// It cannot be read, or is empty.
 pub(crate) fn line_of_stdin() -> anyhow::Result<Zeroizing<String>> {
-    line_of(io::stdin().lock()).context("stdin cannot be read")
+    line_of(io::stdin().lock(), "stdin")
 }
 
 /// Asks at the terminal for a new password of a user, twice.
@@ -24,11 +24,34 @@ pub(crate) fn line_of_stdin() -> anyhow::Result<Zeroizing<String>> {
 /// # Errors
 /// There is no terminal, or the two differ.
 pub(crate) fn new_password(user_id: &str) -> anyhow::Result<Zeroizing<String>> {
-    let mut terminal = Terminal::open().context("there is no terminal to ask at; give the password with --stdin")?;
-    let first = terminal.ask(&format!("New password of {user_id}: "))?;
+    let mut terminal = Terminal::open().context("there is no terminal to ask on; give the password with --stdin")?;
+    let first = terminal.ask(&format!("New password for {user_id}: "))?;
     let second = terminal.ask("Repeat it: ")?;
     if *first != *second {
         bail!("the passwords differ; nothing was changed");
+    }
+    Ok(first)
+}
+
+/// Asks at the terminal for the API key of a profile.
+///
+/// # Errors
+/// There is no terminal.
+pub(crate) fn api_key(profile: &str) -> anyhow::Result<Zeroizing<String>> {
+    let mut terminal =
+        Terminal::open().context("there is no terminal to ask at; give the key with --key - or --key @FILE")?;
+    terminal.ask(&format!("API key of {profile}: "))
+}
+
+/// Asks at the terminal for a key to data, twice where something is to be sealed with it.
+///
+/// # Errors
+/// There is no terminal, or the two differ.
+pub(crate) fn encryption_key(is_new: bool) -> anyhow::Result<Zeroizing<String>> {
+    let mut terminal = Terminal::open().context("there is no terminal to ask at; give the key with --key-file")?;
+    let first = terminal.ask("Encryption key: ")?;
+    if is_new && *first != *terminal.ask("Repeat it: ")? {
+        bail!("the keys differ; nothing was sealed");
     }
     Ok(first)
 }
@@ -52,7 +75,7 @@ impl Terminal {
 
     fn ask(&mut self, question: &str) -> anyhow::Result<Zeroizing<String>> {
         self.reader.get_mut().write_all(question.as_bytes()).context("the terminal cannot be written")?;
-        line_of(&mut self.reader).context("the terminal cannot be read")
+        line_of(&mut self.reader, "the terminal")
     }
 }
 
@@ -64,13 +87,13 @@ impl Drop for Terminal {
 }
 
 /// Reads a line without its end.
-fn line_of(reader: impl BufRead) -> anyhow::Result<Zeroizing<String>> {
+fn line_of(reader: impl BufRead, from: &str) -> anyhow::Result<Zeroizing<String>> {
     let mut line = Zeroizing::new(String::new());
-    reader.take(LINE_BYTES_MAX).read_line(&mut line)?;
+    reader.take(LINE_BYTES_MAX).read_line(&mut line).with_context(|| format!("{from} cannot be read"))?;
     let length = line.trim_end_matches(['\r', '\n']).len();
     line.truncate(length);
     if line.is_empty() {
-        bail!("no password was given");
+        bail!("nothing was given on {from}");
     }
     Ok(line)
 }
@@ -82,7 +105,7 @@ mod tests {
     #[test]
     fn a_line_is_taken_without_its_end_and_with_its_blanks() {
         let check = |input: &str, expected: Option<&str>| {
-            let line = line_of(input.as_bytes()).ok();
+            let line = line_of(input.as_bytes(), "stdin").ok();
             assert_eq!(line.as_ref().map(|line| line.as_str()), expected, "{input:?}");
         };
         check("open sesame\n", Some("open sesame"));

@@ -151,8 +151,8 @@ fn next_signer(folder: &DataFolder, key: &ServiceKey) -> anyhow::Result<Option<A
         Ok(NextKeyFile::Begun(next)) => {
             tracing::warn!(
                 path = %folder.next_signing_key().display(),
-                "a rotation of the signing key was begun and not finished, so the old key signs; stop the service and run \
-                 timenav rotate-signing-key to finish it"
+                "a rotation of the signing key was started but not finished, so the old key still signs; stop the \
+                 service and run timenav rotate-signing-key to finish it"
             );
             Ok(Some(next.signer))
         }

@@ -71,7 +71,7 @@ export function readUsers(signal?: AbortSignal): Promise<User[]> {
   return readAll<User>('v1/users', 'users', {}, signal);
 }
 
-/** Returns keys of a user, newest first, those that work no more among them. */
+/** Returns keys of a user, newest first, those that no longer work among them. */
 export function readKeys(query: { user_id?: string }, signal: AbortSignal): Promise<ApiKey[]> {
   return readAll<ApiKey>('v1/api-keys', 'api_keys', query, signal);
 }
@@ -110,7 +110,7 @@ export const LEVELS: readonly { id: RestrictionLevel; title: string; means: stri
     means: `Travels only within ${DAYS} of host time, and cannot change the rate of a clock.`,
   },
   { id: 'read_only', title: 'Read only', means: 'Reads clocks and events, changes nothing.' },
-  { id: 'no_access', title: 'No access', means: 'May not even look at clocks and events.' },
+  { id: 'no_access', title: 'No access', means: 'Cannot even read clocks and events.' },
 ];
 
 /** Returns what a level means; `days` is how far `limited_access` reaches, where that is known. */
@@ -125,7 +125,7 @@ const ID = /^[0-9A-Za-z][0-9A-Za-z._:@-]{0,127}$/;
 /** Returns what is wrong with the name of a user, or null. */
 export function idIssue(text: string): string | null {
   if (ID.test(text)) return null;
-  if (text.length > 128) return 'A name has at most 128 characters.';
-  if (/^[._:@-]/.test(text)) return 'A name begins with a letter or a digit.';
-  return 'A name has letters, digits and . _ - : @';
+  if (text.length > 128) return 'A name can have at most 128 characters.';
+  if (/^[._:@-]/.test(text)) return 'A name must start with a letter or a digit.';
+  return 'A name can contain letters, digits and . _ - : @';
 }

@@ -4,8 +4,8 @@ import type { ApiKey } from './access';
 
 /** Scopes, each of which includes the ones before it. */
 export const SCOPES: readonly { id: string; title: string; means: string }[] = [
-  { id: '', title: 'Everything', means: 'all that its user may do, now and later' },
-  { id: 'timeline:read', title: 'Read', means: 'look at timelines, change nothing' },
+  { id: '', title: 'Everything', means: 'everything its user can do, now and later' },
+  { id: 'timeline:read', title: 'Read', means: 'read timelines, change nothing' },
   { id: 'timeline:write', title: 'Write', means: 'move clocks, record events, intervene' },
   { id: 'timeline:admin', title: 'Admin', means: 'permissions, access log and erasure too' },
   { id: 'operator', title: 'Operator', means: 'users, keys and restrictions too' },

@@ -1,7 +1,7 @@
 /**
  * The access log as it is looked at: newest first, older on request, newer as they come.
  *
- * The service's stream tells of changes (clock, events, interventions), not of what was looked at or refused. So each
+ * The service's stream tells of changes (clock, events, interventions), not of what was checked or refused. So each
  * message of it brings everything that is newer, and what came without a change comes when the user asks, or comes back
  * to the page. Nothing is polled: every reading of the log is an entry of the log.
  */

@@ -24,12 +24,12 @@ describe('permissions', () => {
       'bob read becomes admin',
     ]);
     expect(told({ read: ['alice', 'carol'], write: ['alice'], admin: ['root'] })).toEqual([
-      'bob loses read, and may no longer see the timeline',
+      'bob loses read, and can no longer see the timeline',
       'carol gets read',
     ]);
     expect(told({ ...base, write: ['alice', 'root'] })).toEqual(['root still admin']);
     const [root] = changes(base, { ...base, admin: [] });
-    expect(effect(root!, true)).toBe('loses admin, and as an operator may still do everything');
+    expect(effect(root!, true)).toBe('loses admin, but as an operator can still do everything');
   });
 
   it('send only lists that differ, whatever their order', () => {

@@ -53,8 +53,8 @@ export function effect(change: Change, isOperator = false): string {
   }
   if (before === null) return `gets ${after ?? 'nothing'}`;
   const words = after === null ? `loses ${before}` : `${before} becomes ${after}`;
-  if (isOperator) return `${words}, and as an operator may still do everything`;
-  return after === null ? `${words}, and may no longer see the timeline` : words;
+  if (isOperator) return `${words}, but as an operator can still do everything`;
+  return after === null ? `${words}, and can no longer see the timeline` : words;
 }
 
 /** Puts what one changed from `base` upon what others made of it meanwhile. */

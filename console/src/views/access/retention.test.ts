@@ -5,7 +5,7 @@ import { choices, effectText, keptText, periodIssue, secondsText } from './reten
 describe('a period', () => {
   it('is told in words', () => {
     expect([null, 'P90D', 'PT3600S', 'P1D'].map(keptText)).toEqual([
-      'for ever',
+      'forever',
       'for 90 days',
       'for 1 hour',
       'for 1 day',
@@ -15,7 +15,7 @@ describe('a period', () => {
 
   it('that is typed is long enough, and as long everywhere', () => {
     expect(['90d', '36h', 'P90D', '1d12h'].map((text) => periodIssue(text, 86_400))).toEqual([null, null, null, null]);
-    expect(periodIssue('23h', 86_400)).toBe('This service keeps them for 1 day at least.');
+    expect(periodIssue('23h', 86_400)).toBe('This service keeps them for at least 1 day.');
     expect(periodIssue('23h', null)).toBeNull();
     for (const text of ['P1M', 'P1Y', '3 months', '1y', '2 years', 'P1Y2M'])
       expect(periodIssue(text, null), text).toContain('Months and years differ');
@@ -43,11 +43,9 @@ describe('a change of retention', () => {
     expect(effectText('reads', 'P90D', 'P90D')).toBeNull();
     expect(effectText('reads', null, null)).toBeNull();
     expect(effectText('reads', 'P7D', '1w')).toBeNull();
-    expect(effectText('reads', null, 'P90D')).toContain('What is recorded already is kept for ever, as before.');
-    expect(effectText('refusals', 'P90D', 'P7D')).toContain(
-      'from now on. What is recorded already is kept for 90 days',
-    );
-    expect(effectText('refusals', 'P90D', null)).toBe('Refusals: the longer time also counts for what is still there.');
+    expect(effectText('reads', null, 'P90D')).toContain('Existing entries are kept forever, as before.');
+    expect(effectText('refusals', 'P90D', 'P7D')).toContain('from now on. Existing entries are kept for 90 days');
+    expect(effectText('refusals', 'P90D', null)).toBe('Refusals: the longer time also applies to what is still there.');
     expect(effectText('reads', 'P7D', 'nonsense')).toBeNull();
   });
 });
@@ -56,7 +54,7 @@ describe('the length of life of a timeline', () => {
   it('is from a second to ten years', () => {
     expect(['1s', '90m', '3660d'].map(expiryIssue)).toEqual([null, null, null]);
     expect(expiryIssue('0.1s')).toContain('at least one second');
-    expect(expiryIssue('3661d')).toContain('3,660 days at most');
+    expect(expiryIssue('3661d')).toContain('at most 3,660 days');
     expect(expiryIssue('P1M')).toContain('Months and years differ');
     expect(expiryIssue('soon')).toContain('Write a number with a unit');
   });

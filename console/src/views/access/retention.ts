@@ -11,7 +11,7 @@ const SECOND = 1_000_000n;
 
 /** Returns for how long something is kept, in words. */
 export function keptText(period: string | null): string {
-  if (period === null) return 'for ever';
+  if (period === null) return 'forever';
   const read = readDuration(period);
   return read.ok ? `for ${durationWords(read.duration)}` : `for ${period}`;
 }
@@ -36,7 +36,7 @@ export function periodIssue(text: string, floorSeconds: number | null): string |
   if (!read.ok) return read.problem;
   if (read.duration.micros % SECOND !== 0n) return 'Write whole seconds.';
   if (floorSeconds !== null && read.duration.micros < BigInt(floorSeconds) * SECOND)
-    return `This service keeps them for ${secondsText(floorSeconds)} at least.`;
+    return `This service keeps them for at least ${secondsText(floorSeconds)}.`;
   return null;
 }
 
@@ -51,7 +51,7 @@ export function choices(inForce: string | null, floorSeconds: number | null): [s
     const words = keptText(period);
     return words.charAt(0).toUpperCase() + words.slice(1);
   };
-  return [['', 'For ever'], ...inOrder.map((period): [string, string] => [period, title(period)]), ['other', 'Other…']];
+  return [['', 'Forever'], ...inOrder.map((period): [string, string] => [period, title(period)]), ['other', 'Other…']];
 }
 
 /** Says what a change means for what is recorded already. */
@@ -60,9 +60,9 @@ export function effectText(what: Class, before: string | null, after: string | n
   if (was === is || Number.isNaN(is)) return null;
   const name = what === 'reads' ? 'Reads' : 'Refusals';
   return is > was
-    ? `${name}: the longer time also counts for what is still there.`
-    : `${name}: the shorter time counts for what is recorded from now on. ` +
-        `What is recorded already is kept ${keptText(before)}, as before.`;
+    ? `${name}: the longer time also applies to what is still there.`
+    : `${name}: the shorter time applies to what is recorded from now on. ` +
+        `Existing entries are kept ${keptText(before)}, as before.`;
 }
 
 /** A sweep: what was let go, and by what it is proven. */

@@ -38,7 +38,7 @@ describe('an answer', () => {
     expect(fileName('timeline/{timeline_id}/tile', 'application/octet-stream')).toBe('timeline-timeline_id-tile.bin');
   });
 
-  it('is shown in hexadecimal where it is no text', () => {
+  it('is shown in hexadecimal where it is not text', () => {
     expect(hexLines(new Uint8Array([0, 65, 255]))).toBe(`000000  00 41 ff${' '.repeat(39)}  ·A·`);
   });
 });

@@ -54,7 +54,7 @@ describe('the document', () => {
     const wrong = operations.flatMap((operation) => {
       const filled = exampleDraft(operation, emptyDraft(operation), schemas);
       return issuesOf(operation, filled, schemas)
-        .filter((issue) => issue.message !== 'This is needed.' && issue.pointer !== 'file')
+        .filter((issue) => issue.message !== 'This is required.' && issue.pointer !== 'file')
         .map((issue) => `${operation.id} ${issue.pointer} ${issue.message}`);
     });
     // What to erase was made before, so it cannot have an example.
@@ -119,9 +119,11 @@ describe('a draft', () => {
 });
 
 describe('a request', () => {
-  it('of a look is a QUERY with a body, or a GET with a query string', () => {
+  it('that reads is a GET with a query string, or a QUERY with a body', () => {
+    expect(emptyDraft(find('monitor_events')).isInQueryString).toBe(true);
     const draft: Draft = {
       ...emptyDraft(find('monitor_events')),
+      isInQueryString: false,
       input: { location: 'a b', time_range: '../..', limit: 5 },
     };
     expect(requestOf(find('monitor_events'), draft)).toMatchObject({

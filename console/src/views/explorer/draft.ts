@@ -6,7 +6,7 @@ import { isInInput, isSecret, variantsOf, type Field, type Operation } from './o
 
 /** What somebody filled in for one operation. */
 export interface Draft {
-  /** The JSON that is sent; undefined sends none. */
+  /** JSON to send; undefined sends none. */
   input: unknown;
   /** What stands in path, query string beside a body, and headers, by `keyOf`. */
   extras: Record<string, unknown>;
@@ -28,14 +28,13 @@ type Values = Record<string, unknown>;
 export const keyOf = (field: Field): string => `${field.where}/${field.name}`;
 
 export function emptyDraft(operation: Operation): Draft {
-  const isStream = operation.answers[0] === 'text/event-stream';
   return {
     input: undefined,
     extras: {},
     broken: {},
     raw: null,
     variant: 0,
-    isInQueryString: isStream,
+    isInQueryString: operation.method === 'GET',
     accept: '',
     fileType: operation.fileTypes[0] ?? '',
     file: null,
@@ -81,10 +80,10 @@ export function readJson(text: string): { value: unknown } | { wrong: string } {
       return {
         wrong: /end of/i.test(told)
           ? 'The JSON ends too early: a bracket or a quotation mark is missing.'
-          : 'This is no JSON.',
+          : 'This is not JSON.',
       };
     const before = text.slice(0, Number(at)).split('\n');
-    return { wrong: `This is no JSON: look at line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}.` };
+    return { wrong: `This is not valid JSON: see line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}.` };
   }
 }
 
@@ -94,7 +93,7 @@ export function issuesOf(operation: Operation, draft: Draft, schemas: Schemas): 
   for (const field of operation.extras) {
     const value = draft.extras[keyOf(field)];
     if (value === undefined || value === '') {
-      if (field.isRequired) issues.push({ pointer: keyOf(field), message: 'This is needed.' });
+      if (field.isRequired) issues.push({ pointer: keyOf(field), message: 'This is required.' });
     } else {
       issues.push(...validate(field.schema, value, schemas, keyOf(field)));
     }

@@ -24,11 +24,11 @@ const ISO = new RegExp(
 /** Returns what is wrong with a duration, or null. */
 export function durationIssue(text: string): string | null {
   const bare = text.trim();
-  if (bare.startsWith('-') || bare.startsWith('+')) return 'Durations have no sign; to go back there is rewind.';
+  if (bare.startsWith('-') || bare.startsWith('+')) return 'Durations have no sign; use rewind to go back.';
   if (/^\d+(\.\d+)?$/.test(bare)) return `Add a unit: ${bare}s, ${bare}m, ${bare}h, ${bare}d or ${bare}w.`;
   const isRead = (bare !== '' && SHORT.test(bare)) || (bare.length > 1 && ISO.test(bare));
   if (!isRead) return 'Write numbers with units, largest first, such as 90m, 1d12h or P1M.';
-  return /[1-9]/.test(bare) ? null : 'A duration is longer than zero.';
+  return /[1-9]/.test(bare) ? null : 'A duration must be longer than zero.';
 }
 
 const isLikeDuration = (text: string): boolean => /^[+-]?(P|\d.*[wdhms]$)/.test(text);

@@ -1,4 +1,4 @@
-/** What stays while the page is open: drafts without their secrets, and which operation was looked at last. */
+/** What stays while the page is open: drafts without their secrets, and which operation was checked last. */
 import type { Draft } from './draft';
 
 export const drafts = new Map<string, Draft>();

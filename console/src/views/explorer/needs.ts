@@ -77,14 +77,14 @@ export function refusalOf(
 ): string | null {
   const touches = MOVES_CLOCK.includes(operation.name) || operation.name === 'manipulate-event';
   if (touches && (who.level === 'read_only' || who.level === 'no_access'))
-    return 'Your time travel is restricted: you may look at clocks and events, not change them.';
+    return 'Your access is read-only: you can read clocks and events, but not change them.';
   if (who.level === 'no_access' && ['clock', 'events', 'anchors', 'paradoxes'].includes(operation.tag))
-    return 'Your time travel is restricted: you may not look at clocks and events.';
+    return "You don't have access to clocks and events.";
   if (who.level === 'limited_access' && ['set-rate', 'manipulate-event'].includes(operation.name))
-    return 'Your time travel is restricted to moments near host time; this is not among what you may do.';
+    return 'Your access is limited to moments near host time and does not include this.';
   const need = needOf(operation);
   if (who.isOperator || need === 'known' || need === 'nobody') return null;
-  if (need === 'operator') return 'This is for operators of the service, and you are none.';
+  if (need === 'operator') return 'Only operators of the service can use this.';
   if (who.role === undefined || ROLES.indexOf(who.role) >= ROLES.indexOf(need)) return null;
   return `This needs ${need} on ${who.timeline}; you have ${who.role}.`;
 }

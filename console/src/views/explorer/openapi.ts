@@ -52,7 +52,7 @@ export interface Operation {
   isOpen: boolean;
   /** What stands in path, headers, and beside a body in the query string. */
   extras: Field[];
-  /** The JSON that is sent as the body, or that the parameters of a look make; null where there is neither. */
+  /** JSON to send as the body, or that the parameters of a look make; null where there is neither. */
   input: Schema | null;
   isInputRequired: boolean;
   /** Whether the body is a file, and of which types it may be. */

@@ -64,8 +64,9 @@ function addInput(operation: Operation, draft: Draft, request: WireRequest): voi
   const read = draft.raw === null ? { value: draft.input } : readJson(draft.raw);
   const isLook = operation.method === 'GET';
   const isEmpty = 'value' in read && (read.value === undefined || JSON.stringify(read.value) === '{}');
-  if (isLook && (draft.isInQueryString || isEmpty)) {
-    const values = 'value' in read && typeof read.value === 'object' && read.value !== null ? read.value : {};
+  // JSON that is not finished fits only a body.
+  if (isLook && 'value' in read && (draft.isInQueryString || isEmpty)) {
+    const values = typeof read.value === 'object' && read.value !== null ? read.value : {};
     for (const [name, value] of Object.entries(values)) {
       request.query[name] = Array.isArray(value)
         ? value.join(',')

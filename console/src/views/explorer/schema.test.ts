@@ -47,22 +47,22 @@ describe('validation', () => {
   });
 
   it('says what would be right, where', () => {
-    expect(told({})).toEqual(['#/timeline_id This is needed.']);
-    expect(told({ timeline_id: null })).toEqual(['#/timeline_id This is needed.']);
+    expect(told({})).toEqual(['#/timeline_id This is required.']);
+    expect(told({ timeline_id: null })).toEqual(['#/timeline_id This is required.']);
     expect(told({ timeline_id: '-a' })).toEqual([
       '#/timeline_id Use 1 to 128 letters, digits or . _ - : @, and begin with a letter or digit.',
     ]);
-    expect(told({ timeline_id: 'system' })[0]).toMatch(/service's own/);
+    expect(told({ timeline_id: 'system' })[0]).toMatch(/reserved for the service/);
     expect(told({ timeline_id: 'main', limit: 5000 })).toEqual(['#/limit Use 1 to 1,000.']);
     expect(told({ timeline_id: 'main', limit: '5' })).toEqual(['#/limit This must be a whole number.']);
     expect(told({ timeline_id: 'main', on_paradox: 'x' })).toEqual(['#/on_paradox Use tell or refuse.']);
-    expect(told({ timeline_id: 'main', scopes: ['a', 'a'] })).toEqual(['#/scopes Each may be named once only.']);
+    expect(told({ timeline_id: 'main', scopes: ['a', 'a'] })).toEqual(['#/scopes List each only once.']);
     expect(told({ timeline_id: 'main', scopes: ['c'] })).toEqual(['#/scopes/0 Use a or b.']);
     expect(told({ timeline_id: 'main', limti: 5 })).toEqual(['#/limti limti is not known; did you mean limit?']);
   });
 
   it('looks into the variant that is meant', () => {
-    expect(told({ timeline_id: 'main', effect: { kind: 'delay' } })).toEqual(['#/effect/duration This is needed.']);
+    expect(told({ timeline_id: 'main', effect: { kind: 'delay' } })).toEqual(['#/effect/duration This is required.']);
     expect(told({ timeline_id: 'main', effect: { kind: 'explode' } })).toEqual(['#/effect/kind Use cancel or delay.']);
   });
 

@@ -93,17 +93,19 @@ const IN_WORDS: Record<string, string> = {
     'Use ids of 1 to 128 letters, digits or . _ - : @, each beginning with a letter or digit.',
   '^ *([0-9A-Za-z][0-9A-Za-z._:@-]{0,127}) *(, *([0-9A-Za-z][0-9A-Za-z._:@-]{0,127}) *)*$':
     'Use ids of 1 to 128 letters, digits or . _ - : @, separated by commas.',
-  '^[a-z_]{1,64}$': 'Use small letters and underscores, as in unauthorized_access_attempt.',
-  '^[!-~]+$': 'Use visible ASCII characters, without blanks.',
+  '^[a-z_]{1,64}$': 'Use lowercase letters and underscores, as in unauthorized_access_attempt.',
+  '^[!-~]+$': 'Use visible ASCII characters without spaces.',
   '^[0-9]{1,19}$': 'Use digits only.',
-  '[^\\s]': 'Blanks alone are no place.',
+  '[^\\s]': 'Enter a place, not only spaces.',
   '^(full|quick|tail:[1-9][0-9]{0,17}|sample:([1-9][0-9]{0,4}|100000))$':
     'Use full, quick, tail:100 for the last hundred, or sample:100 for a hundred at random.',
   '^(clock|events|interventions|paradoxes)(,(clock|events|interventions|paradoxes)){0,3}$':
     'Use clock, events, interventions or paradoxes, separated by commas.',
+  '^(time|cell|actor|source|attribute[.].{1,256})$':
+    'Use time, cell, actor, source, or an attribute, as in attribute.category.',
   '^(observations)$': 'Use observations.',
   '^ *(observations) *(, *(observations) *)*$': 'Use observations.',
-  '^[!-~]{1,128}$': 'Use 1 to 128 visible ASCII characters, without blanks.',
+  '^[!-~]{1,128}$': 'Use 1 to 128 visible ASCII characters without spaces.',
   '^[0-9]{1,19}([.][0-9]{1,9})?$': 'Use the id of a message, as in 17 or 17.0.',
   '^([*]|(W/)?"[!#-~]*")$': 'Use an ETag in its quotation marks, or *.',
 };
@@ -132,7 +134,7 @@ export function validate(schema: Schema, value: unknown, schemas: Schemas, point
   }
   if (resolved.const !== undefined && resolved.const !== value) return own(`Use ${jsonText(resolved.const)}.`);
   if (resolved.not && validate(resolved.not, value, schemas).length === 0)
-    return own(`${String(value)} is the service's own and cannot be used here.`);
+    return own(`${String(value)} is reserved for the service and cannot be used here.`);
   const issues: Issue[] = [];
   if (typeof value === 'string') issues.push(...textIssues(resolved, value).map((message) => ({ pointer, message })));
   if (typeof value === 'number') issues.push(...numberIssues(resolved, value).map((message) => ({ pointer, message })));
@@ -167,7 +169,7 @@ function textIssues(schema: Schema, value: string): string[] {
   if (schema.pattern !== undefined && !matches(schema.pattern, value)) {
     return [
       inWords(schema.pattern) ??
-        `This does not look right${typeof schema.example === 'string' ? `: write it as in ${schema.example}` : ''}.`,
+        `This is not valid${typeof schema.example === 'string' ? `: write it as in ${schema.example}` : ''}.`,
     ];
   }
   const wrong = schema.format === undefined ? null : formatIssue(schema.format, value);
@@ -200,7 +202,7 @@ function listIssues(schema: Schema, value: unknown[], schemas: Schemas, pointer:
   if (schema.maxItems !== undefined && value.length > schema.maxItems)
     issues.push({ pointer, message: `At most ${count(schema.maxItems)}; there are ${count(value.length)}.` });
   if (schema.uniqueItems && new Set(value.map((item) => JSON.stringify(item))).size < value.length)
-    issues.push({ pointer, message: 'Each may be named once only.' });
+    issues.push({ pointer, message: 'List each only once.' });
   const items = schema.items;
   if (items) value.forEach((item, index) => issues.push(...validate(items, item, schemas, `${pointer}/${index}`)));
   return issues;
@@ -211,7 +213,7 @@ function objectIssues(schema: Schema, value: Record<string, unknown>, schemas: S
   const known = schema.properties ?? {};
   for (const name of schema.required ?? []) {
     if (value[name] === undefined || value[name] === null)
-      issues.push({ pointer: `${pointer}/${escape(name)}`, message: 'This is needed.' });
+      issues.push({ pointer: `${pointer}/${escape(name)}`, message: 'This is required.' });
   }
   for (const [name, item] of Object.entries(value)) {
     const at = `${pointer}/${escape(name)}`;
@@ -251,7 +253,7 @@ function choiceIssues(schema: Schema, value: unknown, schemas: Schemas, pointer:
       message:
         types.length > 0
           ? `This must be ${list([...new Set(types)].map((name) => NAMES[name] ?? name))}.`
-          : 'This fits none of the forms that are allowed.',
+          : 'This has none of the allowed forms.',
     },
   ];
 }

@@ -51,7 +51,7 @@ describe('an entry', () => {
       'apollo-11',
       2,
     );
-    expect(checks[1]).toMatchObject({ state: 'bad', told: expect.stringContaining('another root') as string });
+    expect(checks[1]).toMatchObject({ state: 'bad', told: expect.stringContaining('different root') as string });
     expect(verdictOf(checks)).toBe('bad');
   });
 
@@ -66,7 +66,7 @@ describe('an entry', () => {
 describe('a checkpoint', () => {
   it('says what it is of, and that it is signed', async () => {
     const { checks } = await checkCheckpoint(noteAt(5), vectors.key.verifier_key, 'apollo-11');
-    expect(checks[0]!.told).toBe('It is of the timeline apollo-11, at 5 entries.');
+    expect(checks[0]!.told).toBe('It is for the timeline apollo-11, at 5 entries.');
     expect(
       states(
         (await checkCheckpoint(noteAt(5).replace('\n5\n', '\n4\n'), vectors.key.verifier_key, 'apollo-11')).checks,
@@ -86,19 +86,19 @@ describe('a checkpoint', () => {
       (await checkCheckpoint(note, key, 'apollo-11', retired)).checks.at(-1);
     expect(await told(noteAt(5), newer)).toMatchObject({
       state: 'bad',
-      told: expect.stringContaining('the retired one is needed too') as string,
+      told: expect.stringContaining('enter the retired one too') as string,
     });
     expect(await told(noteAt(5), newer, vectors.key.verifier_key)).toMatchObject({
       state: 'good',
-      told: `The signature is that of ${name}, by the retired key.`,
+      told: `It is signed by ${name}, with the retired key.`,
     });
     expect(await told(noteAt(5), vectors.key.verifier_key, newer)).toMatchObject({
       state: 'good',
-      told: `The signature is that of ${name}.`,
+      told: `It is signed by ${name}.`,
     });
     expect(await told(noteAt(5), newer, 'nothing')).toMatchObject({
       state: 'bad',
-      told: 'The retired key is none: its parts do not fit each other.',
+      told: 'The retired key is invalid: its parts do not match.',
     });
     const signature = new Uint8Array(await crypto.subtle.sign({ name: 'Ed25519' }, keys.privateKey, utf8(at(5).text)));
     const both = `${noteAt(5)}— ${name} ${toBase64(concat(id, signature))}\n`;
@@ -109,7 +109,7 @@ describe('a checkpoint', () => {
     expect(await told(wrong, vectors.key.verifier_key)).toMatchObject({ state: 'good' });
     expect(await told(wrong, vectors.key.verifier_key, newer)).toMatchObject({
       state: 'bad',
-      told: expect.stringContaining('does not fit') as string,
+      told: expect.stringContaining('signature is invalid') as string,
     });
   });
 
@@ -126,11 +126,11 @@ describe('a checkpoint', () => {
     });
     expect(await checkContinuation({ ...at(3), root: at(5).root }, at(5), proof)).toMatchObject({
       state: 'bad',
-      told: expect.stringContaining('not the beginning') as string,
+      told: expect.stringContaining('does not continue') as string,
     });
     expect(await checkContinuation({ ...at(5), root: at(3).root }, at(5), [])).toMatchObject({
       state: 'bad',
-      told: expect.stringContaining('two roots') as string,
+      told: expect.stringContaining('different roots') as string,
     });
   });
 });

@@ -40,19 +40,19 @@ export interface Check {
 }
 
 const SIGNATURES: Record<Verdict, [Check['state'], (name: string, isRetired: boolean) => string]> = {
-  signed: ['good', (name, isRetired) => `The signature is that of ${name}${isRetired ? ', by the retired key' : ''}.`],
+  signed: ['good', (name, isRetired) => `It is signed by ${name}${isRetired ? ', with the retired key' : ''}.`],
   'wrong signature': [
     'bad',
     (name) =>
-      `It claims to be signed by ${name}, and the signature does not fit: it was changed, or signed by somebody else.`,
+      `It claims to be signed by ${name}, but the signature is invalid: it was changed, or signed by somebody else.`,
   ],
   'other key': [
     'bad',
     (name) =>
-      `No signature on it is of the key ${name} that it is compared with. ` +
-      'If the key was changed since, the retired one is needed too.',
+      `None of its signatures was made with the key ${name}. ` +
+      'If the key was changed since, enter the retired one too.',
   ],
-  'other origin': ['bad', (name) => `It is a checkpoint of another ledger than the key ${name} signs for.`],
+  'other origin': ['bad', (name) => `It is a checkpoint of a different ledger than the key ${name} signs.`],
   unsupported: [
     'unknown',
     () =>
@@ -78,13 +78,13 @@ export async function checkCheckpoint(
   if (key === null)
     return {
       checkpoint,
-      checks: [{ what: 'The key', told: 'The verifier key is none: its parts do not fit each other.', state: 'bad' }],
+      checks: [{ what: 'The key', told: 'The verifier key is invalid: its parts do not match.', state: 'bad' }],
     };
   const retired = retiredText === '' ? [] : [await readKey(retiredText)];
   if (retired.includes(null))
     return {
       checkpoint,
-      checks: [{ what: 'The key', told: 'The retired key is none: its parts do not fit each other.', state: 'bad' }],
+      checks: [{ what: 'The key', told: 'The retired key is invalid: its parts do not match.', state: 'bad' }],
     };
   const [verdict, signer] = await verifyByAny(checkpoint, [key, ...(retired as VerifierKey[])]);
   const [state, words] = SIGNATURES[verdict];
@@ -95,8 +95,8 @@ export async function checkCheckpoint(
       {
         what: 'Origin',
         told: own
-          ? `It is of the timeline ${timeline}, at ${entries(checkpoint.size)}.`
-          : `It is of ${checkpoint.origin}, not of ${timeline}.`,
+          ? `It is for the timeline ${timeline}, at ${entries(checkpoint.size)}.`
+          : `It is for ${checkpoint.origin}, not ${timeline}.`,
         state: own ? 'good' : 'bad',
       },
       { what: 'Signature', told: words(signer.name, signer !== key), state },
@@ -135,18 +135,18 @@ function placed(text: string, timeline: string, position: number): Check {
       state: 'good',
     };
   } catch {
-    return { what, told: 'What was sent as the entry is none.', state: 'bad' };
+    return { what, told: 'The response is not an entry.', state: 'bad' };
   }
 }
 
 function climbed(steps: Step[] | null, checkpoint: Checkpoint | null, isRoot: boolean): Check {
-  const what = 'The way to the root';
+  const what = 'The path to the root';
   if (steps === null || checkpoint === null)
-    return { what, told: 'The proof has not the hashes that a ledger of this size needs.', state: 'bad' };
+    return { what, told: 'The proof does not have the hashes that a ledger of this size needs.', state: 'bad' };
   if (!isRoot)
     return {
       what,
-      told: 'The way ends at another root than the one that was signed: the entry is not what was signed.',
+      told: 'The path ends at a different root than the signed one: the entry is not what was signed.',
       state: 'bad',
     };
   const count = steps.length + 1;
@@ -179,8 +179,8 @@ export async function checkContinuation(
   if (!isSame) {
     const how =
       kept.size === newest.size
-        ? 'They have one size and two roots'
-        : 'What you kept is not the beginning of what is there now';
+        ? 'They have the same size but different roots'
+        : 'The current history does not continue the one you kept';
     return {
       what,
       told: `${how}: history was changed or forked. Keep both notes, they are the evidence.`,

@@ -1,4 +1,4 @@
-/** What entries say, compared with the vectors of the format. */
+/** Contents of entries, compared with the vectors of the format. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { fromHex, leafHash, sha256, toHex, utf8 } from '../../lib/merkle';
@@ -66,7 +66,7 @@ describe('entries', () => {
     const forged = await taken(changed(2, { leaf }));
     expect(await forged.checkTree(CHECKPOINT)).toMatchObject({ state: 'bad' });
     for (const other of [await taken(changed(2, { leaf: 'nothing' })), await taken([ENTRIES[1]!])])
-      expect(other.shown()[0]?.told).toContain('stands elsewhere');
+      expect(other.shown()[0]?.told).toContain('is at another position');
     expect(states(await taken(ENTRIES, 'main'))).toEqual(['Payloads bad']);
   });
 

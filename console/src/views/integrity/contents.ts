@@ -1,5 +1,5 @@
 /**
- * What entries say, compared with what was signed: each payload with its leaf, and the tree over all leaves with a
+ * Contents of entries, compared with what was signed: each payload with its leaf, and the tree over all leaves with a
  * checkpoint. Nothing here asks the service.
  */
 import { equal, fromHex, leafHash, nodeHash, emptyRoot, sha256, toHex, utf8, type Bytes } from '../../lib/merkle';
@@ -91,7 +91,7 @@ export class Contents {
     await this.#tree.push(await leafHash(utf8(entry.leaf)));
     const leaf = readLeaf(entry.leaf);
     if (leaf?.seq !== position || leaf.timeline_id !== this.timeline) {
-      this.#differ(position, 'It says that it stands elsewhere, or cannot be read.');
+      this.#differ(position, 'It says it is at another position, or cannot be read.');
       return;
     }
     if (entry.contents === 'admins_only') {
@@ -109,7 +109,7 @@ export class Contents {
     const found =
       bytes === null ? null : isOfReads ? await this.#readsHash(position, bytes, payload) : await plain(bytes, payload);
     if (found !== leaf.payload_hash) {
-      const own = found === null ? 'Its salt or payload is none' : `Its payload hashes to ${found}`;
+      const own = found === null ? 'Its salt or payload is invalid' : `Its payload hashes to ${found}`;
       this.#differ(position, `${own}, and ${leaf.payload_hash} was signed.`);
       return;
     }
@@ -154,21 +154,25 @@ export class Contents {
     const what = `The tree of ${checkpoint.size.toLocaleString('en')}`;
     return checkpoint.size === this.size && equal(await this.#tree.root(), checkpoint.root)
       ? { what, told: 'The entries lead to the root that was signed.', state: 'good' }
-      : { what, told: 'The entries lead to another root than the one that was signed.', state: 'bad' };
+      : { what, told: 'The entries lead to a different root than the signed one.', state: 'bad' };
   }
 
   /** Tells what was compared, what was found, and what could not be. */
   checks(): Check[] {
     const unexplained = this.#missing.filter((position) => !this.#erased.has(position));
     for (const position of unexplained)
-      this.#differ(position, 'Salt and payload are missing, and no entry says that they were erased.');
+      this.#differ(position, 'Salt and payload are missing, but no entry says they were erased.');
     for (const read of this.#missingReads)
-      this.#differ(Number(read.split(' ')[0]), 'A read is missing, and no entry says that it was erased.');
+      this.#differ(Number(read.split(' ')[0]), 'A read is missing, but no entry says it was erased.');
     const { length } = this.#differences;
     const checks: Check[] = [
       length === 0
-        ? { what: 'Payloads', told: `${count(this.#fit, 'payload')} fit what was signed.`, state: 'good' }
-        : { what: 'Payloads', told: `${count(length, 'entry', 'entries')} not as signed.`, state: 'bad' },
+        ? { what: 'Payloads', told: `${count(this.#fit, 'payload')} match what was signed.`, state: 'good' }
+        : {
+            what: 'Payloads',
+            told: `${count(length, 'entry', 'entries')} do not match what was signed.`,
+            state: 'bad',
+          },
     ];
     const erased = this.#missing.length - unexplained.length;
     if (erased > 0)

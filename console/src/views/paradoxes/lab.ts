@@ -93,7 +93,7 @@ function momentText(text: string): string {
   return instant === null ? text : `${forPeople(instant)} UTC`;
 }
 
-const DRY = 'A dry run; nothing was changed. ';
+const DRY = 'Dry run: nothing was changed. ';
 
 /**
  * Returns what the service says an intervention does, without the part about the dry run, which the page shows anyway.
@@ -121,7 +121,7 @@ export function effectWords(effect: Effect): string {
     case 'rename':
       return `Call it “${effect.name ?? ''}”`;
     case 'describe':
-      return 'Describe it otherwise';
+      return 'Change its description';
     case 'note':
       return 'A note, which changes nothing';
     default:

@@ -55,9 +55,9 @@ const kind = (code: string, name: string, title: string, meaning: string, isObse
 
 export const KINDS: readonly Kind[] = [
   kind('P01', 'effect_before_cause', 'Effect before cause', 'An effect begins before its cause does.'),
-  kind('P02', 'causal_cycle', 'Causal cycle', 'Events that stand cause each other in a circle, or one names itself.'),
+  kind('P02', 'causal_cycle', 'Causal cycle', 'Events cause each other in a circle, or one names itself.'),
   kind('P03', 'bootstrap', 'Bootstrap', 'Events cause each other in a circle, and nothing else causes any of them.'),
-  kind('P04', 'grandfather', 'Grandfather', 'An intervention took away an event that led to it.'),
+  kind('P04', 'grandfather', 'Grandfather', 'An intervention removed an event that led to it.'),
   kind('P05', 'orphaned_effect', 'Orphaned effect', 'An event happens that requires one that was removed.'),
   kind('P06', 'dangling_cause', 'Dangling cause', 'An event names a cause that was never recorded.', true),
   kind(
@@ -70,25 +70,20 @@ export const KINDS: readonly Kind[] = [
     'P08',
     'contradictory_state',
     'Contradictory state',
-    'Two events say different things of one subject at a common moment.',
+    'Two events say different things about a subject at the same moment.',
   ),
-  kind('P09', 'duplicate', 'Duplicate', 'Two events tell the same.', true),
+  kind('P09', 'duplicate', 'Duplicate', 'Two events say the same.', true),
   kind(
     'P10',
     'future_dated',
     'Dated in the future',
-    'An event is told as observed before the clock showed its time.',
+    'An event was recorded as observed before the clock showed its time.',
     true,
   ),
   kind('P11', 'out_of_order_recording', 'Recorded out of order', 'A source recorded an event after a later one.', true),
-  kind('P12', 'clock_discontinuity', 'Clock discontinuity', 'The clock is not where it runs to.', true),
-  kind(
-    'P13',
-    'anchor_broken',
-    'Anchor broken',
-    'An event stood when a fixed anchor was set, and does not stand as it did.',
-  ),
-  kind('P14', 'sequence_gap', 'Sequence gap', 'A number of a source is missing, or comes twice.', true),
+  kind('P12', 'clock_discontinuity', 'Clock discontinuity', 'The clock is not where it should be.', true),
+  kind('P13', 'anchor_broken', 'Anchor broken', 'An event was changed after a fixed anchor was set.'),
+  kind('P14', 'sequence_gap', 'Sequence gap', 'A sequence number of a source is missing or appears twice.', true),
   kind('P15', 'interval_inverted', 'Interval inverted', 'An event ends before it begins.'),
 ];
 

@@ -52,12 +52,12 @@ describe('the picture of a witness', () => {
     ]);
   });
 
-  it('of a grandfather leads from what was taken away to who took it, and back', () => {
+  it('of a grandfather leads from what was removed to who took it, and back', () => {
     const picture = pictureOf(told('P04', { path: ['born', 'built', 'intervention_1'], length: 3 }));
     if (picture?.shape !== 'chain') throw new Error('no chain');
     expect(picture.nodes.map((node) => node.look)).toEqual(['gone', 'plain', 'deed']);
     expect(picture.nodes[2]!.event).toBeNull();
-    expect(picture.edges.at(-1)).toMatchObject({ from: 2, to: 0, label: 'took away', isBad: true });
+    expect(picture.edges.at(-1)).toMatchObject({ from: 2, to: 0, label: 'removed', isBad: true });
   });
 
   it('of an early effect has both on an axis', () => {
@@ -172,7 +172,7 @@ describe('an intervention', () => {
     expect(effectWords({ kind: 'delay', duration: 'PT2H' })).toBe('Delay it by PT2H');
     expect(effectWords({ kind: 'move', time: '1969-07-20T20:17:40Z' })).toBe('Move it to 20 July 1969, 20:17:40 UTC');
     expect(effectWords({ kind: 'something_new' })).toBe('something_new');
-    expect(statusWords('A dry run; nothing was changed. The intervention cancels the event.')).toBe(
+    expect(statusWords('Dry run: nothing was changed. The intervention cancels the event.')).toBe(
       'The intervention cancels the event.',
     );
   });

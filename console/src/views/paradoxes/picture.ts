@@ -7,7 +7,7 @@ export interface Node {
   id: string;
   label: string;
   event: string | null;
-  /** `gone` was taken away, `deed` is an intervention, `ghost` was never there. */
+  /** `gone` was removed, `deed` is an intervention, `ghost` was never there. */
   look: 'plain' | 'gone' | 'deed' | 'ghost' | 'bad';
 }
 
@@ -118,7 +118,7 @@ export function pictureOf(paradox: Paradox): Picture | null {
         pair && {
           shape: 'chain',
           nodes: pair.map((id) => node(id)),
-          edges: [{ from: 0, to: 1, label: 'tells the same as', isBad: true }],
+          edges: [{ from: 0, to: 1, label: 'is identical to', isBad: true }],
           more: 0,
         }
       );
@@ -129,7 +129,7 @@ export function pictureOf(paradox: Paradox): Picture | null {
           [text('event'), text('event'), text('time'), true],
         ],
         [1, 0],
-        'told as observed before it happened',
+        'recorded as observed before it happened',
       );
     case 'P11':
       return {
@@ -213,7 +213,7 @@ function path(ids: string[], length: number): Picture {
     .slice(1)
     .map((_, index) => ({ from: index, to: index + 1, label: 'led to', isBad: false }));
   const more = Math.max(0, length - ids.length);
-  if (nodes.length > 1 && more === 0) edges.push({ from: nodes.length - 1, to: 0, label: 'took away', isBad: true });
+  if (nodes.length > 1 && more === 0) edges.push({ from: nodes.length - 1, to: 0, label: 'removed', isBad: true });
   return { shape: 'chain', nodes, edges, more };
 }
 
@@ -221,7 +221,7 @@ function orphan(cause: string, effect: string, intervention: string, impact: num
   const nodes: Node[] = intervention ? [nodeOf(intervention, 'deed')] : [];
   nodes.push(node(cause, 'gone'), node(effect, 'bad'));
   const edges: Edge[] = [{ from: nodes.length - 2, to: nodes.length - 1, label: 'is required by', isBad: true }];
-  if (intervention) edges.unshift({ from: 0, to: 1, label: 'took away', isBad: false });
+  if (intervention) edges.unshift({ from: 0, to: 1, label: 'removed', isBad: false });
   if (impact > 0) {
     nodes.push({
       id: 'impact',

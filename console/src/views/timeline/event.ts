@@ -43,11 +43,7 @@ export function changes(before: EventBody, after: EventBody): string[] {
     const b = after[name] ?? '';
     if (a !== b)
       found.push(
-        b === ''
-          ? `${label} taken away`
-          : a === ''
-            ? `${label} “${b}” added`
-            : `${label} changed from “${a}” to “${b}”`,
+        b === '' ? `${label} removed` : a === '' ? `${label} “${b}” added` : `${label} changed from “${a}” to “${b}”`,
       );
   };
   word('name', 'Name');
@@ -68,7 +64,7 @@ export function changes(before: EventBody, after: EventBody): string[] {
     if (JSON.stringify(before[part] ?? null) !== JSON.stringify(after[part] ?? null))
       found.push(`${labels[part]} changed`);
   }
-  return found.length === 0 ? ['Nothing that is shown here changed'] : found;
+  return found.length === 0 ? ['Nothing shown here changed'] : found;
 }
 
 function lengthText(meters: number): string {

@@ -158,7 +158,7 @@ export class EventStore {
     return found;
   }
 
-  /** Returns a store with some events taken away and others put in their places. */
+  /** Returns a store with some events removed and others put in their places. */
   with(changes: ReadonlyMap<string, EventBody | null>): EventStore {
     const next = new EventStore();
     const added = [...changes.values()]

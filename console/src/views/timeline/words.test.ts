@@ -113,10 +113,10 @@ describe('versions', () => {
     ).toEqual([
       'From 20 July 1969, 20:17:40 to 21 July 1969, 20:17:40',
       'Description changed from “A” to “B”',
-      'Place taken away',
+      'Place removed',
       'Actors changed',
     ]);
-    expect(changes(before, { ...before })).toEqual(['Nothing that is shown here changed']);
+    expect(changes(before, { ...before })).toEqual(['Nothing shown here changed']);
   });
 
   it('have places that people can read', () => {

@@ -12,7 +12,7 @@ use crate::time::{Instant, Wall};
 /// One API key, without its secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiKey {
-    /// Names the key without giving it away.
+    /// The public id of the key.
     pub key_id: KeyId,
     /// SHA-256 of the whole key.
     pub hash: [u8; 32],

@@ -10,10 +10,10 @@ pub enum DirectoryRefusal {
     #[error("`{0}` is reserved")]
     Reserved(UserId),
     /// There is a user of that name.
-    #[error("the user `{0}` exists already")]
+    #[error("the user `{0}` already exists")]
     UserExists(UserId),
     /// There are as many users as there may be.
-    #[error("there are {max} users already, which is the limit")]
+    #[error("there are already {max} users, which is the limit")]
     TooManyUsers {
         /// The limit.
         max: usize,
@@ -22,21 +22,21 @@ pub enum DirectoryRefusal {
     #[error("there is no user `{0}`")]
     NoUser(UserId),
     /// The service always has an operator.
-    #[error("`{0}` is the last operator; make another one first")]
+    #[error("`{0}` is the last operator; create another one first")]
     LastOperator(UserId),
     /// There is no such key, or it works no more.
     #[error("there is no API key `{0}`")]
     NoKey(KeyId),
     /// The user has as many keys that work as they may have.
-    #[error("there are {KEYS_PER_USER_MAX} live keys of this user already, which is the limit")]
+    #[error("this user already has {KEYS_PER_USER_MAX} active keys, which is the limit")]
     TooManyKeys,
     /// The key would not work at all.
-    #[error("the key would have expired already; expiry is in host time")]
+    #[error("the expiry is in the past; give a later host time")]
     KeyExpired,
     /// There is no such session, or it has ended.
     #[error("there is no session `{0}`")]
     NoSession(SessionId),
     /// What was compared with a password is not what is kept of it now.
-    #[error("the current password is not right")]
+    #[error("the current password is wrong")]
     WrongPassword,
 }

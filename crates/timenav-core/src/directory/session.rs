@@ -16,7 +16,7 @@ pub const HOST_CLOCK_TOLERANCE: Span = Span::from_micros(HOST_CLOCK_BEHIND_SECON
 /// A user's session, without its secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// Names the session without giving it away.
+    /// The public id of the session.
     pub session_id: SessionId,
     /// SHA-256 of the whole secret.
     pub hash: [u8; 32],

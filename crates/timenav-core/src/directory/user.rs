@@ -12,7 +12,7 @@ pub struct User {
     pub user_id: UserId,
     /// Whether the user administers the service.
     pub operator: bool,
-    /// How far the user's time travel is restricted.
+    /// The user's restriction level.
     pub restriction: RestrictionLevel,
     /// Since when the user is known, by the host.
     pub created_at: Instant<Wall>,

@@ -58,7 +58,7 @@ pub struct AdoptedLayer {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AdoptRefusal {
     /// The origin is not the name of the key that the adopter trusts.
-    #[error("the bundle is of `{found}`, and the verifier key is of `{expected}`")]
+    #[error("the bundle belongs to `{found}`, but the verifier key to `{expected}`")]
     Origin {
         /// The name of the key.
         expected: String,
@@ -66,7 +66,9 @@ pub enum AdoptRefusal {
         found: String,
     },
     /// The origin does not end in the timeline's id: entries carry that, so no other name can be given.
-    #[error("a timeline is adopted under its own name, and the ledger `{origin}` is not of `{timeline_id}`")]
+    #[error(
+        "a timeline keeps its name when it is adopted, and the ledger `{origin}` does not belong to `{timeline_id}`"
+    )]
     Name {
         /// The name in the bundle.
         origin: String,
@@ -74,12 +76,10 @@ pub enum AdoptRefusal {
         timeline_id: TimelineId,
     },
     /// It is the timeline `system`, which holds users and keys.
-    #[error("the timeline `system` of a service is not adopted by another")]
+    #[error("the timeline `system` cannot be adopted by another service")]
     System,
     /// It was written to later than now.
-    #[error(
-        "the last entry was recorded at {recorded_at}, which is more than {ADOPT_AHEAD_SECONDS_MAX} seconds from now"
-    )]
+    #[error("the last entry was recorded at {recorded_at}, more than {ADOPT_AHEAD_SECONDS_MAX} seconds in the future")]
     Future {
         /// When, by the host of the other service.
         recorded_at: Instant<Wall>,

@@ -28,16 +28,16 @@ pub enum CheckpointError {
     #[error(transparent)]
     Note(#[from] NoteError),
     /// There are fewer than three lines, or an empty one, or an unfinished one.
-    #[error("a checkpoint has at least three lines, none of them empty")]
+    #[error("a checkpoint must have at least three lines, none of them empty")]
     Lines,
     /// The size is not a plain decimal number.
-    #[error("the size of a checkpoint is a decimal number without zeros in front")]
+    #[error("the size of a checkpoint must be a decimal number without leading zeros")]
     Size,
     /// The root is not a hash in base64.
-    #[error("the root of a checkpoint is 32 bytes in base64")]
+    #[error("the root of a checkpoint must be 32 bytes in base64")]
     Root,
     /// The key that signed belongs to another ledger.
-    #[error("the checkpoint is of `{found}`, not of `{expected}`")]
+    #[error("the checkpoint is for `{found}`, not `{expected}`")]
     OriginMismatch {
         /// The name of the key, which is the name of its ledger.
         expected: String,

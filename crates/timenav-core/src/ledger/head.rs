@@ -38,19 +38,19 @@ pub struct HeadStatement {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeadError {
     /// There are not six lines, or the first is another.
-    #[error("a head statement has six lines, and the first is `{HEADER}`")]
+    #[error("a head statement must have six lines, the first of them `{HEADER}`")]
     Lines,
     /// The name of the ledger is empty.
-    #[error("the origin of a head statement is not empty")]
+    #[error("the origin of a head statement must not be empty")]
     Origin,
     /// The size is not a plain decimal number.
-    #[error("the size of a head statement is a decimal number without zeros in front")]
+    #[error("the size of a head statement must be a decimal number without leading zeros")]
     Size,
     /// One of the hashes is not one in base64.
-    #[error("the hashes of a head statement are 32 bytes in base64, or `{NO_INDEX}` for an index that is not there")]
+    #[error("each hash of a head statement must be 32 bytes in base64, or `{NO_INDEX}` for a missing index")]
     Hash,
     /// The key belongs to another ledger.
-    #[error("the head statement is of `{found}`, not of `{expected}`")]
+    #[error("the head statement is for `{found}`, not `{expected}`")]
     OriginMismatch {
         /// The name of the key, which is the name of its ledger.
         expected: String,
@@ -58,7 +58,7 @@ pub enum HeadError {
         found: String,
     },
     /// After the text come no empty line and no signature.
-    #[error("after the text of a head statement come an empty line and 64 bytes in base64")]
+    #[error("the text of a head statement must be followed by an empty line and 64 bytes in base64")]
     Signature,
     /// The key did not sign this.
     #[error("the signature of the head statement is wrong")]

@@ -88,7 +88,7 @@ pub struct Authority<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LeafError {
     /// The bytes say that they are of a version that this code does not know.
-    #[error("the entry has format version {v}, and only {LEAF_VERSION} and {LEAF_VERSION_2} are known")]
+    #[error("the entry has format version {v}; this program knows only {LEAF_VERSION} and {LEAF_VERSION_2}")]
     UnknownFormat {
         /// The version they claim.
         v: u64,

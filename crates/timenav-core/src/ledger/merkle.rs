@@ -73,13 +73,13 @@ pub struct Frontier {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrontierError {
     /// No ledger is that long.
-    #[error("a tree has at most 2^53 leaves, not {size}")]
+    #[error("a tree can have at most 2^53 leaves, not {size}")]
     Size {
         /// The size that was given.
         size: u64,
     },
     /// The bytes are not as many as the size demands.
-    #[error("the frontier of {size} leaves has {expected} bytes, not {found}")]
+    #[error("the frontier of {size} leaves must have {expected} bytes, not {found}")]
     Length {
         /// The size that was given.
         size: u64,

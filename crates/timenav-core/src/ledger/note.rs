@@ -73,37 +73,37 @@ pub fn key_id(name: &str, signature_type: u8, public_key: &[u8]) -> NoteKeyId {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoteError {
     /// The note is longer than [`NOTE_BYTES_MAX`].
-    #[error("a note has at most {NOTE_BYTES_MAX} bytes")]
+    #[error("a note can have at most {NOTE_BYTES_MAX} bytes")]
     TooLong,
     /// The note is not UTF-8.
     #[error("the note is not UTF-8")]
     NotUtf8,
     /// The note has a character below U+0020 that is no line end.
-    #[error("a note has no control characters but line ends")]
+    #[error("a note cannot contain control characters other than line ends")]
     ControlCharacter,
     /// The text does not end in a line end.
-    #[error("the text of a note ends with a line end")]
+    #[error("the text of a note must end with a line end")]
     UnfinishedText,
     /// No empty line comes before the signatures, or no signature after it.
-    #[error("after the text of a note come an empty line and at least one signature")]
+    #[error("the text of a note must be followed by an empty line and at least one signature")]
     NoSignatures,
     /// A line after the last empty one is no signature.
-    #[error("a signature line is a dash, a key name and base64 of a key id and a signature")]
+    #[error("a signature line must be a dash, a key name, and a key id and signature in base64")]
     SignatureLine,
     /// There are more than [`NOTE_SIGNATURES_MAX`] signatures.
-    #[error("a note has at most {NOTE_SIGNATURES_MAX} signatures")]
+    #[error("a note can have at most {NOTE_SIGNATURES_MAX} signatures")]
     TooManySignatures,
     /// A key name is empty or has a character that would end it.
-    #[error("a key name is not empty and has no spaces, plus signs or control characters")]
+    #[error("a key name cannot be empty or contain spaces, plus signs or control characters")]
     KeyName,
     /// A key is not written as keys are.
-    #[error("the key is not written as `{0}`")]
+    #[error("the key must be written as `{0}`")]
     KeyText(&'static str),
     /// A key is of a type that is not supported.
     #[error("keys of signature type {0:#04x} are not supported")]
     SignatureType(u8),
     /// The id in a key is not that of its name and public key.
-    #[error("the key `{name}` has the id {found}, and its text says {claimed}")]
+    #[error("the key `{name}` has the id {found}, but its text says {claimed}")]
     KeyIdMismatch {
         /// The name in the text.
         name: String,

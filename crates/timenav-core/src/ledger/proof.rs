@@ -32,7 +32,7 @@ pub struct ProofNode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProofError {
     /// There is no such entry in a tree of that size.
-    #[error("a tree of {size} entries has none at position {index}")]
+    #[error("a tree of {size} entries has no entry at position {index}")]
     IndexOutOfRange {
         /// The position that was asked for.
         index: u64,
@@ -289,22 +289,22 @@ pub enum TlogProofError {
     #[error("the proof is not UTF-8")]
     NotUtf8,
     /// The first line is another.
-    #[error("a proof starts with the line `{TLOG_PROOF_HEADER}`")]
+    #[error("a proof must start with the line `{TLOG_PROOF_HEADER}`")]
     Header,
     /// The extra data is empty or not in base64.
-    #[error("the line `extra` holds at least one byte in base64")]
+    #[error("the line `extra` must hold at least one byte in base64")]
     Extra,
     /// There is no line with the index.
-    #[error("the line `index` holds a decimal number")]
+    #[error("the line `index` must hold a decimal number")]
     Index,
     /// A hash is not one.
-    #[error("each line of the proof holds 32 bytes in base64")]
+    #[error("each line of the proof must hold 32 bytes in base64")]
     Hash,
     /// There are more than [`PROOF_HASHES_MAX`] hashes.
-    #[error("a proof has at most {PROOF_HASHES_MAX} hashes")]
+    #[error("a proof can have at most {PROOF_HASHES_MAX} hashes")]
     TooManyHashes,
     /// Nothing follows the hashes.
-    #[error("after the hashes come an empty line and a checkpoint")]
+    #[error("the hashes must be followed by an empty line and a checkpoint")]
     Checkpoint,
 }
 

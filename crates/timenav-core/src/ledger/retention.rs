@@ -56,7 +56,7 @@ pub struct Retention {
 
 /// The policy keeps a class for less than the configuration allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{} are kept for {floor_seconds} seconds at least, as the service is configured", .class.as_str())]
+#[error("this service is configured to keep {} for at least {floor_seconds} seconds", .class.as_str())]
 pub struct BelowFloor {
     /// The class.
     pub class: LetGoClass,

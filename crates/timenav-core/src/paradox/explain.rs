@@ -11,32 +11,32 @@ const NAMED_MAX: usize = 6;
 impl Witness {
     /// Returns the witness as a sentence for people.
     pub(super) fn explain(&self, kind: Kind, grade: Grade) -> String {
-        let may = if grade == Grade::Possible { "may lie" } else { "lies" };
+        let may = if grade == Grade::Possible { "may come" } else { "lies" };
         match self {
             Self::Edge { cause, effect, cause_time, effect_time, gap } => {
                 let (effect_at, cause_at) = (effect_time.min, cause_time.max);
                 format!(
-                    "`{effect}` ({effect_at}) {may} before its cause `{cause}` ({cause_at}), by {} as the times are given.",
+                    "`{effect}` ({effect_at}) {may} before its cause `{cause}` ({cause_at}), by {} as recorded.",
                     length(*gap)
                 )
             }
             Self::Cycle { steps, length, component_size } => cycle(kind, steps, *length, *component_size),
             Self::Path { event, intervention, path, length } => {
                 let names: Vec<&str> = path.iter().map(crate::ids::EventId::as_str).collect();
-                format!("`{intervention}` took `{event}` away and happened because of it: {}.", chain(&names, *length))
+                format!("`{intervention}` removed `{event}`, but happened because of it: {}.", chain(&names, *length))
             }
             Self::Orphan { effect, cause, intervention, impact, .. } => {
                 let by = intervention.as_ref().map(|by| format!(" by `{by}`")).unwrap_or_default();
                 let others = match impact {
                     0 => String::new(),
-                    1 => ", and one more event hangs on it".to_owned(),
-                    count => format!(", and {count} more events hang on it"),
+                    1 => ", and 1 more event depends on it".to_owned(),
+                    count => format!(", and {count} more events depend on it"),
                 };
-                format!("`{effect}` stands and requires `{cause}`, which was taken away{by}{others}.")
+                format!("`{effect}` requires `{cause}`, which was removed{by}{others}.")
             }
             Self::Dangling { effect, cause, is_overdue } => {
-                let yet = if *is_overdue { "for longer than it may be" } else { "yet" };
-                format!("`{effect}` names `{cause}` as its cause, which was not recorded {yet}.")
+                let yet = if *is_overdue { "for longer than allowed" } else { "yet" };
+                format!("`{effect}` names `{cause}` as its cause, but that event was not recorded {yet}.")
             }
             Self::Apart { .. } => self.explain_apart(grade),
             Self::Contradiction {
@@ -53,10 +53,10 @@ impl Witness {
                 )
             }
             Self::Duplicate { pair: [one, other] } if grade == Grade::Exact => {
-                format!("`{one}` and `{other}` tell the same in every word.")
+                format!("`{one}` and `{other}` are identical.")
             }
             Self::Duplicate { pair: [one, other] } => {
-                format!("`{one}` and `{other}` tell of the same actors at nearly the same time and place.")
+                format!("`{one}` and `{other}` have the same actors at nearly the same time and place.")
             }
             Self::Future { event, time, clock_at } => {
                 format!("`{event}` was recorded as observed at {clock_at}, before it happened at {time}.")
@@ -67,7 +67,7 @@ impl Witness {
             }
             Self::Jump { positions, jumped } => jump(*positions, *jumped, grade),
             Self::Anchor { anchor_id, timestamp, event, .. } => {
-                format!("`{event}` stood when the anchor `{anchor_id}` ({timestamp}) was set, and was changed since.")
+                format!("`{event}` was changed after the anchor `{anchor_id}` ({timestamp}) was set.")
             }
             Self::Gap { source, first, last } => {
                 let numbers =
@@ -76,10 +76,10 @@ impl Witness {
             }
             Self::Repeat { source, sequence, pair: [one, other] } => {
                 let source = source_name(source.as_deref());
-                format!("{source} gave the number {sequence} to `{one}` and to `{other}`.")
+                format!("{source} gave the number {sequence} to both `{one}` and `{other}`.")
             }
             Self::Inverted { event, time, end } => format!("`{event}` ends at {end}, before it begins at {time}."),
-            Self::Unlinked { event } => format!("The versions of `{event}` do not follow one from the other."),
+            Self::Unlinked { event } => format!("The versions of `{event}` do not follow from one another."),
         }
     }
 
@@ -102,7 +102,7 @@ impl Witness {
 
 fn cycle(kind: Kind, steps: &[Step], length: usize, component_size: usize) -> String {
     if let ([step], 1) = (steps, length) {
-        return format!("`{}` is named as its own cause.", step.cause);
+        return format!("`{}` names itself as its cause.", step.cause);
     }
     let mut names: Vec<&str> = steps.iter().map(|step| step.cause.as_str()).collect();
     if names.len() == length {
@@ -124,13 +124,13 @@ fn cycle(kind: Kind, steps: &[Step], length: usize, component_size: usize) -> St
 fn jump([before, after]: [u64; 2], jumped: Jumped, grade: Grade) -> String {
     match jumped {
         Jumped::Host { from, to } => {
-            format!("Host time went down between the records {before} and {after}, from {from} to {to}.")
+            format!("Host time went back between records {before} and {after}, from {from} to {to}.")
         }
         Jumped::Virtual { from, to } if grade == Grade::Explained => {
-            format!("The clock was sent from {from} to {to} between the records {before} and {after}.")
+            format!("The clock was moved from {from} to {to} between records {before} and {after}.")
         }
         Jumped::Virtual { from, to } => {
-            format!("The clock went from {from} to {to} between the records {before} and {after}, and nobody sent it.")
+            format!("The clock went from {from} to {to} between records {before} and {after}, but nobody moved it.")
         }
     }
 }

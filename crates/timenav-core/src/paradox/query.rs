@@ -28,7 +28,7 @@ pub struct Ancestor {
     pub standing: Standing,
     /// How many causes lie between: 1 for a cause of the event itself.
     pub distance: usize,
-    /// Whether the event requires it, by causes that are all required.
+    /// Whether the event requires it through a chain of required causes.
     pub is_required: bool,
 }
 

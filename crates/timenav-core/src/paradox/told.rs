@@ -21,11 +21,11 @@ pub struct Paradox {
     /// Whether it is only an observation. A cause that stays unrecorded longer than the grace is
     /// more than that.
     pub is_observation: bool,
-    /// The events and interventions that show it, in order.
+    /// The events and interventions involved, in order.
     pub events: Vec<EventId>,
     /// What about them shows it.
     pub witness: Witness,
-    /// The same, in a sentence.
+    /// An explanation in a sentence.
     pub explanation: String,
     /// Position of the first of the records that show it.
     pub first: u64,

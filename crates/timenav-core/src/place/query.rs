@@ -27,26 +27,28 @@ pub enum LocationQuery {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LocationError {
     /// Nothing was given.
-    #[error("a location is not empty; `*` means anywhere")]
+    #[error("a location cannot be empty; `*` means anywhere")]
     Empty,
     /// More than [`LOCATION_BYTES_MAX`] bytes.
-    #[error("a location has at most {LOCATION_BYTES_MAX} bytes")]
+    #[error("a location can have at most {LOCATION_BYTES_MAX} bytes")]
     TooLong,
     /// Coordinates out of range.
-    #[error("coordinates are latitude,longitude with -90 to 90 and -180 to 180, such as `29.95,-90.07`")]
+    #[error("write coordinates as latitude,longitude, from -90 to 90 and -180 to 180, such as `29.95,-90.07`")]
     Coordinates,
     /// A `geo:` URI that is not one.
-    #[error("a geo URI is `geo:latitude,longitude` with an optional `;u=metres`, such as `geo:29.95,-90.07;u=50000`")]
+    #[error(
+        "write a geo URI as `geo:latitude,longitude` with an optional `;u=meters`, such as `geo:29.95,-90.07;u=50000`"
+    )]
     GeoUri,
     /// A `geo:` URI in another coordinate reference system.
     #[error("the coordinate reference system `{0}` is not supported; use `wgs84`")]
     ReferenceSystem(String),
     /// A radius that is negative, not a number or more than half the way around the earth.
-    #[error("the radius is in metres, from 0 to {RADIUS_METRES_MAX}")]
+    #[error("the radius must be from 0 to {RADIUS_METRES_MAX} meters")]
     Radius,
     /// A `bbox:` that is not one.
     #[error(
-        "a box is `bbox:west,south,east,north` in degrees with south not above north, such as `bbox:-98,18,-81,31`; west greater than east crosses the antimeridian"
+        "write a box as `bbox:west,south,east,north` in degrees with south not above north, such as `bbox:-98,18,-81,31`; west greater than east crosses the antimeridian"
     )]
     Box,
 }

@@ -236,27 +236,27 @@ impl LedgerScan {
 
     fn check_place(&mut self, record: &LeafRecord<'_>, position: u64) {
         if record.seq != position {
-            let evidence = format!("the entry says that it stands at position {}", record.seq);
+            let evidence = format!("the entry says its position is {}", record.seq);
             self.findings.add(FindingKind::LeafMismatch, Some(position), evidence);
         }
         if record.timeline_id != self.timeline_id {
-            let evidence = format!("the entry says that it is of the timeline `{}`", record.timeline_id);
+            let evidence = format!("the entry says it belongs to the timeline `{}`", record.timeline_id);
             self.findings.add(FindingKind::LeafMismatch, Some(position), evidence);
         }
     }
 
     fn check_time(&mut self, record: &LeafRecord<'_>, position: u64) {
         if written::<Virtual>(&record.clock_time).is_none() {
-            let evidence = format!("`{}` is no virtual time as entries write it", record.clock_time);
+            let evidence = format!("`{}` is not a virtual time in the form entries use", record.clock_time);
             self.findings.add(FindingKind::LeafMismatch, Some(position), evidence);
         }
         let Some(recorded_at) = written::<Wall>(&record.recorded_at) else {
-            let evidence = format!("`{}` is no host time as entries write it", record.recorded_at);
+            let evidence = format!("`{}` is not a host time in the form entries use", record.recorded_at);
             self.findings.add(FindingKind::LeafMismatch, Some(position), evidence);
             return;
         };
         if let Some(before) = self.recorded_at.filter(|before| recorded_at < *before) {
-            let evidence = format!("the entry was recorded at {recorded_at}, and the one before it at {before}");
+            let evidence = format!("the entry was recorded at {recorded_at}, but the one before it at {before}");
             self.findings.add(FindingKind::HostTimeWentDown, Some(position), evidence);
         }
         self.recorded_at = Some(recorded_at);
@@ -269,9 +269,9 @@ impl LedgerScan {
         if let Some(before) = self.directory.filter(|before| !begins && directory < Some(*before)) {
             let evidence = match directory {
                 Some(found) => {
-                    format!("the entry tells of version {found} of the directory, and the one before it of {before}")
+                    format!("the entry names version {found} of the directory, but the one before it {before}")
                 }
-                None => "the entry is of version 1, and the one before it of version 2".to_owned(),
+                None => "the entry has format version 1, but the one before it has version 2".to_owned(),
             };
             self.findings.add(FindingKind::LeafMismatch, Some(position), evidence);
         }
@@ -284,7 +284,7 @@ impl LedgerScan {
                 self.payloads_count += 1;
                 return;
             }
-            Ok(found) => format!("the payload hashes to {found:?}, and the entry says {:?}", record.payload_hash),
+            Ok(found) => format!("the payload hashes to {found:?}, but the entry says {:?}", record.payload_hash),
             Err(evidence) => evidence,
         };
         self.findings.add(FindingKind::PayloadMismatch, Some(entry.position), found);
@@ -329,7 +329,7 @@ impl LedgerScan {
             let found = found.map_or_else(|| "nothing".to_owned(), |found| found.to_hex());
             let position = first + number * entries_each;
             let evidence =
-                format!("the entries hash to {expected:?}, and hash {number} of tile {level}/{index} is {found}");
+                format!("the entries hash to {expected:?}, but hash {number} of tile {level}/{index} is {found}");
             if self.differences.len() < DIFFERENCES_MAX {
                 self.differences.push(Difference { level, position, evidence });
             }
@@ -398,11 +398,11 @@ impl LedgerScan {
         let position = differences.iter().map(|difference| difference.position).min().unwrap_or(first).max(first);
         let among = format!("one of the entries from {first} to {}", last.saturating_sub(1));
         let evidence =
-            format!("the entries hash to the root {root:?}, and the tree has {kept_root:?}: {among} differs");
+            format!("the entries hash to the root {root:?}, but the tree has {kept_root:?}: {among} differs");
         self.findings.add(FindingKind::RootMismatch, Some(position), evidence);
         let tree_is_signed = signed.is_some_and(|signed| signed.size == kept.size() && signed.root == kept_root);
         if tree_is_signed && differences.is_empty() && !self.is_damaged() {
-            let evidence = format!("{among} is not the one that was signed");
+            let evidence = format!("{among} is not what was signed");
             self.findings.add(FindingKind::LeafMismatch, Some(first), evidence);
         }
     }
@@ -412,13 +412,13 @@ impl LedgerScan {
 pub(super) fn compare_signed(findings: &mut Findings, kept: &Frontier, signed: Option<&Checkpoint>) -> Vec<u64> {
     let Some(signed) = signed else { return Vec::new() };
     if signed.size != kept.size() {
-        let evidence = format!("the checkpoint signs {} entries, and the tree has {}", signed.size, kept.size());
+        let evidence = format!("the checkpoint covers {} entries, but the tree has {}", signed.size, kept.size());
         findings.add(FindingKind::CheckpointMismatch, Some(signed.size), evidence);
         return Vec::new();
     }
     let root = kept.root();
     if signed.root != root {
-        let evidence = format!("the checkpoint signs the root {:?}, and the tree has {root:?}", signed.root);
+        let evidence = format!("the checkpoint signs the root {:?}, but the tree has {root:?}", signed.root);
         findings.add(FindingKind::CheckpointMismatch, Some(signed.size), evidence);
         return Vec::new();
     }
@@ -436,7 +436,7 @@ pub(super) fn compare_mark(
 ) -> bool {
     let Mark { from, size: known, root, .. } = mark;
     if *known > size {
-        let evidence = format!("the checkpoint {from} signs {known} entries, and the ledger has {size}");
+        let evidence = format!("the checkpoint {from} covers {known} entries, but the ledger has {size}");
         findings.add(FindingKind::Rollback, Some(size), evidence);
         return false;
     }
@@ -445,7 +445,7 @@ pub(super) fn compare_mark(
     let found = same_size.map(|signed| signed.root).or(found);
     let Some(found) = found.filter(|found| found != root) else { return true };
     let evidence =
-        format!("the checkpoint {from} signs the root {root:?} for {known} entries, and these lead to {found:?}");
+        format!("the checkpoint {from} signs the root {root:?} for {known} entries, but they lead to {found:?}");
     findings.add(FindingKind::ExternalCheckpointInconsistent, Some(*known), evidence);
     if let Some(signed) = signed {
         let evidence = format!(
@@ -470,7 +470,7 @@ pub fn compare_checkpoints(
     let mut findings = Findings::default();
     let mut good = compare_signed(&mut findings, kept, signed);
     if let Some(root) = tree_root.filter(|root| *root != kept.root()) {
-        let evidence = format!("the tiles lead to the root {root:?}, and the tree has {:?}", kept.root());
+        let evidence = format!("the tiles lead to the root {root:?}, but the tree has {:?}", kept.root());
         findings.add(FindingKind::RootMismatch, Some(kept.size()), evidence);
         good.clear();
     }

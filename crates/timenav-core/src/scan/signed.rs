@@ -56,7 +56,7 @@ fn unsigned(note: &str, keys: &TrustedKeys, error: &CheckpointError) -> Unsigned
     };
     let evidence = match (&kind, &claimed, &parsed) {
         (FindingKind::OriginMismatch, Some(claimed), _) => {
-            format!("it is a checkpoint of `{}`, not of `{name}`", claimed.origin)
+            format!("it is a checkpoint of `{}`, not `{name}`", claimed.origin)
         }
         (FindingKind::UnknownKey, _, Some(note)) => signed_by_others(note, keys),
         _ => error.to_string(),

@@ -30,7 +30,7 @@ pub enum DurationError {
     #[error("the duration is empty: write one such as `90m`, `1d12h` or `P1M`")]
     Empty,
     /// The text is longer than [`DURATION_BYTES_MAX`].
-    #[error("a duration has at most {DURATION_BYTES_MAX} bytes, not {bytes}")]
+    #[error("a duration can have at most {DURATION_BYTES_MAX} bytes, not {bytes}")]
     TooLong {
         /// How long it is.
         bytes: usize,
@@ -41,10 +41,10 @@ pub enum DurationError {
     )]
     NotADuration,
     /// The text has a sign.
-    #[error("a duration is a positive length: write it without a sign")]
+    #[error("a duration must be positive: write it without a sign")]
     Signed,
     /// The length is zero, or below a microsecond.
-    #[error("a duration is longer than zero: the shortest is a microsecond, `0.000001s`")]
+    #[error("a duration must be longer than zero: the shortest is one microsecond, `0.000001s`")]
     Zero,
     /// A number has no unit.
     #[error("the unit of {number} is missing: write one of {units}")]
@@ -55,7 +55,7 @@ pub enum DurationError {
         units: &'static str,
     },
     /// A unit does not exist.
-    #[error("the unit {unit:?} is not known there: write one of {units}")]
+    #[error("the unit {unit:?} is unknown there: write one of {units}")]
     UnitUnknown {
         /// The unit.
         unit: char,
@@ -63,7 +63,7 @@ pub enum DurationError {
         units: &'static str,
     },
     /// The text is a duration in other words, or in letters that mean something else.
-    #[error("{text:?} is not read as a duration: write {corrected}")]
+    #[error("{text:?} is not a duration: write {corrected}")]
     OtherWords {
         /// What was written.
         text: String,
@@ -71,7 +71,7 @@ pub enum DurationError {
         corrected: String,
     },
     /// A unit comes twice, or after a smaller one.
-    #[error("the unit `{unit}` comes twice or after a smaller one: write each once, largest first")]
+    #[error("the unit `{unit}` appears twice or after a smaller one: write each once, largest first")]
     UnitOrder {
         /// The unit.
         unit: char,
@@ -83,13 +83,13 @@ pub enum DurationError {
         number: String,
     },
     /// A number of months or years has a fraction.
-    #[error("{number} has a fraction: months and years are whole, as they differ in length")]
+    #[error("{number} has a fraction: months and years must be whole, as they differ in length")]
     FractionOfMonth {
         /// The number.
         number: String,
     },
     /// The length is more than 292 000 years. All of time has 20 000.
-    #[error("the duration is longer than all of time, which has 20 000 years")]
+    #[error("the duration is longer than all of time, which spans 20,000 years")]
     OutOfRange,
 }
 

@@ -1,5 +1,6 @@
 //! Instants, spans, and how they are written: timestamps, durations and time ranges.
 
+mod bucket;
 mod civil;
 mod duration;
 mod instant;
@@ -9,6 +10,7 @@ mod timestamp;
 mod unit;
 mod zone;
 
+pub use bucket::Bucket;
 pub(crate) use duration::spelled_out;
 pub use duration::{DURATION_BYTES_MAX, Duration, DurationError, parse_duration};
 pub use instant::{Instant, Span, TimeScale, Virtual, Wall};

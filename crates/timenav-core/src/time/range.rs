@@ -36,7 +36,7 @@ pub enum RangePart {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RangeError {
     /// The text is longer than [`TIME_RANGE_BYTES_MAX`].
-    #[error("a time range has at most {TIME_RANGE_BYTES_MAX} bytes, not {bytes}")]
+    #[error("a time range can have at most {TIME_RANGE_BYTES_MAX} bytes, not {bytes}")]
     TooLong {
         /// How long it is.
         bytes: usize,
@@ -73,13 +73,13 @@ pub enum RangeError {
         part: RangePart,
     },
     /// A duration leads out of −9999…9999.
-    #[error("the {part} of the range lies outside the years -9999 to 9999")]
+    #[error("the {part} of the range is outside the years -9999 to 9999")]
     OutOfRange {
         /// Which part.
         part: RangePart,
     },
     /// The end comes before the start.
-    #[error("the end of the range, {end}, lies before its start, {start}")]
+    #[error("the end of the range, {end}, is before its start, {start}")]
     EndBeforeStart {
         /// The start, in UTC.
         start: String,

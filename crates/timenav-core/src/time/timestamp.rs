@@ -34,7 +34,7 @@ pub enum TimestampError {
     #[error("the timestamp is empty: write one such as `2024-07-20T20:17:40Z`")]
     Empty,
     /// The text is longer than [`TIMESTAMP_BYTES_MAX`].
-    #[error("a timestamp has at most {TIMESTAMP_BYTES_MAX} bytes, not {bytes}")]
+    #[error("a timestamp can have at most {TIMESTAMP_BYTES_MAX} bytes, not {bytes}")]
     TooLong {
         /// How long it is.
         bytes: usize,
@@ -76,7 +76,7 @@ pub enum TimestampError {
         second: String,
     },
     /// A blank stands before the offset: a `+` that was read as a form field.
-    #[error("a blank stands where the sign of the offset belongs: in a query string write `+` as `%2B`")]
+    #[error("the offset has a space instead of a sign: in a query string, write `+` as `%2B`")]
     OffsetSignMissing,
     /// Something follows the timestamp.
     #[error("{rest:?} does not belong after a timestamp")]
@@ -85,13 +85,13 @@ pub enum TimestampError {
         rest: String,
     },
     /// The year has another number of digits.
-    #[error("a year has four digits, or a sign and six: write the year -43 as `-000043`")]
+    #[error("a year must have four digits, or a sign and six: write the year -43 as `-000043`")]
     YearDigits,
     /// The year is `-000000`.
     #[error("the year -000000 does not exist: write 1 BCE as `0000`")]
     NegativeYearZero,
     /// A number lies outside its range.
-    #[error("the {field} is {value} and must lie in {min} to {max}")]
+    #[error("the {field} is {value}; it must be from {min} to {max}")]
     FieldOutOfRange {
         /// Which number.
         field: &'static str,
@@ -118,10 +118,10 @@ pub enum TimestampError {
     #[error("the hour 24 does not exist: write midnight as `00:00:00` of the following day")]
     HourTwentyFour,
     /// The second is 60 where no leap second was.
-    #[error("no leap second was inserted there: the second 60 exists only in 23:59:60Z of days such as 2016-12-31")]
+    #[error("there was no leap second then: second 60 exists only at 23:59:60Z on days such as 2016-12-31")]
     NotALeapSecond,
     /// The instant lies before [`Instant::MIN`] or after [`Instant::MAX`].
-    #[error("the time lies outside -009999-01-01T00:00:00Z to 9999-12-31T23:59:59.999999Z")]
+    #[error("the time is outside -009999-01-01T00:00:00Z to 9999-12-31T23:59:59.999999Z")]
     OutOfRange,
     /// The text in brackets is not a suffix of RFC 9557.
     #[error(
@@ -133,13 +133,13 @@ pub enum TimestampError {
         suffix: String,
     },
     /// A suffix says that it must be understood, and it is not (RFC 9557, section 3.3).
-    #[error("[{suffix}] must be understood and is not: leave it out, or leave out its `!`")]
+    #[error("[{suffix}] is marked critical but not supported: leave it out, or leave out its `!`")]
     SuffixCritical {
         /// The text in brackets.
         suffix: String,
     },
     /// The zone in brackets is not in the IANA database.
-    #[error("the time zone {zone:?} is not known: write an IANA name such as `Europe/Paris`")]
+    #[error("the time zone {zone:?} is unknown: write an IANA name such as `Europe/Paris`")]
     ZoneUnknown {
         /// The zone in brackets.
         zone: String,

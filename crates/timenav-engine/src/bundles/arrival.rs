@@ -94,7 +94,7 @@ impl Making {
         let count = self.layers.len();
         let mut layers = self.layers.iter_mut().enumerate();
         let layer = layers.find(|(_, layer)| layer.is_of(&erasure.timeline_id));
-        let (number, layer) = layer.ok_or_else(|| format!("an erasure is of `{}`", erasure.timeline_id))?;
+        let (number, layer) = layer.ok_or_else(|| format!("an erasure belongs to `{}`", erasure.timeline_id))?;
         if number + 1 == count {
             layer.erased_after_export(&record, erasure.payload.as_bytes())
         } else {
@@ -208,5 +208,5 @@ fn unread(error: &io::Error) -> StoreError {
 
 /// Somebody writes to files that are nobody else's.
 fn another() -> StoreError {
-    StoreError::Unavailable("the bundle that was checked is another one when it is read again".to_owned())
+    StoreError::Unavailable("the bundle changed after it was checked".to_owned())
 }

@@ -170,7 +170,7 @@ impl<'a> BundleCheck<'a> {
             return Err(format!("the line has more than {BUNDLE_LINE_BYTES_MAX} bytes"));
         }
         if self.is_over {
-            return Err("something follows the line `end`".to_owned());
+            return Err("there is data after the line `end`".to_owned());
         }
         let line = Line::read(bytes)?;
         self.check_followed(&line)?;
@@ -193,7 +193,7 @@ impl<'a> BundleCheck<'a> {
     /// # Errors
     /// It is cut off.
     pub fn finish(self) -> Result<CheckedBundle, String> {
-        let cut = || "the file ends before its line `end`: it is cut off".to_owned();
+        let cut = || "the file is cut off: its line `end` is missing".to_owned();
         let (Some(header), Some(checkpoint), true) = (self.header, self.checkpoint, self.is_over) else {
             return Err(cut());
         };
@@ -230,10 +230,10 @@ impl<'a> BundleCheck<'a> {
             }
             (_, Line::Bundle(_)) if self.header.is_some() => Err("there is a second line `bundle`".to_owned()),
             (_, line) if self.header.is_none() && !matches!(line, Line::Bundle(_)) => {
-                Err(format!("the first line is `bundle`, not `{}`", line.name()))
+                Err(format!("the first line must be `bundle`, not `{}`", line.name()))
             }
             (_, line) if self.checkpoint.is_some() && !matches!(line, Line::Erasure(_) | Line::End(_)) => {
-                Err(format!("after the checkpoint there is no line `{}`", line.name()))
+                Err(format!("the line `{}` is missing after the checkpoint", line.name()))
             }
             _ => Ok(()),
         }
@@ -241,28 +241,31 @@ impl<'a> BundleCheck<'a> {
 
     fn header(&mut self, header: &Header<'_>) -> Result<(), String> {
         if header.format != BUNDLE_FORMAT {
-            return Err(format!("its format is `{}`, and only `{BUNDLE_FORMAT}` is known", header.format));
+            return Err(format!("its format is `{}`; this program knows only `{BUNDLE_FORMAT}`", header.format));
         }
         let name = self.keys.current.name();
         if header.origin != name {
-            return Err(format!("the bundle is of `{}`, and the verifier key of `{name}`", header.origin));
+            return Err(format!("the bundle belongs to `{}`, but the verifier key to `{name}`", header.origin));
         }
         if name.rsplit_once('/').is_none_or(|(_, of)| *of != *header.timeline_id) {
-            return Err(format!("it says that it is of the timeline `{}`", header.timeline_id));
+            return Err(format!("it says it belongs to the timeline `{}`", header.timeline_id));
         }
         let mut seen = HashSet::new();
         for layer in &header.layers {
             let id = TimelineId::new(&layer.timeline_id).map_err(|error| format!("a layer: {error}"))?;
             if id.is_system() {
-                return Err("the timeline `system` is in no bundle".to_owned());
+                return Err("a bundle cannot contain the timeline `system`".to_owned());
             }
             if !seen.insert(id) {
-                return Err(format!("the layer `{}` is there twice", layer.timeline_id));
+                return Err(format!("the layer `{}` appears twice", layer.timeline_id));
             }
         }
         let is_chain = header.layers.len() <= FORK_DEPTH_MAX + 1;
         if !is_chain || header.layers.last().is_none_or(|own| own.timeline_id != header.timeline_id) {
-            return Err(format!("its last layer is not the timeline, or there are more than {}", FORK_DEPTH_MAX + 1));
+            return Err(format!(
+                "its last layer is not the timeline, or it has more than {} layers",
+                FORK_DEPTH_MAX + 1
+            ));
         }
         let own = |text: &str| text.to_owned().into();
         let layer = |layer: &LayerLine<'_>| LayerLine { size: layer.size, timeline_id: own(&layer.timeline_id) };
@@ -281,14 +284,14 @@ impl<'a> BundleCheck<'a> {
     /// Returns the layer that is being read, as the first line names it.
     fn named(&self) -> Result<&LayerLine<'static>, String> {
         let layers = self.header.as_ref().map_or(&[][..], |header| &header.layers);
-        layers.get(self.read.len()).ok_or_else(|| "there are more layers than the first line names".to_owned())
+        layers.get(self.read.len()).ok_or_else(|| "there are more layers than the first line lists".to_owned())
     }
 
     fn layer(&mut self, layer: &LayerLine<'_>) -> Result<(), String> {
         self.end_layer()?;
         let named = self.named()?;
         if (layer.size, &layer.timeline_id) != (named.size, &named.timeline_id) {
-            return Err(format!("the layer `{}` is not the one that the first line names", layer.timeline_id));
+            return Err(format!("the layer `{}` is not the one named in the first line", layer.timeline_id));
         }
         self.current = Some(LedgerScan::after(&layer.timeline_id, Frontier::default(), Vec::new()));
         Ok(())
@@ -300,7 +303,7 @@ impl<'a> BundleCheck<'a> {
         let named = self.named()?;
         if scan.position() != named.size {
             let (found, size) = (scan.position(), named.size);
-            return Err(format!("the layer `{}` has {found} entries, and should have {size}", named.timeline_id));
+            return Err(format!("the layer `{}` has {found} entries but should have {size}", named.timeline_id));
         }
         let timeline_id = TimelineId::new(&named.timeline_id).map_err(|error| error.to_string())?;
         self.counts.payloads += scan.payloads_count();
@@ -317,7 +320,7 @@ impl<'a> BundleCheck<'a> {
         let position = scan.position();
         let at = |what: &str| format!("entry {position} of `{timeline_id}`: {what}");
         if position == size {
-            return Err(at("the layer has more entries than the first line names"));
+            return Err(at("the layer has more entries than the first line says"));
         }
         let (salt, payload) = (hex(&entry.salt)?, entry.payload.as_bytes());
         let record = scan.entry(EntryBytes { position, leaf: entry.leaf.as_bytes(), salt: &salt, payload });
@@ -340,16 +343,16 @@ impl<'a> BundleCheck<'a> {
         let is_creation = record.action == Action::CreateTimeline.word();
         let begun = read::<Begun>(payload).filter(|_| is_creation).and_then(|begun| begun.fork);
         let fork = begun.map(serde_json::from_value::<ForkRecord>).transpose();
-        match (self.read.last(), fork.map_err(|_| format!("what `{of}` goes on from cannot be read"))?) {
+        match (self.read.last(), fork.map_err(|_| format!("the parent of `{of}` cannot be read"))?) {
             (None, None) => Ok(()),
-            (None, Some(fork)) => Err(format!("`{of}` goes on from `{}`, which is not in the bundle", fork.fork_of)),
-            (Some(_), None) => Err(format!("`{of}` does not say what it goes on from")),
+            (None, Some(fork)) => Err(format!("`{of}` continues from `{}`, which is not in the bundle", fork.fork_of)),
+            (Some(_), None) => Err(format!("`{of}` does not say what it continues from")),
             (Some(before), Some(fork)) => {
                 let is_it = fork.fork_of == before.timeline_id.as_str()
                     && fork.size == before.size
                     && fork.root == before.root.to_hex();
                 let (size, timeline) = (before.size, &before.timeline_id);
-                let what = || format!("the {size} entries of `{timeline}` are not those that `{of}` goes on from");
+                let what = || format!("the {size} entries of `{timeline}` are not the ones `{of}` continues from");
                 if is_it { Ok(()) } else { Err(what()) }
             }
         }
@@ -359,14 +362,14 @@ impl<'a> BundleCheck<'a> {
         if payload.is_empty() {
             return Ok(LastEntry::Other);
         }
-        let unread = || format!("its payload is not that of `{}`", record.action);
+        let unread = || format!("its payload does not belong to `{}`", record.action);
         if record.action == Action::EncryptData.word() {
             return Ok(LastEntry::Data(record.seq, read(payload).ok_or_else(unread)?));
         }
         if record.action == Action::RotateSigningKey.word() {
             let rotated: SigningKeyRotated = read(payload).ok_or_else(unread)?;
             if rotated.verifier_key != record.subject {
-                return Err("its subject is not the key that its payload names".to_owned());
+                return Err("its subject is not the key named in its payload".to_owned());
             }
             return Ok(LastEntry::Rotation(record.seq, rotated));
         }
@@ -375,19 +378,19 @@ impl<'a> BundleCheck<'a> {
 
     fn data(&mut self, line: &DataLine<'_>) -> Result<(), String> {
         let LastEntry::Data(position, told) = std::mem::replace(&mut self.last, LastEntry::Other) else {
-            return Err("a sealed record stands behind no entry that tells of it".to_owned());
+            return Err("a sealed record does not follow an entry that mentions it".to_owned());
         };
         let wrong = |what: &str| Err(format!("the sealed record of entry {position}: {what}"));
         let kdf = KeyKind::from_number(line.kdf).map(KeyKind::as_str);
         if line.data_id != told.data_id || line.format != told.format || kdf != Some(told.kdf.as_str()) {
-            return wrong("it is not the one that the entry tells of");
+            return wrong("it is not the one the entry mentions");
         }
         let sealed = line.sealed()?;
         self.counts.data_lines += 1;
         match line.erased_by {
             None if sealed.hash().to_hex() == told.sha256 => self.counts.data += 1,
-            None => return wrong("it does not hash to what the entry says"),
-            Some(_) if sealed.bytes_count() > 2 => return wrong("it says that it was erased, and is there"),
+            None => return wrong("its hash is not the one in the entry"),
+            Some(_) if sealed.bytes_count() > 2 => return wrong("it says it was erased, but it is there"),
             Some(by) => self.gone.data(position, told.data_id, by)?,
         }
         Ok(())
@@ -397,12 +400,12 @@ impl<'a> BundleCheck<'a> {
         self.end_layer()?;
         let layers = self.header.as_ref().map_or(0, |header| header.layers.len());
         let own = self.read.last().filter(|_| self.read.len() == layers);
-        let own = own.ok_or("the checkpoint stands before the last layer")?;
+        let own = own.ok_or("the checkpoint comes before the last layer")?;
         let opened = Checkpoint::open_newest(note.as_bytes(), &self.keys, self.verify);
         let checkpoint = opened.map_err(|error| self.not_signed(&error))?;
         if (checkpoint.size, checkpoint.root) != (own.size, own.root) {
             let (size, root) = (own.size, own.root);
-            return Err(format!("the {size} entries have the root {root:?}, and the checkpoint signs another tree"));
+            return Err(format!("the {size} entries have the root {root:?}, but the checkpoint signs another tree"));
         }
         self.checkpoint = Some(note.to_owned());
         Ok(())
@@ -412,8 +415,8 @@ impl<'a> BundleCheck<'a> {
         let key = self.keys.current.id();
         match (error, self.unfollowed) {
             (CheckpointError::Note(NoteError::NoKnownKey), Some(position)) => format!(
-                "the checkpoint is not signed by the key with the id {key}. Entry {position} says that another one took \
-                 its place, which proves nothing by itself: name the proof of that rotation, or the key that signs today"
+                "the checkpoint is not signed by the key with the id {key}. Entry {position} says that it was \
+                 replaced, which proves nothing by itself: give the proof of that rotation, or the current key"
             ),
             (CheckpointError::Note(NoteError::NoKnownKey), None) => {
                 format!("the checkpoint is not signed by the key with the id {key}")
@@ -424,12 +427,13 @@ impl<'a> BundleCheck<'a> {
 
     fn erasure(&mut self, line: &ErasureLine<'_>) -> Result<(), String> {
         if self.checkpoint.is_none() {
-            return Err("a line `erasure` stands before the checkpoint".to_owned());
+            return Err("a line `erasure` comes before the checkpoint".to_owned());
         }
         let name = self.keys.current.name();
         let service = name.rsplit_once('/').map_or(name, |(service, _)| service);
         let layer = self.read.iter_mut().find(|layer| layer.timeline_id.as_str() == line.timeline_id);
-        let layer = layer.ok_or_else(|| format!("an erasure is of `{}`, which is no layer", line.timeline_id))?;
+        let layer =
+            layer.ok_or_else(|| format!("an erasure belongs to `{}`, which is not a layer", line.timeline_id))?;
         let proof = TlogProof::parse(line.proof.as_bytes()).map_err(|error| error.to_string())?;
         let at = |what: String| format!("the erasure at {} of `{}`: {what}", proof.index, layer.timeline_id);
         // The key pair signs every ledger of the service, under a name each.
@@ -448,10 +452,10 @@ impl<'a> BundleCheck<'a> {
         let salt = hex(&line.salt)?.try_into().map(Salt::from_bytes);
         let salt = salt.map_err(|_| at("a salt has 16 bytes".to_owned()))?;
         if payload_hash(&salt, line.payload.as_bytes()) != record.payload_hash {
-            return Err(at("its payload is not the one that it was made for".to_owned()));
+            return Err(at("its payload is not the one it was created for".to_owned()));
         }
         if !layer.gone.explain(&record, line.payload.as_bytes()) {
-            return Err(at("it names nothing that is missing".to_owned()));
+            return Err(at("it lists nothing that is missing".to_owned()));
         }
         Ok(())
     }
@@ -463,15 +467,17 @@ impl<'a> BundleCheck<'a> {
         for layer in &self.read {
             if let Some(position) = layer.gone.first() {
                 let of = &layer.timeline_id;
-                return Err(format!("what belongs to entry {position} of `{of}` is missing, and no entry erased it"));
+                return Err(format!(
+                    "the contents of entry {position} of `{of}` are missing, but no entry erased them"
+                ));
             }
         }
         let counts = &self.counts;
         if (line.entries, line.data) != (counts.entries, counts.data_lines) {
-            return Err("it says that there are other numbers of entries and sealed records".to_owned());
+            return Err("its counts of entries and sealed records are wrong".to_owned());
         }
         if *line.sha256 != self.hash.hash().to_hex() {
-            return Err("the lines before the last are not those that it was made for".to_owned());
+            return Err("the lines before the last one are not the ones it was created for".to_owned());
         }
         self.is_over = true;
         Ok(())

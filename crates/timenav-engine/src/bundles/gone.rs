@@ -134,7 +134,7 @@ impl Gone {
         if self.payloads.count() + self.data.len() + self.reads.len() <= BUNDLE_GONE_MAX {
             return Ok(());
         }
-        Err(format!("more than {BUNDLE_GONE_MAX} contents are missing before an entry says why"))
+        Err(format!("contents of more than {BUNDLE_GONE_MAX} entries are missing before an entry says why"))
     }
 }
 

@@ -111,18 +111,18 @@ impl<'a> Line<'a> {
 
     /// Reads what [`Line::to_text`] writes, and nothing else.
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self, String> {
-        let text = bytes.strip_suffix(b"\n").ok_or("the line has no end: the file is cut off")?;
+        let text = bytes.strip_suffix(b"\n").ok_or("the last line has no line end: the file is cut off")?;
         let line: Self =
-            serde_json::from_slice(text).map_err(|error| format!("this is no line of a bundle: {error}"))?;
+            serde_json::from_slice(text).map_err(|error| format!("this is not a line of a bundle: {error}"))?;
         if json(&line).as_bytes() != text {
-            return Err("the line is not in canonical form: written again, it has other bytes".to_owned());
+            return Err("the line is not in canonical form".to_owned());
         }
         Ok(line)
     }
 
     /// Reads a line that was read before.
     pub(super) fn read_again(bytes: &'a [u8]) -> Result<Self, String> {
-        serde_json::from_slice(bytes).map_err(|error| format!("this is no line of a bundle: {error}"))
+        serde_json::from_slice(bytes).map_err(|error| format!("this is not a line of a bundle: {error}"))
     }
 
     /// Returns what the line is called.
@@ -172,11 +172,11 @@ impl DataLine<'_> {
 
 /// Reads hexadecimal digits.
 pub(super) fn hex(text: &str) -> Result<Vec<u8>, String> {
-    HEXLOWER.decode(text.as_bytes()).map_err(|_| "a salt is not written in lower-case hexadecimal digits".to_owned())
+    HEXLOWER.decode(text.as_bytes()).map_err(|_| "a salt must be written in lower-case hexadecimal digits".to_owned())
 }
 
 fn base64(text: &str) -> Result<Vec<u8>, String> {
     // The decoder also takes padded pieces, one after the other.
     let decoded = BASE64.decode(text.as_bytes()).ok().filter(|bytes| BASE64.encode(bytes) == text);
-    decoded.ok_or_else(|| "a sealed record is not written in base64".to_owned())
+    decoded.ok_or_else(|| "a sealed record must be written in base64".to_owned())
 }

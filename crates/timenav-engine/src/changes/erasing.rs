@@ -9,7 +9,7 @@ use super::Change;
 pub(crate) struct EventsGone {
     /// How many.
     pub(crate) events_count: u64,
-    /// How many payloads went, those of forks too.
+    /// How many payloads were erased, including those of forks.
     pub(crate) payloads_count: u64,
     /// How many forks lost something.
     pub(crate) forks_count: u64,

@@ -202,7 +202,7 @@ impl Adopt {
                 return Err(Refusal::invalid("map", format!("there is no user `{ours}` here")));
             }
             if before.role(theirs).is_none() {
-                let detail = format!("`{theirs}` might do nothing on the timeline there, so nothing can be taken over");
+                let detail = format!("`{theirs}` had no role on the timeline there, so there is nothing to map");
                 return Err(Refusal::invalid("map", detail));
             }
             let lists = [
@@ -346,8 +346,8 @@ impl Deciding for HandOver {
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimelineMade>, Refusal> {
         if *draft.timeline() == TimelineId::main() {
-            let detail = "every service has a `main` of its own, so none could adopt this one: fork it under another name, \
-                          and hand the fork over";
+            let detail = "every service has its own `main`, so no other could adopt this one: fork it under another \
+                          name, and hand over the fork";
             return Err(Refusal::invalid("timeline_id", detail));
         }
         let ledger = draft.aimed()?;

@@ -155,7 +155,7 @@ impl Deciding for EraseEvent {
         let known = draft.known_event(ledger, event_id).ok_or_else(missing)?;
         let own = draft.own_layer(ledger);
         if known.versions.iter().any(|version| version.layer < own) {
-            let detail = "the event was recorded on a timeline that this one was forked from; erase it there";
+            let detail = "the event was recorded on a timeline this one was forked from; erase it there";
             return Err(Refusal::invalid("event_id", detail));
         }
         let position = known.versions.last().map(|version| version.position).ok_or_else(missing)?;

@@ -39,7 +39,7 @@ impl Deciding for EndTimeline {
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimelineOver>, Refusal> {
         let id = draft.timeline();
         if *id == TimelineId::main() {
-            let detail = "`main` is the timeline of requests that name none, and never ends";
+            let detail = "requests that name no timeline use `main`, so it cannot be ended";
             return Err(Refusal::invalid("timeline_id", detail));
         }
         draft.check_standing(id)?;

@@ -177,7 +177,7 @@ impl EraseEvents {
 /// Returns the refusal of an event that is to be erased where it was not recorded.
 pub(crate) fn not_own(event_id: &EventId) -> Refusal {
     let detail = format!(
-        "`{event_id}` was recorded on a timeline that this one was forked from; erase it there, with `include_forks`"
+        "`{event_id}` was recorded on a timeline this one was forked from; erase it there, with `include_forks`"
     );
     Refusal::invalid("event_ids", detail)
 }
@@ -195,8 +195,8 @@ fn admit_on_forks(draft: &Draft<'_>, forks: &BTreeSet<TimelineId>, include_forks
     }
     if !include_forks {
         let detail = format!(
-            "{} timelines go on from this one and would lose the events too: set `include_forks` to true, as an admin of \
-             each",
+            "{} forks of this timeline would lose the events too: set `include_forks` to true, as an admin of each of \
+             them",
             forks.len()
         );
         return Err(Refusal::invalid("include_forks", detail));
@@ -237,8 +237,8 @@ fn holdings_of_forks(
             if let Some(ended) = known.versions.iter().find(|version| !is_written(version.layer)) {
                 let name = state.lineage.get(ended.layer).map_or_else(String::new, ToString::to_string);
                 let detail = format!(
-                    "`{event_id}` was changed on `{name}`, which has ended, and `{fork}` goes on from it; erase it when the \
-                     contents of `{name}` are gone"
+                    "`{event_id}` was changed on `{name}`, which has ended, and `{fork}` is a fork of it; erase it \
+                     when the contents of `{name}` are gone"
                 );
                 return Err(Refusal::invalid("include_forks", detail));
             }
@@ -408,7 +408,7 @@ impl Deciding for EraseReads {
         let kept = KeptReads::parse(salt, &entry.payload).map_err(|error| Refusal::Damaged(error.to_string()))?;
         // What stands in place of the payload must fit the entry as it did, or nobody can check it any more.
         if kept.root() != record.payload_hash {
-            return Err(Refusal::Damaged(format!("the reads of entry {at} are not those that were signed")));
+            return Err(Refusal::Damaged(format!("the reads of entry {at} are not the ones that were signed")));
         }
         let runs = self.which.runs(&kept)?;
         let left = kept.without(|number, _| runs.contains(number as u64));
@@ -431,7 +431,7 @@ impl WhichReads {
         if let Self::Numbers(numbers) = self
             && let Some(beyond) = numbers.iter().find(|number| **number as usize >= kept.len())
         {
-            let detail = format!("the entry tells of {} reads, counted from 0, and has no read {beyond}", kept.len());
+            let detail = format!("the entry has {} reads, counted from 0, and no read {beyond}", kept.len());
             return Err(Refusal::invalid("reads", detail));
         }
         let mut runs = PositionRuns::default();

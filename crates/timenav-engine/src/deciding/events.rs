@@ -23,6 +23,57 @@ pub(crate) struct RecordEvents {
     pub(crate) each: bool,
 }
 
+/// Find out what recording events one by one would do, and record nothing. Of those that would be new, the ids are
+/// answered.
+pub(crate) struct CompareEvents {
+    pub(crate) events: Vec<PreparedEvent>,
+}
+
+impl Asking for CompareEvents {
+    fn action(&self) -> Action {
+        Action::RecordEvent
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::Timeline
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        needs(&self.events)
+    }
+
+    fn events_count(&self) -> usize {
+        self.events.len()
+    }
+}
+
+impl Deciding for CompareEvents {
+    type Change = EventsRecorded;
+
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<EventsRecorded>, Refusal> {
+        let ledger = draft.aimed()?;
+        let (mut event_ids, mut taken, mut differing) = (Vec::new(), 0, Vec::new());
+        for (index, event) in self.events.iter().enumerate() {
+            match compare(draft, ledger, event) {
+                Compared::Same => {}
+                Compared::Different => differing.push(index),
+                Compared::New => {
+                    event_ids.push(event.event_id.clone());
+                    taken += 1;
+                }
+            }
+        }
+        let position = draft.last_position(ledger);
+        Ok(draft.done(ledger, position, EventsRecorded { event_ids, taken, differing }))
+    }
+}
+
+/// Returns what must be known to compare events with those that are recorded.
+fn needs(events: &[PreparedEvent]) -> Needs<'_> {
+    let events = events.iter().map(|event| &event.event_id).collect();
+    Needs { events, endings: true, ..Needs::default() }
+}
+
 /// An event with everything that can be made ready before its turn comes.
 pub(crate) struct PreparedEvent {
     pub(crate) event_id: EventId,
@@ -50,8 +101,7 @@ impl Asking for RecordEvents {
     }
 
     fn needs(&self) -> Needs<'_> {
-        let events = self.events.iter().map(|event| &event.event_id).collect();
-        Needs { events, endings: true, ..Needs::default() }
+        needs(&self.events)
     }
 
     fn events_count(&self) -> usize {
@@ -91,7 +141,7 @@ impl RecordEvents {
         for (index, event) in self.events.iter().enumerate() {
             let id = || event.event_id.to_string();
             if !seen.insert(&event.event_id) {
-                let detail = format!("the id `{}` stands twice in the request", id());
+                let detail = format!("the id `{}` appears twice in the request", id());
                 return Err(Refusal::Invalid { field: format!("{index}/event_id"), detail });
             }
             match compare(draft, ledger, event) {

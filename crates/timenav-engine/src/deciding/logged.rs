@@ -82,7 +82,7 @@ impl Deciding for LogRead {
         if self.is_answered
             && let Err((code, why)) = draft.check_reader(self.demands)
         {
-            let detail = format!("this was answered, since it was allowed when it was asked: {why}");
+            let detail = format!("this was answered because it was still allowed when it was requested: {why}");
             let (ledger, position) = draft.append_refusal(self.operation, code, &detail)?;
             return Ok(draft.done(ledger, position, ReadLogged { seen: None }));
         }

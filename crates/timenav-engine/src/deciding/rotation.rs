@@ -28,7 +28,7 @@ impl Deciding for RotateSigningKey {
     /// The checkpoint over the entry is signed by both.
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
         let next = draft.doors().next_signer.clone();
-        let next = next.ok_or(Refusal::FeatureDisabled { what: "rotating the signing key without a next one" })?;
+        let next = next.ok_or(Refusal::FeatureDisabled { what: "rotating the signing key without a new one" })?;
         let ledger = draft.ledger_of_service(draft.timeline())?;
         let timeline = draft.timeline();
         let named = |signer: &dyn Signer| {

@@ -27,7 +27,7 @@ pub(crate) fn admit(draft: &mut Draft<'_>, asking: &dyn Asking) -> Result<(), Re
     }
     check(draft, asking)?;
     if timeline.is_system() && aim.is_about_a_timeline() {
-        let detail = "`system` holds facts of the service; its clock is the host's, and it has no events";
+        let detail = "`system` holds data about the service itself; its clock is host time, and it has no events";
         return Err(Refusal::invalid("timeline_id", detail));
     }
     if aim != Aim::TimelineOrNew || draft.look(timeline).is_some() {

@@ -71,7 +71,8 @@ impl ForkPoint {
     fn check_name(&self, id: &TimelineId) -> Result<(), Refusal> {
         let mut layers = self.lineage.iter().filter(|layer| layer.came_with().is_some());
         let Some(layer) = layers.find(|layer| layer.told() == *id) else { return Ok(()) };
-        let detail = format!("the fork would go on from `{layer}`, whose entries are under that name too");
+        let detail =
+            format!("the fork cannot be called that: it would continue from `{layer}`, which has the same name");
         Err(Refusal::invalid("timeline_id", detail))
     }
 
@@ -191,7 +192,7 @@ pub(super) fn check_new(draft: &Draft<'_>, counted: usize) -> Result<UserId, Ref
     let created_by = UserId::new(draft.actor().name()).map_err(|error| Refusal::id("user_id", error))?;
     let max = draft.options().timelines_per_user_max;
     if matches!(draft.actor(), Actor::Caller(_)) && draft.made_by(&created_by) + counted > max {
-        return Err(Refusal::LimitReached { what: "timelines that you have made", max });
+        return Err(Refusal::LimitReached { what: "timelines that you created", max });
     }
     Ok(created_by)
 }

@@ -57,7 +57,7 @@ pub(crate) async fn heads_moved(
             let size = known.head.frontier.size();
             let is_longer = state.head.frontier.size() > size && state.head.key == known.head.key;
             if !is_longer || root_at(store, known.head.key, size).await? != known.root {
-                let what = format!("timeline `{}` does not go on from its {size} entries", state.head.id);
+                let what = format!("timeline `{}` does not continue its {size} entries", state.head.id);
                 return Err(Refusal::Damaged(what));
             }
         }

@@ -69,7 +69,7 @@ pub(crate) async fn compare_with_signed(
     let mut findings = Accepted::default();
     let mut accept = |compared: Result<(), OpenError>| match compared {
         Err(error) if options.accept_rollback && error.is_about_history() => {
-            tracing::warn!(%error, "starting although the database is not what was signed, as the operator asked");
+            tracing::warn!(%error, "starting although the database does not match what was signed, as the operator asked");
             let text = error.to_string();
             // What is about one timeline stands on it too: its next checkpoint signs what is there.
             let about = error.timeline().filter(|timeline| heads.get(timeline).is_some());
@@ -294,8 +294,8 @@ fn warn_of_retired_key(timelines: usize) {
     if timelines > 0 {
         tracing::warn!(
             timelines,
-            "{timelines} timelines have gone over to another signing key than the one in the data folder, and no rotation is \
-             under way: if the key is an older copy, stop the service and put the newer one back"
+            "{timelines} timelines use another signing key than the one in the data folder, and no rotation is in \
+             progress: if the key is an older copy, stop the service and put the newer one back"
         );
     }
 }

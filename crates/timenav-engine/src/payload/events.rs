@@ -24,7 +24,7 @@ pub(crate) struct Corrected<'a> {
 pub(crate) struct Intervened<'a> {
     pub(crate) intervention_id: String,
     pub(crate) event_id: String,
-    /// In the words of who intervened.
+    /// What was done, in the words of whoever intervened.
     pub(crate) action: String,
     /// The virtual moment of the intervention.
     pub(crate) time: String,

@@ -7,6 +7,7 @@ use serde_json::Value;
 use timenav_core::access::Demand;
 use timenav_core::horizon::Horizon;
 
+use crate::event_filter::FilterTexts;
 use crate::horizon::HorizonUse;
 use crate::json::json;
 
@@ -18,6 +19,7 @@ pub(crate) enum Reading {
     AccessLogs {
         time_range: String,
     },
+    AggregateEvents(EventsCounted),
     Anchors {},
     ApiKeys {},
     Bundle {},
@@ -52,12 +54,7 @@ pub(crate) enum Reading {
     Event {
         event_id: String,
     },
-    ExportEvents {
-        as_of: Option<String>,
-        format: String,
-        location: String,
-        time_range: String,
-    },
+    ExportEvents(EventsExported),
     /// That a timeline was forked.
     Fork {
         timeline_id: String,
@@ -82,9 +79,7 @@ pub(crate) enum Reading {
     Restrictions {},
     ScanEvents(EventsFound),
     Sessions {},
-    Stream {
-        topics: Vec<String>,
-    },
+    Stream(EventsWatched),
     Tile {},
     Timeline {},
     Timelines {},
@@ -95,14 +90,94 @@ pub(crate) enum Reading {
     Users {},
 }
 
+/// The word for the last ones first.
+pub(crate) const NEWEST: &str = "newest";
+
+/// Keys of attributes, with values that they were to have.
+type Attributes = BTreeMap<String, Vec<String>>;
+
 /// Which events were looked for.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct EventsFound {
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) actor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) as_of: Option<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) attribute: Attributes,
     pub(crate) location: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) order: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) source: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) text: Option<String>,
     pub(crate) time_range: String,
 }
+
+/// Which events were written as a file.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct EventsExported {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) actor: Option<String>,
+    pub(crate) as_of: Option<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) attribute: Attributes,
+    pub(crate) format: String,
+    pub(crate) location: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) order: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) source: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) text: Option<String>,
+    pub(crate) time_range: String,
+}
+
+/// What was watched, and of which events.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct EventsWatched {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) actor: Option<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) attribute: Attributes,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) source: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) text: Option<String>,
+    pub(crate) topics: Vec<String>,
+}
+
+/// Which events were counted, and by what.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct EventsCounted {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) actor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) as_of: Option<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) attribute: Attributes,
+    pub(crate) by: String,
+    pub(crate) location: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) source: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) text: Option<String>,
+    pub(crate) time_range: String,
+}
+
+macro_rules! filtered {
+    ($($name:ident),*) => {$(
+        impl $name {
+            /// Adds by what the events were filtered.
+            pub(crate) fn filtered_by(&mut self, texts: &FilterTexts) {
+                let FilterTexts { text, actor, source, attributes } = texts.clone();
+                (self.text, self.actor, self.source, self.attribute) = (text, actor, source, attributes);
+            }
+        }
+    )*};
+}
+filtered!(EventsFound, EventsExported, EventsWatched, EventsCounted);
 
 impl Reading {
     /// Returns the word for what is read.
@@ -110,6 +185,7 @@ impl Reading {
         match self {
             Self::AccessControl {} => "access_control",
             Self::AccessLogs { .. } => "access_logs",
+            Self::AggregateEvents(_) => "aggregate_events",
             Self::Anchors {} => "anchors",
             Self::ApiKeys {} => "api_keys",
             Self::Bundle {} => "bundle",
@@ -122,7 +198,7 @@ impl Reading {
             Self::Entries { .. } => "entries",
             Self::EraseEvents { .. } => "erase_events",
             Self::Event { .. } => "event",
-            Self::ExportEvents { .. } => "export_events",
+            Self::ExportEvents(_) => "export_events",
             Self::Fork { .. } => "fork",
             Self::HeadStatement {} => "head_statement",
             Self::ManipulateEvent { .. } => "manipulate_event",
@@ -132,7 +208,7 @@ impl Reading {
             Self::Restrictions {} => "restrictions",
             Self::ScanEvents(_) => "scan_events",
             Self::Sessions {} => "sessions",
-            Self::Stream { .. } => "stream",
+            Self::Stream(_) => "stream",
             Self::Tile {} => "tile",
             Self::Timeline {} => "timeline",
             Self::Timelines {} => "timelines",
@@ -146,10 +222,11 @@ impl Reading {
     /// Returns how it treats a key with a horizon.
     pub(crate) const fn horizon(&self) -> HorizonUse {
         match self {
-            Self::Clock {}
+            Self::AggregateEvents(_)
+            | Self::Clock {}
             | Self::ClockStream {}
             | Self::Event { .. }
-            | Self::ExportEvents { .. }
+            | Self::ExportEvents(_)
             | Self::MonitorEvents(_)
             | Self::ScanEvents(_) => HorizonUse::Honored,
             // Hashes, sizes and positions of a ledger count what lies beyond; views, differences and the paths of
@@ -173,7 +250,7 @@ impl Reading {
             | Self::Prune {}
             | Self::Restrictions {}
             | Self::Sessions {}
-            | Self::Stream { .. }
+            | Self::Stream(_)
             | Self::Tile {}
             | Self::Timeline {}
             | Self::Timelines {}
@@ -204,8 +281,9 @@ impl Reading {
 /// this version does not write. The writer asks core for it, and so does a scan.
 pub(crate) fn demanded(operation: &str) -> Option<&'static [&'static [Demand]]> {
     Some(match operation {
-        "anchors" | "check_timeline" | "clock" | "clock_stream" | "entries" | "event" | "export_events" | "fork"
-        | "monitor_events" | "monitor_paradox" | "scan_events" | "stream" | "timelines_diff" => &[&[Demand::Look]],
+        "aggregate_events" | "anchors" | "check_timeline" | "clock" | "clock_stream" | "entries" | "event"
+        | "export_events" | "fork" | "monitor_events" | "monitor_paradox" | "scan_events" | "stream"
+        | "timelines_diff" => &[&[Demand::Look]],
         "checkpoint" | "head_statement" | "timeline" => &[&[Demand::Inspect]],
         // Hashes are not entries, which tell of clocks and events.
         // Of one's own key, or of another's.
@@ -226,7 +304,8 @@ pub(crate) fn demanded(operation: &str) -> Option<&'static [&'static [Demand]]> 
 /// Returns how what is read treats a key with a horizon, by the word for it. A scan goes by it, and [`Reading::horizon`] is the same.
 pub(crate) fn horizon_of(operation: &str) -> HorizonUse {
     match operation {
-        "clock" | "clock_stream" | "event" | "export_events" | "monitor_events" | "scan_events" => HorizonUse::Honored,
+        "aggregate_events" | "clock" | "clock_stream" | "event" | "export_events" | "monitor_events"
+        | "scan_events" => HorizonUse::Honored,
         _ => HorizonUse::Refused,
     }
 }

@@ -20,6 +20,7 @@ use timenav_core::time::{Instant, TimeScale, Virtual, Wall, parse_duration};
 use super::*;
 use crate::action::{Action, Topic};
 use crate::event_content::{CauseContent, event_content, event_draft};
+use crate::event_filter::FilterTexts;
 use crate::json::{json, raw, read};
 
 fn at<S: TimeScale>(seconds: i64) -> Instant<S> {
@@ -321,7 +322,19 @@ fn of_the_service() -> Vec<(Action, String)> {
 }
 
 fn found(as_of: Option<&str>) -> EventsFound {
-    EventsFound { as_of: as_of.map(str::to_owned), location: "Rome".to_owned(), time_range: "..".to_owned() }
+    let (location, time_range) = ("Rome".to_owned(), "..".to_owned());
+    EventsFound { as_of: as_of.map(str::to_owned), location, time_range, ..EventsFound::default() }
+}
+
+/// What events are filtered by, whole.
+fn filter() -> FilterTexts {
+    let some = |text: &str| Some(text.to_owned());
+    let attributes = [("net".to_owned(), vec!["us".to_owned(), "ak".to_owned()])].into();
+    FilterTexts { text: some("quake"), actor: some("ada"), source: some("usgs"), attributes }
+}
+
+fn watched() -> EventsWatched {
+    EventsWatched { topics: vec!["clock".to_owned(), "events".to_owned()], ..EventsWatched::default() }
 }
 
 /// What is read, with parameters.
@@ -330,18 +343,32 @@ fn readings() -> Vec<Reading> {
     let range = || text("..");
     let paradoxes = |kinds, observations| Reading::MonitorParadox { kinds, observations, time_range: range() };
     let checked = |as_of| Reading::CheckTimeline { as_of, significant_event: text("e") };
-    let exported =
-        |as_of| Reading::ExportEvents { as_of, format: text("csv"), location: text("Rome"), time_range: range() };
+    let exported = |as_of| {
+        let (format, location, time_range) = (text("csv"), text("Rome"), range());
+        EventsExported { as_of, format, location, time_range, ..EventsExported::default() }
+    };
+    let mut counted =
+        EventsCounted { by: text("time"), location: text("Rome"), time_range: range(), ..EventsCounted::default() };
+    counted.filtered_by(&filter());
+    let mut filtered = (found(None), exported(None), watched());
+    filtered.0.filtered_by(&filter());
+    filtered.1.filtered_by(&filter());
+    filtered.2.filtered_by(&filter());
+    (filtered.0.order, filtered.1.order) = (Some(NEWEST), Some(NEWEST));
     vec![
-        Reading::Stream { topics: vec![text("clock"), text("events")] },
+        Reading::Stream(watched()),
+        Reading::MonitorEvents(filtered.0),
+        Reading::ExportEvents(filtered.1),
+        Reading::Stream(filtered.2),
+        Reading::AggregateEvents(counted),
         paradoxes(Some(vec![text("grandfather")]), false),
         paradoxes(None, true),
         checked(None),
         checked(Some(text("7"))),
         Reading::MonitorEvents(found(None)),
         Reading::ScanEvents(found(Some("7"))),
-        exported(None),
-        exported(Some(text("7"))),
+        Reading::ExportEvents(exported(None)),
+        Reading::ExportEvents(exported(Some(text("7")))),
         Reading::TimelinesDiff { a: text("main"), b: text("other") },
         Reading::Fork { timeline_id: text("other") },
         Reading::AccessLogs { time_range: range() },

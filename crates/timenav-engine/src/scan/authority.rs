@@ -47,7 +47,7 @@ pub(super) fn check(powers: &Powers, claim: &Claim<'_>) -> Result<(), String> {
     let Claim { record, authority, .. } = claim;
     let (version, newest) = (authority.directory, powers.version());
     if version > newest {
-        return Err(format!("the entry tells of version {version} of the directory, and `system` of {newest} changes"));
+        return Err(format!("the entry names version {version} of the directory, but `system` has {newest} changes"));
     }
     // What this program does not know, it cannot judge.
     let Some(action) = Action::of(record) else { return Ok(()) };
@@ -74,24 +74,26 @@ pub(super) fn check(powers: &Powers, claim: &Claim<'_>) -> Result<(), String> {
         // What this program does not know, it cannot judge.
         Demanded::Reading => decide_reading(standing, &record.subject),
         Demanded::Nothing if action == Action::RenewSession && record.subject != authority.key => {
-            return Err(format!("the entry renews `{}`, and was asked for in `{}`", record.subject, authority.key));
+            return Err(format!("the entry renews `{}`, but was requested in `{}`", record.subject, authority.key));
         }
         Demanded::Nothing => Ok(()),
-        Demanded::Service => return Err(format!("the service alone does this, and the entry names `{user_id}`")),
+        Demanded::Service => return Err(format!("only the service does this, but the entry names `{user_id}`")),
     };
     let word = action.word();
-    decided.map_err(|denial| format!("`{user_id}` might not `{word}` at version {version} of the directory: {denial}"))
+    decided.map_err(|denial| {
+        format!("`{user_id}` was not allowed to `{word}` at version {version} of the directory: {denial}")
+    })
 }
 
 /// Returns the key or session that is named, if it is one of the user who is named.
 fn shown<'p>(powers: &'p Powers, (id, named): (&str, &str)) -> Result<&'p Shown, String> {
     let shown =
-        powers.shown(id).ok_or_else(|| format!("the entry names `{id}`, and no such key or session was made"))?;
+        powers.shown(id).ok_or_else(|| format!("the entry names `{id}`, but no such key or session was created"))?;
     let user_id = &shown.user_id;
     if user_id.as_str() == named {
         return Ok(shown);
     }
-    Err(format!("the entry names `{named}`, and `{id}` is one of `{user_id}`"))
+    Err(format!("the entry names `{named}`, but `{id}` belongs to `{user_id}`"))
 }
 
 /// Returns who asked, by key and user as they are named, and how they stood.
@@ -103,7 +105,7 @@ fn standing<'p>(
     let (shown, id, version) = (shown(powers, named)?, named.0, claim.authority.directory);
     let user_id = &shown.user_id;
     if !shown.is_there(version) {
-        return Err(format!("the entry names `{id}`, which was not there at version {version} of the directory"));
+        return Err(format!("the entry names `{id}`, which did not exist at version {version} of the directory"));
     }
     if let Some(end) = shown.expires_at.filter(|end| claim.is_of_host && claim.recorded_at >= *end) {
         return Err(format!("the entry names `{id}`, which had expired at {end}"));
@@ -152,7 +154,7 @@ fn check_reads(powers: &Powers, claim: &Claim<'_>) -> Result<(), String> {
         let (operation, version) = (&read.action, claim.authority.directory);
         check_horizon(powers, claim, &read.key, (operation, horizon_of(operation)))?;
         decide_reading(standing, operation).map_err(|denial| {
-            format!("`{user_id}` might not read `{operation}` at version {version} of the directory: {denial}")
+            format!("`{user_id}` was not allowed to read `{operation}` at version {version} of the directory: {denial}")
         })
     })
 }
@@ -180,7 +182,7 @@ fn check_nobody(powers: &Powers, claim: &Claim<'_>, action: Action) -> Result<()
     if may {
         return Ok(());
     }
-    Err(format!("the entry names `{}` and neither a key nor a session, and says `{}`", record.actor, record.action))
+    Err(format!("the entry names `{}` but neither a key nor a session, and says `{}`", record.actor, record.action))
 }
 
 /// Whoever logs in shows a password, and asks in the session that begins with the entry.
@@ -191,11 +193,11 @@ fn check_log_in(powers: &Powers, claim: &Claim<'_>) -> Result<(), String> {
     let Some(session) = session else { return Ok(()) };
     let is_one = session.session_id.as_str() == authority.key && session.user_id.as_str() == record.actor;
     if !is_one || record.subject != authority.key {
-        return Err(format!("the entry names `{}` and `{}`, and begins another session", record.actor, authority.key));
+        return Err(format!("the entry names `{}` and `{}`, but starts another session", record.actor, authority.key));
     }
     let (user_id, version) = (&session.user_id, authority.directory);
     if powers.user(user_id, version).is_none() || !powers.has_password(user_id, version) {
-        return Err(format!("there was no password of `{user_id}` at version {version} of the directory"));
+        return Err(format!("`{user_id}` had no password at version {version} of the directory"));
     }
     Ok(())
 }
@@ -280,7 +282,7 @@ async fn replay(request: &ScanRequest<'_>) -> Result<Result<Powers, String>, Sto
         return Ok(Err("there is no timeline `system`".to_owned()));
     };
     let signed = keys_of_system(&request.keys).and_then(|keys| open_newest(&head, &keys, request.verify).ok());
-    let Some(signed) = signed else { return Ok(Err("`system` has no head that is signed".to_owned())) };
+    let Some(signed) = signed else { return Ok(Err("`system` has no signed head".to_owned())) };
     let ledger = LedgerScan::new(system.as_str(), Vec::new());
     let mut carried = Carried { ledger, told: DirectoryTold::default(), unread: false };
     let (size, mut at) = (head.frontier.size(), 0);
@@ -296,7 +298,7 @@ async fn replay(request: &ScanRequest<'_>) -> Result<Result<Powers, String>, Sto
     let is_damaged = unread || ledger.is_damaged();
     let (findings, _) = ledger.finish(&head.frontier, Some(&signed));
     if is_damaged || !findings.is_empty() {
-        return Ok(Err("`system` is not as it was signed: scan it".to_owned()));
+        return Ok(Err("`system` does not match what was signed: scan it".to_owned()));
     }
     Ok(Ok(told.into_powers()))
 }

@@ -49,7 +49,7 @@ impl DirectoryTold {
             return Ok(());
         }
         Err(format!(
-            "the entry tells of version {told} of the directory, and the entries before it lead to version {made}"
+            "the entry names version {told} of the directory, but the entries before it lead to version {made}"
         ))
     }
 

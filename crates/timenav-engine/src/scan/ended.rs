@@ -18,7 +18,7 @@ pub(super) async fn compare_tree(source: &dyn ScanSource, ended: &EndedTimeline)
     let mut findings = Findings::default();
     let root = tree::root(source, ended.key, ended.size, &mut findings).await?;
     if root.is_some_and(|root| root != ended.root) {
-        let evidence = format!("the tree of `{}`, which has ended, is not the one that it ended with", ended.id);
+        let evidence = format!("the tree of `{}`, which has ended, is not the one it ended with", ended.id);
         findings.add(FindingKind::CheckpointMismatch, None, evidence);
     }
     Ok(findings)
@@ -35,7 +35,8 @@ pub(super) async fn walk(
 ) -> Result<Scan, StoreError> {
     let EndedTimeline { key, size, root, .. } = *ended;
     for mark in marks.iter().filter(|mark| mark.size > size) {
-        let evidence = format!("the checkpoint {} signs {} entries, and it ended with {size}", mark.from, mark.size);
+        let evidence =
+            format!("the checkpoint {} covers {} entries, but the timeline ended with {size}", mark.from, mark.size);
         findings.add(FindingKind::Rollback, Some(size), evidence);
     }
     let marks = marks.into_iter().filter(|mark| mark.size <= size).collect();
@@ -73,7 +74,8 @@ pub(super) async fn walk(
     findings.append(found);
     let outcome = Outcome::new(findings, &good);
     let mut not_checked = vec![
-        "The timeline has ended: what its entries say may be gone, and tables were not compared with them.".to_owned(),
+        "The timeline has ended: contents of its entries may be gone, and tables were not compared with them."
+            .to_owned(),
     ];
     not_checked.extend(report::not_checked(request, size, 0));
     Ok(Scan {

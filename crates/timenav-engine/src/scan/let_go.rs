@@ -87,7 +87,7 @@ impl LetGo {
             }
         }
         if untold > 0 {
-            findings.add(FindingKind::SweepMismatch, None, format!("there are {untold} more faults of sweeps"));
+            findings.add(FindingKind::SweepMismatch, None, format!("there are {untold} more faults in sweeps"));
         }
     }
 }

@@ -184,8 +184,8 @@ impl Rebuilding {
     pub(crate) fn erased_after_export(&mut self, record: &LeafRecord<'_>, payload: &[u8]) -> Result<(), String> {
         let size = self.frontier.size();
         let again = || {
-            "something of it was erased while it was exported, by an entry that tells of others which are not in it: \
-             export the timeline again"
+            "something was erased during the export, by an entry that covers others which are not in the file: export \
+             the timeline again"
                 .to_owned()
         };
         let recorded_at = parse_timestamp(&record.recorded_at).map_err(|error| error.to_string())?;
@@ -233,7 +233,7 @@ impl Rebuilding {
         let salt: [u8; Salt::BYTES] = match (salt.is_empty(), salt.try_into()) {
             (true, _) => [0; Salt::BYTES],
             (false, Ok(salt)) => salt,
-            (false, Err(_)) => return Err(at("its salt is none")),
+            (false, Err(_)) => return Err(at("its salt is invalid")),
         };
         // That a sweep names it was checked before.
         let is_let_go = is_gone && LetGoClass::of(&record.action).is_some();
@@ -278,7 +278,7 @@ impl Rebuilding {
         self.counts.push(marks.events_count);
         self.less += self.amended.fewer.get(&position).copied().unwrap_or_default();
         let stand = u64::try_from(marks.events_count - self.less);
-        self.clock_entry = u64::try_from(marks.clock_entry).map_err(|_| at("it tells of no clock"))?;
+        self.clock_entry = u64::try_from(marks.clock_entry).map_err(|_| at("it has no clock"))?;
         self.frontier.push(leaf_hash(leaf));
         // The event is there twice, as an entry and as a row.
         self.rows_bytes += 2 * (leaf.len() + payload.len()) + ROW_BYTES;
@@ -287,7 +287,7 @@ impl Rebuilding {
             leaf: leaf.to_vec(),
             salt: Salt::from_bytes(salt),
             payload: payload.to_vec(),
-            events_count: stand.map_err(|_| at("fewer events stand than none"))?,
+            events_count: stand.map_err(|_| at("the count of events is below zero"))?,
             clock_entry: self.clock_entry,
         });
         Ok(())
@@ -298,7 +298,7 @@ impl Rebuilding {
             return Err(format!("the anchor `{}` is set twice", anchor.anchor_id));
         }
         if self.anchor_ids.len() > ANCHORS_PER_TIMELINE_MAX {
-            return Err(format!("a timeline has {ANCHORS_PER_TIMELINE_MAX} anchors at most"));
+            return Err(format!("a timeline can have at most {ANCHORS_PER_TIMELINE_MAX} anchors"));
         }
         if anchor.description.len() > DESCRIPTION_BYTES_MAX {
             return Err(format!("the description of the anchor `{}` is too long", anchor.anchor_id));
@@ -313,7 +313,7 @@ impl Rebuilding {
     pub(crate) fn data(&mut self, mut record: DataRecord) -> Result<(), String> {
         let is_inherited = self.inherited_data_ids.contains(&record.data_id);
         if is_inherited || !self.data_ids.insert(record.data_id.clone()) {
-            return Err(format!("the sealed record `{}` is there twice", record.data_id));
+            return Err(format!("the sealed record `{}` appears twice", record.data_id));
         }
         if let Some(by) = record.erased {
             self.replay.data_is_gone(record.position, by);
@@ -345,12 +345,12 @@ impl Rebuilding {
         self.check_inherited(&event_id, before, (inherited, &made))?;
         if ends {
             let Some(Newest { position: Some(version), stands: true }) = before else {
-                return Err(format!("no version of the event `{event_id}` stands before it"));
+                return Err(format!("there is no version of the event `{event_id}` before it"));
             };
             self.versions.insert(name, Newest { position: Some(version), stands: false });
             self.rows.ends.push(EventEnd { event_id: event_id.clone(), position: version, until: position });
         } else if let (Some(Newest { position: Some(_), stands: true }), Made::Version(_)) = (before, &made) {
-            return Err(format!("the event `{event_id}` is recorded already"));
+            return Err(format!("the event `{event_id}` is already recorded"));
         }
         match made {
             Made::Version(content) => self.version(position, event_id, content),
@@ -382,15 +382,15 @@ impl Rebuilding {
             return Ok(());
         }
         if !inherited {
-            return Err(format!("the event `{event_id}` is one of a timeline that this one goes on from"));
+            return Err(format!("the event `{event_id}` belongs to a timeline this one was forked from"));
         }
-        Err(format!("it is about an event `{event_id}` of a timeline that this one does not go on from"))
+        Err(format!("it is about an event `{event_id}` of a timeline this one was not forked from"))
     }
 
     fn version(&mut self, position: u64, event_id: EventId, content: Vec<u8>) -> Result<(), String> {
-        let content = String::from_utf8(content).map_err(|_| "its event is no text".to_owned())?;
+        let content = String::from_utf8(content).map_err(|_| "its event is not text".to_owned())?;
         let draft = event_draft(&content).filter(|draft| draft.event_id.as_ref() == Some(&event_id));
-        let draft = draft.ok_or_else(|| format!("it does not tell of the event `{event_id}`"))?;
+        let draft = draft.ok_or_else(|| format!("it does not mention the event `{event_id}`"))?;
         draft.check().map_err(|error| format!("the event `{event_id}`: {}: {}", error.field, error.detail))?;
         let columns = columns_of(self.gazetteer.as_deref(), &draft);
         self.versions.insert(event_hash(&event_id), Newest { position: Some(position), stands: true });
@@ -430,18 +430,18 @@ impl Rebuilding {
             let at = finding.position.map_or_else(String::new, |position| format!("entry {position}: "));
             return Err(at + &finding.evidence);
         }
-        let state = replay.into_carried().ok_or("its first entry does not tell of its making")?;
+        let state = replay.into_carried().ok_or("its first entry does not record its creation")?;
         // What is gone on a timeline that it goes on from may have stood, and may stand here.
         let is_known = is_known && erased_later == 0;
         if is_known && i64::try_from(standing) != Ok(state.events_count) {
-            return Err(format!("{} events stand by its entries, and {standing} are told of", state.events_count));
+            return Err(format!("its entries lead to {} events, but it says {standing}", state.events_count));
         }
-        let events_count = u64::try_from(state.events_count).map_err(|_| "fewer events stand than none")?;
+        let events_count = u64::try_from(state.events_count).map_err(|_| "the count of events is below zero")?;
         check_location(state.clock.location.as_deref())?;
         let last_count = count_events(&counts, &fewer)?;
         let stood = later.iter().filter(|later| later.took_an_event()).count() as u64;
         if is_known && last_count.is_some_and(|last| last != standing + stood) {
-            return Err("what its entries say of erased events is not what they leave".to_owned());
+            return Err("what its entries say about erased events does not match what is left".to_owned());
         }
         let ready = Ready {
             frontier: self.frontier,
@@ -470,7 +470,7 @@ fn count_events(counts: &[i64], fewer: &BTreeMap<u64, i64>) -> Result<Option<u64
     for (position, count) in (0..).zip(counts) {
         less += fewer.get(&position).copied().unwrap_or_default();
         let stand = u64::try_from(count - less);
-        last = Some(stand.map_err(|_| format!("entry {position}: fewer events stand than none"))?);
+        last = Some(stand.map_err(|_| format!("entry {position}: the count of events is below zero"))?);
     }
     Ok(last)
 }

@@ -31,7 +31,7 @@ pub struct Scan {
     pub findings_untold: u64,
     /// What was checked.
     pub checked: Vec<Checked>,
-    /// What was not checked, a sentence each.
+    /// What was not checked, one sentence each.
     pub not_checked: Vec<String>,
     /// The checkpoint of the tree that was scanned, where it is kept.
     pub checkpoint: Option<String>,
@@ -67,7 +67,7 @@ pub(super) fn without_snapshot(request: &ScanRequest<'_>, findings: Findings) ->
         findings: outcome.findings,
         findings_untold: outcome.untold,
         checked: Vec::new(),
-        not_checked: vec!["Nothing else was checked, since it is not known what there should be.".to_owned()],
+        not_checked: vec!["Nothing else was checked, because there is nothing to compare it with.".to_owned()],
         checkpoint: None,
         signed: None,
         size: 0,
@@ -91,20 +91,19 @@ pub(super) fn details(request: &ScanRequest<'_>, outcome: &Outcome, size: u64) -
     let count = outcome.findings.len() as u64 + outcome.untold;
     let Some(first) = outcome.findings.first() else {
         return format!(
-            "No tampering was found: the {size} entries of `{timeline}` are as they were signed, as far as the depth \
-             `{depth}` looks."
+            "No tampering found: the {size} entries of `{timeline}` match what was signed (depth `{depth}`)."
         );
     };
     let findings = if count == 1 { "1 finding".to_owned() } else { format!("{count} findings") };
     let at = first.position.map_or_else(String::new, |position| format!(" at {position}"));
     let which = if count == 1 { "it is" } else { "the first is" };
     let good = first.last_good_checkpoint.map_or_else(
-        || "no checkpoint before it is known to be right".to_owned(),
-        |size| format!("the entries before {size} are as they were signed"),
+        || "no earlier checkpoint is known to be good".to_owned(),
+        |size| format!("the entries before {size} match what was signed"),
     );
     format!(
-        "`{timeline}` is not as it was signed: {findings}; {which} {}{at}: {}; {good}. Tampering and damage by accident \
-         cannot be told apart. Keep the files as evidence.",
+        "`{timeline}` does not match what was signed: {findings}; {which} {}{at}: {}; {good}. A scan cannot \
+         distinguish tampering from accidental damage. Keep the files as evidence.",
         first.kind, first.evidence
     )
 }
@@ -112,29 +111,26 @@ pub(super) fn details(request: &ScanRequest<'_>, outcome: &Outcome, size: u64) -
 /// Returns what no scan of that depth checks, a sentence each.
 pub(super) fn not_checked(request: &ScanRequest<'_>, size: u64, sampled: u64) -> Vec<String> {
     let mut sentences = Vec::new();
-    let tables = "The tables that follow from the entries (clock, permissions, anchors, events, users, keys) were not \
+    let tables = "The tables derived from the entries (clock, permissions, anchors, events, users, keys) were not \
                   replayed and compared.";
-    let authority = "Whether those who are named in the entries might do what these tell of was not replayed.";
+    let authority = "Whether the users named in the entries were allowed to do what they did was not checked.";
     match request.depth {
         Depth::Full => {}
         Depth::Quick => {
             sentences
-                .push("No entry and no payload was read, except where the tree had to be made of them.".to_owned());
+                .push("No entries or payloads were read, except where they were needed to build the tree.".to_owned());
             sentences.extend([tables, authority].map(str::to_owned));
         }
         Depth::Tail(count) => {
             let before = size.saturating_sub(count.get());
-            sentences.push(format!(
-                "Of the {before} entries before the last ones only the tree over them was read, not they themselves."
-            ));
-            sentences.push("Tables were compared only as far as the last entries tell of them.".to_owned());
+            sentences.push(format!("Of the {before} earlier entries, only the tree over them was read."));
+            sentences.push("Tables were compared only where the last entries concern them.".to_owned());
             sentences.push(authority.to_owned());
         }
         Depth::Sample(_) => {
             sentences.push(sample_sentence(size, sampled));
             sentences.push(
-                "Whether an erasure names the payloads of events that are missing was not looked for: only a full scan \
-                 reads all erasures."
+                "Missing payloads of events were not matched with erasures: only a full scan reads all erasures."
                     .to_owned(),
             );
             sentences.extend([tables, authority].map(str::to_owned));
@@ -142,26 +138,26 @@ pub(super) fn not_checked(request: &ScanRequest<'_>, size: u64, sampled: u64) ->
     }
     if request.kept.iter().all(|kept| kept.from == "in the service's memory") {
         sentences.push(
-            "There was no checkpoint from outside the database to compare with: that an older copy was put back, or \
-             history was signed anew, cannot be seen."
+            "There was no checkpoint from outside the database to compare with, so a rollback to an older copy, or a \
+             history that was signed again, would not be noticed."
                 .to_owned(),
         );
     }
     sentences.push(
         match request.depth {
             Depth::Full | Depth::Tail(_) => {
-                "Outcomes kept for repeated requests do not follow from the ledger: they were compared with the erasures \
-                 that name them, and with nothing else."
+                "Outcomes kept for repeated requests are not derived from the ledger: they were compared only with \
+                 the erasures that list them."
             }
             Depth::Quick | Depth::Sample(_) => {
-                "Outcomes kept for repeated requests do not follow from the ledger and were not compared."
+                "Outcomes kept for repeated requests are not derived from the ledger and were not compared."
             }
         }
         .to_owned(),
     );
     sentences.push(
-        "Whether what was recorded is true, and whether somebody else was shown another history, no scan can tell: \
-         keep the checkpoint and compare."
+        "No scan can tell whether what was recorded is true, or whether somebody else was shown another history: keep \
+         the checkpoint and compare."
             .to_owned(),
     );
     sentences
@@ -174,8 +170,8 @@ fn sample_sentence(size: u64, sampled: u64) -> String {
     // None is read twice, so this is the least.
     let of_hundredth = if sampled == size { 1.0 } else { 1.0 - 0.99_f64.powf(sampled as f64) };
     format!(
-        "{sampled} of {size} entries were picked at random. Had one entry been altered, this sample would find it with a \
-         probability of {:.1} %; had one in a hundred, of {:.1} % at least.",
+        "{sampled} of {size} entries were picked at random. If one entry had been altered, this sample would find it \
+         with a probability of {:.1} %; if one in a hundred had, of at least {:.1} %.",
         100.0 * share,
         100.0 * of_hundredth
     )

@@ -53,32 +53,32 @@ pub(super) fn is_missing(
     if let Some(id) = &event.intervention_id
         && !rows.interventions.iter().any(|row| row.0 == event.position && row.1 == *id)
     {
-        found("the row of the intervention is missing, or has another id");
+        found("the row of the intervention is missing or has another id");
     }
     let before = rows.versions.iter().filter(|row| row.position < event.position).max_by_key(|row| row.position);
     let ended_here = before.is_some_and(|row| row.until == Some(event.position));
     // What came before may have been erased; what is there ended here, or earlier, or not at all.
     if event.ends && before.is_some() && !ended_here {
-        found("the version before is not marked as ending here");
+        found("the previous version is not marked as ending here");
     }
     if !event.ends && ended_here {
-        found("the version before is marked as ending here, and no entry says so");
+        found("the previous version is marked as ending here, but no entry says so");
     }
     let row = rows.versions.iter().find(|row| row.position == event.position);
     let (row, content) = match (&event.made, row) {
         (Made::Nothing | Made::Erased, None) => return false,
         (Made::Nothing, Some(_)) => {
-            found("the entry made no version, and there is one");
+            found("the entry created no version, but there is one");
             return false;
         }
         (Made::Erased, Some(_)) => {
-            found("the event was erased, and its row is there");
+            found("the event was erased, but its row is there");
             return false;
         }
         (Made::Version(_) | Made::Tombstone, None) => return true,
         (Made::Tombstone, Some(row)) => {
             if row.until != Some(row.position) || !row.content.is_empty() {
-                found("an inherited event was cancelled here, and the row does not say so");
+                found("an inherited event was cancelled here, but the row does not say so");
             }
             return false;
         }
@@ -89,10 +89,10 @@ pub(super) fn is_missing(
         return false;
     }
     if row.until.is_some_and(|until| !is_told(rows, row.position, until)) {
-        found("it is marked as no longer standing, and no entry says so");
+        found("it is marked as cancelled, but no entry says so");
     }
     match compare_columns(row, content, gazetteer) {
-        Err(column) => found(&format!("{column} of the row is not that of the event")),
+        Err(column) => found(&format!("{column} of the row does not match the event")),
         Ok(Place::OfGazetteer) => unplaced.is_placed(row.position),
         Ok(Place::Missing) => unplaced.is_not(row.position, &event.event_id),
         Ok(Place::Own) => {}
@@ -120,10 +120,10 @@ pub(super) fn compare_data(findings: &mut Findings, data: &RecordedData, record:
         return None;
     };
     if record.data_id.as_str() != data.data_id {
-        found("the row is another record's");
+        found("the row belongs to another record");
     }
     if record.erased.is_none() && record.sealed.hash().to_hex() != data.sha256 {
-        found("what is sealed is not what the entry was made for");
+        found("what is sealed is not what the entry was written for");
     }
     record.erased
 }

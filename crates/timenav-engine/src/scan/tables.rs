@@ -15,14 +15,14 @@ pub(super) fn compare_rows<K: Ord + std::fmt::Display, V: PartialEq + std::fmt::
         match kept.get(key) {
             Some(found) if found == row => {}
             Some(found) => {
-                let evidence = format!("table {table}, {key}: {found:?}, and the entries make it {row:?}");
+                let evidence = format!("table {table}, {key}: {found:?}, but the entries lead to {row:?}");
                 findings.add(FindingKind::StateMismatch, None, evidence);
             }
             None => findings.add(FindingKind::StateMismatch, None, format!("table {table}, {key}: the row is missing")),
         }
     }
     for key in kept.keys().filter(|key| !expected.contains_key(key)) {
-        findings.add(FindingKind::StateMismatch, None, format!("table {table}, {key}: no entry made this row"));
+        findings.add(FindingKind::StateMismatch, None, format!("table {table}, {key}: no entry created this row"));
     }
     kept.len() as u64
 }

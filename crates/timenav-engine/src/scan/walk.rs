@@ -133,11 +133,11 @@ impl Way<'_, '_> {
     fn look_beyond(&mut self) {
         let size = self.size();
         if let Some(last) = self.snapshot.last_position.filter(|last| *last >= size) {
-            let evidence = format!("entries up to position {last} are kept, and the tree ends before {size}");
+            let evidence = format!("there are entries up to position {last}, but the tree ends before {size}");
             self.findings.add(FindingKind::CheckpointMismatch, Some(size), evidence);
         }
         for Orphan { table, timeline } in &self.snapshot.orphans {
-            let evidence = format!("table {table} has rows of the timeline number {timeline}, and there is no such");
+            let evidence = format!("table {table} has rows of timeline number {timeline}, which does not exist");
             self.findings.add(FindingKind::StateMismatch, None, evidence);
         }
     }
@@ -212,7 +212,7 @@ impl Way<'_, '_> {
             Ok(powers) => Ok(Some(powers)),
             Err(why) => {
                 let sentence =
-                    "Whether those who are named in the entries might do what these tell of was not replayed";
+                    "Whether the users named in the entries were allowed to do what they did was not checked";
                 self.not_checked.push(format!("{sentence}: {why}."));
                 Ok(None)
             }
@@ -313,7 +313,7 @@ impl Way<'_, '_> {
         self.compare_reads(&replay).await?;
         if replay.blind().is_some() {
             self.not_checked.push(
-                "The tables were not compared with the entries, since entries are not what was signed, or cannot be read."
+                "The tables were not compared with the entries, because entries do not match what was signed or cannot be read."
                     .to_owned(),
             );
         }
@@ -400,16 +400,17 @@ impl Way<'_, '_> {
     fn compare_counts(&mut self, replay: &Replay, Counts { events, interventions, data }: Counts) {
         let recorded = replay.event_rows();
         if events > recorded || events + replay.events_erased_later() < recorded {
-            let evidence = format!("table events has {events} rows, and entries made {recorded} that were not erased");
+            let evidence =
+                format!("table events has {events} rows, but entries created {recorded} that were not erased");
             self.findings.add(FindingKind::StateMismatch, None, evidence);
         }
         if interventions != replay.interventions_count() {
             let made = replay.interventions_count();
-            let evidence = format!("table interventions has {interventions} rows, and there were {made}");
+            let evidence = format!("table interventions has {interventions} rows, but there were {made} interventions");
             self.findings.add(FindingKind::StateMismatch, None, evidence);
         }
         if data != replay.data_count() {
-            let evidence = format!("table data_records has {data} rows, and {} were made", replay.data_count());
+            let evidence = format!("table data_records has {data} rows, but {} were created", replay.data_count());
             self.findings.add(FindingKind::StateMismatch, None, evidence);
         }
     }

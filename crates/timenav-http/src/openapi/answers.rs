@@ -9,18 +9,18 @@ use crate::route::{Gives, Messages, Route};
 
 /// Every error, by its status.
 const PROBLEMS: [(&str, &str); 12] = [
-    ("400", "The request cannot be understood; `errors` names the field"),
-    ("401", "Nobody could be identified"),
-    ("403", "The caller may not do this"),
-    ("404", "It does not exist, or the caller may not see it"),
-    ("409", "The request conflicts with what is there"),
-    ("412", "It was changed since it had the tag of `If-Match`"),
+    ("400", "The request is invalid; `errors` names the field"),
+    ("401", "The caller is not authenticated"),
+    ("403", "The caller is not allowed to do this"),
+    ("404", "It does not exist, or the caller has no access to it"),
+    ("409", "The request conflicts with the current state"),
+    ("412", "It has changed since the tag in `If-Match`"),
     ("413", "The body is too large"),
     ("415", "The body has a media type that is not supported here"),
     ("422", "The request is well-formed but cannot be carried out"),
-    ("429", "There were too many attempts or requests; `Retry-After` says when to try again"),
-    ("500", "Something went wrong inside the service; name the `request_id` when you ask for help"),
-    ("503", "The ledger cannot be written, so nothing is done"),
+    ("429", "Too many attempts or requests; `Retry-After` says when to try again"),
+    ("500", "Internal error; quote the `request_id` when you ask for help"),
+    ("503", "The ledger cannot be written, so nothing was changed"),
 ];
 
 /// Returns all answers of an operation that is called by a method.
@@ -141,15 +141,15 @@ fn headers_when_done(route: &Route, method: &Method) -> Value {
     let mut headers = Map::from_iter([request_id()]);
     let mut add = |name: &str, header: Value| headers.insert(name.to_owned(), header);
     if *method == Method::POST {
-        let description = "`true` where this repeats the answer to an earlier request with the `Idempotency-Key`";
+        let description = "`true` if this repeats the response to an earlier request with the same `Idempotency-Key`";
         add("Idempotency-Replayed", json!({ "description": description, "schema": { "type": "boolean" } }));
     }
     if route.tagged && *method != query() {
-        let description = "The tag of what is there now, for `If-Match`";
+        let description = "The current tag, for `If-Match`";
         add("ETag", json!({ "description": description, "required": true, "schema": { "type": "string" } }));
     }
     if route.linked && *method == Method::GET {
-        let description = "`rel=\"next\"` leads to the next page, where there is one";
+        let description = "`rel=\"next\"` links to the next page, if there is one";
         add("Link", json!({ "description": description, "schema": { "type": "string" } }));
     }
     for (name, description) in &route.tells {
@@ -168,7 +168,7 @@ fn headers_of_problem(status: &str) -> Value {
             headers.insert("WWW-Authenticate".to_owned(), header);
         }
         "429" | "503" => {
-            let header = required("In how many seconds to try again", json!({ "type": "integer", "minimum": 0 }));
+            let header = required("Seconds to wait before trying again", json!({ "type": "integer", "minimum": 0 }));
             headers.insert("Retry-After".to_owned(), header);
         }
         _ => {}
@@ -178,7 +178,7 @@ fn headers_of_problem(status: &str) -> Value {
 
 fn request_id() -> (String, Value) {
     let header = json!({
-        "description": "Names the request; taken over from the request where it has one",
+        "description": "Identifies the request; copied from the request if it has one",
         "required": true,
         "schema": { "type": "string", "pattern": "^[!-~]{1,128}$" },
     });

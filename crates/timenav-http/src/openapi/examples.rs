@@ -113,7 +113,7 @@ fn text(schema: &Value, name: &str) -> String {
         "timeline_id" | "of" | "fork_of" => "main".to_owned(),
         "user_id" | "actor" | "read" | "write" | "admin" | "created_by" | "operator" => "alice".to_owned(),
         "event_id" | "event_ids" | "events" => "moon-landing".to_owned(),
-        "status" => "What happened, in a sentence.".to_owned(),
+        "status" => "A sentence that says what happened.".to_owned(),
         "state" => "running".to_owned(),
         "role" => "admin".to_owned(),
         "password" | "current_password" | "encryption_key" => "correct horse battery staple".to_owned(),

@@ -7,7 +7,7 @@
 use serde_json::{Map, Value, json};
 use timenav_core::access::{RestrictionLevel, Scope};
 use timenav_core::ids::{TimelineId, UserId};
-use timenav_core::limits::{ID_BYTES_MAX, LOCATION_BYTES_MAX};
+use timenav_core::limits::{FIND_TEXT_BYTES_MAX, ID_BYTES_MAX, LOCATION_BYTES_MAX};
 use timenav_core::paradox::Kind;
 use timenav_core::time::{DURATION_BYTES_MAX, TIME_RANGE_BYTES_MAX, TIMESTAMP_BYTES_MAX};
 use timenav_engine::Topic;
@@ -54,6 +54,7 @@ fn rules(kind: &str) -> Option<Value> {
         "message-id" => json!({ "minLength": 1, "pattern": "^[0-9]{1,19}$" }),
         "action" => json!({ "pattern": "^[a-z_]{1,64}$" }),
         "actor" => json!({ "minLength": 1, "maxLength": ID_BYTES_MAX }),
+        "words" => json!({ "minLength": 1, "maxLength": FIND_TEXT_BYTES_MAX, "format": "words" }),
         "scan-depth" => json!({ "pattern": "^(full|quick|tail:[1-9][0-9]{0,17}|sample:([1-9][0-9]{0,4}|100000))$" }),
         // Blanks around it are no part of it.
         "location" => json!({ "minLength": 1, "maxLength": LOCATION_BYTES_MAX, "pattern": "[^\\s]" }),

@@ -111,7 +111,10 @@ fn the_nearest_name_is_told() {
         detail(r#"{"destinaton_time":1}"#),
         "there is no parameter `destinaton_time`; did you mean `destination_time`?"
     );
-    assert_eq!(detail(r#"{"xyz":1}"#), "there is no parameter `xyz`; there are destination_time, location, limit");
+    assert_eq!(
+        detail(r#"{"xyz":1}"#),
+        "there is no parameter `xyz`; the parameters are destination_time, location, limit"
+    );
     let near = |bytes: usize| format!("destination_time{}", "_".repeat(bytes - "destination_time".len()));
     assert!(
         detail(&format!(r#"{{"{}":1}}"#, near(SUGGESTION_BYTES_MAX))).ends_with("did you mean `destination_time`?")
@@ -119,6 +122,6 @@ fn the_nearest_name_is_told() {
     let over = near(SUGGESTION_BYTES_MAX + 1);
     assert_eq!(
         detail(&format!(r#"{{"{over}":1}}"#)),
-        format!("there is no parameter `{over}`; there are destination_time, location, limit")
+        format!("there is no parameter `{over}`; the parameters are destination_time, location, limit")
     );
 }

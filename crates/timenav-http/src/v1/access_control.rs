@@ -31,18 +31,18 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change(
             "/set-access-control",
             "set_access_control",
-            "Says who may do what on a timeline",
+            "Sets the permissions of a timeline",
             set_access_control,
         )
         .takes::<AccessControlRequest>()
         .gives::<AccessControlSetBody>()
-        .heeds_if_match("Does it only if the permissions still have this tag")
+        .heeds_if_match("Only if the permissions still have this tag")
         .tagged()
         .tag(TAG),
         Route::lookup(
             "/access-control",
             "access_control",
-            "Reads who may do what on a timeline",
+            "Reads the permissions of a timeline",
             access_control,
             HorizonUse::Refused,
         )
@@ -53,14 +53,14 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Who may do what from now on.
+/// The new permissions.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AccessControlRequest {
     /// The timeline.
     #[schema(value_type = String, format = "changeable-timeline-id", example = "main")]
     timeline_id: Text<TimelineId>,
-    /// The lists. A list that is given replaces the one that was; a list that is left out stays.
+    /// The lists. A list you give replaces the current one; a list you leave out stays as it is.
     #[serde(deserialize_with = "wire::object")]
     permissions: PermissionsRequest,
 }
@@ -77,7 +77,7 @@ pub(crate) struct PermissionsRequest {
     #[schema(value_type = Option<Vec<String>>, format = "id", max_items = 1_000, example = json!(["bob"]))]
     #[serde(default, deserialize_with = "users")]
     write: Option<BTreeSet<UserId>>,
-    /// Users with administrative access, which includes the others. At least one.
+    /// Users with admin access, which includes the others. At least one.
     #[schema(value_type = Option<Vec<String>>, format = "id", max_items = 1_000, example = json!(["admin"]))]
     #[serde(default, deserialize_with = "users")]
     admin: Option<BTreeSet<UserId>>,
@@ -95,22 +95,22 @@ pub(crate) struct AccessControlReadRequest {
 /// Permissions that were set.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AccessControlSetBody {
-    /// What happened, in a sentence.
+    /// A sentence that says what happened.
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// Those of the users named that nobody has created yet: told to operators, and only where there are any.
+    /// Listed users that do not exist yet. Only for operators, and only if there are any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     unknown_users: Vec<String>,
-    /// Where it stands in the ledger.
+    /// Its place in the ledger.
     ledger: LedgerBody,
 }
 
-/// Permissions as they are. `ETag` names them, for `If-Match`.
+/// The current permissions. Use their `ETag` for `If-Match`.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AccessControlBody {
-    /// What was found, in a sentence.
+    /// A sentence that sums up the result.
     status: String,
     /// The timeline.
     timeline_id: String,
@@ -118,7 +118,7 @@ pub(crate) struct AccessControlBody {
     permissions: PermissionsBody,
 }
 
-/// Says who may do what on a timeline. It counts from the next request on.
+/// Sets the permissions of a timeline. It counts from the next request on.
 async fn set_access_control(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -134,9 +134,9 @@ async fn set_access_control(
         app.engine.set_access_control(&caller, timeline_id.clone(), change, idempotency).await?;
     let unknown: Vec<String> = app.engine.unknown_users(&caller, &everybody).iter().map(ToString::to_string).collect();
     let status = match unknown.as_slice() {
-        [] => format!("The permissions of `{timeline_id}` are set."),
+        [] => format!("The permissions of `{timeline_id}` were set."),
         those => format!(
-            "The permissions of `{timeline_id}` are set. There is no user `{}` yet; POST /v1/users creates one.",
+            "The permissions of `{timeline_id}` were set. There is no user `{}` yet; POST /v1/users creates one.",
             those.join("`, `")
         ),
     };
@@ -145,7 +145,7 @@ async fn set_access_control(
     Ok((etag(&tag), Changed::ok(body, replayed)).into_response())
 }
 
-/// Reads who may do what on a timeline.
+/// Reads the permissions of a timeline.
 async fn access_control(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -166,7 +166,7 @@ async fn access_control(
 fn users<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<BTreeSet<UserId>>, D::Error> {
     let Some(named) = Option::<Vec<Text<UserId>>>::deserialize(deserializer)? else { return Ok(None) };
     if named.len() > PERMISSION_USERS_MAX {
-        return Err(D::Error::custom(format!("a list has at most {PERMISSION_USERS_MAX} users")));
+        return Err(D::Error::custom(format!("a list can have at most {PERMISSION_USERS_MAX} users")));
     }
     Ok(Some(named.into_iter().map(|user| user.0).collect()))
 }

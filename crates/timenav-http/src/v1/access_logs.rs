@@ -20,7 +20,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::lookup(
             "/access-logs",
             "access_logs",
-            "Reads who did what on a timeline, and when",
+            "Reads the access log of a timeline",
             access_logs,
             HorizonUse::Refused,
         )
@@ -37,22 +37,22 @@ pub(crate) struct AccessLogsRequest {
     /// The timeline.
     #[schema(value_type = String, format = "timeline-id", example = "main")]
     timeline_id: Text<TimelineId>,
-    /// `<start>/<end>` in host time, both ends included; `..` is an open end.
+    /// `<start>/<end>` in host time, both ends included; `..` leaves an end open.
     #[schema(value_type = String, format = "time-range", example = "../..")]
     time_range: Text<TimeRange<Wall>>,
-    /// Only what this user did; `unknown` for those whom nobody could identify.
+    /// Only what this user did; `unknown` for callers that could not be identified.
     #[schema(value_type = Option<String>, format = "id", example = "alice")]
     user_id: Option<Text<UserId>>,
     /// Only this action, such as `read` or `unauthorized_access_attempt`.
     #[schema(value_type = Option<String>, format = "action", example = "unauthorized_access_attempt")]
     action: Option<Text<ActionName>>,
-    /// Which entries come first: those made first, if it is left out.
+    /// Which entries come first. Defaults to the oldest.
     order: Option<OrderBody>,
-    /// At most so many on the page.
+    /// The maximum number per page.
     #[schema(minimum = 1, maximum = 1_000)]
     #[serde(default, deserialize_with = "wire::page_items")]
     limit: Option<usize>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     #[schema(format = "cursor")]
     cursor: Option<String>,
 }
@@ -67,45 +67,45 @@ pub(crate) enum OrderBody {
     Newest,
 }
 
-/// One page of the access log, in the order that was asked for.
+/// One page of the access log, in the requested order.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AccessLogsBody {
-    /// What was found, in a sentence.
+    /// A sentence that sums up the result.
     status: String,
     /// The timeline.
     timeline_id: String,
     /// The entries.
     logs: Vec<LogBody>,
-    /// Asks for the next page, where there is one. A page of a filtered log may be short, or
-    /// empty, and have a next one.
+    /// The cursor of the next page, if there is one. With filters, a page can be short or empty and still have a next
+    /// one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
-    /// Whether there is a next page.
+    /// Whether there is another page.
     has_more: bool,
 }
 
 /// One entry.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct LogBody {
-    /// The acting user; `unknown` where nobody could be identified.
+    /// The acting user; `unknown` if the caller could not be identified.
     user_id: String,
     /// What was done.
     action: String,
-    /// Host time at which it was done.
+    /// Host time when it was done.
     timestamp: String,
     /// What it was done to.
     subject: String,
-    /// What the timeline's clock showed, for those who may look at clocks.
+    /// What the timeline's clock showed, if you can read clocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock_time: Option<String>,
-    /// The position in the ledger of the entry that tells of it.
+    /// The ledger position of its entry.
     position: u64,
-    /// Which of the reads that the entry tells of, counted from 0. Reads of the same moment share an entry.
+    /// The number of the read within the entry, counted from 0. Reads at the same moment share an entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     index: Option<u32>,
 }
 
-/// Reads who did what on a timeline, and when.
+/// Reads the access log of a timeline.
 async fn access_logs(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -126,7 +126,7 @@ async fn access_logs(
     Ok(Json(AccessLogsBody {
         status: match logs.len() {
             0 => format!(
-                "No entries. `time_range` is of host time, which is {} now, not of the clock's.",
+                "No entries. `time_range` is in host time, which is now {}, not in the clock's time.",
                 app.engine.now()
             ),
             1 => "1 entry.".to_owned(),

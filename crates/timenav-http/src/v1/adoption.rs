@@ -33,7 +33,7 @@ const RETRY_SECONDS: u32 = 10;
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::change(ADOPT_PATH, "adopt_timeline", "Goes on with a timeline of another service", adopt)
+        Route::change(ADOPT_PATH, "adopt_timeline", "Adopts a timeline from another service", adopt)
             .takes_file::<AdoptParameters>(vec!["application/x-ndjson"])
             .gives::<AdoptedBody>()
             .created()
@@ -42,7 +42,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change(
             "/hand-over",
             "hand_over",
-            "Hands a timeline over to another service: nothing is written to it here any more",
+            "Hands a timeline over to another service: it becomes read-only here",
             hand_over,
         )
         .takes::<HandOverRequest>()
@@ -55,16 +55,16 @@ pub(crate) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AdoptParameters {
-    /// The public key of the ledger at the other service, as `GET /timeline/{timeline_id}/checkpoint` there tells it. It
-    /// must come by another way than the file.
+    /// The public key of the ledger at the other service, as shown by `GET /timeline/{timeline_id}/checkpoint` there.
+    /// Get it through another channel than the file.
     #[schema(format = "verifier-key", min_length = 1, example = "timenav.local/main+31d8a2e1+AQ…")]
     verifier_key: String,
-    /// Which users there are which here, as `there=here` pairs: those here may do on the timeline what those there might.
-    /// Without it, nobody but you may do anything.
+    /// Maps users of the other service to users here, as `there=here` pairs: a user here gets the role that the user
+    /// there had. Without it, only you have access.
     #[schema(format = "user-map", example = "alice=alice,bob=robert")]
     map: Option<String>,
-    /// Checkpoints that two keys have signed, for rotations that the bundle has no notes of: each in base64 for URLs,
-    /// separated by commas.
+    /// Checkpoints signed by two keys, for rotations that the bundle has no notes for: each in base64url, separated by
+    /// commas.
     #[schema(format = "notes")]
     rotations: Option<String>,
 }
@@ -72,26 +72,26 @@ pub(crate) struct AdoptParameters {
 /// A timeline that was adopted.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AdoptedBody {
-    /// What happened, in a sentence.
+    /// A sentence that says what happened.
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// The name of its ledger at the other service. Whoever did something there is shown with it.
+    /// The name of its ledger at the other service. Users from there are shown with it.
     origin: String,
-    /// Entries that the other service has signed.
+    /// Entries signed by the other service.
     entries: u64,
-    /// The timelines that it goes on from, the oldest first, where it is a fork: by the names that answers show them with.
-    /// They came with it, and nobody can ask for them.
+    /// If it is a fork, the timelines it descends from, oldest first, by the names that responses show. They came with
+    /// it and cannot be queried themselves.
     layers: Vec<String>,
-    /// Contents that were erased or let go there, each named by an entry.
+    /// Contents that were erased or pruned there, each listed by an entry.
     erased: u64,
-    /// Sealed records that came with it, erased ones too. Their keys are with those who sealed them, as before.
+    /// Sealed records that came with it, including erased ones. Their keys remain with those who sealed them.
     sealed: u64,
-    /// How many times another key took the place of the one that you gave.
+    /// How many key rotations were followed from the key that you gave.
     rotations_followed: u64,
     /// SHA-256 of the file: 64 hexadecimal digits.
     bundle_sha256: String,
-    /// Where the adoption stands.
+    /// The adoption's place in the ledger.
     ledger: LedgerBody,
 }
 
@@ -107,15 +107,15 @@ pub(crate) struct HandOverRequest {
 /// A timeline that was handed over.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct HandedOverBody {
-    /// What happened, in a sentence.
+    /// A sentence that says what happened.
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// Where its last entry stands.
+    /// The place of its last entry.
     ledger: LedgerBody,
 }
 
-/// Goes on with a timeline of another service: all of it, or nothing.
+/// Adopts a timeline from another service: all of it, or nothing.
 async fn adopt(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -172,7 +172,8 @@ async fn hand_over(
 ) -> Result<Changed<HandedOverBody>, Failure> {
     let timeline_id = request.timeline_id.0;
     let (ledger, replayed) = app.engine.hand_over(&caller, timeline_id.clone(), idempotency).await?;
-    let status = format!("The timeline `{timeline_id}` is handed over; export its bundle, and have it adopted.");
+    let status =
+        format!("The timeline `{timeline_id}` was handed over; export its bundle and adopt it at the other service.");
     Ok(Changed::ok(HandedOverBody { status, timeline_id: timeline_id.to_string(), ledger: ledger.into() }, replayed))
 }
 
@@ -204,11 +205,11 @@ fn user_map(text: &str) -> Result<BTreeMap<UserId, UserId>, Failure> {
         let (theirs, ours) = pair.split_once('=').ok_or_else(|| wrong(format!("`{pair}` is not `there=here`")))?;
         let user = |name: &str| UserId::new(name).map_err(|error| wrong(format!("`{name}`: {error}")));
         if map.insert(user(theirs)?, user(ours)?).is_some() {
-            return Err(wrong(format!("`{theirs}` is named twice")));
+            return Err(wrong(format!("`{theirs}` is mapped twice")));
         }
     }
     if map.len() > PERMISSION_USERS_MAX {
-        return Err(wrong(format!("at most {PERMISSION_USERS_MAX} users are named")));
+        return Err(wrong(format!("at most {PERMISSION_USERS_MAX} users can be mapped")));
     }
     Ok(map)
 }
@@ -216,12 +217,15 @@ fn user_map(text: &str) -> Result<BTreeMap<UserId, UserId>, Failure> {
 fn notes(text: &str) -> Result<Vec<String>, Failure> {
     let parts: Vec<&str> = text.split(',').filter(|part| !part.is_empty()).collect();
     if parts.len() > ADOPT_ROTATIONS_MAX {
-        return Err(Failure::invalid("rotations", format!("at most {ADOPT_ROTATIONS_MAX} notes come beside a bundle")));
+        return Err(Failure::invalid(
+            "rotations",
+            format!("at most {ADOPT_ROTATIONS_MAX} notes can be sent with a bundle"),
+        ));
     }
     let note = |part: &&str| {
         let bytes = BASE64URL_NOPAD.decode(part.as_bytes()).ok();
         let note = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-        note.ok_or_else(|| Failure::invalid("rotations", "a note is sent in base64 for URLs, without padding"))
+        note.ok_or_else(|| Failure::invalid("rotations", "send a note in base64url without padding"))
     };
     parts.iter().map(note).collect()
 }
@@ -234,13 +238,13 @@ impl From<AdoptedTimeline> for AdoptedBody {
         let inherited = bundle.layers.iter().rev().skip(1).rev();
         let layers = inherited.map(|(layer, _)| TimelineId::layer_of(timeline, layer).to_string()).collect();
         let mut status = format!(
-            "The timeline `{timeline}` goes on here after the {entries} entries of `{origin}`; its clock is paused"
+            "The timeline `{timeline}` was adopted with the {entries} entries of `{origin}`; its clock is paused"
         );
         // Writing to a string cannot fail.
         let _ = match bundle.layers.len().saturating_sub(1) {
             0 => write!(status, "."),
-            1 => write!(status, ", and 1 timeline that it goes on from came with it."),
-            count => write!(status, ", and {count} timelines that it goes on from came with it."),
+            1 => write!(status, ", and the timeline it was forked from came with it."),
+            count => write!(status, ", and the {count} timelines it descends from came with it."),
         };
         Self {
             status,

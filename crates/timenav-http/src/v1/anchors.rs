@@ -25,7 +25,7 @@ const TAG: &str = "anchors";
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::change("/set-anchor", "set_anchor", "Marks a moment that can be returned to", set_anchor)
+        Route::change("/set-anchor", "set_anchor", "Sets an anchor at a moment that you can return to", set_anchor)
             .takes::<SetAnchorRequest>()
             .gives::<AnchorSetBody>()
             .heeds_if_match(THERE)
@@ -33,7 +33,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::lookup(
             "/anchors",
             "anchors",
-            "Lists anchors in the order in which they were set, of a fork after those it goes on from",
+            "Lists anchors in the order they were set, inherited ones first",
             anchors,
             HorizonUse::Refused,
         )
@@ -43,7 +43,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change(
             "/return-to-anchor",
             "return_to_anchor",
-            "Takes clock and events back to an anchor",
+            "Returns the clock and events to an anchor",
             return_to_anchor,
         )
         .takes::<ReturnRequest>()
@@ -57,16 +57,16 @@ pub(crate) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SetAnchorRequest {
-    /// The moment to mark; what the clock shows if it is left out.
+    /// The moment to mark. Defaults to the clock's current time.
     #[schema(value_type = Option<String>, format = "timestamp", example = "2005-08-29T11:10:00Z")]
     timestamp: Option<Text<Instant<Virtual>>>,
     /// What the anchor is for.
     #[schema(max_length = 16_384, example = "before the levees fail")]
     description: Option<String>,
-    /// Whether changing what came before the anchor is a paradox; `true` if it is left out.
+    /// Whether changing history before the anchor is a paradox. Defaults to `true`.
     #[serde(default, deserialize_with = "wire::truth")]
     fixed: Option<bool>,
-    /// The timeline; that of the API key if it is left out.
+    /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
@@ -78,10 +78,10 @@ pub(crate) struct ReturnRequest {
     /// The anchor.
     #[schema(value_type = String, format = "id")]
     anchor_id: Text<AnchorId>,
-    /// What to restore: `clock`, the moment, place, rate, and whether it runs; or `all`, events too, as they
-    /// stood when the anchor was set. `all` if it is left out.
+    /// What to restore: `clock` for its moment, place, rate and state; or `all` for events too, as they were when the
+    /// anchor was set. Defaults to `all`.
     scope: Option<Scope>,
-    /// The timeline; that of the API key if it is left out.
+    /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
@@ -100,14 +100,14 @@ pub(crate) enum Scope {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AnchorsRequest {
-    /// The timeline; that of the API key if it is left out.
+    /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
-    /// At most so many on the page.
+    /// The maximum number per page.
     #[schema(minimum = 1, maximum = 1_000)]
     #[serde(default, deserialize_with = "wire::page_items")]
     limit: Option<usize>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     #[schema(format = "cursor")]
     cursor: Option<String>,
 }
@@ -115,51 +115,51 @@ pub(crate) struct AnchorsRequest {
 /// An anchor that was set.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AnchorSetBody {
-    /// What happened, in a sentence.
+    /// A sentence that says what happened.
     status: String,
-    /// `true` where there was no timeline of that name, and this created it. Absent otherwise.
+    /// `true` if this request created the timeline. Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     timeline_created: Option<bool>,
-    /// Names the anchor.
+    /// The id of the anchor.
     anchor_id: String,
     /// The moment it marks.
     timestamp: String,
-    /// Where the setting of it stands in the ledger.
+    /// Its place in the ledger.
     ledger: LedgerBody,
 }
 
 /// One page of anchors.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AnchorsBody {
-    /// What was found, in a sentence.
+    /// A sentence that sums up the result.
     status: String,
     /// The timeline.
     timeline_id: String,
     /// The anchors.
     anchors: Vec<AnchorBody>,
-    /// Asks for the next page, where there is one.
+    /// The cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
-    /// Whether there is a next page.
+    /// Whether there is another page.
     has_more: bool,
 }
 
 /// One anchor.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AnchorBody {
-    /// Names the anchor.
+    /// The id of the anchor.
     anchor_id: String,
     /// The moment it marks.
     timestamp: String,
     /// What it is for.
     description: String,
-    /// Whether changing what came before it is a paradox.
+    /// Whether changing history before it is a paradox.
     fixed: bool,
     /// Position of the ledger entry that set it.
     position: u64,
-    /// The timeline whose ledger that is: the one asked for, or one that it goes on from.
+    /// The timeline of that ledger: the requested one, or one it was forked from.
     timeline_id: String,
-    /// Host time at which it was set.
+    /// Host time when it was set.
     set_at: String,
 }
 

@@ -46,33 +46,33 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// A key to be made.
+/// A key to create.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct KeyRequest {
-    /// Whose key; the caller's if it is left out. Keys of others are an operator's business.
+    /// The user. Defaults to the caller; only operators can name others.
     #[schema(value_type = Option<String>, format = "id", example = "alice")]
     user_id: Option<Text<UserId>>,
-    /// The timeline meant where a request names none; `main` if it is left out.
+    /// The timeline for requests that name none. Defaults to `main`.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
     /// What the key is for.
     #[schema(max_length = 256, example = "billing tests")]
     label: Option<String>,
-    /// What the key may be used for: `timeline:read`, `timeline:write`, `timeline:admin`,
-    /// `operator`, each including the ones before. All that the user may do if it is left out.
+    /// What the key can be used for: `timeline:read`, `timeline:write`, `timeline:admin`, `operator`, each including
+    /// the ones before. Defaults to everything the user can do.
     #[schema(value_type = Option<Vec<String>>, format = "scope", max_items = 4)]
     #[serde(default, deserialize_with = "scopes")]
     scopes: Option<Vec<Scope>>,
-    /// `clock` for a key that sees no further than what the clock of its timeline shows when it asks. Such a key reads
-    /// its own timeline, and changes nothing.
+    /// `clock` if the key sees no later than the clock of its timeline shows when it asks. Such a key can only read its own
+    /// timeline.
     horizon: Option<HorizonWord>,
-    /// For a key that knows nothing that the ledger of its timeline learned later: a position, the id of an anchor, or a
-    /// host time. The position is kept. Such a key too reads its own timeline, and changes nothing.
+    /// What the ledger of the timeline learned later does not exist for the key: a position, an anchor id, or a host time.
+    /// A time or an anchor becomes a position. Such a key can only read its own timeline.
     #[schema(schema_with = wire::moment_schema, required = false)]
     #[serde(default, deserialize_with = "wire::moment")]
     known_at: Option<MomentText>,
-    /// When the key stops working, in host time. Never if it is left out.
+    /// When the key expires, in host time. Defaults to never.
     #[schema(value_type = Option<String>, format = "expiry", example = "2127-01-01T00:00:00Z")]
     expires_at: Option<Text<Instant<Wall>>>,
 }
@@ -89,93 +89,93 @@ pub(crate) enum HorizonWord {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct KeysRequest {
-    /// The user; the caller if it is left out.
+    /// The user. Defaults to the caller.
     #[schema(value_type = Option<String>, format = "id", example = "alice")]
     user_id: Option<Text<UserId>>,
-    /// At most so many on the page.
+    /// The maximum number per page.
     #[schema(minimum = 1, maximum = 1_000)]
     #[serde(default, deserialize_with = "wire::page_items")]
     limit: Option<usize>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     #[schema(format = "cursor")]
     cursor: Option<String>,
 }
 
-/// A key that was made.
+/// A key that was created.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct KeyMadeBody {
-    /// What happened, in a sentence.
+    /// A sentence that says what happened.
     status: String,
-    /// Names the key without giving it away.
+    /// The public id of the key.
     key_id: String,
-    /// The key. It is not kept and never shown again; absent from the answer to a repeated request.
+    /// The key. The service does not keep it, so it is never shown again; absent from the response to a repeated request.
     #[serde(skip_serializing_if = "Option::is_none")]
     api_key: Option<String>,
-    /// Whose it is.
+    /// The user it belongs to.
     user_id: String,
     /// The timeline it is bound to.
     timeline_id: String,
-    /// `clock` where it sees no further than what the clock shows.
+    /// `clock` if the key sees no later than the clock shows.
     #[serde(skip_serializing_if = "Option::is_none")]
     horizon: Option<&'static str>,
-    /// The last position of its timeline's ledger that counts for it, where later ones do not.
+    /// The last position of its timeline's ledger that the key knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     known_at: Option<u64>,
-    /// Where it stands in the ledger of `system`.
+    /// Its place in the ledger of `system`.
     ledger: LedgerBody,
 }
 
-/// A key that was stopped.
+/// A key that was revoked.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct KeyStoppedBody {
-    /// What happened, in a sentence.
+    /// A sentence that says what happened.
     status: String,
     /// The key.
     key_id: String,
-    /// Where it stands in the ledger of `system`.
+    /// Its place in the ledger of `system`.
     ledger: LedgerBody,
 }
 
 /// One page of keys, newest first.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct KeysBody {
-    /// What was found, in a sentence.
+    /// A sentence that sums up the result.
     status: String,
     /// The keys.
     api_keys: Vec<KeyBody>,
-    /// Asks for the next page, where there is one.
+    /// The cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
-    /// Whether there is a next page.
+    /// Whether there is another page.
     has_more: bool,
 }
 
 /// One key, without its secret.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct KeyBody {
-    /// Names the key without giving it away.
+    /// The public id of the key.
     key_id: String,
-    /// Whose it is.
+    /// The user it belongs to.
     user_id: String,
     /// The timeline it is bound to.
     timeline_id: String,
     /// What it is for.
     label: String,
-    /// What it may be used for; absent for all that the user may do.
+    /// What it can be used for; absent for everything the user can do.
     #[serde(skip_serializing_if = "Option::is_none")]
     scopes: Option<Vec<&'static str>>,
-    /// `clock` where it sees no further than what the clock shows.
+    /// `clock` if the key sees no later than the clock shows.
     #[serde(skip_serializing_if = "Option::is_none")]
     horizon: Option<&'static str>,
-    /// The last position of its timeline's ledger that counts for it, where later ones do not.
+    /// The last position of its timeline's ledger that the key knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     known_at: Option<u64>,
-    /// Host time at which it was made.
+    /// Host time when it was created.
     created_at: String,
-    /// Host time at which it stops working.
+    /// Host time when it expires.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
-    /// Host time at which it was stopped.
+    /// Host time when it was revoked.
     #[serde(skip_serializing_if = "Option::is_none")]
     revoked_at: Option<String>,
 }
@@ -200,9 +200,9 @@ async fn create_api_key(
     };
     let made = app.engine.create_api_key(&caller, asked, idempotency).await?;
     let status = if made.secret.is_some() {
-        "The API key was created. Keep it now: it is shown only once."
+        "The API key was created. Copy it now: it is shown only once."
     } else {
-        "An earlier request with this Idempotency-Key created the API key, and showed it."
+        "An earlier request with this Idempotency-Key created the API key and returned it."
     };
     let body = KeyMadeBody {
         status: status.to_owned(),
@@ -255,7 +255,7 @@ fn scopes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<Scope
     if scopes.len() == named.len() {
         Ok(Some(scopes))
     } else {
-        Err(D::Error::custom("a scope is named twice; name it once"))
+        Err(D::Error::custom("a scope is listed twice; list it once"))
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::lookup(
             "/timeline/{timeline_id}/bundle",
             "bundle",
-            "Gives a timeline as one file that can be checked offline",
+            "Exports a timeline as one file that can be verified offline",
             bundle,
             HorizonUse::Refused,
         )

@@ -37,14 +37,14 @@ pub(crate) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CertificateParameters {
-    /// The key. Its owner may ask, and whoever administers its timeline.
+    /// The key. Its owner can ask, and whoever administers its timeline.
     #[schema(value_type = String, format = "id", example = "key_01h455vb4pex5vsknk084sn02q")]
     key_id: Text<KeyId>,
-    /// The position of the first entry that is looked at; 0 if it is left out.
+    /// The position of the first entry. Defaults to 0.
     #[schema(example = 0)]
     #[serde(default, deserialize_with = "wire::number")]
     from: Option<u64>,
-    /// The position of the last one; that of the newest entry if it is left out.
+    /// The position of the last entry. Defaults to the newest.
     #[schema(example = 1_000)]
     #[serde(default, deserialize_with = "wire::number")]
     to: Option<u64>,
@@ -59,26 +59,26 @@ pub(crate) struct CertificateBody {
     timeline_id: String,
     /// The key.
     key_id: String,
-    /// Whose it is.
+    /// Its user.
     user_id: String,
-    /// `clock` where it sees no further than what the clock shows.
+    /// `clock` if the key sees no later than the clock shows.
     #[serde(skip_serializing_if = "Option::is_none")]
     horizon: Option<&'static str>,
-    /// The last position of the ledger that counts for it, where later ones do not.
+    /// The last position of the ledger that the key knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     known_at: Option<u64>,
-    /// The position of the first entry that was looked at.
+    /// The position of the first entry.
     from: u64,
-    /// The position of the last one.
+    /// The position of the last entry.
     to: u64,
     /// How often the key read in these entries.
     reads: u64,
-    /// How many of these reads were streams, which went on after their entry.
+    /// How many of these reads were streams, which continued after their entry.
     streams: u64,
     /// How often it was refused.
     refusals: u64,
-    /// Entries of reads and single reads there whose contents were let go or erased, so that nobody knows whose they
-    /// were. Nothing is certified of these.
+    /// Entries and single reads that were let go or erased, so that they no longer tell whose they were. Nothing is
+    /// certified of them.
     gone: u64,
     /// No read could see anything later than this, on the timeline's clock; absent where the key sees past the clock, or
     /// read nothing.
@@ -87,7 +87,7 @@ pub(crate) struct CertificateBody {
     /// No read could see what the ledger learned after this position; absent where the key read nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     latest_position: Option<u64>,
-    /// Other keys and sessions of the user that work now. What was read by them is not certified.
+    /// Other keys and sessions of the user that work now. What was read with them is not certified.
     others: u64,
     /// What is not certified, in words.
     not_certified: Vec<String>,
@@ -153,7 +153,7 @@ impl From<SignedCertificate> for CertificateBody {
             format!("What the user read otherwise: {} other keys and sessions of theirs work now.", certificate.others),
         ];
         if seen.gone > 0 {
-            not_certified.push(format!("What is gone: {} entries or reads there tell no longer who read.", seen.gone));
+            not_certified.push(format!("What is gone: {} entries or reads no longer tell whose they were.", seen.gone));
         }
         Self {
             status: format!(

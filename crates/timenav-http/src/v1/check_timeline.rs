@@ -27,7 +27,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::lookup(
             "/check-timeline",
             "check_timeline",
-            "Tells whether an event stands",
+            "Checks whether an event occurs",
             check_timeline,
             HorizonUse::Refused,
         )
@@ -44,57 +44,57 @@ pub(crate) struct CheckRequest {
     /// The timeline.
     #[schema(value_type = String, format = "timeline-id", example = "main")]
     timeline_id: Text<TimelineId>,
-    /// The id, the name or the exact description of an event, which need not stand any more.
+    /// The id, the name or the exact description of an event, even if it was cancelled.
     #[schema(min_length = 1, max_length = 16_384, example = "moon-landing")]
     significant_event: String,
-    /// As the ledger told it then: a position, the id of an anchor, or a host time. Now if it is left out.
+    /// As of a ledger position, an anchor id, or a host time. Defaults to now.
     #[schema(schema_with = wire::moment_schema, required = false)]
     #[serde(default, deserialize_with = "wire::moment")]
     as_of: Option<MomentText>,
 }
 
-/// Whether an event stands, and what is around it.
+/// Whether an event occurs, with its causes and consequences.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct CheckBody {
-    /// What was found, in a sentence.
+    /// A sentence that sums up the result.
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// What was looked for.
+    /// What was searched for.
     significant_event: String,
-    /// `true` where no event was found, and not all of them were looked through for the description. Absent otherwise.
+    /// `true` if no event was found, but not all descriptions were searched. Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     search_cut_off: Option<bool>,
-    /// Whether there is such an event and it stands: it is not cancelled.
+    /// Whether there is such an event and it is not cancelled.
     occurs: bool,
     /// The id of the event, if there is one.
     event_id: Option<String>,
-    /// The event as it stands, if it does.
+    /// The event in its current version, if it occurs.
     #[schema(value_type = Option<EventBody>)]
     event: Option<Box<RawValue>>,
-    /// Where it lies from the timeline's clock: `past`, `present` or `future`.
+    /// Its relation to the timeline's clock: `past`, `present` or `future`.
     relation: Option<&'static str>,
     /// What the clock shows.
     current_time: String,
-    /// What it happened because of, directly or not, nearest first: at most 100.
+    /// Its direct and indirect causes, nearest first: at most 100.
     causes: Vec<CauseBody>,
-    /// Whether every cause that it requires, directly or not, stands.
+    /// Whether every cause it requires, directly or indirectly, occurs.
     causes_intact: bool,
-    /// What hangs on it.
+    /// What depends on it.
     consequences: ConsequencesBody,
     /// What was done to it, in order.
     #[schema(value_type = Vec<InterventionBody>)]
     interventions: Vec<Box<RawValue>>,
-    /// Paradoxes that it is a part of, observations apart: at most 100.
+    /// Paradoxes that involve it, not counting observations: at most 100.
     paradoxes: Vec<ParadoxBody>,
-    /// Shows that the entry of the version that stands is in the ledger; absent where that is the ledger of
-    /// a timeline that this one was forked from.
+    /// Proves that the entry of the current version is in the ledger; absent if that ledger belongs to a timeline this
+    /// one was forked from.
     proof: Option<ProofBody>,
     /// Events with similar ids or names: a few.
     candidates: Vec<CandidateBody>,
 }
 
-/// Something that an event happened because of.
+/// A cause of an event.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CauseBody {
     /// The event or intervention.
@@ -102,16 +102,16 @@ pub(crate) struct CauseBody {
     /// `stands`, `cancelled`, or `unrecorded`.
     #[schema(value_type = String)]
     standing: &'static str,
-    /// 1 for a cause of the event itself, more for causes of causes.
+    /// 1 for a direct cause, more for causes of causes.
     distance: usize,
-    /// Whether the event requires it, by causes that are all required.
+    /// Whether the event requires it through a chain of required causes.
     required: bool,
 }
 
-/// What hangs on an event.
+/// What depends on an event.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct ConsequencesBody {
-    /// How many events stand that require it, directly or not, counted to 10 000.
+    /// How many events require it, directly or indirectly, counted up to 10,000.
     count: usize,
     /// Some of them, nearest first: at most 100.
     event_ids: Vec<String>,
@@ -126,7 +126,7 @@ pub(crate) struct CandidateBody {
     name: Option<String>,
 }
 
-/// Tells whether an event stands.
+/// Checks whether an event occurs.
 async fn check_timeline(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -134,8 +134,7 @@ async fn check_timeline(
 ) -> Result<Json<CheckBody>, Failure> {
     let named = request.significant_event;
     if named.is_empty() || named.len() > DESCRIPTION_BYTES_MAX {
-        let detail =
-            format!("an event is named by its id, its name or its description, 1 to {DESCRIPTION_BYTES_MAX} bytes");
+        let detail = format!("give the event's id, name or description, in 1 to {DESCRIPTION_BYTES_MAX} bytes");
         return Err(Failure::invalid("significant_event", detail));
     }
     let as_of = request.as_of.map(|moment| (moment.text, moment.as_of));
@@ -154,14 +153,14 @@ impl CheckBody {
         let read = check.event.as_ref().map(|(event_id, history)| EventReadBody::of(event_id, history));
         let occurs = relation.is_some();
         let status = match (&check.event, relation) {
-            (Some((id, _)), Some(relation)) => format!("The event `{id}` stands, in the {relation} of the clock."),
+            (Some((id, _)), Some(relation)) => format!("The event `{id}` occurs in the {relation} of the clock."),
             (Some((id, history)), None) => cancelled(id, history),
             (None, _) if check.is_cut_off => format!(
-                "There is no event of that id or name, and none of that description among {DESCRIPTIONS_SEARCHED_MAX} \
-                 versions of events; the others were not looked through, so name it by its id."
+                "There is no event with that id or name, and none with that description among \
+                 {DESCRIPTIONS_SEARCHED_MAX} versions of events; the others were not searched, so give its id."
             ),
-            (None, _) if check.candidates.is_empty() => "There is no such event.".to_owned(),
-            (None, _) => "There is no such event; some have similar names.".to_owned(),
+            (None, _) if check.candidates.is_empty() => "No such event.".to_owned(),
+            (None, _) => "No such event. Some have similar names.".to_owned(),
         };
         let around = check.surroundings;
         let causes: Vec<CauseBody> = around.iter().flat_map(|around| &around.causes).map(CauseBody::of).collect();

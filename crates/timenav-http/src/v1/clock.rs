@@ -29,7 +29,7 @@ pub(crate) use view::{ClockBody, Operation};
 
 const TAG: &str = "clock";
 /// What `If-Match` is on a change of a clock.
-pub(crate) const GENERATION: &str = "Does it only if the clock still has this generation, in quotation marks: `\"7\"`";
+pub(crate) const GENERATION: &str = "Only if the clock still has this generation, in quotation marks: `\"7\"`";
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
@@ -41,7 +41,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .takes::<SwitchRequest>()
             .gives::<ClockBody>()
             .heeds_if_match(GENERATION),
-        Route::change("/resume-time", "resume_time", "Resumes the clock from the moment of the pause", resume_time)
+        Route::change("/resume-time", "resume_time", "Resumes the clock from where it was paused", resume_time)
             .takes::<SwitchRequest>()
             .gives::<ClockBody>()
             .heeds_if_match(GENERATION),
@@ -53,7 +53,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .takes::<ShiftRequest>()
             .gives::<ClockBody>()
             .heeds_if_match(GENERATION),
-        Route::change("/set-rate", "set_rate", "Changes how fast the clock runs, from where it is", set_rate)
+        Route::change("/set-rate", "set_rate", "Changes the rate of the clock without moving it", set_rate)
             .takes::<RateRequest>()
             .gives::<ClockBody>()
             .heeds_if_match(GENERATION),
@@ -74,7 +74,7 @@ pub(crate) fn routes() -> Vec<Route> {
             what: "One message for each change; the id is the generation",
             may_be_silent: false,
         })
-        .heeds("Last-Event-ID", "The id of the last message: what came after it is told first", "message-id"),
+        .heeds("Last-Event-ID", "The id of the last message received: later ones are sent first", "message-id"),
     ]
     .into_iter()
     .map(|route| route.tag(TAG))
@@ -85,7 +85,7 @@ pub(crate) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ClockRequest {
-    /// The timeline; that of the API key if it is left out.
+    /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
@@ -94,7 +94,7 @@ pub(crate) struct ClockRequest {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SwitchRequest {
-    /// The timeline; that of the API key if it is left out.
+    /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
@@ -106,11 +106,11 @@ pub(crate) struct TravelRequest {
     /// The moment to go to, past or future: an ISO 8601 timestamp with a zone.
     #[schema(value_type = String, format = "timestamp", example = "2005-08-29T11:10:00Z")]
     destination_time: Text<Instant<Virtual>>,
-    /// The place to arrive at: any text. An IANA zone name, coordinates, or the name of a known place also
-    /// set the calendar and the local time. The clock stays where it is if it is left out.
+    /// The place to travel to: any text. An IANA zone name, coordinates, or the name of a known place also set the
+    /// calendar and the local time. Defaults to the current place.
     #[schema(min_length = 1, max_length = 512, example = "New Orleans")]
     location: Option<String>,
-    /// The timeline; that of the API key if it is left out.
+    /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
@@ -119,10 +119,10 @@ pub(crate) struct TravelRequest {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ShiftRequest {
-    /// A number and a unit (`s`, `m` minutes, `h`, `d`, `w`), several of them, or ISO 8601.
+    /// One or more numbers with units (`s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601.
     #[schema(value_type = String, format = "duration", example = "12h")]
     duration: Text<Duration>,
-    /// The timeline; that of the API key if it is left out.
+    /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
@@ -131,11 +131,11 @@ pub(crate) struct ShiftRequest {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RateRequest {
-    /// Virtual seconds in a host second: more than 0, six digits after the point count.
+    /// Virtual seconds per host second: more than 0, with up to six decimal places.
     #[schema(value_type = f64, minimum = 0.000_001, maximum = 1_000_000.0, example = 60.0)]
     #[serde(deserialize_with = "rate")]
     rate: Rate,
-    /// The timeline; that of the API key if it is left out.
+    /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }

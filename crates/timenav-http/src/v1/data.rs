@@ -29,12 +29,17 @@ const SECRETS: [&str; 2] = ["encryption_key", "data"];
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::change("/encrypt-data", "encrypt_data", "Keeps data that only its key opens", encrypt_data)
-            .takes::<EncryptRequest>()
-            .gives::<EncryptedBody>()
-            .heeds_if_match(THERE)
-            .tag(TAG),
-        Route::change("/decrypt-data", "decrypt_data", "Opens data with its key", decrypt_data)
+        Route::change(
+            "/encrypt-data",
+            "encrypt_data",
+            "Encrypts and stores data that only its key opens",
+            encrypt_data,
+        )
+        .takes::<EncryptRequest>()
+        .gives::<EncryptedBody>()
+        .heeds_if_match(THERE)
+        .tag(TAG),
+        Route::change("/decrypt-data", "decrypt_data", "Decrypts stored data with its key", decrypt_data)
             .takes::<DecryptRequest>()
             .gives::<DecryptedBody>()
             .anew()
@@ -54,12 +59,12 @@ pub(crate) struct EncryptRequest {
     /// The timeline.
     #[schema(value_type = String, format = "changeable-timeline-id", example = "main")]
     timeline_id: Text<TimelineId>,
-    /// What to seal: an object of at most 1 048 576 bytes.
+    /// What to seal: an object of at most 1,048,576 bytes.
     #[schema(value_type = Object)]
     #[serde(deserialize_with = "object")]
     data: Plaintext,
-    /// The key: 32 random bytes as 64 hexadecimal digits or 44 characters of base64, or else a
-    /// passphrase. It is not kept.
+    /// The key: 32 random bytes as 64 hexadecimal digits or 44 characters of base64, or a passphrase. The service does
+    /// not keep it.
     #[schema(value_type = String, min_length = 1, max_length = 1_024, format = Password)]
     #[serde(deserialize_with = "key")]
     encryption_key: EncryptionKey,
@@ -72,11 +77,11 @@ pub(crate) struct DecryptRequest {
     /// The record.
     #[schema(value_type = String, format = "id")]
     data_id: Text<DataId>,
-    /// The key with which it was sealed.
+    /// The key it was sealed with.
     #[schema(value_type = String, min_length = 1, max_length = 1_024, format = Password)]
     #[serde(deserialize_with = "key")]
     encryption_key: EncryptionKey,
-    /// The timeline, for those who want to be sure; the record's own if it is left out.
+    /// The timeline, as an extra check. Defaults to the record's own.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
@@ -92,33 +97,33 @@ pub(crate) struct EraseRequest {
     /// The event.
     #[schema(value_type = Option<String>, format = "id")]
     event_id: Option<Text<EventId>>,
-    /// The event's timeline; that of the API key if it is left out. A record knows its own.
+    /// The event's timeline. Defaults to the API key's. Not needed for a record.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// A record that was made.
+/// A record that was created.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct EncryptedBody {
-    /// What happened, in a sentence.
+    /// A sentence that says what happened.
     status: String,
-    /// Names the record.
+    /// The id of the record.
     data_id: String,
     /// The algorithm.
     encryption: &'static str,
     /// The timeline.
     timeline_id: String,
-    /// `true` where there was no timeline of that name, and this created it. Absent otherwise.
+    /// `true` if this request created the timeline. Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     timeline_created: Option<bool>,
-    /// Where the making of it stands in the ledger.
+    /// Its place in the ledger.
     ledger: LedgerBody,
 }
 
 /// What was opened.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct DecryptedBody {
-    /// What happened, in a sentence.
+    /// A sentence that says what happened.
     status: &'static str,
     /// What was sealed.
     #[schema(value_type = Object)]
@@ -128,13 +133,13 @@ pub(crate) struct DecryptedBody {
 /// What was erased.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ErasedBody {
-    /// What happened, in a sentence.
+    /// A sentence that says what happened.
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// Position of the entry whose content is gone. Its leaf stays, and so does every proof.
+    /// Position of the entry whose content is gone. Its leaf and all proofs remain.
     position: u64,
-    /// Where the erasure stands in the ledger.
+    /// The erasure's place in the ledger.
     ledger: LedgerBody,
 }
 
@@ -163,7 +168,7 @@ async fn encrypt_data(
     Ok(Changed::ok(body, made.replayed))
 }
 
-/// Opens data with its key. What was opened is never kept, so that a repetition opens it again.
+/// Decrypts stored data with its key. What was opened is never kept, so that a repetition opens it again.
 async fn decrypt_data(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -188,12 +193,12 @@ async fn erase_data(
         (Some(data_id), None) => ErasureRequest::Data(timeline(request.timeline_id), data_id.0),
         (None, Some(event_id)) => ErasureRequest::Event(timeline(request.timeline_id), event_id.0),
         (Some(_), Some(_)) | (None, None) => {
-            return Err(Failure::invalid("data_id", "name one thing to erase: `data_id` or `event_id`"));
+            return Err(Failure::invalid("data_id", "give either `data_id` or `event_id`"));
         }
     };
     let erased = app.engine.erase_data(&caller, erasure, idempotency).await?;
     let body = ErasedBody {
-        status: format!("The content of entry {} is erased; its proofs stay.", erased.position),
+        status: format!("The content of entry {} was erased; its proofs remain valid.", erased.position),
         timeline_id: erased.timeline_id.to_string(),
         position: erased.position,
         ledger: erased.ledger.into(),
@@ -205,7 +210,7 @@ async fn erase_data(
 fn refuse_in_address(uri: &Uri) -> Result<(), Failure> {
     let mut named = form_urlencoded::parse(uri.query().unwrap_or("").as_bytes()).map(|(name, _)| name);
     match named.find_map(|name| SECRETS.into_iter().find(|secret| *secret == name)) {
-        Some(name) => Err(Failure::invalid(name, "send it in the body: addresses are kept in logs along the way")),
+        Some(name) => Err(Failure::invalid(name, "send it in the body: URLs are logged along the way")),
         None => Ok(()),
     }
 }
@@ -213,13 +218,13 @@ fn refuse_in_address(uri: &Uri) -> Result<(), Failure> {
 /// Reads a key. What is none is not repeated in the answer, as it may nearly be one.
 fn key<'de, D: Deserializer<'de>>(deserializer: D) -> Result<EncryptionKey, D::Error> {
     let text = String::deserialize(deserializer).map(Zeroizing::new);
-    let text = text.map_err(|_| de::Error::custom("a key is a text"))?;
+    let text = text.map_err(|_| de::Error::custom("a key must be a string"))?;
     EncryptionKey::new(text).map_err(de::Error::custom)
 }
 
 /// Reads an object as the text in which it was sent.
 fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Plaintext, D::Error> {
-    let wrong = || de::Error::custom("data is a JSON object");
+    let wrong = || de::Error::custom("data must be a JSON object");
     let raw = Box::<RawValue>::deserialize(deserializer).map_err(|_| wrong())?;
     let text = Zeroizing::new(String::from(Box::<str>::from(raw)));
     if text.starts_with('{') { Ok(Plaintext::new(text)) } else { Err(wrong()) }

@@ -15,7 +15,7 @@ use crate::wire::Text;
 pub(crate) enum EffectRequest {
     /// It does not happen.
     Cancel {},
-    /// It happens as it was last recorded.
+    /// It happens again, as last recorded.
     Restore {},
     /// It happens later.
     Delay {
@@ -43,19 +43,19 @@ pub(crate) enum EffectRequest {
         /// Where, on the earth.
         geo: Option<timenav_import::GeoRecord>,
     },
-    /// It is told otherwise.
+    /// It gets another description.
     Describe {
         /// The new description.
         #[schema(max_length = 16_384)]
         description: String,
     },
-    /// It is called otherwise.
+    /// It gets another name.
     Rename {
         /// The new name.
         #[schema(min_length = 1, max_length = 256)]
         name: String,
     },
-    /// Nothing but a note.
+    /// Only a note.
     Note {},
 }
 

@@ -21,7 +21,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::lookup(
             "/timeline/{timeline_id}/entries",
             "entries",
-            "Reads entries of the ledger with salt and payload",
+            "Reads ledger entries with their salts and payloads",
             entries,
             HorizonUse::Refused,
         )
@@ -36,33 +36,33 @@ pub(crate) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EntriesParameters {
-    /// The position of the first, counted from 0; 0 if it is left out.
+    /// The position of the first entry, counted from 0. Defaults to 0.
     #[schema(example = 0)]
     #[serde(default, deserialize_with = "wire::number")]
     from: Option<u64>,
-    /// At most so many on the page. A page of long entries may end before.
+    /// The maximum number per page. A page of long entries can be shorter.
     #[schema(minimum = 1, maximum = 1_000)]
     #[serde(default, deserialize_with = "wire::page_items")]
     limit: Option<usize>,
 }
 
-/// One page of entries, in the order of their positions, and the checkpoint to check them against.
+/// One page of entries in order of position, and the checkpoint to verify them against.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct EntriesBody {
-    /// What was found, in a sentence.
+    /// A sentence that sums up the result.
     status: String,
     /// The timeline.
     timeline_id: String,
     /// The entries.
     entries: Vec<LedgerEntryBody>,
-    /// What the timeline goes on from; absent where it was not forked. Entries before the fork are read there.
+    /// What the timeline was forked from; absent if it is not a fork. Read earlier entries there.
     #[serde(skip_serializing_if = "Option::is_none")]
     fork: Option<ForkBody>,
-    /// The position to go on `from`; absent where the page ends with the ledger. Each page is an entry of the ledger
-    /// too: read up to the size that you check against.
+    /// The position to continue `from`; absent at the end of the ledger. Each page you read adds a ledger entry, so
+    /// stop at the size you verify against.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<u64>,
-    /// Whether there is a next page.
+    /// Whether there is another page.
     has_more: bool,
     /// Entries in the ledger.
     size: u64,
@@ -81,15 +81,15 @@ pub(crate) struct LedgerEntryBody {
     position: u64,
     /// The text whose hash is the leaf.
     leaf: String,
-    /// Whether salt and payload are here (`shown`), were erased (`erased`), or are shown to those who administer the
+    /// Whether salt and payload are included (`shown`), were erased (`erased`), or are visible only to admins of the
     /// timeline (`admins_only`).
     #[schema(value_type = String, example = "shown")]
     contents: &'static str,
-    /// The salt in hexadecimal digits; empty where single reads were erased from the payload.
+    /// The salt in hexadecimal digits; empty if single reads were erased from the payload.
     #[schema(example = "c3a6a8530dbb478fb70a6ca8c7263a94")]
     #[serde(skip_serializing_if = "Option::is_none")]
     salt: Option<String>,
-    /// The text that is hashed after the salt. It is JSON.
+    /// The JSON text that is hashed after the salt.
     #[schema(example = "{\"event_id\":\"eagle\",\"time\":\"1969-07-20T20:17:40Z\",\"description\":\"\"}")]
     #[serde(skip_serializing_if = "Option::is_none")]
     payload: Option<String>,

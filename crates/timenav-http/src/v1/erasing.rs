@@ -32,11 +32,10 @@ pub(crate) fn routes() -> Vec<Route> {
         Form::default().with("location").with("time_range").without("event_ids").without("older_than"),
         Form::default().with("older_than").without("event_ids").without("location").without("time_range"),
     ];
-    let events =
-        Route::change("/erase-events", "erase_events", "Erases events, with every version of them", erase_events)
-            .takes::<EraseEventsRequest>()
-            .gives::<ErasedEventsBody>()
-            .tag(TAG);
+    let events = Route::change("/erase-events", "erase_events", "Erases events with all their versions", erase_events)
+        .takes::<EraseEventsRequest>()
+        .gives::<ErasedEventsBody>()
+        .tag(TAG);
     vec![
         forms.into_iter().fold(events, Route::form),
         Route::change("/erase-reads", "erase_reads", "Erases single reads from the access log", erase_reads)
@@ -51,30 +50,29 @@ pub(crate) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EraseEventsRequest {
-    /// The events: 1 000 at most, and fewer where there are forks. As a list, or as words with commas.
+    /// The events: at most 1,000, fewer if there are forks. As a list, or separated by commas.
     #[schema(schema_with = event_ids_schema, required = false)]
     event_ids: Option<Words>,
-    /// Where the events are that are erased, as in `monitor-events`. What was recorded on a timeline that this one was
-    /// forked from is not among them.
+    /// Where the events to erase are, as in `monitor-events`. Inherited events are not included.
     #[schema(value_type = Option<String>, format = "location", example = "*")]
     location: Option<Text<Location>>,
-    /// When these are, on the timeline's clock: `<start>/<end>`, both ends included.
+    /// When they occur, in virtual time: `<start>/<end>`, both ends included.
     #[schema(value_type = Option<String>, format = "time-range", example = "../1969-12-31T23:59:59Z")]
     time_range: Option<Text<TimeRange<Virtual>>>,
-    /// Events that nothing has changed for so long, by the host's clock, cancelled ones too. No months.
+    /// Events that have not changed for this long in host time, including cancelled ones. No months or years.
     #[schema(value_type = Option<String>, format = "retention")]
     older_than: Option<Text<Duration>>,
-    /// Whether to tell what would be erased, and erase nothing.
+    /// Whether to report what would be erased without erasing it.
     #[serde(default, deserialize_with = "wire::truth")]
     dry_run: Option<bool>,
-    /// The `evaluated_at` of a dry run. Whoever erases by `location` or `older_than` must name it.
+    /// The `evaluated_at` from a dry run. Required to erase by `location` or `older_than`.
     #[schema(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
     #[serde(default, deserialize_with = "wire::number")]
     evaluated_at: Option<u64>,
-    /// Whether timelines that were forked from this one lose the events too. You must administer each of them.
+    /// Whether to erase the events from forks of this timeline too. You must be an admin of each.
     #[serde(default, deserialize_with = "wire::truth")]
     include_forks: Option<bool>,
-    /// The timeline; that of the API key if it is left out.
+    /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
@@ -83,14 +81,14 @@ pub(crate) struct EraseEventsRequest {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EraseReadsRequest {
-    /// The timeline, `system` too; that of the API key if it is left out.
+    /// The timeline; can be `system`. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
     /// The `position` of the reads in the access log.
     #[schema(minimum = 0, maximum = 9_007_199_254_740_991_i64)]
     #[serde(deserialize_with = "position")]
     position: u64,
-    /// The `index` of each read, as the access log tells it.
+    /// The `index` of each read in the access log.
     #[schema(schema_with = reads_schema, required = false)]
     #[serde(default, deserialize_with = "numbers")]
     reads: Option<BTreeSet<u32>>,
@@ -102,35 +100,35 @@ pub(crate) struct EraseReadsRequest {
 /// What was erased, or would be.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ErasedEventsBody {
-    /// What happened, in a sentence.
+    /// A sentence that says what happened.
     status: String,
     /// The timeline.
     timeline_id: String,
     /// Whether nothing was erased.
     dry_run: bool,
-    /// How many events were erased now, or would be in all.
+    /// How many events were erased by this request, or would be in total.
     events_count: u64,
-    /// How many events that were chosen are left: send the same request again.
+    /// How many selected events are left: send the same request again.
     left: u64,
-    /// Of a dry run, the ids of the first events.
+    /// After a dry run: the ids of the first events.
     #[serde(skip_serializing_if = "Option::is_none")]
     event_ids: Option<Vec<String>>,
-    /// Of a dry run, the size of the ledger that it is of.
+    /// After a dry run: the size of the ledger it looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     evaluated_at: Option<u64>,
-    /// Of a dry run, the timelines that were forked from this one, and from these.
+    /// After a dry run: the forks of this timeline, and their forks.
     #[serde(skip_serializing_if = "Option::is_none")]
     forks: Option<Vec<ForkBody>>,
-    /// How many payloads went, those of forks too.
+    /// How many payloads were erased, including those of forks.
     #[serde(skip_serializing_if = "Option::is_none")]
     payloads_count: Option<u64>,
-    /// How many forks had something of their own to lose.
+    /// How many forks had changes of their own erased.
     #[serde(skip_serializing_if = "Option::is_none")]
     forks_count: Option<u64>,
-    /// How many answers to requests with an `Idempotency-Key` are forgotten.
+    /// How many responses kept for an `Idempotency-Key` were deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     outcomes_count: Option<u64>,
-    /// Where the erasure stands in the ledger; absent after a dry run.
+    /// The erasure's place in the ledger; absent after a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     ledger: Option<LedgerBody>,
 }
@@ -147,17 +145,17 @@ pub(crate) struct ForkBody {
 /// Reads that were erased.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ErasedReadsBody {
-    /// What happened, in a sentence.
+    /// A sentence that says what happened.
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// The position of their entry. Its leaf stays, and so does every proof.
+    /// The position of their entry. Its leaf and all proofs remain.
     position: u64,
-    /// How many reads went.
+    /// How many reads were erased.
     erased: u64,
     /// How many of that entry are left.
     left: u64,
-    /// Where the erasure stands in the ledger.
+    /// The erasure's place in the ledger.
     ledger: LedgerBody,
 }
 
@@ -191,7 +189,7 @@ async fn erase_reads(
         (Some(numbers), None) => WhichReads::Numbers(numbers),
         (None, Some(Text(user_id))) => WhichReads::Of(user_id.to_string()),
         (Some(_), Some(_)) | (None, None) => {
-            return Err(Failure::invalid("reads", "say which reads to erase: `reads` or `user_id`"));
+            return Err(Failure::invalid("reads", "give the reads to erase: `reads` or `user_id`"));
         }
     };
     let erasure = ReadErasure { timeline: timeline(timeline_id), position, which };
@@ -221,7 +219,7 @@ impl EraseEventsRequest {
                 WhichEvents::Unchanged { text: age.to_string(), span: age.exact() }
             }
             _ => {
-                let detail = "choose events in one way: `event_ids`, or `location` and `time_range`, or `older_than`";
+                let detail = "select events in one way: `event_ids`, `location` and `time_range`, or `older_than`";
                 return Err(Failure::invalid("event_ids", detail));
             }
         };
@@ -247,7 +245,7 @@ impl ErasedEventsBody {
         let would = counted(events_count, "event");
         let fork = |ForkSeen { timeline_id, may_erase }| ForkBody { timeline_id: timeline_id.to_string(), may_erase };
         Self {
-            status: format!("A dry run; nothing was erased. {would} of `{timeline_id}` would be."),
+            status: format!("Dry run: nothing was erased. {would} of `{timeline_id}` would be."),
             timeline_id: timeline_id.to_string(),
             dry_run: true,
             events_count,
@@ -267,9 +265,12 @@ impl ErasedEventsBody {
             timeline_id, events_count, payloads_count, forks_count, outcomes_count, left, ledger, ..
         } = erased;
         let status = match (events_count, left) {
-            (0, _) => format!("Nothing of `{timeline_id}` is left to be erased."),
-            (_, 0) => format!("{} of `{timeline_id}` erased; proofs stay.", counted(events_count, "event")),
-            (_, _) => format!("{} of `{timeline_id}` erased; {left} left: ask again.", counted(events_count, "event")),
+            (0, _) => format!("Nothing on `{timeline_id}` is left to erase."),
+            (_, 0) => format!("{} of `{timeline_id}` erased; proofs remain valid.", counted(events_count, "event")),
+            (_, _) => format!(
+                "{} of `{timeline_id}` erased; {left} left: send the request again.",
+                counted(events_count, "event")
+            ),
         };
         Self {
             status,
@@ -294,7 +295,7 @@ fn counted(count: u64, noun: &str) -> String {
 
 /// Reads a position that a query string can only give as text.
 fn position<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-    wire::number(deserializer)?.ok_or_else(|| de::Error::custom("a position is a number from 0 on"))
+    wire::number(deserializer)?.ok_or_else(|| de::Error::custom("a position must be a number, 0 or more"))
 }
 
 /// Reads numbers of reads: a list, or one text with commas between them.
@@ -305,7 +306,7 @@ fn numbers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<BTreeSet
         Text(String),
         List(Vec<serde_json::Number>),
     }
-    let wrong = || de::Error::custom(format!("give a list of 1 to {READS_MAX} numbers of reads, counted from 0"));
+    let wrong = || de::Error::custom(format!("give a list of 1 to {READS_MAX} read numbers, counted from 0"));
     let whole = |number: &serde_json::Number| {
         let number = number.as_u64().or_else(|| {
             // For JSON `2.0` is a whole number as `2` is (JSON Schema, Core §4.2.2).
@@ -326,7 +327,7 @@ fn numbers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<BTreeSet
 
 /// Describes the events that are erased in the OpenAPI document.
 fn event_ids_schema() -> utoipa::openapi::Schema {
-    let description = "The events: 1 000 at most, and fewer where there are forks. As a list, or as words with commas.";
+    let description = "The events: at most 1,000, fewer if there are forks. As a list, or separated by commas.";
     wire::words_schema("event-id", description)
 }
 
@@ -334,7 +335,7 @@ fn event_ids_schema() -> utoipa::openapi::Schema {
 fn reads_schema() -> utoipa::openapi::Schema {
     let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).maximum(Some(u32::MAX));
     let types = SchemaType::from_iter([Type::Array, Type::Null]);
-    let description = "The `index` of each read, as the access log tells it.";
+    let description = "The `index` of each read in the access log.";
     let list = ArrayBuilder::new().schema_type(types).items(number).min_items(Some(1)).max_items(Some(READS_MAX));
     list.description(Some(description)).build().into()
 }

@@ -39,19 +39,19 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::lookup(
             "/events/{event_id}",
             "event",
-            "Reads one event with its versions and interventions",
+            "Reads an event with its versions and interventions",
             event,
             HorizonUse::Honored,
         )
         .takes::<EventRequest>()
         .gives::<EventReadBody>()
         .tag(TAG),
-        Route::change("/correct-event", "correct_event", "Replaces how an event was recorded", correct_event)
+        Route::change("/correct-event", "correct_event", "Corrects an event", correct_event)
             .takes::<CorrectionRequest>()
             .gives::<CorrectedBody>()
-            .heeds_if_match("Does it only if the version with this tag still stands")
+            .heeds_if_match("Only if this is still the current version")
             .tag(TAG),
-        Route::change("/manipulate-event", "manipulate_event", "Does something to an event", manipulate_event)
+        Route::change("/manipulate-event", "manipulate_event", "Intervenes in an event", manipulate_event)
             .takes::<ManipulateRequest>()
             .gives::<ManipulatedBody>()
             .tag(TAG),
@@ -62,10 +62,10 @@ pub(crate) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EventRequest {
-    /// The timeline; that of the API key if it is left out.
+    /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
-    /// As the ledger told it then: a position, the id of an anchor, or a host time. Now if it is left out.
+    /// As of a ledger position, an anchor id, or a host time. Defaults to now.
     #[schema(schema_with = wire::moment_schema, required = false)]
     #[serde(default, deserialize_with = "wire::moment")]
     as_of: Option<MomentText>,
@@ -75,10 +75,10 @@ pub(crate) struct EventRequest {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CorrectionRequest {
-    /// The event, whole: what is left out here is left out of it. Its `event_id` says which.
+    /// The complete event: a field you leave out here is removed. Its `event_id` identifies it.
     #[schema(value_type = CorrectedRecord)]
     event: Map<String, Value>,
-    /// The timeline; that of the API key if it is left out.
+    /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
@@ -90,30 +90,30 @@ pub(crate) struct ManipulateRequest {
     /// The event.
     #[schema(value_type = String, format = "id", example = "moon-landing")]
     event_id: Text<EventId>,
-    /// What is done, in words. The first one decides: `prevent`, `cancel`, `stop` or `remove`; `restore`; `delay` or
-    /// `advance` and a duration; `move` or `reschedule` and a timestamp; `relocate to` a place; `describe` or
-    /// `rename` and a text. Anything else is a note.
+    /// What to do, in words. Start with a verb: `prevent`, `cancel`, `stop` or `remove`; `restore`; `delay` or
+    /// `advance` and a duration; `move` or `reschedule` and a timestamp; `relocate to` a place; `describe` or `rename`
+    /// and a text. Anything else is saved as a note.
     #[schema(min_length = 1, max_length = 1_024, example = "delay by 2h")]
     action: String,
     /// The moment of the intervention, on the timeline's clock.
     #[schema(value_type = String, format = "timestamp", example = "1969-07-16T13:00:00Z")]
     time: Text<Instant<Virtual>>,
-    /// What is done, instead of the words of `action`.
+    /// What to do, instead of the words in `action`.
     effect: Option<EffectRequest>,
-    /// Events that the intervention happens because of.
+    /// Events that caused the intervention.
     #[schema(max_items = 256)]
     causes: Option<Vec<timenav_import::CauseRecord>>,
-    /// Whether an intervention that would make a paradox is refused (`refuse`), or told (`tell`, if it is left out).
+    /// Whether to refuse an intervention that would create a paradox (`refuse`), or only report the paradox (`tell`, the default).
     on_paradox: Option<OnParadoxWord>,
-    /// Whether to tell what would happen, and change nothing.
+    /// Whether to report what would happen without changing anything.
     #[serde(default, deserialize_with = "wire::truth")]
     dry_run: Option<bool>,
-    /// The timeline; that of the API key if it is left out.
+    /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// What happens if an intervention makes a paradox.
+/// What happens if an intervention creates a paradox.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum OnParadoxWord {
@@ -126,37 +126,37 @@ pub(crate) enum OnParadoxWord {
 /// One event with its history.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct EventReadBody {
-    /// What was found, in a sentence.
+    /// A sentence that sums up the result.
     status: String,
     /// The timeline.
     timeline_id: String,
     /// The event's id.
     event_id: String,
-    /// Whether it stands: it is not cancelled.
+    /// Whether it occurs, that is, is not cancelled.
     stands: bool,
-    /// The event as it stands, if it does.
+    /// The event in its current version, if it occurs.
     #[schema(value_type = Option<EventBody>)]
     pub(crate) event: Option<Box<RawValue>>,
-    /// Every version of it, in the order in which they were made.
+    /// All its versions, oldest first.
     versions: Vec<VersionBody>,
     /// What was done to it, in order.
     #[schema(value_type = Vec<InterventionBody>)]
     pub(crate) interventions: Vec<Box<RawValue>>,
-    /// The last position of the timeline's own ledger that counts.
+    /// The last position of the timeline's own ledger that is taken into account.
     as_of: Option<u64>,
 }
 
 /// One version of an event.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct VersionBody {
-    /// Position of the ledger entry that made it.
+    /// Position of the ledger entry that created it.
     position: u64,
-    /// Position of the ledger entry that ended it; absent while it stands.
+    /// Position of the ledger entry that replaced it; absent while it is current.
     #[serde(skip_serializing_if = "Option::is_none")]
     until: Option<u64>,
-    /// The timeline whose ledger these positions are of.
+    /// The timeline whose ledger these positions refer to.
     timeline_id: String,
-    /// The event; absent where the version says that it does not stand on this timeline.
+    /// The event; absent if this version says it does not occur on this timeline.
     #[schema(value_type = Option<EventContentBody>)]
     #[serde(skip_serializing_if = "Option::is_none")]
     event: Option<Box<RawValue>>,
@@ -166,11 +166,11 @@ pub(crate) struct VersionBody {
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "says in the OpenAPI document what the engine keeps as JSON")]
 pub(crate) struct InterventionBody {
-    /// Names the intervention.
+    /// The id of the intervention.
     intervention_id: String,
     /// The event.
     event_id: String,
-    /// In the words of who intervened.
+    /// What was done, in the words of whoever intervened.
     action: String,
     /// The virtual moment of the intervention.
     time: String,
@@ -178,11 +178,11 @@ pub(crate) struct InterventionBody {
     effect: EffectBody,
     /// What it happened because of.
     causes: Option<Vec<timenav_import::CauseObject>>,
-    /// The anchor that was returned to, if that was the reason.
+    /// The anchor that was returned to, if that caused it.
     anchor_id: Option<String>,
-    /// Whether the event stood before.
+    /// Whether the event occurred before.
     stood: bool,
-    /// Whether another version stands since, or none.
+    /// Whether it changed the event.
     changed: bool,
     /// Position of the ledger entry.
     position: u64,
@@ -195,7 +195,7 @@ pub(crate) struct InterventionBody {
 /// An event that was corrected.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct CorrectedBody {
-    /// What happened, in a sentence.
+    /// A sentence that says what happened.
     status: String,
     /// The timeline.
     timeline_id: String,
@@ -204,43 +204,43 @@ pub(crate) struct CorrectedBody {
     /// The event as it stands.
     #[schema(value_type = EventContentBody)]
     event: Option<Box<RawValue>>,
-    /// Whether that is another version than before.
+    /// Whether this created a new version.
     changed: bool,
-    /// Where the correction stands in the ledger.
+    /// The correction's place in the ledger.
     ledger: LedgerBody,
 }
 
 /// What was done to an event.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ManipulatedBody {
-    /// What happened, in a sentence.
+    /// A sentence that says what happened.
     status: String,
     /// The timeline.
     timeline_id: String,
     /// The event's id.
     event_id: String,
-    /// Names the intervention; absent after a dry run.
+    /// The id of the intervention; absent after a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     intervention_id: Option<String>,
     /// What was done.
     effect: EffectBody,
-    /// The event as it stood before, if it did.
+    /// The event before the intervention, if it occurred.
     #[schema(value_type = Option<EventContentBody>)]
     before: Option<Box<RawValue>>,
-    /// The event as it stands, if it does.
+    /// The event in its current version, if it occurs.
     #[schema(value_type = Option<EventContentBody>)]
     after: Option<Box<RawValue>>,
-    /// Events that stand and require the event, directly or not, nearest first: at most 100.
+    /// Events that require the event, directly or indirectly, nearest first: at most 100.
     downstream: Vec<String>,
-    /// How many these are, counted to 10 000.
+    /// How many there are, counted up to 10,000.
     downstream_count: usize,
-    /// Paradoxes that are there since.
+    /// Paradoxes that this creates.
     paradoxes_made: Vec<ParadoxBody>,
-    /// Paradoxes that are gone since.
+    /// Paradoxes that this resolves.
     paradoxes_healed: Vec<ParadoxBody>,
-    /// Whether nothing was changed because a dry run was asked for.
+    /// Whether this was a dry run, which changes nothing.
     dry_run: bool,
-    /// Where the intervention stands in the ledger; absent after a dry run.
+    /// The intervention's place in the ledger; absent after a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     ledger: Option<LedgerBody>,
 }
@@ -260,7 +260,7 @@ async fn event(
     Ok((headers, Json(EventReadBody::of(&event_id, &history))).into_response())
 }
 
-/// Replaces how an event was recorded.
+/// Corrects an event.
 async fn correct_event(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -278,7 +278,7 @@ async fn correct_event(
         app.engine.correct_event(&caller, timeline(request.timeline_id), draft, expected, idempotency).await?;
     let body = CorrectedBody {
         status: if corrected.changed {
-            format!("The event `{}` is corrected.", corrected.event_id)
+            format!("The event `{}` was corrected.", corrected.event_id)
         } else {
             format!("The event `{}` already has this content.", corrected.event_id)
         },
@@ -291,7 +291,7 @@ async fn correct_event(
     Ok(Changed::ok(body, corrected.replayed))
 }
 
-/// Does something to an event.
+/// Intervenes in an event.
 async fn manipulate_event(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -323,8 +323,8 @@ async fn manipulate_event(
 }
 
 /// What changes an event, to whoever named nothing of it.
-const VERBS: &str = "what is to become of it, beginning with `cancel`, `restore`, `delay`, `advance`, `move`, `relocate`, \
-    `describe` or `rename`";
+const VERBS: &str = "an effect, starting with `cancel`, `restore`, `delay`, `advance`, `move`, `relocate`, `describe` \
+    or `rename`";
 
 fn read_cause(cause: timenav_import::CauseRecord, index: usize) -> Result<Cause, Failure> {
     cause.into_cause(index).map_err(|error| Failure::invalid(error.field.unwrap_or_default(), error.detail))
@@ -348,7 +348,7 @@ impl EventReadBody {
     pub(crate) fn of(event_id: &EventId, history: &EventHistory) -> Self {
         let standing = history.known.standing();
         let status = if standing.is_some() {
-            format!("The event `{event_id}` stands.")
+            format!("The event `{event_id}` occurs.")
         } else {
             format!("The event `{event_id}` is cancelled.")
         };
@@ -383,14 +383,14 @@ impl ManipulatedBody {
         let dry_run = ledger.is_none();
         let changed = done.before != done.after;
         let what = match (&done.after, changed, done.effect.as_str()) {
-            (_, false, "note") => "is noted and changes nothing".to_owned(),
+            (_, false, "note") => "is saved as a note and changes nothing".to_owned(),
             (_, false, _) => "changes nothing: the event was already like that".to_owned(),
             (None, true, _) => "cancels the event".to_owned(),
             (Some(_), true, "restore") => "restores the event".to_owned(),
             (Some(_), true, kind) => format!("changes the event ({kind})"),
         };
         let hint = missing.map_or_else(String::new, |missing| format!(" To change it, name {missing}."));
-        let would = if dry_run { "A dry run; nothing was changed. The intervention" } else { "The intervention" };
+        let would = if dry_run { "Dry run: nothing was changed. The intervention" } else { "The intervention" };
         Self {
             status: format!("{would} {what}.{hint}"),
             timeline_id: done.timeline_id.to_string(),

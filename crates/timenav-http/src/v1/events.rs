@@ -18,6 +18,7 @@ use utoipa::openapi::schema::{ArrayBuilder, OneOfBuilder, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use super::filter::{self, Attributes, EventOrder, attributes_schema};
 use super::kept::{VersionPlace, write_with};
 use super::parameters::timeline;
 use super::resolved::ResolvedBody;
@@ -35,7 +36,7 @@ const TAG: &str = "events";
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::change("/events", "record_events", "Records one event or several, all of them or none", record_events)
+        Route::change("/events", "record_events", "Records one or more events, all or none", record_events)
             .takes_body::<EventsRequest>()
             .gives::<RecordedBody>()
             .heeds_if_match(THERE)
@@ -88,7 +89,7 @@ impl PartialSchema for EventsRequest {
             .items(record)
             .min_items(Some(1))
             .max_items(Some(EVENTS_PER_REQUEST_MAX))
-            .description(Some("Several events, all of them recorded or none."));
+            .description(Some("Several events, all recorded or none."));
         OneOfBuilder::new().description(Some("One event, or several.")).item(one).item(several).into()
     }
 }
@@ -106,11 +107,11 @@ impl PartialSchema for CorrectedRecord {
     fn schema() -> RefOr<Schema> {
         let mut schema = EventRecord::schema();
         if let RefOr::T(Schema::Object(object)) = &mut schema {
-            object.description = Some("An event as it should have been recorded, whole.".to_owned());
+            object.description = Some("The complete event, as it should have been recorded.".to_owned());
             object.required.push("event_id".to_owned());
             if let Some(RefOr::T(Schema::Object(event_id))) = object.properties.get_mut("event_id") {
                 event_id.schema_type = Type::String.into();
-                event_id.description = Some("Which event, by its id.".to_owned());
+                event_id.description = Some("The id of the event.".to_owned());
             }
         }
         schema
@@ -121,7 +122,7 @@ impl PartialSchema for CorrectedRecord {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RecordTarget {
-    /// The timeline; that of the API key if it is left out.
+    /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
@@ -134,21 +135,37 @@ pub(crate) struct MonitorRequest {
     /// or the text of the events' own location.
     #[schema(value_type = String, format = "location", example = "bbox:-98,18,-81,31")]
     location: Text<Location>,
-    /// `<start>/<end>`, both ends included; `..` is an open end, and one end may be a duration.
+    /// `<start>/<end>`, both ends included; `..` leaves an end open, and one end can be a duration.
     #[schema(value_type = String, format = "time-range", example = "2005-08-28T00:00:00Z/2005-08-29T06:00:00Z")]
     time_range: Text<TimeRange<Virtual>>,
-    /// The timeline; that of the API key if it is left out.
+    /// Only events whose name, description, location, id, actors or attributes contain these words, or words that start
+    /// with them. Case and accents are ignored.
+    #[schema(format = "words", example = "hurricane")]
+    text: Option<String>,
+    /// Only events with exactly this actor.
+    #[schema(format = "actor", example = "Katrina")]
+    actor: Option<String>,
+    /// Only events with exactly this source.
+    #[schema(min_length = 1, max_length = 512, example = "https://www.nhc.noaa.gov")]
+    source: Option<String>,
+    /// Only events with these attribute values.
+    #[schema(schema_with = attributes_schema, required = false)]
+    #[serde(default)]
+    attribute: Option<Attributes>,
+    /// Which events come first. Defaults to the earliest.
+    order: Option<EventOrder>,
+    /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
-    /// At most so many on the page.
+    /// The maximum number per page.
     #[schema(minimum = 1, maximum = 1_000)]
     #[serde(default, deserialize_with = "wire::page_items")]
     limit: Option<usize>,
-    /// As the ledger told it then: a position, the id of an anchor, or a host time. Now if it is left out.
+    /// As of a ledger position, an anchor id, or a host time. Defaults to now.
     #[schema(schema_with = wire::moment_schema, required = false)]
     #[serde(default, deserialize_with = "wire::moment")]
     as_of: Option<MomentText>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     #[schema(format = "cursor")]
     cursor: Option<String>,
 }
@@ -156,38 +173,42 @@ pub(crate) struct MonitorRequest {
 /// Events that were recorded.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RecordedBody {
-    /// What happened, in a sentence.
+    /// A sentence that says what happened.
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// `true` where there was no timeline of that name, and this created it. Absent otherwise.
+    /// `true` if this request created the timeline. Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     timeline_created: Option<bool>,
     /// The ids, in the order given.
     event_ids: Vec<String>,
-    /// Where the last of them stands; the others stand right before it.
+    /// The place of the last one in the ledger; the others come right before it.
     ledger: LedgerBody,
 }
 
-/// One page of events, ordered by time, then position.
+/// One page of events, ordered by time, then position; or the other way round.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct EventsBody {
-    /// What was found, in a sentence.
+    /// A sentence that sums up the result.
     status: String,
     /// The timeline.
     timeline_id: String,
     /// The events.
     #[schema(value_type = Vec<EventBody>)]
     events: Vec<Box<RawValue>>,
-    /// How the location was understood.
+    /// How the location was resolved.
     location_resolved: ResolvedBody,
-    /// The last position of the ledger that all pages of this query show.
+    /// The last ledger position that all pages of this query take into account.
     as_of: Option<u64>,
-    /// Asks for the next page, where there is one.
+    /// The cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
-    /// Whether there is a next page.
+    /// Whether there is another page.
     has_more: bool,
+    /// The time up to which events were looked through, where the page ends because these were many: there is more to look
+    /// through, with `next_cursor`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    searched_to: Option<String>,
 }
 
 /// One event as it was recorded.
@@ -196,11 +217,11 @@ pub(crate) struct EventsBody {
 pub(crate) struct EventContentBody {
     /// The event's id.
     event_id: String,
-    /// When it happened or began.
+    /// When it happened or started.
     time: String,
-    /// When it was over.
+    /// When it ended.
     end_time: Option<String>,
-    /// How well the times are known.
+    /// How precisely the times are known.
     precision: Option<String>,
     /// What happened.
     description: String,
@@ -216,7 +237,7 @@ pub(crate) struct EventContentBody {
     actors: Option<Vec<String>>,
     /// Whether it was `observed`, is `scheduled` or `predicted`.
     kind: Option<String>,
-    /// What it says is so while it lasts.
+    /// States that hold while it lasts.
     asserts: Option<Vec<timenav_import::AssertionRecord>>,
     /// Anything else.
     #[schema(value_type = Option<Object>)]
@@ -233,9 +254,9 @@ pub(crate) struct EventContentBody {
 pub(crate) struct EventBody {
     #[serde(flatten)]
     content: EventContentBody,
-    /// Position of the ledger entry that made this version.
+    /// Position of the ledger entry that created this version.
     position: u64,
-    /// The timeline whose ledger that is, where it is one that this timeline was forked from.
+    /// The timeline of that ledger, if this timeline was forked from it.
     timeline_id: Option<String>,
 }
 
@@ -257,8 +278,8 @@ async fn record_events(
     let recorded = app.engine.record_events(&caller, Some(timeline_id), drafts, idempotency).await;
     let recorded = recorded.map_err(|refusal| Failure::from(refusal).about_one(alone))?;
     let status = match recorded.event_ids.len() {
-        1 => "1 event is recorded.".to_owned(),
-        count => format!("{count} events are recorded."),
+        1 => "1 event recorded.".to_owned(),
+        count => format!("{count} events recorded."),
     };
     let (status, timeline_created) = created_first(recorded.ledger, recorded.timeline_id.as_str(), status);
     let body = RecordedBody {
@@ -281,6 +302,7 @@ async fn monitor_events(
     Params(request): Params<MonitorRequest>,
 ) -> Result<Response, Failure> {
     let Location { text: location_text, query: location } = request.location.0;
+    let filter = filter::filter(request.text, (request.actor, request.source), request.attribute)?;
     let page = app
         .engine
         .monitor_events(
@@ -291,6 +313,8 @@ async fn monitor_events(
                 location,
                 range: request.time_range.0,
                 as_of: request.as_of.map(|moment| (moment.text, moment.as_of)),
+                filter,
+                newest_first: EventOrder::is_newest_first(request.order),
                 items_max: items_max(request.limit),
                 cursor: request.cursor,
             },
@@ -307,19 +331,15 @@ async fn monitor_events(
 /// Returns the page as JSON. Events are kept in the shape in which they are answered, so they are
 /// copied, not read and written again.
 fn json(page: EventPage, location_resolved: ResolvedBody) -> Result<Response, Failure> {
-    let count = page.events.len();
     let body = EventsBody {
-        status: match count {
-            0 => "No events.".to_owned(),
-            1 => "1 event.".to_owned(),
-            count => format!("{count} events."),
-        },
+        status: filter::status(page.events.len(), page.searched_to.is_some()),
         timeline_id: page.timeline_id.to_string(),
         events: Vec::new(),
         location_resolved,
         as_of: page.as_of,
         has_more: page.next_cursor.is_some(),
         next_cursor: page.next_cursor,
+        searched_to: page.searched_to.map(|time| time.to_string()),
     };
     let frame = serde_json::to_string(&body).map_err(|error| malformed(&error))?;
     let empty = "\"events\":[";
@@ -334,7 +354,7 @@ fn json(page: EventPage, location_resolved: ResolvedBody) -> Result<Response, Fa
         let of = Some(&page.layers[event.layer]).filter(|of| **of != page.timeline_id);
         let place = VersionPlace { position: event.position, timeline_id: of.map(TimelineId::as_str) };
         write_with(&event.content, &place, &mut text)
-            .ok_or_else(|| Refusal::Damaged(format!("the event at position {} is no object", event.position)))?;
+            .ok_or_else(|| Refusal::Damaged(format!("the event at position {} is not an object", event.position)))?;
     }
     text.push_str(&frame[at..]);
     Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())
@@ -357,7 +377,7 @@ fn drafts(body: &[u8]) -> Result<(Option<TimelineId>, Vec<EventDraft>), Failure>
             // Refused before any of them is read; the engine says the same of none at all.
             let count = items.len();
             let detail =
-                format!("1 to {EVENTS_PER_REQUEST_MAX} events are recorded at once, not {count}; import larger files");
+                format!("a request can record 1 to {EVENTS_PER_REQUEST_MAX} events, not {count}; import larger files");
             return Err(Failure::invalid("", detail));
         }
         let one = |(index, item): (usize, &&RawValue)| draft(item.get().as_bytes(), &index.to_string());

@@ -16,6 +16,7 @@ use timenav_engine::{EventExport, ExportEvents, HorizonUse, StoredEvent};
 use timenav_import::{Export, ExportError, ExportFormat};
 use utoipa::ToSchema;
 
+use super::filter::{self, Attributes, EventOrder, attributes_schema};
 use super::parameters::timeline;
 use crate::accept::{Accept, essence};
 use crate::auth::Authenticated;
@@ -30,7 +31,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::lookup(
             "/export-events",
             "export_events",
-            "Writes the events of a place and time as a file",
+            "Exports the events of a place and time as a file",
             export_events,
             HorizonUse::Honored,
         )
@@ -44,20 +45,36 @@ pub(crate) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExportRequest {
-    /// Where, as `monitor-events` understands it; anywhere if it is left out.
+    /// Where, as in `monitor-events`. Defaults to anywhere.
     #[schema(value_type = Option<String>, format = "location", example = "bbox:-98,18,-81,31")]
     location: Option<Text<Location>>,
-    /// `<start>/<end>`, both ends included, as `monitor-events` understands it; always if it is left out.
+    /// `<start>/<end>`, both ends included, as in `monitor-events`. Defaults to all time.
     #[schema(value_type = Option<String>, format = "time-range", example = "2005-08-28T00:00:00Z/2005-08-29T06:00:00Z")]
     time_range: Option<Text<TimeRange<Virtual>>>,
-    /// `ndjson`, `csv`, `geojson` or `icalendar`; what `Accept` asks for if it is left out, else `ndjson`.
+    /// Only events whose name, description, location, id, actors or attributes contain these words, or words that start
+    /// with them. Case and accents are ignored.
+    #[schema(format = "words", example = "hurricane")]
+    text: Option<String>,
+    /// Only events with exactly this actor.
+    #[schema(format = "actor", example = "Katrina")]
+    actor: Option<String>,
+    /// Only events with exactly this source.
+    #[schema(min_length = 1, max_length = 512, example = "https://www.nhc.noaa.gov")]
+    source: Option<String>,
+    /// Only events with these attribute values.
+    #[schema(schema_with = attributes_schema, required = false)]
+    #[serde(default)]
+    attribute: Option<Attributes>,
+    /// Which events come first. Defaults to the earliest.
+    order: Option<EventOrder>,
+    /// `ndjson`, `csv`, `geojson` or `icalendar`. Defaults to what `Accept` asks for, or `ndjson`.
     #[schema(format = "export-format", example = "csv")]
     format: Option<String>,
-    /// As the ledger told it then: a position, the id of an anchor, or a host time. Now if it is left out.
+    /// As of a ledger position, an anchor id, or a host time. Defaults to now.
     #[schema(schema_with = wire::moment_schema, required = false)]
     #[serde(default, deserialize_with = "wire::moment")]
     as_of: Option<MomentText>,
-    /// The timeline; that of the API key if it is left out.
+    /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
@@ -74,6 +91,7 @@ async fn export_events(
         None => ("*".to_owned(), LocationQuery::Anywhere),
         Some(Text(Location { text, query })) => (text, query),
     };
+    let filter = filter::filter(request.text, (request.actor, request.source), request.attribute)?;
     let export = app
         .engine
         .export_events(
@@ -84,6 +102,8 @@ async fn export_events(
                 location,
                 range: request.time_range.map_or_else(TimeRange::everything, |range| range.0),
                 as_of: request.as_of.map(|moment| (moment.text, moment.as_of)),
+                filter,
+                newest_first: EventOrder::is_newest_first(request.order),
                 format: format.as_str(),
             },
         )

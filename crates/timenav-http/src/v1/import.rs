@@ -8,6 +8,7 @@ mod pace;
 mod reading;
 mod source;
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -20,7 +21,7 @@ use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use timenav_core::event::EventDraft;
 use timenav_core::ids::TimelineId;
-use timenav_engine::{Action, Caller, ImportBatch, LedgerPosition, Refusal};
+use timenav_engine::{Action, Caller, ImportBatch, ImportRehearsal, LedgerPosition, Refusal};
 use timenav_import::{Format, ImportError, Item, RecordNote};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -35,7 +36,7 @@ use crate::params::QueryParams;
 use crate::problem::{Failure, FaultKind, ParameterFault};
 use crate::route::Route;
 use crate::state::App;
-use crate::wire::Text;
+use crate::wire::{self, Text};
 pub(crate) use pace::{IMPORT_BYTES_PER_MINUTE_MIN, IMPORT_IDLE_SECONDS_MAX};
 use reading::Handed;
 pub(crate) use reading::as_it_comes;
@@ -56,7 +57,7 @@ pub(crate) const REFUSALS_LISTED_MAX: usize = 100;
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::change(IMPORT_PATH, "import_events", "Records the events of a file, as many as can be", import_events)
+        Route::change(IMPORT_PATH, "import_events", "Imports the events of a file, as many as possible", import_events)
             .takes_file::<ImportRequest>(Format::ALL.into_iter().map(Format::content_type).collect())
             .gives::<ImportedBody>()
             .heeds_if_match(THERE)
@@ -68,44 +69,53 @@ pub(crate) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ImportRequest {
-    /// `ndjson`, `csv`, `geojson`, `cloudevents`, `icalendar`, `zipkin`, `jaeger`, `otlp` or `git`; told by
-    /// the `Content-Type` if it is left out.
+    /// `ndjson`, `json`, `logfmt`, `csv`, `geojson`, `cloudevents`, `icalendar`, `zipkin`, `jaeger`, `otlp` or `git`; taken
+    /// from the `Content-Type` by default.
     #[schema(format = "file-format", example = "csv")]
     format: Option<String>,
-    /// For CSV and `GeoJSON`: which column or property is which field, as `field=column` pairs or JSON.
+    /// Which column, property or member is which field, and how a table is written, as `field=column` pairs or JSON. For
+    /// `csv`, `geojson`, `ndjson`, `json` and `logfmt`.
     #[schema(format = "mapping", example = "time=time,lat=lat,lon=lon,description={status}")]
     map: Option<String>,
-    /// The timeline; that of the API key if it is left out.
+    /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
+    /// Whether to read and check the whole file, answer what would become of it, and record nothing. The timeline must be
+    /// there.
+    #[schema(example = false)]
+    #[serde(default, deserialize_with = "wire::truth")]
+    dry_run: Option<bool>,
 }
 
-/// What became of a file.
+/// The result of an import.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ImportedBody {
-    /// What happened, in a sentence.
+    /// A sentence that says what happened.
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// `true` where there was no timeline of that name, and this created it. Absent otherwise.
+    /// `true` if this request created the timeline. Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     timeline_created: Option<bool>,
+    /// `true` where nothing was recorded, and the counts are of what would be. Absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dry_run: Option<bool>,
     /// Events that are new.
     taken: u64,
-    /// Events that were recorded already, just so.
+    /// Events that were already recorded with the same content.
     unchanged: u64,
     /// Records that were refused.
     refused: u64,
-    /// The first of them, and why.
+    /// The first of them, with the reason.
     refusals: Vec<RefusalBody>,
-    /// The first of the records that are events and may be taken for more, and what was not done.
+    /// The first records that were imported, but not fully, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     notes: Vec<NoteBody>,
     /// How many of these there are, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     noted: Option<u64>,
-    /// Where the last new event stands.
+    /// The place of the last new event in the ledger.
     ledger: LedgerBody,
 }
 
@@ -114,24 +124,24 @@ pub(crate) struct ImportedBody {
 pub(crate) struct RefusalBody {
     /// Its line, or for `GeoJSON` the number of the feature, counted from 1.
     line: u64,
-    /// A stable word for what is wrong with it.
+    /// A stable code for the error.
     code: String,
-    /// The field it is about, where it is about one.
+    /// The field it is about, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     field: Option<String>,
     /// What would be right.
     detail: String,
 }
 
-/// A record that is an event, and may be taken for more.
+/// A record that was imported, but not fully.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct NoteBody {
     /// Its line.
     line: u64,
-    /// A stable word for what was not done: `recurrence_kept`.
+    /// A stable word for what was not done: `recurrence_kept`, `time_in_part` or `line_left_out`.
     code: &'static str,
     /// What was not done, and what was.
-    detail: &'static str,
+    detail: Cow<'static, str>,
 }
 
 /// Records the events of a file on a timeline.
@@ -143,11 +153,15 @@ async fn import_events(
     body: Body,
 ) -> Result<Json<ImportedBody>, Failure> {
     let timeline_id = caller.timeline(timeline(request.timeline_id));
+    let mut rehearsal = request.dry_run.unwrap_or_default().then(ImportRehearsal::default);
     let may = async {
         expect_timeline(&app, &headers, (&caller, &timeline_id), Action::RecordEvent).await?;
         let source = Source::new(request.format.as_deref(), request.map.as_deref(), &headers)?;
         // A batch without records asks whether the caller may.
-        let first = app.engine.import_events(&caller, &timeline_id, Vec::new()).await?;
+        let first = match &mut rehearsal {
+            None => app.engine.import_events(&caller, &timeline_id, Vec::new()).await?,
+            Some(rehearsal) => app.engine.rehearse_import(&caller, &timeline_id, Vec::new(), rehearsal).await?,
+        };
         let wait = Duration::from_secs(IMPORT_TURN_SECONDS_MAX);
         let turn = app.imports.take_within(&caller.user_id, 1, wait).await;
         let full = |spent| Failure::Full { what: "imports", spent, retry_after_seconds: RETRY_SECONDS };
@@ -171,7 +185,13 @@ async fn import_events(
     let mut body = body.into_data_stream();
     let feeding = Box::pin(reading.feed(&mut body, || app.engine.now()));
     let importing = async {
-        match select(feeding, Box::pin(record(&to, tally, handed))).await {
+        let recording = async {
+            match rehearsal {
+                None => record(&to, tally, handed).await,
+                Some(rehearsal) => rehearse(&to, tally, handed, rehearsal).await,
+            }
+        };
+        match select(feeding, Box::pin(recording)).await {
             Either::Left(((), recording)) => recording.await,
             // The thread has ended, or does so at once: nothing is handed to it any more.
             Either::Right((tally, _)) => tally,
@@ -228,6 +248,28 @@ async fn record(to: &Target<'_>, mut tally: Tally, mut handed: mpsc::Receiver<Ha
     Ok(tally)
 }
 
+/// Finds out batch by batch what recording them would do, and counts.
+async fn rehearse(
+    to: &Target<'_>,
+    mut tally: Tally,
+    mut handed: mpsc::Receiver<Handed>,
+    mut rehearsal: ImportRehearsal,
+) -> Result<Tally, Failure> {
+    tally.is_dry = true;
+    while let Some(part) = handed.recv().await {
+        let batch = match part {
+            Handed::Batch(batch) => batch,
+            Handed::End(Ok(())) => break,
+            Handed::End(Err(error)) => return Err(tally.broken_off(&error)),
+        };
+        to.wait_for_quota(batch.len()).await?;
+        let (drafts, numbers) = tally.split(batch);
+        let batch = to.app.engine.rehearse_import(to.caller, to.timeline, drafts, &mut rehearsal).await?;
+        tally.add(batch, &numbers);
+    }
+    Ok(tally)
+}
+
 /// Waits until no more than `most` batches are being recorded.
 async fn finish<F>(
     recording: &mut FuturesOrdered<F>,
@@ -247,6 +289,8 @@ where
 }
 
 struct Tally {
+    /// Whether nothing is recorded.
+    is_dry: bool,
     taken: u64,
     unchanged: u64,
     refused: u64,
@@ -261,7 +305,7 @@ struct Tally {
 impl Tally {
     fn new(first: LedgerPosition) -> Self {
         let (refusals, notes) = (Vec::new(), Vec::new());
-        Self { taken: 0, unchanged: 0, refused: 0, refusals, noted: 0, notes, first, ledger: first }
+        Self { is_dry: false, taken: 0, unchanged: 0, refused: 0, refusals, noted: 0, notes, first, ledger: first }
     }
 
     /// Takes the refused records out of a batch and returns the others, with their lines.
@@ -271,7 +315,7 @@ impl Tally {
         for item in batch {
             match item.event {
                 Ok(draft) => {
-                    self.note(item.line, item.note);
+                    self.note(item.line, item.notes);
                     drafts.push(draft);
                     lines.push(item.line);
                 }
@@ -289,18 +333,24 @@ impl Tally {
         self.unchanged += batch.unchanged;
         self.ledger = batch.ledger;
         for refused in batch.refused {
-            let detail = format!("the event `{}` is already recorded with different content", refused.event_id);
+            let detail = if self.is_dry {
+                let id = refused.event_id;
+                format!("the event `{id}` is recorded already, or comes earlier in the file, with different content")
+            } else {
+                format!("the event `{}` is already recorded with different content", refused.event_id)
+            };
             let line = lines.get(refused.index).copied().unwrap_or_default();
             let (code, field) = ("already_exists".to_owned(), Some("event_id".to_owned()));
             self.refuse(RefusalBody { line, code, field, detail });
         }
     }
 
-    fn note(&mut self, line: u64, note: Option<RecordNote>) {
-        let Some(RecordNote { code, detail }) = note else { return };
-        self.noted += 1;
-        if self.notes.len() < REFUSALS_LISTED_MAX {
-            self.notes.push(NoteBody { line, code, detail });
+    fn note(&mut self, line: u64, notes: Vec<RecordNote>) {
+        for RecordNote { code, detail } in notes {
+            self.noted += 1;
+            if self.notes.len() < REFUSALS_LISTED_MAX {
+                self.notes.push(NoteBody { line, code, detail });
+            }
         }
     }
 
@@ -332,8 +382,11 @@ impl Tally {
             | ImportError::FeatureTooLarge { .. }
             | ImportError::MalformedJson { .. } => Failure::MalformedFile {
                 detail: format!(
-                    "{error}; before that, {} events were taken, {} were unchanged and {} records were refused",
-                    self.taken, self.unchanged, self.refused
+                    "{error}; before that, {} events {} imported, {} were unchanged and {} records were refused",
+                    self.taken,
+                    if self.is_dry { "would have been" } else { "were" },
+                    self.unchanged,
+                    self.refused
                 ),
             },
         }
@@ -341,17 +394,20 @@ impl Tally {
 
     fn into_body(mut self, timeline_id: &TimelineId) -> ImportedBody {
         self.refusals.sort_by_key(|refusal| refusal.line);
-        let status = format!(
-            "{} new, {} recorded already, {} refused.",
-            counted(self.taken, "event is", "events are"),
-            self.unchanged,
-            self.refused
-        );
+        let (known, refused) = (self.unchanged, self.refused);
+        let status = if self.is_dry {
+            let taken = counted(self.taken, "event", "events");
+            format!("Dry run: nothing was recorded. {taken} would be new, {known} already recorded, {refused} refused.")
+        } else {
+            let taken = counted(self.taken, "event is", "events are");
+            format!("{taken} new, {known} already recorded, {refused} refused.")
+        };
         let (status, timeline_created) = created_first(self.first, timeline_id.as_str(), status);
         ImportedBody {
             status,
             timeline_id: timeline_id.to_string(),
             timeline_created,
+            dry_run: self.is_dry.then_some(true),
             taken: self.taken,
             unchanged: self.unchanged,
             refused: self.refused,

@@ -12,9 +12,9 @@ use timenav_engine::{
     ADOPT_BYTES_MAX, ADOPT_ROOM_LEFT_BYTES, ADOPT_ROOM_TIMES, ADOPT_ROTATIONS_MAX, BUNDLE_GONE_MAX,
     BUNDLE_LINE_BYTES_MAX, CERTIFICATE_ENTRIES_READ_MAX, CERTIFICATE_READS_MAX, COUNTED_NAMED_MAX,
     COUNTED_NETWORKS_MAX, ENTRIES_PAGE_BYTES_MAX, ERASE_EVENTS_BATCH_MAX, ERASE_EVENTS_SELECTED_MAX, HorizonUse,
-    KEPT_CHANGES_MAX, LOG_ENTRIES_READ_MAX, LONG_WORK_RUNNING_MAX, NAME_SEARCHES_RUNNING_MAX, QUEUE_SUBMISSIONS_MAX,
-    READ_PARAMETERS_BYTES_MAX, SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX, SWEEP_ENTRIES_READ_MAX,
-    SWEEP_POSITIONS_MAX, VIEWS_RUNNING_MAX,
+    IMPORT_DRY_RUN_RECORDS_MAX, KEPT_CHANGES_MAX, LOG_ENTRIES_READ_MAX, LONG_WORK_RUNNING_MAX,
+    NAME_SEARCHES_RUNNING_MAX, QUEUE_SUBMISSIONS_MAX, READ_PARAMETERS_BYTES_MAX, SCANS_RUNNING_MAX,
+    SCANS_RUNNING_PER_USER_MAX, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX, VIEWS_RUNNING_MAX,
 };
 use timenav_import::limits as import;
 use utoipa::ToSchema;
@@ -55,9 +55,9 @@ pub(crate) fn routes() -> Vec<Route> {
 /// Every limit.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct LimitsBody {
-    /// What this is, in a sentence.
+    /// A sentence that sums up the result.
     status: String,
-    /// The limits by name. The unit stands before `max`, `min` or `default`.
+    /// The limits by name. Names end in the unit and `max`, `min` or `default`.
     #[schema(value_type = Object)]
     limits: Map<String, Value>,
 }
@@ -159,6 +159,12 @@ fn sizes_of_what_is_kept() -> Vec<(&'static str, usize)> {
         ("events_per_request_max", core::EVENTS_PER_REQUEST_MAX),
         ("page_items_default", core::PAGE_ITEMS_DEFAULT),
         ("page_items_max", core::PAGE_ITEMS_MAX),
+        ("find_text_bytes_max", core::FIND_TEXT_BYTES_MAX),
+        ("find_words_max", core::FIND_WORDS_MAX),
+        ("find_attributes_max", core::FIND_ATTRIBUTES_MAX),
+        ("find_attribute_bytes_max", core::FIND_ATTRIBUTE_BYTES_MAX),
+        ("find_events_read_max", core::FIND_EVENTS_READ_MAX),
+        ("aggregate_groups_max", core::AGGREGATE_GROUPS_MAX),
         ("entries_page_bytes_max", ENTRIES_PAGE_BYTES_MAX),
         ("anchors_per_timeline_max", core::ANCHORS_PER_TIMELINE_MAX),
         ("timestamp_bytes_max", TIMESTAMP_BYTES_MAX),
@@ -182,6 +188,7 @@ fn sizes_of_files() -> Vec<(&'static str, usize)> {
         ("import_calendar_bytes_max", import::CALENDAR_BYTES_MAX),
         ("import_csv_columns_max", import::CSV_COLUMNS_MAX),
         ("import_mapping_bytes_max", import::MAPPING_BYTES_MAX),
+        ("import_dry_run_records_max", IMPORT_DRY_RUN_RECORDS_MAX),
         ("import_refusals_listed_max", REFUSALS_LISTED_MAX),
     ]
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod access_control;
 pub(crate) mod access_logs;
+pub(crate) mod aggregate;
 pub(crate) mod anchors;
 pub(crate) mod api_keys;
 pub(crate) mod clock;
@@ -12,6 +13,7 @@ pub(crate) mod erasing;
 pub(crate) mod event_history;
 pub(crate) mod events;
 pub(crate) mod export;
+pub(crate) mod filter;
 pub(crate) mod bundles;
 pub(crate) mod adoption;
 pub(crate) mod import;

@@ -54,22 +54,22 @@ pub(crate) struct ParadoxRequest {
     /// What else to list: `observations` about the data.
     #[schema(schema_with = include_schema, required = false)]
     include: Option<Words>,
-    /// Fastest that anybody moves, in kilometres an hour, for `P07`; 900 if it is left out.
+    /// The top speed of actors in km/h, for `P07`. Defaults to 900.
     #[schema(exclusive_minimum = 0.0, maximum = 1_100_000_000.0, example = 900)]
     #[serde(default, deserialize_with = "wire::number")]
     speed_kmh: Option<f64>,
-    /// By how much clocks may differ before one time counts as before another; not at all if it is left out.
+    /// How much clocks may differ before one time counts as earlier than another. Defaults to none.
     #[schema(value_type = Option<String>, format = "duration", example = "90s")]
     tolerance: Option<Text<Duration>>,
-    /// At most so many on the page.
+    /// The maximum number per page.
     #[schema(minimum = 1, maximum = 1_000)]
     #[serde(default, deserialize_with = "wire::page_items")]
     limit: Option<usize>,
-    /// As the ledger told it then: a position, the id of an anchor, or a host time. Now if it is left out.
+    /// As of a ledger position, an anchor id, or a host time. Defaults to now.
     #[schema(schema_with = wire::moment_schema, required = false)]
     #[serde(default, deserialize_with = "wire::moment")]
     as_of: Option<MomentText>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     #[schema(format = "cursor")]
     cursor: Option<String>,
 }
@@ -77,7 +77,7 @@ pub(crate) struct ParadoxRequest {
 /// One page of paradoxes, ordered by the first record that shows them, then by code.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ParadoxesBody {
-    /// What was found, in a sentence.
+    /// A sentence that sums up the result.
     status: String,
     /// The timeline.
     timeline_id: String,
@@ -85,18 +85,18 @@ pub(crate) struct ParadoxesBody {
     paradoxes: Vec<ParadoxBody>,
     /// How many there are on all pages.
     total: usize,
-    /// How many of each kind there are on the whole timeline, by code, certain or possible.
+    /// How many of each kind there are on the whole timeline, by code, definite or possible.
     #[schema(value_type = Object)]
     counts: BTreeMap<&'static str, CountBody>,
-    /// The same for observations about the data, which are no paradoxes.
+    /// The same for observations about the data, which are not paradoxes.
     #[schema(value_type = Object)]
     observations: BTreeMap<&'static str, CountBody>,
-    /// The last position of the ledger that all pages of this query show.
+    /// The last ledger position that all pages of this query take into account.
     as_of: Option<u64>,
-    /// Asks for the next page, where there is one.
+    /// The cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
-    /// Whether there is a next page.
+    /// Whether there is another page.
     has_more: bool,
 }
 
@@ -123,18 +123,18 @@ pub(crate) struct ParadoxBody {
     severity: &'static str,
     /// Whether it is only an observation about the data.
     is_observation: bool,
-    /// The events and interventions that show it, in order.
+    /// The events and interventions involved, in order.
     events: Vec<String>,
-    /// What about them shows it. Its members depend on the kind.
+    /// The evidence. Its fields depend on the kind.
     #[schema(value_type = Object)]
     witness: Value,
-    /// The same, in a sentence.
+    /// An explanation in a sentence.
     explanation: String,
-    /// Position of the first of the ledger entries that show it.
+    /// Position of the first ledger entry involved.
     first: u64,
-    /// Position of the last of them: since then it is there.
+    /// Position of the last ledger entry involved: the paradox exists since then.
     since: u64,
-    /// Names it, as long as it is there.
+    /// A key that stays the same while the paradox exists.
     key: String,
 }
 
@@ -166,7 +166,7 @@ pub(crate) fn settings(speed_kmh: Option<f64>, tolerance: Option<Duration>) -> R
     let mut settings = Settings::default();
     if let Some(speed_kmh) = speed_kmh {
         if !(speed_kmh > 0.0 && speed_kmh <= SPEED_KMH_MAX) {
-            let detail = format!("a speed is more than 0 and at most {SPEED_KMH_MAX} kilometres an hour");
+            let detail = format!("a speed must be more than 0 and at most {SPEED_KMH_MAX} km/h");
             return Err(Failure::invalid("speed_kmh", detail));
         }
         settings.speed_kmh = speed_kmh;
@@ -182,21 +182,21 @@ pub(crate) fn settings(speed_kmh: Option<f64>, tolerance: Option<Duration>) -> R
 
 /// Describes the kinds that are asked for in the OpenAPI document.
 pub(crate) fn kinds_schema() -> utoipa::openapi::Schema {
-    let description = "Only paradoxes of these kinds, by code (`P01`) or name (`effect_before_cause`); as a list, or as \
-        words with commas.";
+    let description = "Only paradoxes of these kinds, by code (`P01`) or name (`effect_before_cause`), as a list or \
+        separated by commas.";
     wire::words_schema("paradox-kind", description)
 }
 
 /// Describes what else is asked for in the OpenAPI document.
 pub(crate) fn include_schema() -> utoipa::openapi::Schema {
-    wire::words_schema("included", "What else to tell: `observations` about the data.")
+    wire::words_schema("included", "What else to include: `observations` about the data.")
 }
 
 pub(crate) fn kinds(words: &Words) -> Result<Vec<Kind>, Failure> {
     let named = |word: &String| {
         Kind::named(word).ok_or_else(|| {
             let all: Vec<String> = Kind::ALL.iter().map(|kind| format!("{} {}", kind.code(), kind.as_str())).collect();
-            Failure::invalid("kinds", format!("there is no kind `{word}`; there are {}", all.join(", ")))
+            Failure::invalid("kinds", format!("there is no kind `{word}`; use {}", all.join(", ")))
         })
     };
     words.0.iter().map(named).collect()
@@ -204,9 +204,7 @@ pub(crate) fn kinds(words: &Words) -> Result<Vec<Kind>, Failure> {
 
 pub(crate) fn includes_observations(words: &Words) -> Result<bool, Failure> {
     match words.0.iter().find(|word| *word != "observations") {
-        Some(word) => {
-            Err(Failure::invalid("include", format!("there is no `{word}` to include; there is `observations`")))
-        }
+        Some(word) => Err(Failure::invalid("include", format!("there is no `{word}` to include; use `observations`"))),
         None => Ok(!words.0.is_empty()),
     }
 }

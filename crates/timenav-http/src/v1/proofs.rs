@@ -31,7 +31,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::lookup(
             "/timeline/{timeline_id}/checkpoint",
             "checkpoint",
-            "Gives the newest signed checkpoint",
+            "Returns the latest signed checkpoint",
             checkpoint,
             HorizonUse::Refused,
         )
@@ -42,7 +42,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::lookup(
             "/timeline/{timeline_id}/head",
             "head_statement",
-            "Gives the newest head statement",
+            "Returns the latest head statement",
             head_statement,
             HorizonUse::Refused,
         )
@@ -53,7 +53,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::lookup(
             "/timeline/{timeline_id}/proof",
             "proof",
-            "Shows that an entry is in the ledger, or that it only grew",
+            "Proves that an entry is in the ledger, or that the ledger only grew",
             proof,
             HorizonUse::Refused,
         )
@@ -70,14 +70,14 @@ pub(crate) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProofRequest {
-    /// The position of an entry that is to be shown to be in the ledger, counted from 0.
+    /// The position of an entry, counted from 0, to prove that it is in the ledger.
     #[serde(default, deserialize_with = "wire::number")]
     position: Option<u64>,
-    /// The size of an earlier checkpoint that the ledger is to be shown to continue.
+    /// The size of an earlier checkpoint, to prove that the ledger continues it.
     #[serde(default, deserialize_with = "wire::number")]
     from: Option<u64>,
-    /// How the proof of an entry is written: `json`, or `tlog-proof` for a file that can be checked offline. If it is left
-    /// out, `json` unless `Accept` asks for `text/plain`.
+    /// The form of the proof of an entry: `json`, or `tlog-proof` for a file that can be verified offline. Defaults to
+    /// `json` unless `Accept` asks for `text/plain`.
     #[schema(format = "proof-format", example = "tlog-proof")]
     format: Option<String>,
 }
@@ -92,9 +92,9 @@ enum ProofFormat {
 /// A signed checkpoint (C2SP tlog-checkpoint), and how to verify it.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CheckpointBody {
-    /// What this is, in a sentence.
+    /// A sentence that sums up the result.
     status: String,
-    /// The ledger's name, and that of the key.
+    /// The name of the ledger and of the key.
     origin: String,
     /// Entries in the ledger.
     size: u64,
@@ -106,13 +106,13 @@ pub(crate) struct CheckpointBody {
     verifier_key: String,
 }
 
-/// A head statement (docs/ledger-format-2.md §4): what of a timeline lets somebody in or moves something, signed with
-/// its newest entries.
+/// A head statement (docs/ledger-format-2.md §4): the access-relevant state of a timeline, signed with its latest
+/// entries.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct HeadStatementBody {
-    /// What this is, in a sentence.
+    /// A sentence that sums up the result.
     status: String,
-    /// The ledger's name, and that of the key.
+    /// The name of the ledger and of the key.
     origin: String,
     /// Entries in the ledger.
     size: u64,
@@ -121,16 +121,16 @@ pub(crate) struct HeadStatementBody {
     /// The hash over clock, counts, permissions and fork, and on `system` over all users, keys, passwords and sessions:
     /// 64 hexadecimal digits.
     state_hash: String,
-    /// The statement with its signature. It is no checkpoint, and two of one size prove nothing.
+    /// The signed statement. It is not a checkpoint: two of the same size prove nothing.
     head_statement: String,
     /// The key that verifies it, as C2SP signed-note writes keys.
     verifier_key: String,
 }
 
-/// A proof against the newest checkpoint.
+/// A proof against the latest checkpoint.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ProofBody {
-    /// What is shown, in a sentence.
+    /// What the proof shows, in a sentence.
     status: String,
     /// Whether the proof is of `inclusion` or `consistency`.
     #[schema(value_type = String)]
@@ -217,14 +217,14 @@ async fn proof(
             })
         }
         (None, Some(_)) if format == Some(ProofFormat::TlogProof) => {
-            Err(Failure::invalid("format", "a `tlog-proof` is of one entry; name `position`, or take `json`"))
+            Err(Failure::invalid("format", "a `tlog-proof` is for one entry; give `position`, or use `json`"))
         }
         (None, Some(from)) => {
             let proof = app.engine.consistency_proof(&caller, &timeline_id, from).await?;
             Ok(Json(ProofBody::from(proof)).into_response())
         }
-        (None, None) => Err(fault(FaultKind::Missing, "name `position` for an entry, or `from` for an earlier size")),
-        (Some(_), Some(_)) => Err(fault(FaultKind::Conflicting, "name `position` or `from`, not both")),
+        (None, None) => Err(fault(FaultKind::Missing, "give `position` for an entry, or `from` for an earlier size")),
+        (Some(_), Some(_)) => Err(fault(FaultKind::Conflicting, "give `position` or `from`, not both")),
     }
 }
 
@@ -236,7 +236,7 @@ fn format(name: &str) -> Result<ProofFormat, Failure> {
     match name {
         AS_JSON => Ok(ProofFormat::Json),
         AS_FILE => Ok(ProofFormat::TlogProof),
-        _ => Err(Failure::invalid("format", "a proof is written as `json` or `tlog-proof`")),
+        _ => Err(Failure::invalid("format", "a proof can be `json` or `tlog-proof`")),
     }
 }
 

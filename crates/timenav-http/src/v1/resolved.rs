@@ -5,25 +5,25 @@ use timenav_core::place::LocationQuery;
 use timenav_engine::{EventPage, Understood};
 use utoipa::ToSchema;
 
-/// How a location was understood.
+/// How a location was resolved.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct ResolvedBody {
-    /// `anywhere`, `near`, `box`, `area` or `text`; `event` for an event and what happened there.
+    /// `anywhere`, `near`, `box`, `area` or `text`; `event` for an event and what happened at its place.
     #[schema(value_type = String)]
     kind: &'static str,
     /// The event, for `event`.
     #[serde(skip_serializing_if = "Option::is_none")]
     event_id: Option<String>,
-    /// The known place, and what it is in. Events whose own location is the text are found too.
+    /// The known place and its region. Events whose own location is the text are found too.
     #[serde(skip_serializing_if = "Option::is_none")]
     place: Option<String>,
-    /// Whether the name may well mean another place.
+    /// Whether the name may mean another place.
     #[serde(skip_serializing_if = "Option::is_none")]
     is_ambiguous: Option<bool>,
-    /// Other places that the name may mean, the likeliest first.
+    /// Other places that the name may mean, most likely first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     others: Vec<String>,
-    /// Known places with a similar spelling, where nothing was found.
+    /// Known places with a similar spelling, if nothing was found.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     near_spellings: Vec<String>,
     /// The middle, for `near`.
@@ -38,7 +38,7 @@ pub(crate) struct ResolvedBody {
     /// West, south, east, north in degrees, for `box`.
     #[serde(skip_serializing_if = "Option::is_none")]
     bbox: Option<[f64; 4]>,
-    /// The text that the events' own location is, for `text`; the area, such as `country:FR`, for `area`.
+    /// For `text`, the text of the events' own location; for `area`, the area, such as `country:FR`.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
 }
@@ -79,15 +79,15 @@ impl ResolvedBody {
         let text = self.text.as_deref().unwrap_or_default();
         match (&self.place, self.is_ambiguous) {
             (Some(place), Some(true)) => {
-                Some(format!("The place is {place}; for another of that name, add its country or region."))
+                Some(format!("The place is {place}. If you meant another of that name, add its country or region."))
             }
             (Some(_), _) => None,
             (None, _) if self.kind != "text" => None,
             (None, _) => Some(match self.near_spellings.first() {
                 Some(near) => {
-                    format!("No place `{text}` is known, so months and days are those of UTC; did you mean {near}?")
+                    format!("The place `{text}` is unknown, so months and days are in UTC; did you mean {near}?")
                 }
-                None => format!("No place `{text}` is known, so months and days are those of UTC."),
+                None => format!("The place `{text}` is unknown, so months and days are in UTC."),
             }),
         }
     }

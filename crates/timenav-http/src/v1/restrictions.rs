@@ -51,8 +51,8 @@ pub(crate) struct RestrictRequest {
     /// The user.
     #[schema(value_type = String, format = "id", example = "alice")]
     user_id: Text<UserId>,
-    /// `full_access` lifts a restriction; `limited_access` allows moments near host time only;
-    /// `read_only` allows looking only; `no_access` not even that.
+    /// `full_access` lifts a restriction; `limited_access` allows only moments near host time; `read_only` allows only
+    /// reading; `no_access` not even that.
     #[schema(value_type = String, format = "restriction-level", example = "read_only")]
     restriction_level: Text<RestrictionLevel>,
 }
@@ -60,23 +60,23 @@ pub(crate) struct RestrictRequest {
 /// A restriction that was set or lifted.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RestrictedBody {
-    /// What happened, in a sentence.
+    /// A sentence that says what happened.
     status: String,
     /// The user.
     user_id: String,
     /// The level in force.
     #[schema(value_type = String)]
     restriction_level: &'static str,
-    /// Where it stands in the ledger of `system`.
+    /// Its place in the ledger of `system`.
     ledger: LedgerBody,
 }
 
 /// Every restriction.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RestrictionsBody {
-    /// What was found, in a sentence.
+    /// A sentence that sums up the result.
     status: String,
-    /// The restrictions, by user. Users that are not named have `full_access`.
+    /// The restrictions, by user. Users not listed have `full_access`.
     restrictions: Vec<RestrictionBody>,
 }
 
@@ -101,7 +101,7 @@ async fn restrict_time_travel(
     let (user_id, ledger, replayed) =
         app.engine.restrict_time_travel(&caller, request.user_id.0, level, idempotency).await?;
     let restriction_level = level.as_str();
-    let status = format!("The time travel of `{user_id}` is set to `{restriction_level}`.");
+    let status = format!("The restriction level of `{user_id}` is now `{restriction_level}`.");
     let body = RestrictedBody { status, user_id: user_id.to_string(), restriction_level, ledger: ledger.into() };
     Ok(Changed::ok(body, replayed))
 }

@@ -28,13 +28,13 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change(
             "/set-retention",
             "set_retention",
-            "Says how long the contents of reads and refusals are kept",
+            "Sets how long the contents of reads and refusals are kept",
             set_retention,
         )
         .takes::<SetRetentionRequest>()
         .gives::<RetentionSetBody>()
         .tag(TAG),
-        Route::change("/prune", "prune", "Lets go what a timeline keeps no longer", prune)
+        Route::change("/prune", "prune", "Prunes contents whose retention has passed", prune)
             .takes::<PruneRequest>()
             .gives::<PrunedBody>()
             .anew()
@@ -42,34 +42,34 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// How long what is kept. What is left out stays as it is; one of both must be given.
+/// How long to keep what. Give at least one; the other stays as it is.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SetRetentionRequest {
-    /// The timeline; `system` too.
+    /// The timeline; can be `system`.
     #[schema(value_type = String, format = "timeline-id", example = "main")]
     timeline_id: Text<TimelineId>,
-    /// How long payloads of reads are kept, in host time: whole seconds, no months. `null` is for ever.
+    /// How long to keep payloads of reads, in host time: whole seconds, no months. `null` keeps them forever.
     #[schema(value_type = Option<String>, format = "retention", example = "P90D")]
     #[serde(default, deserialize_with = "period")]
     reads: KeptFor,
-    /// How long payloads of refused attempts are kept, in the same way.
+    /// How long to keep payloads of refused attempts, in the same form.
     #[schema(value_type = Option<String>, format = "retention", example = "P365D")]
     #[serde(default, deserialize_with = "period")]
     refusals: KeptFor,
 }
 
-/// What to let go.
+/// What to prune.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PruneRequest {
-    /// The timeline; `system` too.
+    /// The timeline; can be `system`.
     #[schema(value_type = String, format = "timeline-id", example = "main")]
     timeline_id: Text<TimelineId>,
-    /// Whether to say that the host's clock is right, where it is doubted. Operators only.
+    /// Whether to confirm that the host's clock is right when it is in doubt. Operators only.
     #[serde(default)]
     accept_host_clock: bool,
-    /// Whether to tell what would be let go next, and let nothing go.
+    /// Whether to report what would be pruned next without pruning it.
     #[serde(default)]
     dry_run: bool,
 }
@@ -77,10 +77,10 @@ pub(crate) struct PruneRequest {
 /// How long the contents of reads and refusals are kept.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RetentionBody {
-    /// Of reads; null for ever.
+    /// For reads; null keeps them forever.
     #[schema(value_type = Option<String>, example = "P90D")]
     reads: Option<String>,
-    /// Of refused attempts; null for ever.
+    /// For refused attempts; null keeps them forever.
     #[schema(value_type = Option<String>, example = "P365D")]
     refusals: Option<String>,
 }
@@ -88,41 +88,41 @@ pub(crate) struct RetentionBody {
 /// A retention that was set.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RetentionSetBody {
-    /// What happened, in a sentence.
+    /// A sentence that says what happened.
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// What is in force now. A shorter time counts for what is recorded from now on.
+    /// What applies now. A shorter time applies to what is recorded from now on.
     retention: RetentionBody,
-    /// Where it stands in the ledger.
+    /// Its place in the ledger.
     ledger: LedgerBody,
 }
 
-/// What was let go, and why not more.
+/// What was pruned, and why not more.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PrunedBody {
-    /// What happened, in a sentence.
+    /// A sentence that says what happened.
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// Whether nothing was let go.
+    /// Whether this was a dry run, which prunes nothing.
     dry_run: bool,
     /// What is in force.
     retention: RetentionBody,
-    /// How many payloads went.
+    /// How many payloads were pruned.
     let_go: u64,
-    /// Of a dry run, what the next sweep would let go; absent where nothing is due.
+    /// After a dry run: what the next sweep would prune; absent if nothing is due.
     #[serde(skip_serializing_if = "Option::is_none")]
     would_let_go: Option<WouldLetGoBody>,
-    /// What they were named by; absent where nothing was to be let go.
+    /// What was pruned; absent if nothing was due.
     #[serde(skip_serializing_if = "Option::is_none")]
     sweep: Option<SweepBody>,
-    /// Why nothing is let go although it may be due; absent where nothing stands in the way.
+    /// Why nothing is pruned although it may be due; absent if nothing prevents it.
     #[serde(skip_serializing_if = "Option::is_none")]
     waits_for: Option<String>,
-    /// Whether there may be more: ask again.
+    /// Whether there may be more: send the request again.
     has_more: bool,
-    /// Where the sweep stands in the ledger; absent where there was none.
+    /// The sweep's place in the ledger; absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     ledger: Option<LedgerBody>,
 }
@@ -132,16 +132,16 @@ pub(crate) struct PrunedBody {
 pub(crate) struct SweepBody {
     /// Its position in the ledger.
     position: u64,
-    /// What it lets go: `reads` or `refusals`.
+    /// What it prunes: `reads` or `refusals`.
     #[schema(value_type = String, example = "reads")]
     class: &'static str,
-    /// How many payloads it names.
+    /// How many payloads it lists.
     count: u64,
-    /// Everything that it names was recorded before this host time.
+    /// Everything it lists was recorded before this host time.
     recorded_before: String,
 }
 
-/// What a sweep would let go.
+/// What a sweep would prune.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct WouldLetGoBody {
     /// What: `reads` or `refusals`.
@@ -159,7 +159,7 @@ impl From<ForeseenSweep> for WouldLetGoBody {
     }
 }
 
-/// Says how long the contents of reads and refusals are kept on a timeline.
+/// Sets how long the contents of reads and refusals are kept on a timeline.
 async fn set_retention(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -168,7 +168,10 @@ async fn set_retention(
 ) -> Result<Changed<RetentionSetBody>, Failure> {
     let SetRetentionRequest { timeline_id: Text(timeline_id), reads, refusals } = request;
     if (reads, refusals) == (KeptFor::AsBefore, KeptFor::AsBefore) {
-        return Err(Failure::invalid("reads", "give `reads`, `refusals` or both: a duration, or null for ever"));
+        return Err(Failure::invalid(
+            "reads",
+            "give `reads`, `refusals` or both: a duration, or null to keep them forever",
+        ));
     }
     let request = RetentionRequest { reads, refusals };
     let (retention, ledger, replayed) =
@@ -183,7 +186,7 @@ async fn set_retention(
     Ok(Changed::ok(body, replayed))
 }
 
-/// Lets go what a timeline keeps no longer. What went is not there to go again, so that of an `Idempotency-Key` only the
+/// Prunes contents whose retention has passed. What went is not there to go again, so that of an `Idempotency-Key` only the
 /// form is checked.
 async fn prune(
     State(app): State<App>,
@@ -209,22 +212,24 @@ impl PrunedBody {
         let counted = pruned.let_go.map_or(0, |let_go| let_go.count);
         let done = match (&pruned.let_go, &waits_for) {
             (Some(LetGone { class, count, cutoff, .. }), _) => {
-                format!("Of `{timeline_id}`, {} recorded before {cutoff} were let go.", counted_as(*class, *count))
+                format!("On `{timeline_id}`, {} recorded before {cutoff} were pruned.", counted_as(*class, *count))
             }
-            (None, Some(waits_for)) => format!("Nothing of `{timeline_id}` is let go: {waits_for}."),
-            (None, None) if pruned.has_more => format!("Nothing of `{timeline_id}` was found so far; ask again."),
+            (None, Some(waits_for)) => format!("Nothing on `{timeline_id}` is pruned: {waits_for}."),
+            (None, None) if pruned.has_more => {
+                format!("Nothing to prune on `{timeline_id}` was found so far; send the request again.")
+            }
             (None, None) => {
-                format!("Nothing of `{timeline_id}` is due to go: {}.", kept(pruned.retention))
+                format!("Nothing on `{timeline_id}` is due to be pruned: {}.", kept(pruned.retention))
             }
         };
         let done = match pruned.foreseen.filter(|_| waits_for.is_none()) {
             Some(ForeseenSweep { class, count, cutoff }) => {
-                format!("Of `{timeline_id}`, {} recorded before {cutoff} would be.", counted_as(class, count))
+                format!("On `{timeline_id}`, {} recorded before {cutoff} would be.", counted_as(class, count))
             }
             None => done,
         };
         Self {
-            status: if dry_run { format!("A dry run; nothing was let go. {done}") } else { done },
+            status: if dry_run { format!("Dry run: nothing was pruned. {done}") } else { done },
             timeline_id: timeline_id.to_string(),
             dry_run,
             would_let_go: pruned.foreseen.map(WouldLetGoBody::from),
@@ -250,17 +255,17 @@ fn counted_as(class: LetGoClass, count: u64) -> String {
 
 fn waits(HostClockDoubt { last, now }: HostClockDoubt) -> String {
     format!(
-        "the host's clock says {now}, and was last known to be right at {last}; an operator who knows that it is right \
-         says so with `accept_host_clock`"
+        "the host's clock says {now}, but was last known to be right at {last}; an operator can confirm it with \
+         `accept_host_clock`"
     )
 }
 
 /// Says how long what is kept.
 fn kept(retention: Retention) -> String {
     let how_long =
-        |seconds: Option<u32>| seconds.map_or("for ever".to_owned(), |seconds| format!("for {}", text(seconds)));
+        |seconds: Option<u32>| seconds.map_or("forever".to_owned(), |seconds| format!("for {}", text(seconds)));
     let (reads, refusals) = (how_long(retention.reads_seconds), how_long(retention.refusals_seconds));
-    format!("the contents of reads are kept {reads} and those of refusals {refusals}")
+    format!("contents of reads are kept {reads}, and contents of refusals {refusals}")
 }
 
 /// Writes a number of seconds as ISO 8601 does, in days where they are whole.
@@ -281,7 +286,7 @@ impl From<LetGone> for SweepBody {
     }
 }
 
-/// Reads for how long something is kept: a duration, or null for ever.
+/// Reads for how long something is kept: a duration, or null forever.
 fn period<'de, D: Deserializer<'de>>(deserializer: D) -> Result<KeptFor, D::Error> {
     let Some(Text(duration)) = Option::<Text<Duration>>::deserialize(deserializer)? else { return Ok(KeptFor::Ever) };
     if duration.months() > 0 {
@@ -289,6 +294,6 @@ fn period<'de, D: Deserializer<'de>>(deserializer: D) -> Result<KeptFor, D::Erro
     }
     let micros = duration.exact().micros();
     let seconds = u32::try_from(micros / SECOND_MICROS).ok().filter(|_| micros % SECOND_MICROS == 0);
-    let wrong = || D::Error::custom(format!("give whole seconds, {} at most, or null for ever", u32::MAX));
+    let wrong = || D::Error::custom(format!("give whole seconds, at most {}, or null to keep them forever", u32::MAX));
     seconds.map(KeptFor::Seconds).ok_or_else(wrong)
 }

@@ -10,6 +10,7 @@ use timenav_engine::{EventMarks, EventSummary, HorizonUse, MonitorEvents, Stored
 use utoipa::ToSchema;
 
 use super::events::EventBody;
+use super::filter::{self, Attributes, EventOrder, attributes_schema};
 use super::kept::raw_with;
 use super::parameters::timeline;
 use super::resolved::ResolvedBody;
@@ -33,6 +34,7 @@ pub(crate) fn routes() -> Vec<Route> {
         .gives::<ScannedBody>()
         .looks(HorizonUse::Honored)
         .anew()
+        .compressed()
         .tag("events"),
     ]
 }
@@ -41,64 +43,84 @@ pub(crate) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ScanEventsRequest {
-    /// Where, as `monitor-events` understands it.
+    /// Where, as in `monitor-events`.
     #[schema(value_type = String, format = "location", example = "New Orleans")]
     location: Text<Location>,
-    /// `<start>/<end>`, both ends included, as `monitor-events` understands it.
+    /// `<start>/<end>`, both ends included, as in `monitor-events`.
     #[schema(value_type = String, format = "time-range", example = "2005-08-28T00:00:00Z/2005-08-29T06:00:00Z")]
     time_range: Text<TimeRange<Virtual>>,
-    /// The timeline; that of the API key if it is left out.
+    /// Only events whose name, description, location, id, actors or attributes contain these words, or words that start
+    /// with them. Case and accents are ignored.
+    #[schema(format = "words", example = "hurricane")]
+    text: Option<String>,
+    /// Only events with exactly this actor.
+    #[schema(format = "actor", example = "Katrina")]
+    actor: Option<String>,
+    /// Only events with exactly this source.
+    #[schema(min_length = 1, max_length = 512, example = "https://www.nhc.noaa.gov")]
+    source: Option<String>,
+    /// Only events with these attribute values.
+    #[schema(schema_with = attributes_schema, required = false)]
+    #[serde(default)]
+    attribute: Option<Attributes>,
+    /// Which events come first. Defaults to the earliest.
+    order: Option<EventOrder>,
+    /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
-    /// At most so many on the page.
+    /// The maximum number per page.
     #[schema(minimum = 1, maximum = 1_000)]
     #[serde(default, deserialize_with = "wire::page_items")]
     limit: Option<usize>,
-    /// As the ledger told it then: a position, the id of an anchor, or a host time. Now if it is left out.
+    /// As of a ledger position, an anchor id, or a host time. Defaults to now.
     #[schema(schema_with = wire::moment_schema, required = false)]
     #[serde(default, deserialize_with = "wire::moment")]
     as_of: Option<MomentText>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     #[schema(format = "cursor")]
     cursor: Option<String>,
 }
 
-/// One page of events, ordered by time, with what hangs on each.
+/// One page of events, ordered by time or newest first, with what depends on each.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ScannedBody {
-    /// What was found, in a sentence.
+    /// A sentence that sums up the result.
     status: String,
     /// The timeline.
     timeline_id: String,
     /// The events.
     #[schema(value_type = Vec<ScannedEventBody>)]
     events: Vec<Box<RawValue>>,
-    /// All that the question finds, in numbers; on the first page.
+    /// A summary of all events found; on the first page.
     #[serde(skip_serializing_if = "Option::is_none")]
     summary: Option<SummaryBody>,
-    /// How the location was understood.
+    /// How the location was resolved.
     location_resolved: ResolvedBody,
-    /// The last position of the ledger that all pages of this query show.
+    /// The last ledger position that all pages of this query take into account.
     as_of: Option<u64>,
-    /// Asks for the next page, where there is one.
+    /// The cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
-    /// Whether there is a next page.
+    /// Whether there is another page.
     has_more: bool,
+    /// The time up to which events were looked through, where the page ends because these were many: there is more to look
+    /// through, with `next_cursor`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    searched_to: Option<String>,
 }
 
-/// An event and what hangs on it.
+/// An event and what depends on it.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "says in the OpenAPI document what is put together from JSON that the engine keeps")]
 pub(crate) struct ScannedEventBody {
     #[schema(inline)]
     #[serde(flatten)]
     event: EventBody,
-    /// What happened because of it, directly: at most 100.
+    /// Its direct consequences: at most 100.
     effects: Vec<EffectOfBody>,
     /// What was done to it, in order.
     interventions: Vec<String>,
-    /// Codes of the kinds of paradoxes that it is a part of.
+    /// Codes of the kinds of paradoxes that involve it.
     paradoxes: Vec<String>,
 }
 
@@ -113,7 +135,7 @@ struct MarksBody {
     paradoxes: Vec<&'static str>,
 }
 
-/// Something that happened because of an event.
+/// Something caused by an event.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct EffectOfBody {
     /// The event or intervention.
@@ -123,27 +145,27 @@ pub(crate) struct EffectOfBody {
     kind: &'static str,
 }
 
-/// All that a question finds, in numbers.
+/// A summary of all events found.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SummaryBody {
-    /// How many events, counted to 100 000.
+    /// How many events match, among at most 100,000 that are checked.
     count: usize,
     /// Whether there may be more.
     is_cut: bool,
     /// When the first one happens.
     first: Option<String>,
-    /// When the last one happens, of those that were counted.
+    /// When the last counted one happens.
     last: Option<String>,
-    /// How many happen in each of 24 equal stretches between the first and the last.
+    /// How many occur in each of 24 equal intervals between the first and the last.
     histogram: Vec<BucketBody>,
 }
 
 /// One stretch of a histogram.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct BucketBody {
-    /// Where it begins.
+    /// When it starts.
     from: String,
-    /// How many events happen in it.
+    /// How many events occur in it.
     count: usize,
 }
 
@@ -156,12 +178,15 @@ async fn scan_events(
     Params(request): Params<ScanEventsRequest>,
 ) -> Result<Json<ScannedBody>, Failure> {
     let Location { text: location_text, query: location } = request.location.0;
+    let filter = filter::filter(request.text, (request.actor, request.source), request.attribute)?;
     let request = MonitorEvents {
         timeline: timeline(request.timeline_id),
         location_text,
         location,
         range: request.time_range.0,
         as_of: request.as_of.map(|moment| (moment.text, moment.as_of)),
+        filter,
+        newest_first: EventOrder::is_newest_first(request.order),
         items_max: items_max(request.limit),
         cursor: request.cursor,
     };
@@ -173,11 +198,7 @@ async fn scan_events(
     };
     let events = page.events.iter().zip(marks).filter_map(|(event, marks)| scanned(event, inherited(event), &marks));
     Ok(Json(ScannedBody {
-        status: match page.events.len() {
-            0 => "No events.".to_owned(),
-            1 => "1 event.".to_owned(),
-            count => format!("{count} events."),
-        },
+        status: filter::status(page.events.len(), page.searched_to.is_some()),
         timeline_id: page.timeline_id.to_string(),
         events: events.collect(),
         summary: summary.map(SummaryBody::from),
@@ -185,6 +206,7 @@ async fn scan_events(
         as_of: page.as_of,
         has_more: page.next_cursor.is_some(),
         next_cursor: page.next_cursor.clone(),
+        searched_to: page.searched_to.map(|time| time.to_string()),
     }))
 }
 

@@ -31,24 +31,30 @@ const TAG: &str = "sessions";
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::lookup("/session", "session", "Says who asks, and in which session", session, HorizonUse::NothingToHide)
-            .takes::<NoParameters>()
-            .gives::<SessionBody>()
-            .open()
-            .tag(TAG),
-        Route::change("/log-in", "log_in", "Begins a session, whose secret is in a cookie", log_in)
+        Route::lookup(
+            "/session",
+            "session",
+            "Returns the caller and their session",
+            session,
+            HorizonUse::NothingToHide,
+        )
+        .takes::<NoParameters>()
+        .gives::<SessionBody>()
+        .open()
+        .tag(TAG),
+        Route::change("/log-in", "log_in", "Starts a session and sets its cookie", log_in)
             .takes::<LogInRequest>()
             .gives::<SessionBody>()
             .anew()
-            .tells("Set-Cookie", "The cookie of the session, which no script reads")
+            .tells("Set-Cookie", "The session cookie, not readable by scripts")
             .open()
             .tag(TAG),
         Route::change("/log-out", "log_out", "Ends the session, or all sessions of the user", log_out)
             .takes::<LogOutRequest>()
             .gives::<StatusBody>()
             .anew()
-            .tells("Set-Cookie", "Takes the cookie back")
-            .tells("Clear-Site-Data", "Has the browser forget what it kept of this host")
+            .tells("Set-Cookie", "Clears the cookie")
+            .tells("Clear-Site-Data", "Clears what the browser stored for this host")
             .tag(TAG),
         Route::change(
             "/set-password",
@@ -75,7 +81,7 @@ pub(crate) struct LogInRequest {
     /// The user.
     #[schema(value_type = String, format = "id", example = "alice")]
     user_id: Text<UserId>,
-    /// The user's password. It is not kept.
+    /// The user's password. It is not stored.
     #[schema(value_type = String, min_length = 1, max_length = 1_024, format = Password)]
     #[serde(deserialize_with = "password")]
     password: Password,
@@ -85,7 +91,7 @@ pub(crate) struct LogInRequest {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LogOutRequest {
-    /// Whether to end all sessions of the user; only the one that is asked in if it is left out.
+    /// Whether to end all sessions of the user. Defaults to only this one.
     #[serde(default, deserialize_with = "wire::truth")]
     everywhere: Option<bool>,
 }
@@ -94,7 +100,7 @@ pub(crate) struct LogOutRequest {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SessionsRequest {
-    /// The user; the caller if it is left out. Sessions of others are an operator's business.
+    /// The user. Defaults to the caller; only operators can name others.
     #[schema(value_type = Option<String>, format = "id", example = "alice")]
     user_id: Option<Text<UserId>>,
 }
@@ -102,39 +108,39 @@ pub(crate) struct SessionsRequest {
 /// Who asks.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SessionBody {
-    /// Who asks, in a sentence.
+    /// Who the caller is, in a sentence.
     status: String,
-    /// The user; null for nobody.
+    /// The user; null if not logged in.
     user_id: Option<String>,
     /// Whether the user administers the service.
     operator: bool,
-    /// How far the user's time travel is restricted; null for nobody.
+    /// The user's restriction level; null if not logged in.
     #[schema(value_type = Option<String>)]
     restriction_level: Option<&'static str>,
-    /// Whether no operator has a password yet: one can be set with the API key in `admin.key`.
+    /// Whether no operator has a password yet: set one with the API key in `admin.key`.
     is_first_run: bool,
-    /// The version of the service; absent for nobody.
+    /// The version of the service; absent if not logged in.
     #[schema(value_type = Option<String>)]
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<&'static str>,
-    /// The name of the service, as it stands in every checkpoint; absent for nobody.
+    /// The name of the service, as in every checkpoint; absent if not logged in.
     #[serde(skip_serializing_if = "Option::is_none")]
     service_name: Option<String>,
-    /// Names the session without giving it away; absent where the caller is in none.
+    /// The public id of the session; absent if the caller is not in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     session_id: Option<String>,
-    /// Host time at which the session ends if nobody uses it.
+    /// Host time when the session ends if it is not used.
     #[serde(skip_serializing_if = "Option::is_none")]
     idle_expires_at: Option<String>,
-    /// Host time at which the session ends at the latest.
+    /// Host time when the session ends at the latest.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
 }
 
-/// Sessions that last, newest first.
+/// Active sessions, newest first.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SessionsBody {
-    /// What was found, in a sentence.
+    /// A sentence that sums up the result.
     status: String,
     /// The sessions.
     sessions: Vec<SessionItem>,
@@ -143,17 +149,17 @@ pub(crate) struct SessionsBody {
 /// One session.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SessionItem {
-    /// Names the session without giving it away.
+    /// The public id of the session.
     session_id: String,
-    /// Host time at which the user logged in.
+    /// Host time when the user logged in.
     created_at: String,
-    /// Host time at which it was last noted that the user does something in it.
+    /// Host time of the last recorded activity.
     last_seen_at: String,
-    /// Host time at which it ends if nobody uses it.
+    /// Host time when it ends if it is not used.
     idle_expires_at: String,
-    /// Host time at which it ends at the latest.
+    /// Host time when it ends at the latest.
     expires_at: String,
-    /// Whether it is the one that is asked in.
+    /// Whether it is the current session.
     is_current: bool,
 }
 
@@ -255,7 +261,7 @@ impl SessionBody {
         let session = caller.and_then(|caller| app.engine.session_of(caller));
         let status = match (&user, &session) {
             (Some(user), Some(_)) => format!("You are logged in as `{}`.", user.user_id),
-            (Some(user), None) => format!("You ask with an API key of `{}`.", user.user_id),
+            (Some(user), None) => format!("You are using an API key of `{}`.", user.user_id),
             (None, _) => "You are not logged in.".to_owned(),
         };
         Self {

@@ -20,6 +20,7 @@ use timenav_engine::{HorizonUse, News, Seen, Told, Topic, WatchLedger, WatchedPa
 use utoipa::ToSchema;
 
 use super::clock::ClockBody;
+use super::filter::{Attributes, attributes_schema, filter};
 use super::kept::{VersionPlace, raw_with};
 use super::paradoxes::{ParadoxBody, include_schema, includes_observations, kinds, kinds_schema, settings};
 use super::parameters::timeline;
@@ -36,7 +37,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::lookup(
             "/stream",
             "stream",
-            "Watches a timeline: one message for each change of what is asked for",
+            "Watches a timeline: one message for each change in the chosen topics",
             watch,
             HorizonUse::Refused,
         )
@@ -44,11 +45,11 @@ pub(crate) fn routes() -> Vec<Route> {
         .streams::<StreamBody>(Messages {
             names: &["clock", "events", "interventions", "paradox-made", "paradox-healed", "reset"],
             id: "^[0-9]+([.][0-9]+)?$",
-            what: "One message for each thing that an entry of the ledger tells; the id is the position of the entry",
+            what: "One message for each change recorded in the ledger; the id is the position of the entry",
             may_be_silent: true,
         })
         .conflicts()
-        .heeds("Last-Event-ID", "The id of the last message: what came after it is told first", "place-in-stream")
+        .heeds("Last-Event-ID", "The id of the last message received: later ones are sent first", "place-in-stream")
         .tag("timelines"),
     ]
 }
@@ -57,24 +58,38 @@ pub(crate) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StreamRequest {
-    /// What to be told of, with commas between: `clock`, `events` (recorded and corrected ones), `interventions`,
-    /// `paradoxes` (made and healed). All of them if it is left out.
+    /// What to watch, separated by commas: `clock`, `events` (recorded and corrected ones), `interventions`,
+    /// `paradoxes` (created and resolved). Defaults to all.
     #[schema(value_type = Option<String>, format = "topics", example = "clock,events")]
     topics: Option<Text<Topics>>,
-    /// Only paradoxes of these kinds, by code (`P01`) or name (`effect_before_cause`); as a list, or as words with commas.
+    /// Only events whose name, description, location, id, actors or attributes contain these words, or words that start
+    /// with them, before or after a change. Case and accents are ignored. Clocks and paradoxes are reported regardless.
+    #[schema(format = "words", example = "hurricane")]
+    text: Option<String>,
+    /// Only events with exactly this actor.
+    #[schema(format = "actor", example = "Katrina")]
+    actor: Option<String>,
+    /// Only events with exactly this source.
+    #[schema(min_length = 1, max_length = 512, example = "https://www.nhc.noaa.gov")]
+    source: Option<String>,
+    /// Only events with these attribute values.
+    #[schema(schema_with = attributes_schema, required = false)]
+    #[serde(default)]
+    attribute: Option<Attributes>,
+    /// Only paradoxes of these kinds, by code (`P01`) or name (`effect_before_cause`), as a list or separated by commas.
     #[schema(schema_with = kinds_schema, required = false)]
     kinds: Option<Words>,
     /// What else to tell where there are paradoxes: `observations` about the data.
     #[schema(schema_with = include_schema, required = false)]
     include: Option<Words>,
-    /// Fastest that anybody moves, in kilometres an hour, for `P07`; 900 if it is left out.
+    /// The top speed of actors in km/h, for `P07`. Defaults to 900.
     #[schema(exclusive_minimum = 0.0, maximum = 1_100_000_000.0, example = 900)]
     #[serde(default, deserialize_with = "wire::number")]
     speed_kmh: Option<f64>,
-    /// By how much clocks may differ before one time counts as before another; not at all if it is left out.
+    /// How much clocks may differ before one time counts as earlier than another. Defaults to none.
     #[schema(value_type = Option<String>, format = "duration", example = "90s")]
     tolerance: Option<Text<Duration>>,
-    /// The timeline; that of the API key if it is left out.
+    /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
@@ -125,7 +140,8 @@ async fn watch(
         observations: request.include.map(|words| includes_observations(&words)).transpose()?.unwrap_or(false),
         settings: settings(request.speed_kmh, request.tolerance.map(|text| text.0))?.unwrap_or_default(),
     };
-    let watch = WatchLedger { timeline: timeline(request.timeline_id), topics, paradoxes, seen };
+    let filter = filter(request.text, (request.actor, request.source), request.attribute)?;
+    let watch = WatchLedger { timeline: timeline(request.timeline_id), topics, paradoxes, filter, seen };
     let place = place(&app, &caller)?;
     let watched = app.engine.watch_ledger(&caller, watch).await?;
     let closing = app.options.closing.clone().cancelled_owned();

@@ -27,7 +27,7 @@ use crate::wire::Text;
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::change("/detect-tampering", "detect_tampering", "Looks for tampering with a timeline", detect_tampering)
+        Route::change("/detect-tampering", "detect_tampering", "Scans a timeline for tampering", detect_tampering)
             .takes::<TamperingRequest>()
             .gives_with_progress::<TamperingBody, ProgressBody>()
             .anew()
@@ -35,15 +35,15 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Where to look, and how far.
+/// What to scan, and how much.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TamperingRequest {
-    /// The timeline; `system` too, for operators.
+    /// The timeline; for operators also `system`.
     #[schema(value_type = String, format = "timeline-id", example = "main")]
     timeline_id: Text<TimelineId>,
-    /// How much to read: `full` reads everything, `quick` the newest checkpoint and its tree, `tail:<n>` the last `n`
-    /// entries and the tree over the others, `sample:<n>` so many entries picked at random. `full` if it is left out.
+    /// How much to read: `full` reads everything, `quick` the latest checkpoint and its tree, `tail:<n>` the last `n`
+    /// entries and the tree over the others, `sample:<n>` that many random entries. Defaults to `full`.
     #[schema(value_type = Option<String>, format = "scan-depth", example = "full")]
     scan_depth: Option<Text<Depth>>,
 }
@@ -53,35 +53,35 @@ pub(crate) struct TamperingRequest {
 pub(crate) struct TamperingBody {
     /// The outcome, in a sentence.
     status: String,
-    /// Whether anything is not as it was signed.
+    /// Whether anything does not match what was signed.
     tampering_detected: bool,
-    /// What was found first and where, in sentences.
+    /// The first finding and where it is, in sentences.
     details: String,
-    /// Everything that is not as it was signed, by position.
+    /// Everything that does not match what was signed, by position.
     findings: Vec<FindingBody>,
-    /// Findings that are only counted: there are too many of one kind.
+    /// Findings that are only counted, because there are too many of one kind.
     findings_untold: u64,
     /// What was checked.
     checked: Vec<CheckedBody>,
-    /// What was not checked, a sentence each.
+    /// What was not checked, one sentence each.
     not_checked: Vec<String>,
-    /// The newest checkpoint: keep it, and you can tell later whether history was taken back.
+    /// The latest checkpoint: keep it to be able to tell later whether history was rolled back.
     checkpoint: Option<ScannedCheckpoint>,
-    /// Where the asking stands in the ledger.
+    /// The scan's place in the ledger.
     ledger: LedgerBody,
 }
 
-/// One thing that is not as it was signed.
+/// One thing that does not match what was signed.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct FindingBody {
     /// What kind of difference, such as `leaf-mismatch`.
     #[schema(value_type = String, example = "leaf-mismatch")]
     kind: &'static str,
-    /// The first entry concerned, counted from 0; for what is about a checkpoint, its size.
+    /// The first entry affected, counted from 0; for a checkpoint, its size.
     position: Option<u64>,
-    /// Size of the largest checkpoint before it that is known to be right.
+    /// Size of the largest earlier checkpoint known to be good.
     last_good_checkpoint: Option<u64>,
-    /// What was found and what should have been there.
+    /// What was found, and what should have been there.
     evidence: String,
 }
 
@@ -149,9 +149,9 @@ impl From<Detection> for TamperingBody {
         let Detection { scan, ledger } = found;
         let tampering_detected = scan.tampering_detected();
         let status = match (tampering_detected, scan.findings.len()) {
-            (false, _) => format!("No tampering was found on `{}`.", scan.timeline_id),
-            (true, 1) => format!("`{}` is not as it was signed: there is 1 finding.", scan.timeline_id),
-            (true, count) => format!("`{}` is not as it was signed: there are {count} findings.", scan.timeline_id),
+            (false, _) => format!("No tampering found on `{}`.", scan.timeline_id),
+            (true, 1) => format!("`{}` does not match what was signed: 1 finding.", scan.timeline_id),
+            (true, count) => format!("`{}` does not match what was signed: {count} findings.", scan.timeline_id),
         };
         let Scan { details, findings, findings_untold, checked, not_checked, checkpoint, size, root, .. } = scan;
         let root = root.map(|root: Hash| root.to_hex()).unwrap_or_default();

@@ -16,7 +16,7 @@ use crate::route::Route;
 use crate::state::App;
 
 pub(crate) fn routes() -> Vec<Route> {
-    let summary = "Gives one tile of the tree, or one bundle of entries (`entries/…`)";
+    let summary = "Returns one tile of the tree, or one bundle of entries (`entries/…`)";
     vec![
         Route::lookup("/timeline/{timeline_id}/tile/{*tile}", "tile", summary, tile, HorizonUse::Refused)
             .takes::<NoParameters>()

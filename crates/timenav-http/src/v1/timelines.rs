@@ -31,7 +31,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change(
             "/timelines",
             "create_timeline",
-            "Creates a timeline, which the caller then administers",
+            "Creates a timeline, with the caller as its admin",
             create_timeline,
         )
         .takes::<TimelineRequest>()
@@ -44,7 +44,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::lookup(
             "/timelines",
             "timelines",
-            "Lists the timelines that the caller may read",
+            "Lists the timelines that the caller can read",
             timelines,
             HorizonUse::Refused,
         )
@@ -52,7 +52,7 @@ pub(crate) fn routes() -> Vec<Route> {
         .gives::<TimelinesBody>()
         .bare()
         .tag(TAG),
-        Route::lookup("/timeline/{timeline_id}", "timeline", "Reads one timeline", timeline, HorizonUse::Refused)
+        Route::lookup("/timeline/{timeline_id}", "timeline", "Reads a timeline", timeline, HorizonUse::Refused)
             .takes::<NoParameters>()
             .gives::<TimelineReadBody>()
             .bare()
@@ -60,7 +60,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::removal(
             "/timeline/{timeline_id}",
             "end_timeline",
-            "Ends a timeline: nothing of it can be read any more, and its name is never used again",
+            "Ends a timeline: it can no longer be read, and its name cannot be reused",
             end_timeline,
         )
         .gives::<TimelineEndedBody>()
@@ -70,21 +70,21 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// A timeline to be made.
+/// A timeline to create.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TimelineRequest {
     /// The name: 1 to 128 letters, digits, `.`, `_`, `-`, `:` and `@`, starting with a letter or digit.
     #[schema(value_type = String, format = "id", example = "billing-2027")]
     timeline_id: Text<TimelineId>,
-    /// The timeline to go on from. Its history is shared up to `at`; after that neither sees the other's.
+    /// The timeline to fork. History is shared up to `at`; after that, neither sees the other's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     fork_of: Option<Text<TimelineId>>,
-    /// From when of its ledger: a position, the id of an anchor, or a host time. Now if it is left out.
+    /// Where to fork it: a ledger position, an anchor id, or a host time. Defaults to now.
     #[schema(schema_with = wire::moment_schema, required = false)]
     #[serde(default, deserialize_with = "wire::moment")]
     at: Option<MomentText>,
-    /// How long it stands, by the host: then it ends by itself, as if somebody had ended it.
+    /// How long it lasts, in host time: then it ends automatically.
     #[schema(value_type = Option<String>, format = "duration", example = "2h")]
     expires_in: Option<Text<Duration>>,
 }
@@ -93,64 +93,64 @@ pub(crate) struct TimelineRequest {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TimelinesRequest {
-    /// At most so many on the page.
+    /// The maximum number per page.
     #[schema(minimum = 1, maximum = 1_000)]
     #[serde(default, deserialize_with = "wire::page_items")]
     limit: Option<usize>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     #[schema(value_type = Option<String>, format = "id")]
     cursor: Option<Text<TimelineId>>,
 }
 
-/// A timeline that was made.
+/// A timeline that was created.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TimelineMadeBody {
-    /// What happened, in a sentence.
+    /// A sentence that says what happened.
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// Host time at which it ends by itself; absent where it does not.
+    /// Host time when it expires; absent if it does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
-    /// Where the making of it stands in its own ledger.
+    /// The place of its creation in its own ledger.
     ledger: LedgerBody,
 }
 
 /// A timeline that has ended.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TimelineEndedBody {
-    /// What happened, in a sentence.
+    /// A sentence that says what happened.
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// Its last signed tree: what kept checkpoints and proofs of it are compared with from here on.
+    /// Its last signed tree, to compare kept checkpoints and proofs with from now on.
     head: HeadBody,
-    /// Host time from which on its contents are let go.
+    /// Host time after which its contents are deleted.
     contents_until: String,
-    /// Timelines that go on from it. What they inherit stays as long as one of them stands.
+    /// Its forks. What they inherit stays as long as one of them exists.
     heirs: u64,
-    /// Where the end of it stands in the ledger `system`.
+    /// The place of its end in the ledger `system`.
     ledger: LedgerBody,
 }
 
 /// One page of timelines, ordered by name.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TimelinesBody {
-    /// What was found, in a sentence.
+    /// A sentence that sums up the result.
     status: String,
     /// The timelines.
     timelines: Vec<TimelineBody>,
-    /// Asks for the next page, where there is one.
+    /// The cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
-    /// Whether there is a next page.
+    /// Whether there is another page.
     has_more: bool,
 }
 
 /// One timeline, read by itself.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TimelineReadBody {
-    /// What was found, in a sentence.
+    /// A sentence that sums up the result.
     status: String,
     #[serde(flatten)]
     timeline: TimelineBody,
@@ -161,35 +161,35 @@ pub(crate) struct TimelineReadBody {
 pub(crate) struct TimelineBody {
     /// The timeline.
     timeline_id: String,
-    /// Its clock; absent for `system`, and where a restriction hides clocks from the caller.
+    /// Its clock; absent for `system`, and if a restriction hides clocks from the caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock: Option<ClockBody>,
-    /// Events that stand on it.
+    /// Its events, not counting cancelled ones.
     events: u64,
     /// Anchors set on it.
     anchors: u64,
-    /// What it goes on from; absent where it was not forked.
+    /// What it was forked from; absent if it is not a fork.
     #[serde(skip_serializing_if = "Option::is_none")]
     fork: Option<ForkBody>,
-    /// Its newest signed tree.
+    /// Its latest signed tree.
     head: HeadBody,
     /// The caller's role: `read`, `write`, `admin`; `operator` for an operator in none of its lists.
     #[schema(value_type = String)]
     role: &'static str,
-    /// Host time at which it was made.
+    /// Host time when it was created.
     created_at: String,
-    /// Host time at which it ends by itself; absent where it does not.
+    /// Host time when it expires; absent if it does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
-    /// How long the contents of reads and refusals are kept; absent where that was never said, and is for ever.
+    /// How long the contents of reads and refusals are kept; absent if never set, which means forever.
     #[serde(skip_serializing_if = "Option::is_none")]
     retention: Option<RetentionBody>,
-    /// Who may do what; for those who administer the timeline.
+    /// Its permissions; only for its admins.
     #[serde(skip_serializing_if = "Option::is_none")]
     permissions: Option<PermissionsBody>,
 }
 
-/// What a fork goes on from.
+/// What a fork was forked from.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ForkBody {
     /// The other timeline.
@@ -198,7 +198,7 @@ pub(crate) struct ForkBody {
     size: u64,
 }
 
-/// A timeline's newest signed tree.
+/// A timeline's latest signed tree.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct HeadBody {
     /// Entries in the ledger.
@@ -216,7 +216,7 @@ pub(crate) struct PermissionsBody {
     read: Vec<String>,
     /// Users with write access.
     write: Vec<String>,
-    /// Users with administrative access.
+    /// Users with admin access.
     admin: Vec<String>,
 }
 
@@ -235,12 +235,12 @@ async fn create_timeline(
         (None, Some(_)) => return Err(Failure::missing("fork_of")),
         (None, None) => {
             let made = engine.create_timeline(&caller, asked, idempotency).await?;
-            (format!("The timeline `{timeline_id}` was created; you administer it."), made)
+            (format!("The timeline `{timeline_id}` was created; you are its admin."), made)
         }
         (Some(Text(of)), at) => {
             let at = at.map(|moment| moment.as_of);
             let made = engine.fork_timeline(&caller, asked, &of, at.as_ref(), idempotency).await?;
-            (format!("The timeline `{timeline_id}` was forked from `{of}`; you administer it."), made)
+            (format!("The timeline `{timeline_id}` was forked from `{of}`; you are its admin."), made)
         }
     };
     let MadeTimeline { expires_at, ledger, replayed } = made;
@@ -257,8 +257,8 @@ fn expires_in(duration: Duration) -> Result<Span, Failure> {
     });
     span.ok_or_else(|| {
         let detail = format!(
-            "give from {EXPIRES_IN_SECONDS_MIN} second to {EXPIRES_IN_DAYS_MAX} days, such as \"90m\" or \"2h\", without \
-             months or years, which are not all equally long"
+            "give {EXPIRES_IN_SECONDS_MIN} second to {EXPIRES_IN_DAYS_MAX} days, such as \"90m\" or \"2h\"; months \
+             and years differ in length"
         );
         Failure::invalid("expires_in", detail)
     })
@@ -276,16 +276,16 @@ async fn end_timeline(
     let end = app.engine.end_timeline(&caller, timeline_id.clone(), idempotency).await?;
     let heirs = match end.heirs_count {
         0 => String::new(),
-        1 => "; 1 timeline goes on from it, and what that inherits stays as long as it stands".to_owned(),
+        1 => "; what its 1 fork inherits stays as long as that fork exists".to_owned(),
         count => {
-            format!("; {count} timelines go on from it, and what they inherit stays as long as one of them stands")
+            format!("; what its {count} forks inherit stays as long as one of them exists")
         }
     };
     Ok(Changed::ok(
         TimelineEndedBody {
             status: format!(
-                "The timeline `{timeline_id}` has ended. Nothing of it can be read any more, and its name is never used \
-                 again. Its contents are let go from {} on{heirs}.",
+                "The timeline `{timeline_id}` has ended. It can no longer be read, and its name cannot be reused. Its \
+                 contents will be deleted after {}{heirs}.",
                 end.contents_until
             ),
             timeline_id: timeline_id.to_string(),
@@ -298,7 +298,7 @@ async fn end_timeline(
     ))
 }
 
-/// Lists the timelines that the caller may read.
+/// Lists the timelines that the caller can read.
 async fn timelines(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -313,7 +313,7 @@ async fn timelines(
     Ok(Json(TimelinesBody { status, timelines, has_more: next_cursor.is_some(), next_cursor }))
 }
 
-/// Reads one timeline.
+/// Reads a timeline.
 async fn timeline(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

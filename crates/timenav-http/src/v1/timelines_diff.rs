@@ -22,8 +22,8 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::lookup(
             "/timelines/diff",
             "timelines_diff",
-            "Lists the events that differ between two timelines of one family: one forked from the other, or both from \
-             the same",
+            "Lists the events that differ between two related timelines: one forked from the other, or both from the \
+             same one",
             timelines_diff,
             HorizonUse::Refused,
         )
@@ -45,54 +45,54 @@ pub(crate) struct DiffRequest {
     /// The other.
     #[schema(value_type = String, format = "timeline-id", example = "main")]
     b: Text<TimelineId>,
-    /// At most so many on the page.
+    /// The maximum number per page.
     #[schema(minimum = 1, maximum = 1_000)]
     #[serde(default, deserialize_with = "wire::page_items")]
     limit: Option<usize>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     #[schema(format = "cursor")]
     cursor: Option<String>,
 }
 
-/// One page of the events that do not stand alike, ordered by id. A page may be short and still have a next one.
+/// One page of the events that differ, ordered by id. A page can be short and still have a next one.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct DiffBody {
-    /// What was found, in a sentence.
+    /// A sentence that sums up the result.
     status: String,
     /// One timeline.
     a: DiffSideBody,
     /// The other.
     b: DiffSideBody,
-    /// What both have.
+    /// What both share.
     common: CommonBody,
     /// The events.
     differences: Vec<DifferenceBody>,
-    /// Asks for the next page, where there is one.
+    /// The cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
-    /// Whether there is a next page.
+    /// Whether there is another page.
     has_more: bool,
 }
 
-/// A timeline that is compared.
+/// A timeline being compared.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct DiffSideBody {
     /// The timeline.
     timeline_id: String,
-    /// The last position of its ledger that all pages show.
+    /// The last ledger position that all pages take into account.
     as_of: Option<u64>,
 }
 
-/// What two timelines have in common: the beginning of a ledger, and what that goes on from.
+/// What two timelines share: the beginning of a ledger, and everything before it.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct CommonBody {
     /// The timeline whose ledger it is.
     timeline_id: String,
-    /// How many of its entries both have.
+    /// How many of its entries both share.
     size: u64,
 }
 
-/// An event that does not stand alike.
+/// An event that differs.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct DifferenceBody {
     /// The event's id.
@@ -100,10 +100,10 @@ pub(crate) struct DifferenceBody {
     /// `only_in_a`, `only_in_b`, or `differs`.
     #[schema(value_type = String)]
     change: &'static str,
-    /// The event as it stands on `a`, if it does.
+    /// The event on `a`, if it occurs there.
     #[schema(value_type = Option<EventBody>)]
     a: Option<Box<RawValue>>,
-    /// The event as it stands on `b`, if it does.
+    /// The event on `b`, if it occurs there.
     #[schema(value_type = Option<EventBody>)]
     b: Option<Box<RawValue>>,
 }

@@ -36,14 +36,14 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// A user to be made.
+/// A user to create.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UserRequest {
     /// The name: 1 to 128 letters, digits, `.`, `_`, `-`, `:` and `@`, starting with a letter or digit.
     #[schema(value_type = String, format = "new-user-id", example = "alice")]
     user_id: Text<UserId>,
-    /// Whether the user administers the service; `false` if it is left out.
+    /// Whether the user administers the service. Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     operator: Option<bool>,
 }
@@ -52,37 +52,37 @@ pub(crate) struct UserRequest {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UsersRequest {
-    /// At most so many on the page.
+    /// The maximum number per page.
     #[schema(minimum = 1, maximum = 1_000)]
     #[serde(default, deserialize_with = "wire::page_items")]
     limit: Option<usize>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     #[schema(value_type = Option<String>, format = "id")]
     cursor: Option<Text<UserId>>,
 }
 
-/// A user that was made or removed.
+/// A user that was created or removed.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct UserChangedBody {
-    /// What happened, in a sentence.
+    /// A sentence that says what happened.
     status: String,
     /// The user.
     user_id: String,
-    /// Where it stands in the ledger of `system`.
+    /// Its place in the ledger of `system`.
     ledger: LedgerBody,
 }
 
 /// One page of users, by name.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct UsersBody {
-    /// What was found, in a sentence.
+    /// A sentence that sums up the result.
     status: String,
     /// The users.
     users: Vec<UserBody>,
-    /// Asks for the next page, where there is one.
+    /// The cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
-    /// Whether there is a next page.
+    /// Whether there is another page.
     has_more: bool,
 }
 
@@ -93,10 +93,10 @@ pub(crate) struct UserBody {
     user_id: String,
     /// Whether the user administers the service.
     operator: bool,
-    /// How far the user's time travel is restricted.
+    /// The user's restriction level.
     #[schema(value_type = String)]
     restriction_level: &'static str,
-    /// Host time since which the user is known.
+    /// Host time when the user was created.
     created_at: String,
 }
 

@@ -15,10 +15,11 @@ pub(super) struct ContentLine {
 
 impl ContentLine {
     pub(super) fn parse(line: &str) -> Result<Self, RecordError> {
-        let end = line.find([';', ':']).ok_or_else(|| super::malformed("a line is a name, a colon and a value"))?;
+        let end =
+            line.find([';', ':']).ok_or_else(|| super::malformed("a line must be a name, a colon and a value"))?;
         let (name, mut rest) = line.split_at(end);
         if !is_name(name) {
-            return Err(super::malformed("the name of a property is made of letters, digits and `-`"));
+            return Err(super::malformed("the name of a property can contain only letters, digits and `-`"));
         }
         let mut parameters = Vec::new();
         while let Some(after) = rest.strip_prefix(';') {
@@ -26,7 +27,7 @@ impl ContentLine {
             parameters.push(parameter);
             rest = left;
         }
-        let value = rest.strip_prefix(':').ok_or_else(|| super::malformed("a colon stands before the value"))?;
+        let value = rest.strip_prefix(':').ok_or_else(|| super::malformed("there must be a colon before the value"))?;
         Ok(Self { name: name.to_ascii_uppercase(), parameters, value: value.to_owned() })
     }
 
@@ -48,7 +49,7 @@ pub(super) fn is_name(name: &str) -> bool {
 
 /// Reads `NAME=value,"value"` and returns it and what is after it.
 fn parameter(text: &str) -> Result<((String, String), &str), RecordError> {
-    let wrong = || super::malformed("a parameter is a name, `=` and a value");
+    let wrong = || super::malformed("a parameter must be a name, `=` and a value");
     let (name, mut rest) = text.split_once('=').ok_or_else(wrong)?;
     if !is_name(name) {
         return Err(wrong());
@@ -57,7 +58,7 @@ fn parameter(text: &str) -> Result<((String, String), &str), RecordError> {
     loop {
         let piece;
         if let Some(quoted) = rest.strip_prefix('"') {
-            (piece, rest) = quoted.split_once('"').ok_or_else(|| super::malformed("a quotation mark is left open"))?;
+            (piece, rest) = quoted.split_once('"').ok_or_else(|| super::malformed("a quotation mark is not closed"))?;
         } else {
             let end = rest.find([';', ':', ',']).unwrap_or(rest.len());
             (piece, rest) = rest.split_at(end);

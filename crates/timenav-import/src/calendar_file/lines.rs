@@ -29,16 +29,21 @@ impl<R: Read> Lines<R> {
         loop {
             let number = self.next;
             let mut bytes = Vec::new();
+            let mut is_too_long = false;
             if !self.physical_line(&mut bytes)? {
                 return Ok(None);
             }
             while self.is_folded()? {
                 let mut more = Vec::new();
                 self.physical_line(&mut more)?;
-                bytes.extend_from_slice(&more[1..]);
-                if bytes.len() > RECORD_BYTES_MAX {
-                    return Err(too_large(number));
+                // What is too long is read to its end, and not kept.
+                is_too_long |= bytes.len() + more.len() > RECORD_BYTES_MAX + 1;
+                if !is_too_long {
+                    bytes.extend_from_slice(&more[1..]);
                 }
+            }
+            if is_too_long || bytes.len() > RECORD_BYTES_MAX {
+                return Ok(Some(Line { number, text: Err(too_long()) }));
             }
             if !bytes.trim_ascii().is_empty() {
                 return Ok(Some(Line { number, text: text(bytes) }));
@@ -58,12 +63,12 @@ impl<R: Read> Lines<R> {
         }
         if line.last() == Some(&b'\n') {
             line.pop();
+        } else {
+            // Nothing is left of it at the end of the file.
+            self.input.skip_until(b'\n').map_err(at)?;
         }
         if line.last() == Some(&b'\r') {
             line.pop();
-        }
-        if line.len() > RECORD_BYTES_MAX {
-            return Err(too_large(number));
         }
         self.next += 1;
         Ok(true)
@@ -82,8 +87,8 @@ impl<R: Read> Lines<R> {
     }
 }
 
-fn too_large(line: u64) -> ImportError {
-    ImportError::PartTooLarge { what: "a line", line, bytes_max: RECORD_BYTES_MAX }
+fn too_long() -> RecordError {
+    RecordError::whole(RecordError::TOO_LARGE, format!("a line has at most {RECORD_BYTES_MAX} bytes"))
 }
 
 /// Returns the text of a line. It may have been folded within a character, so it is looked at here.

@@ -12,11 +12,11 @@ use timenav_core::time::{Instant, Virtual};
 use super::content_line::{ContentLine, items};
 use super::local_time::{DAY_MICROS, Duration, Form, duration, written};
 use super::vtimezone::Zones;
-use crate::RecordError;
 use crate::content_id::id_of_name;
 use crate::event_record::point;
 use crate::json_object::Members;
 use crate::object_of::object_of;
+use crate::{RecordError, RecordNote};
 
 /// What an actor without an address has instead of one.
 const NO_ADDRESS: &str = "invalid:nomail";
@@ -24,15 +24,17 @@ const NO_ADDRESS: &str = "invalid:nomail";
 /// What a VEVENT says, line by line.
 #[derive(Default)]
 struct Event {
+    /// Where the line begins that is being read.
+    number: u64,
     uid: Option<String>,
     recurrence: Option<ContentLine>,
     start: Option<ContentLine>,
-    end: Option<ContentLine>,
-    duration: Option<String>,
+    end: Option<(u64, ContentLine)>,
+    duration: Option<(u64, String)>,
     summary: Option<String>,
     description: Option<String>,
     location: Option<String>,
-    geo: Option<String>,
+    geo: Option<(u64, String)>,
     kind: Option<EventKind>,
     causes: Vec<Cause>,
     actors: Vec<String>,
@@ -40,14 +42,25 @@ struct Event {
     attributes: Vec<(String, Value)>,
 }
 
-/// Returns the event of the lines of a VEVENT, and whether it repeats.
-pub(super) fn draft(text: &str, zones: &Zones) -> Result<(EventDraft, bool), RecordError> {
+/// Returns the event of the lines of a VEVENT, which begin at `numbers`. A line that says nothing is left out, and told
+/// of in `notes`; without a start there is no event.
+pub(super) fn draft(
+    text: &str,
+    numbers: &[u64],
+    zones: &Zones,
+    notes: &mut Vec<RecordNote>,
+) -> Result<EventDraft, RecordError> {
     let mut event = Event::default();
-    for line in text.lines() {
-        event.add(ContentLine::parse(line)?)?;
+    for (line, number) in text.lines().zip(numbers) {
+        event.number = *number;
+        if let Err(error) = ContentLine::parse(line).and_then(|line| event.add(line)) {
+            notes.push(RecordNote::left_out(*number, &error.detail));
+        }
     }
-    let repeats = event.repeats;
-    Ok((event.into_draft(zones)?, repeats))
+    if event.repeats {
+        notes.push(RecordNote::RECURRENCE_KEPT);
+    }
+    event.into_draft(zones, notes)
 }
 
 impl Event {
@@ -55,13 +68,13 @@ impl Event {
         match line.name.as_str() {
             "UID" => once("uid", &mut self.uid, line.text().trim().to_owned()),
             "DTSTART" => once("dtstart", &mut self.start, line),
-            "DTEND" => once("dtend", &mut self.end, line),
-            "DURATION" => once("duration", &mut self.duration, line.value),
+            "DTEND" => once("dtend", &mut self.end, (self.number, line)),
+            "DURATION" => once("duration", &mut self.duration, (self.number, line.value)),
             "RECURRENCE-ID" => once("recurrence-id", &mut self.recurrence, line),
             "SUMMARY" => once("summary", &mut self.summary, line.text()),
             "DESCRIPTION" => once("description", &mut self.description, line.text()),
             "LOCATION" => once("location", &mut self.location, line.text()),
-            "GEO" => once("geo", &mut self.geo, line.value),
+            "GEO" => once("geo", &mut self.geo, (self.number, line.value)),
             "ATTENDEE" | "ORGANIZER" => {
                 self.add_actor(&line);
                 Ok(())
@@ -116,13 +129,13 @@ impl Event {
         }
     }
 
-    fn into_draft(mut self, zones: &Zones) -> Result<EventDraft, RecordError> {
+    fn into_draft(mut self, zones: &Zones, notes: &mut Vec<RecordNote>) -> Result<EventDraft, RecordError> {
         let start = self
             .start
             .take()
-            .ok_or_else(|| RecordError::of(RecordError::MISSING, "dtstart", "the event does not say when it begins"))?;
+            .ok_or_else(|| RecordError::of(RecordError::MISSING, "dtstart", "the event does not say when it starts"))?;
         let begins = When::of("dtstart", &start, zones)?;
-        let end = self.end(&begins, zones)?;
+        let end = self.end(&begins, zones, notes);
         let mut draft = EventDraft::at(begins.at, self.description.take().unwrap_or_default());
         draft.end_time = end;
         draft.precision = (begins.form == Form::Date).then_some(Precision::Day);
@@ -133,7 +146,7 @@ impl Event {
             self.attributes.push(("time_zone".to_owned(), Value::from(zone.as_str())));
         }
         draft.event_id = self.event_id(zones)?;
-        draft.geo = self.geo.as_deref().map(geo).transpose()?;
+        draft.geo = self.geo.take().and_then(|(number, text)| left_out(notes, number, geo(&text)));
         draft.name = self.short("summary", |event| event.summary.take(), EVENT_NAME_BYTES_MAX);
         draft.location = self.short("location", |event| event.location.take(), LOCATION_BYTES_MAX);
         draft.causes = self.causes;
@@ -153,24 +166,28 @@ impl Event {
         None
     }
 
-    fn end(&mut self, begins: &When, zones: &Zones) -> Result<Option<Instant<Virtual>>, RecordError> {
-        match (self.end.take(), self.duration.take()) {
-            (None, None) => Ok(None),
-            (Some(end), None) => Ok(Some(When::of("dtend", &end, zones)?.at)),
-            (None, Some(text)) => {
-                let duration = duration(&text)
-                    .ok_or_else(|| RecordError::invalid("duration", "a duration is written like `P1DT2H30M`"))?;
-                let end = begins.later(duration, zones).ok_or_else(|| {
-                    RecordError::of(
-                        RecordError::OUT_OF_RANGE,
-                        "duration",
-                        "the event ends outside the years -9999 to 9999",
-                    )
-                })?;
-                Ok(Some(end))
-            }
-            (Some(_), Some(_)) => Err(RecordError::invalid("duration", "an event has an end or a duration, not both")),
+    /// Returns when it ends, if a line says so and can be read.
+    fn end(&mut self, begins: &When, zones: &Zones, notes: &mut Vec<RecordNote>) -> Option<Instant<Virtual>> {
+        let end = self.end.take().and_then(|(number, end)| {
+            let at = When::of("dtend", &end, zones).and_then(|end| not_before(begins.at, end.at));
+            left_out(notes, number, at)
+        });
+        let Some((number, text)) = self.duration.take() else { return end };
+        if end.is_some() {
+            let error = RecordError::invalid("duration", "an event can have an end or a duration, not both");
+            return left_out(notes, number, Err(error)).or(end);
         }
+        let later = duration(&text)
+            .ok_or_else(|| RecordError::invalid("duration", "write a duration like `P1DT2H30M`"))
+            .and_then(|duration| {
+                let end = begins.later(duration, zones);
+                end.ok_or_else(|| {
+                    let detail = "the event ends outside the years -9999 to 9999";
+                    RecordError::of(RecordError::OUT_OF_RANGE, "duration", detail)
+                })
+            })
+            .and_then(|end| not_before(begins.at, end));
+        left_out(notes, number, later)
     }
 
     /// Returns the id: that of the calendar, and of the occurrence where one of several is changed.
@@ -201,11 +218,23 @@ fn id_of(name: &str) -> EventId {
     EventId::new(name).unwrap_or_else(|_| id_of_name(name))
 }
 
+fn not_before(start: Instant<Virtual>, end: Instant<Virtual>) -> Result<Instant<Virtual>, RecordError> {
+    let error = || RecordError::invalid("dtend", "the event would end before it begins");
+    (end >= start).then_some(end).ok_or_else(error)
+}
+
+/// Takes a value that comes once. The first of several counts.
 fn once<T>(field: &str, place: &mut Option<T>, value: T) -> Result<(), RecordError> {
-    match place.replace(value) {
-        None => Ok(()),
-        Some(_) => Err(RecordError::invalid(field, "this is given twice")),
+    if place.is_some() {
+        return Err(RecordError::invalid(field, format!("`{}` is given twice", field.to_ascii_uppercase())));
     }
+    *place = Some(value);
+    Ok(())
+}
+
+/// Returns what a line says, or tells that it is left out.
+fn left_out<T>(notes: &mut Vec<RecordNote>, number: u64, read: Result<T, RecordError>) -> Option<T> {
+    read.map_err(|error| notes.push(RecordNote::left_out(number, &error.detail))).ok()
 }
 
 /// When an event begins or ends.
@@ -219,7 +248,7 @@ struct When {
 impl When {
     fn of(field: &str, line: &ContentLine, zones: &Zones) -> Result<Self, RecordError> {
         let found = written(&line.value).ok_or_else(|| {
-            let detail = "a time is written like `20240720T201740Z`, a date like `20240720`";
+            let detail = "write a time like `20240720T201740Z`, a date like `20240720`";
             RecordError::invalid(field, detail)
         })?;
         let zone = line.parameter("TZID").filter(|_| found.form == Form::Local);
@@ -228,9 +257,7 @@ impl When {
             None => found.local,
             Some(zone) => zones.instant(zone, found.local).ok_or_else(|| {
                 let zone = crate::item::clipped(zone.to_owned());
-                let detail = format!(
-                    "`{zone}` is neither defined by a VTIMEZONE that can be understood nor a name of the IANA database"
-                );
+                let detail = format!("`{zone}` is neither defined by a valid VTIMEZONE nor an IANA time zone name");
                 RecordError::invalid(field, detail)
             })?,
         };
@@ -256,7 +283,7 @@ impl When {
 }
 
 fn geo(text: &str) -> Result<Geo, RecordError> {
-    let wrong = || RecordError::invalid("geo", "a place is written as degrees north, `;`, degrees east");
+    let wrong = || RecordError::invalid("geo", "write a place as degrees north, `;`, degrees east");
     let (lat, lon) = text.split_once(';').ok_or_else(wrong)?;
     let number = |text: &str| text.trim().parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(wrong);
     Ok(Geo { point: point("geo", "geo", number(lat)?, number(lon)?)?, radius_m: None })

@@ -6,6 +6,7 @@ use timenav_core::time::{Instant, Virtual, Zone};
 
 use super::content_line::ContentLine;
 use super::local_time::{DAY_MICROS, Form, SECOND_MICROS, offset, written};
+use super::windows_zones::zone_of;
 use crate::limits::CALENDAR_ONSETS_MAX;
 
 /// Longest name that is looked for in the IANA database, in bytes, with what may stand before it.
@@ -95,7 +96,8 @@ impl Zones {
         }
         // A definition that is not understood names a zone of the database more often than not.
         let names = std::iter::successors(Some(name.trim()), |name| name.split_once('/').map(|(_, rest)| rest));
-        names.filter(|name| !name.is_empty()).find_map(Zone::named)?.instant_of_local(local)
+        let found = names.filter(|name| !name.is_empty()).find_map(Zone::named);
+        found.or_else(|| Zone::named(zone_of(name)?))?.instant_of_local(local)
     }
 }
 
@@ -338,6 +340,9 @@ mod tests {
         check("/mozilla.org/20070129_1/America/New_York", "2024-07-20T12:00:00Z", Some("2024-07-20T16:00:00Z"));
         // A definition that says nothing.
         check("Europe/Berlin", "2024-07-20T12:00:00Z", Some("2024-07-20T10:00:00Z"));
+        // Names of Windows, as Outlook writes them.
+        check("W. Europe Standard Time", "2024-07-20T12:00:00Z", Some("2024-07-20T10:00:00Z"));
+        check("Eastern Standard Time", "2024-01-20T12:00:00Z", Some("2024-01-20T17:00:00Z"));
         check("Middle Earth", "2024-07-20T12:00:00Z", None);
         check("", "2024-07-20T12:00:00Z", None);
     }

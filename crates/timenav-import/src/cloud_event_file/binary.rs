@@ -20,7 +20,7 @@ pub fn cloud_event_of_parts<'a>(
     data: &[u8],
 ) -> Result<String, RecordError> {
     if data.len() > RECORD_BYTES_MAX {
-        let detail = format!("{WHAT} has at most {RECORD_BYTES_MAX} bytes");
+        let detail = format!("{WHAT} can have at most {RECORD_BYTES_MAX} bytes");
         return Err(RecordError::of(RecordError::TOO_LARGE, "data", detail));
     }
     let mut event = Map::new();
@@ -29,7 +29,7 @@ pub fn cloud_event_of_parts<'a>(
             RecordError::invalid(name, "a header holds printable ASCII, everything else percent-encoded UTF-8")
         })?;
         if matches!(name, "data" | "data_base64") {
-            return Err(RecordError::invalid(name, "in this mode the body is the data"));
+            return Err(RecordError::invalid(name, "in binary mode the body is the data"));
         }
         if name == "datacontenttype" {
             return Err(RecordError::invalid(name, "in this mode the `Content-Type` says what the data is"));

@@ -98,9 +98,7 @@ fn what_is_no_cloud_event_is_refused_alone() {
     check_with(r#""causationid": 6"#, "1 invalid_parameter causationid");
     check(Format::CloudEvents, "", &EVENT.replace("1.0", "0.3"), &["1 invalid_parameter specversion"]);
     check(Format::CloudEvents, "", &EVENT.replace("2024-07-20T20:17:40Z", "soon"), &["1 invalid_parameter time"]);
-    check_detail(Format::CloudEvents, "", &without("time"), {
-        "the event does not say when it happened, and nothing here guesses it"
-    });
+    check_detail(Format::CloudEvents, "", &without("time"), "the event does not say when it happened");
 }
 
 #[test]

@@ -7,12 +7,13 @@ use csv::StringRecord;
 use serde_json::Value;
 use timenav_core::event::EventDraft;
 
-use crate::assembly::{self, Cell};
+use crate::assembly::{self, Cell, Cells};
 use crate::attributes;
 use crate::field::{FIELDS, Field};
-use crate::item::clipped;
+use crate::item::{RecordNote, clipped};
 use crate::limits::{CSV_COLUMNS_MAX, TEMPLATE_TEXT_BYTES_MAX};
-use crate::mapping::{Mapping, Reading, Source, Template};
+use crate::mapping::{Mapping, MissingHere, PartSource, Reading, Source, Template, TimeRules, TimeSource};
+use crate::partial_time::PartText;
 use crate::spreadsheet::{plain, unguarded};
 use crate::suggestion;
 use crate::{ImportError, RecordError};
@@ -20,6 +21,10 @@ use crate::{ImportError, RecordError};
 /// What the columns are.
 pub(super) struct Columns {
     fields: [Option<FieldColumns>; FIELDS],
+    /// Where the parts of times come from that are in several columns.
+    times: Vec<(Field, TimeColumns)>,
+    /// For each column the texts that say that nothing is known.
+    missing: Vec<MissingHere>,
     /// The columns that are no field, in the order that RFC 8785 §3.2.3 sorts their names in.
     attributes: Vec<Attribute>,
 }
@@ -32,6 +37,12 @@ struct FieldColumns {
     name: Option<String>,
     /// Whether it is only named like a field whose name is a usual word.
     is_guessed: bool,
+}
+
+/// Where the parts of a time come from, and how they are read.
+struct TimeColumns {
+    parts: Vec<(PartSource<usize>, Option<String>)>,
+    rules: TimeRules,
 }
 
 /// Whether a column is a field as a whole.
@@ -60,16 +71,24 @@ impl Columns {
             return Err(ImportError::TooManyColumns { columns: header.len() });
         }
         let names: Vec<&str> = header.iter().map(str::trim).collect();
+        for name in mapping.missing().names() {
+            position(&names, "missing", name)?;
+        }
         let mut fields = [const { None }; FIELDS];
         let mut taken = vec![Taken::No; names.len()];
+        let mut times = Vec::new();
         for field in Field::ALL {
+            let time = mapping.time(field).map(|time| TimeColumns::new(time, field, &names, &mut taken)).transpose()?;
+            let is_in_parts = time.as_ref().is_some_and(|time| !time.parts.is_empty());
+            times.extend(time.map(|time| (field, time)));
             let is_guessed = field.is_usual_word() && mapping.source(field).is_none();
             let columns = match mapping.source(field) {
                 Some(Source::Nothing) => None,
                 Some(Source::Columns { template, reading }) => {
-                    let column = |name: &String| position(&names, field, name);
+                    let column = |name: &String| position(&names, field.as_str(), name);
                     Some((template.try_map(column)?, reading.clone()))
                 }
+                None if is_in_parts || (field == Field::Geo) => None,
                 None => named_like(&names, field).map(|column| (Template::column(column), Reading::Default)),
             };
             fields[field.index()] = columns.map(|(template, reading)| {
@@ -82,15 +101,17 @@ impl Columns {
                 FieldColumns { template, reading, name, is_guessed }
             });
         }
-        if fields[Field::Time.index()].is_none() {
+        let is_time_in_parts = times.iter().any(|(field, time)| *field == Field::Time && !time.parts.is_empty());
+        if fields[Field::Time.index()].is_none() && !is_time_in_parts {
             return Err(ImportError::TimeUnmapped { hint: columns_hint(&names) });
         }
-        Ok(Self { fields, attributes: attribute_columns(&names, &taken) })
+        let missing = names.iter().map(|name| mapping.missing().here(name)).collect();
+        Ok(Self { fields, times, missing, attributes: attribute_columns(&names, &taken) })
     }
 
-    /// Returns the event of a row.
-    pub(super) fn draft(&self, row: &StringRecord) -> Result<EventDraft, RecordError> {
-        let mut draft = assembly::draft(&|field| self.cell(row, field))?;
+    /// Returns the event of a row, and what is to be told of it.
+    pub(super) fn draft(&self, row: &StringRecord) -> Result<(EventDraft, Vec<RecordNote>), RecordError> {
+        let (mut draft, notes) = assembly::draft(&Row { columns: self, row })?;
         draft.attributes = match self.cell(row, Field::Attributes)? {
             None => self.attributes_of(row),
             Some(cell) => {
@@ -101,21 +122,23 @@ impl Columns {
                 Some(attributes::canonical(&object)?)
             }
         };
-        assembly::finish(draft)
+        Ok((assembly::finish(draft)?, notes))
+    }
+
+    /// Returns the text of a column, or none where it says that nothing is known.
+    fn text<'a>(&self, row: &'a StringRecord, column: usize) -> Option<&'a str> {
+        row.get(column).filter(|text| !self.missing.get(column).is_some_and(|missing| missing.includes(text)))
     }
 
     fn cell<'a>(&'a self, row: &'a StringRecord, field: Field) -> Result<Option<Cell<'a>>, RecordError> {
         let Some(columns) = &self.fields[field.index()] else { return Ok(None) };
-        let exact = columns.template.whole_column().and_then(|column| row.get(*column)).and_then(unguarded);
+        let exact = columns.template.whole_column().and_then(|column| self.text(row, *column)).and_then(unguarded);
         let text = if let Some(exact) = exact {
             // What is guarded is exactly that, blanks and all.
             Some(Cow::Borrowed(exact)).filter(|text| !text.is_empty())
         } else {
-            let text = columns.template.fill(|column| row.get(*column).map(plain));
-            text.map_err(|_| {
-                let detail = format!("the template makes more than {TEMPLATE_TEXT_BYTES_MAX} bytes");
-                RecordError::invalid(field.as_str(), detail)
-            })?
+            let text = columns.template.fill(|column| self.text(row, *column).map(plain));
+            text.map_err(|_| too_long(field))?
         };
         let text = text.filter(|text| !columns.is_guessed || field.can_mean(text));
         let origin = ("column", columns.name.as_deref());
@@ -125,7 +148,7 @@ impl Columns {
     /// Returns the texts that are no field.
     fn attribute_cells<'a>(&'a self, row: &'a StringRecord) -> impl Iterator<Item = (&'a Attribute, Cow<'a, str>)> {
         self.attributes.iter().filter_map(|attribute| {
-            let text = plain(row.get(attribute.column).unwrap_or(""));
+            let text = plain(self.text(row, attribute.column).unwrap_or(""));
             let is_field = attribute.unless.is_some_and(|field| field.can_mean(text.trim()));
             (!is_field && !text.trim().is_empty()).then_some((attribute, text))
         })
@@ -148,10 +171,61 @@ impl Columns {
     }
 }
 
+/// A row, with what its columns are.
+struct Row<'a> {
+    columns: &'a Columns,
+    row: &'a StringRecord,
+}
+
+impl Cells for Row<'_> {
+    fn cell(&self, field: Field) -> Result<Option<Cell<'_>>, RecordError> {
+        self.columns.cell(self.row, field)
+    }
+
+    fn parts(&self, field: Field) -> Result<Vec<PartText<'_>>, RecordError> {
+        let time = self.columns.times.iter().find(|(of, _)| *of == field);
+        let mut texts = Vec::new();
+        for (source, name) in time.into_iter().flat_map(|(_, time)| &time.parts) {
+            let text = source.template.fill(|column| self.columns.text(self.row, *column).map(plain));
+            if let Some(text) = text.map_err(|_| too_long(field))? {
+                let (part, format) = (source.part, source.format.as_ref());
+                texts.push(PartText { part, text, format, name: name.as_deref() });
+            }
+        }
+        Ok(texts)
+    }
+
+    fn rules(&self, field: Field) -> Cow<'_, TimeRules> {
+        let time = self.columns.times.iter().find(|(of, _)| *of == field);
+        time.map_or_else(|| Cow::Owned(TimeRules::default()), |(_, time)| Cow::Borrowed(&time.rules))
+    }
+}
+
+impl TimeColumns {
+    fn new(time: &TimeSource, field: Field, names: &[&str], taken: &mut [Taken]) -> Result<Self, ImportError> {
+        let mut parts = Vec::new();
+        for source in &time.parts {
+            let template = source.template.try_map(|name| position(names, field.as_str(), name))?;
+            let whole = template.whole_column().copied();
+            let name = whole.map(|column| {
+                taken[column] = Taken::Yes;
+                clipped(names[column].to_owned())
+            });
+            parts.push((PartSource { part: source.part, template, format: source.format.clone() }, name));
+        }
+        Ok(Self { parts, rules: time.rules.clone() })
+    }
+}
+
+fn too_long(field: Field) -> RecordError {
+    let detail = format!("the template produces more than {TEMPLATE_TEXT_BYTES_MAX} bytes");
+    RecordError::invalid(field.as_str(), detail)
+}
+
 /// Returns the column of that name. The first of several counts.
-fn position(names: &[&str], field: Field, name: &str) -> Result<usize, ImportError> {
+fn position(names: &[&str], field: &'static str, name: &str) -> Result<usize, ImportError> {
     names.iter().position(|column| *column == name).ok_or_else(|| ImportError::ColumnUnknown {
-        field: field.as_str(),
+        field,
         column: clipped(name.to_owned()),
         hint: match suggestion::nearest(name, names.iter().copied()) {
             Some(nearest) => format!("did you mean `{nearest}`?"),
@@ -163,7 +237,7 @@ fn position(names: &[&str], field: Field, name: &str) -> Result<usize, ImportErr
 fn columns_hint(names: &[&str]) -> String {
     match names {
         [name] if name.contains([';', '\t']) => {
-            "the first row is a single column; separate columns by commas".to_owned()
+            "the first row has a single column; say with `delimiter` what separates columns".to_owned()
         }
         _ => clipped(format!("the columns are `{}`", names.join("`, `"))),
     }

@@ -25,11 +25,12 @@ pub(super) struct Lines<R> {
 }
 
 impl<R: Read> Lines<R> {
-    pub(super) fn new(input: R) -> Self {
+    /// Begins to read behind so many lines.
+    pub(super) fn new(input: R, line: u64) -> Self {
         Self {
             input: BufReader::with_capacity(BUFFER_BYTES, input),
             last_byte: b'\n',
-            line: 0,
+            line,
             record_line: 0,
             record_bytes: 0,
             is_record_too_large: false,
@@ -111,6 +112,65 @@ impl<R: Read> Read for Lines<R> {
     }
 }
 
+/// Passes over a line, and returns its length, or none at the end of the input.
+pub(super) fn skip_line(input: &mut impl BufRead) -> io::Result<Option<u64>> {
+    let mut bytes = 0;
+    let mut is_after_return = false;
+    loop {
+        let available = match input.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            other => other?,
+        };
+        if is_after_return {
+            let is_pair = available.first() == Some(&b'\n');
+            input.consume(usize::from(is_pair));
+            return Ok(Some(bytes));
+        }
+        if available.is_empty() {
+            return Ok((bytes > 0).then_some(bytes));
+        }
+        let taken = line_bytes(available);
+        let last = available[taken - 1];
+        input.consume(taken);
+        bytes += taken as u64;
+        match last {
+            b'\n' => return Ok(Some(bytes)),
+            // The second half of `\r\n` may not have come yet.
+            b'\r' => is_after_return = true,
+            _ => {}
+        }
+    }
+}
+
+/// Reads as far as the end of the first line that is neither blank nor begins with `comment`, and returns that line.
+/// What was read is in `head`, and never more than a record may have and a buffer.
+pub(super) fn first_line<'h>(input: &mut impl BufRead, comment: &str, head: &'h mut Vec<u8>) -> io::Result<&'h [u8]> {
+    let mut start = 0;
+    while head.len() <= RECORD_BYTES_MAX {
+        let available = match input.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            other => other?,
+        };
+        if available.is_empty() {
+            break;
+        }
+        let taken = line_bytes(available);
+        let is_ended = is_line_end(available[taken - 1]);
+        head.extend_from_slice(&available[..taken]);
+        input.consume(taken);
+        if is_ended {
+            let line = head[start..].trim_ascii();
+            let unquoted = line.strip_prefix(b"\"").unwrap_or(line);
+            let is_comment = !comment.is_empty() && unquoted.starts_with(comment.as_bytes());
+            if !line.is_empty() && !is_comment {
+                break;
+            }
+            start = head.len();
+        }
+    }
+    Ok(&head[start.min(head.len())..])
+}
+
 const fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
@@ -139,7 +199,7 @@ mod tests {
     #[test]
     fn lines_are_handed_out_one_by_one() {
         let check = |text: &str, expected: &[(&str, u64)]| {
-            let mut lines = Lines::new(text.as_bytes());
+            let mut lines = Lines::new(text.as_bytes(), 0);
             let mut out = [0; 64];
             for (chunk, line) in expected {
                 let bytes = lines.read(&mut out).unwrap();
@@ -158,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_line_may_come_in_pieces() {
-        let mut lines = Lines::new(&b"abc\r\nd\r\n"[..]);
+        let mut lines = Lines::new(&b"abc\r\nd\r\n"[..], 0);
         let mut out = [0; 4];
         let mut seen = Vec::new();
         loop {
@@ -178,7 +238,7 @@ mod tests {
             let mut text = vec![b'\n'; 3];
             text.resize(3 + text_bytes, b'x');
             text.push(b'\n');
-            let mut lines = Lines::new(text.as_slice());
+            let mut lines = Lines::new(text.as_slice(), 0);
             let outcome = io::copy(&mut lines, &mut io::sink());
             assert_eq!(outcome.is_err(), too_large);
             assert_eq!(lines.is_record_too_large(), too_large);

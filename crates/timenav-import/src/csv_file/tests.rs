@@ -186,7 +186,7 @@ fn rows_that_do_not_fit_the_header_are_refused() {
         "time,a\n$T\n$T,1,2\n$T,1\n",
         &["2 malformed_csv -", "3 malformed_csv -", r#"4 - {"attributes":{"a":"1"},"time":"$T"}"#],
     );
-    check_detail("", "time,a\n$T\n", "the row has 1 fields, and the first row 2");
+    check_detail("", "time,a\n$T\n", "the row has 1 fields, but the first row has 2");
     let (items, outcome) = items(Format::Csv, "", b"time,a\n2024-07-20T20:17:40Z,\xFF\n2024-07-20T20:17:40Z,1\n");
     outcome.unwrap();
     let refused = items[0].event.as_ref().unwrap_err();
@@ -218,22 +218,24 @@ fn a_file_without_a_header_or_a_time_is_refused() {
     check_detail("", "\n\n", "the file is empty; its first row names the columns");
     let unmapped = |hint: &str| {
         format!(
-            "no column is known to be the time of the events; name it in the mapping, as in \
-             `time=<column>` for timestamps or `time=<column>|unix` for seconds since 1970; {hint}"
+            "it is not clear which column is the time of the events; name it in the mapping, as in `time=<column>` \
+             for timestamps or `time=<column>|unix` for seconds since 1970; {hint}"
         )
     };
     check_detail("", "when,a\n$T,1\n", &unmapped("the columns are `when`, `a`"));
     check_detail("time=", "time\n$T\n", &unmapped("the columns are `time`"));
-    check_detail("", "time;a\n$T;1\n", &unmapped("the first row is a single column; separate columns by commas"));
+    check_detail("", "time^a\n$T^1\n", &unmapped("the columns are `time^a`"));
+    let single = unmapped("the first row has a single column; say with `delimiter` what separates columns");
+    check_detail("delimiter=comma", "time;a\n$T;1\n", &single);
     check_detail(
         "time=wen",
         "when,a\n$T,1\n",
-        "the mapping takes `time` from a column `wen` that the file does not have; did you mean `when`?",
+        "the mapping fills `time` from the column `wen`, which the file does not have; did you mean `when`?",
     );
     check_detail(
         "name={a} {zzz}",
         "time,a\n$T,1\n",
-        "the mapping takes `name` from a column `zzz` that the file does not have; the columns are \
+        "the mapping fills `name` from the column `zzz`, which the file does not have; the columns are \
          `time`, `a`",
     );
     let (_, outcome) = items(Format::Csv, "", b"time,\xFF\n");
@@ -245,18 +247,21 @@ fn details_name_the_column() {
     check_detail(
         "time=when",
         "when\n1614136748\n",
-        "column `when`: a number says when only with what it counts; map `time` with `|unix`, `|unix_ms` or `|unix_us`",
+        "column `when`: a number needs a unit to be a time; map `time` with `|unix`, `|unix_ms` or `|unix_us`, \
+         or with a pattern such as `|YYYYMMDD`, or as `time.year`",
     );
     check_detail(
         "time=when|unix",
         "when\nx\n",
         "column `when`: `x` is not a number of seconds since 1970 in the years -9999 to 9999",
     );
-    check_detail("", "time,lat,lon\n$T,1N,2\n", "column `lat`: `1N` is not a number");
+    check_detail("", "time,lat,lon\n$T,1E,2\n", {
+        "column `lat`: `1E` is not a number of degrees, such as `-33.675` or `33.675S`"
+    });
     check_detail(
         "",
         "time,id\n$T,a b\n",
-        "column `id`: an id is made of letters, digits, `.`, `_`, `-`, `:` and `@`, not ` `",
+        "column `id`: an id can contain only letters, digits, `.`, `_`, `-`, `:` and `@`, not ` `",
     );
     check_detail("", "time,id\n,a\n", "the record does not say when it happened");
 }

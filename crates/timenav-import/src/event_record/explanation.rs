@@ -19,7 +19,7 @@ pub(super) fn not_an_object(text: &[u8]) -> RecordError {
     match serde_json::from_slice::<Value>(text) {
         Ok(_) => RecordError::whole(
             RecordError::INVALID,
-            "an event is a JSON object, such as `{\"time\": \"2024-07-20T20:17:40Z\"}`",
+            "an event must be a JSON object, such as `{\"time\": \"2024-07-20T20:17:40Z\"}`",
         ),
         Err(error) => malformed(&error),
     }

@@ -130,22 +130,22 @@ fn what_is_no_object_is_no_event() {
 
 #[test]
 fn details_say_what_would_be_right() {
-    check_detail("{}", "an event has a `time`, such as `\"time\": \"2024-07-20T20:17:40Z\"`");
+    check_detail("{}", "an event needs a `time`, such as `\"time\": \"2024-07-20T20:17:40Z\"`");
     check_detail(&with("\"tiem\": 1"), "`tiem` is not a field; did you mean `time`?");
     check_detail(
         &with("\"zzz\": 1"),
         "`zzz` is not a field; the fields are `event_id`, `time`, `end_time`, `precision`, \
          `description`, `name`, `location`, `geo`, `causes`, `actors`, `kind`, `asserts`, `attributes`, `source`, `sequence`",
     );
-    check_detail(&with("\"geo\": {\"lat\": 95, \"lon\": 0}"), "a latitude is from -90 to 90 degrees, not 95");
-    check_detail(&with("\"actors\": \"x\""), "a list in square brackets is expected, not a text");
+    check_detail(&with("\"geo\": {\"lat\": 95, \"lon\": 0}"), "a latitude must be from -90 to 90 degrees, not 95");
+    check_detail(&with("\"actors\": \"x\""), "expected a list in square brackets, not a text");
     check_detail(
         &with("\"causes\": [1]"),
-        "the id of an event, or an object with `event_id` and `kind` is expected, not a number",
+        "expected the id of an event, or an object with `event_id` and `kind`, not a number",
     );
     check_detail(
         &with("\"precision\": \"week\""),
-        "there is no `week` here; there are `year`, `month`, `day`, `hour`, `minute`, `second`",
+        "`week` is not allowed here; use `year`, `month`, `day`, `hour`, `minute`, `second`",
     );
     check_detail(
         "{\"time\": \"x\" ",

@@ -67,7 +67,7 @@ impl<'e> Stored<'e> {
         let stored: Self = parsed(json)?;
         match (stored.event_id, stored.time) {
             (Some(_), Some(_)) => Ok(stored),
-            (None, _) | (_, None) => Err(ExportError::new("it has no id or no time")),
+            (None, _) | (_, None) => Err(ExportError::new("it lacks an id or a time")),
         }
     }
 

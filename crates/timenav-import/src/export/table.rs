@@ -47,6 +47,8 @@ pub(super) fn row(event: &Stored<'_>, out: &mut String) -> Result<(), ExportErro
             Field::Lat => out.push_str(&number_of(|place| Some(place.lat.get().to_owned()))),
             Field::Lon => out.push_str(&number_of(|place| Some(place.lon.get().to_owned()))),
             Field::RadiusM => out.push_str(&number_of(|place| Some(place.radius_m?.get().to_owned()))),
+            // A point has two columns.
+            Field::Geo => {}
             Field::Sequence => out.push_str(event.sequence.map(RawValue::get).unwrap_or_default()),
             Field::EventId => cell(&text_of(event.event_id)?, out),
             Field::Time => cell(&text_of(event.time)?, out),

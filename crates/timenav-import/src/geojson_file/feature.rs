@@ -7,14 +7,13 @@ use timenav_core::event::EventDraft;
 use timenav_core::ids::EventId;
 
 use super::geometry;
-use super::properties::{Fields, Properties, Scalar};
 use crate::assembly;
 use crate::attributes;
 use crate::content_id::id_of_name;
-use crate::event_record::AssertionRecord;
 use crate::field::Field;
+use crate::json_fields::{Fields, Kind, Properties, Scalar};
 use crate::mapping::Mapping;
-use crate::{CauseRecord, RecordError};
+use crate::{RecordError, RecordNote};
 
 /// The attribute that keeps the third coordinate of a point.
 const ALTITUDE: &str = "coordinates_z";
@@ -35,8 +34,8 @@ pub(super) struct Feature<'a> {
 }
 
 /// Returns the event of a feature in a collection.
-pub(super) fn draft(mapping: &Mapping, text: &RawValue) -> Result<EventDraft, RecordError> {
-    let invalid = |field: &str| RecordError::invalid(field, "a feature is an object with `\"type\": \"Feature\"`");
+pub(super) fn draft(mapping: &Mapping, text: &RawValue) -> Result<(EventDraft, Vec<RecordNote>), RecordError> {
+    let invalid = |field: &str| RecordError::invalid(field, "a feature must be an object with `\"type\": \"Feature\"`");
     // A struct could be read from an array too, by the order of its fields.
     if !text.get().starts_with('{') {
         return Err(RecordError { field: None, ..invalid("") });
@@ -51,27 +50,15 @@ pub(super) fn draft(mapping: &Mapping, text: &RawValue) -> Result<EventDraft, Re
 }
 
 impl Feature<'_> {
-    /// Returns the event of the feature.
-    pub(super) fn draft(&self, mapping: &Mapping) -> Result<EventDraft, RecordError> {
+    /// Returns the event of the feature, and what is to be told of it.
+    pub(super) fn draft(&self, mapping: &Mapping) -> Result<(EventDraft, Vec<RecordNote>), RecordError> {
         let feature_id = self.id_text()?;
         let properties = Properties::new(self.properties)?;
-        let fields = Fields::new(mapping, &properties, feature_id.is_some());
-        let mut draft = assembly::draft(&|field| fields.cell(field))?;
-        if let Some(causes) = fields.list::<CauseRecord>(Field::Causes)? {
-            let causes = causes.into_iter().enumerate();
-            draft.causes = causes.map(|(index, cause)| cause.into_cause(index)).collect::<Result<_, _>>()?;
-        }
-        if let Some(actors) = fields.list(Field::Actors)? {
-            draft.actors = actors;
-        }
-        if let Some(asserts) = fields.list::<AssertionRecord>(Field::Asserts)? {
-            let asserts = asserts.into_iter().enumerate();
-            draft.asserts = asserts.map(|(index, one)| one.into_assertion(index)).collect::<Result<_, _>>()?;
-        }
-        let mut attributes = fields.left_over()?;
-        let given = fields.attributes()?;
-        let has_attributes = given.is_some();
-        attributes.extend(given.unwrap_or_default());
+        let fields = Fields::new(Kind::Feature, mapping, &properties, feature_id.is_some());
+        let (mut draft, notes) = assembly::draft(&fields)?;
+        let attributes = fields.complete(&mut draft)?;
+        let has_attributes = attributes.is_some();
+        let mut attributes = attributes.unwrap_or_default();
 
         let is_mapped = mapping.source(Field::EventId).is_some();
         let name = fields.event_id_text()?.or_else(|| feature_id.clone().filter(|_| !is_mapped));
@@ -88,7 +75,7 @@ impl Feature<'_> {
         if has_attributes || !attributes.is_empty() {
             draft.attributes = Some(attributes::canonical(&attributes)?);
         }
-        assembly::finish(draft)
+        Ok((assembly::finish(draft)?, notes))
     }
 
     /// Says where the feature is, by its geometry.
@@ -123,7 +110,7 @@ impl Feature<'_> {
             Some(Scalar::Text(text)) => text,
             Some(Scalar::Number(digits)) => digits.to_owned(),
             Some(Scalar::Truth(_)) | None => {
-                return Err(RecordError::invalid("id", "the id of a feature is a string or a number"));
+                return Err(RecordError::invalid("id", "the id of a feature must be a string or a number"));
             }
         };
         let text = text.trim();

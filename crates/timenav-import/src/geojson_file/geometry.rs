@@ -122,10 +122,10 @@ impl Extent {
     fn add_geometry(&mut self, text: &RawValue, depth_left: usize) -> Result<Kind, RecordError> {
         let invalid = |detail: String| RecordError::invalid("geometry", detail);
         if !text.get().starts_with('{') {
-            return Err(invalid("a geometry is an object or null".to_owned()));
+            return Err(invalid("a geometry must be an object or null".to_owned()));
         }
         let Some(depth_left) = depth_left.checked_sub(1) else {
-            let detail = format!("geometry collections lie at most {GEOMETRY_DEPTH_MAX} deep");
+            let detail = format!("geometry collections can be nested at most {GEOMETRY_DEPTH_MAX} levels deep");
             return Err(invalid(detail));
         };
         let geometry: Geometry<'_> =
@@ -133,7 +133,7 @@ impl Extent {
         let word = geometry.kind.unwrap_or_default();
         let kind = Kind::ALL.into_iter().find(|kind| kind.as_str() == word).ok_or_else(|| {
             let kinds = Kind::ALL.map(Kind::as_str).join("`, `");
-            RecordError::invalid("geometry/type", format!("the type of a geometry is one of `{kinds}`"))
+            RecordError::invalid("geometry/type", format!("the type of a geometry must be one of `{kinds}`"))
         })?;
         let lists_around_positions = match kind {
             Kind::Point => 0,
@@ -141,8 +141,9 @@ impl Extent {
             Kind::MultiLineString | Kind::Polygon => 2,
             Kind::MultiPolygon => 3,
             Kind::GeometryCollection => {
-                let parts =
-                    geometry.geometries.ok_or_else(|| invalid("a geometry collection has `geometries`".to_owned()))?;
+                let parts = geometry
+                    .geometries
+                    .ok_or_else(|| invalid("a geometry collection needs `geometries`".to_owned()))?;
                 for part in parts {
                     self.add_geometry(part, depth_left)?;
                 }
@@ -150,7 +151,7 @@ impl Extent {
             }
         };
         let coordinates = geometry.coordinates.ok_or_else(|| {
-            let detail = format!("a {} has `coordinates`", kind.as_str());
+            let detail = format!("a {} needs `coordinates`", kind.as_str());
             RecordError::of(RecordError::MISSING, "geometry/coordinates", detail)
         })?;
         let is_connected = kind != Kind::MultiPoint;
@@ -255,7 +256,7 @@ impl<'de> Visitor<'de> for Coordinates<'_> {
         let Some(lon) = items.next_element::<f64>()? else { return Ok(()) };
         let lat = items
             .next_element::<f64>()?
-            .ok_or_else(|| A::Error::custom("a position has a longitude and a latitude"))?;
+            .ok_or_else(|| A::Error::custom("a position needs a longitude and a latitude"))?;
         if Point::new(lat, lon).is_none() {
             return Err(A::Error::custom(format!(
                 "[{lon}, {lat}] is out of range; a position is [longitude, latitude] with -180 to \

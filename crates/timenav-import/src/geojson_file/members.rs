@@ -11,7 +11,7 @@ use super::feature::{self, Feature};
 use crate::limits::FEATURE_BYTES_MAX;
 use crate::mapping::Mapping;
 use crate::meter::Meter;
-use crate::{Item, RecordError, Sink};
+use crate::{Item, RecordError, RecordNote, Sink};
 
 /// How far the reading is.
 pub(super) struct Progress<'p> {
@@ -38,9 +38,9 @@ impl<'p> Progress<'p> {
         self.is_stopped
     }
 
-    fn hand_over<E: Error>(&mut self, event: Result<EventDraft, RecordError>) -> Result<(), E> {
+    fn hand_over<E: Error>(&mut self, event: Result<(EventDraft, Vec<RecordNote>), RecordError>) -> Result<(), E> {
         self.features += 1;
-        match (self.sink)(Item::new(self.features, event)) {
+        match (self.sink)(Item::noted(self.features, event)) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => {
                 self.is_stopped = true;
@@ -87,7 +87,7 @@ impl<'de> Visitor<'de> for Members<'_, '_> {
             match name.as_str() {
                 "type" => outermost.kind = Some(map.next_value()?),
                 "features" if outermost.has_features => {
-                    return Err(A::Error::custom("it has two members `features`"));
+                    return Err(A::Error::custom("it has `features` twice"));
                 }
                 "features" => {
                     outermost.has_features = true;
@@ -104,7 +104,7 @@ impl<'de> Visitor<'de> for Members<'_, '_> {
         match (outermost.kind.as_deref(), outermost.has_features) {
             (Some("FeatureCollection"), true) => Ok(()),
             (Some("FeatureCollection"), false) => {
-                Err(A::Error::custom("it has no member `features`, the array of its features"))
+                Err(A::Error::custom("it lacks `features`, the array of its features"))
             }
             (Some("Feature"), false) => {
                 let feature = Feature {
@@ -117,8 +117,7 @@ impl<'de> Visitor<'de> for Members<'_, '_> {
                 progress.hand_over(event)
             }
             (Some(_), _) => Err(A::Error::custom(
-                "its `type` is neither `FeatureCollection` nor `Feature`; a geometry alone does \
-                 not say when",
+                "its `type` is neither `FeatureCollection` nor `Feature`; a geometry alone has no time",
             )),
             (None, _) => Err(A::Error::custom("its `type` is missing")),
         }

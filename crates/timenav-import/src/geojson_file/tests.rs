@@ -63,7 +63,7 @@ fn times_are_found_and_read() {
     check_properties("", r#"{"timestamp":1721506660000}"#, "- {$T}");
     check_properties("", r#"{"datetime":1.72150666e12}"#, "- {$T}");
     check_properties("", r#"{"date":1721506660000.0}"#, "- {$T}");
-    check_properties("", r#"{"date":"2024-07-20"}"#, "invalid_parameter time");
+    check_properties("", r#"{"date":"2024-07-20"}"#, r#"- {"precision":"day","time":"2024-07-20T00:00:00Z"}"#);
     check_properties("", r#"{"time":"1721506660000"}"#, "invalid_parameter time");
     check_properties("", r#"{"time":true,"date":1721506660000}"#, r#"- {"attributes":{"time":true},$T}"#);
     check_properties("", r#"{"time":null,"date":1721506660000}"#, "- {$T}");

@@ -9,7 +9,7 @@ use crate::limits::{TEMPLATE_COLUMNS_MAX, TEMPLATE_TEXT_BYTES_MAX};
 /// A text with columns in it. A column is a name, or its place once that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Template<C> {
-    /// What is written one after the other. At least one part is a column.
+    /// What is written one after the other. At least one part is a column, unless it is the same in every record.
     parts: Vec<Part<C>>,
 }
 
@@ -27,6 +27,11 @@ enum Part<C> {
 pub(crate) struct TextTooLong;
 
 impl Template<String> {
+    /// Returns the template that is the same text in every record.
+    pub(super) fn text(text: &str) -> Self {
+        Self { parts: vec![Part::Text(text.to_owned())] }
+    }
+
     /// Reads a template, or the plain name of a column.
     pub(super) fn parse(field: Field, text: &str) -> Result<Self, MappingError> {
         let parts = if text.contains(['{', '}']) { parts(field, text)? } else { vec![Part::Column(text.to_owned())] };
@@ -117,7 +122,8 @@ impl<C> Template<C> {
         if let Some(column) = self.whole_column() {
             return Ok(cell(column).map(trimmed).filter(|text| !text.is_empty()));
         }
-        let mut filled = false;
+        // A text without columns is there in every record.
+        let mut filled = !self.parts.iter().any(|part| matches!(part, Part::Column(_)));
         let mut text = String::new();
         for part in &self.parts {
             match part {

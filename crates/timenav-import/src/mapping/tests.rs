@@ -86,35 +86,85 @@ fn a_template_makes_no_endless_text() {
 
 #[test]
 fn what_is_no_mapping_is_refused() {
-    refused("tiem=a", "`tiem` is no field that can be mapped; did you mean `time`?");
+    refused("tiem=a", "`tiem` is not a field that can be mapped; did you mean `time`?");
     refused(
         "xyz=a",
-        "`xyz` is no field that can be mapped; the fields are `event_id`, `time`, `end_time`, \
-         `precision`, `description`, `name`, `location`, `lat`, `lon`, `radius_m`, `causes`, \
+        "`xyz` is not a field that can be mapped; the fields are `event_id`, `time`, `end_time`, \
+         `precision`, `description`, `name`, `location`, `lat`, `lon`, `radius_m`, `geo`, `causes`, \
          `actors`, `source`, `kind`, `asserts`, `sequence`, `attributes`",
     );
     refused(
         "time=a,name",
-        "`name` is no `field=column`; values with commas need the JSON form, such as `{\"name\": \"a, b\"}`",
+        "`name` is not `field=column`; values with commas need the JSON form, such as `{\"name\": \"a, b\"}`",
     );
     refused("lat=a,geo.lat=b", "`lat` is mapped twice; map it once");
     refused(r#"{"lat": "a", "geo.lat": "b"}"#, "`lat` is mapped twice; map it once");
-    refused("time=a|hours", "`|hours` cannot be said of `time`; times take `|unix`, `|unix_ms`, `|unix_us` and `|sum`");
-    refused("causes=a|split:", "`|split:` cannot be said of `causes`; lists take `|split` and `|split:<separator>`");
-    refused("name=a|split", "`|split` cannot be said of `name`; only times and lists take a suffix");
+    refused(
+        "time=a|hours",
+        "`|hours` does not apply to `time`; times take `|unix`, `|unix_ms`, `|unix_us`, `|unix_ns`, `|sum`, or a \
+         pattern such as `|DD/MM/YYYY HH:mm` or `|%d/%m/%Y %H:%M`",
+    );
+    refused("causes=a|split:", "`|split:` does not apply to `causes`; lists take `|split` and `|split:<separator>`");
+    refused("name=a|split", "`|split` does not apply to `name`; only times, lists and `geo` take a suffix");
     let single = "the template of `name` has a single brace; write `{column}` for a column, and \
                   `{{` or `}}` for a brace";
     refused("name={a", single);
     refused("name=a}", single);
     refused("name={a} }", single);
-    let missing = "the value of `name` names no column; write `{column}` or `column`";
+    let missing = "the value of `name` has no column; write `{column}` or `column`";
     refused("name={}", missing);
     refused("name={{a}}", missing);
-    refused("time=|unix", "the value of `time` names no column; write `{column}` or `column`");
-    for no_object in ["{", "{\"time\": 1}", "{\"time\": {}}", "{time=a}"] {
+    refused("time=|unix", "the value of `time` has no column; write `{column}` or `column`");
+    refused(r#"{"time": 1}"#, "the value of `time` is the name of a column, or a template: a text in quotation marks");
+    refused(r#"{"time": {}}"#, "the value of `time` is the name of a column, or a template: a text in quotation marks");
+    for no_object in ["{", "{time=a}"] {
         let error = Mapping::parse(no_object).unwrap_err();
         assert!(matches!(error, MappingError::NotAnObject { .. }), "{no_object}: {error}");
     }
+}
+
+#[test]
+fn times_places_and_tables_are_said_in_parts() {
+    for text in [
+        "time.year=y,time.month=m,time.zone=Europe/Paris,time.year_numbering=astronomical,geo.lat=a,geo.lon=b,\
+         delimiter=;,skip_lines=2,missing=NA|-,missing.y=0,comment=#,columns=y|m|a|b",
+        r##"{"time": {"year": "y", "month": "m", "zone": "Europe/Paris", "year_numbering": "astronomical"},
+             "geo": {"lat": "a", "lon": "b"}, "delimiter": "semicolon", "skip_lines": 2, "comment": "#",
+             "missing": {"*": ["NA", "-"], "y": 0}, "columns": ["y", "m", "a", "b"]}"##,
+    ] {
+        let mapping = parsed(text);
+        let time = mapping.time(Field::Time).unwrap();
+        assert_eq!(time.parts.iter().map(|source| source.part).collect::<Vec<_>>(), [TimePart::Year, TimePart::Month]);
+        assert_eq!(time.rules.zone.as_ref().unwrap().name(), "Europe/Paris");
+        assert_eq!(time.rules.numbering, YearNumbering::Astronomical);
+        let table = mapping.table();
+        assert_eq!((table.delimiter, table.skip_lines), (Some(Delimiter::Byte(b';')), 2));
+        let missing = ["NA", "-", "0", "0.0", "00", "1"].map(|text| mapping.missing().includes("y", text));
+        assert_eq!(missing, [true, true, true, true, true, false]);
+        assert!(!mapping.missing().includes("m", "0"));
+    }
+    refused(
+        "time.yeer=y",
+        "`time.yeer` cannot be `y`: a time has `year`, `month`, `day`, `hour`, `minute`, `second`, \
+                            `date`, `time_of_day`, `column`, `zone` and `year_numbering`",
+    );
+    refused("time.month=m", "`time.year`: a time in parts has a `year` or a `date`");
+    refused("time.date=d,time.month=m", "`time.month`: `date` says it already");
+    refused("time=t,time.year=y", "`time` is mapped as a whole and in parts; map it one way");
+    refused("time.zone=Mars", "`time.zone` cannot be `Mars`: a zone is `UTC` or an IANA name, `Europe/Paris`");
+    refused("time.year=y|YYYY", {
+        "`time.year` cannot be `y|YYYY`: only `date` and `time_of_day` take a pattern behind `|`"
+    });
+    refused("delimiter=xy", {
+        "`delimiter` cannot be `xy`: columns are delimited by one ASCII character, or `comma`, `tab`, `semicolon`, \
+         `pipe`, `space` or `blanks` (any number of them)"
+    });
+    refused("skip_lines=-1", "`skip_lines` cannot be `-1`: this is a number of rows");
+    refused(r#"{"columns": {"a": "8-1"}}"#, {
+        "`columns` cannot be `{\"a\":\"8-1\"}`: columns are a list of names, or an object of names and places, such as \
+         `{\"date\": \"1-8\"}`"
+    });
+    refused("delimeter=;", "`delimeter` is not a field that can be mapped; did you mean `delimiter`?");
 }
 
 #[test]

@@ -52,9 +52,3 @@ fn a_line_has_a_longest_length() {
         check(Format::Ndjson, "", file.concat().trim_end(), &expected);
     }
 }
-
-#[test]
-fn a_mapping_is_refused() {
-    let (_, outcome) = items(Format::Ndjson, "name=title", EVENT.as_bytes());
-    assert!(matches!(outcome, Err(ImportError::MappingUnused)));
-}

@@ -81,7 +81,7 @@ impl Dialect for Jaeger {
                 walked.map_err(|stopped| wrong.unwrap_or_else(|| Unwalked::of(stopped, "data")))
             }
             (None, Some(_)) => trace(&outermost, each),
-            (None, None) => Err(Unwalked::Shape("a document has `data`, an array of traces".to_owned())),
+            (None, None) => Err(Unwalked::Shape("a document needs `data`, an array of traces".to_owned())),
         }
     }
 
@@ -131,24 +131,24 @@ impl Dialect for Jaeger {
 fn parsed(text: &str) -> Result<Document<'_>, Unwalked> {
     // A struct could be read from an array too, by the order of its fields.
     let read = text.starts_with('{').then(|| serde_json::from_str(text).ok()).flatten();
-    read.ok_or_else(|| Unwalked::Shape("a document, and each trace in it, is an object".to_owned()))
+    read.ok_or_else(|| Unwalked::Shape("a document and each trace in it must be objects".to_owned()))
 }
 
 fn trace<'t>(trace: &Document<'t>, each: EachSpan<'_, 't, Processes>) -> Result<(), Unwalked> {
     let processes = match trace.processes.map(RawValue::get) {
         None => Processes::default(),
         Some(text) if text.len() > RECORD_BYTES_MAX => {
-            return Err(Unwalked::Shape(format!("the processes of a trace have at most {RECORD_BYTES_MAX} bytes")));
+            return Err(Unwalked::Shape(format!("the processes of a trace can have at most {RECORD_BYTES_MAX} bytes")));
         }
         Some(text) => {
             let by_key: HashMap<String, &RawValue> = serde_json::from_str(text)
-                .map_err(|_| Unwalked::Shape("`processes` is an object of processes by their keys".to_owned()))?;
+                .map_err(|_| Unwalked::Shape("`processes` must be an object of processes by their keys".to_owned()))?;
             let process = |(key, text): (String, &RawValue)| (key, origin("process", text.get()).and_then(Process::of));
             Processes { by_key: by_key.into_iter().map(process).collect() }
         }
     };
     let Some(spans) = trace.spans else {
-        return Err(Unwalked::Shape("a trace has `spans`, an array".to_owned()));
+        return Err(Unwalked::Shape("a trace needs `spans`, an array".to_owned()));
     };
     array_values(spans.get(), &mut |span| each(&processes, span)).map_err(|stopped| Unwalked::of(stopped, "spans"))
 }
@@ -160,14 +160,14 @@ fn references(items: Vec<Value>) -> Result<Vec<(String, String, CauseKind)>, Rec
         let text = |name: &str| {
             let found = item.get(name).and_then(Value::as_str);
             found.ok_or_else(|| {
-                RecordError::of(RecordError::MISSING, field(name), format!("a reference has a `{name}`"))
+                RecordError::of(RecordError::MISSING, field(name), format!("a reference needs a `{name}`"))
             })
         };
         let kind = match text("refType")? {
             "CHILD_OF" => CauseKind::Requires,
             "FOLLOWS_FROM" => CauseKind::Contributes,
             _ => {
-                let detail = "a reference is of the type `CHILD_OF` or `FOLLOWS_FROM`";
+                let detail = "a reference must have the type `CHILD_OF` or `FOLLOWS_FROM`";
                 return Err(RecordError::invalid(field("refType"), detail));
             }
         };

@@ -1,12 +1,13 @@
-//! OTLP/JSON: what OpenTelemetry's exporters send, and its collector writes, one document a line.
+//! OTLP/JSON: what OpenTelemetry's exporters send, and its collector writes, one document a line: spans and logs.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use timenav_core::event::{CauseKind, EventDraft};
+use timenav_core::event::{Cause, CauseKind, EventDraft};
+use timenav_core::limits::ID_BYTES_MAX;
 
 use super::halves::{Glance, Halves, Role};
-use super::span::{Span, Time, instant, origin, span_id, start_and_end, trace_id};
+use super::span::{Span, Time, event_id, instant, origin, span_id, start_and_end, trace_id};
 use super::{Dialect, EachSpan, Unwalked};
 use crate::json_object::Members;
 use crate::json_stream::{Stopped, array_values};
@@ -17,6 +18,8 @@ use crate::{Format, RecordError};
 const SERVICE_NAME: &str = "service.name";
 /// The attributes that keep times that are no whole microseconds.
 const TIMES: [&str; 2] = ["startTimeUnixNano", "endTimeUnixNano"];
+/// When a record of a log was written, and when it was received.
+const LOG_TIMES: [&str; 2] = ["timeUnixNano", "observedTimeUnixNano"];
 /// The kinds of spans by their numbers.
 const KINDS: [&str; 6] = ["UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"];
 
@@ -27,6 +30,8 @@ pub(super) struct Otlp;
 struct Document<'t> {
     #[serde(borrow)]
     resource_spans: Option<&'t RawValue>,
+    #[serde(borrow)]
+    resource_logs: Option<&'t RawValue>,
     /// Jaeger's query service puts what it answers in here.
     #[serde(borrow)]
     result: Option<&'t RawValue>,
@@ -52,10 +57,30 @@ struct ScopeSpans<'t> {
     spans: Option<&'t RawValue>,
 }
 
-/// What made the spans. It is copied to each of them.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ResourceLogs<'t> {
+    #[serde(borrow)]
+    resource: Option<&'t RawValue>,
+    #[serde(borrow)]
+    scope_logs: Option<&'t RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ScopeLogs<'t> {
+    #[serde(borrow)]
+    scope: Option<&'t RawValue>,
+    #[serde(borrow)]
+    log_records: Option<&'t RawValue>,
+}
+
+/// What made the spans, or the records of a log. It is copied to each of them.
 pub(super) struct Origin {
     resource: Result<Map<String, Value>, RecordError>,
     scope: Result<Map<String, Value>, RecordError>,
+    /// Whether what it made are records of a log.
+    is_log: bool,
 }
 
 impl Dialect for Otlp {
@@ -65,13 +90,19 @@ impl Dialect for Otlp {
     fn walk<'t>(document: &'t str, each: EachSpan<'_, 't, Origin>) -> Result<(), Unwalked> {
         let outermost: Document<'t> = parsed(document)?;
         let inner: Document<'t> = match (outermost.resource_spans, outermost.result) {
-            (None, Some(result)) => parsed(result.get())?,
-            (Some(_), _) | (None, None) => outermost,
+            (None, Some(result)) if outermost.resource_logs.is_none() => parsed(result.get())?,
+            (Some(_) | None, _) => outermost,
         };
-        let Some(resources) = inner.resource_spans else {
-            return Err(Unwalked::Shape("a document has `resourceSpans`, an array".to_owned()));
-        };
-        nested(resources.get(), "resourceSpans", &mut |text| resource_spans(text, each))
+        if inner.resource_spans.is_none() && inner.resource_logs.is_none() {
+            return Err(Unwalked::Shape("a document needs `resourceSpans` or `resourceLogs`, an array".to_owned()));
+        }
+        if let Some(resources) = inner.resource_spans {
+            nested(resources.get(), "resourceSpans", &mut |text| resource_spans(text, each))?;
+        }
+        match inner.resource_logs {
+            Some(resources) => nested(resources.get(), "resourceLogs", &mut |text| resource_logs(text, each)),
+            None => Ok(()),
+        }
     }
 
     // No two spans of OpenTelemetry share an id.
@@ -80,6 +111,9 @@ impl Dialect for Otlp {
     }
 
     fn draft(around: &Origin, halves: &Halves, span: &str) -> Result<EventDraft, RecordError> {
+        if around.is_log {
+            return log_record(around, span);
+        }
         let mut members = Members::parse(span, "a span")?;
         let trace = trace_id("traceId", &members.required_text("traceId", "a span")?)?;
         let id = span_id("spanId", &members.required_text("spanId", "a span")?)?;
@@ -108,7 +142,7 @@ impl Dialect for Otlp {
 fn parsed<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, Unwalked> {
     // A struct could be read from an array too, by the order of its fields.
     let read = text.starts_with('{').then(|| serde_json::from_str(text).ok()).flatten();
-    read.ok_or_else(|| Unwalked::Shape("a document, and what is in its arrays, is an object".to_owned()))
+    read.ok_or_else(|| Unwalked::Shape("a document and the items of its arrays must be objects".to_owned()))
 }
 
 /// Walks through an array whose items are walked through in turn.
@@ -129,7 +163,8 @@ fn nested<'t>(
 
 fn resource_spans<'t>(text: &'t str, each: EachSpan<'_, 't, Origin>) -> Result<(), Unwalked> {
     let of_resource: ResourceSpans<'t> = parsed(text)?;
-    let mut origin = Origin { resource: described(of_resource.resource, "resource"), scope: Ok(Map::new()) };
+    let mut origin =
+        Origin { resource: described(of_resource.resource, "resource"), scope: Ok(Map::new()), is_log: false };
     let Some(scopes) = of_resource.scope_spans.or(of_resource.instrumentation_library_spans) else { return Ok(()) };
     nested(scopes.get(), "scopeSpans", &mut |text| {
         let of_scope: ScopeSpans<'t> = parsed(text)?;
@@ -137,6 +172,64 @@ fn resource_spans<'t>(text: &'t str, each: EachSpan<'_, 't, Origin>) -> Result<(
         let Some(spans) = of_scope.spans else { return Ok(()) };
         array_values(spans.get(), &mut |span| each(&origin, span)).map_err(|stopped| Unwalked::of(stopped, "spans"))
     })
+}
+
+fn resource_logs<'t>(text: &'t str, each: EachSpan<'_, 't, Origin>) -> Result<(), Unwalked> {
+    let of_resource: ResourceLogs<'t> = parsed(text)?;
+    let resource = described(of_resource.resource, "resource");
+    let mut origin = Origin { resource, scope: Ok(Map::new()), is_log: true };
+    let Some(scopes) = of_resource.scope_logs else { return Ok(()) };
+    nested(scopes.get(), "scopeLogs", &mut |text| {
+        let of_scope: ScopeLogs<'t> = parsed(text)?;
+        origin.scope = described(of_scope.scope, "scope");
+        let Some(records) = of_scope.log_records else { return Ok(()) };
+        let walked = array_values(records.get(), &mut |record| each(&origin, record));
+        walked.map_err(|stopped| Unwalked::of(stopped, "logRecords"))
+    })
+}
+
+/// Returns the event of a record of a log. The span within which it was written is one of its causes.
+fn log_record(around: &Origin, text: &str) -> Result<EventDraft, RecordError> {
+    let mut members = Members::parse(text, "a log record")?;
+    let [time_field, observed_field] = LOG_TIMES;
+    // Who wrote it may not have known the time; who received it did.
+    let written = members.count(time_field)?.filter(|nanos| *nanos > 0);
+    let observed = members.count(observed_field)?.filter(|nanos| *nanos > 0);
+    let nanos = written.or(observed).ok_or_else(|| {
+        let detail = "the record does not say when it was written or observed, and nothing here guesses it";
+        RecordError::of(RecordError::MISSING, time_field, detail)
+    })?;
+    let mut draft = EventDraft::at(instant(time_field, nanos / 1_000)?, "");
+    for (name, nanos) in [(time_field, written), (observed_field, observed)] {
+        let is_lost = |nanos: &u64| !nanos.is_multiple_of(1_000) || (name == observed_field && written.is_some());
+        if let Some(nanos) = nanos.filter(is_lost) {
+            members.put(name, Value::String(nanos.to_string()));
+        }
+    }
+    let id = |members: &mut Members, name: &str| -> Result<Option<String>, RecordError> {
+        Ok(members.text(name)?.filter(|id| !id.is_empty()))
+    };
+    if let (Some(trace), Some(span)) = (id(&mut members, "traceId")?, id(&mut members, "spanId")?) {
+        let (trace, span) = (trace_id("traceId", &trace)?, span_id("spanId", &span)?);
+        draft.causes.push(Cause { event_id: event_id(&trace, &span, "")?, kind: CauseKind::Contributes });
+        members.put("trace_id", Value::String(trace));
+        members.put("span_id", Value::String(span));
+    }
+    draft.name = id(&mut members, "eventName")?;
+    match members.take("body").map(plain) {
+        Some(Value::String(text)) => draft.description = text,
+        Some(body) => members.put("body", body),
+        None => {}
+    }
+    let attributes = key_values(members.list("attributes")?);
+    members.put("attributes", Value::Object(attributes));
+    let (resource, scope) = (around.resource.clone()?, around.scope.clone()?);
+    let service = resource.get(SERVICE_NAME).and_then(Value::as_str).filter(|service| !service.is_empty());
+    draft.actors.extend(service.filter(|service| service.len() <= ID_BYTES_MAX).map(str::to_owned));
+    members.put("resource", Value::Object(resource));
+    members.put("scope", Value::Object(scope));
+    draft.attributes = members.into_attributes()?;
+    Ok(draft)
 }
 
 /// Reads a resource or a scope: its attributes, and a scope's name and version.
@@ -176,7 +269,7 @@ fn linked(members: &mut Members) -> Result<Vec<(String, String, CauseKind)>, Rec
         let field = |name: &str| format!("links/{index}/{name}");
         let text = |name: &str| {
             let found = link.get(name).and_then(Value::as_str);
-            found.ok_or_else(|| RecordError::of(RecordError::MISSING, field(name), format!("a link has a `{name}`")))
+            found.ok_or_else(|| RecordError::of(RecordError::MISSING, field(name), format!("a link needs a `{name}`")))
         };
         let trace = trace_id(&field("traceId"), text("traceId")?)?;
         let span = span_id(&field("spanId"), text("spanId")?)?;

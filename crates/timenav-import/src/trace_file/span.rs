@@ -40,7 +40,7 @@ pub(super) fn origin(what: &str, text: &str) -> Result<Members, RecordError> {
     if text.len() <= TRACE_ORIGIN_BYTES_MAX {
         return Members::parse(text, what).map_err(|error| RecordError { field: Some(what.to_owned()), ..error });
     }
-    let detail = format!("what the spans of one {what} have in common has at most {TRACE_ORIGIN_BYTES_MAX} bytes");
+    let detail = format!("what the spans of one {what} share can have at most {TRACE_ORIGIN_BYTES_MAX} bytes");
     Err(RecordError::of(RecordError::TOO_LARGE, what, detail))
 }
 
@@ -62,7 +62,7 @@ fn hex_id(field: &str, text: &str, digits_max: usize) -> Result<String, RecordEr
     if is_right {
         return Ok(format!("{:0>DIGITS_MIN$}", text.to_ascii_lowercase()));
     }
-    let detail = format!("this is an id of 1 to {digits_max} hexadecimal digits, not all of them 0");
+    let detail = format!("this must be an id of 1 to {digits_max} hexadecimal digits, not all of them 0");
     Err(RecordError::invalid(field, detail))
 }
 
@@ -70,7 +70,7 @@ fn hex_id(field: &str, text: &str, digits_max: usize) -> Result<String, RecordEr
 pub(super) fn instant(field: &str, micros: u64) -> Result<Time, RecordError> {
     let instant = i64::try_from(micros).ok().and_then(Instant::from_micros);
     instant.ok_or_else(|| {
-        let detail = format!("{micros} microseconds since 1970 lie after the year 9999");
+        let detail = format!("{micros} microseconds since 1970 is after the year 9999");
         RecordError::of(RecordError::OUT_OF_RANGE, field, detail)
     })
 }
@@ -83,7 +83,7 @@ pub(super) fn start_and_end(
 ) -> Result<(Time, Option<Time>), RecordError> {
     let (start_field, duration_field) = fields;
     let micros = start.ok_or_else(|| {
-        let detail = "the span does not say when it began, and nothing here guesses it";
+        let detail = "the span does not say when it started";
         RecordError::of(RecordError::MISSING, start_field, detail)
     })?;
     let end = duration.map(|duration| instant(duration_field, micros.saturating_add(duration))).transpose()?;
@@ -130,6 +130,7 @@ impl Span {
     }
 }
 
-fn event_id(trace: &str, span: &str, suffix: &str) -> Result<EventId, RecordError> {
+/// Returns the id of the event of a span, or of a half of it.
+pub(super) fn event_id(trace: &str, span: &str, suffix: &str) -> Result<EventId, RecordError> {
     EventId::new(&format!("{trace}:{span}{suffix}")).map_err(|error| RecordError::invalid("id", error.to_string()))
 }

@@ -117,9 +117,7 @@ fn a_wrong_span_is_refused_alone() {
         assert_eq!(shown(&items[0]), expected, "{wrong}");
         assert!(items[1].event.is_ok() && items[1].line == 2, "{wrong}");
     }
-    check_detail(Format::Zipkin, "", r#"[{"traceId":"a","id":"1"}]"#, {
-        "the span does not say when it began, and nothing here guesses it"
-    });
+    check_detail(Format::Zipkin, "", r#"[{"traceId":"a","id":"1"}]"#, "the span does not say when it started");
 }
 
 const JAEGER: &str = r#"{"data": [{"traceID": "aa", "processes": {
@@ -188,6 +186,39 @@ const OTLP: &str = r#"{"resourceSpans": [{
                {"traceId": "000000000000000000000000000000aa", "spanId": "0000000000000001"}]}]}]}]}"#;
 
 #[test]
+fn a_record_of_a_log_is_an_event() {
+    let record = |members: &str| {
+        format!(
+            r#"{{"resourceLogs": [{{"resource": {{"attributes": [{{"key": "service.name", "value": {{"stringValue": "shop"}}}}]}},
+                "scopeLogs": [{{"scope": {{"name": "lib"}}, "logRecords": [{{{members}}}]}}]}}]}}"#
+        )
+    };
+    let around = r#""resource":{"service.name":"shop"},"scope":{"name":"lib"}"#;
+    let whole = r#""timeUnixNano": "1721506660000000123", "observedTimeUnixNano": "1721506661000000000", "severityNumber": 9,
+        "severityText": "INFO", "body": {"stringValue": "paid"}, "eventName": "payment", "flags": 1,
+        "attributes": [{"key": "sum", "value": {"intValue": "5"}}],
+        "traceId": "AA00000000000000000000000000AA", "spanId": "BB000000000000BB""#;
+    let event = format!(
+        concat!(
+            r#"1 - {{"actors":["shop"],"attributes":{{"attributes":{{"sum":5}},"flags":1,"#,
+            r#""observedTimeUnixNano":"1721506661000000000",{},"severityNumber":9,"severityText":"INFO","#,
+            r#""span_id":"bb000000000000bb","timeUnixNano":"1721506660000000123","#,
+            r#""trace_id":"aa00000000000000000000000000aa"}},"#,
+            r#""causes":[{{"event_id":"aa00000000000000000000000000aa:bb000000000000bb","kind":"contributes"}}],"#,
+            r#""description":"paid","name":"payment","time":"2024-07-20T20:17:40Z"}}"#
+        ),
+        around
+    );
+    check(Format::Otlp, "", &record(whole), &[&event]);
+    let observed =
+        r#""observedTimeUnixNano": 1721506660000000000, "traceId": "", "body": {"kvlistValue": {"values": []}}"#;
+    let event = format!(r#"1 - {{"actors":["shop"],"attributes":{{{around}}},"time":"2024-07-20T20:17:40Z"}}"#);
+    check(Format::Otlp, "", &record(observed), &[&event]);
+    check(Format::Otlp, "", &record(r#""timeUnixNano": "0""#), &["1 missing_parameter timeUnixNano"]);
+    check_detail(Format::Otlp, "", r#"{"resourceLogs": 1}"#, "this is not otlp: `resourceLogs` must be an array");
+}
+
+#[test]
 fn an_otlp_span_is_an_event() {
     let trace = "000000000000000000000000000000aa";
     let first = concat!(
@@ -246,21 +277,21 @@ fn what_is_common_to_spans_has_a_longest_length() {
 #[test]
 fn what_is_of_another_format_says_so() {
     for (format, file, detail) in [
-        (Format::Zipkin, "{}", "a document is an array of spans, or of arrays of spans"),
-        (Format::Zipkin, "7", "a document is an array of spans, or of arrays of spans"),
-        (Format::Jaeger, "[]", "a document, and each trace in it, is an object"),
-        (Format::Jaeger, "{}", "a document has `data`, an array of traces"),
-        (Format::Jaeger, r#"{"data":{}}"#, "`data` is an array"),
-        (Format::Jaeger, r#"{"data":[1]}"#, "a document, and each trace in it, is an object"),
-        (Format::Jaeger, r#"{"data":[{}]}"#, "a trace has `spans`, an array"),
-        (Format::Jaeger, r#"{"spans":1}"#, "`spans` is an array"),
-        (Format::Jaeger, r#"{"spans":[],"processes":[]}"#, "`processes` is an object of processes by their keys"),
-        (Format::Otlp, "[]", "a document, and what is in its arrays, is an object"),
-        (Format::Otlp, "{}", "a document has `resourceSpans`, an array"),
-        (Format::Otlp, r#"{"resourceSpans":1}"#, "`resourceSpans` is an array"),
-        (Format::Otlp, r#"{"resourceSpans":[1]}"#, "a document, and what is in its arrays, is an object"),
-        (Format::Otlp, r#"{"resourceSpans":[{"scopeSpans":1}]}"#, "`scopeSpans` is an array"),
-        (Format::Otlp, r#"{"resourceSpans":[{"scopeSpans":[{"spans":1}]}]}"#, "`spans` is an array"),
+        (Format::Zipkin, "{}", "a document must be an array of spans, or of arrays of spans"),
+        (Format::Zipkin, "7", "a document must be an array of spans, or of arrays of spans"),
+        (Format::Jaeger, "[]", "a document and each trace in it must be objects"),
+        (Format::Jaeger, "{}", "a document needs `data`, an array of traces"),
+        (Format::Jaeger, r#"{"data":{}}"#, "`data` must be an array"),
+        (Format::Jaeger, r#"{"data":[1]}"#, "a document and each trace in it must be objects"),
+        (Format::Jaeger, r#"{"data":[{}]}"#, "a trace needs `spans`, an array"),
+        (Format::Jaeger, r#"{"spans":1}"#, "`spans` must be an array"),
+        (Format::Jaeger, r#"{"spans":[],"processes":[]}"#, "`processes` must be an object of processes by their keys"),
+        (Format::Otlp, "[]", "a document and the items of its arrays must be objects"),
+        (Format::Otlp, "{}", "a document needs `resourceSpans` or `resourceLogs`, an array"),
+        (Format::Otlp, r#"{"resourceSpans":1}"#, "`resourceSpans` must be an array"),
+        (Format::Otlp, r#"{"resourceSpans":[1]}"#, "a document and the items of its arrays must be objects"),
+        (Format::Otlp, r#"{"resourceSpans":[{"scopeSpans":1}]}"#, "`scopeSpans` must be an array"),
+        (Format::Otlp, r#"{"resourceSpans":[{"scopeSpans":[{"spans":1}]}]}"#, "`spans` must be an array"),
     ] {
         let (items, outcome) = items(format, "", file.as_bytes());
         assert!(items.is_empty(), "{file}");

@@ -42,7 +42,9 @@ impl Dialect for Zipkin {
         });
         walked.map_err(|stopped| match Unwalked::of(stopped, "") {
             Unwalked::Enough => Unwalked::Enough,
-            Unwalked::Shape(_) => Unwalked::Shape("a document is an array of spans, or of arrays of spans".to_owned()),
+            Unwalked::Shape(_) => {
+                Unwalked::Shape("a document must be an array of spans, or of arrays of spans".to_owned())
+            }
         })
     }
 

@@ -1,5 +1,7 @@
 //! However large a file is, little of it is in memory at a time.
 
+mod peak;
+
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 

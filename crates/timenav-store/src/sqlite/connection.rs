@@ -86,9 +86,9 @@ fn write_ahead(writer: &Connection) -> Result<(), StoreError> {
     mode("MEMORY").map_err(failed)?;
     match mode("WAL").map_err(failed)?.as_str() {
         "wal" => Ok(()),
-        other => {
-            Err(StoreError::Unavailable(format!("the database has no write-ahead log but journal mode `{other}`")))
-        }
+        other => Err(StoreError::Unavailable(format!(
+            "the database has the journal mode `{other}` instead of a write-ahead log"
+        ))),
     }
 }
 
@@ -120,16 +120,16 @@ pub(super) fn distrust(connection: &Connection) -> rusqlite::Result<()> {
 pub(super) fn check_files(path: &Path) -> Result<(), StoreError> {
     if path.symlink_metadata().is_ok_and(|file| file.is_symlink()) {
         return Err(StoreError::Unavailable(
-            "it is a symbolic link, so its write-ahead log would lie elsewhere, and another service could have it open; \
-             put the file itself there"
+            "it is a symbolic link, so its write-ahead log would be elsewhere, and another service could have it \
+             open; put the file itself there"
                 .to_owned(),
         ));
     }
     let journal = beside(path, "-journal");
     if journal.metadata().is_ok_and(|file| file.len() > 0) {
         return Err(damaged(&format!(
-            "{} stands beside the database, which timenav never makes and SQLite would write into the database; move it \
-             away and keep it as evidence",
+            "{} is beside the database; timenav never creates it, and SQLite would write its contents into the \
+             database; move it away and keep it as evidence",
             journal.file_name().unwrap_or_default().display()
         )));
     }
@@ -198,7 +198,7 @@ mod tests {
         open_to_write(&path).expect("an empty journal holds nothing");
         std::fs::write(beside(&path, "-journal"), "something").unwrap();
         let refused = open_to_write(&path).unwrap_err().to_string();
-        assert!(refused.contains("x.db-journal stands beside the database"), "{refused}");
+        assert!(refused.contains("x.db-journal is beside the database"), "{refused}");
         std::fs::remove_file(beside(&path, "-journal")).unwrap();
         let link = folder.path().join("link.db");
         std::os::unix::fs::symlink(&path, &link).unwrap();

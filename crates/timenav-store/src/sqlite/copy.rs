@@ -37,7 +37,7 @@ pub fn copy(from: &Path, to: &Path, mut tell: impl FnMut(u64, u64) + Send + 'sta
         return Err(StoreError::Unavailable(format!("the path {} is not UTF-8", to.display())));
     };
     if to.try_exists().map_err(unwritable)? {
-        return Err(StoreError::Unavailable(format!("{} exists already", to.display())));
+        return Err(StoreError::Unavailable(format!("{} already exists", to.display())));
     }
     let has_log = beside(from, "-wal").exists();
     let mut connection = open_to_copy(from)?;
@@ -176,7 +176,7 @@ mod tests {
         migrations::run(&mut database).unwrap();
         std::fs::write(&to, "precious").unwrap();
         let refused = copy(&from, &to, |_, _| {}).unwrap_err().to_string();
-        assert!(refused.contains("exists already"), "{refused}");
+        assert!(refused.contains("already exists"), "{refused}");
         assert_eq!(std::fs::read_to_string(&to).unwrap(), "precious");
         database.execute_batch("CREATE TABLE foreign_one (a)").unwrap();
         let refused = copy(&from, &folder.path().join("z.db"), |_, _| {}).unwrap_err().to_string();

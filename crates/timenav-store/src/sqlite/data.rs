@@ -76,8 +76,8 @@ pub(super) fn forget_log(connection: &Connection) {
     match emptied {
         Ok(false) => {}
         // What was asked for is durable; the log is written over as it goes on.
-        Ok(true) => tracing::warn!("something was erased, but a reader holds on to the log that still has it"),
-        Err(error) => tracing::warn!(%error, "something was erased, but the log that still has it was not emptied"),
+        Ok(true) => tracing::warn!("something was erased, but a reader still uses the log that contains it"),
+        Err(error) => tracing::warn!(%error, "something was erased, but the log that contains it was not emptied"),
     }
 }
 

@@ -97,7 +97,7 @@ pub(super) fn let_go(
     let standing: Option<i64> =
         transaction.query_row(SELECT_STANDING, named, |row| row.get(0)).optional().map_err(failed)?;
     if standing.is_some() {
-        return Err(StoreError::Damaged(format!("timeline `{}` has ended, and stands", ended.id)));
+        return Err(StoreError::Damaged(format!("timeline `{}` has ended, but is still active", ended.id)));
     }
     let next = let_go_some(&transaction, ended, from, items_max).map_err(failed)?;
     transaction.commit().map_err(failed)?;

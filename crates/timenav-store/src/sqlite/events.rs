@@ -10,7 +10,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use rusqlite::{Connection, Row, params};
 use timenav_core::place::{LocationQuery, Point, cells_of};
 use timenav_core::time::{Instant, Virtual};
-use timenav_engine::{EventQuery, Pattern, StoreError, StoredEvent};
+use timenav_engine::{EventFilter, EventQuery, EventsPassing, Pattern, StoreError, StoredEvent};
 
 use super::values::{damaged, failed, instant, sql};
 
@@ -21,23 +21,39 @@ const CELLS_MERGED_MAX: usize = 1_024;
 const BLOCK_ROWS_FIRST: usize = 8;
 /// Most rows of a block.
 const BLOCK_ROWS_MAX: usize = 1_024;
+/// Events that a filter hides, after which no more is looked at at once.
+const HIDDEN_MAX: usize = 1_000;
 /// Rows that can be read in the time that finding the first one of a block takes.
 const BLOCK_COST_ROWS: usize = 4;
 
-// Each orders by time and position along its key; `until` hides versions that did not stand then.
-const BY_TIME: &str = "SELECT time, position, lat, lon, content, event_id FROM events INDEXED BY events_by_time
-    WHERE timeline = ?1 AND (time, position) > (?2, ?3) AND time <= ?4
-    AND position < ?5 AND (until IS NULL OR until >= ?5) ORDER BY time, position LIMIT ?6";
-const BY_CELL: &str = "SELECT time, position, lat, lon, content, event_id FROM events
-    WHERE timeline = ?1 AND (time, position) > (?2, ?3) AND time <= ?4
-    AND position < ?5 AND (until IS NULL OR until >= ?5) AND cell = ?7 ORDER BY time, position LIMIT ?6";
-const BY_PLACE: &str = "SELECT time, position, lat, lon, content, event_id FROM events INDEXED BY events_by_place
-    WHERE timeline = ?1 AND (time, position) > (?2, ?3) AND time <= ?4
-    AND position < ?5 AND (until IS NULL OR until >= ?5) AND place = ?7 ORDER BY time, position LIMIT ?6";
-
-const BY_ID: &str = "SELECT time, position, lat, lon, content, event_id FROM events INDEXED BY events_by_id
-    WHERE timeline = ?1 AND (time, position) > (?2, ?3) AND time <= ?4
-    AND position < ?5 AND (until IS NULL OR until >= ?5) AND event_id = ?7 ORDER BY time, position LIMIT ?6";
+/// The statement that reads a run, by what its rows have in common; the last rows first, or not. Each orders by time and
+/// position along its key; `until` hides versions that did not stand then.
+macro_rules! statements {
+    ($name:ident, $index:literal, $of:literal) => {
+        const $name: [&str; 2] = [
+            concat!(
+                "SELECT time, position, lat, lon, content, event_id FROM events ",
+                $index,
+                " WHERE timeline = ?1 AND (time, position) > (?2, ?3) AND time <= ?4
+                AND position < ?5 AND (until IS NULL OR until >= ?5) ",
+                $of,
+                " ORDER BY time, position LIMIT ?6"
+            ),
+            concat!(
+                "SELECT time, position, lat, lon, content, event_id FROM events ",
+                $index,
+                " WHERE timeline = ?1 AND (time, position) < (?2, ?3) AND time >= ?4
+                AND position < ?5 AND (until IS NULL OR until >= ?5) ",
+                $of,
+                " ORDER BY time DESC, position DESC LIMIT ?6"
+            ),
+        ];
+    };
+}
+statements!(BY_TIME, "INDEXED BY events_by_time", "");
+statements!(BY_CELL, "", "AND cell = ?7");
+statements!(BY_PLACE, "INDEXED BY events_by_place", "AND place = ?7");
+statements!(BY_ID, "INDEXED BY events_by_id", "AND event_id = ?7");
 
 const HAS_VERSION: &str = "SELECT 1 FROM events INDEXED BY events_by_id
     WHERE timeline = ?1 AND event_id = ?2 AND position < ?3 LIMIT 1";
@@ -50,7 +66,7 @@ enum Source<'a> {
     Id(&'a str),
 }
 
-/// What events are ordered by: time, layer, position.
+/// What events are ordered by: time, layer, position; or what is the less the greater these are.
 type Key = (i64, usize, u64);
 
 struct Found {
@@ -78,41 +94,99 @@ pub(super) fn find(
     if query.items_max == 0 {
         return Ok(Some(Vec::new()));
     }
-    let mut runs = runs(query);
+    let mut merged = Merged::new(query, rows_max);
     // A run is looked into at least once, and a long page is asked for where there are many events.
-    if runs.len().saturating_mul(BLOCK_COST_ROWS).max(query.items_max) > rows_max {
+    if merged.runs.len().saturating_mul(BLOCK_COST_ROWS).max(query.items_max) > rows_max {
         return Ok(None);
     }
-    let mut rows_left = rows_max;
-    let mut first: BinaryHeap<Reverse<(Key, usize)>> = BinaryHeap::with_capacity(runs.len());
-    for (number, run) in runs.iter_mut().enumerate() {
-        if let Some(key) = run.peek(connection, query, &mut rows_left)? {
-            first.push(Reverse((key, number)));
-        }
-        if rows_left == 0 {
-            return Ok(None);
-        }
-    }
     let mut page = Vec::with_capacity(query.items_max.min(BLOCK_ROWS_MAX));
-    let mut shown = None;
-    while let Some(Reverse((key, number))) = first.pop() {
-        let run = &mut runs[number];
-        let found = run.block.pop_front().map(|found| found.event);
-        // What fits two patterns stands in two runs.
-        page.extend(found.filter(|_| shown != Some(key)));
-        shown = Some(key);
-        // A full page asks no run for more: that would read a block for nothing.
-        if page.len() >= query.items_max {
-            break;
-        }
-        if let Some(key) = run.peek(connection, query, &mut rows_left)? {
-            first.push(Reverse((key, number)));
-        }
-        if rows_left == 0 {
-            return Ok(None);
+    while page.len() < query.items_max {
+        match merged.next(connection)? {
+            Next::Event(event) => page.push(event),
+            Next::End => break,
+            Next::Spent => return Ok(None),
         }
     }
     Ok(Some(page))
+}
+
+/// Returns those of a query's events that pass a filter, of so many at most that are looked through.
+pub(super) fn passing(
+    connection: &Connection,
+    query: &EventQuery,
+    filter: &EventFilter,
+    searched_max: usize,
+) -> Result<EventsPassing, StoreError> {
+    let mut merged = Merged::new(query, usize::MAX);
+    let mut found = EventsPassing::default();
+    let mut hidden_count = 0;
+    while found.events.len() < query.items_max && found.searched < searched_max && hidden_count < HIDDEN_MAX {
+        let Next::Event(event) = merged.next(connection)? else {
+            found.searched_to = None;
+            break;
+        };
+        found.searched_to = Some((event.time, event.layer, event.position));
+        if filter.hides(&event.content) {
+            hidden_count += 1;
+            continue;
+        }
+        found.searched += 1;
+        if filter.passes(&event.content) {
+            found.events.push(event);
+        }
+    }
+    Ok(found)
+}
+
+/// What comes next of merged runs.
+enum Next {
+    Event(StoredEvent),
+    /// There is no more.
+    End,
+    /// To find out would take more rows than may be read.
+    Spent,
+}
+
+/// The runs of a query, merged in its order.
+struct Merged<'a> {
+    query: &'a EventQuery,
+    runs: Vec<Run<'a>>,
+    /// Where the next event of each run stands, the first one on top.
+    first: BinaryHeap<Reverse<(Key, usize)>>,
+    /// Runs that are to be looked into before the next event is known: a full page asks no run for more, as that would
+    /// read a block for nothing.
+    unknown: Vec<usize>,
+    shown: Option<Key>,
+    rows_left: usize,
+}
+
+impl<'a> Merged<'a> {
+    fn new(query: &'a EventQuery, rows_left: usize) -> Self {
+        let runs = runs(query);
+        let first = BinaryHeap::with_capacity(runs.len());
+        let unknown = (0..runs.len()).rev().collect();
+        Self { query, runs, first, unknown, shown: None, rows_left }
+    }
+
+    fn next(&mut self, connection: &Connection) -> Result<Next, StoreError> {
+        loop {
+            while let Some(number) = self.unknown.pop() {
+                if let Some(key) = self.runs[number].peek(connection, self.query, &mut self.rows_left)? {
+                    self.first.push(Reverse((key, number)));
+                }
+                if self.rows_left == 0 {
+                    return Ok(Next::Spent);
+                }
+            }
+            let Some(Reverse((key, number))) = self.first.pop() else { return Ok(Next::End) };
+            self.unknown.push(number);
+            let found = self.runs[number].block.pop_front();
+            // What fits two patterns stands in two runs.
+            if let Some(found) = found.filter(|_| self.shown.replace(key) != Some(key)) {
+                return Ok(Next::Event(found.event));
+            }
+        }
+    }
 }
 
 /// Returns one run for each layer and source.
@@ -136,7 +210,7 @@ fn runs(query: &EventQuery) -> Vec<Run<'_>> {
     // One run alone gives nearly all that is asked for; of many each gives a little, and of very many most give nothing.
     let block_rows = match runs.len() {
         0 | 1 => query.items_max.clamp(1, BLOCK_ROWS_MAX),
-        many => (2 * query.items_max / many).clamp(1, BLOCK_ROWS_FIRST),
+        many => (query.items_max.saturating_mul(2) / many).clamp(1, BLOCK_ROWS_FIRST),
     };
     for run in &mut runs {
         run.block_rows = block_rows;
@@ -145,10 +219,15 @@ fn runs(query: &EventQuery) -> Vec<Run<'_>> {
 }
 
 /// Returns the time and position after which a layer's events are asked for. Of one time, those of
-/// an earlier layer come first.
+/// an earlier layer come first; or the other way round.
 fn after(query: &EventQuery, layer: usize) -> (i64, i64) {
+    let (begin, is_in_range): (_, fn(&EventQuery, Instant<Virtual>) -> bool) = if query.newest_first {
+        ((query.range.last().micros(), i64::MAX), |query, time| time <= query.range.last())
+    } else {
+        ((query.range.first().micros(), -1), |query, time| time >= query.range.first())
+    };
     match query.after {
-        Some((time, last, position)) if time >= query.range.first() => {
+        Some((time, last, position)) if is_in_range(query, time) => {
             let position = match layer.cmp(&last) {
                 std::cmp::Ordering::Less => i64::MAX,
                 std::cmp::Ordering::Equal => sql(position),
@@ -156,8 +235,14 @@ fn after(query: &EventQuery, layer: usize) -> (i64, i64) {
             };
             (time.micros(), position)
         }
-        _ => (query.range.first().micros(), -1),
+        _ => begin,
     }
+}
+
+/// Returns what puts events into the order of a query.
+fn key(query: &EventQuery, event: &StoredEvent, layer: usize) -> Key {
+    let (time, position) = (event.time.micros(), event.position);
+    if query.newest_first { (!time, !layer, !position) } else { (time, layer, position) }
 }
 
 fn sources(pattern: &Pattern) -> Vec<Source<'_>> {
@@ -175,7 +260,7 @@ fn sources(pattern: &Pattern) -> Vec<Source<'_>> {
 }
 
 impl Run<'_> {
-    /// Returns time and position of the run's next event, reading on where needed.
+    /// Returns where the run's next event stands, reading on where needed.
     fn peek(
         &mut self,
         connection: &Connection,
@@ -186,22 +271,23 @@ impl Run<'_> {
             // A block that brings nothing costs something too, so that many empty cells come to an end.
             *rows_left = rows_left.saturating_sub(self.read_block(connection, query)? + BLOCK_COST_ROWS);
         }
-        Ok(self.block.front().map(|found| (found.event.time.micros(), self.layer, found.event.position)))
+        Ok(self.block.front().map(|found| key(query, &found.event, self.layer)))
     }
 
     /// Reads the next rows of the run and returns how many there were.
     fn read_block(&mut self, connection: &Connection, query: &EventQuery) -> Result<usize, StoreError> {
         let (time, position) = self.after;
         let layer = &query.layers[self.layer];
-        let (timeline, last) = (layer.timeline.0, query.range.last().micros());
+        let last = if query.newest_first { query.range.first() } else { query.range.last() };
+        let (timeline, last) = (layer.timeline.0, last.micros());
         let (as_of, rows_max) = (sql(layer.as_of), sql(self.block_rows as u64));
-        let statement = match self.source {
+        let statements = match self.source {
             Source::Time => BY_TIME,
             Source::Cell(_) => BY_CELL,
             Source::Place(_) => BY_PLACE,
             Source::Id(_) => BY_ID,
         };
-        let mut select = connection.prepare_cached(statement).map_err(failed)?;
+        let mut select = connection.prepare_cached(statements[usize::from(query.newest_first)]).map_err(failed)?;
         let mut rows = match self.source {
             Source::Time => select.query(params![timeline, time, position, last, as_of, rows_max]),
             Source::Cell(cell) => select.query(params![timeline, time, position, last, as_of, rows_max, cell]),

@@ -77,7 +77,7 @@ impl LogLimit {
     /// Makes the log begin anew after a commit that made it too long, if nobody holds on to it.
     pub(super) fn keep(&mut self, writer: &Connection) {
         if let Err(error) = self.try_keep(writer) {
-            tracing::warn!(%error, "the log of the database could not begin anew; it will be tried again");
+            tracing::warn!(%error, "the log of the database could not be restarted; it will be tried again");
         }
     }
 
@@ -105,8 +105,8 @@ impl LogLimit {
                 self.bytes_told = bytes + self.bytes_max;
                 tracing::warn!(
                     bytes,
-                    "the log of the database has {bytes} bytes and grows, because a reader of the file holds on to an old \
-                     moment: end what copies the database or has a transaction open on it"
+                    "the log of the database has {bytes} bytes and keeps growing, because a reader has an old \
+                     transaction open: stop whatever copies the database or has it open"
                 );
             }
         }

@@ -50,13 +50,13 @@ fn run(path: &Path, stopped: &mpsc::Receiver<()>, folding: &Folding) {
     let (connection, page_bytes) = match opened {
         Ok(opened) => opened,
         Err(error) => {
-            tracing::error!(%error, "the log of the database cannot be folded in");
+            tracing::error!(%error, "the log of the database cannot be checkpointed");
             return;
         }
     };
     while matches!(stopped.recv_timeout(LOOK_EVERY), Err(RecvTimeoutError::Timeout)) {
         if let Err(error) = look(&connection, page_bytes, folding) {
-            tracing::warn!(%error, "the log of the database could not be folded in; it will be tried again");
+            tracing::warn!(%error, "the log of the database could not be checkpointed; it will be tried again");
         }
     }
 }

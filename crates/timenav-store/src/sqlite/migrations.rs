@@ -24,7 +24,7 @@ pub(super) const STEPS: [(&str, &str); 17] = [
     ("0014-contents", include_str!("../../migrations/sqlite/0014-contents.sql")),
     ("0015-data-by-timeline", include_str!("../../migrations/sqlite/0015-data-by-timeline.sql")),
     ("0016-packed-contents", include_str!("../../migrations/sqlite/0016-packed-contents.sql")),
-    ("0018-horizons", include_str!("../../migrations/sqlite/0018-horizons.sql")),
+    ("0017-horizons", include_str!("../../migrations/sqlite/0017-horizons.sql")),
 ];
 
 /// Says that a file is timenav's: "TNAV" in ASCII. Step 5 writes it.

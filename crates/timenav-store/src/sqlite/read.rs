@@ -12,8 +12,8 @@ use timenav_core::ids::{EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, LeafRecord, RetentionPolicies, TileId};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_engine::{
-    ApiKey, Asker, Commit, Described, EndedTimeline, EventQuery, Facts, Fork, Head, Health, Layer, LogRow, Opened,
-    RotationNote, Store, StoreError, StoredEvent, SweepMark, TimelineKey, Upkeep, Wanted,
+    ApiKey, Asker, Commit, Described, EndedTimeline, EventFilter, EventQuery, EventsPassing, Facts, Fork, Head, Health,
+    Layer, LogRow, Opened, RotationNote, Store, StoreError, StoredEvent, SweepMark, TimelineKey, Upkeep, Wanted,
 };
 
 use super::leaf::Leaves;
@@ -113,6 +113,15 @@ impl Store for SqliteStore {
     async fn events(&self, query: EventQuery) -> Result<Vec<StoredEvent>, StoreError> {
         let found = self.read(move |connection| events::find(connection, &query, usize::MAX)).await?;
         Ok(found.unwrap_or_default())
+    }
+
+    async fn events_passing(
+        &self,
+        query: EventQuery,
+        filter: Arc<EventFilter>,
+        searched_max: usize,
+    ) -> Result<EventsPassing, StoreError> {
+        self.read(move |connection| events::passing(connection, &query, &filter, searched_max)).await
     }
 
     async fn api_keys(

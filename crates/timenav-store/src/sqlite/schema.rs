@@ -54,7 +54,7 @@ pub(super) fn check(connection: &Connection) -> Result<(), StoreError> {
     let id: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(failed)?;
     if ![0, APPLICATION_ID].contains(&id) {
         return Err(StoreError::Unavailable(format!(
-            "the file is another program's: its application_id is {id}, and that of timenav is {APPLICATION_ID}"
+            "the file belongs to another program: its application_id is {id}, but timenav's is {APPLICATION_ID}"
         )));
     }
     let differences = differences(connection)?;
@@ -67,7 +67,7 @@ pub(super) fn check(connection: &Connection) -> Result<(), StoreError> {
         let _ = write!(told, "; and {rest} more");
     }
     Err(damaged(&format!(
-        "it is not laid out as timenav lays it out: {told}. Another hand changed it: keep it as evidence and restore a backup"
+        "its schema is not the one timenav creates: {told}. It was modified outside timenav: keep it as evidence and restore a backup"
     )))
 }
 
@@ -286,7 +286,7 @@ mod tests {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("PRAGMA application_id = 252006673").unwrap();
         let refused = check(&connection).unwrap_err().to_string();
-        assert!(refused.contains("another program's: its application_id is 252006673"), "{refused}");
+        assert!(refused.contains("belongs to another program: its application_id is 252006673"), "{refused}");
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("CREATE TABLE moz_places (id INTEGER PRIMARY KEY)").unwrap();
         let refused = check(&connection).unwrap_err().to_string();

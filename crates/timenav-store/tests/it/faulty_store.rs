@@ -11,9 +11,9 @@ use timenav_core::ids::{EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Hash, TileId};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{
-    Anchor, ApiKey, Asker, Commit, DataRecord, Described, EndedTimeline, EntryRow, EventQuery, Facts, Health,
-    IdempotencyRecord, KeptRows, Layer, LogRow, Opened, RotationNote, ScanSource, Snapshot, Store, StoreError,
-    StoredEvent, SweepMark, TimelineKey, Upkeep, Wanted,
+    Anchor, ApiKey, Asker, Commit, DataRecord, Described, EndedTimeline, EntryRow, EventFilter, EventQuery,
+    EventsPassing, Facts, Health, IdempotencyRecord, KeptRows, Layer, LogRow, Opened, RotationNote, ScanSource,
+    Snapshot, Store, StoreError, StoredEvent, SweepMark, TimelineKey, Upkeep, Wanted,
 };
 use tokio::sync::Semaphore;
 
@@ -299,6 +299,15 @@ impl Store for FaultyStore {
 
     async fn events(&self, query: EventQuery) -> Result<Vec<StoredEvent>, StoreError> {
         self.reading()?.events(query).await
+    }
+
+    async fn events_passing(
+        &self,
+        query: EventQuery,
+        filter: Arc<EventFilter>,
+        searched_max: usize,
+    ) -> Result<EventsPassing, StoreError> {
+        self.reading()?.events_passing(query, filter, searched_max).await
     }
 
     async fn api_keys(

@@ -202,7 +202,13 @@ pub(crate) fn is_unavailable<T>(result: &Result<T, Refusal>) -> bool {
 /// Returns the request to be told of some topics of the caller's timeline: after a position, or from now on.
 pub(crate) fn watch(topics: &[Topic], position: Option<u64>) -> WatchLedger {
     let seen = position.map(|position| Seen { position, part: None });
-    WatchLedger { timeline: None, topics: topics.to_vec(), paradoxes: WatchedParadoxes::default(), seen }
+    WatchLedger {
+        timeline: None,
+        topics: topics.to_vec(),
+        paradoxes: WatchedParadoxes::default(),
+        filter: Arc::default(),
+        seen,
+    }
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "reads as the argument that it is")]

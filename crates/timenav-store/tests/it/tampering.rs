@@ -193,7 +193,7 @@ fn check_found(scan: &Scan, kind: FindingKind, position: Option<u64>) {
     if position.is_some() {
         assert_eq!(first.position, position, "{:?}", scan.findings);
     }
-    assert!(scan.details.contains("not as it was signed"), "{}", scan.details);
+    assert!(scan.details.contains("does not match what was signed"), "{}", scan.details);
 }
 
 /// Returns what a full scan finds, in its words.

@@ -46,11 +46,11 @@ impl Contents {
         let (mut starts, mut note, mut end) = (BTreeMap::new(), None, 0);
         // Raw: no name of a member is long enough for an extension, and what reads one takes what it says into memory.
         for entry in archive.entries_with_seek().context("cannot be read")?.raw(true) {
-            let mut entry = entry.context("is damaged, or no backup of timenav")?;
+            let mut entry = entry.context("is damaged, or not a timenav backup")?;
             let name = entry.path().ok().and_then(|name| name.to_str().map(str::to_owned)).unwrap_or_default();
             let is_known = name == MANIFEST_NAME || is_member(&name);
             if !is_known || entry.header().entry_type() != EntryType::Regular || note.is_some() {
-                bail!("is no backup of timenav: it has a member `{}`", name.escape_debug());
+                bail!("is not a timenav backup: it has a member `{}`", name.escape_debug());
             }
             let (start, length) = (entry.raw_file_position(), entry.size());
             let filled = length.checked_next_multiple_of(BLOCK_BYTES).and_then(|filled| filled.checked_add(start));
@@ -60,20 +60,20 @@ impl Contents {
                 entry.by_ref().take(NOTE_BYTES_MAX as u64 + 1).read_to_end(&mut text).context("cannot be read")?;
                 note = Some(text);
             } else if starts.insert(name, start).is_some() {
-                bail!("is no backup of timenav: two of its members have one name");
+                bail!("is not a timenav backup: two of its members have the same name");
             }
         }
         let Some(note) = note.filter(|_| end <= bytes) else {
-            bail!("has no end: it was cut off, or is no backup of timenav; take another copy of it");
+            bail!("is cut off, or is not a timenav backup; get another copy of it");
         };
         if end != bytes {
-            bail!("goes on after its end: it was changed; take another copy of it");
+            bail!("has data after its end: it was changed; get another copy of it");
         }
         let (manifest, note) = Manifest::parse(&note).context("has a manifest that cannot be read")?;
         let named: Vec<&str> = manifest.members.iter().map(|member| member.name.as_str()).collect();
         let is_whole = PUBLIC_NAMES.iter().all(|name| named.contains(name));
         if !is_whole || named.len() != starts.len() || named.iter().any(|name| !starts.contains_key(*name)) {
-            bail!("does not have the members that its manifest names");
+            bail!("does not have the members listed in its manifest");
         }
         Ok(Self { path: path.to_owned(), manifest, note, starts })
     }
@@ -83,7 +83,7 @@ impl Contents {
     /// # Errors
     /// It has not.
     pub(crate) fn verify_manifest(&self) -> anyhow::Result<()> {
-        let named = || format!("the backup {} has a manifest that its key has not signed", self.path.display());
+        let named = || format!("the manifest of the backup {} is not signed by its key", self.path.display());
         self.manifest.verify(&self.note).with_context(named)
     }
 
@@ -108,7 +108,7 @@ impl Contents {
     pub(crate) fn extract(&self, name: &str, to: &Path) -> anyhow::Result<()> {
         let unwritable = || format!("{} cannot be written", to.display());
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to).with_context(unwritable)?;
-        self.take(self.member(name)?, &mut file).with_context(|| format!("{} was not made", to.display()))?;
+        self.take(self.member(name)?, &mut file).with_context(|| format!("{} was not created", to.display()))?;
         file.sync_all().with_context(unwritable)
     }
 
@@ -119,11 +119,11 @@ impl Contents {
     pub(crate) fn key_text(&self, name: &str) -> anyhow::Result<Zeroizing<String>> {
         let member = self.member(name)?;
         if member.bytes > KEY_BYTES_MAX {
-            bail!("`{name}` in the backup {} is no key", self.path.display());
+            bail!("`{name}` in the backup {} is not a key", self.path.display());
         }
         let mut bytes = Zeroizing::new(Vec::new());
         self.take(member, &mut *bytes)?;
-        let text = std::str::from_utf8(&bytes).with_context(|| format!("`{name}` in the backup is no key"))?;
+        let text = std::str::from_utf8(&bytes).with_context(|| format!("`{name}` in the backup is not a key"))?;
         Ok(Zeroizing::new(text.to_owned()))
     }
 
@@ -141,8 +141,8 @@ impl Contents {
         io::copy(&mut digested, to).with_context(named)?;
         if digested.finish() != (*bytes, sha256.clone()) {
             bail!(
-                "the backup {} is not as it was written: `{name}` differs from its digest in the manifest; it was damaged or \
-                 changed, so take another copy of it",
+                "the backup {} was damaged or changed: `{name}` differs from its digest in the manifest; get another \
+                 copy of it",
                 self.path.display()
             );
         }

@@ -79,11 +79,11 @@ impl Manifest {
         let note = Note::parse(bytes)?;
         let mut lines = note.text().lines();
         if lines.next() != Some(FIRST_LINE) {
-            bail!("its first line is not `{FIRST_LINE}`: a newer version of timenav may have made it");
+            bail!("its first line is not `{FIRST_LINE}`: a newer version of timenav may have created it");
         }
         let mut field = |name: &str| {
             let value = lines.next().and_then(|line| line.strip_prefix(name)?.strip_prefix(' '));
-            value.with_context(|| format!("it has no line `{name}` where there should be one"))
+            value.with_context(|| format!("it lacks a line `{name}`"))
         };
         let key = VerifierKey::parse(field("key")?)?;
         let made_at = field("made")?.to_owned();
@@ -93,7 +93,7 @@ impl Manifest {
         let members = lines.map(member).collect::<anyhow::Result<_>>()?;
         let manifest = Self { key, made_at, version, timelines, entries, members };
         if manifest.text() != note.text() {
-            bail!("it is not written as timenav writes it");
+            bail!("it is not in the form timenav writes");
         }
         Ok((manifest, note))
     }

@@ -104,7 +104,7 @@ fn a_tar_of_anybody_else_is_refused_whatever_it_says() {
     for (members, told) in [
         (&[(database, plain, 700)][..], "does not have the members"),
         (&[whole[0], whole[1], ("admin.key", plain, 3)], "does not have the members"),
-        (&[whole[0], whole[0], whole[1]], "two of its members have one name"),
+        (&[whole[0], whole[0], whole[1]], "two of its members have the same name"),
         (&[whole[0], whole[1], ("../etc/passwd", plain, 3)], "it has a member `../etc/passwd`"),
         (&[whole[0], whole[1], ("lock", plain, 3)], "it has a member `lock`"),
         (&[(database, EntryType::Symlink, 0), whole[1]], "it has a member `timenav.db`"),
@@ -113,7 +113,7 @@ fn a_tar_of_anybody_else_is_refused_whatever_it_says() {
         (&[("x", EntryType::XHeader, 1 << 40)], "it has a member `x`"),
         (&[(database, plain, u64::MAX), whole[1]], "is damaged"),
         (&[(database, plain, u64::MAX - 1_000), whole[1]], "is damaged"),
-        (&[(database, plain, 1 << 30), whole[1]], "it was cut off"),
+        (&[(database, plain, 1 << 30), whole[1]], "is cut off"),
     ] {
         let refused = folder.read(members, &manifest).unwrap_err();
         assert!(refused.contains(told), "{told}: {refused}");

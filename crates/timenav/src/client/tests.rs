@@ -4,21 +4,30 @@ use super::read_ahead::CHUNK_BYTES;
 use super::*;
 
 fn surroundings(key: Option<&str>) -> Surroundings {
-    Surroundings { api_key: key.map(str::to_owned) }
+    Surroundings { api_key: key.map(str::to_owned), config_folder: None }
+}
+
+fn options(url: Option<&str>, data: Option<&std::path::Path>) -> ServiceOptions {
+    let mut options = ServiceOptions::at(Url::parse("http://h").unwrap(), None);
+    (options.url, options.data) = (url.map(|url| Url::parse(url).unwrap()), data.map(std::path::Path::to_owned));
+    options
 }
 
 #[test]
 fn the_environment_goes_before_the_folder() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("admin.key"), "from-file\n").unwrap();
-    let data = || Some(folder.path().to_owned());
-    assert_eq!(find_key(data(), true, &surroundings(Some(" from-environment\n"))).unwrap(), "from-environment");
-    assert_eq!(find_key(data(), false, &surroundings(None)).unwrap(), "from-file");
+    let key = |url: &str, key: Option<&str>| {
+        target::find(&options(Some(url), Some(folder.path())), &surroundings(key)).unwrap().key.to_string()
+    };
+    assert_eq!(key("http://127.0.0.1", Some(" from-environment\n")), "from-environment");
+    assert_eq!(key("http://time.example", None), "from-file");
 }
 
 #[test]
 fn keys_of_this_machine_are_not_sent_away_unasked() {
-    assert!(matches!(find_key(None, false, &surroundings(None)), Err(Failure::NoKey(_))));
+    let found = target::find(&options(Some("http://time.example"), None), &surroundings(None));
+    assert!(matches!(found, Err(Failure::NoKey(_))));
     for (url, expected) in [
         ("http://localhost:1", true),
         ("http://127.0.0.7", true),
@@ -28,6 +37,21 @@ fn keys_of_this_machine_are_not_sent_away_unasked() {
     ] {
         assert_eq!(is_this_machine(&Url::parse(url).unwrap()), expected, "{url}");
     }
+}
+
+#[test]
+fn a_key_in_a_folder_is_shown_to_its_own_service_alone() {
+    let parent = tempfile::tempdir().unwrap();
+    let folder = crate::data_folder::DataFolder::open(parent.path()).unwrap();
+    std::fs::write(parent.path().join("admin.key"), "from-file\n").unwrap();
+    let find = || target::find(&options(None, Some(parent.path())), &surroundings(None));
+    assert!(find().unwrap_err().text().unwrap().contains("it is not running"));
+    // Somebody else may have the port of a service that was killed.
+    std::fs::write(parent.path().join("address"), "http://127.0.0.1:9\n").unwrap();
+    assert!(find().unwrap_err().text().unwrap().contains("it was killed"));
+    let _kept = crate::data_folder::KeptAddress::keep(&folder, "http", "127.0.0.1:7".parse().unwrap()).unwrap();
+    let found = find().unwrap();
+    assert_eq!((found.url.as_str(), found.key.as_str()), ("http://127.0.0.1:7/", "from-file"));
 }
 
 #[test]
@@ -42,8 +66,14 @@ fn addresses_of_services_start_with_http() {
 fn addresses_keep_a_path_and_escape_ids() {
     let check = |base: &str, expected: &str| {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let base = Url::parse(base).unwrap();
-        let client = Client { runtime, http: reqwest::Client::new(), base, json: false };
+        let target = target::find(&options(Some(base), None), &surroundings(Some("key"))).unwrap();
+        let client = Client {
+            runtime,
+            http: reqwest::Client::new(),
+            target,
+            format: OutputFormat::Json,
+            rows: RefCell::default(),
+        };
         assert_eq!(client.url(&["v1", "users", "a/b?"], &[("q", "* &".to_owned())]).as_str(), expected);
     };
     check("http://h:1", "http://h:1/v1/users/a%2Fb%3F?q=*+%26");

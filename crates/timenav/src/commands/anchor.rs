@@ -6,10 +6,15 @@ use super::arguments::insert;
 use super::pages::{page_text, show_pages};
 use crate::client::{Client, CreateOption, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
-use crate::output;
+use crate::output::{self, Records};
 use crate::surroundings::Surroundings;
 
-/// Marks moments to return to.
+const ANCHORS: Records = Records {
+    member: "anchors",
+    fields: &["anchor_id", "timestamp", "description", "fixed", "position", "set_at", "timeline_id"],
+};
+
+/// Sets anchors and returns to them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AnchorCommand {
     #[command(subcommand)]
@@ -24,7 +29,7 @@ pub(crate) struct AnchorCommand {
 enum Action {
     /// Sets an anchor.
     Set {
-        /// The moment; what the clock shows unless given.
+        /// The moment. Defaults to the clock's current time.
         #[arg(long, allow_hyphen_values = true)]
         time: Option<String>,
         /// What it is for.
@@ -35,11 +40,11 @@ enum Action {
     },
     /// Lists the anchors of the timeline.
     List,
-    /// Takes clock and events back to an anchor. Nothing is lost: what is changed back is recorded too.
+    /// Returns the clock and events to an anchor. Nothing is lost: the return is recorded too.
     Return {
-        /// The anchor, as `set` and `list` show it.
+        /// The id of the anchor, from `set` or `list`.
         anchor_id: String,
-        /// What to restore: `clock`, or `all`, events too, as they stood when the anchor was set. `all` unless given.
+        /// What to restore: `clock`, or `all` for events too, as they were when the anchor was set. Default: `all`.
         #[arg(long, value_parser = ["all", "clock"])]
         scope: Option<String>,
     },
@@ -50,7 +55,7 @@ enum Action {
 /// # Errors
 /// The service does not answer, or says no.
 pub(crate) fn run(command: AnchorCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+    let client = Client::new(&command.service, surroundings)?;
     let mut body = command.timeline.body();
     match command.action {
         Action::Set { time, description, create } => {
@@ -59,7 +64,7 @@ pub(crate) fn run(command: AnchorCommand, surroundings: &Surroundings) -> Result
             let answer = client.write(&["v1", "set-anchor"], &[], &Value::Object(body).to_string(), create)?;
             client.show(&answer, anchor_text)
         }
-        Action::List => show_pages(&client, &["v1", "anchors"], command.timeline.query(), list_text),
+        Action::List => show_pages(&client, &["v1", "anchors"], command.timeline.query(), (true, &ANCHORS), list_text),
         Action::Return { anchor_id, scope } => {
             insert(&mut body, "anchor_id", Some(anchor_id));
             insert(&mut body, "scope", scope);

@@ -26,18 +26,19 @@ use crate::output;
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
-/// Writes what a data folder holds into one file, while the service runs or while it does not.
+/// Backs up a data folder to one file, whether or not the service is running.
 ///
-/// All that was answered before the command began is in it, as of one moment. The copy is checked before the file gets
-/// its name: the signature of every timeline, each checkpoint kept outside, and the structure of the database; with
-/// `--depth full` also every entry and every row. Nobody has to wait for it. It needs room beside the file for twice
-/// what the database has in use.
+/// It is a snapshot of one moment and contains everything that was answered before the command started. The copy is
+/// checked before the file gets its name: the signature of every timeline, each checkpoint kept outside, and the
+/// structure of the database; with `--depth full` also every entry and every row. The service keeps running meanwhile.
+/// Besides the file, it needs free space of twice the size of the data.
 ///
-/// The file is a tar with a signed manifest, readable by its owner alone. Keys are not in it unless `--with-keys` is
-/// given; keep a copy of `signing.key` elsewhere then. `timenav restore` makes a data folder of it again.
+/// The file is a tar archive with a signed manifest that only its owner can read. It contains no keys unless you give
+/// `--with-keys`; otherwise keep a copy of `signing.key` elsewhere. `timenav restore` turns it back into a data
+/// folder.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BackupCommand {
-    /// The file to write. There must be none yet.
+    /// The file to write. It must not exist yet.
     #[arg(long, value_name = "FILE")]
     to: PathBuf,
     /// The data folder. [default: ./timenav-data]
@@ -46,16 +47,16 @@ pub(crate) struct BackupCommand {
     /// The folder of checkpoints outside the database, if it is not the data folder.
     #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
     checkpoints: Option<PathBuf>,
-    /// The file of settings that the service is started with; `data` and `checkpoints` are taken from it.
+    /// The service's configuration file; `data` and `checkpoints` are read from it.
     #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Put the keys of the data folder into the file too. Whoever has the file then has the service.
+    /// Include the keys of the data folder. Anyone who has the file then controls the service.
     #[arg(long)]
     with_keys: bool,
-    /// How much of the copy to read when it is checked: `full`, `quick`, `tail:<n>` or `sample:<n>`.
+    /// How much of the copy to check: `full`, `quick`, `tail:<n>` or `sample:<n>`.
     #[arg(long, value_name = "DEPTH", default_value = "quick")]
     depth: Depth,
-    /// Print what was done in JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
 }
@@ -112,7 +113,7 @@ async fn make(settings: &Settings, to: &Path, with_keys: bool, depth: Depth) -> 
     let unfinished = work.file(UNFINISHED_FILE);
     let manifest = pack(&unfinished, &sources, manifest, seconds(made_at), &key)?;
     if service_key(&settings.data)?.signer.public_key() != *manifest.key.public_key() {
-        return Err(anyhow!("the signing key was rotated while the backup was made; give the command again").into());
+        return Err(anyhow!("the signing key was rotated during the backup; run the command again").into());
     }
     let written = Contents::read(&unfinished)?;
     written.verify_manifest()?;
@@ -132,14 +133,14 @@ pub(super) fn database(settings: &Settings) -> anyhow::Result<PathBuf> {
     if database.try_exists().with_context(|| format!("{} cannot be read", database.display()))? {
         return Ok(database);
     }
-    bail!("there is no database in {}: name the data folder of a service with --data", settings.data.display())
+    bail!("there is no database in {}: give the data folder of a service with --data", settings.data.display())
 }
 
 /// Refuses a name that is taken.
 fn is_free(to: &Path) -> anyhow::Result<()> {
     match to.symlink_metadata() {
-        Ok(there) if there.is_dir() => bail!("{} is a folder; name the file to write in it", to.display()),
-        Ok(_) => bail!("{} exists already; name another file, or move that one away", to.display()),
+        Ok(there) if there.is_dir() => bail!("{} is a folder; give the file to write", to.display()),
+        Ok(_) => bail!("{} already exists; give another file, or move that one away", to.display()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error).with_context(|| format!("{} cannot be written", to.display())),
     }
@@ -223,14 +224,17 @@ impl Made {
 
 /// Says in one line what else must be kept to come back from the backup, or what must be kept from others.
 fn keep_too(data: &Path, keys: &[&str]) -> String {
-    let elsewhere = "files of certificates and settings, which lie outside the data folder";
+    let elsewhere = "certificates and configuration files outside the data folder";
     if keys.is_empty() {
         let signing = data.join(SIGNING_KEY_FILE);
         return format!(
-            "{}, without which a restored service does not start, in another place than this file; {ADMIN_KEY_FILE}, if \
-             it is the only key of an operator; {elsewhere}",
+            "{}, which a restored service needs to start, in another place than this file; {ADMIN_KEY_FILE}, if it is \
+             the only key of an operator; {elsewhere}",
             signing.display()
         );
     }
-    format!("this file from others: with {} in it, whoever reads it has the service. Also {elsewhere}", keys.join(", "))
+    format!(
+        "this file secret: it contains {}, so anyone who can read it controls the service. Also {elsewhere}",
+        keys.join(", ")
+    )
 }

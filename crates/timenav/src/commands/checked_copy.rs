@@ -16,7 +16,7 @@ use crate::key_files::ServiceKey;
 use crate::output;
 
 /// Sentences of scans that are no news to somebody who makes a copy.
-const OF_EVERY_SCAN: [&str; 2] = ["Outcomes kept", "Whether what"];
+const OF_EVERY_SCAN: [&str; 2] = ["Outcomes kept", "No scan can tell"];
 
 /// What was seen of a copy.
 pub(super) struct CheckedCopy {

@@ -25,48 +25,48 @@ enum Action {
     Now,
     /// Moves the clock to a moment.
     Travel {
-        /// The moment: RFC 3339 with a zone, such as 2005-08-29T11:10:00Z or -000043-03-15T12:00:00Z.
+        /// The time to travel to: RFC 3339 with a zone, such as 2005-08-29T11:10:00Z or -000043-03-15T12:00:00Z.
         #[arg(allow_hyphen_values = true)]
         time: String,
-        /// Where to be then; a known place, or a zone such as America/Chicago, sets the local time. Stays, unless given.
+        /// The place to travel to; a known place, or a zone such as America/Chicago, sets the local time. Defaults to the current place.
         #[arg(long)]
         location: Option<String>,
         #[command(flatten)]
         create: CreateOption,
     },
-    /// Stops the clock.
+    /// Pauses the clock.
     Pause {
         #[command(flatten)]
         create: CreateOption,
     },
-    /// Lets the clock run on.
+    /// Resumes the clock.
     Resume {
         #[command(flatten)]
         create: CreateOption,
     },
     /// Moves the clock into the future.
     Forward {
-        /// How far: 90m, 1.5h, 1d12h, or ISO 8601 as P1M.
+        /// How far: 90m, 1.5h, 1d12h, or ISO 8601 such as P1M.
         duration: String,
         #[command(flatten)]
         create: CreateOption,
     },
     /// Moves the clock into the past.
     Rewind {
-        /// How far: 90m, 1.5h, 1d12h, or ISO 8601 as P1M.
+        /// How far: 90m, 1.5h, 1d12h, or ISO 8601 such as P1M.
         duration: String,
         #[command(flatten)]
         create: CreateOption,
     },
-    /// Makes the clock faster or slower.
+    /// Changes the rate of the clock.
     Rate {
-        /// Virtual seconds a host second, more than 0; 1 is the pace of the host.
+        /// Virtual seconds per host second, more than 0; 1 is the speed of the host.
         #[arg(value_parser = number, allow_hyphen_values = true)]
         factor: Number,
         #[command(flatten)]
         create: CreateOption,
     },
-    /// Shows the clock, and again at each change, until Ctrl-C. With --json, one answer a line.
+    /// Shows the clock and every change to it, until Ctrl-C. With --json, one response per line.
     Watch,
 }
 
@@ -75,7 +75,7 @@ enum Action {
 /// # Errors
 /// The service does not answer, or says no.
 pub(crate) fn run(command: ClockCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+    let client = Client::new(&command.service, surroundings)?;
     let mut body = command.timeline.body();
     let (path, create) = match command.action {
         Action::Now => {
@@ -109,10 +109,14 @@ pub(crate) fn run(command: ClockCommand, surroundings: &Surroundings) -> Result<
 
 /// Shows a clock until the stream ends.
 fn watch(client: &Client, timeline: &TimelineOptions) -> Result<(), Failure> {
+    client.expect_lines()?;
     for message in client.stream(&["v1", "clock", "stream"], &timeline.query(), None)? {
         let data = message?.data;
-        let line =
-            if client.json() { data } else { serde_json::from_str(&data).map_or(data, |clock| clock_line(&clock)) };
+        let line = if client.format().is_json() {
+            data
+        } else {
+            serde_json::from_str(&data).map_or(data, |clock| clock_line(&clock))
+        };
         output::write(&format!("{line}\n"))?;
     }
     output::note("the service closed the stream");
@@ -148,7 +152,7 @@ pub(super) fn clock_line(clock: &Value) -> String {
 }
 
 fn number(text: &str) -> Result<Number, String> {
-    serde_json::from_str(text).map_err(|_| "a number is expected, such as 60 or 0.5".to_owned())
+    serde_json::from_str(text).map_err(|_| "expected a number, such as 60 or 0.5".to_owned())
 }
 
 #[cfg(test)]

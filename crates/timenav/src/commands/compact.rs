@@ -26,11 +26,11 @@ use crate::output;
 /// The folder in the data folder in which the new database is made.
 const WORK_FOLDER: &str = "compacting";
 
-/// Makes the database as small as it can be, and free of all that was erased, while the service is stopped.
+/// Compacts the database and removes all traces of erased data, while the service is stopped.
 ///
-/// Erasing makes room inside the file, which is written on later and not given back. This makes a new file of the rows
-/// there are, checks it as `timenav backup` does, and puts it in the place of the old one. It needs room for the new
-/// file. Cut off at any moment, one of the two is there as a whole.
+/// Erasing frees space inside the file, which is reused but not given back. This command writes a new file, checks it
+/// as `timenav backup` does, and replaces the old one. It needs disk space for the new file. If it is interrupted, one
+/// complete file remains.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CompactCommand {
     /// The data folder. [default: ./timenav-data]
@@ -39,13 +39,13 @@ pub(crate) struct CompactCommand {
     /// The folder of checkpoints outside the database, if it is not the data folder.
     #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
     checkpoints: Option<PathBuf>,
-    /// The file of settings that the service is started with; `data` and `checkpoints` are taken from it.
+    /// The service's configuration file; `data` and `checkpoints` are read from it.
     #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
-    /// How much of the new file to read when it is checked: `full`, `quick`, `tail:<n>` or `sample:<n>`.
+    /// How much of the new file to check: `full`, `quick`, `tail:<n>` or `sample:<n>`.
     #[arg(long, value_name = "DEPTH", default_value = "quick")]
     depth: Depth,
-    /// Print what was done in JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
 }
@@ -92,7 +92,7 @@ async fn compact(settings: &Settings, depth: Depth) -> Result<Compacted, Failure
     let checked = CheckedCopy::check(&copy, &outside, &verifier, depth).await?;
     let heads = SqliteArchive::open(&database).and_then(|old| old.heads()).with_context(named)?;
     if !checked.is_copy_of(&heads) {
-        return Err(anyhow!("{} changed while it was copied: another program writes to it", named()).into());
+        return Err(anyhow!("{} changed while it was copied: another program is writing to it", named()).into());
     }
     fold_log(&database).with_context(named)?;
     work.put(DATABASE_FILE, &database)?;

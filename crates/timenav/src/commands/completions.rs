@@ -1,16 +1,22 @@
 //! `timenav completions`: prints what a shell needs to complete commands.
 
-use clap::CommandFactory as _;
+use anyhow::Context as _;
 use clap_complete::Shell;
+use clap_complete::env::Shells;
 
-use super::Cli;
 use crate::exit::Failure;
 use crate::output;
 
-/// Prints a script that lets a shell complete the commands of timenav.
+/// The environment variable by which a shell asks for completions.
+const VARIABLE: &str = "COMPLETE";
+
+/// Prints a completion script for a shell: commands, flags, and the names of timelines, anchors, events and profiles.
+///
+/// For bash, put `source <(timenav completions bash)` into `~/.bashrc`. Names come from the service that the command
+/// line names. Asking for them is a read, so it is logged.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CompletionsCommand {
-    /// Which shell.
+    /// The shell.
     shell: Shell,
 }
 
@@ -19,9 +25,16 @@ pub(crate) struct CompletionsCommand {
 /// # Errors
 /// Stdout cannot be written.
 pub(crate) fn run(command: &CompletionsCommand) -> Result<(), Failure> {
+    output::write_bytes(&script(command.shell)?)
+}
+
+fn script(shell: Shell) -> anyhow::Result<Vec<u8>> {
+    let name = shell.to_string();
+    let shells = Shells::builtins();
+    let shell = shells.completer(&name).with_context(|| format!("there is no script for {name}"))?;
     let mut script = Vec::new();
-    clap_complete::generate(command.shell, &mut Cli::command(), "timenav", &mut script);
-    output::write(&String::from_utf8_lossy(&script))
+    shell.write_registration(VARIABLE, "timenav", "timenav", "timenav", &mut script)?;
+    Ok(script)
 }
 
 #[cfg(test)]
@@ -31,11 +44,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_shell_learns_the_commands() {
+    fn each_shell_has_a_script() {
         for shell in Shell::value_variants() {
-            let mut script = Vec::new();
-            clap_complete::generate(*shell, &mut Cli::command(), "timenav", &mut script);
-            assert!(String::from_utf8(script).unwrap().contains("import"), "{shell}");
+            let script = String::from_utf8(script(*shell).unwrap()).unwrap();
+            assert!(script.contains("timenav") && script.contains(VARIABLE), "{shell}");
         }
     }
 }

@@ -1,8 +1,9 @@
-//! `timenav doctor`: looks whether a service is run as safely as it could be.
+//! `timenav doctor`: looks whether a service is well, and run as safely as it could be.
 
 mod check;
 mod database;
 mod folder;
+mod health;
 mod network;
 mod settings;
 #[cfg(test)]
@@ -19,26 +20,30 @@ use crate::exit::Failure;
 use crate::output::{self, Unshown};
 use crate::surroundings::Surroundings;
 
-/// Looks whether a service is run as safely as it could be, and says what to do about it.
+/// Checks whether a service is well, or how safely it is run, and says what to improve.
 ///
-/// It looks at the data folder and the settings that `serve` would use with the same flags, environment and file, and
-/// with --url at a service that runs, as a stranger and, with a key in `TIMENAV_API_KEY`, as its owner. It changes
-/// nothing, and works while the service runs and while it does not. Give it as the user that the service runs as.
+/// Without --security it checks whether the service of the data folder runs and has this version, who can read the
+/// folder, the database, the clock of the machine, the free space, and the age of the checkpoints.
 ///
-/// One line is printed for each check: `ok`; `warn`, which may be as you want it; or `fail`. The exit code is 0 unless
-/// something failed, and 1 then. docs/hardening.md has the reasons.
+/// With --security it checks the data folder and the settings that `serve` would use with the same flags, environment and
+/// file. With --url it also checks a running service, as a stranger and, with a key in `TIMENAV_API_KEY`, as its owner.
+///
+/// It changes nothing, and works whether or not the service is running. Run it as the user that the service runs as.
+///
+/// It prints one line for each check: `ok`; `warn`, which may be intended; or `fail`. The exit code is 1 if a check
+/// failed, otherwise 0. docs/hardening.md explains the checks.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DoctorCommand {
-    /// Look at what makes a service safe. There is nothing else that it looks at yet.
-    #[arg(long, required = true)]
+    /// Check security instead of health.
+    #[arg(long)]
     security: bool,
-    /// Look at the service there too.
+    /// Also check the service at this address, with --security.
     #[arg(long, env = "TIMENAV_URL", value_name = "URL", value_parser = service_url)]
     url: Option<Url>,
-    /// Trust the certificate of that service whose authority is in this file (PEM), and no other authority.
+    /// Trust only the certificate authority in this file (PEM).
     #[arg(long, env = "TIMENAV_CA", value_name = "FILE")]
     ca: Option<PathBuf>,
-    /// Print what was seen in JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
     #[command(flatten, next_help_heading = "As for serve")]
@@ -51,10 +56,13 @@ pub(crate) struct DoctorCommand {
 /// Something fails, or the settings cannot be read.
 pub(crate) fn run(command: DoctorCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let settings = Settings::resolve(command.options)?;
-    let mut checks = settings::look_at(&settings);
+    let mut checks = if command.security { settings::look_at(&settings) } else { Vec::new() };
     checks.extend(folder::look_at(&settings));
     checks.extend(database::look_at(&settings));
-    if let Some(url) = &command.url {
+    if !command.security {
+        checks.retain(|check| health::OF_HEALTH.contains(&check.name));
+        checks.extend(health::look_at(&settings, surroundings));
+    } else if let Some(url) = &command.url {
         checks.extend(network::look_at(url, command.ca.as_deref(), surroundings)?);
     }
     let mut unshown = Unshown::default();

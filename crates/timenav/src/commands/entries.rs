@@ -7,14 +7,16 @@ use timenav_core::ledger::LeafRecord;
 use super::arguments::timeline_id;
 use crate::client::{Client, ServiceOptions};
 use crate::exit::Failure;
-use crate::output;
+use crate::output::{self, Records};
 use crate::surroundings::Surroundings;
 
-/// Shows entries of a ledger with what they say.
+const ENTRIES: Records = Records { member: "entries", fields: &["position", "leaf", "contents", "salt", "payload"] };
+
+/// Shows entries of a ledger with their contents.
 ///
-/// With --json, each has its leaf, its salt and its payload, as they are hashed. Those who may read a timeline see what
-/// its clock, anchors and events are made of; those who administer it see all of it. `timenav verify --url URL
-/// --contents` checks them.
+/// With --json, each has its leaf, its salt and its payload, as they are hashed. Readers of a timeline see the entries
+/// behind its clock, anchors and events; its admins see all of them. `timenav verify --url URL --contents` verifies
+/// them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct EntriesCommand {
     /// The timeline.
@@ -24,7 +26,7 @@ pub(crate) struct EntriesCommand {
     /// The position of the first, counted from 0.
     #[arg(long, value_name = "N", default_value_t = 0)]
     from: u64,
-    /// At most so many, up to 1000. A page of long entries ends before.
+    /// The maximum number, up to 1000. A page of long entries can be shorter.
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: u64,
     #[command(flatten)]
@@ -35,12 +37,12 @@ pub(crate) struct EntriesCommand {
 ///
 /// # Errors
 /// The service does not answer, or says no.
-pub(crate) fn run(command: EntriesCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+pub(crate) fn run(command: &EntriesCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let client = Client::new(&command.service, surroundings)?;
     let path = ["timeline", command.timeline.as_str(), "entries"];
     let query = [("from", command.from.to_string()), ("limit", command.limit.to_string())];
     let page = client.get(&path, &query)?;
-    client.show(&page, page_text)
+    client.show_list(&page, &ENTRIES, page_text)
 }
 
 fn page_text(page: &Value) -> String {
@@ -64,7 +66,7 @@ fn row(entry: &Value) -> Value {
     let says = match entry["contents"].as_str() {
         Some("shown") => entry["payload"].clone(),
         Some("erased") => json!("(erased)"),
-        Some("admins_only") => json!("(for those who administer the timeline)"),
+        Some("admins_only") => json!("(visible only to admins of the timeline)"),
         Some(other) => json!(format!("({other})")),
         None => Value::Null,
     };
@@ -92,7 +94,7 @@ mod tests {
         for (contents, says) in [
             ("shown", "{}"),
             ("erased", "(erased)"),
-            ("admins_only", "(for those who administer the timeline)"),
+            ("admins_only", "(visible only to admins of the timeline)"),
             ("lent", "(lent)"),
         ] {
             let page = json!({ "status": "Entry 7 of 9.", "entries": [entry(contents)] });

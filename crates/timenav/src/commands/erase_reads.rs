@@ -9,21 +9,21 @@ use crate::exit::Failure;
 use crate::output;
 use crate::surroundings::Surroundings;
 
-/// Erases single reads from the access log of a timeline that you administer. There is no way back.
+/// Erases single reads from the access log of a timeline that you administer. This cannot be undone.
 ///
-/// Many reads share an entry. The others stay, with a salt of their own each, and so does every proof.
+/// Many reads share an entry. The others stay, and so does every proof.
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("which").args(["index", "user"]).required(true)))]
 pub(crate) struct EraseReadsCommand {
-    /// The position of their entry, as the access log tells it.
+    /// The position of their entry in the access log.
     position: u64,
-    /// Which of the reads that the entry tells of, counted from 0. May be given more than once.
+    /// The number of the read within the entry, counted from 0. Can be given more than once.
     #[arg(long, value_name = "N")]
     index: Vec<u32>,
-    /// Whose reads.
+    /// The user whose reads to erase.
     #[arg(long, value_name = "USER_ID")]
     user: Option<String>,
-    /// The timeline, `system` too. That of the API key unless given.
+    /// The timeline; can be `system`. Defaults to the API key's.
     #[arg(long, env = "TIMENAV_TIMELINE", value_name = "TIMELINE_ID", value_parser = timeline_id)]
     timeline: Option<TimelineId>,
     #[command(flatten)]
@@ -35,7 +35,7 @@ pub(crate) struct EraseReadsCommand {
 /// # Errors
 /// The service does not answer, or says no.
 pub(crate) fn run(command: EraseReadsCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+    let client = Client::new(&command.service, surroundings)?;
     let mut body = Map::new();
     insert(&mut body, "timeline_id", command.timeline.map(|timeline| timeline.to_string()));
     insert(&mut body, "position", Some(command.position));

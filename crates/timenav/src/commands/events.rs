@@ -1,7 +1,10 @@
-//! `timenav events`: records events, finds them by place and time, corrects them, intervenes, and erases them.
+//! `timenav events`: records events, finds, checks and corrects them, intervenes, and erases them.
 
+mod check;
+mod count;
 mod erase;
 mod history;
+mod scan;
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -11,13 +14,39 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 
 use super::arguments::insert;
+use super::filter::FilterOptions;
 use super::pages::{page_text, show_pages};
 use crate::client::{Client, CreateOption, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
-use crate::output;
+use crate::output::{self, Records};
 use crate::surroundings::Surroundings;
 
-/// Records events, finds, corrects and erases them, and intervenes.
+const EVENTS: Records = Records {
+    member: "events",
+    fields: &[
+        "event_id",
+        "time",
+        "end_time",
+        "precision",
+        "name",
+        "description",
+        "location",
+        "geo/lat",
+        "geo/lon",
+        "geo/radius_m",
+        "causes",
+        "actors",
+        "kind",
+        "asserts",
+        "attributes",
+        "source",
+        "sequence",
+        "position",
+        "timeline_id",
+    ],
+};
+
+/// Records, finds, corrects, erases and intervenes in events.
 #[derive(Debug, clap::Args)]
 pub(crate) struct EventsCommand {
     #[command(subcommand)]
@@ -30,28 +59,34 @@ pub(crate) struct EventsCommand {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Records one event from flags, or those of a JSON file: all of them, or none.
+    /// Records one event from flags, or events from a JSON file: all or none.
     Add(Box<Add>),
     /// Finds events by place and time, ordered by time.
     Find(Find),
+    /// Finds events as `find` does, with their effects, what was done to them, and the paradoxes they are in.
+    Scan(scan::Scan),
+    /// Counts events by time, cell, actor, source or an attribute.
+    Count(count::Count),
+    /// Tells whether an event happens on the timeline as it stands: its causes, its consequences, and what was done to it.
+    Check(check::Check),
     /// Shows one event, its versions, and what was done to it.
     Show(history::Show),
-    /// Replaces how an event was recorded, from flags or a JSON file: what is left out is left out of it.
+    /// Corrects an event, from flags or a JSON file: a field you leave out is removed.
     Correct(Box<history::Correct>),
-    /// Does something to an event: cancels, restores, delays, advances, moves, relocates, describes or renames it.
+    /// Intervenes in an event: cancels, restores, delays, advances, moves, relocates, describes or renames it.
     Manipulate(history::Manipulate),
-    /// Erases events with every version of them, by their ids, by a query or by their age. There is no way back.
+    /// Erases events with all their versions, by id, by query or by age. This cannot be undone.
     ///
-    /// What the ledger says of them stays: who recorded what when, and every proof. What a query or an age selects is
-    /// shown by --dry-run first, and erased with the size of the ledger that it names: nothing that came since goes too.
+    /// What the ledger says about them stays: who recorded what when, and every proof. To erase by query or age, do a
+    /// --dry-run first, then pass the ledger size that it prints: events recorded since are not erased.
     Erase(erase::Erase),
 }
 
 #[derive(Debug, clap::Args)]
 struct Add {
-    /// JSON of one event, of an array of events, or of one event a line; `-` is standard input.
+    /// A JSON file with one event, an array of events, or one event per line; `-` is standard input.
     ///
-    /// For more than 1000 events there is `timenav import`.
+    /// For more than 1000 events, use `timenav import`.
     #[arg(long, conflicts_with = "Flags")]
     file: Option<PathBuf>,
     #[command(flatten)]
@@ -63,19 +98,19 @@ struct Add {
 /// One event, told by flags.
 #[derive(Debug, clap::Args)]
 struct Flags {
-    /// When it happened or began: RFC 3339 with a zone.
+    /// When it happened or started: RFC 3339 with a zone.
     #[arg(long, required_unless_present = "file", allow_hyphen_values = true)]
     time: Option<String>,
     /// What happened, in a sentence or two.
     #[arg(long)]
     description: Option<String>,
-    /// Its id on the timeline. The service makes one for a new event unless given.
+    /// Its id on the timeline. Defaults to a generated id for a new event.
     #[arg(long, value_name = "EVENT_ID")]
     id: Option<String>,
-    /// When it was over.
+    /// When it ended.
     #[arg(long, allow_hyphen_values = true)]
     end_time: Option<String>,
-    /// How well the time is known: year, month, day, hour, minute or second.
+    /// How precisely the time is known: year, month, day, hour, minute or second.
     #[arg(long)]
     precision: Option<String>,
     /// A short title.
@@ -93,17 +128,17 @@ struct Flags {
     /// How far around that point, in meters.
     #[arg(long, requires = "lat", value_name = "METERS", value_parser = number)]
     radius_m: Option<Number>,
-    /// An event it happened because of. May be given more than once.
+    /// An event that caused it. Can be given more than once.
     #[arg(long, value_name = "EVENT_ID")]
     cause: Vec<String>,
-    /// Who took part. May be given more than once.
+    /// Who took part. Can be given more than once.
     #[arg(long)]
     actor: Vec<String>,
     /// Whether it was observed, is scheduled, or is predicted.
     #[arg(long)]
     kind: Option<String>,
-    /// What is so while it lasts: `{"subject": "door-7", "predicate": "state", "value": "open"}`. May
-    /// be given more than once.
+    /// A state that holds while it lasts: `{"subject": "door-7", "predicate": "state", "value": "open"}`. Can be given
+    /// more than once.
     #[arg(long = "assert", value_name = "JSON", value_parser = object)]
     asserts: Vec<Map<String, Value>>,
     /// Anything else: a JSON object.
@@ -126,18 +161,20 @@ struct Find {
     /// When, both ends included: `<start>/<end>`, `<start>/<duration>`; `..` is an open end.
     #[arg(long, default_value = "../..", allow_hyphen_values = true)]
     range: String,
-    /// At most so many events, or with --all so many at a time.
+    /// The maximum number of events, or of events per page with --all.
     #[arg(long, value_name = "COUNT")]
     limit: Option<u32>,
-    /// Go on where an earlier answer's `next_cursor` ended.
+    /// Continue from the `next_cursor` of an earlier response.
     #[arg(long)]
     cursor: Option<String>,
-    /// As they stood then: a position of the ledger, the id of an anchor, or a host time. Now unless given.
+    /// Show them as of then: a ledger position, an anchor id, or a host time. Defaults to now.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     as_of: Option<String>,
-    /// Show all that are found, page after page. With --json, one answer a page.
+    /// Show all events found, page by page. With --json, one response per page.
     #[arg(long)]
     all: bool,
+    #[command(flatten)]
+    filter: FilterOptions,
 }
 
 /// Does one thing with events.
@@ -145,7 +182,7 @@ struct Find {
 /// # Errors
 /// A file cannot be read, the service does not answer, or says no.
 pub(crate) fn run(command: EventsCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+    let client = Client::new(&command.service, surroundings)?;
     match command.action {
         Action::Add(add) => {
             let body = match &add.file {
@@ -156,6 +193,9 @@ pub(crate) fn run(command: EventsCommand, surroundings: &Surroundings) -> Result
             client.show(&answer, added_text)
         }
         Action::Find(find) => run_find(&client, find, command.timeline.query()),
+        Action::Scan(scan) => scan::run(&client, scan, &command.timeline.body()),
+        Action::Count(count) => count::run(&client, count, command.timeline.query()),
+        Action::Check(check) => check::run(&client, check, command.timeline.required_query()),
         Action::Show(show) => history::show(&client, show, command.timeline.query()),
         Action::Correct(correct) => history::correct(&client, *correct, command.timeline.body()),
         Action::Manipulate(manipulate) => history::manipulate(&client, manipulate, command.timeline.body()),
@@ -168,16 +208,8 @@ fn run_find(client: &Client, find: Find, mut query: Vec<(&'static str, String)>)
     query.extend(find.limit.map(|limit| ("limit", limit.to_string())));
     query.extend(find.as_of.map(|moment| ("as_of", moment)));
     query.extend(find.cursor.map(|cursor| ("cursor", cursor)));
-    let path = ["v1", "monitor-events"];
-    if find.all {
-        return show_pages(client, &path, query, found_text);
-    }
-    let answer = client.get(&path, &query)?;
-    client.show(&answer, |page| found_text(page, true))?;
-    if !client.json() && answer.value["next_cursor"].is_string() {
-        output::note("there are more; --all shows them, --limit sets how many");
-    }
-    Ok(())
+    query.extend(find.filter.query());
+    show_pages(client, &["v1", "monitor-events"], query, (find.all, &EVENTS), found_text)
 }
 
 /// Returns the event that the flags tell of, as the service takes it.
@@ -213,7 +245,7 @@ fn file_body(path: &Path) -> anyhow::Result<String> {
 }
 
 /// Returns what is in a file, or came in on standard input.
-fn file_text(path: &Path) -> anyhow::Result<String> {
+pub(super) fn file_text(path: &Path) -> anyhow::Result<String> {
     if path != Path::new("-") {
         return std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()));
     }
@@ -260,11 +292,11 @@ pub(super) fn shown(event: &Value) -> Value {
 }
 
 pub(super) fn number(text: &str) -> Result<Number, String> {
-    serde_json::from_str(text).map_err(|_| "a number is expected, such as 29.95".to_owned())
+    serde_json::from_str(text).map_err(|_| "expected a number, such as 29.95".to_owned())
 }
 
 pub(super) fn object(text: &str) -> Result<Map<String, Value>, String> {
-    serde_json::from_str(text).map_err(|error| format!("a JSON object is expected: {error}"))
+    serde_json::from_str(text).map_err(|error| format!("expected a JSON object: {error}"))
 }
 
 #[cfg(test)]

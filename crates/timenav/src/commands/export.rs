@@ -8,18 +8,19 @@ use anyhow::Context as _;
 use clap::builder::PossibleValuesParser;
 use timenav_import::ExportFormat;
 
+use super::filter::FilterOptions;
 use crate::client::{Client, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output;
 use crate::surroundings::Surroundings;
 
-/// Writes the events of a place and time as a file, ordered by time.
+/// Exports the events of a place and time to a file, ordered by time.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportCommand {
-    /// The file; standard output unless given. It appears when it is whole.
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
-    /// What to write; told by the extension of the file unless given, else ndjson.
+    /// The file. Defaults to standard output. It appears only when it is complete.
+    #[arg(long, short = 'o', value_name = "FILE")]
+    save: Option<PathBuf>,
+    /// The format. Defaults to the file extension, or ndjson.
     #[arg(long, value_parser = PossibleValuesParser::new(ExportFormat::ALL.map(ExportFormat::as_str)))]
     format: Option<String>,
     /// Where: `*`, `29.95,-90.07`, `geo:29.95,-90.07;u=5000`, `bbox:west,south,east,north`, the id or
@@ -29,9 +30,11 @@ pub(crate) struct ExportCommand {
     /// When, both ends included: `<start>/<end>`, `<start>/<duration>`; `..` is an open end.
     #[arg(long, default_value = "../..", allow_hyphen_values = true)]
     range: String,
-    /// As events stood then: a position of the ledger, the id of an anchor, or a host time. Now unless given.
+    /// Export events as of then: a ledger position, an anchor id, or a host time. Defaults to now.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     as_of: Option<String>,
+    #[command(flatten)]
+    filter: FilterOptions,
     #[command(flatten)]
     service: ServiceOptions,
     #[command(flatten)]
@@ -43,17 +46,18 @@ pub(crate) struct ExportCommand {
 /// # Errors
 /// The service does not answer, says no, or breaks off, or the file cannot be written.
 pub(crate) fn run(command: ExportCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let format = format_of(command.output.as_deref(), command.format.as_deref())?;
-    let client = Client::new(command.service, surroundings)?;
+    let format = format_of(command.save.as_deref(), command.format.as_deref())?;
+    let client = Client::new(&command.service, surroundings)?;
     let mut query = command.timeline.query();
     query.extend([
         ("format", format.as_str().to_owned()),
         ("location", command.location),
         ("time_range", command.range),
     ]);
+    query.extend(command.filter.query());
     query.extend(command.as_of.map(|moment| ("as_of", moment)));
     let path = ["v1", "export-events"];
-    match command.output {
+    match command.save {
         None => client.download(&path, &query, &mut output::write_bytes),
         Some(file) => into_file(&file, |each| client.download(&path, &query, each)),
     }
@@ -67,7 +71,7 @@ fn format_of(path: Option<&Path>, given: Option<&str>) -> anyhow::Result<ExportF
     let extension = path.extension().and_then(|extension| extension.to_str());
     extension.and_then(ExportFormat::from_extension).with_context(|| {
         let formats = ExportFormat::ALL.map(ExportFormat::as_str).join(", ");
-        format!("the name {} does not tell what to write; give --format, one of {formats}", path.display())
+        format!("the name {} does not say which format to write; give --format, one of {formats}", path.display())
     })
 }
 

@@ -1,17 +1,23 @@
 //! `timenav import`: records the events of files of any size.
 
-use std::fmt::Write as _;
+mod cut;
+mod guess;
+mod told;
+
 use std::fs::File;
 use std::io::{self, Read, stdin};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context as _, anyhow};
 use clap::builder::PossibleValuesParser;
 use indicatif::{ProgressBar, ProgressStyle};
-use serde_json::Value;
-use timenav_import::Format;
+use timenav_import::{Format, Packing};
 
+use self::cut::{Cut, Records};
+pub(super) use self::told::counts_text;
+use super::mapping;
 use crate::client::{Answer, Client, CreateOption, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output::{self, Unshown, printable};
@@ -19,21 +25,31 @@ use crate::surroundings::Surroundings;
 
 const PROGRESS: &str = "{msg} {bar:30} {percent:>3} % of {total_bytes}, {binary_bytes_per_sec}, {eta} left";
 
-/// Records the events of files. What is recorded already stays as it is.
+/// Imports events from files. Events that are already recorded stay as they are.
 ///
-/// A file that cannot be read, or that is none of its format, is told of and passed over; exit code 1 tells so at the
-/// end. Exit code 3 tells that some records were refused; the others are in.
+/// A file that cannot be read, or is not in the given format, is reported and skipped, and the exit code is 1. Exit
+/// code 3 means that some records were refused; the others were imported.
+///
+/// Ctrl-C ends the file after a whole record and waits for the counts; a second one ends at once. What was recorded
+/// stays, and importing the file again continues from there.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportCommand {
     /// The files; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// What the files are; told by their extension unless given, that before `.gz` if they are packed.
+    /// The format of the files. Defaults to the file extension, for compressed files the one before `.gz` or `.zst`.
     #[arg(long, value_parser = PossibleValuesParser::new(Format::ALL.map(Format::as_str)))]
     format: Option<String>,
-    /// Which column or property fills which field: time=when,description=what.
+    /// Which column or property fills which field: time=when,description=what. Or @FILE, which has the mapping, or the
+    /// name of one that `timenav mapping save` keeps.
     #[arg(long, value_name = "MAPPING")]
     map: Option<String>,
+    /// Look at the first rows of a file, print a proposed mapping, and send nothing.
+    #[arg(long, conflicts_with_all = ["map", "create"])]
+    guess: bool,
+    /// Read and check all of the files, show what would happen, and record nothing. The timeline must exist.
+    #[arg(long, conflicts_with = "create")]
+    dry_run: bool,
     #[command(flatten)]
     create: CreateOption,
     #[command(flatten)]
@@ -46,17 +62,25 @@ pub(crate) struct ImportCommand {
 ///
 /// # Errors
 /// A file could not be imported, the service does not answer or says no, or records were refused.
-pub(crate) fn run(command: ImportCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+pub(crate) fn run(command: &ImportCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    if command.guess {
+        let format = command.format.as_deref().map(str::parse).transpose().map_err(anyhow::Error::new)?;
+        let guess = |path: &PathBuf| guess::run(path, format.or_else(|| format_of(path, None).ok()), packing_of(path));
+        return command.files.iter().try_for_each(guess);
+    }
+    let map = command.map.as_deref().map(|map| mapping::resolved(map, surroundings)).transpose()?;
+    let client = Client::new(&command.service, surroundings)?;
     // Before anything is sent, so that a wrong name among many files changes nothing.
     let formats = command.files.iter().map(|path| format_of(path, command.format.as_deref()));
     let formats = formats.collect::<anyhow::Result<Vec<Format>>>()?;
     let (mut refused, mut failed, mut unshown) = (0, 0, Unshown::default());
+    let interrupted = client.interruptible()?;
     for (path, format) in command.files.iter().zip(formats) {
         let mut query = command.timeline.query();
         query.push(("format", format.as_str().to_owned()));
-        query.extend(command.map.iter().map(|map| ("map", map.clone())));
-        match send(&client, path, format, (&query, command.create)) {
+        query.extend(command.dry_run.then(|| ("dry_run", "true".to_owned())));
+        query.extend(map.iter().map(|map| ("map", map.clone())));
+        match send(&client, (path, format), (&query, command.create, command.dry_run), &interrupted) {
             Ok(answer) => {
                 unshown.after(client.show(&answer, |answer| counts_text(path, answer)));
                 refused += answer.value["refused"].as_u64().unwrap_or(0);
@@ -69,6 +93,9 @@ pub(crate) fn run(command: ImportCommand, surroundings: &Surroundings) -> Result
             }
             Err(failure) => return Err(failure),
         }
+        if interrupted.load(Ordering::Relaxed) {
+            return Err(cut_off(&command.files, path));
+        }
     }
     match (failed, refused) {
         (0, 0) => unshown.end(),
@@ -77,28 +104,42 @@ pub(crate) fn run(command: ImportCommand, surroundings: &Surroundings) -> Result
     }
 }
 
+/// Says what an interruption leaves to be done.
+fn cut_off(files: &[PathBuf], path: &Path) -> Failure {
+    let name = printable(&path.to_string_lossy());
+    let left = files.iter().skip_while(|file| *file != path).count().saturating_sub(1);
+    let rest = match left {
+        0 => String::new(),
+        1 => ", and 1 file was not begun".to_owned(),
+        left => format!(", and {left} files were not begun"),
+    };
+    anyhow!("interrupted: {name} may not be whole{rest}. Import again to go on: what is recorded stays as it is").into()
+}
+
 /// Sends one file.
 fn send(
     client: &Client,
-    path: &Path,
-    format: Format,
-    (query, create): (&[(&str, String)], CreateOption),
+    (path, format): (&Path, Format),
+    (query, create, is_dry): (&[(&str, String)], CreateOption, bool),
+    interrupted: &Arc<AtomicBool>,
 ) -> Result<Answer, Failure> {
     let (file, progress) = open(path)?;
+    let file = Cut::new(file, Records::of(format, packing_of(path).is_some()), Arc::clone(interrupted));
     let broken = Arc::new(OnceLock::new());
-    let body = Watched { file, broken: Arc::clone(&broken) };
+    let body = Watched { file: Box::new(file), broken: Arc::clone(&broken) };
     let answer = client.upload(
         &["v1", "import-events"],
         query,
         format.content_type(),
-        (is_packed(path), create.if_match()),
+        (packing_of(path), create.if_match()),
         body,
     );
-    let answer = create.explain(answer);
+    // A dry run creates nothing, so --create would not help it.
+    let answer = if is_dry { answer } else { create.explain(answer) };
     progress.finish_and_clear();
     match broken.get() {
         // Otherwise the request would seem to have broken off by itself.
-        Some(error) if answer.is_err() => Err(anyhow!("{} cannot be read on: {error}", path.display()).into()),
+        Some(error) if answer.is_err() => Err(anyhow!("{} cannot be read any further: {error}", path.display()).into()),
         _ => answer,
     }
 }
@@ -123,17 +164,17 @@ fn format_of(path: &Path, given: Option<&str>) -> anyhow::Result<Format> {
     if let Some(given) = given {
         return Ok(given.parse()?);
     }
-    let unpacked = if is_packed(path) { path.with_extension("") } else { path.to_owned() };
+    let unpacked = if packing_of(path).is_some() { path.with_extension("") } else { path.to_owned() };
     let extension = unpacked.extension().and_then(|extension| extension.to_str());
     extension.and_then(Format::from_extension).with_context(|| {
         let formats = Format::ALL.map(Format::as_str).join(", ");
-        format!("the name {} does not tell what it is; give --format, one of {formats}", path.display())
+        format!("the name {} does not say which format it has; give --format, one of {formats}", path.display())
     })
 }
 
-/// Returns whether the name says that the file is packed. The service unpacks it.
-fn is_packed(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
+/// Returns how the file is packed, as its name says. The service unpacks it.
+fn packing_of(path: &Path) -> Option<Packing> {
+    Packing::from_extension(path.extension()?.to_str()?)
 }
 
 /// Opens a file for sending. The progress bar shows itself only on a terminal.
@@ -150,35 +191,6 @@ fn open(path: &Path) -> anyhow::Result<(Box<dyn Read + Send>, ProgressBar)> {
     let style = ProgressStyle::with_template(PROGRESS).context("the progress bar is drawn wrongly")?;
     let progress = ProgressBar::new(about.len()).with_style(style).with_message(printable(&path.to_string_lossy()));
     Ok((Box::new(progress.wrap_read(file)), progress))
-}
-
-/// Returns what became of a file.
-pub(super) fn counts_text(path: &Path, answer: &Value) -> String {
-    let count = |name: &str| answer[name].as_u64().unwrap_or(0);
-    let (taken, unchanged, refused) = (count("taken"), count("unchanged"), count("refused"));
-    let name = printable(&path.to_string_lossy());
-    let mut text = format!("{name}: {taken} taken, {unchanged} unchanged, {refused} refused\n");
-    let shown = answer["refusals"].as_array().map_or(&[][..], Vec::as_slice);
-    for refusal in shown {
-        let part = |name: &str| output::member(refusal, name);
-        let field = part("field");
-        let colon = if field.is_empty() { "" } else { ": " };
-        let _ = writeln!(text, "  line {}: {field}{colon}{} ({})", part("line"), part("detail"), part("code"));
-    }
-    let more = refused.saturating_sub(shown.len() as u64);
-    if more > 0 {
-        let _ = writeln!(text, "  and {more} more");
-    }
-    let shown = answer["notes"].as_array().map_or(&[][..], Vec::as_slice);
-    for note in shown {
-        let part = |name: &str| output::member(note, name);
-        let _ = writeln!(text, "  line {}: note: {} ({})", part("line"), part("detail"), part("code"));
-    }
-    let more = count("noted").saturating_sub(shown.len() as u64);
-    if more > 0 {
-        let _ = writeln!(text, "  and {more} more notes");
-    }
-    text
 }
 
 #[cfg(test)]
@@ -199,19 +211,8 @@ mod tests {
         check("x.json", None, None);
         check("a/b.csv.gz", None, Some(Format::Csv));
         check("x.GEOJSON.GZ", None, Some(Format::GeoJson));
+        check("a/b.tsv.zst", None, Some(Format::Csv));
         check("x.gz", None, None);
         check("x.gz", Some("otlp"), Some(Format::Otlp));
-    }
-
-    #[test]
-    fn refusals_are_shown_and_the_rest_counted() {
-        let answer = serde_json::json!({"taken": 5, "unchanged": 1, "refused": 3,
-            "refusals": [{"line": 7, "code": "missing_parameter", "field": "time", "detail": "is missing"}],
-            "noted": 2, "notes": [{"line": 3, "code": "recurrence_kept", "detail": "it repeats"}]});
-        assert_eq!(
-            counts_text(Path::new("a.csv"), &answer),
-            "a.csv: 5 taken, 1 unchanged, 3 refused\n  line 7: time: is missing (missing_parameter)\n  and 2 more\n  \
-             line 3: note: it repeats (recurrence_kept)\n  and 1 more notes\n"
-        );
     }
 }

@@ -16,18 +16,18 @@ use crate::surroundings::Surroundings;
 /// How much is read to see whether there is a history at all, in bytes.
 const FIRST_BYTES: usize = 4 * 1024;
 
-/// Records the commits of a Git repository, each with its parents as causes.
+/// Imports the commits of a Git repository, each with its parents as causes.
 ///
-/// Commits that are recorded already stay as they are. Exit code 3 tells that some were refused.
+/// Commits that are already recorded stay as they are. Exit code 3 means that some were refused.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportGitCommand {
     /// A folder of the repository.
     #[arg(default_value = ".", value_name = "PATH")]
     path: PathBuf,
-    /// Only what can be reached from there; all branches and tags unless given.
+    /// Only commits reachable from there. Defaults to all branches and tags.
     #[arg(long, value_name = "REVISION")]
     revision: Option<String>,
-    /// At most so many commits, the newest ones.
+    /// The maximum number of commits, newest first.
     #[arg(long, value_name = "COUNT")]
     limit: Option<u64>,
     #[command(flatten)]
@@ -42,12 +42,12 @@ pub(crate) struct ImportGitCommand {
 ///
 /// # Errors
 /// There is no Git or no repository, the service does not answer or says no, or commits were refused.
-pub(crate) fn run(command: ImportGitCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+pub(crate) fn run(command: &ImportGitCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let client = Client::new(&command.service, surroundings)?;
     let log = Log::start(&command.path, command.revision.as_deref(), command.limit)?;
     let mut query = command.timeline.query();
     query.push(("format", Format::Git.as_str().to_owned()));
-    let how = (false, command.create.if_match());
+    let how = (None, command.create.if_match());
     let answer = client.upload(&["v1", "import-events"], &query, Format::Git.content_type(), how, log);
     let answer = command.create.explain(answer)?;
     let mut unshown = Unshown::default();
@@ -72,6 +72,9 @@ impl Log {
         let mut command = Command::new("git");
         // No shell, no pager, nothing that is asked for on a terminal. What Git complains of it says itself.
         command.arg("-C").arg(path).args(["--no-pager", "log", "-z", "--no-color", "--no-show-signature"]);
+        // Parents before their children, and what is older before what is newer: else every commit but the first would be
+        // recorded late (P11).
+        command.args(["--reverse", "--date-order"]);
         command.args(["--encoding=UTF-8", &format!("--format={GIT_LOG_FORMAT}")]);
         command.args(limit.map(|limit| format!("--max-count={limit}")));
         match revision {

@@ -10,10 +10,15 @@ use super::arguments::insert;
 use super::pages::{page_text, show_pages};
 use crate::client::{Client, ServiceOptions};
 use crate::exit::Failure;
-use crate::output;
+use crate::output::{self, Records};
 use crate::surroundings::Surroundings;
 
-/// Makes, lists and revokes API keys.
+const API_KEYS: Records = Records {
+    member: "api_keys",
+    fields: &["key_id", "user_id", "timeline_id", "label", "scopes", "created_at", "expires_at", "revoked_at"],
+};
+
+/// Creates, lists and revokes API keys.
 #[derive(Debug, clap::Args)]
 pub(crate) struct KeyCommand {
     #[command(subcommand)]
@@ -24,43 +29,43 @@ pub(crate) struct KeyCommand {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Makes an API key, and shows it this once.
+    /// Creates an API key and shows it once.
     Create(Create),
-    /// Lists keys, newest first. The keys themselves are not kept.
+    /// Lists keys, newest first. The secrets are not stored and cannot be shown.
     List {
-        /// Whose; yours unless given.
+        /// The user. Defaults to you.
         #[arg(long, value_name = "USER_ID")]
         user: Option<String>,
     },
-    /// Stops a key, at once and for good.
+    /// Revokes a key, immediately and permanently.
     Revoke {
-        /// The key's public name, as `create` and `list` show it.
+        /// The key's public id, from `create` or `list`.
         key_id: String,
     },
 }
 
 #[derive(Debug, clap::Args)]
 struct Create {
-    /// Whose; yours unless given.
+    /// The user. Defaults to you.
     #[arg(long, value_name = "USER_ID")]
     user: Option<String>,
-    /// The timeline meant where a request with this key names none; main unless given.
+    /// The timeline for requests that name none. Default: main.
     #[arg(long, value_name = "TIMELINE_ID")]
     timeline_bound: Option<String>,
     /// What it is for.
     #[arg(long)]
     label: Option<String>,
-    /// What it may be used for, more than once if need be; all that its user may do unless given.
+    /// What it can be used for. Can be given more than once. Defaults to everything its user can do.
     #[arg(long, value_parser = PossibleValuesParser::new(Scope::ALL.map(Scope::as_str)))]
     scope: Vec<String>,
-    /// How far it sees: `clock` for no further than what the timeline's clock shows. Such a key only reads.
+    /// How far it sees: `clock` for no later than the timeline's clock shows. Such a key can only read.
     #[arg(long, value_parser = PossibleValuesParser::new([Horizon::CLOCK]))]
     horizon: Option<String>,
-    /// What the ledger learned later does not exist for it: a position, the id of an anchor, or a host time. Such a key
-    /// only reads.
+    /// What the ledger learned later does not exist for it: a position, an anchor id, or a host time. Such a key can
+    /// only read.
     #[arg(long, value_name = "MOMENT")]
     known_at: Option<String>,
-    /// When it stops working, in host time: RFC 3339 with a zone. Never unless given.
+    /// When it expires, in host time: RFC 3339 with a zone. Defaults to never.
     #[arg(long, value_name = "TIME")]
     expires_at: Option<String>,
 }
@@ -70,7 +75,7 @@ struct Create {
 /// # Errors
 /// The service does not answer, or says no.
 pub(crate) fn run(command: KeyCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+    let client = Client::new(&command.service, surroundings)?;
     match command.action {
         Action::Create(create) => {
             let answer = client.post(&["v1", "api-keys"], create_body(create))?;
@@ -78,7 +83,7 @@ pub(crate) fn run(command: KeyCommand, surroundings: &Surroundings) -> Result<()
         }
         Action::List { user } => {
             let query: Vec<_> = user.into_iter().map(|user| ("user_id", user)).collect();
-            show_pages(&client, &["v1", "api-keys"], query, list_text)
+            show_pages(&client, &["v1", "api-keys"], query, (true, &API_KEYS), list_text)
         }
         Action::Revoke { key_id } => client.show(&client.delete(&["v1", "api-keys", &key_id])?, output::status),
     }
@@ -89,7 +94,7 @@ fn unread(answer: &Value, failure: Failure) -> Failure {
     let Failure::OutputClosed = failure else { return failure };
     let key_id = output::member(answer, "key_id");
     anyhow!(
-        "the key `{key_id}` was made, and nobody read it; revoke it (`timenav key revoke {key_id}`) and make another"
+        "the key `{key_id}` was created but could not be shown; revoke it (`timenav key revoke {key_id}`) and create another"
     )
     .into()
 }

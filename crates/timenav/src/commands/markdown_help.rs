@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use clap::{Arg, Command, CommandFactory as _};
 
 use super::Cli;
+use super::operations::OPERATIONS;
 use crate::config::ServeOptions;
 use crate::exit::{Exit, Failure};
 use crate::output;
@@ -14,11 +15,21 @@ const INTRODUCTION: &str = "\
 
 <!-- Written by `timenav markdown-help > docs/command-line.md`; a test compares. -->
 
-One program, `timenav`, is the service and a client of it. Commands print sentences and tables for people, and with
-`--json` the service's answer. Answers go to stdout; errors, warnings and the service's log go to stderr.
+One program, `timenav`, is both the service and its client. Commands print sentences and tables for people, and other
+forms for programs (`--output`). Answers go to stdout; errors, warnings and the service's log go to stderr.
+
+With `--json` or `--output ndjson`, an error on stderr is one JSON object: the problem that the service answered, with
+its `code`, or for what went wrong without the service a `code` of `no_key`, `unreachable`, `records_refused`,
+`tampered`, `usage` or `failed`. Both have `exit_code`, and the service's has `http_status`.
 
 An API key is never given on the command line, where other users of the machine could see it: clients take it from
-`TIMENAV_API_KEY`, or from `admin.key` in the data folder of a service on the same machine.
+`TIMENAV_API_KEY`, from a profile (`timenav profile add`), or from `admin.key` in the data folder of a service on the
+same machine. `timenav status` says which service is asked, and with which key.
+
+Which service is asked, and which key it is shown: `--url`, with `TIMENAV_API_KEY` or else the key in the folder of
+`--data`; `--profile`, with its own key; `--data`, whose service keeps its address there on any port; the default
+profile; `./timenav-data`; `http://127.0.0.1:8080`. A key that is kept in a profile or a folder is shown to that service
+alone. `TIMENAV_API_KEY` goes before the key in a folder; if it is set and empty, that is an error.
 ";
 
 /// Prints the command line as a page of Markdown.
@@ -42,11 +53,17 @@ fn page() -> String {
     for exit in Exit::ALL {
         let _ = writeln!(text, "| {} | {} |", exit.code(), exit.meaning());
     }
+    text.push_str("\n## Operations and commands\n\n");
+    text.push_str("`api` sends any request, those without a command of their own too.\n\n");
+    text.push_str("| operation | command |\n| --- | --- |\n");
+    for operation in OPERATIONS {
+        let _ = writeln!(text, "| `{}` | `timenav {}` |", operation.name, operation.command);
+    }
     text.push_str("\n## The configuration file\n\n`timenav serve --config FILE` reads TOML. Its keys: ");
     let keys: Vec<String> = ServeOptions::keys().iter().map(|key| format!("`{key}`")).collect();
     let keys = keys.join(", ");
     let _ = writeln!(text, "{keys}.\nEach means what the flag of that name means. An unknown key is an error.");
-    text.push_str("\n## Options of all clients\n\n`--timeline` is for those that act on a timeline.\n\n");
+    text.push_str("\n## Options of all clients\n\n`--timeline` applies to commands that act on a timeline.\n\n");
     let mut told: Vec<&str> = Vec::new();
     for argument in shown(&cli).flat_map(Command::get_arguments).filter(|argument| argument.is_global_set()) {
         if !told.contains(&argument.get_id().as_str()) {

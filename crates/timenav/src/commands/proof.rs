@@ -12,11 +12,11 @@ use crate::exit::Failure;
 use crate::output;
 use crate::surroundings::Surroundings;
 
-/// Fetches the proof that an entry is in a ledger, as a file that anybody can check offline.
+/// Fetches the proof that an entry is in a ledger, as a file that anybody can verify offline.
 ///
-/// The file (C2SP tlog-proof) holds the entry, the hashes, and the signed checkpoint that they
-/// lead to. That they do is checked before anything is printed or saved; whose signature it is, is
-/// for whoever checks the file with the public key of the ledger.
+/// The file (C2SP tlog-proof) holds the entry, the hashes, and the signed checkpoint they lead to. The hashes are
+/// checked before anything is printed or saved. The signature is not: verify the file with the public key of the
+/// ledger.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProofCommand {
     /// The position of the entry, counted from 0; `ledger.position` in the answer to a change.
@@ -26,7 +26,7 @@ pub(crate) struct ProofCommand {
     #[arg(long, env = "TIMENAV_TIMELINE", value_name = "TIMELINE_ID", default_value = "main",
         value_parser = timeline_id)]
     timeline: TimelineId,
-    /// Where to save it, by custom under a name that ends in `.tlog-proof`. Printed if it is left out.
+    /// Where to save it, usually under a name that ends in `.tlog-proof`. Printed by default.
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
     #[command(flatten)]
@@ -38,15 +38,15 @@ pub(crate) struct ProofCommand {
 /// # Errors
 /// The service does not answer, says no, or answers with what proves nothing.
 pub(crate) fn run(command: ProofCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+    let client = Client::new(&command.service, surroundings)?;
     let path = ["timeline", command.timeline.as_str(), "proof"];
     let mut query = vec![("position", command.position.to_string())];
-    let text = if client.json() {
+    let text = if client.format().is_json() {
         output::pretty(&client.get(&path, &query)?.text)
     } else {
         query.push(("format", "tlog-proof".to_owned()));
         let text = client.get_text(&path, &query)?;
-        check(&text, command.position).context("the service answered with something that proves nothing")?;
+        check(&text, command.position).context("the service's response proves nothing")?;
         text
     };
     let Some(file) = command.save else { return output::write(&text) };
@@ -58,7 +58,7 @@ pub(crate) fn run(command: ProofCommand, surroundings: &Surroundings) -> Result<
 fn check(text: &str, position: u64) -> anyhow::Result<()> {
     let proof = TlogProof::parse(text.as_bytes())?;
     if proof.index != position {
-        bail!("it is of entry {}", proof.index);
+        bail!("it is for entry {}", proof.index);
     }
     let note = Note::parse(proof.checkpoint.as_bytes())?;
     let checkpoint = Checkpoint::parse(note.text())?;

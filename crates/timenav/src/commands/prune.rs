@@ -9,22 +9,22 @@ use crate::exit::Failure;
 use crate::output::{self, Unshown};
 use crate::surroundings::Surroundings;
 
-/// Lets go the contents of reads and refusals that timelines keep no longer.
+/// Prunes the contents of reads and refusals whose retention has passed.
 ///
-/// The service does so by itself while nothing else is to be done. `timenav timeline retention` says how long what is
-/// kept. An entry of the ledger names what goes, and its leaves stay.
+/// The service does this automatically when it is idle. `timenav timeline retention` sets how long contents are kept.
+/// A ledger entry lists what was pruned; the leaves stay.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PruneCommand {
-    /// The timeline. Every timeline that you administer unless given.
+    /// The timeline. Defaults to every timeline that you administer.
     #[arg(long, env = "TIMENAV_TIMELINE", value_name = "TIMELINE_ID", value_parser = timeline_id)]
     timeline: Option<TimelineId>,
-    /// Say that the host's clock is right, where the service doubts it. For operators.
+    /// Confirm that the host's clock is right when the service doubts it. For operators.
     ///
-    /// Nothing is let go while that clock is behind where it was, or more than a week after it was last known to be
-    /// right: one that is a year ahead would let go everything. What you say is an entry of `system`.
+    /// Nothing is pruned while that clock has gone back, or if it is more than a week past when it was last known to
+    /// be right: a clock that is a year ahead would prune everything. Your confirmation is an entry of `system`.
     #[arg(long)]
     accept_host_clock: bool,
-    /// Tell what the next sweep of each timeline would let go, and let nothing go.
+    /// Show what the next sweep of each timeline would prune, without pruning it.
     #[arg(long, conflicts_with = "accept_host_clock")]
     dry_run: bool,
     #[command(flatten)]
@@ -36,7 +36,7 @@ pub(crate) struct PruneCommand {
 /// # Errors
 /// The service does not answer, or says no.
 pub(crate) fn run(command: PruneCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+    let client = Client::new(&command.service, surroundings)?;
     let timelines = match command.timeline {
         Some(timeline) => vec![timeline.to_string()],
         None => administered(&client)?,

@@ -27,38 +27,38 @@ use crate::output;
 /// What may be in a data folder that is restored: the folder of a file system, locks, and keys.
 const MAY_BE_THERE: [&str; 4] = ["lost+found", LOCK_FILE, CHECKPOINTS_LOCK_FILE, RESTORING_FOLDER];
 
-/// Makes a data folder of a backup, while no service uses it.
+/// Restores a backup to a data folder that no service is using.
 ///
-/// The backup is compared with its digests and its signature, and the database with what it signs, before anything gets
-/// its name. The data folder must be empty but for keys, which stay; else those of `--keys` are taken, else those in the
-/// backup. They must be the keys of the time at which the backup was made.
+/// The backup is compared with its digests and signature, and the database with what it signs, before any file gets
+/// its name. The data folder must be empty except for keys, which stay; otherwise the keys come from `--keys`, or from
+/// the backup. They must be the keys that were in use when the backup was made.
 ///
-/// What was written after the backup was made is missing then. Whoever kept a later checkpoint can show that, and where
-/// `--checkpoints` names a folder in which later ones are kept, the service starts with `--accept-rollback` only.
+/// Anything written after the backup is lost. Anyone who kept a later checkpoint can prove that, and if the folder in
+/// `--checkpoints` has later ones, the service starts only with `--accept-rollback`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RestoreCommand {
     /// The backup.
     #[arg(long, value_name = "FILE")]
     from: PathBuf,
-    /// The data folder to make. [default: ./timenav-data]
+    /// The data folder to create. [default: ./timenav-data]
     #[arg(long, env = "TIMENAV_DATA", value_name = "DIR")]
     data: Option<PathBuf>,
-    /// The folder of checkpoints outside the database, if it is not the data folder. Those that are there stay.
+    /// The folder of checkpoints outside the database, if it is not the data folder. Existing ones stay.
     #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
     checkpoints: Option<PathBuf>,
-    /// The file of settings that the service is started with; `data` and `checkpoints` are taken from it.
+    /// The service's configuration file; `data` and `checkpoints` are read from it.
     #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
-    /// The folder with `signing.key`, and `admin.key` if it is wanted.
+    /// The folder with `signing.key`, and optionally `admin.key`.
     #[arg(long, value_name = "DIR")]
     keys: Option<PathBuf>,
     /// The public key that you trust, as `<name>+<id>+<base64>` (C2SP signed-note).
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
-    /// How much of the database to read when it is checked: `full`, `quick`, `tail:<n>` or `sample:<n>`.
+    /// How much of the database to check: `full`, `quick`, `tail:<n>` or `sample:<n>`.
     #[arg(long, value_name = "DEPTH", default_value = "quick")]
     depth: Depth,
-    /// Print what was done in JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
 }
@@ -98,7 +98,7 @@ fn trust(contents: &Contents, trusted: Option<&Path>, keys: Option<&Path>, data:
     if let Some(file) = trusted {
         let trusted = read_key(file)?;
         if trusted.public_key() != signed.public_key() {
-            bail!("the backup was signed with the key {signed}, and the one that you trust is {trusted}");
+            bail!("the backup was signed with the key {signed}, but you trust {trusted}");
         }
     }
     let mut at_hand = Vec::new();
@@ -115,16 +115,17 @@ fn trust(contents: &Contents, trusted: Option<&Path>, keys: Option<&Path>, data:
         if public_key != *signed.public_key() {
             let found = VerifierKey::new(&name, public_key)?;
             bail!(
-                "the signing key {} is not that of the backup: it is {found}, and the backup was signed with {signed}. It is \
-                 another service's, or the key was rotated: a backup needs the key that signed when it was made",
+                "the signing key {} does not match the backup: it is {found}, but the backup was signed with \
+                 {signed}. It belongs to another service, or the key was rotated: a backup needs the key that was in \
+                 use when it was made",
                 path.display()
             );
         }
     }
     if trusted.is_none() && at_hand.is_empty() {
         output::note(
-            "warning: the public key is taken from the backup, where whoever changed it may have put it; name the key that \
-             you trust with --key",
+            "warning: the public key is taken from the backup itself, where an attacker may have put it; give the key \
+             that you trust with --key",
         );
     }
     Ok(())
@@ -168,7 +169,7 @@ fn is_empty(folder: &Path) -> anyhow::Result<()> {
         let is_allowed = MAY_BE_THERE.iter().chain(&KEY_NAMES).any(|allowed| *allowed == name);
         if !is_allowed {
             bail!(
-                "the data folder {} is not empty: there is {} in it; name an empty folder, or move that away",
+                "the data folder {} is not empty: it contains {}; give an empty folder, or move that away",
                 folder.display(),
                 Path::new(&name).display()
             );
@@ -215,20 +216,20 @@ impl Restored {
         let mut to_do = Vec::new();
         if !has_signing_key {
             to_do.push(format!(
-                "Put the key {} there as {SIGNING_KEY_FILE}: without it the service does not start.",
+                "Put the key {} there as {SIGNING_KEY_FILE}: the service does not start without it.",
                 manifest.key
             ));
         }
         if let Some(file) = checkpoints_there {
             to_do.push(format!(
-                "The checkpoints in {} stay as they were: if they are newer than the backup, the service starts with \
-                 --accept-rollback only. Keep a copy of that file: it is the evidence of what was lost.",
+                "The checkpoints in {} were left as they are: if they are newer than the backup, the service starts \
+                 only with --accept-rollback. Keep a copy of that file: it is the evidence of what was lost.",
                 file.display()
             ));
         }
         to_do.push(format!(
-            "What was written after {} is missing. Users, keys and sessions are those of that time: revoke again what was \
-             revoked since. An operator's key is needed to do so, in {ADMIN_KEY_FILE} or elsewhere.",
+            "Anything written after {} is missing. Users, keys and sessions are as they were then: revoke again what \
+             was revoked since. You need an operator's key for that, in {ADMIN_KEY_FILE} or elsewhere.",
             manifest.made_at
         ));
         let status = format!("The data folder {} was restored.", data.display());

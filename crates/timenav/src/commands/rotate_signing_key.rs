@@ -18,16 +18,16 @@ use crate::exit::Failure;
 use crate::key_files::{NextKey, NextKeyFile, ServiceKey, service_key};
 use crate::{output, telemetry, wiring};
 
-const UNFINISHED: &str = "the rotation is not finished; give the command again";
+const UNFINISHED: &str = "the rotation is not finished; run the command again";
 
-/// Gives the place of the key that signs the ledgers to a new one, while the service is stopped.
+/// Replaces the key that signs the ledgers, while the service is stopped.
 ///
-/// Every ledger gets an entry that names both keys, under a checkpoint that both have signed; then the new key
-/// takes the place of the old one in `signing.key`, of which nothing is left. Backups of the database from before
-/// need the old key: copy it first if you keep such backups. Sessions end; passwords and API keys stay.
+/// Every ledger gets an entry that names both keys, with a checkpoint that both have signed; then the new key replaces
+/// the old one in `signing.key`, and the old one is deleted. Earlier backups of the database need the old key: copy it
+/// first if you keep such backups. Sessions end; passwords and API keys stay valid.
 ///
-/// A rotation that was cut off is finished by giving the command again. The folder may be used before that; it
-/// is still the old key that signs then.
+/// To finish a rotation that was interrupted, run the command again. You can use the folder before that; the old key
+/// still signs then.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RotateSigningKeyCommand {
     /// The data folder. [default: ./timenav-data]
@@ -36,14 +36,14 @@ pub(crate) struct RotateSigningKeyCommand {
     /// The folder of checkpoints outside the database, if it is not the data folder.
     #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
     checkpoints: Option<PathBuf>,
-    /// The file of settings that the service is started with; `data` and `checkpoints` are taken from it.
+    /// The service's configuration file; `data` and `checkpoints` are read from it.
     #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Where to save, for each ledger, the proof that it has gone over: a file that shows the new key to whoever trusts the
-    /// old one. It cannot be had later.
+    /// Where to save the proof of the rotation for each ledger: a file that proves the new key to anyone who trusts
+    /// the old one. You cannot get it later.
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
-    /// Print what was done in JSON, with the size of every ledger at which its key changed.
+    /// Print the result as JSON, with the size at which the key of each ledger changed.
     #[arg(long)]
     json: bool,
 }
@@ -59,7 +59,7 @@ pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
     let database = settings.data.join(DATABASE_FILE);
     if !database.try_exists().with_context(|| format!("{} cannot be read", database.display()))? {
         let folder = settings.data.display();
-        return Err(anyhow!("there is no database in {folder}: name the data folder of a service with --data").into());
+        return Err(anyhow!("there is no database in {folder}: give the data folder of a service with --data").into());
     }
     let folder = DataFolder::open(&settings.data)?;
     let entropy = OsEntropy::new();
@@ -75,7 +75,7 @@ pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
     };
     if let Some(save) = &save {
         // Where it cannot be made, that is better known before a ledger has gone over than after.
-        std::fs::create_dir_all(save).with_context(|| format!("{} cannot be made", save.display()))?;
+        std::fs::create_dir_all(save).with_context(|| format!("{} cannot be created", save.display()))?;
     }
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
@@ -162,15 +162,15 @@ fn show(rotated: &Rotated, as_json: bool) -> Result<(), Failure> {
         let _ = writeln!(text, "  retired key  {retired}");
     }
     let _ = writeln!(text, "  new key      {new}");
-    text.push_str("That is their form for the ledger of `main`; each other ledger has it under its own name.\n");
+    text.push_str("These are the keys for the ledger of `main`; each other ledger has them under its own name.\n");
     let main = ledgers.iter().find(|(timeline, _)| timeline.as_str() == TimelineId::MAIN);
     if let Some((_, size)) = main {
         let count = ledgers.len();
         let _ = writeln!(
             text,
-            "Both have signed the newest checkpoint of each of {count} ledgers, at {size} entries of `main`.\n\
-             Tell those who verify to trust the new key, and the retired one for what is not larger than that.\n\
-             All sessions have ended. Back the new key up."
+            "Both have signed the latest checkpoint of each of {count} ledgers, at {size} entries of `main`.\n\
+             Tell everyone who verifies to trust the new key, and the retired one only up to that size.\n\
+             All sessions have ended. Back up the new key."
         );
     }
     output::write(&text)

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{ServeOptions, Settings};
-use crate::data_folder::DataFolder;
+use crate::data_folder::{DataFolder, KeptAddress};
 use crate::exit::{Exit, Failure};
 use crate::server::{self, Server};
 use crate::sweeping::sweep_when_quiet;
@@ -32,12 +32,12 @@ const THREADS_DEADLINE: Duration = Duration::from_secs(1);
 
 /// Runs the service.
 ///
-/// The first start makes the data folder, operator `admin`, and their API key, which is written
-/// to `admin.key` in that folder and nowhere else. Once the service accepts requests it prints
-/// one line, `listening on http://…`, to stdout; its log goes to stderr. SIGTERM and Ctrl-C let
-/// requests in flight finish, close streams, and end it with 0; a second one ends it at once.
+/// The first start creates the data folder, the operator `admin`, and their API key, which is written only to
+/// `admin.key` in that folder. When the service accepts requests, it prints one line, `listening on http://…`, to
+/// stdout; its log goes to stderr. On SIGTERM or Ctrl-C it finishes requests in flight, closes streams, and exits with
+/// 0; a second signal stops it immediately.
 ///
-/// A flag beats the environment, which beats the file that --config names.
+/// Flags take precedence over environment variables, which take precedence over the --config file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ServeCommand {
     #[command(flatten)]
@@ -94,6 +94,8 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     tokio::spawn(tend(wired.engine.clone(), closing.clone()));
     let scheme = if tls.is_some() { "https" } else { "http" };
     let mut server = Server::start(listener, tls, router, bounds, counts);
+    // Before the line that says so: whoever waits for that may look for it.
+    let kept_address = keep_address(&folder, scheme, address);
     say_listening(scheme, address)?;
     let name = tokio::select! {
         name = signals.next() => name,
@@ -103,15 +105,16 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     tracing::info!(signal = name, "{name} received; finishing requests in flight");
     tokio::spawn(async move {
         let name = signals.next().await;
-        tracing::warn!(signal = name, "{name} received again; stopping at once");
+        tracing::warn!(signal = name, "{name} received again; stopping immediately");
         std::process::exit(Exit::Failed.code().into());
     });
+    drop(kept_address);
     // First no more connections, then an end to streams: else their readers would come back.
     server.stop().await;
     closing.cancel();
     if timeout(settings.shutdown_deadline, server.ended()).await.is_err() {
         let connections = server.cut();
-        tracing::warn!(connections, "{connections} connections were still busy at the deadline and were cut");
+        tracing::warn!(connections, "{connections} connections were still busy at the deadline and were closed");
     }
     if timeout(LEDGER_DEADLINE, wired.engine.close()).await.is_err() {
         tracing::error!("the last entries could not be written by the deadline; none of them was acknowledged");
@@ -133,9 +136,18 @@ async fn tend(engine: Engine, closing: CancellationToken) {
         if let Err(refusal) = tended
             && let Some(untold) = failures.tell(engine.now())
         {
-            tracing::error!(%refusal, untold, "timelines that have ended could not be looked after; it is tried again");
+            tracing::error!(%refusal, untold, "ended timelines could not be cleaned up; it will be tried again");
         }
     }
+}
+
+/// Keeps where the service listens for clients on this machine. The service is as good without.
+fn keep_address(folder: &DataFolder, scheme: &str, address: SocketAddr) -> Option<KeptAddress> {
+    let kept = KeptAddress::keep(folder, scheme, address);
+    kept.inspect_err(|error| {
+        tracing::warn!(%error, "the address cannot be kept in the data folder, so clients must name it: {error}");
+    })
+    .ok()
 }
 
 /// Says where the service listens. That nobody reads it is no reason to stop.
@@ -150,7 +162,7 @@ fn warn_beyond_loopback(address: SocketAddr) {
     if !address.ip().is_loopback() {
         tracing::warn!(
             %address,
-            "listening on {address}, beyond this machine, without encryption: put a proxy that ends TLS before it"
+            "listening on {address}, reachable from other machines, without encryption: put a proxy that terminates TLS in front of it"
         );
     }
 }

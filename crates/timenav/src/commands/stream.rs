@@ -9,28 +9,28 @@ use crate::exit::Failure;
 use crate::output::{self, member};
 use crate::surroundings::Surroundings;
 
-/// Tells what happens on a timeline, until Ctrl-C.
+/// Shows what happens on a timeline, until Ctrl-C.
 ///
-/// With --json, each message is a line with its `id`, `event` and `data`; what comes after an id is told
-/// again with --after.
+/// With --json, each message is a line with its `id`, `event` and `data`; use --after with an id to get later messages
+/// again.
 #[derive(Debug, clap::Args)]
 pub(crate) struct StreamCommand {
-    /// What to be told of, with commas between: clock, events, interventions, paradoxes. All unless given.
+    /// What to watch, separated by commas: clock, events, interventions, paradoxes. Defaults to all.
     #[arg(long, value_name = "TOPICS")]
     topics: Option<String>,
-    /// Begin after the message of this id. From now on unless given.
+    /// Start after the message with this id. Defaults to now.
     #[arg(long, value_name = "ID")]
     after: Option<String>,
-    /// Only paradoxes of these kinds, by code or name, with commas between.
+    /// Only paradoxes of these kinds, by code or name, separated by commas.
     #[arg(long, value_name = "KINDS")]
     kinds: Option<String>,
-    /// Tell observations about the data too, where paradoxes are told.
+    /// Include observations about the data with the paradoxes.
     #[arg(long)]
     observations: bool,
-    /// Fastest that anybody moves, in km/h.
+    /// The top speed of actors, in km/h.
     #[arg(long, value_name = "NUMBER", value_parser = number)]
     speed_kmh: Option<Number>,
-    /// By how much clocks may differ before one time counts as before another: 90s.
+    /// How much clocks may differ before one time counts as earlier than another, such as 90s.
     #[arg(long, value_name = "DURATION")]
     tolerance: Option<String>,
     #[command(flatten)]
@@ -44,7 +44,8 @@ pub(crate) struct StreamCommand {
 /// # Errors
 /// The service does not answer, or says no.
 pub(crate) fn run(command: StreamCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+    let client = Client::new(&command.service, surroundings)?;
+    client.expect_lines()?;
     let mut query = command.timeline.query();
     let given = [
         ("topics", command.topics),
@@ -56,7 +57,7 @@ pub(crate) fn run(command: StreamCommand, surroundings: &Surroundings) -> Result
     query.extend(given.into_iter().filter_map(|(name, value)| Some((name, value?))));
     for message in client.stream(&["v1", "stream"], &query, command.after.as_deref())? {
         let message = message?;
-        output::write(&if client.json() { json_line(&message) } else { text_line(&message) })?;
+        output::write(&if client.format().is_json() { json_line(&message) } else { text_line(&message) })?;
     }
     output::note("the service closed the stream");
     Ok(())
@@ -85,7 +86,7 @@ fn text_line(ServerEvent { id, name, data }: &ServerEvent) -> String {
             let told = |path| member(&data["paradox"], path);
             format!("{name}  {} {}  {}", told("code"), told("grade"), told("explanation"))
         }
-        "reset" => "reset: messages were skipped; read again what you need".to_owned(),
+        "reset" => "reset: messages were skipped; reload what you need".to_owned(),
         other => output::printable(other),
     };
     format!("{}  {}\n", output::printable(id), words.trim_end())
@@ -123,7 +124,7 @@ mod tests {
             r#"{"paradox":{"code":"P01","grade":"definite","explanation":"`a` lies before `b`."}}"#,
             "17.0  paradox-healed  P01 definite  `a` lies before `b`.\n",
         );
-        check("reset", "{}", "17.0  reset: messages were skipped; read again what you need\n");
+        check("reset", "{}", "17.0  reset: messages were skipped; reload what you need\n");
         check("other\n", "", "17.0  other\n");
     }
 

@@ -14,13 +14,49 @@ use super::events::shown;
 use super::pages::{page_text, show_pages};
 use crate::client::{Client, ServiceOptions};
 use crate::exit::Failure;
-use crate::output;
+use crate::output::{self, Records};
 use crate::surroundings::Surroundings;
 
 /// What is kept without an end.
 const FOREVER: &str = "forever";
 
-/// Makes timelines, lists them, compares them, exports them, adopts them and ends them.
+const TIMELINES: Records = Records {
+    member: "timelines",
+    fields: &[
+        "timeline_id",
+        "role",
+        "clock/current_time",
+        "clock/state",
+        "clock/rate",
+        "clock/location",
+        "events",
+        "anchors",
+        "head/size",
+        "head/root",
+        "created_at",
+        "expires_at",
+        "fork/of",
+        "fork/size",
+    ],
+};
+
+const DIFFERENCES: Records = Records {
+    member: "differences",
+    fields: &[
+        "change",
+        "event_id",
+        "a/time",
+        "a/name",
+        "a/description",
+        "a/location",
+        "b/time",
+        "b/name",
+        "b/description",
+        "b/location",
+    ],
+};
+
+/// Creates, lists, compares, exports, adopts and ends timelines.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TimelineCommand {
     #[command(subcommand)]
@@ -31,32 +67,38 @@ pub(crate) struct TimelineCommand {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Lists the timelines that you may read.
+    /// Lists the timelines that you can read.
     List,
-    /// Makes a timeline. You will administer it.
+    /// Shows one timeline: its clock, its counts, its newest root, who may do what.
+    Show {
+        /// Its name.
+        #[arg(env = "TIMENAV_TIMELINE", value_name = "TIMELINE_ID", default_value = "main", value_parser = timeline_id)]
+        timeline: TimelineId,
+    },
+    /// Creates a timeline, with you as its admin.
     Create {
         /// Its name: letters, digits, `.`, `_`, `-`, `:`, `@`.
         timeline_id: String,
-        /// The timeline to go on from. Its history is shared up to --at; after that neither sees the other's.
+        /// The timeline to fork. History is shared up to --at; after that, neither sees the other's.
         #[arg(long, value_name = "TIMELINE_ID")]
         fork_of: Option<String>,
-        /// From when of its ledger: a position, the id of an anchor, or a host time. Now unless given.
+        /// Where to fork it: a ledger position, an anchor id, or a host time. Defaults to now.
         #[arg(long, value_name = "MOMENT", requires = "fork_of", allow_hyphen_values = true)]
         at: Option<String>,
-        /// How long it stands, by the host's clock, as in `2h`: then it ends by itself. For ever unless given.
+        /// How long it lasts in host time, such as `2h`: then it ends automatically. Defaults to forever.
         #[arg(long, value_name = "DURATION")]
         expires_in: Option<String>,
     },
-    /// Ends a timeline that you administer: nothing of it can be read any more, by anybody.
+    /// Ends a timeline that you administer: nobody can read it any more.
     ///
-    /// Its name is never used again. Its contents are let go some days later, as the operator of the service has said; what
-    /// timelines inherit that were forked from it stays as long as one of them stands. Nothing takes an end back.
+    /// Its name cannot be reused. Its contents are deleted after a grace period set by the operator of the service;
+    /// what its forks inherit stays as long as one of them exists. This cannot be undone.
     End {
         /// Its name.
         #[arg(value_parser = timeline_id)]
         timeline_id: TimelineId,
     },
-    /// Lists the events that do not stand alike on two timelines of one family.
+    /// Lists the events that differ between two related timelines.
     Diff {
         /// One timeline.
         #[arg(value_name = "A")]
@@ -65,48 +107,48 @@ enum Action {
         #[arg(value_name = "B")]
         b: String,
     },
-    /// Goes on with a timeline of another service: it arrives with its whole history, under its own name.
+    /// Adopts a timeline from another service, with its whole history and under its own name.
     ///
-    /// Its clock arrives paused, and nobody but you may do anything, unless --map says so. What users of the other service
-    /// did is shown with its name, as `alice@time.example/main`. All of it is checked before anything is written.
+    /// Its clock is paused, and only you have access unless you give --map. Users of the other service are shown with
+    /// its name, as `alice@time.example/main`. Everything is checked before anything is written.
     Adopt {
         /// The bundle.
         file: PathBuf,
-        /// The public key of the ledger at the other service. It must come by another way than the file.
+        /// The public key of the ledger at the other service. Get it through another channel than the file.
         #[arg(long, value_name = "KEY")]
         verifier_key: String,
-        /// A user there, and which one that is here: they may do here what they might there. May be given again.
+        /// Maps a user there to a user here, who gets the same role. Can be given more than once.
         #[arg(long, value_name = "THERE=HERE")]
         map: Vec<String>,
-        /// The proof of a rotation that `timenav rotate-signing-key --save` saved there. May be given again.
+        /// The proof of a key rotation, saved there by `timenav rotate-signing-key --save`. Can be given more than once.
         #[arg(long, value_name = "FILE")]
         rotation: Vec<PathBuf>,
     },
-    /// Says how long the contents of reads and refusals are kept on a timeline that you administer, or shows it.
+    /// Sets or shows how long the contents of reads and refusals are kept on a timeline that you administer.
     ///
-    /// A shorter time counts for what is recorded after it. What is not given stays as it is.
+    /// A shorter time applies only to what is recorded after it. What you do not give stays as it is.
     Retention {
-        /// The timeline; `system` too.
+        /// The timeline; can be `system`.
         #[arg(env = "TIMENAV_TIMELINE", value_name = "TIMELINE_ID", default_value = "main", value_parser = timeline_id)]
         timeline: TimelineId,
-        /// How long contents of reads are kept, such as 90d, or `forever`.
+        /// How long to keep contents of reads, such as 90d, or `forever`.
         #[arg(long, value_name = "DURATION")]
         reads: Option<String>,
-        /// How long contents of refused attempts are kept, such as 365d, or `forever`.
+        /// How long to keep contents of refused attempts, such as 365d, or `forever`.
         #[arg(long, value_name = "DURATION")]
         refusals: Option<String>,
     },
-    /// Exports all of a timeline that you administer, as one file that anybody can check offline.
+    /// Exports a whole timeline that you administer to one file that anybody can verify offline.
     ///
-    /// Of a fork, the file has the timelines that it goes on from too, and you must administer them as well. Whoever has
-    /// the file has the contents. `timenav verify FILE --verifier-key KEY` checks it.
+    /// For a fork, the file also contains the timelines it was forked from, and you must administer them too. Anyone
+    /// who has the file can read the contents. `timenav verify FILE --verifier-key KEY` verifies it.
     ///
-    /// With --end, the timeline is handed over first: from then on it is read here, and not changed any more.
+    /// With --end, the timeline is handed over first: from then on it is read-only here.
     Export {
-        /// Hands the timeline over: nothing is written to it here any more. There is no way back.
+        /// Hand the timeline over: it becomes read-only here. This cannot be undone.
         #[arg(long)]
         end: bool,
-        /// The file. It appears when it is whole, and takes the place of none.
+        /// The file. It appears only when it is complete, and never overwrites one.
         #[arg(long, value_name = "FILE")]
         bundle: PathBuf,
         /// The timeline.
@@ -121,13 +163,14 @@ enum Action {
 /// # Errors
 /// The service does not answer, or says no.
 pub(crate) fn run(command: TimelineCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+    let client = Client::new(&command.service, surroundings)?;
     match command.action {
-        Action::List => show_pages(&client, &["timelines"], Vec::new(), list_text),
+        Action::List => show_pages(&client, &["timelines"], Vec::new(), (true, &TIMELINES), list_text),
+        Action::Show { timeline } => client.show(&client.get(&["timeline", timeline.as_str()], &[])?, timeline_text),
         Action::Diff { a, b } => {
             let is_begun = Cell::new(false);
             let text = |page: &Value, _| diff_text(page, &is_begun);
-            show_pages(&client, &["timelines", "diff"], vec![("a", a), ("b", b)], text)
+            show_pages(&client, &["timelines", "diff"], vec![("a", a), ("b", b)], (true, &DIFFERENCES), text)
         }
         Action::Retention { timeline, reads: None, refusals: None } => {
             let answer = client.get(&["timeline", timeline.as_str()], &[])?;
@@ -178,6 +221,28 @@ fn retention_text(timeline_id: &Value, retention: &Value) -> String {
     output::fields(&kept, &[("timeline", "timeline"), ("reads", "reads"), ("refusals", "refusals")])
 }
 
+fn timeline_text(answer: &Value) -> String {
+    let shown = [
+        ("timeline", "timeline_id"),
+        ("your role", "role"),
+        ("created", "created_at"),
+        ("ends", "expires_at"),
+        ("forked from", "fork/of"),
+        ("current time", "clock/current_time"),
+        ("state", "clock/state"),
+        ("rate", "clock/rate"),
+        ("place", "clock/location"),
+        ("events", "events"),
+        ("anchors", "anchors"),
+        ("entries", "head/size"),
+        ("root", "head/root"),
+        ("read", "permissions/read"),
+        ("write", "permissions/write"),
+        ("admin", "permissions/admin"),
+    ];
+    output::fields(answer, &shown)
+}
+
 /// Returns a page of differences. One without any may have a next one.
 fn diff_text(page: &Value, is_begun: &Cell<bool>) -> String {
     let differences = page["differences"].as_array().map_or(&[][..], Vec::as_slice);
@@ -194,14 +259,14 @@ fn diff_text(page: &Value, is_begun: &Cell<bool>) -> String {
         ("EVENT", "event_id"),
         ("TIME IN A", "a/time"),
         ("TIME IN B", "b/time"),
-        ("WHAT IN A", "a/what"),
-        ("WHAT IN B", "b/what"),
+        ("EVENT IN A", "a/what"),
+        ("EVENT IN B", "b/what"),
     ];
     let rows: Vec<Value> = differences.iter().map(row).collect();
     output::table(&rows, &columns, !is_begun.replace(true))
 }
 
-fn list_text(page: &Value, is_first: bool) -> String {
+pub(super) fn list_text(page: &Value, is_first: bool) -> String {
     let columns = [
         ("TIMELINE", "timeline_id"),
         ("CURRENT TIME", "clock/current_time"),
@@ -227,7 +292,7 @@ mod tests {
             let is_begun = Cell::new(false);
             pages.iter().map(|page| diff_text(page, &is_begun)).collect::<Vec<_>>().concat()
         };
-        let heading = "CHANGE     EVENT  TIME IN A             TIME IN B  WHAT IN A  WHAT IN B\n";
+        let heading = "CHANGE     EVENT  TIME IN A             TIME IN B  EVENT IN A  EVENT IN B\n";
         let line = "only_in_a  e      2000-01-01T00:00:00Z             n\n";
         assert_eq!(told(&[&none]), "No event differs.\n");
         assert_eq!(told(&[&empty, &none]), "No event differs.\n");

@@ -7,10 +7,20 @@ use super::arguments::insert;
 use super::pages::{page_text, show_pages};
 use crate::client::{Client, ServiceOptions};
 use crate::exit::Failure;
+use crate::output::{self, Records};
+use crate::prompt;
 use crate::surroundings::Surroundings;
-use crate::{output, prompt};
 
-/// Makes, lists and removes users, and sets their passwords. For operators.
+const USERS: Records = Records { member: "users", fields: &["user_id", "operator", "restriction_level", "created_at"] };
+
+const RESTRICTIONS: Records = Records { member: "restrictions", fields: &["user_id", "restriction_level"] };
+
+const SESSIONS: Records = Records {
+    member: "sessions",
+    fields: &["session_id", "created_at", "last_seen_at", "idle_expires_at", "expires_at", "is_current"],
+};
+
+/// Creates, lists, restricts and removes users, and sets their passwords. For operators.
 #[derive(Debug, clap::Args)]
 pub(crate) struct UserCommand {
     #[command(subcommand)]
@@ -21,7 +31,7 @@ pub(crate) struct UserCommand {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Makes a user. `timenav key create --user` makes a key for them.
+    /// Creates a user. `timenav key create --user` creates a key for them.
     Add {
         /// The name: letters, digits, `.`, `_`, `-`, `:`, `@`.
         user_id: String,
@@ -31,15 +41,35 @@ enum Action {
     },
     /// Lists the users.
     List,
-    /// Sets a user's password, with which they log in to the console.
+    /// Sets a user's password for the console.
     ///
-    /// It is asked for twice and not shown. It ends the sessions of the user.
+    /// You type it twice, and it is not shown. All sessions of the user end.
     Password {
         /// The name.
         user_id: String,
         /// Take the password from the first line of stdin.
         #[arg(long)]
         stdin: bool,
+    },
+    /// Sets how far a user may travel in time.
+    Restrict {
+        /// The name.
+        user_id: String,
+        /// How far: not at all restricted, within the window of the service, reading clocks only, or not at all.
+        #[arg(value_parser = ["full_access", "limited_access", "read_only", "no_access"])]
+        level: String,
+    },
+    /// Lists the users whose time travel is restricted.
+    Restrictions,
+    /// Lists where a user is logged in to the console.
+    Sessions {
+        /// The name. Defaults to yours.
+        user_id: Option<String>,
+    },
+    /// Logs a user out of one session.
+    EndSession {
+        /// The session, as `sessions` shows it.
+        session_id: String,
     },
     /// Removes a user and revokes their API keys. What they did stays in the ledgers.
     Remove {
@@ -53,7 +83,7 @@ enum Action {
 /// # Errors
 /// The service does not answer, or says no.
 pub(crate) fn run(command: UserCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+    let client = Client::new(&command.service, surroundings)?;
     match command.action {
         Action::Add { user_id, operator } => {
             let mut body = Map::new();
@@ -61,14 +91,45 @@ pub(crate) fn run(command: UserCommand, surroundings: &Surroundings) -> Result<(
             insert(&mut body, "operator", operator.then_some(true));
             client.show(&client.post(&["v1", "users"], body)?, output::status)
         }
-        Action::List => show_pages(&client, &["v1", "users"], Vec::new(), list_text),
+        Action::List => show_pages(&client, &["v1", "users"], Vec::new(), (true, &USERS), list_text),
         Action::Password { user_id, stdin } => {
             let password = if stdin { prompt::line_of_stdin() } else { prompt::new_password(&user_id) }?;
             let body = Zeroizing::new(json!({ "user_id": user_id, "password": *password }).to_string());
             client.show(&client.post_text(&["v1", "set-password"], &[], &body)?, output::status)
         }
+        Action::Restrict { user_id, level } => {
+            let mut body = Map::new();
+            insert(&mut body, "user_id", Some(user_id));
+            insert(&mut body, "restriction_level", Some(level));
+            client.show(&client.post(&["v1", "restrict-time-travel"], body)?, output::status)
+        }
+        Action::Restrictions => {
+            show_pages(&client, &["v1", "restrictions"], Vec::new(), (true, &RESTRICTIONS), restrictions_text)
+        }
+        Action::Sessions { user_id } => {
+            let query: Vec<_> = user_id.into_iter().map(|user| ("user_id", user)).collect();
+            show_pages(&client, &["v1", "sessions"], query, (true, &SESSIONS), sessions_text)
+        }
+        Action::EndSession { session_id } => {
+            client.show(&client.delete(&["v1", "sessions", &session_id])?, output::status)
+        }
         Action::Remove { user_id } => client.show(&client.delete(&["v1", "users", &user_id])?, output::status),
     }
+}
+
+fn restrictions_text(page: &Value, is_first: bool) -> String {
+    page_text(page, "restrictions", &[("USER", "user_id"), ("RESTRICTION", "restriction_level")], is_first)
+}
+
+fn sessions_text(page: &Value, is_first: bool) -> String {
+    let columns = [
+        ("SESSION", "session_id"),
+        ("CREATED", "created_at"),
+        ("LAST SEEN", "last_seen_at"),
+        ("EXPIRES", "expires_at"),
+        ("THIS ONE", "is_current"),
+    ];
+    page_text(page, "sessions", &columns, is_first)
 }
 
 fn list_text(page: &Value, is_first: bool) -> String {

@@ -25,27 +25,26 @@ use crate::exit::Failure;
 use crate::output::{self, Unshown};
 use crate::surroundings::Surroundings;
 
-/// Checks that ledgers are as they were signed, in the files of a service or through the service.
+/// Verifies that ledgers match what was signed, in the files of a service or through the service.
 ///
-/// From files it needs no running service, changes nothing, and needs no secret: name the public
-/// key that you trust with --key. Without it, the public half of the key that lies beside the
-/// database is taken, which an intruder may have put there.
+/// With files, it needs no running service and no secret, and changes nothing: give the public key that you trust with
+/// --key. Without it, the public half of the key beside the database is used, which an intruder may have put there.
 ///
-/// A checkpoint that you kept (`GET /timeline/main/checkpoint`) shows what nothing in the files
-/// can: that an older copy was put back, or that history was signed anew.
+/// A checkpoint that you kept (`GET /timeline/main/checkpoint`) shows what nothing in the files can: that an older
+/// copy was restored, or that history was rewritten and signed again.
 ///
-/// Given a FILE, it checks a bundle (`timenav timeline export`) with --verifier-key, offline and without a data folder.
+/// With a FILE, it verifies a bundle (`timenav timeline export`) with --verifier-key, offline and without a data folder.
 #[derive(Debug, clap::Args)]
 pub(crate) struct VerifyCommand {
-    /// A bundle, to be checked instead of a service or its files.
+    /// A bundle to verify instead of a service or its files.
     #[arg(value_name = "FILE", requires = "verifier_key",
         conflicts_with_all = ["data", "checkpoints", "url", "timeline", "depth", "checkpoint", "key"])]
     bundle: Option<PathBuf>,
-    /// The public key of the ledger that the bundle is of, as `<name>+<id>+<base64>`, got by another way than the bundle.
+    /// The public key of the bundle's ledger, as `<name>+<id>+<base64>`. Get it through another channel than the bundle.
     #[arg(long, value_name = "KEY", requires = "bundle", value_parser = verifier_key)]
     verifier_key: Option<VerifierKey>,
-    /// The proof that another key took the place of the one given, as `timenav rotate-signing-key --save` saved it. Again
-    /// for each rotation since.
+    /// The proof that the given key was replaced, saved by `timenav rotate-signing-key --save`. Give it once for each
+    /// rotation since.
     #[arg(long, value_name = "FILE", requires = "bundle")]
     rotation: Vec<PathBuf>,
     /// The data folder. [default: ./timenav-data]
@@ -54,17 +53,17 @@ pub(crate) struct VerifyCommand {
     /// The folder of checkpoints outside the database, if it is not the data folder.
     #[arg(long, value_name = "DIR", conflicts_with = "url")]
     checkpoints: Option<PathBuf>,
-    /// Ask the service there to scan, and check its answer, instead of reading files.
+    /// Ask the service at this address to scan, and verify its response, instead of reading files.
     #[arg(long, value_name = "URL", value_parser = service_url)]
     url: Option<Url>,
-    /// Trust the certificate of the service whose authority is in this file (PEM), and no other authority.
+    /// Trust only the certificate authority in this file (PEM).
     #[arg(long, env = "TIMENAV_CA", value_name = "FILE")]
     ca: Option<PathBuf>,
-    /// Read every entry that the service answers, and compare its payload with what was signed. A full scan of files
-    /// does so anyway.
+    /// Read every entry from the service, and compare its payload with what was signed. A full scan of files always
+    /// does this.
     #[arg(long, requires = "url")]
     contents: bool,
-    /// The timeline. From files, all of them unless given; from a service, `main`.
+    /// The timeline. Defaults to all of them with files, and `main` with a service.
     #[arg(long, value_name = "TIMELINE_ID", value_parser = timeline_id)]
     timeline: Option<TimelineId>,
     /// How much to read: `full`, `quick`, `tail:<n>` or `sample:<n>`.
@@ -75,12 +74,11 @@ pub(crate) struct VerifyCommand {
     checkpoint: Option<PathBuf>,
     /// The public key that you trust, as `<name>+<id>+<base64>` (C2SP signed-note).
     ///
-    /// Where the signing key was rotated, give it again for each retired key. The first is the one that
-    /// signs today, by which what is newest must be signed; the others count for --checkpoint, which may
-    /// be from their time.
+    /// If the signing key was rotated, give it again for each retired key. The first must be the current key, which
+    /// must have signed the latest state; the others are for an older --checkpoint.
     #[arg(long, value_name = "FILE")]
     key: Vec<PathBuf>,
-    /// Print what was found in JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
 }
@@ -117,8 +115,8 @@ pub(crate) fn run(command: &VerifyCommand, surroundings: &Surroundings) -> Resul
     let is_unknown = |scan: &Scan| scan.findings.iter().any(|finding| finding.kind == FindingKind::UnknownKey);
     if verified.iter().any(is_unknown) {
         output::note(
-            "note: if the key was rotated, name the one that signs today with the first --key, and give --key again for \
-             a retired one",
+            "note: if the key was rotated, give the current one with the first --key, and each retired one with \
+             another --key",
         );
     }
     let findings: u64 = verified.iter().map(|scan| scan.findings.len() as u64 + scan.findings_untold).sum();
@@ -131,13 +129,13 @@ impl Trusted {
         if let Some(current) = keys.first()
             && let Some(other) = keys.iter().find(|key| service_name(key.name()) != service_name(current.name()))
         {
-            bail!("the keys are of two services, `{}` and `{}`", current.name(), other.name());
+            bail!("the keys belong to two services, `{}` and `{}`", current.name(), other.name());
         }
         let kept = command.checkpoint.as_deref().map(read_checkpoint).transpose()?;
         if let (Some(asked), Some(kept)) = (&command.timeline, &kept)
             && *asked != kept.timeline
         {
-            bail!("the checkpoint is of the timeline `{}`, not of `{asked}`", kept.timeline);
+            bail!("the checkpoint is for the timeline `{}`, not `{asked}`", kept.timeline);
         }
         Ok(Self { keys, kept })
     }

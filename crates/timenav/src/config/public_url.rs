@@ -23,9 +23,9 @@ impl FromStr for PublicUrl {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let url = Url::parse(text).map_err(|error| format!("{error}; write https://time.example.org"))?;
+        let url = Url::parse(text).map_err(|error| format!("{error}; write it like https://time.example.org"))?;
         if url.scheme() != "https" {
-            return Err("it starts with https://; what is not encrypted needs no such address".to_owned());
+            return Err("it must start with https://; a service without encryption does not need this".to_owned());
         }
         Ok(Self { origin: url.origin().ascii_serialization() })
     }

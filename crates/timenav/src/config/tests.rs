@@ -172,7 +172,7 @@ fn encryption_is_on_unless_somebody_says_no() {
 fn rollback_is_accepted_by_flag_only() {
     assert!(!layer(&[], ServeOptions::default()).accept_rollback);
     assert!(layer(&["--accept-rollback"], ServeOptions::default()).accept_rollback);
-    assert!(refusal("accept_rollback = true").contains("give --accept-rollback"));
+    assert!(refusal("accept_rollback = true").contains("--accept-rollback"));
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn unknown_keys_are_named_with_the_nearest_known_one() {
     check("log-format = 'x'", "there is no setting `log-format`; did you mean `log_format`?");
     check("[service]\nname = 1", "there is no setting `service`; did you mean `service_name`?");
     let all = refusal("xyzzy = 1");
-    assert!(all.starts_with("there is no setting `xyzzy`; there are listen, tls_cert,"), "{all}");
+    assert!(all.starts_with("there is no setting `xyzzy`; the settings are listen, tls_cert,"), "{all}");
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn wrong_values_are_shown_where_they_stand() {
     assert!(refusal("demo = ").contains("line 1"));
     let refused = refusal("data = 'x'\nhandshake_secs = 86401");
     assert!(refused.contains("line 2") && refused.contains("give 1 to 86400 seconds"), "{refused}");
-    assert!(refusal("public_url = 'http://x.test'").contains("it starts with https://"));
+    assert!(refusal("public_url = 'http://x.test'").contains("must start with https://"));
     assert!(refusal("session_idle_secs = 0").contains("give 1 to 2592000 seconds"));
 }
 
@@ -236,4 +236,21 @@ fn a_certificate_and_its_key_come_together() {
         let refused = Settings::layer(options(&flags), ServeOptions::default()).unwrap_err();
         assert!(refused.to_string().contains(missing), "{refused}");
     }
+}
+
+/// The file that packages install, and what it shows as a comment.
+#[test]
+fn the_file_in_deploy_can_be_read_with_each_of_its_comments() {
+    let text = include_str!("../../../../deploy/timenav.toml");
+    let settings = Settings::layer(ServeOptions::default(), ServeOptions::parse(text).unwrap()).unwrap();
+    assert_eq!((settings.data.to_str(), settings.log_format), (Some("/var/lib/timenav"), LogFormat::Json));
+    let shown: Vec<String> = text
+        .lines()
+        .map(|line| line.strip_prefix('#').filter(|rest| !rest.starts_with(' ')).unwrap_or(line).to_owned())
+        .collect();
+    assert_ne!(shown.join("\n"), text.trim_end());
+    let shown = Settings::layer(ServeOptions::default(), ServeOptions::parse(&shown.join("\n")).unwrap()).unwrap();
+    let as_told = |key: &str| text.lines().any(|line| line.starts_with(&format!("#{key} = \"")));
+    assert!(as_told("listen") && shown.listen == LISTEN_DEFAULT);
+    assert!(as_told("tls_cert") && shown.tls.is_some() && shown.public_url.is_some() && shown.checkpoints.is_some());
 }

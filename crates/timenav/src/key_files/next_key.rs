@@ -44,7 +44,7 @@ impl NextKey {
     pub(crate) fn make(current: &ServiceKey, entropy: &dyn Entropy) -> anyhow::Result<Self> {
         let mut seed = Zeroizing::new([0; 32]);
         entropy.fill(&mut *seed);
-        let signer = FileSigner::new(&seed).context("no signing key can be made")?;
+        let signer = FileSigner::new(&seed).context("no signing key can be created")?;
         let public = VerifierKey::new(&current.service_name, signer.public_key())?;
         let text = Zeroizing::new(SignerKey::new(*seed, &public).to_secret_text());
         Ok(Self { signer: Arc::new(signer), text })
@@ -84,7 +84,7 @@ impl NextKeyFile {
             return Ok(Self::None);
         }
         if is_open_to_others(&path).with_context(named)? {
-            tracing::warn!(path = %path.display(), "others than its owner can read the next signing key; run chmod 600 on it");
+            tracing::warn!(path = %path.display(), "users other than its owner can read the next signing key; run chmod 600 on it");
         }
         let lines = Zeroizing::new(std::fs::read_to_string(&path).with_context(named)?);
         parse(&lines, current).with_context(|| {
@@ -112,14 +112,14 @@ fn parse(lines: &str, current: &ServiceKey) -> anyhow::Result<NextKeyFile> {
     let signer = FileSigner::new(&seed).context("is not accepted")?;
     key.verifier_key(signer.public_key()).context("is damaged")?;
     if key.name() != current.service_name {
-        bail!("it is of the service `{}`, and this one is `{}`", key.name(), current.service_name);
+        bail!("it belongs to the service `{}`, but this one is `{}`", key.name(), current.service_name);
     }
     if signer.public_key() == current.signer.public_key() {
         return Ok(NextKeyFile::Left);
     }
     // Who can try codes against a file in this folder can write the key itself.
     if told.trim_end() != code(current, text) {
-        bail!("it was not made with the key that signs");
+        bail!("it was not created with the current signing key");
     }
     Ok(NextKeyFile::Begun(NextKey { signer: Arc::new(signer), text: Zeroizing::new(text.to_owned()) }))
 }

@@ -43,8 +43,8 @@ pub(crate) fn connections(asked: Option<u32>, descriptors: Option<u64>) -> anyho
     let room = u32::try_from(descriptors - RESERVED.min(descriptors / 2)).unwrap_or(u32::MAX);
     match asked {
         Some(asked) if asked > room => bail!(
-            "--connections-max {asked} needs {} file descriptors, and this process may have {descriptors}: raise the \
-             limit (ulimit -n, or LimitNOFILE= of systemd), or ask for {room} connections at most",
+            "--connections-max {asked} needs {} file descriptors, but this process can have only {descriptors}: raise \
+             the limit (ulimit -n, or LimitNOFILE= of systemd), or set at most {room} connections",
             u64::from(asked) + RESERVED
         ),
         _ => Ok(wanted.min(room)),

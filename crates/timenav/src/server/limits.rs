@@ -13,7 +13,7 @@ pub(crate) const CONNECTIONS_DEFAULT: u32 = 10_000;
 /// Connections of one address at the same time, unless half of all are fewer: a proxy, or somebody who tries what the
 /// service can bear, is one address.
 pub(crate) const CONNECTIONS_PER_ADDRESS_DEFAULT: u32 = 1_024;
-/// How long a connection stays without anything happening on it, in seconds.
+/// How long a connection can stay idle, in seconds.
 pub(crate) const CONNECTION_IDLE_SECONDS_DEFAULT: u32 = 60;
 /// How long a TLS handshake may take, and the first bytes of a request after it, in seconds.
 pub(crate) const HANDSHAKE_SECONDS_DEFAULT: u32 = 10;
@@ -47,9 +47,9 @@ const HTTP2_PINGS: u32 = 3;
 /// What an operator may set about connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bounds {
-    /// Connections at the same time.
+    /// The maximum number of connections.
     pub(crate) connections_max: u32,
-    /// Connections of one address at the same time.
+    /// The maximum number of connections per address.
     pub(crate) connections_per_address_max: u32,
     /// How long a connection stays without anything happening on it.
     pub(crate) idle: Duration,

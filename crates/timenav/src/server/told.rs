@@ -52,7 +52,7 @@ impl Seen {
                 handshake,
                 malformed,
                 stalled,
-                "connections were cut in the last minute: what came on them was late, or not HTTP"
+                "connections were closed in the last minute: their data was late, or not HTTP"
             );
         }
         now

@@ -186,7 +186,7 @@ fn users_of_the_same_name_may_nothing_unless_they_are_named() {
     away.export(&there, NAME, "a");
     let (key, file) = (key_of(&there, NAME), bundle(&away, "a"));
     for (map, detail) in
-        [("bob=nobody", "no user `nobody`"), ("carol=eve", "`carol` might do nothing"), ("bob", "there=here")]
+        [("bob=nobody", "no user `nobody`"), ("carol=eve", "`carol` had no role"), ("bob", "there=here")]
     {
         let refused = here.send(request(&key, map, &file)).refused(400, "invalid_parameter");
         assert!(refused["detail"].as_str().unwrap().contains(detail), "{refused}");
@@ -279,7 +279,7 @@ fn a_fork_brings_what_it_goes_on_from_and_can_go_on_again() {
     event(&here, NAME, "local");
     let answer = adopt(&here, &key_of(&there, "fork"), &bundle(&away, "a")).expect(201);
     let status = answer["status"].as_str().unwrap();
-    assert!(status.contains("and 2 timelines that it goes on from came with it"), "{status}");
+    assert!(status.contains("and the 2 timelines it descends from came with it"), "{status}");
     let found = |service: &Service| {
         let parameters = [("timeline_id", "fork"), ("location", "*"), ("time_range", "../.."), ("limit", "1000")];
         let mut events = service.get("/v1/monitor-events", &parameters)["events"].take();

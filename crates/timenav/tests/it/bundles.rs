@@ -122,14 +122,14 @@ fn a_timeline_that_was_lived_in_is_carried_away_whole() {
     assert_eq!((reads.as_array().unwrap().len(), &reads[0]["action"]), (1, &json!("bundle")));
     let (verifies, [ours, theirs]) = away.verify("a", &key_of(&service, "lived-in"), &[]);
     assert!(verifies, "{ours}{theirs}");
-    assert!(ours.contains("1 sealed records\n  erased, and named by an entry: 3\n"), "{ours}");
-    assert!(ours.contains("  not checked: whether whoever is named"), "{ours}");
-    assert!(theirs.is_empty() || theirs.contains("erased, and named by an entry: 3\nNOT CHECKED "), "{theirs}");
+    assert!(ours.contains("1 sealed records\n  erased, and listed by an entry: 3\n"), "{ours}");
+    assert!(ours.contains("  not checked: whether users named in entries"), "{ours}");
+    assert!(theirs.is_empty() || theirs.contains("erased, and listed by an entry: 3\nNOT CHECKED "), "{theirs}");
 
     // It takes the place of no file, and leaves nothing else behind.
     let (code, said) = away.try_export(&service, "lived-in", "a", &service.admin);
     assert_eq!(code, Some(1));
-    assert!(said.contains("exists; a bundle takes the place of no file"), "{said}");
+    assert!(said.contains("already exists and is not overwritten"), "{said}");
     assert_eq!(std::fs::read_dir(away.folder.path()).unwrap().count(), 1);
     service.audit();
 }
@@ -177,7 +177,7 @@ fn a_fork_of_a_fork_has_what_it_goes_on_from() {
     let (verifies, [ours, theirs]) = away.verify("a", &key_of(&service, "leaf"), &[]);
     assert!(verifies, "{ours}{theirs}");
     assert!(ours.contains(" entries of `main`\n") && ours.contains(" entries of `fork`\n"), "{ours}");
-    assert!(ours.contains("erased, and named by an entry: 3\n"), "{ours}");
+    assert!(ours.contains("erased, and listed by an entry: 3\n"), "{ours}");
     service.audit();
 }
 
@@ -206,7 +206,7 @@ fn a_rotated_key_is_followed_with_its_proof_alone() {
     let without: Vec<&Value> = lines.iter().filter(|line| line.get("rotation").is_none()).collect();
     away.write("b", &without);
     let (verifies, [ours, theirs]) = away.verify("b", &first, &[]);
-    assert!(!verifies && ours.contains("which proves nothing by itself: name the proof of that rotation"), "{ours}");
+    assert!(!verifies && ours.contains("which proves nothing by itself: give the proof of that rotation"), "{ours}");
     assert!(theirs.is_empty() || theirs.contains("give the proof of that rotation with --rotation"), "{theirs}");
     let find = |name: &str| {
         let files = std::fs::read_dir(&proofs).unwrap().map(|file| file.unwrap().path());
@@ -318,7 +318,7 @@ fn the_published_vectors_are_told_apart_by_the_script() {
     for vector in list(&vectors["bundles"]) {
         for key in list(&vector["verifier_keys"]) {
             let (verifies, said) = verify(&vector, &key);
-            let told = format!("erased, and named by an entry: {}\n", vector["gone"]);
+            let told = format!("erased, and listed by an entry: {}\n", vector["gone"]);
             assert!(verifies && said[1].contains(&told), "{}: {said:?}", vector["about"]);
         }
     }
@@ -337,7 +337,7 @@ fn a_bundle_says_how_much_sweeps_let_go() {
     let key = ledger::verifier_key("timenav.local/main", &service.public_key);
     let (verifies, said) = away.verify("a", &key, &[]);
     assert!(verifies, "{said:?}");
-    let told = format!("of these, let go by sweeps: {let_go}\n");
+    let told = format!("of these, pruned: {let_go}\n");
     assert!(said[0].contains(&told) && (said[1].is_empty() || said[1].contains(&told)), "{said:?}");
     service.audit();
 }

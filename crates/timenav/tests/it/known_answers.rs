@@ -39,6 +39,21 @@ fn found(service: &Service, timeline: &str, location: &str, time_range: &str, li
     events
 }
 
+/// Returns how many events of the earthquakes a filter finds, page after page.
+fn found_by(service: &Service, filter: &[(&str, &str)]) -> usize {
+    let asked = [&[("timeline_id", "quakes"), ("location", "*"), ("time_range", "../..")], filter].concat();
+    let (mut count, mut cursor) = (0, None::<String>);
+    loop {
+        let next: Vec<(&str, &str)> = cursor.iter().map(|cursor| ("cursor", cursor.as_str())).collect();
+        let page = service.get("/v1/monitor-events", &[&asked[..], &next].concat());
+        count += page["events"].as_array().unwrap().len();
+        cursor = page["next_cursor"].as_str().map(str::to_owned);
+        if cursor.is_none() {
+            return count;
+        }
+    }
+}
+
 #[test]
 fn earthquakes() {
     let Some(file) = shared_data::read(EARTHQUAKES) else { return };
@@ -55,6 +70,31 @@ fn earthquakes() {
     assert_eq!(find(california, "2018-02-01T00:00:00Z/2018-02-01T23:59:59.999999Z", "50").len(), 134);
     assert_eq!(find(california, "2018-02-01T00:00:00Z/P1D", "7").len(), 134);
     assert_eq!(find("bbox:170,50,-150,65", "../..", "10").len(), 136);
+    // What is found and counted is what a look at each of them finds.
+    let of = |net: &str| all.iter().filter(|event| event["attributes"]["net"] == net).count();
+    let alaska = found_by(&service, &[("attribute.net", "ak"), ("limit", "100")]);
+    assert_eq!((alaska, of("ak")), (297, 297));
+    assert_eq!(found_by(&service, &[("text", "quarry"), ("limit", "5")]), 13);
+    assert_eq!(found_by(&service, &[("text", "CASTAIC calif"), ("limit", "1000")]), 0);
+    let counted = |parameters: &[(&str, &str)]| {
+        service.get("/v1/aggregate-events", &[&[("timeline_id", "quakes"), ("limit", "1000")], parameters].concat())
+    };
+    let nets = counted(&[("by", "attribute.net")]);
+    assert_eq!((&nets["groups"][0]["key"], &nets["groups"][0]["count"]), (&json!("ci"), &json!(386)));
+    assert!(
+        nets["groups"].as_array().unwrap().iter().all(|group| group["count"] == of(group["key"].as_str().unwrap()))
+    );
+    let sum = |answer: &Value| {
+        let groups = answer["groups"].as_array().unwrap().iter();
+        groups.map(|group| group["count"].as_u64().unwrap()).sum::<u64>()
+    };
+    for by in [&[("by", "time"), ("bucket", "PT1H")][..], &[("by", "cell"), ("resolution", "5")], &[("by", "time")]] {
+        assert_eq!(sum(&counted(by)), 1_707, "{by:?}");
+    }
+    let day = [("by", "time"), ("bucket", "P1D"), ("location", california)];
+    let days = counted(&day);
+    let first = days["groups"].as_array().unwrap().iter().find(|group| group["key"] == "2018-02-01T00:00:00Z");
+    assert_eq!(first.unwrap()["count"], 134);
     let strong = all.iter().filter(|event| event["attributes"]["mag"].as_f64().is_some_and(|mag| mag >= 4.5));
     assert_eq!(strong.count(), 85);
     assert_eq!(counts(&import()), [0, 1_707, 0]);

@@ -52,7 +52,7 @@ pub(crate) fn verified(note: &str, public_key: &[u8; 32]) -> Checkpoint {
 
 /// Verifies a signed note, and returns the lines of its text. That of number `named` is the name of the key.
 pub(crate) fn verified_lines(note: &str, named: usize, public_key: &[u8; 32]) -> Vec<String> {
-    assert!(note.chars().all(|c| c == '\n' || c >= ' '), "a note has no control characters: {note:?}");
+    assert!(note.chars().all(|c| c == '\n' || c >= ' '), "a note cannot contain control characters: {note:?}");
     let (text, signatures) = note.rsplit_once("\n\n").expect("an empty line ends the text");
     let text = format!("{text}\n");
     let told: Vec<String> = text.lines().map(str::to_owned).collect();

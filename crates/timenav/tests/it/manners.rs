@@ -2,6 +2,7 @@
 
 mod operations;
 mod answers;
+mod compression;
 mod crowds;
 mod errors;
 mod fields;

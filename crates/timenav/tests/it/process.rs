@@ -45,7 +45,7 @@ fn a_second_process_on_a_folder_is_refused() {
     let (code, stdout, stderr) = run(&mut command, "");
     assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
     let expected = format!(
-        "error: the data folder {} is in use by another timenav process; stop that one, or name another folder\n",
+        "error: the data folder {} is in use by another timenav process; stop that one, or give another folder\n",
         service.data().display()
     );
     assert_eq!(stderr, expected, "one line that says what to do");

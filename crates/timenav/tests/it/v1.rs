@@ -17,6 +17,8 @@ mod monitor_paradox;
 mod detect_tampering;
 mod import_events;
 mod export_events;
+mod aggregate_events;
+mod finding;
 mod encrypt_data;
 mod decrypt_data;
 mod derivations;

@@ -28,7 +28,7 @@ pub enum DirectoryRow<'a> {
     /// An API key that was not revoked. A revocation removes the row: to make the key work again, the row
     /// must be put back, and the root tells.
     Key {
-        /// Names the key without giving it away.
+        /// The public id of the key.
         key_id: &'a KeyId,
         /// SHA-256 of the whole key.
         sha256: Hash,
@@ -58,7 +58,7 @@ pub enum DirectoryRow<'a> {
     },
     /// A session that has not ended.
     Session {
-        /// Names the session without giving it away.
+        /// The public id of the session.
         session_id: &'a SessionId,
         /// SHA-256 of the whole secret.
         sha256: Hash,

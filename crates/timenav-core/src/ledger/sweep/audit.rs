@@ -30,34 +30,34 @@ pub enum PayloadFate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SweepFaultKind {
     /// The policy that it names is not one for this class, or does not come before it.
-    #[error("it names no policy in front of it that lets go what it names")]
+    #[error("no earlier policy allows what it pruned")]
     Policy,
     /// Its cutoff is later than the policy allowed when the sweep was recorded.
     #[error("its cutoff is later than its policy allows")]
     Cutoff,
     /// It names entries that do not come before it.
-    #[error("it names entries that do not come before it")]
+    #[error("it lists entries that do not come before it")]
     Ahead,
     /// It names an entry of another class.
-    #[error("it names entry {position}, which is of another class")]
+    #[error("it lists entry {position}, which belongs to another class")]
     Class {
         /// The entry.
         position: u64,
     },
     /// It names an entry that was not recorded before its cutoff.
-    #[error("it names entry {position}, which was not recorded before its cutoff")]
+    #[error("it lists entry {position}, which was not recorded before its cutoff")]
     TooYoung {
         /// The entry.
         position: u64,
     },
     /// It names an entry that a longer policy keeps.
-    #[error("it names entry {position}, which another policy keeps for longer")]
+    #[error("it lists entry {position}, which another policy keeps longer")]
     KeptLonger {
         /// The entry.
         position: u64,
     },
     /// The leaf hashes at its positions are not those that it was made over.
-    #[error("the leaf hashes at its positions are not those that it tells of")]
+    #[error("the leaf hashes at its positions are not the ones it lists")]
     LeafHashes,
 }
 

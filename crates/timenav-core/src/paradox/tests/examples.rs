@@ -21,8 +21,8 @@ fn e01_an_effect_before_its_cause() {
     assert_eq!((paradox.severity, paradox.first, paradox.since), (Severity::High, 0, 1));
     let Witness::Edge { gap, .. } = &paradox.witness else { panic!("{paradox:?}") };
     assert_eq!(*gap, Span::from_micros(60_000_000));
-    let expected = "`b` (2020-01-01T09:59:00Z) lies before its cause `a` (2020-01-01T10:00:00Z), by 1 min as the \
-                    times are given.";
+    let expected = "`b` (2020-01-01T09:59:00Z) lies before its cause `a` (2020-01-01T10:00:00Z), by 1 min as \
+                    recorded.";
     assert_eq!(paradox.explanation, expected);
     tell(Settings { tolerance: Span::from_micros(120_000_000), ..Settings::default() }).check(&[]);
 }

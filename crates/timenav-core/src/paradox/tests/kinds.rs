@@ -53,7 +53,7 @@ fn numbers_are_missing_or_repeated() {
     assert_eq!(gap(&story), gaps);
     story.record("e", sent_by("s", "2020-01-04T00:00:00Z", Some(5)));
     assert_eq!(story.view.count(Kind::SequenceGap, Grade::Definite), 3);
-    assert_eq!(story.last.made[0].explanation, "source `s` gave the number 5 to `b` and to `e`.");
+    assert_eq!(story.last.made[0].explanation, "source `s` gave the number 5 to both `b` and `e`.");
 }
 
 #[test]

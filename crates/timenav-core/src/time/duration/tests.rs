@@ -91,8 +91,8 @@ fn zero_and_signs_are_refused() {
     for text in ["-2h", "+2h", "-PT2H", "+P1M", "PT-2H", "P-1M", "P1D-1D", "--1s", "PT+1S"] {
         check_error(text, &DurationError::Signed);
     }
-    check_message("-2h", "a duration is a positive length: write it without a sign");
-    check_message("0h", "a duration is longer than zero: the shortest is a microsecond, `0.000001s`");
+    check_message("-2h", "a duration must be positive: write it without a sign");
+    check_message("0h", "a duration must be longer than zero: the shortest is one microsecond, `0.000001s`");
     check_error("", &DurationError::Empty);
 }
 
@@ -136,8 +136,8 @@ fn units_are_named_and_in_order() {
         check_error(text, &DurationError::UnitOrder { unit });
     }
     check_message("90", "the unit of 90 is missing: write one of `w` `d` `h` `m` `s`");
-    check_message("5M", "\"5M\" is not read as a duration: write `P5M` for months, or `5m` for minutes");
-    check_message("5q", "the unit 'q' is not known there: write one of `w` `d` `h` `m` `s`");
+    check_message("5M", "\"5M\" is not a duration: write `P5M` for months, or `5m` for minutes");
+    check_message("5q", "the unit 'q' is unknown there: write one of `w` `d` `h` `m` `s`");
 }
 
 #[test]

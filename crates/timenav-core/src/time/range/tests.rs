@@ -65,7 +65,7 @@ fn ranges_with_a_duration() {
     let out = |part| RangeError::OutOfRange { part };
     check_error("9999-12-31T23:59:59.999999Z/0.000001s", &out(RangePart::End));
     check_error("P1M/-009999-01-31T00:00:00Z", &out(RangePart::Start));
-    check_message("1s/-009999-01-01T00:00:00Z", "the start of the range lies outside the years -9999 to 9999");
+    check_message("1s/-009999-01-01T00:00:00Z", "the start of the range is outside the years -9999 to 9999");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn errors_say_which_part_is_wrong_and_why() {
     );
     check_message(
         &format!("{time}/P1.5M"),
-        "the end of the range is wrong: 1.5 has a fraction: months and years are whole, as they differ in length",
+        "the end of the range is wrong: 1.5 has a fraction: months and years must be whole, as they differ in length",
     );
     let timestamp = |part, error| RangeError::Timestamp { part, error };
     check_error(&format!("{time}/tomorrow"), &timestamp(RangePart::End, TimestampError::NotATimestamp));
@@ -118,7 +118,7 @@ fn the_end_is_not_before_the_start() {
     check("2024-07-20T20:17:40Z/2024-07-20T20:17:40Z", "2024-07-20T20:17:40Z/2024-07-20T20:17:40Z");
     check_message(
         "2024-07-20T20:17:40.000001Z/2024-07-20T22:17:40+02:00",
-        "the end of the range, 2024-07-20T20:17:40Z, lies before its start, 2024-07-20T20:17:40.000001Z",
+        "the end of the range, 2024-07-20T20:17:40Z, is before its start, 2024-07-20T20:17:40.000001Z",
     );
     let (early, late) = (at("-000043-03-15T12:00:00Z"), at("2024-07-20T20:17:40Z"));
     assert!(matches!(TimeRange::new(Some(late), Some(early)), Err(RangeError::EndBeforeStart { .. })));

@@ -31,7 +31,7 @@ impl BundleCheck<'_> {
 
     pub(super) fn rotation(&mut self, note: &str) -> Result<(), String> {
         if !self.is_own() {
-            return Err("only the last layer has lines `rotation`".to_owned());
+            return Err("only the last layer can have lines `rotation`".to_owned());
         }
         self.follow(note)?;
         self.last = LastEntry::Other;
@@ -41,7 +41,7 @@ impl BundleCheck<'_> {
     /// Goes over to the next key, if both have signed the tree that ends with the rotation.
     fn follow(&mut self, note: &str) -> Result<(), String> {
         let (LastEntry::Rotation(position, rotated), Some(scan)) = (&self.last, &self.current) else {
-            return Err("a line `rotation` does not stand behind an entry that tells of one".to_owned());
+            return Err("a line `rotation` does not follow an entry about a rotation".to_owned());
         };
         let wrong = |what: String| format!("the rotation at {position}: {what}");
         let current = &self.keys.current;
@@ -53,7 +53,7 @@ impl BundleCheck<'_> {
         let checkpoint = Checkpoint::parse(parsed.text()).map_err(|error| wrong(error.to_string()))?;
         let is_here = checkpoint.size == scan.position() && checkpoint.root == scan.root();
         if checkpoint.origin != current.name() || !is_here {
-            return Err(wrong("its checkpoint is not of the entries up to it".to_owned()));
+            return Err(wrong("its checkpoint does not cover the entries up to it".to_owned()));
         }
         let next = VerifierKey::parse(&rotated.verifier_key).map_err(|error| wrong(error.to_string()))?;
         let both = [current.clone(), next];

@@ -101,14 +101,14 @@ impl Replay {
         let Some(told) = told.filter(|_| self.timeline_id != TimelineId::SYSTEM) else { return };
         self.check_size(position, told.size);
         if told.root != root {
-            let evidence = format!("the entry says that the root before it is {:?}, and it is {root:?}", told.root);
+            let evidence = format!("the entry says the root before it is {:?}, but it is {root:?}", told.root);
             self.findings.add(FindingKind::StateMismatch, Some(position), evidence);
         }
     }
 
     fn check_size(&mut self, position: u64, size: u64) {
         if size != position {
-            let evidence = format!("the entry says that there are {size} before it");
+            let evidence = format!("the entry says there are {size} before it");
             self.findings.add(FindingKind::StateMismatch, Some(position), evidence);
         }
     }

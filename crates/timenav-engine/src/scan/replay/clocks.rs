@@ -14,8 +14,7 @@ impl Replay {
         let Some(clock) = self.clock.as_ref().filter(|_| self.blind.is_none()) else { return };
         let expected = clock.now(recorded_at).to_string();
         if expected != record.clock_time {
-            let evidence =
-                format!("the entry says that the clock showed {}, and it showed {expected}", record.clock_time);
+            let evidence = format!("the entry says the clock showed {}, but it showed {expected}", record.clock_time);
             self.findings.add(FindingKind::ClockDiscontinuity, Some(position), evidence);
         }
     }
@@ -28,7 +27,7 @@ impl Replay {
             let steps = u64::from(told.is_change());
             if clock.generation != before.generation + steps || (steps == 0 && clock != *before) {
                 let evidence = format!(
-                    "the clock went from generation {} to {}, which no single change does",
+                    "the clock went from generation {} to {} in a single change",
                     before.generation, clock.generation
                 );
                 self.findings.add(FindingKind::ClockDiscontinuity, Some(position), evidence);

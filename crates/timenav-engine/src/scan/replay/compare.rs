@@ -19,19 +19,19 @@ impl Replay {
             let told = self.told.get(&position).or_else(|| self.told_later.get(&position));
             let evidence = match told.filter(|erased| erased.is_event) {
                 Some(_) if is_event => continue,
-                Some(_) => "the payload is gone, and what says that it was erased is about events, and this is none",
-                None => "the payload is gone, and no entry says that it was erased",
+                Some(_) => "the payload is gone, but the erasure that lists it is about events, and this is not one",
+                None => "the payload is gone, but no entry says it was erased",
             };
             self.findings.add(FindingKind::PayloadMismatch, Some(position), evidence);
         }
         for position in self.gone.reads_unnamed() {
-            let evidence = "single reads are gone, and no entry says that they were erased";
+            let evidence = "single reads are gone, but no entry says they were erased";
             self.findings.add(FindingKind::PayloadMismatch, Some(position), evidence);
         }
         for (position, by) in &self.data_gone {
             let told = self.told.get(position).or_else(|| self.told_later.get(position));
             if told.is_none_or(|erased| erased.is_event || erased.by != *by) {
-                let evidence = "table data_records: the record is erased, and no entry says so";
+                let evidence = "table data_records: the record is erased, but no entry says so";
                 self.findings.add(FindingKind::StateMismatch, Some(*position), evidence);
             }
         }
@@ -39,8 +39,7 @@ impl Replay {
             let is_gone =
                 if erased.is_event { self.gone.contains(*position) } else { self.data_gone.contains_key(position) };
             if !is_gone {
-                let evidence =
-                    format!("the entry at position {} says that this was erased, and it is there", erased.by);
+                let evidence = format!("the entry at position {} says this was erased, but it is there", erased.by);
                 self.findings.add(FindingKind::StateMismatch, Some(*position), evidence);
             }
         }
@@ -76,7 +75,7 @@ impl Replay {
         let mut differs = |what: &str, expected: String, found: String| {
             if expected != found {
                 let evidence =
-                    format!("table timelines, {}: {what} is {found}, and the entries make it {expected}", head.id);
+                    format!("table timelines, {}: {what} is {found}, but the entries lead to {expected}", head.id);
                 self.findings.add(FindingKind::StateMismatch, None, evidence);
             }
         };
@@ -88,24 +87,24 @@ impl Replay {
         }
         if self.from_the_start {
             let created = self.first_recorded_at.map_or_else(String::new, |at| at.to_string());
-            differs("the time of its making", created, head.created_at.to_string());
+            differs("the time of its creation", created, head.created_at.to_string());
             differs("the count of events", events_count.to_string(), head.events_count.to_string());
             differs("the count of anchors", self.anchors_count.to_string(), head.anchors_count.to_string());
             differs("the entry of the clock", self.clock_entry.to_string(), head.clock_entry.to_string());
             differs("the count of overrides", overrides_count.to_string(), head.overrides_count.to_string());
-            differs("who made it", self.first_actor.clone().unwrap_or_default(), head.created_by.to_string());
+            differs("who created it", self.first_actor.clone().unwrap_or_default(), head.created_by.to_string());
             differs("the count of sealed records", self.data_count.to_string(), head.data_count.to_string());
             let size = self.fork.as_ref().map(|fork| fork.size);
-            differs("whose entries it begins with", format!("{:?}", self.origins), format!("{:?}", head.origins));
+            differs("whose entries it starts with", format!("{:?}", self.origins), format!("{:?}", head.origins));
             let is_handed_over = self.handed_over.is_some();
             differs("whether it was handed over", is_handed_over.to_string(), head.is_handed_over.to_string());
             let shown = |at: Option<Instant<Wall>>| at.map_or_else(|| "never".to_owned(), |at| at.to_string());
-            differs("when it ends by itself", shown(self.expires_at), shown(head.expires_at));
+            differs("when it expires", shown(self.expires_at), shown(head.expires_at));
             differs("where it was forked", format!("{size:?}"), format!("{:?}", head.fork.map(|fork| fork.size)));
         }
         if let Some(permissions) = self.permissions.as_ref().filter(|permissions| **permissions != *head.permissions) {
             let evidence = format!(
-                "table permissions, {}: {:?}, and the entries make them {permissions:?}",
+                "table permissions, {}: {:?}, but the entries lead to {permissions:?}",
                 head.id, head.permissions
             );
             self.findings.add(FindingKind::StateMismatch, None, evidence);

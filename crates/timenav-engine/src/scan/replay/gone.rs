@@ -58,7 +58,7 @@ impl Gone {
         findings: &mut Findings,
     ) {
         if !erased.is_possible_at(by) {
-            findings.add(FindingKind::StateMismatch, Some(by), "it names entries that do not come before it");
+            findings.add(FindingKind::StateMismatch, Some(by), "it lists entries that do not come before it");
             return;
         }
         for (from, to) in erased.versions.as_slice().iter().chain(erased.interventions.as_slice()) {
@@ -70,12 +70,12 @@ impl Gone {
                 next += 1;
                 gone.is_named = true;
                 if !gone.is_event {
-                    let evidence = format!("the entry at position {by} says that this was erased, and it is no event");
+                    let evidence = format!("the entry at position {by} says this was erased, but it is not an event");
                     findings.add(FindingKind::PayloadMismatch, Some(*position), evidence);
                 }
             }
             if next <= *to {
-                let evidence = format!("the entry at position {by} says that this was erased, and it is there");
+                let evidence = format!("the entry at position {by} says this was erased, but it is there");
                 findings.add(FindingKind::StateMismatch, Some(next), evidence);
             }
         }

@@ -52,7 +52,7 @@ impl Replay {
         let mut differs = |what: &str, expected: i64, kept: i64| {
             if expected != kept {
                 let evidence =
-                    format!("table entries, {position}: {what} is {kept}, and the entries make it {expected}");
+                    format!("table entries, {position}: {what} is {kept}, but the entries lead to {expected}");
                 self.findings.add(FindingKind::StateMismatch, Some(position), evidence);
             }
         };

@@ -37,8 +37,8 @@ impl SigningKeys {
         // A rotation that was cut off is told again, by the key that signed all the while.
         if let Some(before) = self.0.as_ref().filter(|before| retired != before.retired && retired != before.new) {
             let evidence = format!(
-                "the entry says that the key with the id {} was retired, and the entry at {} that the one with the id {} \
-                 signs",
+                "the entry says that the key with the id {} was retired, but the entry at {} says that the one with \
+                 the id {} signs",
                 retired.id(),
                 before.position,
                 before.new.id()
@@ -57,7 +57,7 @@ impl Replay {
         let Some(Rotated { position, retired, new }) = &self.signing_keys.0 else { return };
         if self.blind.is_none() && current != new && current != retired {
             let evidence = format!(
-                "the entry says that the key `{}` with the id {} signs from here on, and the one that is trusted to sign \
+                "the entry says that the key `{}` with the id {} signs from here on, but the one trusted to sign \
                  today is `{}` with the id {}",
                 new.name(),
                 new.id(),

@@ -24,8 +24,8 @@ impl Replay {
             .any(|signed| statement.verify(signed.signature, current, request.verify).is_ok());
         if !is_signed {
             let evidence = format!(
-                "table timelines, {}: the head statement is not one that the key with the id {} has signed for what the \
-                 entries make",
+                "table timelines, {}: the head statement was not signed by the key with the id {} for what the \
+                 entries lead to",
                 self.timeline_id,
                 current.id()
             );

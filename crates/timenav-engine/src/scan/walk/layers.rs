@@ -28,7 +28,7 @@ impl Way<'_, '_> {
         let (mut next, mut count) = (Some(newest), 0);
         while let Some(layer) = next.take() {
             let Some(ended) = self.request.source.ended(&layer).await? else {
-                let evidence = format!("there is no timeline `{layer}`, which this one came here with");
+                let evidence = format!("there is no timeline `{layer}`, which this one came with");
                 self.findings.add(FindingKind::StateMismatch, Some(0), evidence);
                 break;
             };
@@ -94,7 +94,7 @@ impl Way<'_, '_> {
         let (source, key, size) = (self.request.source, ended.key, ended.size);
         if self.erased_later(&ended.id).await? {
             self.not_checked.push(format!(
-                "Contents of `{}` are gone that later entries erased, which only the bundle shows that it came in.",
+                "Contents of `{}` were erased by later entries; only the bundle it was adopted from proves that.",
                 ended.id
             ));
         } else {
@@ -118,7 +118,7 @@ impl Way<'_, '_> {
             ("data_records", data, replay.data_count()),
         ];
         for (table, found, made) in pairs.into_iter().filter(|(_, found, made)| found != made) {
-            let evidence = format!("table {table} has {found} rows, and entries made {made}");
+            let evidence = format!("table {table} has {found} rows, but entries created {made}");
             replay.findings.add(FindingKind::StateMismatch, None, evidence);
         }
         Ok(())

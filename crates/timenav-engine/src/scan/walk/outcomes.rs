@@ -30,8 +30,7 @@ impl Way<'_, '_> {
             };
             let count = kept.iter().filter(is_from_before).count();
             if count > 0 {
-                let evidence =
-                    format!("table outcomes: {count} kept answers are there, which the entry says are forgotten");
+                let evidence = format!("table outcomes: {count} answers are kept that the entry says are forgotten");
                 self.findings.add(FindingKind::StateMismatch, Some(*position), evidence);
             }
         }

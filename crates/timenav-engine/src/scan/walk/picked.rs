@@ -55,7 +55,7 @@ impl Way<'_, '_> {
             }
         }
         for position in missing.positions() {
-            let evidence = "the payload is gone, and no sweep let it go";
+            let evidence = "the payload is gone, but no sweep pruned it";
             self.findings.add(FindingKind::PayloadMismatch, Some(position), evidence);
         }
         Ok(let_go)

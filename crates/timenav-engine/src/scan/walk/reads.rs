@@ -21,7 +21,7 @@ impl Way<'_, '_> {
             });
             if !is_gone {
                 let evidence =
-                    format!("it says that reads of the entry at position {position} were erased, and they were not");
+                    format!("it says that reads of the entry at position {position} were erased, but they were not");
                 self.findings.add(FindingKind::StateMismatch, Some(by), evidence);
             }
         }

@@ -47,7 +47,7 @@ impl Way<'_, '_> {
                 continue;
             }
             let table = if is_policy { "policies" } else { "sweeps" };
-            let evidence = format!("table {table}, {position}: no entry made this row");
+            let evidence = format!("table {table}, {position}: no entry created this row");
             self.findings.add(FindingKind::StateMismatch, Some(position), evidence);
         }
         self.findings.append(ledger.into_findings());

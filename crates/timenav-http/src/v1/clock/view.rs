@@ -8,16 +8,16 @@ use utoipa::ToSchema;
 use crate::answer::{Changed, LedgerBody, created_first};
 use crate::v1::resolved::ResolvedBody;
 
-/// A clock, with all that is needed to compute its time without asking again: while it runs,
-/// `origin_virtual + (host time - origin_host) * rate`; while it is paused, `origin_virtual`.
+/// A clock, with everything needed to compute its time without another request: while it runs, `origin_virtual + (host
+/// time - origin_host) * rate`; while it is paused, `origin_virtual`.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ClockBody {
-    /// What happened, in a sentence. Absent where the clock is part of a larger answer.
+    /// A sentence that says what happened. Absent if the clock is part of a larger response.
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<String>,
-    /// Whose clock it is.
+    /// The timeline of the clock.
     timeline_id: String,
-    /// `true` where there was no timeline of that name, and this created it. Absent otherwise.
+    /// `true` if this request created the timeline. Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     timeline_created: Option<bool>,
     /// What the clock shows.
@@ -25,33 +25,33 @@ pub(crate) struct ClockBody {
     /// After a fast-forward or a rewind: what the clock shows.
     #[serde(skip_serializing_if = "Option::is_none")]
     new_time: Option<String>,
-    /// After a pause: the moment at which time stands.
+    /// After a pause: the moment the clock was paused at.
     #[serde(skip_serializing_if = "Option::is_none")]
     paused_at: Option<String>,
-    /// Whether virtual time passes: `running` or `paused`.
+    /// Whether the clock is `running` or `paused`.
     #[schema(value_type = String)]
     state: &'static str,
-    /// Virtual seconds in a host second.
+    /// Virtual seconds per host second.
     rate: f64,
-    /// The place last travelled to.
+    /// The place last traveled to.
     #[schema(required)]
     location: Option<String>,
-    /// What the clock shows in the zone of its location, where that is known.
+    /// The clock's time in the zone of its location, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     local_time: Option<String>,
     /// Counts changes of this clock.
     generation: u64,
-    /// Host time from which the clock runs, or since which it stands.
+    /// Host time since which the clock has been running or paused.
     origin_host: String,
     /// Virtual time at `origin_host`.
     origin_virtual: String,
     /// After a return: the anchor.
     #[serde(skip_serializing_if = "Option::is_none")]
     anchor_id: Option<String>,
-    /// After a travel to a place by its name: which place that is, or that none is known.
+    /// After traveling to a place by name: how the name was resolved.
     #[serde(skip_serializing_if = "Option::is_none")]
     location_resolved: Option<ResolvedBody>,
-    /// After a change: where it stands in the ledger.
+    /// After a change: its place in the ledger.
     #[serde(skip_serializing_if = "Option::is_none")]
     ledger: Option<LedgerBody>,
 }
@@ -137,14 +137,14 @@ impl ClockBody {
 fn sentence(operation: Operation<'_>, now: &str, state: &str, changed: bool) -> String {
     match (operation, changed) {
         (Operation::Read, _) => format!("The clock shows {now} and is {state}."),
-        (Operation::Travel, _) => format!("Travelled to {now}; the clock is {state}."),
+        (Operation::Travel, _) => format!("Traveled to {now}; the clock is {state}."),
         (Operation::Pause, true) => format!("Time is paused at {now}."),
-        (Operation::Pause, false) => format!("Time was paused already, at {now}."),
-        (Operation::Resume, true) => format!("Time goes on from {now}."),
-        (Operation::Resume, false) => format!("Time was running already; it is {now}."),
+        (Operation::Pause, false) => format!("Time was already paused, at {now}."),
+        (Operation::Resume, true) => format!("Time resumed at {now}."),
+        (Operation::Resume, false) => format!("Time was already running; it is {now}."),
         (Operation::Shift, _) => format!("The clock now shows {now} and is {state}."),
-        (Operation::SetRate, true) => format!("The rate is changed; the clock shows {now} and is {state}."),
-        (Operation::SetRate, false) => format!("The clock had that rate already; it shows {now} and is {state}."),
+        (Operation::SetRate, true) => format!("The rate was changed; the clock shows {now} and is {state}."),
+        (Operation::SetRate, false) => format!("The clock already had that rate; it shows {now} and is {state}."),
         (Operation::Return { .. }, _) => format!("Returned to the anchor at {now}; the clock is {state}."),
     }
 }

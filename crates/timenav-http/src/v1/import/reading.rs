@@ -75,9 +75,9 @@ fn read(source: &Source, mut input: Input, sender: &mpsc::Sender<Handed>) {
             ControlFlow::Break(())
         }
     };
-    let Source { format, mapping, is_packed, .. } = source;
-    let end = if *is_packed {
-        timenav_import::read(*format, mapping, timenav_import::unpacked(&mut input), &mut hand_over)
+    let Source { format, mapping, packing, .. } = source;
+    let end = if let Some(packing) = packing {
+        timenav_import::read(*format, mapping, timenav_import::unpacked(*packing, &mut input), &mut hand_over)
     } else {
         timenav_import::read(*format, mapping, &mut input, &mut hand_over)
     };

@@ -3,7 +3,7 @@
 use axum::body::Body;
 use http::{HeaderMap, header};
 use timenav_core::ids::UserId;
-use timenav_import::{Format, Mapping, RecordError, cloud_event_of_parts};
+use timenav_import::{Format, Mapping, Packing, RecordError, cloud_event_of_parts};
 
 use crate::body::Rooms;
 use crate::params::is_utf_8;
@@ -17,7 +17,7 @@ const CLOUD_EVENT_VERSION: &str = "ce-specversion";
 pub(super) struct Source {
     pub(super) format: Format,
     pub(super) mapping: Mapping,
-    pub(super) is_packed: bool,
+    pub(super) packing: Option<Packing>,
     /// Whether the headers are the event and the body is its data.
     pub(super) is_binary_cloud_event: bool,
 }
@@ -25,21 +25,24 @@ pub(super) struct Source {
 impl Source {
     /// Understands the request.
     pub(super) fn new(named: Option<&str>, map: Option<&str>, headers: &HeaderMap) -> Result<Self, Failure> {
-        let is_packed = is_packed(headers)?;
+        let packing = packing(headers)?;
         let mapping = mapping(map)?;
         // A body that is events says so itself; then other headers say nothing.
         let tells_events = content_type(headers).and_then(Format::from_content_type).is_some();
         let is_binary_cloud_event = headers.contains_key(CLOUD_EVENT_VERSION)
             && named.is_none_or(|named| named == Format::CloudEvents.as_str())
             && !tells_events;
-        if is_binary_cloud_event && is_packed {
-            return Err(Failure::invalid("Content-Encoding", "the data of a CloudEvent in binary mode is not packed"));
+        if is_binary_cloud_event && packing.is_some() {
+            return Err(Failure::invalid(
+                "Content-Encoding",
+                "the data of a CloudEvent in binary mode cannot be compressed",
+            ));
         }
         if !is_binary_cloud_event && !content_type(headers).is_none_or(is_utf_8) {
             return Err(Failure::MediaType { expected: "…; charset=utf-8", of_query: false });
         }
         let format = if is_binary_cloud_event { Format::CloudEvents } else { format(named, headers)? };
-        Ok(Self { format, mapping, is_packed, is_binary_cloud_event })
+        Ok(Self { format, mapping, packing, is_binary_cloud_event })
     }
 }
 
@@ -47,14 +50,19 @@ fn content_type(headers: &HeaderMap) -> Option<&str> {
     headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok())
 }
 
-/// Returns whether the body is packed in the one way that is known here.
-fn is_packed(headers: &HeaderMap) -> Result<bool, Failure> {
+/// Returns how the body is packed, if it is.
+fn packing(headers: &HeaderMap) -> Result<Option<Packing>, Failure> {
     let mut given = headers.get_all(header::CONTENT_ENCODING).iter();
-    match (given.next(), given.next()) {
-        (None, _) => Ok(false),
-        (Some(one), None) if one.as_bytes().eq_ignore_ascii_case(b"gzip") => Ok(true),
-        (Some(one), None) if one.as_bytes().eq_ignore_ascii_case(b"identity") => Ok(false),
-        (Some(_), _) => Err(Failure::invalid("Content-Encoding", "files are unpacked from `gzip`, and nothing else")),
+    let one = match (given.next(), given.next()) {
+        (None, _) => return Ok(None),
+        (Some(one), None) => one.as_bytes(),
+        (Some(_), Some(_)) => b"",
+    };
+    let named = |packing: &Packing| one.eq_ignore_ascii_case(packing.as_str().as_bytes());
+    match Packing::ALL.into_iter().find(named) {
+        None if one.eq_ignore_ascii_case(b"identity") => Ok(None),
+        None => Err(Failure::invalid("Content-Encoding", "compress a file once, with `gzip` or `zstd`")),
+        packing => Ok(packing),
     }
 }
 
@@ -86,7 +94,7 @@ fn format(named: Option<&str>, headers: &HeaderMap) -> Result<Format, Failure> {
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     content_type.and_then(Format::from_content_type).ok_or_else(|| {
         let all = Format::ALL.map(Format::as_str).join(", ");
-        let detail = format!("name the format of the file, as in `?format=csv`; there are {all}");
+        let detail = format!("give the format of the file, as in `?format=csv`: {all}");
         Failure::Parameter(ParameterFault { kind: FaultKind::Missing, path: "format".to_owned(), detail })
     })
 }

@@ -21,18 +21,18 @@ use crate::{same_origin, session_cookie};
 /// What has no place in an address: those are kept in logs along the way.
 const SECRETS: [&str; 2] = ["password", "current_password"];
 
-/// A password to be set.
+/// A password to set.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PasswordRequest {
-    /// Whose; the caller's if it is left out. Passwords of others are an operator's business.
+    /// The user. Defaults to the caller; only operators can name others.
     #[schema(value_type = Option<String>, format = "id", example = "alice")]
     user_id: Option<Text<UserId>>,
-    /// The new password: at least 8 characters, none of the most common ones, and not the user's name.
+    /// The new password: at least 8 characters, not one of the most common ones, and not the user's name.
     #[schema(value_type = String, min_length = 8, max_length = 1_024, format = Password)]
     #[serde(deserialize_with = "password")]
     password: Password,
-    /// The password before it, which a session shows again to change its user's own.
+    /// The current password. Required to change your own password in a session.
     #[schema(value_type = Option<String>, min_length = 1, max_length = 1_024, format = Password)]
     #[serde(default, deserialize_with = "maybe_password")]
     current_password: Option<Password>,
@@ -41,9 +41,9 @@ pub(crate) struct PasswordRequest {
 /// A password that was set.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PasswordSetBody {
-    /// What happened, in a sentence.
+    /// A sentence that says what happened.
     status: String,
-    /// Whose password it is.
+    /// The user whose password it is.
     user_id: String,
 }
 
@@ -71,7 +71,7 @@ impl FromRequestParts<App> for Asking {
             in_address: named.find_map(|name| SECRETS.into_iter().find(|secret| *secret == name)),
         };
         match asking.in_address {
-            Some(name) => Err(Failure::invalid(name, "send it in the body: addresses are kept in logs along the way")),
+            Some(name) => Err(Failure::invalid(name, "send it in the body: URLs are logged along the way")),
             None => Ok(asking),
         }
     }
@@ -103,19 +103,19 @@ pub(crate) async fn set_password(
     }
     let request = timenav_engine::PasswordRequest { user_id: user_id.map(|text| text.0), password, current };
     let user_id = app.engine.set_password(&caller, request).await?;
-    let status = format!("The password of `{user_id}` is set, and other sessions of theirs have ended.");
+    let status = format!("The password of `{user_id}` was set, and their other sessions were ended.");
     Ok(Json(PasswordSetBody { status, user_id: user_id.to_string() }))
 }
 
 /// Reads a password. What is none is not repeated in the answer, as it may nearly be one.
 pub(crate) fn password<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Password, D::Error> {
     let text = String::deserialize(deserializer).map(Zeroizing::new);
-    let text = text.map_err(|_| de::Error::custom("a password is a text"))?;
+    let text = text.map_err(|_| de::Error::custom("a password must be a string"))?;
     Password::new(text).map_err(de::Error::custom)
 }
 
 fn maybe_password<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Password>, D::Error> {
     let text = Option::<String>::deserialize(deserializer).map(|text| text.map(Zeroizing::new));
-    let text = text.map_err(|_| de::Error::custom("a password is a text"))?;
+    let text = text.map_err(|_| de::Error::custom("a password must be a string"))?;
     text.map(Password::new).transpose().map_err(de::Error::custom)
 }

@@ -8,7 +8,9 @@ use proptest::sample::{Index, select};
 use timenav_core::event::EventDraft;
 use timenav_core::place::{Area, BBox, Cell, Geo, LocationQuery, Point, Shape, cells_of};
 use timenav_core::time::{Instant, TimeRange, Virtual};
-use timenav_engine::{EventQuery, EventRow, OneFact as _, Pattern, Store, StoredEvent, TimelineKey};
+use timenav_engine::{
+    EventFilter, EventPlace, EventQuery, EventRow, FilterTexts, OneFact as _, Pattern, Store, StoredEvent, TimelineKey,
+};
 
 use crate::backend::{Backend, on_each_backend};
 use crate::cases::check_cases;
@@ -19,6 +21,8 @@ on_each_backend!(
     check_pages_show_each_event_once,
     check_runs_longer_than_any_block,
     check_known_events,
+    check_what_passes_a_filter,
+    check_many_hidden_events,
 );
 
 /// An event and where it stands, apart from its position.
@@ -32,6 +36,7 @@ struct Asked {
     as_of: Index,
     after: Option<(End, Index)>,
     items_max: usize,
+    newest_first: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -108,8 +113,16 @@ fn ends() -> impl Strategy<Value = End> + Clone {
 
 fn questions() -> impl Strategy<Value = Vec<Asked>> {
     let after = prop::option::of((ends(), any::<Index>()));
-    let one = (places(), (ends(), ends()), any::<Index>(), after, 1..50_usize)
-        .prop_map(|(place, range, as_of, after, items_max)| Asked { place, range, as_of, after, items_max });
+    let one = (places(), (ends(), ends()), any::<Index>(), after, 1..50_usize, any::<bool>()).prop_map(
+        |(place, range, as_of, after, items_max, newest_first)| Asked {
+            place,
+            range,
+            as_of,
+            after,
+            items_max,
+            newest_first,
+        },
+    );
     prop::collection::vec(one, 24)
 }
 
@@ -176,6 +189,7 @@ impl Asked {
                 (time, 0, at.index(usize::try_from(size).unwrap()) as u64)
             }),
             items_max: self.items_max,
+            newest_first: self.newest_first,
         }
     }
 }
@@ -189,11 +203,13 @@ fn fits(row: &EventRow, query: &EventQuery) -> bool {
 
 /// What a query must answer: looks at every event.
 fn expected(rows: &[EventRow], query: &EventQuery) -> Vec<StoredEvent> {
+    let is_after = |place: EventPlace| {
+        query.after.is_none_or(|after| if query.newest_first { place < after } else { place > after })
+    };
     let mut found: Vec<StoredEvent> = rows
         .iter()
         .filter(|row| row.position < query.layers[0].as_of && query.range.contains(row.columns.time))
-        .filter(|row| fits(row, query))
-        .filter(|row| query.after.is_none_or(|after| (row.columns.time, 0, row.position) > after))
+        .filter(|row| fits(row, query) && is_after((row.columns.time, 0, row.position)))
         .map(|row| StoredEvent {
             time: row.columns.time,
             layer: 0,
@@ -202,6 +218,9 @@ fn expected(rows: &[EventRow], query: &EventQuery) -> Vec<StoredEvent> {
         })
         .collect();
     found.sort_by_key(|event| (event.time, event.position));
+    if query.newest_first {
+        found.reverse();
+    }
     found.truncate(query.items_max);
     found
 }
@@ -314,10 +333,76 @@ async fn check_runs_longer_than_any_block(backend: &dyn Backend) {
                 range: TimeRange::new(Some(moment(3)), Some(moment(97))).unwrap(),
                 after: Some((moment(3), 0, 17)),
                 items_max,
+                newest_first: false,
             };
             assert_eq!(store.events(query.clone()).await.unwrap(), expected(&rows, &query), "{query:#?}");
         }
     }
+}
+
+/// Pages of those that pass are all that pass, in either order, however little is looked through at a time.
+async fn check_what_passes_a_filter(backend: &dyn Backend) {
+    let store = backend.open();
+    let last_key = AtomicI64::new(0);
+    let texts = select(vec!["paris", "new o", "nothing"]);
+    let strategy = (events(), questions(), 1..40_usize, texts, prop::option::of(-6..6_i64));
+    check_cases(40, &strategy, async |(made, questions, searched_max, text, until)| {
+        let key = last_key.fetch_add(1, Ordering::Relaxed) + 1;
+        let (ledger, rows) = record(&*store, key, made).await;
+        let texts = FilterTexts { text: Some(text.to_owned()), ..FilterTexts::default() };
+        let filter = EventFilter::new(texts).unwrap();
+        let filter = Arc::new(until.map_or_else(|| filter.clone(), |until| filter.seen_until(moment(until))));
+        for asked in questions.into_iter().take(8) {
+            let mut query = asked.query(ledger.head.key, &rows, ledger.size());
+            query.items_max = usize::MAX >> 1;
+            let mut searched = expected(&rows, &query);
+            searched.retain(|event| until.is_none_or(|until| event.time <= moment(until)));
+            let all: Vec<_> = searched.iter().filter(|event| filter.passes(&event.content)).cloned().collect();
+            query.items_max = asked.items_max;
+            let (mut found, mut count) = (Vec::new(), 0);
+            loop {
+                let page = store.events_passing(query.clone(), Arc::clone(&filter), searched_max).await.unwrap();
+                assert!(page.searched <= searched_max && page.events.len() <= query.items_max, "{page:?}");
+                // Where a page is full, it ends with an event that is not hidden: its place is told to whoever asks.
+                let is_full = page.searched == searched_max || page.events.len() == query.items_max;
+                let is_shown = |place: EventPlace| until.is_none_or(|until| place.0 <= moment(until));
+                assert!(!is_full || page.searched_to.is_some_and(is_shown), "{page:?}");
+                count += page.searched;
+                found.extend(page.events);
+                let Some(next) = page.searched_to else { break };
+                query.after = Some(next);
+            }
+            assert_eq!((found, count), (all, searched.len()), "{query:#?}");
+        }
+    });
+}
+
+/// What is seen comes after more hidden events than are looked at at once, and none of these counts.
+async fn check_many_hidden_events(backend: &dyn Backend) {
+    let store = backend.open();
+    let made = (0..2_502_i64).map(|number| (moment(if number % 1_251 == 0 { 0 } else { 7 }), None, None));
+    let (ledger, rows) = record(&*store, 1, made.collect()).await;
+    let filter = Arc::new(EventFilter::new(FilterTexts::default()).unwrap().seen_until(moment(6)));
+    let mut query = EventQuery {
+        layers: layer(ledger.head.key, ledger.size()),
+        patterns: vec![Pattern::Location(LocationQuery::Anywhere)],
+        range: TimeRange::new(None, None).unwrap(),
+        after: None,
+        items_max: 10,
+        newest_first: true,
+    };
+    let (mut pages, mut found, mut searched) = (0, Vec::new(), 0);
+    loop {
+        let page = store.events_passing(query.clone(), Arc::clone(&filter), 5).await.unwrap();
+        (pages, searched) = (pages + 1, searched + page.searched);
+        found.extend(page.events.into_iter().map(|event| event.position));
+        let Some(next) = page.searched_to else { break };
+        query.after = Some(next);
+    }
+    let shown = |row: &&EventRow| row.columns.time == moment(0);
+    let expected: Vec<u64> = rows.iter().filter(shown).map(|row| row.position).rev().collect();
+    assert_eq!((pages, searched, expected.len()), (3, 2, 2));
+    assert_eq!(found, expected);
 }
 
 async fn check_known_events(backend: &dyn Backend) {

@@ -2,6 +2,8 @@
 //!
 //! Every refusal is one entry, `unauthorized_access_attempt`, where it was aimed.
 
+use std::sync::Arc;
+
 use timenav_core::access::{RestrictionLevel, Scope};
 use timenav_core::as_of::AsOf;
 use timenav_core::clock::{ClockCommand, Rate};
@@ -173,6 +175,8 @@ fn everything() -> MonitorEvents {
         location: LocationQuery::Anywhere,
         range: TimeRange::everything(),
         as_of: None,
+        filter: Arc::default(),
+        newest_first: false,
         items_max: 10,
         cursor: None,
     }

@@ -33,7 +33,7 @@ async fn so_many_timelines_of_one_user_and_no_more() {
     let house = House::with(Options { timelines_per_user_max: 3, ..House::new().options });
     let mut home = house.open().await;
     let (ada, bob) = (home.user("ada", false).await, home.user("bob", false).await);
-    let expected = r#"LimitReached { what: "timelines that you have made", max: 3 }"#;
+    let expected = r#"LimitReached { what: "timelines that you created", max: 3 }"#;
     let make = async |home: &Home<'_>, who: &Caller, name: &str| {
         told(&home.engine.create_timeline(who, timeline_id(name), None).await)
     };

@@ -108,7 +108,7 @@ async fn what_is_missing_and_was_not_erased_ends_it() {
     drop(database);
     let home = house.open().await;
     let refused = rest(&mut export(&home).await).await;
-    let damaged = "Damaged(\"what belongs to entry 7 of `main` is missing, and was not erased\")";
+    let damaged = "Damaged(\"the contents of entry 7 of `main` are missing, but were not erased\")";
     assert_eq!(told(&refused), damaged);
     home.engine.close().await;
 }

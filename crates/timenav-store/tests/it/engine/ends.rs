@@ -46,6 +46,8 @@ fn all_events(timeline: &str) -> MonitorEvents {
         location: LocationQuery::Anywhere,
         range: TimeRange::everything(),
         as_of: None,
+        filter: Arc::default(),
+        newest_first: false,
         items_max: 100,
         cursor: None,
     }

@@ -105,6 +105,8 @@ async fn a_store_that_cannot_be_read_refuses_what_needs_it() {
         location: LocationQuery::Anywhere,
         range: TimeRange::everything(),
         as_of: None,
+        filter: Arc::default(),
+        newest_first: false,
         items_max: 5,
         cursor: None,
     };

@@ -99,7 +99,7 @@ async fn live_keys_are_counted_and_listed_newest_first() {
         last = Some(home.engine.create_api_key(&ada, request(None), None).await.unwrap());
     }
     let refused = home.engine.create_api_key(&ada, request(None), None).await;
-    assert_eq!(told(&refused), r#"LimitReached { what: "live keys of this user", max: 100 }"#);
+    assert_eq!(told(&refused), r#"LimitReached { what: "active keys of this user", max: 100 }"#);
     let last = last.unwrap();
     let (keys, next) = home.engine.api_keys(&ada, None, 100, None).await.unwrap();
     assert_eq!(next, None);

@@ -53,7 +53,7 @@ async fn a_request_is_taken_as_a_whole_or_not_at_all() {
         (vec![draft("c", "x"), draft("a", "y")], r#"EventExists { event_id: "a", index: 1, differs: true }"#),
         (
             vec![draft("c", "x"), draft("c", "x")],
-            "Invalid { field: \"1/event_id\", detail: \"the id `c` stands twice in the request\" }",
+            "Invalid { field: \"1/event_id\", detail: \"the id `c` appears twice in the request\" }",
         ),
     ] {
         assert_eq!(told(&record(drafts).await), expected);

@@ -1,5 +1,7 @@
 //! A timeline's events as they should be, kept beside the engine with every state there was.
 
+use std::sync::Arc;
+
 use std::collections::BTreeMap;
 
 use timenav_core::as_of::AsOf;
@@ -109,6 +111,8 @@ pub(super) async fn page(
             location: LocationQuery::Anywhere,
             range: TimeRange::everything(),
             as_of: as_of.clone().map(|as_of| (format!("{as_of:?}"), as_of)),
+            filter: Arc::default(),
+            newest_first: false,
             items_max,
             cursor,
         };

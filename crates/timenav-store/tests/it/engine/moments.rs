@@ -24,6 +24,8 @@ fn at(place: &str) -> MonitorEvents {
         location: LocationQuery::Named(place.to_owned()),
         range: TimeRange::everything(),
         as_of: None,
+        filter: Arc::default(),
+        newest_first: false,
         items_max: 5,
         cursor: None,
     }

@@ -1,5 +1,7 @@
 //! Pages show each item once, whatever happens meanwhile, and only to who asked.
 
+use std::sync::Arc;
+
 use timenav_core::event::EventDraft;
 use timenav_core::limits::ANCHORS_PER_TIMELINE_MAX;
 use timenav_core::place::LocationQuery;
@@ -16,6 +18,8 @@ fn asked(range: TimeRange<timenav_core::time::Virtual>, cursor: Option<String>) 
         location: LocationQuery::Anywhere,
         range,
         as_of: None,
+        filter: Arc::default(),
+        newest_first: false,
         items_max: 7,
         cursor,
     }

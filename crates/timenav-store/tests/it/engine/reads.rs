@@ -1,5 +1,7 @@
 //! Every read is an entry too: before it is answered, or soon after.
 
+use std::sync::Arc;
+
 use timenav_core::clock::ClockCommand;
 use timenav_core::place::LocationQuery;
 use timenav_core::time::TimeRange;
@@ -23,6 +25,8 @@ async fn read_in_every_way(home: &Home<'_>) -> Vec<String> {
         location: LocationQuery::Named("New \"Orleans\"".to_owned()),
         range: TimeRange::everything(),
         as_of: None,
+        filter: Arc::default(),
+        newest_first: false,
         items_max: 5,
         cursor: None,
     };

@@ -66,7 +66,7 @@ async fn an_entry_under_another_name_than_that_of_its_key() {
         rewrite(connection, MAIN, 300, |record, _| record.actor = "ada".into());
     })
     .await;
-    check_unauthorized(&scan, 300, "is one of `admin`");
+    check_unauthorized(&scan, 300, "belongs to `admin`");
 }
 
 #[tokio::test]
@@ -75,8 +75,8 @@ async fn an_entry_with_a_key_that_nobody_has_or_that_was_stopped() {
     let (last, newest) = (last_of(&house, MAIN), newest_version(&house));
     let stopped = id_of(&house, "api_keys", "key_id", "ada");
     for (key, actor, why) in [
-        ("key_0123".to_owned(), "admin", "no such key or session was made"),
-        (stopped, "ada", "which was not there at version"),
+        ("key_0123".to_owned(), "admin", "no such key or session was created"),
+        (stopped, "ada", "which did not exist at version"),
         (String::new(), "admin", "neither a key nor a session"),
         (String::new(), "system", "neither a key nor a session"),
         (String::new(), "unknown", "neither a key nor a session"),
@@ -115,13 +115,13 @@ async fn an_entry_with_a_session_that_had_ended_or_another_users_session() {
         rewrite(connection, MAIN, last, |_, payload| *payload = read_with(payload, &id));
     })
     .await;
-    check_unauthorized(&scan, last, "which was not there at version");
+    check_unauthorized(&scan, last, "which did not exist at version");
     let of_ada = id_of(&house, "sessions", "session_id", "ada");
     let scan = rewritten(&house, MAIN, |connection| {
         rewrite(connection, MAIN, last, |_, payload| *payload = read_with(payload, &of_ada));
     })
     .await;
-    check_unauthorized(&scan, last, "is one of `ada`");
+    check_unauthorized(&scan, last, "belongs to `ada`");
 }
 
 #[tokio::test]
@@ -154,7 +154,7 @@ async fn an_entry_that_tells_of_a_directory_that_was_not() {
         rewrite(connection, MAIN, last, |record, _| record.authority.as_mut().unwrap().directory = newest + 1);
     })
     .await;
-    check_unauthorized(&scan, last, &format!("and `system` of {newest} changes"));
+    check_unauthorized(&scan, last, &format!("but `system` has {newest} changes"));
     let last = last_of(&house, SYSTEM);
     for version in [newest - 2, newest] {
         let scan = rewritten(&house, SYSTEM, |connection| {
@@ -198,7 +198,7 @@ async fn a_log_in_without_a_password() {
     })
     .await;
     let log_in = scan.findings.iter().find(|one| one.kind == FindingKind::UnauthorizedEntry).unwrap();
-    assert!(log_in.evidence.contains("there was no password of `ada`"), "{log_in:?}");
+    assert!(log_in.evidence.contains("`ada` had no password"), "{log_in:?}");
 }
 
 /// A database from before rows were signed together, in which ada is nobody and bob's key is for reading alone.
@@ -262,7 +262,7 @@ async fn an_operator_by_a_row_that_was_put_back() {
     let scan = look(&house, "system", Depth::Full, Outside::Kept).await;
     let told = scan.findings.iter().filter(|one| one.kind == FindingKind::UnauthorizedEntry);
     assert_eq!(told.count(), 2, "{:#?}", scan.findings);
-    check_story(&house, "system", "create_user", "needs an operator").await;
+    check_story(&house, "system", "create_user", "requires an operator").await;
 }
 
 #[tokio::test]
@@ -333,7 +333,7 @@ async fn a_permission_by_a_row_that_was_put_back() {
         home.engine.change_clock(&ada, None, ClockCommand::Pause, None).await.unwrap();
     })
     .await;
-    check_story(&house, "main", "pause_time", "there is no such thing, or it is not yours to see").await;
+    check_story(&house, "main", "pause_time", "it does not exist, or you don't have access to it").await;
 }
 
 /// Of a session or a password there was a seal, and nothing stands where it is missing or of another row.

@@ -111,7 +111,7 @@ async fn t16_an_entry_of_another_place_or_timeline() {
     put(&connection, MAIN, 5, &row(&connection, MAIN + 1, 5));
     drop(connection);
     let scan = found(&house, "main", FindingKind::LeafMismatch, Some(5)).await;
-    assert!(scan.findings.iter().any(|finding| finding.evidence.contains("of the timeline `one`")), "{scan:#?}");
+    assert!(scan.findings.iter().any(|finding| finding.evidence.contains("to the timeline `one`")), "{scan:#?}");
 }
 
 #[tokio::test]

@@ -366,17 +366,21 @@ async fn a_sweep_that_names_a_change_lets_nothing_go() {
     let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
     check_found(&scan, FindingKind::SweepMismatch, Some(sweep));
     check_found(&scan, FindingKind::PayloadMismatch, Some(2));
-    assert!(scan.findings.iter().any(|finding| finding.evidence.contains("of another class")), "{:?}", scan.findings);
+    assert!(
+        scan.findings.iter().any(|finding| finding.evidence.contains("belongs to another class")),
+        "{:?}",
+        scan.findings
+    );
 }
 
 #[tokio::test]
 async fn a_sweep_that_says_what_it_may_not_is_found() {
     type Change = fn(&mut Sweep<'static>);
     let changes: [(Change, &str); 4] = [
-        (|sweep| sweep.policy = 0, "no policy in front of it"),
+        (|sweep| sweep.policy = 0, "no earlier policy allows what it pruned"),
         (|sweep| sweep.cutoff = timenav_core::time::Instant::MAX, "cutoff is later"),
         (|sweep| sweep.leaf_hashes = Hash::from_bytes([7; 32]), "leaf hashes"),
-        (|sweep| sweep.class = LetGoClass::Refusals, "of another class"),
+        (|sweep| sweep.class = LetGoClass::Refusals, "belongs to another class"),
     ];
     for (change, expected) in changes {
         let (house, sweep, _) = swept().await;

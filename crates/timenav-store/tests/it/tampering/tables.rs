@@ -34,7 +34,7 @@ async fn t18_every_table_that_follows_on_a_timeline() {
         ("UPDATE timelines SET clock_location = 'Ohio' WHERE timeline = 2", "the clock"),
         ("UPDATE timelines SET clock_generation = 9 WHERE timeline = 2", "the clock"),
         ("UPDATE timelines SET recorded_at = 0 WHERE timeline = 2", "the time of the last entry"),
-        ("UPDATE timelines SET created_at = 0 WHERE timeline = 2", "the time of its making"),
+        ("UPDATE timelines SET created_at = 0 WHERE timeline = 2", "the time of its creation"),
         ("UPDATE timelines SET events_count = 1 WHERE timeline = 2", "count of events"),
         ("UPDATE timelines SET anchors_count = 0 WHERE timeline = 2", "count of anchors"),
         ("UPDATE anchors SET timestamp = 1 WHERE timeline = 2", "table anchors"),
@@ -47,7 +47,7 @@ async fn t18_every_table_that_follows_on_a_timeline() {
         ("UPDATE events SET name_key = 'x' WHERE timeline = 2 AND event_id = 'e9'", "e9: the name"),
         ("UPDATE timelines SET clock_entry = 1 WHERE timeline = 2", "the entry of the clock"),
         ("UPDATE timelines SET overrides_count = 1 WHERE timeline = 2", "the count of overrides"),
-        ("UPDATE timelines SET created_by = 'bob' WHERE timeline = 2", "who made it"),
+        ("UPDATE timelines SET created_by = 'bob' WHERE timeline = 2", "who created it"),
         ("UPDATE timelines SET data_count = 9 WHERE timeline = 2", "the count of sealed records"),
         ("UPDATE timelines SET fork_of = 1, fork_size = 1 WHERE timeline = 2", "where it was forked"),
         ("INSERT INTO interventions VALUES (2, 'e9', 5, 'x')", "table interventions has 1 rows"),
@@ -134,10 +134,10 @@ async fn t20_sealed_records_in_each_others_place() {
         ("UPDATE data_records SET nonce = zeroblob(12) WHERE rowid = 1", "what is sealed is not"),
         ("DELETE FROM data_records WHERE rowid = 1", "the row is missing"),
         ("UPDATE data_records SET erased = 5, ciphertext = x'' WHERE rowid = 1", "no entry says so"),
-        ("UPDATE data_records SET erased = NULL WHERE erased IS NOT NULL", "and it is there"),
+        ("UPDATE data_records SET erased = NULL WHERE erased IS NOT NULL", "but it is there"),
         ("UPDATE data_records SET timeline = 3 WHERE rowid = 1", "the row is missing"),
         ("UPDATE data_records SET position = 99 WHERE rowid = 1", "the row is missing"),
-        ("UPDATE data_records SET data_id = 'data_1' WHERE rowid = 1", "another record's"),
+        ("UPDATE data_records SET data_id = 'data_1' WHERE rowid = 1", "belongs to another record"),
     ] {
         let house = lived_in().await;
         attack(&house, statement);
@@ -200,7 +200,7 @@ async fn rows_of_a_timeline_that_is_not_there() {
         for depth in [Depth::Full, Depth::Quick] {
             let scan = look(&house, "system", depth, Outside::Kept).await;
             assert_eq!(told(&scan), [(FindingKind::StateMismatch, None)], "{statement}");
-            let expected = format!("table {table} has rows of the timeline number {number}, and there is no such");
+            let expected = format!("table {table} has rows of timeline number {number}, which does not exist");
             assert_eq!(scan.findings[0].evidence, expected);
         }
         // It is in nobody's ledger, so no other timeline can tell.
@@ -218,7 +218,7 @@ async fn a_timeline_whose_row_is_gone_leaves_what_shows_it() {
     let scan = look(&house, "system", Depth::Full, Outside::Kept).await;
     let all: Vec<&str> = scan.findings.iter().map(|finding| finding.evidence.as_str()).collect();
     for table in ["entries", "permissions", "events", "anchors"] {
-        let expected = format!("table {table} has rows of the timeline number {number}, and there is no such");
+        let expected = format!("table {table} has rows of timeline number {number}, which does not exist");
         assert!(all.contains(&expected.as_str()), "{table}: {all:#?}");
     }
 }

@@ -60,7 +60,7 @@ pub(super) fn text(checks: &[Check]) -> String {
         let _ = writeln!(text, "{:<4}  {name}: {}", outcome.as_str(), output::printable(&format!("{seen}{advice}")));
     }
     let [ok, warn, fail] = counts(checks);
-    let _ = writeln!(text, "{ok} ok, {warn} to look at, {fail} failed");
+    let _ = writeln!(text, "{ok} ok, {warn} to review, {fail} failed");
     text
 }
 

@@ -52,10 +52,10 @@ fn live(examined: &Examination, now: Instant<Wall>) -> Vec<&ExaminedKey> {
 
 fn schema(examined: &Examination) -> Check {
     if examined.differences.is_empty() {
-        return Check::ok("schema", "the database defines what the service makes, and nothing else");
+        return Check::ok("schema", "the database has only the tables the service creates");
     }
-    let seen = format!("the database is not laid out as the service does it: {}", some_of(&examined.differences));
-    Check::fail("schema", seen, "Somebody has changed it: keep a copy, and run timenav verify with a key that you kept")
+    let seen = format!("the database schema was changed: {}", some_of(&examined.differences));
+    Check::fail("schema", seen, "Somebody changed it: keep a copy, and run timenav verify with a key that you kept")
 }
 
 fn host_clock(examined: &Examination, now: Instant<Wall>) -> Check {
@@ -63,7 +63,7 @@ fn host_clock(examined: &Examination, now: Instant<Wall>) -> Check {
     let behind = newest.since(now).micros();
     if behind > CLOCK_BEHIND_MICROS_MAX {
         let seen = format!("the clock of this machine is {} seconds behind the newest entry", behind / 1_000_000);
-        let advice = "Set it right: until it has passed that entry, all entries carry one time and clocks stand still";
+        let advice = "Set it: until it has passed that entry, all entries get the same time and clocks do not move";
         return Check::fail("host-clock", seen, advice);
     }
     Check::ok("host-clock", "the clock of this machine is not behind the newest entry")
@@ -77,15 +77,15 @@ fn scan(examined: &Examination, now: Instant<Wall>) -> Check {
             Check::ok("scan", format!("the service was last scanned {days} days ago"))
         }
         Some(days) => Check::warn("scan", format!("the service was last scanned {days} days ago"), advice),
-        None => Check::warn("scan", "no recent entry records a scan, and timenav verify leaves no entry", advice),
+        None => Check::warn("scan", "no recent entry records a scan, and timenav verify does not leave one", advice),
     }
 }
 
 fn operators(examined: &Examination) -> Check {
     match examined.operators.as_slice() {
-        [] => Check::fail("operators", "nobody is an operator", "Restore a backup: nobody can administer the service"),
+        [] => Check::fail("operators", "there are no operators", "Restore a backup: nobody can administer the service"),
         [only] => {
-            let advice = "Make another one: if the key of the only one is lost, there is no way in but a backup";
+            let advice = "Create another one: if the only key is lost, you can get in only by restoring a backup";
             Check::warn("operators", format!("{only} is the only operator"), advice)
         }
         several => Check::ok("operators", format!("{} are operators", some_of(several))),
@@ -103,7 +103,7 @@ fn operator_keys(keys: &[&ExaminedKey]) -> Check {
         return Check::ok("operator-keys", "every key of an operator expires");
     }
     let seen = format!("keys of operators never expire: {}", some_of(&endless));
-    Check::warn("operator-keys", seen, "Make keys with --expires-at, and revoke these")
+    Check::warn("operator-keys", seen, "Create keys with --expires-at, and revoke these")
 }
 
 fn keys(keys: &[&ExaminedKey]) -> Check {
@@ -112,15 +112,13 @@ fn keys(keys: &[&ExaminedKey]) -> Check {
         return Check::ok("keys", "every key of a user expires");
     }
     let seen = format!("{} of {} keys never expire: {}", endless.len(), keys.len(), some_of(&endless));
-    Check::warn("keys", seen, "Make keys with --expires-at, and with no more scopes than they need")
+    Check::warn("keys", seen, "Create keys with --expires-at, and with no more scopes than they need")
 }
 
 pub(super) fn demo(has_demo: bool, loads_demo: bool) -> Check {
     match (has_demo, loads_demo) {
-        (_, true) => Check::warn("demo", "the service loads the demo", "Leave --demo out where people rely on it"),
-        (true, false) => {
-            Check::warn("demo", "there is a timeline `demo`", "Make a new service for what people rely on")
-        }
+        (_, true) => Check::warn("demo", "the service loads the demo", "Do not use --demo in production"),
+        (true, false) => Check::warn("demo", "there is a timeline `demo`", "Set up a new service for production"),
         (false, false) => Check::ok("demo", "the demo is not loaded"),
     }
 }

@@ -32,8 +32,8 @@ pub(super) fn look_at(settings: &Settings) -> Vec<Check> {
             checks.extend(of_data(files, rustix::process::geteuid().as_raw()));
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let seen = format!("there is no folder {}, so no file was looked at", settings.data.display());
-            checks.push(Check::warn("data-folder", seen, "Name it with --data"));
+            let seen = format!("there is no folder {}, so no file was checked", settings.data.display());
+            checks.push(Check::warn("data-folder", seen, "Give it with --data"));
         }
         Err(error) => {
             let seen = format!("the folder {} cannot be read: {error}", settings.data.display());
@@ -71,29 +71,29 @@ fn files_of(folder: &Path) -> io::Result<Files> {
 pub(super) fn of_data(files: &Files, asker: u32) -> Vec<Check> {
     let open: Vec<String> = named(files, |facts| facts.mode & 0o077 != 0);
     let modes = if open.is_empty() {
-        Check::ok("file-modes", "nobody but the owner can read the data folder or a file in it")
+        Check::ok("file-modes", "only the owner can read the data folder and its files")
     } else {
-        let seen = format!("others than the owner have rights to {}", some_of(&open));
+        let seen = format!("users other than the owner have access to {}", some_of(&open));
         Check::fail("file-modes", seen, "Run chmod -R go= on the data folder")
     };
     let keys = [SIGNING_KEY_FILE, NEXT_SIGNING_KEY_FILE, ADMIN_KEY_FILE];
     let seen_by_all: Vec<String> = open.iter().filter(|name| keys.contains(&name.as_str())).cloned().collect();
     let keys = if seen_by_all.is_empty() {
-        Check::ok("key-files", "nobody but the owner can read a key")
+        Check::ok("key-files", "only the owner can read the keys")
     } else {
-        let seen = format!("others can read {}", some_of(&seen_by_all));
-        let advice = "Run chmod 600 on it, and treat the key as known: revoke admin.key, rotate signing.key";
+        let seen = format!("other users can read {}", some_of(&seen_by_all));
+        let advice = "Run chmod 600 on it, and treat the key as leaked: revoke admin.key, rotate signing.key";
         Check::fail("key-files", seen, advice)
     };
     let admin_key = if files.contains_key(ADMIN_KEY_FILE) {
         let advice = "Move it to where you keep secrets; the service does not need it";
-        Check::warn("admin-key", "admin.key lies in the data folder", advice)
+        Check::warn("admin-key", "admin.key is in the data folder", advice)
     } else {
-        Check::ok("admin-key", "admin.key does not lie in the data folder")
+        Check::ok("admin-key", "admin.key is not in the data folder")
     };
     let rotation = if files.contains_key(NEXT_SIGNING_KEY_FILE) {
         let advice = "Stop the service and run timenav rotate-signing-key";
-        Check::warn("rotation", "a rotation of the signing key was begun and not finished", advice)
+        Check::warn("rotation", "a rotation of the signing key was started but not finished", advice)
     } else {
         Check::ok("rotation", "no rotation of the signing key is unfinished")
     };
@@ -109,18 +109,22 @@ fn owner(files: &Files, asker: u32) -> Check {
     let owner = files.get(".").map_or(asker, |facts| facts.uid);
     let others = named(files, |facts| facts.uid != owner);
     if !others.is_empty() {
-        let seen = format!("the data folder is of user {owner}, and {} of somebody else", some_of(&others));
-        return Check::fail("file-owner", seen, "Give the folder and all in it to the user that the service runs as");
+        let seen = format!("the data folder belongs to user {owner}, but {} to somebody else", some_of(&others));
+        return Check::fail(
+            "file-owner",
+            seen,
+            "Change the owner of the folder and everything in it to the user that the service runs as",
+        );
     }
     if owner == 0 {
-        let advice = "Run the service as a user of its own, which owns nothing else";
-        return Check::warn("file-owner", "the data folder is of root", advice);
+        let advice = "Run the service as a dedicated user that owns nothing else";
+        return Check::warn("file-owner", "the data folder belongs to root", advice);
     }
     if owner != asker && asker != 0 {
-        let seen = format!("the data folder is of user {owner}, and you are {asker}");
+        let seen = format!("the data folder belongs to user {owner}, but you are {asker}");
         return Check::fail("file-owner", seen, "Only the user that the service runs as should be able to read it");
     }
-    Check::ok("file-owner", format!("the data folder and all in it are of user {owner}"))
+    Check::ok("file-owner", format!("the data folder and everything in it belong to user {owner}"))
 }
 
 pub(super) fn checkpoints(settings: &Settings) -> Check {
@@ -129,19 +133,19 @@ pub(super) fn checkpoints(settings: &Settings) -> Check {
         real(folder).starts_with(real(&settings.data))
     });
     if is_beside {
-        let advice = "Name a place with --checkpoints that an intruder on the database cannot write";
-        return Check::warn("checkpoints", "signed checkpoints lie beside the database", advice);
+        let advice = "Use --checkpoints with a folder that somebody who can change the database cannot write to";
+        return Check::warn("checkpoints", "signed checkpoints are beside the database", advice);
     }
     let folder = settings.checkpoints.as_deref().unwrap_or(&settings.data);
     match facts_of(folder) {
         Ok(facts) if facts.mode & 0o077 != 0 => {
-            let seen = format!("others than the owner have rights to {}", folder.display());
+            let seen = format!("users other than the owner have access to {}", folder.display());
             Check::fail("checkpoints", seen, "Run chmod -R go= on it")
         }
-        Ok(_) => Check::ok("checkpoints", format!("signed checkpoints lie in {}", folder.display())),
+        Ok(_) => Check::ok("checkpoints", format!("signed checkpoints are in {}", folder.display())),
         Err(error) => {
             let seen = format!("the folder of checkpoints {} cannot be read: {error}", folder.display());
-            Check::warn("checkpoints", seen, "The service makes it at its first start; else mend the path")
+            Check::warn("checkpoints", seen, "The service creates it on its first start; otherwise fix the path")
         }
     }
 }
@@ -153,7 +157,7 @@ fn free_bytes(folder: &Path) -> io::Result<u64> {
 
 pub(super) fn free_space(free: io::Result<u64>) -> Check {
     const NAME: &str = "free-space";
-    let advice = "Make room: every read is written down too, and where nothing can be written the service says no";
+    let advice = "Free some space: every read is recorded too, and the service refuses requests that it cannot record";
     match free {
         Ok(bytes) => {
             let seen = format!("{} MiB are free for the database", bytes >> 20);
@@ -163,7 +167,7 @@ pub(super) fn free_space(free: io::Result<u64>) -> Check {
                 FREE_BYTES_WARN.. => Check::ok(NAME, seen),
             }
         }
-        Err(error) => Check::warn(NAME, format!("the free space cannot be told: {error}"), ""),
+        Err(error) => Check::warn(NAME, format!("the free space is unknown: {error}"), ""),
     }
 }
 
@@ -171,8 +175,8 @@ pub(super) fn tls_key(path: &str, facts: io::Result<FileFacts>) -> Check {
     const NAME: &str = "tls-key";
     match facts {
         Ok(facts) if facts.mode & 0o007 != 0 => {
-            let seen = format!("everybody on this machine has rights to {path}");
-            Check::fail(NAME, seen, "Run chmod o= on it, and have the certificate issued anew for another key")
+            let seen = format!("everybody on this machine has access to {path}");
+            Check::fail(NAME, seen, "Run chmod o= on it, and get a new certificate with a new key")
         }
         Ok(_) => Check::ok(NAME, format!("not everybody can read {path}")),
         Err(error) => Check::fail(NAME, format!("{path} cannot be read: {error}"), "The service could not start"),

@@ -76,7 +76,7 @@ pub(super) fn look_at(url: &Url, ca: Option<&Path>, surroundings: &Surroundings)
     let strangers: Vec<Seen> = ["", "v1/session"].iter().filter_map(|path| get(path, None).ok()).collect();
     checks.push(version(&strangers));
     checks.extend(get("metrics", None).ok().map(|answer| metrics(answer.status)));
-    if let Some(key) = &surroundings.api_key {
+    if let Some(key) = surroundings.api_key.as_ref().filter(|key| !key.trim().is_empty()) {
         checks.extend(get("v1/limits", Some(key)).ok().map(|answer| quota(&answer)));
         checks.extend(get("v1/api-keys", Some(key)).ok().map(|answer| own_keys(&answer)));
     }
@@ -102,15 +102,15 @@ fn unreachable(error: &reqwest::Error) -> Check {
         seen = format!("{seen}: {inner}");
         source = inner.source();
     }
-    Check::fail("reachable", seen, "Look whether it runs, and at --url, --ca and the certificate")
+    Check::fail("reachable", seen, "Check that it is running, and check --url, --ca and the certificate")
 }
 
 pub(super) fn reachable(ready: &Seen) -> Check {
     match ready.status {
         200 => Check::ok("reachable", "the service is ready"),
         status => {
-            let seen = format!("/readyz is answered with {status}");
-            Check::fail("reachable", seen, "Look into its log: it cannot write, or something else answers there")
+            let seen = format!("/readyz returned {status}");
+            Check::fail("reachable", seen, "Look at its log: it cannot write, or something else is listening there")
         }
     }
 }
@@ -119,9 +119,9 @@ pub(super) fn encrypted(url: &Url) -> Check {
     if url.scheme() == "https" {
         Check::ok("encrypted", "the service is reached by HTTPS")
     } else if is_this_machine(url) {
-        Check::ok("encrypted", "the service is reached without encryption, on this machine alone")
+        Check::ok("encrypted", "the service is reached without encryption, on this machine only")
     } else {
-        let advice = "Serve HTTPS: keys and passwords can be read on the way";
+        let advice = "Use HTTPS: keys and passwords can be read in transit";
         Check::fail("encrypted", "the service is reached without encryption", advice)
     }
 }
@@ -132,7 +132,7 @@ pub(super) fn certificate(end: Option<i64>, now: Instant<Wall>) -> Check {
         return Check::warn(NAME, "the certificate cannot be read", "Check yourself when it expires");
     };
     let days = (end - now.micros() / 1_000_000).div_euclid(DAY_SECONDS);
-    let advice = "Renew it; a changed file counts from the next start on";
+    let advice = "Renew it; the service reads it on its next start";
     match days {
         ..0 => Check::fail(NAME, "the certificate has expired", advice),
         0..CERTIFICATE_DAYS_MIN => Check::warn(NAME, format!("the certificate expires in {days} days"), advice),
@@ -144,7 +144,7 @@ pub(super) fn hsts(headers: &HeaderMap) -> Check {
     if headers.contains_key(STRICT_TRANSPORT_SECURITY) {
         return Check::ok("hsts", "browsers are told to use HTTPS only");
     }
-    let advice = "Give the service its certificate or --public-url, and have the proxy pass the field on";
+    let advice = "Give the service its certificate or --public-url, and have the proxy pass the header on";
     Check::warn("hsts", "there is no Strict-Transport-Security", advice)
 }
 
@@ -158,7 +158,7 @@ pub(super) fn tls_versions(spoken: &[String]) -> Check {
     if spoken.is_empty() {
         return Check::ok("tls-versions", "TLS 1.0 and 1.1 are refused");
     }
-    Check::fail("tls-versions", format!("{} is spoken", some_of(spoken)), "Allow TLS 1.2 and 1.3 alone, at the proxy")
+    Check::fail("tls-versions", format!("{} is accepted", some_of(spoken)), "Allow only TLS 1.2 and 1.3 at the proxy")
 }
 
 /// Returns whether a hello of that version is answered with one.
@@ -185,33 +185,31 @@ pub(super) fn version(answers: &[Seen]) -> Check {
         answer.headers.contains_key(SERVER) || body.get("version").is_some_and(|version| !version.is_null())
     };
     if answers.iter().any(tells) {
-        let advice = "Where that matters to you, have a proxy answer / and /v1/session, and take the Server field away";
-        return Check::warn(NAME, "strangers are told which version runs", advice);
+        let advice = "If that matters to you, have a proxy answer / and /v1/session and remove the Server header";
+        return Check::warn(NAME, "strangers can see which version is running", advice);
     }
-    Check::ok(NAME, "strangers are not told which version runs")
+    Check::ok(NAME, "strangers cannot see which version is running")
 }
 
 pub(super) fn metrics(status: u16) -> Check {
     if status == 200 {
-        let advice = "Keep /metrics from strangers at the proxy: it tells how much is going on";
+        let advice = "Block /metrics at the proxy: it shows how busy the service is";
         return Check::warn("metrics", "anybody can read /metrics", advice);
     }
-    Check::ok("metrics", format!("/metrics is answered with {status}"))
+    Check::ok("metrics", format!("/metrics returned {status}"))
 }
 
 pub(super) fn quota(limits: &Seen) -> Check {
     let body: Value = serde_json::from_str(&limits.body).unwrap_or_default();
     match (limits.status, &body["limits"]["requests_per_minute"]) {
-        (200, Value::Number(quota)) => Check::ok("quota", format!("{quota} requests a minute are allowed to each")),
+        (200, Value::Number(quota)) => Check::ok("quota", format!("each user can make {quota} requests a minute")),
         (200, _) => {
             let seen = "there is no limit on requests";
-            Check::warn("quota", seen, "Set --requests-per-minute: every request is written down for ever")
+            Check::warn("quota", seen, "Set --requests-per-minute: every request is recorded permanently")
         }
-        (status, _) => Check::warn(
-            "quota",
-            format!("the key is answered with {status}"),
-            "Give a key that is valid in TIMENAV_API_KEY",
-        ),
+        (status, _) => {
+            Check::warn("quota", format!("the key was rejected with {status}"), "Set TIMENAV_API_KEY to a valid key")
+        }
     }
 }
 
@@ -219,7 +217,7 @@ pub(super) fn own_keys(answer: &Seen) -> Check {
     const NAME: &str = "own-keys";
     let body: Value = serde_json::from_str(&answer.body).unwrap_or_default();
     let Some(keys) = body["api_keys"].as_array() else {
-        return Check::warn(NAME, format!("the list of keys is answered with {}", answer.status), "");
+        return Check::warn(NAME, format!("the list of keys returned {}", answer.status), "");
     };
     let is_endless = |key: &&Value| key["expires_at"].is_null() && key["revoked_at"].is_null();
     let endless = keys.iter().filter(is_endless).filter_map(|key| key["key_id"].as_str().map(str::to_owned));
@@ -228,5 +226,5 @@ pub(super) fn own_keys(answer: &Seen) -> Check {
         return Check::ok(NAME, "every key that this key can see expires");
     }
     let seen = format!("keys never expire: {}", some_of(&endless));
-    Check::warn(NAME, seen, "Make keys with --expires-at, and revoke these")
+    Check::warn(NAME, seen, "Create keys with --expires-at, and revoke these")
 }

@@ -26,10 +26,10 @@ pub(super) fn listen(settings: &Settings) -> Check {
     if settings.tls.is_some() {
         Check::ok(NAME, format!("HTTPS is served on {address}"))
     } else if address.ip().is_loopback() {
-        Check::ok(NAME, format!("the service listens on {address}, on this machine alone"))
+        Check::ok(NAME, format!("the service listens on {address}, on this machine only"))
     } else if let Some(url) = &settings.public_url {
         let seen = format!("the service listens on {address} without encryption, behind {}", url.origin());
-        Check::warn(NAME, seen, "Let nothing but the proxy reach that address")
+        Check::warn(NAME, seen, "Make sure that only the proxy can reach that address")
     } else {
         let seen = format!("the service listens on {address} without encryption");
         let advice =
@@ -41,17 +41,17 @@ pub(super) fn listen(settings: &Settings) -> Check {
 pub(super) fn log_in(settings: &Settings) -> Check {
     const NAME: &str = "insecure-log-in";
     if !settings.insecure_log_in {
-        return Check::ok(NAME, "nobody logs in over plain HTTP from another machine");
+        return Check::ok(NAME, "nobody can log in over plain HTTP from another machine");
     }
-    let seen = "people may log in over plain HTTP from other machines";
-    Check::fail(NAME, seen, "Leave --insecure-log-in out: passwords and cookies can be read on the way")
+    let seen = "people can log in over plain HTTP from other machines";
+    Check::fail(NAME, seen, "Remove --insecure-log-in: passwords and cookies can be read in transit")
 }
 
 pub(super) fn service_name(settings: &Settings) -> Check {
     const NAME: &str = "service-name";
     match settings.service_name.as_deref() {
         Some("timenav.local") | None => {
-            let advice = "Before the first start, choose a domain name that is yours; it stands in every checkpoint";
+            let advice = "Before the first start, choose a domain name that you own; it is in every checkpoint";
             Check::warn(NAME, "no service name is set", advice)
         }
         Some(name) => Check::ok(NAME, format!("the service is called {name}")),
@@ -61,10 +61,10 @@ pub(super) fn service_name(settings: &Settings) -> Check {
 pub(super) fn read_log(settings: &Settings) -> Check {
     const NAME: &str = "read-log";
     match settings.read_log {
-        ReadLogChoice::Durable => Check::ok(NAME, "reads are in the ledger before they are answered"),
+        ReadLogChoice::Durable => Check::ok(NAME, "reads are recorded before they are answered"),
         ReadLogChoice::Buffered => {
-            let advice = "Leave --read-log out if it must be known who read what";
-            Check::warn(NAME, "a crash may lose the entries of the last reads", advice)
+            let advice = "Remove --read-log if you must know who read what";
+            Check::warn(NAME, "a crash can lose the entries of the last reads", advice)
         }
     }
 }
@@ -74,7 +74,7 @@ pub(super) fn accept_rollback(settings: &Settings) -> Check {
     if !settings.accept_rollback {
         return Check::ok(NAME, "a database that was rolled back is refused");
     }
-    let advice = "Take TIMENAV_ACCEPT_ROLLBACK or the flag away: it is for one start after a restore";
+    let advice = "Remove TIMENAV_ACCEPT_ROLLBACK or the flag: it is for one start after a restore";
     Check::fail(NAME, "the service starts on a database that was rolled back or rewritten", advice)
 }
 
@@ -85,7 +85,7 @@ pub(super) fn of_descriptors(asked: Option<u32>, descriptors: Option<u64>) -> Ch
     match server::connections(asked, descriptors) {
         Err(error) => Check::fail(NAME, format!("{error:#}"), "The service could not start with these settings"),
         Ok(connections) if asked.is_none() && connections < by_default => {
-            let seen = format!("there are file descriptors for {connections} connections at the same time");
+            let seen = format!("there are file descriptors for {connections} connections");
             Check::warn(NAME, seen, "Raise the limit if that is too few: ulimit -n, or LimitNOFILE= of systemd")
         }
         Ok(connections) => Check::ok(NAME, format!("there are file descriptors for {connections} connections")),

@@ -12,7 +12,7 @@ use timenav_store::{Examination, ExaminedKey};
 use super::check::{Check, Outcome, some_of};
 use super::folder::{FileFacts, Files};
 use super::network::Seen;
-use super::{database, folder, network, settings};
+use super::{database, folder, health, network, settings};
 use crate::config::{ServeOptions, Settings};
 
 const OK: Outcome = Outcome::Ok;
@@ -215,4 +215,21 @@ fn long_lists_are_cut() {
     let names: Vec<String> = (1..=7).map(|number| number.to_string()).collect();
     assert_eq!(some_of(&names[..5]), "1, 2, 3, 4, 5");
     assert_eq!(some_of(&names), "1, 2, 3, 4, 5 and 2 more");
+}
+
+#[test]
+fn versions_and_checkpoints_are_compared() {
+    use std::time::{Duration, SystemTime};
+
+    let this = env!("CARGO_PKG_VERSION");
+    for (service, expected) in [(Some(this), OK), (Some("0.0.1"), WARN), (None, WARN)] {
+        assert_eq!(health::of_versions(service).outcome, expected, "{service:?}");
+    }
+    let at = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+    let outcome = |checkpoint, written| health::checkpoint_age(checkpoint, written).map(|check| check.outcome);
+    assert_eq!(outcome(Ok(at(100)), Some(at(160))), Some(OK));
+    assert_eq!(outcome(Ok(at(100)), Some(at(161))), Some(WARN));
+    assert_eq!(outcome(Ok(at(200)), Some(at(100))), Some(OK));
+    assert_eq!(outcome(Err(io::Error::from(io::ErrorKind::NotFound)), Some(at(1))), Some(FAIL));
+    assert_eq!(outcome(Ok(at(1)), None), None);
 }

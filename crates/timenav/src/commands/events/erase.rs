@@ -13,22 +13,22 @@ pub(super) struct Erase {
     /// The events.
     #[arg(value_name = "EVENT_ID")]
     event_ids: Vec<String>,
-    /// Those at a place, as `find` takes it. `*` is anywhere.
+    /// Events at a place, written as for `find`. `*` is anywhere.
     #[arg(long, requires = "range", allow_hyphen_values = true)]
     location: Option<String>,
-    /// Of those, the ones in this range: `<start>/<end>`, both ends included.
+    /// Only those in this range: `<start>/<end>`, both ends included.
     #[arg(long, requires = "location", allow_hyphen_values = true)]
     range: Option<String>,
-    /// Those that nothing has changed for so long by the host's clock, such as 365d; cancelled ones too.
+    /// Events that have not changed for this long in host time, such as 365d; including cancelled ones.
     #[arg(long, value_name = "DURATION")]
     older_than: Option<String>,
-    /// Show what would be erased, and erase nothing.
+    /// Show what would be erased without erasing it.
     #[arg(long, conflicts_with = "evaluated_at")]
     dry_run: bool,
-    /// Erase what --dry-run has shown: the size of the ledger that it told.
+    /// Erase what --dry-run showed: the ledger size that it printed.
     #[arg(long, value_name = "SIZE", conflicts_with = "event_ids")]
     evaluated_at: Option<u64>,
-    /// Erase them on timelines too that were forked from this one. You must administer each.
+    /// Also erase them from forks of this timeline. You must be an admin of each.
     #[arg(long)]
     include_forks: bool,
 }
@@ -66,7 +66,10 @@ fn foreseen_text(answer: &Value) -> String {
     });
     let forks: String = forks.collect();
     let size = output::member(answer, "evaluated_at");
-    format!("{}{ids}{forks}Erase what a query or an age selects with --evaluated-at {size}.\n", output::status(answer))
+    format!(
+        "{}{ids}{forks}To erase what a query or an age selects, add --evaluated-at {size}.\n",
+        output::status(answer)
+    )
 }
 
 #[cfg(test)]
@@ -78,13 +81,13 @@ mod tests {
     #[test]
     fn a_dry_run_tells_what_goes_and_how_to_go_on() {
         let answer = json!({
-            "status": "A dry run; nothing was erased. 1 event of `main` would be.",
+            "status": "Dry run: nothing was erased. 1 event of `main` would be.",
             "event_ids": ["a"],
             "evaluated_at": 12,
             "forks": [{ "timeline_id": "one", "may_erase": true }, { "timeline_id": "two", "may_erase": false }],
         });
-        let expected = "A dry run; nothing was erased. 1 event of `main` would be.\na\nForked as one.\nForked as two, \
-            which you do not administer.\nErase what a query or an age selects with --evaluated-at 12.\n";
+        let expected = "Dry run: nothing was erased. 1 event of `main` would be.\na\nForked as one.\nForked as two, \
+            which you do not administer.\nTo erase what a query or an age selects, add --evaluated-at 12.\n";
         assert_eq!(foreseen_text(&answer), expected);
     }
 }

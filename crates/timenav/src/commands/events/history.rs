@@ -15,7 +15,7 @@ use crate::output;
 pub(super) struct Show {
     /// The event.
     event_id: String,
-    /// As it stood then: a position of the ledger, the id of an anchor, or a host time. Now unless given.
+    /// Show it as of then: a ledger position, an anchor id, or a host time. Defaults to now.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     as_of: Option<String>,
 }
@@ -23,12 +23,12 @@ pub(super) struct Show {
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("which").args(["id", "file"]).required(true)))]
 pub(super) struct Correct {
-    /// JSON of the event as it should have been recorded, with its `event_id`; `-` is standard input.
+    /// A JSON file with the event as it should have been recorded, with its `event_id`; `-` is standard input.
     #[arg(long, conflicts_with = "Flags")]
     file: Option<PathBuf>,
     #[command(flatten)]
     flags: Flags,
-    /// Only if this version still stands: its position, as `show` and `find --json` tell it.
+    /// Only if this is still the current version: its position, from `show` or `find --json`.
     #[arg(long, value_name = "POSITION")]
     if_match: Option<u64>,
 }
@@ -37,23 +37,23 @@ pub(super) struct Correct {
 pub(super) struct Manipulate {
     /// The event.
     event_id: String,
-    /// What is done, in words that begin with: prevent, cancel, stop or remove; restore; delay or advance, and a
-    /// duration; move or reschedule, and a timestamp; relocate to, and a place; describe or rename, and a text.
-    /// Anything else is a note, which changes nothing.
+    /// What to do, starting with a verb: prevent, cancel, stop or remove; restore; delay or advance, and a duration;
+    /// move or reschedule, and a timestamp; relocate to, and a place; describe or rename, and a text. Anything else is
+    /// saved as a note and changes nothing.
     action: String,
-    /// What is done, instead of the words, as JSON: {"kind": "delay", "duration": "2h"}.
+    /// What to do, as JSON instead of words: {"kind": "delay", "duration": "2h"}.
     #[arg(long, value_name = "JSON", value_parser = object)]
     effect: Option<Map<String, Value>>,
-    /// When somebody intervenes, on the timeline's clock: RFC 3339 with a zone.
+    /// When the intervention happens, in virtual time: RFC 3339 with a zone.
     #[arg(long, allow_hyphen_values = true)]
     time: String,
-    /// An event that somebody intervenes because of. May be given more than once.
+    /// An event that caused the intervention. Can be given more than once.
     #[arg(long, value_name = "EVENT_ID")]
     cause: Vec<String>,
-    /// Change nothing if it would make a paradox.
+    /// Change nothing if it would create a paradox.
     #[arg(long)]
     refuse_paradox: bool,
-    /// Tell what would happen, and change nothing.
+    /// Show what would happen without changing anything.
     #[arg(long)]
     dry_run: bool,
 }
@@ -65,12 +65,12 @@ pub(super) fn show(client: &Client, show: Show, mut query: Vec<(&'static str, St
     client.show(&answer, history_text)
 }
 
-/// Replaces how an event was recorded.
+/// Corrects an event.
 pub(super) fn correct(client: &Client, correct: Correct, mut body: Map<String, Value>) -> Result<(), Failure> {
     let event = match &correct.file {
         Some(path) => {
             let told = serde_json::from_str::<Map<_, _>>(&file_text(path)?);
-            told.with_context(|| format!("{}: one event is expected, a JSON object", path.display()))?
+            told.with_context(|| format!("{}: expected one event, a JSON object", path.display()))?
         }
         None => event(correct.flags),
     };
@@ -145,7 +145,7 @@ fn manipulated_text(answer: &Value) -> String {
 
 /// Returns an event as a row shows it, or a row that says that there is none.
 fn standing(event: &Value) -> Value {
-    if event.is_null() { json!({ "what": "(does not stand)" }) } else { shown(event) }
+    if event.is_null() { json!({ "what": "(cancelled)" }) } else { shown(event) }
 }
 
 #[cfg(test)]
@@ -192,7 +192,7 @@ mod tests {
             "Told.\n\
              POSITION  UNTIL  TIMELINE  TIME                  LOCATION  WHAT\n\
              3                main      2000-01-01T00:00:00Z            A\n\
-             1                                                          (does not stand)\n\
+             1                                                          (cancelled)\n\
              \n\
              POSITION  TIME                  BY   EFFECT  INTERVENTION\n\
              1         1999-01-01T00:00:00Z  ada  cancel  cancel\n"

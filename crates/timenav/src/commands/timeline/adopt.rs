@@ -35,7 +35,7 @@ pub(super) fn adopt(
     let style = ProgressStyle::with_template(PROGRESS).context("the progress bar is drawn wrongly")?;
     let progress = ProgressBar::new(bytes).with_style(style);
     let sent = progress.wrap_read(file);
-    let answer = client.upload(&["timelines", "adopt"], &query, "application/x-ndjson", (false, None), sent);
+    let answer = client.upload(&["timelines", "adopt"], &query, "application/x-ndjson", (None, None), sent);
     progress.finish_and_clear();
     client.show(&answer?, |answer| {
         let fields = [("timeline", "timeline_id"), ("came from", "origin"), ("entries", "entries")];
@@ -46,6 +46,6 @@ pub(super) fn adopt(
 /// Returns the checkpoint in the proof of a rotation: what both keys have signed. The entry is in the bundle.
 fn note_of(path: &Path) -> anyhow::Result<String> {
     let bytes = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
-    let proof = TlogProof::parse(&bytes).with_context(|| format!("{} is no proof file", path.display()))?;
+    let proof = TlogProof::parse(&bytes).with_context(|| format!("{} is not a proof file", path.display()))?;
     Ok(BASE64URL_NOPAD.encode(proof.checkpoint.as_bytes()))
 }

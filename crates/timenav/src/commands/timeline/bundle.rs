@@ -49,7 +49,7 @@ pub(super) fn export(client: &Client, timeline: &str, path: &Path, is_end: bool)
 fn refuse_existing(path: &Path) -> anyhow::Result<()> {
     let exists = path.try_exists().with_context(|| format!("{} cannot be looked for", path.display()))?;
     if exists {
-        bail!("{} exists; a bundle takes the place of no file", path.display());
+        bail!("{} already exists and is not overwritten", path.display());
     }
     Ok(())
 }
@@ -86,7 +86,7 @@ fn write_partial(
     bar.finish_and_clear();
     downloaded?;
     if !has_end(&tail) {
-        return Err(anyhow!("the service broke off before the end of the bundle").into());
+        return Err(anyhow!("the service closed the connection before the end of the bundle").into());
     }
     file.sync_all().with_context(cannot)?;
     Ok(bytes)

@@ -23,11 +23,11 @@ const LINES_BETWEEN_LOOKS: u64 = 1_000;
 
 /// What no bundle can show.
 const NOT_CHECKED: [&str; 5] = [
-    "whether whoever is named in an entry might do what it says",
-    "the state that follows from the entries: clock, permissions, events, paradoxes",
-    "whether what a sweep let go was due",
-    "the checkpoints that entries of forks quote, beyond their roots",
-    "whether another history was shown to somebody else: compare checkpoints that were kept",
+    "whether users named in entries were allowed to do what they did",
+    "the state derived from the entries: clock, permissions, events, paradoxes",
+    "whether what was pruned was due",
+    "the checkpoints quoted in entries of forks, beyond their roots",
+    "whether somebody else was shown another history: compare checkpoints that were kept",
 ];
 
 /// Checks a bundle, and tells of it.
@@ -52,7 +52,7 @@ pub(super) fn verify(path: &Path, key: VerifierKey, rotations: &[PathBuf], as_js
 
 fn read_proof(path: &Path) -> anyhow::Result<TlogProof> {
     let bytes = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
-    TlogProof::parse(&bytes).with_context(|| format!("{} is no proof file", path.display()))
+    TlogProof::parse(&bytes).with_context(|| format!("{} is not a proof file", path.display()))
 }
 
 /// Reads the file to its end, or to the first thing that is wrong, which is not an error.
@@ -84,18 +84,18 @@ fn told(bundle: &CheckedBundle) -> String {
     let (origin, key) = (output::printable(&bundle.origin), bundle.key.id());
     let size = bundle.layers.last().map_or(0, |(_, size)| *size);
     let mut text =
-        format!("The bundle of `{origin}` is as it was signed: {size} entries, by the key with the id {key}.\n");
+        format!("The bundle of `{origin}` matches what was signed: {size} entries, by the key with the id {key}.\n");
     for (timeline, size) in bundle.layers.iter().rev().skip(1).rev() {
-        let _ = writeln!(text, "  goes on from: {size} entries of `{timeline}`");
+        let _ = writeln!(text, "  forked from: {size} entries of `{timeline}`");
     }
     if bundle.rotations_followed > 0 {
         let _ = writeln!(text, "  rotations of the key followed: {}", bundle.rotations_followed);
     }
     let CheckedBundle { payloads, data, gone, let_go, .. } = bundle;
     let _ = writeln!(text, "  checked: {payloads} payloads, {data} sealed records");
-    let _ = writeln!(text, "  erased, and named by an entry: {gone}");
+    let _ = writeln!(text, "  erased, and listed by an entry: {gone}");
     if *let_go > 0 {
-        let _ = writeln!(text, "  of these, let go by sweeps: {let_go}");
+        let _ = writeln!(text, "  of these, pruned: {let_go}");
     }
     for what in NOT_CHECKED {
         let _ = writeln!(text, "  not checked: {what}");

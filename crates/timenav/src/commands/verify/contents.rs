@@ -91,7 +91,7 @@ pub(super) fn check(client: &Client, scan: &mut Scan, newest: &Checkpoint, keys:
         // It may have been erased after the checkpoint: a later entry says so.
         let page = contents.page(newest.size, 1)?;
         let opened = open_signed(&page.checkpoint, keys, verify_signature);
-        if let Some(grown) = check_signed(scan, opened, "that the entries are answered with") {
+        if let Some(grown) = check_signed(scan, opened, "that the entries came with") {
             contents.read(grown.size)?;
             contents.compare(scan, &grown);
         }
@@ -200,7 +200,7 @@ impl Contents<'_> {
         if root != signed.root {
             let size = signed.size;
             let evidence = format!(
-                "the entries that the service answers lead to the root {root:?} at size {size}, and {:?} was signed",
+                "the entries from the service lead to the root {root:?} at size {size}, but {:?} was signed",
                 signed.root
             );
             add(scan, FindingKind::RootMismatch, Some(size), evidence);
@@ -210,7 +210,7 @@ impl Contents<'_> {
     /// Adds to a scan what was checked, what was found, and what could not be checked.
     fn tell(self, scan: &mut Scan) {
         let payloads = self.entries.payloads_count();
-        scan.checked.push(Checked { what: "payloads that the service answered", count: payloads });
+        scan.checked.push(Checked { what: "payloads from the service", count: payloads });
         let findings = self.entries.into_findings();
         scan.findings_untold += findings.untold();
         for finding in findings.into_sorted(&[]) {
@@ -220,11 +220,11 @@ impl Contents<'_> {
             add(scan, FindingKind::SweepMismatch, Some(fault.sweep), fault.to_string());
         }
         for position in self.missing.positions() {
-            let evidence = "salt and payload are missing, and no entry erased them or let them go".to_owned();
+            let evidence = "salt and payload are missing, but no entry erased or pruned them".to_owned();
             add(scan, FindingKind::PayloadMismatch, Some(position), evidence);
         }
         for (position, _) in self.reads.iter().filter(|(_, numbers)| !numbers.is_empty()) {
-            let evidence = "single reads are missing, and no entry erased them".to_owned();
+            let evidence = "single reads are missing, but no entry erased them".to_owned();
             add(scan, FindingKind::PayloadMismatch, Some(*position), evidence);
         }
         if self.reads_erased > 0 {
@@ -232,9 +232,10 @@ impl Contents<'_> {
         }
         if !self.hidden.is_empty() {
             let hidden: Vec<String> = self.hidden.iter().map(|(action, count)| format!("{count} {action}")).collect();
-            scan.not_checked.push(format!("Payloads that your API key may not see: {}.", hidden.join(", ")));
+            scan.not_checked.push(format!("Payloads your API key cannot read: {}.", hidden.join(", ")));
         }
-        for (count, why) in [(self.erased, "erased"), (self.let_go, "let go, as the retention of the timeline says")] {
+        for (count, why) in [(self.erased, "erased"), (self.let_go, "pruned, as the retention of the timeline allows")]
+        {
             if count > 0 {
                 scan.not_checked.push(format!("Payloads that were {why}: {count}."));
             }

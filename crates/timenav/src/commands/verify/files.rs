@@ -119,11 +119,11 @@ fn service_keys(folder: &Path, trusted: &[VerifierKey]) -> anyhow::Result<Servic
         return Ok(ServiceKeys { service_name: service_name(current.name()).to_owned(), public_keys });
     }
     let path = folder.join(SIGNING_KEY_FILE);
-    let named = || format!("there is no --key, and {} cannot be taken instead", path.display());
+    let named = || format!("there is no --key, and {} cannot be used instead", path.display());
     let (service_name, public_key) = read_public_key(&path).with_context(named)?;
     output::note(&format!(
-        "warning: the public key is taken from {}, where whoever changed the files may have put it; name the key that \
-         you trust with --key",
+        "warning: the public key is taken from {}, where an attacker may have put it; give the key that you trust \
+         with --key",
         path.display()
     ));
     Ok(ServiceKeys { service_name, public_keys: vec![public_key] })
@@ -136,8 +136,8 @@ fn service_keys(folder: &Path, trusted: &[VerifierKey]) -> anyhow::Result<Servic
 pub(in crate::commands) fn read_outside(file: &Path) -> anyhow::Result<Outside> {
     if !file.try_exists().with_context(|| format!("{} cannot be read", file.display()))? {
         output::note(&format!(
-            "warning: there are no checkpoints outside the database, {}: that an older copy was put back cannot be seen \
-             without",
+            "warning: there are no checkpoints outside the database, {}: without them, a rollback to an older copy \
+             would not be noticed",
             file.display()
         ));
         return Ok(Outside::new());
@@ -184,7 +184,7 @@ async fn all_timelines(archive: &SqliteArchive, outside: &Outside) -> anyhow::Re
     timelines.sort_unstable();
     timelines.dedup();
     if timelines.is_empty() {
-        bail!("there is no timeline in the database");
+        bail!("there are no timelines in the database");
     }
     Ok(timelines)
 }

@@ -24,7 +24,7 @@ pub(super) fn check_signed(scan: &mut Scan, opened: Result<Checkpoint, Unsigned>
 /// Adds a finding, of which the first is told in the sentence about the whole.
 pub(super) fn add(scan: &mut Scan, kind: FindingKind, position: Option<u64>, evidence: String) {
     if scan.findings.is_empty() {
-        scan.details = format!("`{}` is not as it was signed: {kind}: {evidence}.", scan.timeline_id);
+        scan.details = format!("`{}` does not match what was signed: {kind}: {evidence}.", scan.timeline_id);
     }
     scan.findings.push(Finding { kind, position, last_good_checkpoint: None, evidence });
 }

@@ -26,7 +26,7 @@ pub(super) fn verify(
     trusted: &Trusted,
     surroundings: &Surroundings,
 ) -> Result<Vec<Scan>, Failure> {
-    let client = Client::new(ServiceOptions::at(url, command.ca.clone()), surroundings)?;
+    let client = Client::new(&ServiceOptions::at(url, command.ca.clone()), surroundings)?;
     let timeline = match command.timeline.as_ref().or(trusted.kept.as_ref().map(|kept| &kept.timeline)) {
         Some(timeline) => timeline.clone(),
         None => TimelineId::main(),
@@ -52,7 +52,7 @@ pub(super) fn verify(
         None => offered_key(&client, &timeline)?.into(),
     };
     let opened = scan.checkpoint.as_deref().map(|note| open_signed(note, &keys, verify_signature));
-    let newest = opened.and_then(|opened| check_signed(&mut scan, opened, "that the service answered with"));
+    let newest = opened.and_then(|opened| check_signed(&mut scan, opened, "from the service"));
     let Some(newest) = newest else { return Ok(vec![scan]) };
     if let Some(kept) = trusted.kept(&timeline)
         && let opened = open_kept(&kept.note, &keys, verify_signature)
@@ -69,10 +69,10 @@ pub(super) fn verify(
 
 /// Asks the service for its key, which pins nothing.
 fn offered_key(client: &Client, timeline: &TimelineId) -> Result<VerifierKey, Failure> {
-    output::note("warning: the public key is taken from the service itself; name the key that you trust with --key");
+    output::note("warning: the public key is taken from the service itself; give the key that you trust with --key");
     let answer = client.get(&["timeline", timeline.as_str(), "checkpoint"], &[])?.value;
     let key = answer["verifier_key"].as_str().and_then(|text| VerifierKey::parse(text).ok());
-    Ok(key.ok_or_else(|| anyhow!("the service has no public key to offer"))?)
+    Ok(key.ok_or_else(|| anyhow!("the service has no public key"))?)
 }
 
 /// Checks that the newest checkpoint continues the kept one.
@@ -85,7 +85,7 @@ fn continues(
 ) -> Result<(), Failure> {
     if newest.size < kept.size {
         let evidence =
-            format!("the checkpoint that you kept signs {} entries, and the ledger has {}", kept.size, newest.size);
+            format!("the checkpoint that you kept covers {} entries, but the ledger has {}", kept.size, newest.size);
         add(scan, FindingKind::Rollback, Some(newest.size), evidence);
         return Ok(());
     }
@@ -100,7 +100,7 @@ fn continues(
     Ok(())
 }
 
-/// Checks the head statement that the service signs beside its checkpoints: whose it is, and that its tree is one that a
+/// Checks the head statement that the service signs beside its checkpoints: who signed it, and that its tree is one a
 /// checkpoint goes on from.
 fn compare_head(client: &Client, scan: &mut Scan, keys: &TrustedKeys) -> Result<(), Failure> {
     let timeline = scan.timeline_id.clone();
@@ -121,13 +121,14 @@ fn compare_head(client: &Client, scan: &mut Scan, keys: &TrustedKeys) -> Result<
         }
     };
     scan.checked.push(Checked { what: "head statements", count: 1 });
-    scan.not_checked
-        .push("The state hash of the head statement was not compared: that takes the rows of the timeline.".to_owned());
+    scan.not_checked.push(
+        "The state hash of the head statement was not compared: that requires the rows of the timeline.".to_owned(),
+    );
     let (proven, hashes) = proof_from(client, scan, statement.size, keys)?;
     let Some(proven) = proven else { return Ok(()) };
     if let Err(error) = verify_consistency(statement.size, &statement.root, proven.size, &proven.root, &hashes) {
         let evidence =
-            format!("the ledger does not go on from the head statement over {} entries: {error}", statement.size);
+            format!("the ledger does not continue the head statement over {} entries: {error}", statement.size);
         add(scan, FindingKind::CheckpointMismatch, Some(statement.size), evidence);
     }
     Ok(())

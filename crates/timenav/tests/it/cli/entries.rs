@@ -50,12 +50,12 @@ fn what_entries_say_is_verified() {
 
     let (code, said) = verify(&service, &service.admin, &["--contents"]);
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains(" payloads that the service answered"), "{said}");
+    assert!(said.contains(" payloads from the service"), "{said}");
     assert!(said.contains("\n  not checked: Payloads that were erased: 1.\n"), "{said}");
-    assert!(!said.contains("may not see"), "{said}");
+    assert!(!said.contains("cannot read"), "{said}");
     let (code, said) = verify(&service, &reader, &["--contents"]);
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("\n  not checked: Payloads that your API key may not see: 2 detect_tampering, "), "{said}");
+    assert!(said.contains("\n  not checked: Payloads your API key cannot read: 2 detect_tampering, "), "{said}");
 
     let on = "instr(CAST(leaf AS TEXT), '\"event-9\"') AND instr(CAST(leaf AS TEXT), ?1)";
     let edit = |from: &str, to: &str| {
@@ -69,7 +69,7 @@ fn what_entries_say_is_verified() {
         (edit("2000", "2001"), "payload-mismatch at 11: the payload hashes to "),
         (salt("zeroblob(16)"), "payload-mismatch at 11: the payload hashes to "),
         (salt("x'00'"), "payload-mismatch at 11: the salt has 1 bytes instead of 16"),
-        (erase, "payload-mismatch at 11: salt and payload are missing, and no entry erased them"),
+        (erase, "payload-mismatch at 11: salt and payload are missing, but no entry erased or pruned them"),
     ] {
         assert!(service.stop().success());
         let kept = service.data().join("timenav.db");

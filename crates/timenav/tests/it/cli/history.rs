@@ -19,7 +19,7 @@ fn events_are_corrected_and_read_with_their_versions() {
     // The version that was meant has passed.
     let (code, stdout, stderr) = run(&mut command(&service, &correct), "");
     assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
-    assert!(stderr.contains("it was changed meanwhile"), "{stderr}");
+    assert!(stderr.contains("it was changed in the meantime"), "{stderr}");
     let event = &answered(&service, &["events", "show", "flood"])["event"];
     assert_eq!(
         (&event["time"], &event["location"], &event["actors"]),
@@ -51,9 +51,9 @@ fn events_are_erased_once_a_dry_run_has_shown_them() {
     let (code, _, stderr) = run(&mut command(&service, &erase), "");
     assert_eq!(code, Some(1), "{stderr}");
     let said = done(&service, &[&erase[..], &["--evaluated-at", &size]].concat());
-    assert_eq!(said, "2 events of `main` erased; proofs stay.\n");
+    assert_eq!(said, "2 events of `main` erased; proofs remain valid.\n");
     done(&service, &["events", "add", "--id", "a", "--time", "2005-08-29T11:10:00Z"]);
-    assert_eq!(done(&service, &["events", "erase", "a"]), "1 event of `main` erased; proofs stay.\n");
+    assert_eq!(done(&service, &["events", "erase", "a"]), "1 event of `main` erased; proofs remain valid.\n");
     for wrong in [&["events", "erase"][..], &["events", "erase", "a", "--older-than", "P1D"]] {
         let (code, ..) = run(&mut command(&service, wrong), "");
         assert_eq!(code, Some(2), "{wrong:?}");

@@ -121,6 +121,6 @@ fn more_connections_than_descriptors_are_refused_at_the_start() {
     command.arg(folder.path().join("data"));
     let (code, stdout, stderr) = run(&mut command, "");
     assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
-    assert!(stderr.contains("needs 257 file descriptors, and this process may have 256"), "{stderr}");
-    assert!(stderr.contains("ask for 128 connections at most"), "{stderr}");
+    assert!(stderr.contains("needs 257 file descriptors, but this process can have only 256"), "{stderr}");
+    assert!(stderr.contains("or set at most 128 connections"), "{stderr}");
 }

@@ -56,8 +56,7 @@ impl Shown {
 /// Operations with what they are asked with, mostly about ada's timeline `hers`. The first word of
 /// a row's name is the operation.
 fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
-    let hers = [("timeline_id", "hers")];
-    let at = "2001-01-01T00:00:00Z";
+    let (hers, at) = ([("timeline_id", "hers")], "2001-01-01T00:00:00Z");
     let Targets { number, now, anchor_id, data_id, event_id, .. } = about;
     let get = |path: &str| Request::get(path);
     let of_hers = |path: &str| Request::get(&target(path, &hers));
@@ -79,6 +78,7 @@ fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
         ("check_timeline", get(&target("/v1/check-timeline", &[hers[0], ("significant_event", event_id)]))),
         ("event", of_hers(&format!("/v1/events/{event_id}"))),
         ("export_events", of_hers("/v1/export-events")),
+        ("aggregate_events", get(&target("/v1/aggregate-events", &[hers[0], ("by", "actor")]))),
         ("timeline", get("/timeline/hers")),
         ("checkpoint", get("/timeline/hers/checkpoint")),
         ("head_statement", get("/timeline/hers/head")),

@@ -111,7 +111,7 @@ fn bodies_are_limited() {
         let request = request.header("Content-Length", &(bytes_max + 1).to_string());
         let answer = service.connect().exchange(&request).unwrap();
         let refused = answer.refused(413, "content_too_large");
-        assert_eq!(refused["detail"], format!("a body here has at most {bytes_max} bytes"), "{operation:?}");
+        assert_eq!(refused["detail"], format!("the body can have at most {bytes_max} bytes"), "{operation:?}");
     }
     // Does not say how long it will be.
     let mut body = json!({ "duration": "1h" }).to_string().into_bytes();

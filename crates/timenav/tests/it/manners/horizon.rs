@@ -20,8 +20,17 @@ const LEARNED: &str = "quicksilver";
 /// What is told to everybody, and has a prefix too.
 const OPEN: [&str; 5] = ["healthz", "readyz", "metrics", "openapi", "openapi_3_2"];
 /// What a key with a horizon is answered.
-const ANSWERED: [&str; 8] =
-    ["clock", "clock_stream", "event", "export_events", "limits", "monitor_events", "scan_events", "session"];
+const ANSWERED: [&str; 9] = [
+    "aggregate_events",
+    "clock",
+    "clock_stream",
+    "event",
+    "export_events",
+    "limits",
+    "monitor_events",
+    "scan_events",
+    "session",
+];
 
 /// Two timelines, with names of one length, that hold the same within the horizon. Beyond it one holds more.
 const BARE: &str = "trial-a";
@@ -45,7 +54,7 @@ fn marked(mark: &str, number: usize, time: &str) -> Value {
     json!({
         "event_id": format!("{mark}-{number}"), "time": time, "name": format!("{mark} {number}"),
         "description": format!("the {mark} of {number}"), "location": format!("{mark} field"),
-        "actors": [format!("{mark} pilot")], "source": mark,
+        "actors": [format!("{mark} pilot"), "ada"], "source": mark, "attributes": { "kind": mark, "crewed": true },
     })
 }
 
@@ -56,7 +65,8 @@ fn furnished(service: &Service, timeline: &str) -> Keys {
     service.post("/v1/travel", &json!({ "timeline_id": timeline, "destination_time": NOW }));
     let first = json!({
         "event_id": "open-1", "time": "2000-01-01T00:00:00Z", "name": "the launch", "location": "open field",
-        "description": "as it was first told", "actors": ["ada"],
+        "description": "as it was first told", "actors": ["ada"], "source": "the log",
+        "attributes": { "kind": "open", "crewed": true },
     });
     record(service, timeline, &first);
     record(service, timeline, &json!({ "event_id": "open-2", "time": NOW, "location": "open field" }));
@@ -179,6 +189,7 @@ fn what_lies_beyond_makes_no_difference() {
     }
     requests.extend(find("*", "2005-01-01T00:00:00Z/.."));
     requests.extend(find("*", "../2020-01-01T00:00:00Z"));
+    requests.extend(filters().iter().flat_map(|filter| filtered(filter)));
     for as_of in ["0", "3", "9999", "2999-01-01T00:00:00Z"] {
         requests.push(get("/v1/events/open-1", &[("as_of", as_of)]));
         requests.push(get("/v1/monitor-events", &[("location", "*"), ("time_range", "../.."), ("as_of", as_of)]));
@@ -192,6 +203,42 @@ fn what_lies_beyond_makes_no_difference() {
     }
     assert_eq!(statuses, BTreeSet::from([200, 404]), "something is found, and something is not");
     service.audit();
+}
+
+/// What events may be asked for: what only hidden ones have, what only others have, and what both have.
+fn filters() -> Vec<Vec<(&'static str, &'static str)>> {
+    let mut filters: Vec<Vec<_>> = [
+        ("text", ["zeppelin", "told", "o", "the quicks"]),
+        ("actor", ["zeppelin pilot", "quicksilver pilot", "ada", "bob"]),
+        ("source", ["zeppelin", "quicksilver", "the log", "none"]),
+        ("attribute.kind", ["zeppelin", "quicksilver", "open", "none"]),
+    ]
+    .iter()
+    .flat_map(|(name, values)| values.iter().map(|value| vec![(*name, *value)]))
+    .collect();
+    filters.push(vec![("attribute.crewed", "true"), ("actor", "ada")]);
+    filters.push(vec![("attribute.crewed", "true"), ("text", "as first")]);
+    filters.push(Vec::new());
+    filters
+}
+
+/// Returns requests in which a filter counts: pages from either end, a file, and counts by all that there is.
+fn filtered(filter: &[(&str, &str)]) -> Vec<Request> {
+    let all = [&[("location", "*"), ("time_range", "../..")], filter].concat();
+    let mut requests = Vec::new();
+    for order in ["oldest", "newest"] {
+        let asked = [&all[..], &[("order", order), ("limit", "1")]].concat();
+        requests.push(Request::get(&target("/v1/monitor-events", &asked)));
+        let mut body: Value = asked.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+        body["limit"] = json!(1);
+        requests.push(Request::post("/v1/scan-events").json(&body));
+        let file = [filter, &[("order", order), ("format", "csv")]].concat();
+        requests.push(Request::get(&target("/v1/export-events", &file)));
+    }
+    for by in ["time", "cell", "actor", "source", "attribute.kind"] {
+        requests.push(Request::get(&target("/v1/aggregate-events", &[&[("by", by)], filter].concat())));
+    }
+    requests
 }
 
 /// Returns status and body without what differs between any two requests: positions up to which was read, and names.

@@ -157,6 +157,19 @@ fn edge(name: &str) -> Option<Edge> {
             Tested("timenav-engine/src/certificates.rs", "a_range_is_of_the_ledger_and_not_too_long")
         }
         "certificate_reads_max" => Tested("timenav-engine/src/certificates.rs", "so_many_reads_are_proven_and_no_more"),
+        "find_text_bytes_max" => Asked(|n| vec![(find(&[("text", &text(n))]), "text")]),
+        "find_words_max" => Asked(|n| {
+            let words: Vec<String> = (0..n).map(|n| format!("w{n}")).collect();
+            vec![(find(&[("text", &words.join(" "))]), "text")]
+        }),
+        "find_attributes_max" => Asked(|n| {
+            let values: Vec<String> = (0..n).map(|n| format!("v{n}")).collect();
+            let body = json!({ "location": "*", "time_range": "../..", "attribute": { "k": values } });
+            vec![(Request::get("/v1/monitor-events").json(&body), "attribute")]
+        }),
+        "find_attribute_bytes_max" => Asked(|n| vec![(find(&[("attribute.k", &text(n))]), "attribute/k")]),
+        "aggregate_groups_max" => Tested("timenav-engine/src/aggregate/tests.rs", "so_many_groups_are_counted"),
+        "find_events_read_max" => Tested("timenav/tests/it/v1/finding.rs", "a_rare_word_comes_on_a_later_page"),
         "stream_changes_kept_max" => Looked(kept_changes),
         "entries_page_bytes_max" => Tested("timenav-store/tests/it/engine/entries.rs", "a_page_has_so_many_bytes"),
         "page_items_default" => Tested(PAGING, "pages_are_as_long_as_asked"),
@@ -240,6 +253,9 @@ fn edge(name: &str) -> Option<Edge> {
             Tested("timenav-import/src/csv_file/tests.rs", "a_file_has_a_highest_number_of_columns")
         }
         "import_mapping_bytes_max" => Tested("timenav-import/src/mapping/tests.rs", "a_mapping_has_a_longest_length"),
+        "import_dry_run_records_max" => {
+            Tested("timenav-engine/src/import_rehearsal.rs", "a_record_is_compared_with_those_before_it")
+        }
         "import_refusals_listed_max" => Tested(
             "timenav/tests/it/v1/import_events/refusals.rs",
             "refusals_are_all_counted_and_the_first_hundred_listed",
@@ -403,7 +419,7 @@ fn json_depth(service: &Service, max: u64) {
     };
     service.send(nested(max)).expect(200);
     let refused = service.send(nested(max + 1)).refused(400, "malformed_json");
-    assert_eq!(refused["detail"], format!("a body is at most {max} lists and objects deep"));
+    assert_eq!(refused["detail"], format!("a body can be nested at most {max} levels deep"));
     let list = format!("{}{}", "[".repeat(size(max) + 1), "]".repeat(size(max) + 1));
     service.send(Request::post("/v1/events").body("application/json", list.as_bytes())).refused(400, "malformed_json");
     // Brackets in texts are text.

@@ -52,6 +52,7 @@ impl Operation {
             "set_rate" => json!({ "rate": 2 }),
             "return_to_anchor" => json!({ "anchor_id": "anchor_none" }),
             "monitor_events" | "scan_events" => json!({ "location": "*", "time_range": "../.." }),
+            "aggregate_events" => json!({ "by": "actor" }),
             "create_timeline" => json!({ "timeline_id": "made" }),
             "certificate" => json!({ "key_id": "key_none" }),
             "timelines_diff" => json!({ "a": "main", "b": "main" }),
@@ -131,7 +132,7 @@ fn heeded(described: &Value) -> Vec<String> {
 fn keeps_answers(described: &Value) -> bool {
     let parameters = described["parameters"].as_array().expect("parameters");
     let key = parameters.iter().find(|one| one["name"] == "Idempotency-Key");
-    key.is_some_and(|key| key["description"].as_str().expect("a description").contains("happens once"))
+    key.is_some_and(|key| key["description"].as_str().expect("a description").contains("is carried out once"))
 }
 
 fn takes(document: &Value, method: &str, described: &Value) -> Takes {

@@ -1,8 +1,10 @@
 //! Quotas: requests of a user, failed attempts of an address, scans of both, log-ins of a user.
 
+use std::io::Read as _;
 use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 
+use flate2::read::DeflateDecoder;
 use serde_json::{Value, json};
 
 use crate::http::{Answer, Connection, Request};
@@ -128,10 +130,20 @@ fn failed_attempts_are_limited_and_leave_no_more_entries() {
 /// Entries about strangers who were refused: one by one, and together with how many.
 fn told(service: &Service) -> (u64, Vec<Value>) {
     let database = rusqlite::Connection::open(service.data().join("timenav.db")).unwrap();
-    let select = "select leaf, coalesce(c.payload, e.payload) from entries e left join contents c using (entry)
-        order by entry";
+    let select = "select leaf, coalesce(c.payload, e.payload), c.payload_bytes from entries e
+        left join contents c using (entry) order by entry";
     let mut rows = database.prepare(select).unwrap();
-    let rows = rows.query_map([], |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, Vec<u8>>(1)?))).unwrap();
+    let rows = rows.query_map([], |row| {
+        let (kept, is_packed) = (row.get::<_, Vec<u8>>(1)?, row.get::<_, Option<i64>>(2)?.is_some());
+        let mut payload = Vec::new();
+        if is_packed {
+            DeflateDecoder::new(&kept[..]).read_to_end(&mut payload).unwrap();
+        } else {
+            payload = kept;
+        }
+        Ok((row.get::<_, Vec<u8>>(0)?, payload))
+    });
+    let rows = rows.unwrap();
     let (mut alone, mut together) = (0, Vec::new());
     // What begins otherwise than an entry does is the short form of one that tells of reads.
     for (leaf, payload) in rows.map(Result::unwrap).filter(|(leaf, _)| leaf.starts_with(b"{")) {
@@ -203,7 +215,7 @@ fn what_is_kept_of_the_parameters_of_a_read_is_short() {
     assert!(service.stop().success());
     let database = rusqlite::Connection::open(service.data().join("timenav.db")).unwrap();
     // What is kept in the short form tells of reads, and each of these has one with long parameters.
-    let sql = "select max(length(c.payload)), max(length(leaf)) from entries join contents c using (entry)
+    let sql = "select max(coalesce(c.payload_bytes, length(c.payload))), max(length(leaf)) from entries join contents c using (entry)
         where substr(leaf, 1, 1) <> x'7b'";
     let longest: (i64, i64) = database.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
     // A letter has six bytes at most as it is written. How long it was and its hash stand beside the beginning.

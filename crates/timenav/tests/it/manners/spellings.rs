@@ -115,6 +115,11 @@ fn variants(operation: &Operation) -> Vec<Value> {
             json!({ "location": "Zürich & Bern", "time_range": "../..", "timeline_id": "other", "limit": 3 }),
             json!({ "location": "geo:1,2;u=5", "time_range": "2000-01-01T00:00:00+02:00/P1Y" }),
         ],
+        "aggregate_events" => vec![
+            operation.parameters(),
+            json!({ "by": "cell", "resolution": 0.5, "location": "Zürich & Bern", "limit": 3 }),
+            json!({ "by": "time", "bucket": 7, "time_range": "2000-01-01T00:00:00+02:00/.." }),
+        ],
         "export_events" => vec![
             json!({}),
             json!({ "location": "Zürich & Bern", "time_range": "2000-01-01T00:00:00+02:00/..", "format": "csv" }),

@@ -79,7 +79,7 @@ fn a_travel_tells_which_place_it_went_to() {
     };
     let certain = travel("New Orleans");
     assert_eq!(certain["location_resolved"]["place"], "New Orleans, Louisiana, United States", "{certain}");
-    assert_eq!(certain["status"], "Travelled to 2028-02-29T00:00:00Z; the clock is running.");
+    assert_eq!(certain["status"], "Traveled to 2028-02-29T00:00:00Z; the clock is running.");
     assert_eq!(travel("Springfield")["location_resolved"]["is_ambiguous"], true);
     let unknown = travel("New Orleens");
     assert_eq!(unknown["location_resolved"]["kind"], "text", "{unknown}");

@@ -48,7 +48,7 @@ fn triggers_and_views_are_refused_and_found() {
         write_into(&service, statements);
         for arguments in [&[][..], &["--accept-rollback"]] {
             let complaint = refused_start(&service.data(), arguments);
-            assert!(complaint.contains("is not laid out as timenav lays it out"), "{complaint}");
+            assert!(complaint.contains("its schema is not the one timenav creates"), "{complaint}");
             assert!(complaint.contains("keep it as evidence"), "{complaint}");
         }
         let (code, said) = verify(&service.data());
@@ -90,7 +90,7 @@ fn the_file_of_another_program_is_refused_and_left_as_it_is() {
     rusqlite::Connection::open(&database).unwrap().execute_batch(other).unwrap();
     let before = std::fs::read(&database).unwrap();
     let complaint = refused_start(&service.data(), &[]);
-    assert!(complaint.contains("another program's: its application_id is 252006673"), "{complaint}");
+    assert!(complaint.contains("belongs to another program: its application_id is 252006673"), "{complaint}");
     assert_eq!(std::fs::read(&database).unwrap(), before);
     std::fs::write(&database, whole).unwrap();
     service.start_again();
@@ -104,10 +104,10 @@ fn a_journal_beside_the_database_and_a_link_are_refused() {
     let (database, journal) = (service.data().join("timenav.db"), service.data().join("timenav.db-journal"));
     std::fs::write(&journal, "what SQLite would write into the database").unwrap();
     let complaint = refused_start(&service.data(), &[]);
-    assert!(complaint.contains("timenav.db-journal stands beside the database"), "{complaint}");
+    assert!(complaint.contains("timenav.db-journal is beside the database"), "{complaint}");
     let (code, said) = verify(&service.data());
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("timenav.db-journal stands beside the database"), "{said}");
+    assert!(said.contains("timenav.db-journal is beside the database"), "{said}");
     std::fs::remove_file(&journal).unwrap();
     let aside = service.data().join("aside.db");
     std::fs::rename(&database, &aside).unwrap();

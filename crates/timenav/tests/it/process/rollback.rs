@@ -32,7 +32,7 @@ fn a_database_that_was_taken_back_is_refused_unless_that_is_accepted() {
     copy(backup.path(), &service.data());
     for _ in 0..2 {
         let complaint = refused_start(&service.data(), &[]);
-        assert!(complaint.contains("the database was taken back"), "{complaint}");
+        assert!(complaint.contains("the database was rolled back"), "{complaint}");
         assert!(complaint.contains("--accept-rollback"), "{complaint}");
     }
     let log = service.data().join("../accepted.log");
@@ -99,7 +99,7 @@ fn checkpoints_may_be_kept_elsewhere() {
     copy(&service.data(), newest.path());
     copy(backup.path(), &service.data());
     let complaint = refused_start(&service.data(), &["--checkpoints", &folder]);
-    assert!(complaint.contains("the database was taken back"), "{complaint}");
+    assert!(complaint.contains("the database was rolled back"), "{complaint}");
     copy(newest.path(), &service.data());
     service.start_again();
     service.audit();

@@ -75,7 +75,7 @@ fn settings_that_are_none_are_named() {
         complaint
     };
     assert!(complaint("lisen = \"127.0.0.1:0\"").contains("there is no setting `lisen`; did you mean `listen`?"));
-    assert!(complaint("zzz = 1").contains("there is no setting `zzz`; there are listen, tls_cert,"));
+    assert!(complaint("zzz = 1").contains("there is no setting `zzz`; the settings are listen, tls_cert,"));
     assert!(complaint("[listen]\nport = 1").contains("listen"));
     assert!(complaint("accept_rollback = true").contains("accept_rollback"));
     complaint("listen = ");

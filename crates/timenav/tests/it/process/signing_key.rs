@@ -141,7 +141,7 @@ fn everything_but_sessions_goes_on_under_the_new_key() {
         said.contains(&format!("retired key  {old}\n")) && said.contains(&format!("new key      {new}\n")),
         "{said}"
     );
-    assert!(said.contains("each of 4 ledgers") && said.contains("Tell those who verify"), "{said}");
+    assert!(said.contains("each of 4 ledgers") && said.contains("Tell everyone who verifies"), "{said}");
     assert!(!said.contains("PRIVATE+KEY+timenav"), "{said}");
     let path = service.data().join("signing.key");
     assert_eq!(mode(&path), 0o600);
@@ -216,7 +216,7 @@ fn what_was_kept_before_verifies_with_the_retired_key_too() {
             assert_eq!(code, Some(7), "{said}");
             let named = format!("but by the key `timenav.local/main` with the id {old_id}");
             assert!(said.contains("unknown-key") && said.contains("the checkpoint that you kept: "), "{said}");
-            assert!(said.contains(&named) && said.contains("give --key again for a retired one"), "{said}");
+            assert!(said.contains(&named) && said.contains("each retired one with another --key"), "{said}");
             // With the old one, what is newest is; and so it is where the old one is named as the one that signs.
             for keys in [&["old"][..], &["old", "new"]] {
                 let (code, said) = away.verify(at, keys, Some("kept"), &admin);
@@ -233,7 +233,7 @@ fn what_was_kept_before_verifies_with_the_retired_key_too() {
     assert_eq!(code, Some(7), "{said}");
     let (code, said) = away.verify(&files, &["new", "other-name"], None, "");
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("the keys are of two services"), "{said}");
+    assert!(said.contains("the keys belong to two services"), "{said}");
     // A signature of a key that is known refuses the note where it is wrong, whoever else has signed.
     let kept = std::fs::read_to_string(away.path("kept")).unwrap();
     let at = kept.len() - 20;
@@ -375,7 +375,7 @@ fn what_was_cut_off_at_its_end_is_told_and_finished() {
     std::fs::create_dir(&in_the_way).unwrap();
     let (code, stdout, stderr) = rotate(&data, &[]);
     assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
-    assert!(stderr.contains("the rotation is not finished; give the command again"), "{stderr}");
+    assert!(stderr.contains("the rotation is not finished; run the command again"), "{stderr}");
     assert!(stderr.contains("signing.key cannot be written"), "{stderr}");
     let next = data.join("signing.key.next");
     assert_eq!(mode(&next), 0o600);
@@ -384,7 +384,10 @@ fn what_was_cut_off_at_its_end_is_told_and_finished() {
     service.start_again();
     let log = service.log_text();
     let warned = log.lines().find(|line| line.contains("WARN")).unwrap_or_else(|| panic!("{log}"));
-    assert!(warned.contains("was begun and not finished") && warned.contains("timenav rotate-signing-key"), "{warned}");
+    assert!(
+        warned.contains("was started but not finished") && warned.contains("timenav rotate-signing-key"),
+        "{warned}"
+    );
     assert!(!log.contains("PRIVATE+KEY+timenav"));
     let cookie = service.log_in("ada", PASSWORD);
     service.post("/v1/events", &event("between"));
@@ -443,7 +446,7 @@ fn what_cannot_be_rotated_is_refused_in_a_line_that_says_what_to_do() {
     let (key, aside, next) = (data.join("signing.key"), data.join("aside"), data.join("signing.key.next"));
     // Proofs that cannot be saved are not lost: nothing has been done yet.
     let said = refused(&data, &["--save", text(&key)]);
-    assert!(said.contains("signing.key cannot be made") && !next.exists(), "{said}");
+    assert!(said.contains("signing.key cannot be created") && !next.exists(), "{said}");
     // A folder that is not as it was signed is not signed by another key.
     let stranger = Service::start();
     std::fs::rename(&key, &aside).unwrap();
@@ -487,7 +490,7 @@ fn a_retired_key_that_is_put_back_is_told_and_then_refused() {
     for (there, is_warned) in [(&new, false), (&old, true)] {
         std::fs::write(&key, there).unwrap();
         service.start_again();
-        assert_eq!(service.log_text().contains("4 timelines have gone over to another signing key"), is_warned);
+        assert_eq!(service.log_text().contains("4 timelines use another signing key"), is_warned);
         assert!(service.stop().success());
     }
     // Its passwords are sealed by the key that is not there.

@@ -54,10 +54,16 @@ fn a_certificate_makes_it_https() {
     };
     let (code, stdout, stderr) = ask(&["verify", "--ca", arguments[1]]);
     assert_eq!(code, Some(0), "{stderr}");
-    assert!(stdout.starts_with("No tampering was found"), "{stdout}");
+    assert!(stdout.starts_with("No tampering found"), "{stdout}");
     let (code, stdout, stderr) = ask(&["clock", "now", "--ca", arguments[1]]);
     assert_eq!(code, Some(0), "{stderr}");
     assert!(stdout.contains("main"), "{stdout}");
+    // Whoever forgot the `s` is told.
+    let mut plain = timenav();
+    plain.args(["clock", "now", "--url", &format!("http://{}", process.address)]).env("TIMENAV_API_KEY", "tnk_x");
+    let (code, _, stderr) = run(&mut plain, "");
+    assert_eq!(code, Some(6), "{stderr}");
+    assert!(stderr.contains(&format!("write https://{}", process.address)), "{stderr}");
     // Nobody vouches for it but the file, and what is no certificate vouches for nothing.
     for wrong in [&["clock", "now"][..], &["verify"]] {
         let (code, _, stderr) = ask(wrong);

@@ -37,7 +37,7 @@ fn the_first_write_to_a_name_says_that_it_created_the_timeline() {
         let request = request.key(&ada);
         let first = service.send(request.clone()).expect(status);
         assert_eq!(first["timeline_created"], true, "{first}");
-        let told = format!("There was no timeline `{name}`, so it was created and you administer it. ");
+        let told = format!("There was no timeline `{name}`, so it was created, with you as its admin. ");
         assert!(first["status"].as_str().unwrap().starts_with(&told), "{first}");
         let second = service.send(request).expect(status);
         assert!(second.get("timeline_created").is_none(), "{second}");

@@ -91,7 +91,7 @@ fn timelines_with_nothing_in_common_are_refused_and_both_must_be_seen() {
     let ask = |a: &str, b: &str| Request::get(&target("/timelines/diff", &[("a", a), ("b", b)]));
     for (a, b) in [("main", "other"), ("other", "fork"), ("system", "main")] {
         let refused = service.send(ask(a, b)).refused(400, "invalid_parameter");
-        assert!(refused.to_string().contains("nothing in common"), "{refused}");
+        assert!(refused.to_string().contains("they share no history"), "{refused}");
     }
     service.send(Request::get("/timelines/diff?a=main")).refused(400, "missing_parameter");
     let ada = service.user("ada");

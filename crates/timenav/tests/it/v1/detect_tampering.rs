@@ -34,8 +34,8 @@ fn a_service_that_nobody_touched_has_no_findings() {
             let answer = send(&service, &format!("{prefix}/detect-tampering"), &body).expect(200);
             assert_eq!(answer["tampering_detected"], false, "{answer:#}");
             assert_eq!(answer["findings"], json!([]));
-            assert_eq!(answer["status"], format!("No tampering was found on `{timeline}`."));
-            assert!(answer["details"].as_str().unwrap().starts_with("No tampering was found: the "), "{answer:#}");
+            assert_eq!(answer["status"], format!("No tampering found on `{timeline}`."));
+            assert!(answer["details"].as_str().unwrap().starts_with("No tampering found: the "), "{answer:#}");
             assert!(!answer["not_checked"].as_array().unwrap().is_empty());
             let note = answer["checkpoint"]["note"].as_str().unwrap();
             assert!(note.contains(&format!("/{timeline}\n{}\n", answer["checkpoint"]["size"])), "{note}");

@@ -1,5 +1,6 @@
 //! `POST /v1/import-events`: files of any size, record by record.
 
+mod dry_run;
 mod foreign;
 mod large;
 mod refusals;

@@ -17,7 +17,7 @@ fn a_pause_and_its_end() {
         snapshot::check("resume", &ask("resume-time"));
         service.post("/v1/travel", &json!({ "destination_time": "2001-01-01T00:00:00Z" }));
         let again = ask("resume-time").expect(200);
-        assert!(again["status"].as_str().unwrap().starts_with("Time was running already; it is 2001-01-01T00:00:00."));
+        assert!(again["status"].as_str().unwrap().starts_with("Time was already running; it is 2001-01-01T00:00:00."));
         let paused = ask("pause-time").expect(200);
         assert_eq!(paused["status"], format!("Time is paused at {}.", paused["paused_at"].as_str().unwrap()));
         service.audit();
@@ -49,7 +49,7 @@ fn to_pause_twice_changes_nothing() {
         assert_eq!(again["paused_at"], first["paused_at"]);
         assert_eq!(lasting(&again), lasting(&first), "neither the generation nor the origin changes");
         let status = again["status"].as_str().unwrap();
-        assert_eq!(status, format!("Time was paused already, at {}.", first["paused_at"].as_str().unwrap()));
+        assert_eq!(status, format!("Time was already paused, at {}.", first["paused_at"].as_str().unwrap()));
         assert_eq!(service.get("/v1/clock", &[])["current_time"], first["paused_at"]);
     }
     service.audit();
@@ -65,7 +65,7 @@ fn to_resume_twice_changes_nothing() {
     let again = resume();
     assert_eq!(lasting(&again), lasting(&first));
     assert!(micros(again["current_time"].as_str().unwrap()) > micros("2000-01-01T00:00:00Z"), "{again}");
-    assert!(again["status"].as_str().unwrap().starts_with("Time was running already"), "{again}");
+    assert!(again["status"].as_str().unwrap().starts_with("Time was already running"), "{again}");
     service.audit();
 }
 

@@ -213,7 +213,7 @@ fn a_row_that_another_hand_writes_opens_nothing() {
     let (code, stdout, stderr) = run(&mut command, "");
     assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
     assert!(
-        stderr.contains("error: the rows of timeline `system` in the database are not those that were signed"),
+        stderr.contains("error: the rows of timeline `system` in the database are not the ones signed"),
         "{stderr}"
     );
     let mut command = timenav();

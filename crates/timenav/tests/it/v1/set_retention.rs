@@ -27,7 +27,7 @@ fn how_long_contents_are_kept_is_set_and_shown() {
         set(&service, json!({ "refusals": "PT90000S" })).expect(200);
         assert_eq!(shown(&service), json!({ "reads": "P90D", "refusals": "PT90000S" }), "what is left out stays");
         set(&service, json!({ "reads": null })).expect(200);
-        assert_eq!(shown(&service), json!({ "reads": null, "refusals": "PT90000S" }), "null is for ever");
+        assert_eq!(shown(&service), json!({ "reads": null, "refusals": "PT90000S" }), "null means forever");
         service.audit();
     }
 }
@@ -98,7 +98,7 @@ fn what_is_kept_no_longer_goes() {
     assert_eq!((&foreseen["dry_run"], &foreseen["let_go"]), (&json!(true), &json!(0)));
     assert!(foreseen["would_let_go"]["count"].as_u64() > Some(0) && foreseen.get("sweep").is_none(), "{foreseen}");
     let status = foreseen["status"].as_str().unwrap();
-    assert!(status.starts_with("A dry run; nothing was let go. Of `main`, the contents of "), "{status}");
+    assert!(status.starts_with("Dry run: nothing was pruned. On `main`, the contents of "), "{status}");
     let entries = service.get("/timeline/main/entries", &[])["entries"].as_array().unwrap().clone();
     assert!(entries.iter().all(|entry| entry["contents"] != "erased"), "{entries:?}");
     let (code, stdout, stderr) =

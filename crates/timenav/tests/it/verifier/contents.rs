@@ -233,12 +233,12 @@ fn what_a_sweep_let_go_is_told_and_what_went_without_one_is_found() {
     let let_go = let_some_go(&mut service);
     let (code, said) = check(&service, &service.url(), "main", &service.admin);
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains(&format!("as the retention of the timeline says: {let_go}\n")), "{said}");
+    assert!(said.contains(&format!("as the retention of the timeline allows: {let_go}\n")), "{said}");
     let mut ours = service::timenav();
     ours.args(["verify", "--contents", "--timeline", "main", "--url", &service.url()]);
     let (code, said, complaint) = service::run(ours.env("TIMENAV_API_KEY", &service.admin), "");
     assert_eq!(code, Some(0), "{said}{complaint}");
-    assert!(said.contains(&format!("as the retention of the timeline says: {let_go}.")), "{said}");
+    assert!(said.contains(&format!("as the retention of the timeline allows: {let_go}.")), "{said}");
     assert!(service.stop().success());
     // A read from before anything was said of how long it is kept.
     let empty = "DELETE FROM contents WHERE entry = (SELECT min(entry) FROM contents WHERE entry >> 40 = 2)";

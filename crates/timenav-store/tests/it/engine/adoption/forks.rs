@@ -1,5 +1,7 @@
 //! Forks that go over from one house to another: the timelines that they go on from come with them, and stand nowhere.
 
+use std::sync::Arc;
+
 use rusqlite::Connection;
 use serde_json::Value;
 use timenav_core::as_of::AsOf;
@@ -70,6 +72,8 @@ async fn standing(home: &Home<'_>) -> Vec<(String, String)> {
         location: LocationQuery::Anywhere,
         range: TimeRange::everything(),
         as_of: None,
+        filter: Arc::default(),
+        newest_first: false,
         items_max: 100,
         cursor: None,
     };
@@ -184,9 +188,9 @@ async fn a_chain_goes_on_here_beside_timelines_of_the_same_names() {
         async move { engine.fork_timeline(&admin, name, &timeline_id(NAME), at.as_ref(), None).await }
     };
     let refused = forked("r", Some(before)).await.err().unwrap();
-    assert!(refused.to_string().contains("nothing new goes on from it"), "{refused}");
+    assert!(refused.to_string().contains("it cannot be forked"), "{refused}");
     let refused = forked("q", None).await.err().unwrap();
-    assert!(refused.to_string().contains("whose entries are under that name too"), "{refused}");
+    assert!(refused.to_string().contains("which has the same name"), "{refused}");
 
     // A fork of it, and a bundle of that one, which a third house takes over.
     record(&home, NAME, "f").await;
@@ -323,8 +327,8 @@ async fn layers_are_those_that_the_fork_goes_on_from() {
     let mut header: Value = serde_json::from_str(&all[0]).unwrap();
     header["bundle"]["layers"].as_array_mut().unwrap().swap(0, 1);
     let swapped = [&[header.to_string()], &all[q..own], &all[p..q], &all[own..]].concat();
-    refused(swapped, "goes on from").await;
-    refused([&all[..1], &all[q..own], &all[p..q], &all[own..]].concat(), "is not the one that the first line names")
+    refused(swapped, "continues from").await;
+    refused([&all[..1], &all[q..own], &all[p..q], &all[own..]].concat(), "is not the one named in the first line")
         .await;
     // Cut by its last entry, and the sizes with it.
     let mut header: Value = serde_json::from_str(&all[0]).unwrap();
@@ -332,7 +336,7 @@ async fn layers_are_those_that_the_fork_goes_on_from() {
     header["bundle"]["layers"][1]["size"] = size.into();
     let layer = format!("{{\"layer\":{{\"size\":{size},\"timeline_id\":\"q\"}}}}");
     let cut = [&[header.to_string()], &all[p..q], &[layer], &all[q + 1..own - 1], &all[own..]].concat();
-    refused(cut, "are not those that").await;
+    refused(cut, "are not the ones").await;
     // Left out.
     let mut header: Value = serde_json::from_str(&all[0]).unwrap();
     header["bundle"]["layers"].as_array_mut().unwrap().remove(0);
@@ -345,7 +349,7 @@ async fn layers_are_those_that_the_fork_goes_on_from() {
     chain(&elsewhere).await;
     let others = lines(&export(&elsewhere).await);
     assert_eq!(others.len(), all.len());
-    refused([&all[..=p], &others[p + 1..q], &all[q..]].concat(), "are not those that").await;
+    refused([&all[..=p], &others[p + 1..q], &all[q..]].concat(), "are not the ones").await;
 
     let size = home.size("system").await;
     adopt(&home, &there, &text).await.unwrap();
@@ -372,7 +376,7 @@ async fn what_was_erased_after_the_fork_is_gone_here_and_cannot_be_shown_again()
     let contents = |events: Vec<(String, String)>| events.into_iter().map(|(_, content)| content).collect::<Vec<_>>();
     assert_eq!(contents(standing(&home).await), contents(standing(&far).await));
     let refused = home.engine.export_bundle(&home.admin, &timeline_id(NAME)).await.err().unwrap();
-    assert!(refused.to_string().contains("Only its key shows them"), "{refused}");
+    assert!(refused.to_string().contains("Only that service's key can prove this"), "{refused}");
     let home = home.reopen().await;
     home.close().await;
     far.close().await;

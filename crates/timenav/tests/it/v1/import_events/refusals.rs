@@ -56,7 +56,7 @@ fn a_file_that_breaks_off_keeps_what_came_before_and_says_so() {
     let refused = |timeline: &str, content_type: &str, file: &str, kept: u64| {
         let answer = import(&service, &[("timeline_id", timeline)], content_type, file).refused(400, "malformed_file");
         let detail = answer["detail"].as_str().unwrap();
-        assert!(detail.contains(&format!("{kept} events were taken")), "{detail}");
+        assert!(detail.contains(&format!("{kept} events were imported")), "{detail}");
         assert_ne!(answer["status"], "Something went wrong inside the service.", "{answer}");
         let events = service.send(Request::get(&format!("/timeline/{timeline}"))).expect(200)["events"].clone();
         assert_eq!(events, kept, "{timeline}");
@@ -90,7 +90,7 @@ fn an_upload_that_is_cut_off_keeps_what_came_before() {
     // The answer may not arrive any more; what is in the ledger may.
     if let Ok(answer) = connection.answer(false) {
         assert_eq!(answer.status, 400, "{answer}");
-        assert!(answer.json()["detail"].as_str().unwrap().contains("2000 events were taken"), "{answer}");
+        assert!(answer.json()["detail"].as_str().unwrap().contains("2000 events were imported"), "{answer}");
     }
     drop(connection);
     // The whole file afterwards adds what is missing, whatever that is.
@@ -119,7 +119,8 @@ fn mappings_are_read_before_the_file() {
     let unknown = import(&service, &[("map", "time=wen")], "text/csv", "when\n2000-01-01T00:00:00Z\n");
     let unknown = unknown.refused(400, "invalid_parameter");
     assert!(unknown["detail"].as_str().unwrap().contains("`when`"), "{unknown}");
-    import(&service, &[("map", "time=when")], NDJSON, LINES).refused(400, "conflicting_parameters");
+    import(&service, &[("map", "time=when")], "application/cloudevents+json", LINES)
+        .refused(400, "conflicting_parameters");
     assert_eq!(service.get("/timeline/main", &[])["events"], 0);
     service.audit();
 }

@@ -49,10 +49,10 @@ fn what_is_weak_is_not_taken() {
         ("seven77", "at least 8 characters"),
         ("password1", "most common"),
         ("1QAZ2WSX", "most common"),
-        ("user-long-id", "own name"),
-        ("User-Long-Id 26", "own name"),
+        ("user-long-id", "user name"),
+        ("User-Long-Id 26", "user name"),
         ("        ", "spaces"),
-        ("aaaaaaaaaaaa", "one character"),
+        ("aaaaaaaaaaaa", "one repeated character"),
         ("open\tsesame", "control characters"),
         ("\0\0\0\0\0\0\0\0", "control characters"),
         (" Password1 ", "most common"),
@@ -87,12 +87,12 @@ fn an_operator_sets_it_on_the_command_line() {
     };
     let (code, stdout, stderr) = set("ada", &format!("{PASSWORD}\n"));
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
-    assert_eq!(stdout, "The password of `ada` is set, and other sessions of theirs have ended.\n");
+    assert_eq!(stdout, "The password of `ada` was set, and their other sessions were ended.\n");
     service.log_in("ada", PASSWORD);
     let (code, stdout, stderr) = set("ada", "password\n");
     assert!(code != Some(0) && stdout.is_empty() && stderr.contains("most common"), "{code:?} {stderr}");
     let (code, _, stderr) = set("ada", "");
-    assert!(code != Some(0) && stderr.contains("no password was given"), "{code:?} {stderr}");
+    assert!(code != Some(0) && stderr.contains("nothing was given on stdin"), "{code:?} {stderr}");
     let (code, _, stderr) = set("nobody", PASSWORD);
     assert!(code != Some(0) && stderr.contains("nobody"), "{code:?} {stderr}");
     service.log_in("ada", PASSWORD);

@@ -1,0 +1,216 @@
+//! Finding words in texts, without regard to case and accents.
+//!
+//! A text is split where Unicode says that words end (UAX #29), and at underscores, colons and dots. Each word is folded:
+//! letters of any script become small ASCII letters, by the same tables as the names of places, and signs vanish. `Café`, `CAFE` and `cafe\u{301}` are one word, and so are `Łódź` and `lodz`, `can't` and `cant`. Ideographs
+//! stay as they are, since many of them sound alike; each is a word. `5.6` is one word, and `U.S.A.` is `usa`.
+
+use unicode_segmentation::UnicodeSegmentation as _;
+
+use crate::limits::{FIND_TEXT_BYTES_MAX, FIND_WORDS_MAX};
+
+/// Words that are all to be found in a text, each as the beginning of one of its words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WordQuery {
+    words: Vec<String>,
+}
+
+/// Why a text asks for nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WordQueryError {
+    /// It is too long.
+    #[error("a text to find has at most {FIND_TEXT_BYTES_MAX} bytes")]
+    TooLong,
+    /// It has too many words.
+    #[error("a text to find has at most {FIND_WORDS_MAX} words")]
+    TooManyWords,
+    /// It has no word.
+    #[error("there is no word in it; write one or several words, or the beginnings of words")]
+    NoWords,
+}
+
+impl WordQuery {
+    /// Reads the words of a text.
+    ///
+    /// # Errors
+    /// It is too long, or has no words or too many.
+    pub fn new(text: &str) -> Result<Self, WordQueryError> {
+        if text.len() > FIND_TEXT_BYTES_MAX {
+            return Err(WordQueryError::TooLong);
+        }
+        let mut words = Vec::new();
+        each_word(text, &mut |word| words.push(word.to_owned()));
+        match words.len() {
+            0 => Err(WordQueryError::NoWords),
+            1..=FIND_WORDS_MAX => Ok(Self { words }),
+            _ => Err(WordQueryError::TooManyWords),
+        }
+    }
+
+    /// Begins to look for the words.
+    #[must_use]
+    pub fn search(&self) -> WordSearch<'_> {
+        WordSearch { left: self.words.iter().map(String::as_str).collect() }
+    }
+}
+
+/// Words that are looked for in one text after the other.
+#[derive(Clone, Debug)]
+pub struct WordSearch<'a> {
+    /// Those that were not found yet.
+    left: Vec<&'a str>,
+}
+
+impl WordSearch<'_> {
+    /// Looks through a text. Returns whether every word was found, in this text or an earlier one.
+    pub fn look_into(&mut self, text: &str) -> bool {
+        if !self.left.is_empty() {
+            each_word(text, &mut |word| self.left.retain(|wanted| !word.starts_with(wanted)));
+        }
+        self.left.is_empty()
+    }
+}
+
+/// Calls with each word of a text, folded.
+fn each_word(text: &str, tell: &mut dyn FnMut(&str)) {
+    let mut folded = String::new();
+    // Unicode joins what identifiers and addresses have as signs between words.
+    for part in text.unicode_words().flat_map(|word| word.split(['_', ':'])) {
+        fold(part, &mut folded, tell);
+        end(&mut folded, tell);
+    }
+}
+
+fn end(folded: &mut String, tell: &mut dyn FnMut(&str)) {
+    if !folded.is_empty() {
+        tell(folded);
+        folded.clear();
+    }
+}
+
+fn fold(word: &str, folded: &mut String, tell: &mut dyn FnMut(&str)) {
+    let mut chars = word.chars().peekable();
+    let mut before = ' ';
+    // Letters since the last dot: the dots of initials join them, one after a word ends it.
+    let mut letters = 0;
+    while let Some(c) = chars.next() {
+        let is_in_number = before.is_ascii_digit() && chars.peek().is_some_and(char::is_ascii_digit);
+        before = c;
+        letters += 1;
+        match deunicode::deunicode_char(c) {
+            _ if matches!(c, '.' | ',') && is_in_number => folded.push(c),
+            _ if c == '.' => {
+                if letters > 2 {
+                    end(folded, tell);
+                }
+                letters = 0;
+            }
+            _ if is_ideograph(c) => folded.push(c),
+            Some(ascii) => {
+                folded.extend(ascii.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()));
+            }
+            None if c.is_alphanumeric() => folded.extend(c.to_lowercase()),
+            None => {}
+        }
+    }
+}
+
+/// Returns whether a character stands for a word more than for a sound (the blocks of Han characters).
+const fn is_ideograph(c: char) -> bool {
+    matches!(c, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        let mut words = Vec::new();
+        each_word(text, &mut |word| words.push(word.to_owned()));
+        words
+    }
+
+    #[test]
+    fn words_are_folded() {
+        let check = |text: &str, expected: &[&str]| assert_eq!(words(text), expected, "{text}");
+        check("", &[]);
+        check("  — … !", &[]);
+        check("The Eagle has LANDED.", &["the", "eagle", "has", "landed"]);
+        check("São Paulo, Łódź; ÅNGSTRÖM, Straße", &["sao", "paulo", "lodz", "angstrom", "strasse"]);
+        check("cafe\u{301} CAFÉ", &["cafe", "cafe"]);
+        check("can't rock'n'roll U.S.A. e.g.", &["cant", "rocknroll", "usa", "eg"]);
+        check("M 5.6 - 10km, 1,000 m 3.", &["m", "5.6", "10km", "1,000", "m", "3"]);
+        check("order_42 a-b a/b urn:isbn", &["order", "42", "a", "b", "a", "b", "urn", "isbn"]);
+        check("www.usgs.gov", &["www", "usgs", "gov"]);
+        check("Москва Ἀθῆναι", &["moskva", "athenai"]);
+        check("東京と大阪", &["東", "京", "to", "大", "阪"]);
+        check("𝐁𝐨𝐥𝐝 ﬁne", &["bold", "fine"]);
+        check("🚀 launch 🚀", &["launch"]);
+    }
+
+    #[test]
+    fn every_word_begins_one() {
+        let check = |wanted: &str, text: &str, expected: bool| {
+            assert_eq!(WordQuery::new(wanted).unwrap().search().look_into(text), expected, "{wanted} in {text}");
+        };
+        check("eag land", "The Eagle has landed", true);
+        check("landed eagle", "The Eagle has landed", true);
+        check("agle", "The Eagle has landed", false);
+        check("eagle lander", "The Eagle has landed", false);
+        check("the the", "The Eagle", true);
+        check("paulo", "SÃO PAULO", true);
+        check("5", "M 5.6", true);
+        check("56", "M 5.6", false);
+        check("東京", "東京タワー", true);
+        check("冬", "東京", false);
+        check("word", "", false);
+    }
+
+    #[test]
+    fn words_are_found_in_several_texts() {
+        let query = WordQuery::new("one two").unwrap();
+        let mut search = query.search();
+        assert!(!search.look_into("One"));
+        assert!(!search.look_into("three"));
+        assert!(search.look_into("twofold"));
+        assert!(search.look_into(""));
+    }
+
+    #[test]
+    fn a_text_without_words_and_a_long_one_are_refused() {
+        assert_eq!(WordQuery::new(""), Err(WordQueryError::NoWords));
+        assert_eq!(WordQuery::new("*"), Err(WordQueryError::NoWords));
+        assert!(WordQuery::new(&"a".repeat(FIND_TEXT_BYTES_MAX)).is_ok());
+        assert_eq!(WordQuery::new(&"a".repeat(FIND_TEXT_BYTES_MAX + 1)), Err(WordQueryError::TooLong));
+        assert!(WordQuery::new(&"a ".repeat(FIND_WORDS_MAX)).is_ok());
+        assert_eq!(WordQuery::new(&"a ".repeat(FIND_WORDS_MAX + 1)), Err(WordQueryError::TooManyWords));
+    }
+
+    proptest! {
+        #[test]
+        fn every_text_is_found_by_itself(text in "\\PC{0,40}", before in "\\PC{0,9}") {
+            if let Ok(query) = WordQuery::new(&text) {
+                let surrounded = format!("{before} {text} {before}");
+                prop_assert!(query.search().look_into(&text));
+                prop_assert!(query.search().look_into(&surrounded));
+            }
+        }
+
+        /// Of ASCII texts a plain model says the same.
+        #[test]
+        fn a_plain_model_says_the_same(wanted in "[a-cA-C ]{1,6}", text in "[a-cA-C ;-]{0,24}") {
+            let Ok(query) = WordQuery::new(&wanted) else {
+                prop_assert!(wanted.trim().is_empty());
+                return Ok(());
+            };
+            let of = |text: &str| -> Vec<String> {
+                let words = text.split([' ', ';', '-']).filter(|word| !word.is_empty());
+                words.map(str::to_lowercase).collect()
+            };
+            let (wanted, there) = (of(&wanted), of(&text));
+            let expected = wanted.iter().all(|wanted| there.iter().any(|word| word.starts_with(wanted.as_str())));
+            prop_assert_eq!(query.search().look_into(&text), expected);
+        }
+    }
+}

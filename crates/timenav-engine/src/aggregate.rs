@@ -1,0 +1,359 @@
+//! Counting events in groups: by time, by cell, by who took part, by source, by an attribute.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+use timenav_core::access::Demand;
+use timenav_core::as_of::AsOf;
+use timenav_core::ids::TimelineId;
+use timenav_core::limits::{AGGREGATE_GROUPS_MAX, FIND_ATTRIBUTE_BYTES_MAX, SUMMARY_EVENTS_MAX};
+use timenav_core::place::{LocationQuery, Point};
+use timenav_core::time::{Bucket, Instant, TimeRange, Virtual};
+
+use crate::caller::Caller;
+use crate::engine::Engine;
+use crate::event_content::event_draft;
+use crate::event_filter::{EventFilter, value_of};
+use crate::gazetteer::Gazetteer;
+use crate::location::point_of;
+use crate::payload::{EventsCounted, Reading};
+use crate::places::Understood;
+use crate::refusal::Refusal;
+use crate::rows::StoredEvent;
+use crate::store::EventQuery;
+
+#[cfg(test)]
+mod tests;
+
+/// What events are counted by.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GroupBy {
+    /// In stretches of time as long as this, from midnight on and the first of a year or month, in UTC.
+    Time(Bucket),
+    /// In so many equal stretches between the first and the last event.
+    Stretches(usize),
+    /// In cells of a grid of the earth, of so many millionths of a degree.
+    Cell(i64),
+    /// By each of their actors.
+    Actor,
+    /// By their source.
+    Source,
+    /// By the values of an attribute.
+    Attribute(String),
+}
+
+/// Which events are to be counted, and how.
+#[derive(Clone, Debug)]
+pub struct AggregateEvents {
+    /// On which timeline; the key's own where there is none.
+    pub timeline: Option<TimelineId>,
+    /// Where, as the caller wrote it.
+    pub location_text: String,
+    /// Where, as its form says.
+    pub location: LocationQuery,
+    /// When, both ends included.
+    pub range: TimeRange<Virtual>,
+    /// As the ledger told it at that moment, instead of now; also as the caller wrote it.
+    pub as_of: Option<(String, AsOf)>,
+    /// Which of them.
+    pub filter: Arc<EventFilter>,
+    /// By what, as the caller wrote it.
+    pub by_text: String,
+    /// By what.
+    pub by: GroupBy,
+    /// At most so many groups.
+    pub groups_max: usize,
+}
+
+/// What events have in common.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GroupKey {
+    /// A stretch of time: where it begins, and where the next one does, if that is a time.
+    Time(Instant<Virtual>, Option<Instant<Virtual>>),
+    /// A cell: its west, south, east and north, in degrees.
+    Cell([f64; 4]),
+    /// A text.
+    Text(String),
+}
+
+/// Events that have something in common.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventGroup {
+    /// What that is.
+    pub key: GroupKey,
+    /// How many they are.
+    pub count: usize,
+    /// When the first one happens.
+    pub first: Instant<Virtual>,
+    /// When the last one happens.
+    pub last: Instant<Virtual>,
+}
+
+/// Events, counted.
+#[derive(Clone, Debug)]
+pub struct AggregatedEvents {
+    /// On which timeline.
+    pub timeline_id: TimelineId,
+    /// The groups: stretches of time in their order, others with the largest first.
+    pub groups: Vec<EventGroup>,
+    /// How many groups there are, those that are not among them too.
+    pub groups_count: usize,
+    /// Whether there are more groups than were counted.
+    pub is_groups_cut: bool,
+    /// How many events were counted.
+    pub count: usize,
+    /// How many of them have nothing that they could be grouped by.
+    pub without_count: usize,
+    /// The time of the last event that was looked at, where there may be more: so many were looked through.
+    pub counted_to: Option<Instant<Virtual>>,
+    /// The last position of the ledger that counts; `None` where no entry does.
+    pub as_of: Option<u64>,
+    /// How the location was understood.
+    pub understood: Understood,
+    /// Known places that are spelled nearly like the location, where nothing was found.
+    pub near_spellings: Vec<String>,
+}
+
+impl Engine {
+    /// Counts the events of a place and time in groups.
+    ///
+    /// # Errors
+    /// The caller may not, or the ledger cannot be written.
+    pub async fn aggregate_events(
+        &self,
+        caller: &Caller,
+        request: AggregateEvents,
+    ) -> Result<AggregatedEvents, Refusal> {
+        let mut counted = EventsCounted {
+            as_of: request.as_of.as_ref().map(|(text, _)| text.clone()),
+            by: request.by_text,
+            location: request.location_text,
+            time_range: request.range.to_string(),
+            ..EventsCounted::default()
+        };
+        counted.filtered_by(request.filter.texts());
+        let read = Reading::AggregateEvents(counted);
+        let admitted = self.let_on(caller, request.timeline, Demand::Look, read).await?;
+        let look = admitted.at(request.as_of.as_ref().map(|(_, as_of)| as_of)).await?.look().await?;
+        let understood = self.understand(&look.layers, &look.sight, request.location).await?;
+        let query = look.sight.narrow(EventQuery {
+            layers: Arc::clone(&look.layers),
+            patterns: understood.patterns(),
+            range: request.range,
+            after: None,
+            items_max: usize::MAX,
+            newest_first: false,
+        });
+        let filter = look.sight.filter(request.filter);
+        let tally = Tally::new(request.by, self.doors().gazetteer.clone());
+        let (tally, cut) = self.fold(caller, query, (filter, SUMMARY_EVENTS_MAX), tally, Tally::add).await?;
+        let near_spellings =
+            if tally.count == 0 { self.near_spellings(caller, &understood).await? } else { Vec::new() };
+        let (count, without_count, is_groups_cut) = (tally.count, tally.without_count, tally.is_cut);
+        let mut groups = tally.groups();
+        let groups_count = groups.len();
+        groups.truncate(request.groups_max);
+        Ok(AggregatedEvents {
+            timeline_id: look.timeline(),
+            groups,
+            groups_count,
+            is_groups_cut,
+            count,
+            without_count,
+            counted_to: cut.map(|(time, _, _)| time),
+            as_of: look.position(),
+            understood,
+            near_spellings,
+        })
+    }
+}
+
+/// What groups are told apart by.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    /// The microsecond with which a stretch of time begins.
+    Time(i64),
+    /// Row and column.
+    Cell(i64, i64),
+    Text(String),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    count: usize,
+    first: Instant<Virtual>,
+    last: Instant<Virtual>,
+}
+
+/// Groups of events that come in the order of their times.
+struct Tally {
+    by: GroupBy,
+    gazetteer: Option<Arc<dyn Gazetteer>>,
+    groups: BTreeMap<Key, Group>,
+    /// The time of each event, where stretches are known only when all are.
+    times: Vec<Instant<Virtual>>,
+    count: usize,
+    without_count: usize,
+    is_cut: bool,
+}
+
+impl Tally {
+    fn new(by: GroupBy, gazetteer: Option<Arc<dyn Gazetteer>>) -> Self {
+        let (groups, times) = (BTreeMap::new(), Vec::new());
+        Self { by, gazetteer, groups, times, count: 0, without_count: 0, is_cut: false }
+    }
+
+    fn add(&mut self, event: &StoredEvent) {
+        self.count += 1;
+        let keys = match &self.by {
+            GroupBy::Stretches(_) => return self.times.push(event.time),
+            GroupBy::Time(bucket) => vec![Key::Time(bucket.begin(event.time))],
+            GroupBy::Cell(micros) => self.cell(event, *micros).into_iter().collect(),
+            GroupBy::Actor => texts(value_of(&event.content, "actors", None)),
+            GroupBy::Source => texts(value_of(&event.content, "source", None)),
+            GroupBy::Attribute(key) => texts(value_of(&event.content, "attributes", Some(key))),
+        };
+        self.without_count += usize::from(keys.is_empty());
+        for key in keys {
+            self.count_in(key, event.time);
+        }
+    }
+
+    fn count_in(&mut self, key: Key, time: Instant<Virtual>) {
+        if let Some(group) = self.groups.get_mut(&key) {
+            (group.count, group.last) = (group.count + 1, time);
+        } else if self.groups.len() < AGGREGATE_GROUPS_MAX {
+            self.groups.insert(key, Group { count: 1, first: time, last: time });
+        } else {
+            self.is_cut = true;
+        }
+    }
+
+    fn cell(&self, event: &StoredEvent, micros: i64) -> Option<Key> {
+        let point = point_of(self.gazetteer.as_deref(), &event_draft(&event.content)?)?;
+        let (row, column) = row_and_column(point, micros);
+        Some(Key::Cell(row, column))
+    }
+
+    fn groups(mut self) -> Vec<EventGroup> {
+        let stretches = match self.by {
+            GroupBy::Stretches(count) => Stretches::between(&self.times, count),
+            GroupBy::Time(_) | GroupBy::Cell(_) | GroupBy::Actor | GroupBy::Source | GroupBy::Attribute(_) => None,
+        };
+        if let Some(stretches) = &stretches {
+            for time in std::mem::take(&mut self.times) {
+                self.count_in(Key::Time(stretches.begin(stretches.number_of(time))), time);
+            }
+        }
+        let key = |key| match (key, &self.by) {
+            (Key::Time(begin), by) => {
+                let end = match (by, &stretches) {
+                    (GroupBy::Time(bucket), _) => bucket.end(begin),
+                    (_, Some(stretches)) => stretches.end(begin),
+                    (_, None) => None,
+                };
+                let first = Instant::from_micros(begin.max(Instant::<Virtual>::MIN.micros()));
+                GroupKey::Time(first.unwrap_or(Instant::MIN), end.and_then(Instant::from_micros))
+            }
+            (Key::Cell(row, column), GroupBy::Cell(micros)) => GroupKey::Cell(cell_box(row, column, *micros)),
+            (Key::Cell(..), _) => GroupKey::Text(String::new()),
+            (Key::Text(text), _) => GroupKey::Text(text),
+        };
+        let groups = std::mem::take(&mut self.groups).into_iter();
+        let mut groups: Vec<EventGroup> =
+            groups.map(|(of, Group { count, first, last })| EventGroup { key: key(of), count, first, last }).collect();
+        if !matches!(self.by, GroupBy::Time(_) | GroupBy::Stretches(_)) {
+            // The largest first; those of one size in the order of their keys.
+            groups.sort_by_key(|group| Reverse(group.count));
+        }
+        groups
+    }
+}
+
+/// Equal stretches between the first and the last of some times.
+pub(crate) struct Stretches {
+    first: i64,
+    /// Microseconds of all of them together.
+    whole: i128,
+    count: i128,
+}
+
+impl Stretches {
+    /// Returns so many stretches between both ends of times that are in order; one where they are one time.
+    pub(crate) fn between(times: &[Instant<Virtual>], count: usize) -> Option<Self> {
+        let (first, last) = (times.first()?.micros(), times.last()?.micros());
+        let count = if first == last { 1 } else { count as i128 };
+        Some(Self { first, whole: i128::from(last) - i128::from(first) + 1, count })
+    }
+
+    /// Returns which stretch a time is in, from 0.
+    pub(crate) fn number_of(&self, time: Instant<Virtual>) -> i128 {
+        (i128::from(time.micros()) - i128::from(self.first)) * self.count / self.whole
+    }
+
+    /// Returns how many there are.
+    pub(crate) const fn count(&self) -> i128 {
+        self.count
+    }
+
+    /// Returns the microsecond with which a stretch begins.
+    pub(crate) fn begin(&self, number: i128) -> i64 {
+        // The first microsecond whose number it is.
+        let since = (self.whole * number + self.count - 1).div_euclid(self.count);
+        i64::try_from(i128::from(self.first) + since).unwrap_or(i64::MAX)
+    }
+
+    /// Returns the microsecond with which the stretch ends that begins there.
+    fn end(&self, begin: i64) -> Option<i64> {
+        let number = Instant::from_micros(begin).map(|time| self.number_of(time))?;
+        Some(self.begin(number + 1))
+    }
+}
+
+/// Millionths in a degree.
+const DEGREE: i64 = 1_000_000;
+
+#[expect(clippy::cast_possible_truncation, reason = "degrees are small numbers")]
+fn row_and_column(point: Point, micros: i64) -> (i64, i64) {
+    let of = |degrees: f64| (degrees * 1e6).round() as i64;
+    let (lat, lon) = (of(point.lat()) + 90 * DEGREE, of(point.lon()) + 180 * DEGREE);
+    // The pole is in the row below it, and the meridian 180 in the westernmost column.
+    (lat.min(180 * DEGREE - 1) / micros, lon.rem_euclid(360 * DEGREE) / micros)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "millionths of degrees are small numbers")]
+fn cell_box(row: i64, column: i64, micros: i64) -> [f64; 4] {
+    let degrees = |of: i64, most: i64| of.min(2 * most) as f64 / 1e6 - most as f64 / 1e6;
+    let round = |degrees: f64| (degrees * 1e6).round() / 1e6;
+    let (lat, lon) = (90 * DEGREE, 180 * DEGREE);
+    [
+        degrees(column * micros, lon),
+        degrees(row * micros, lat),
+        degrees((column + 1) * micros, lon),
+        degrees((row + 1) * micros, lat),
+    ]
+    .map(round)
+}
+
+/// Returns the texts of a value: its own, or each of a list. Those that no filter can ask for make no group either: an
+/// attribute may have 64 KiB, and all groups are in memory.
+fn texts(value: Option<Value>) -> Vec<Key> {
+    let mut keys: Vec<Key> = match value {
+        None => Vec::new(),
+        Some(Value::Array(items)) => items.iter().filter_map(text).map(Key::Text).collect(),
+        Some(value) => text(&value).map(Key::Text).into_iter().collect(),
+    };
+    keys.sort();
+    keys.dedup();
+    keys
+}
+
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => (text.len() <= FIND_ATTRIBUTE_BYTES_MAX).then(|| text.clone()),
+        Value::Number(_) | Value::Bool(_) | Value::Null => Some(value.to_string()),
+        Value::Array(_) | Value::Object(_) => None,
+    }
+}

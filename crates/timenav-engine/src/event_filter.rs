@@ -1,0 +1,407 @@
+//! Which events are meant among those of a place and time: one meaning for pages, files, streams and counts.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use timenav_core::horizon::latest_instant;
+use timenav_core::limits::{
+    EVENT_NAME_BYTES_MAX, FIND_ATTRIBUTE_BYTES_MAX, FIND_ATTRIBUTES_MAX, ID_BYTES_MAX, SOURCE_BYTES_MAX,
+};
+use timenav_core::time::{Instant, Virtual};
+use timenav_core::words::WordQuery;
+
+use crate::event_content::event_draft;
+use crate::json::json;
+
+/// What a caller says of the events that are meant, as it was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FilterTexts {
+    /// Words, or beginnings of words.
+    pub text: Option<String>,
+    /// Who took part.
+    pub actor: Option<String>,
+    /// Where the record came from.
+    pub source: Option<String>,
+    /// Keys of attributes, each with values that it has.
+    pub attributes: BTreeMap<String, Vec<String>>,
+}
+
+/// What is wrong with a filter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilterError {
+    /// The parameter.
+    pub field: String,
+    /// What would be right.
+    pub detail: String,
+}
+
+/// Which events are meant: those of which everything holds that it says.
+///
+/// `text`: each word begins a word of the name, the description, the location, the id, an actor, or a text in the
+/// attributes, without regard to case and accents ([`WordQuery`]). `actor` is one of the actors and `source` is the
+/// source, letter by letter. An attribute has a value if it is that text, number or truth value, or a list with it in;
+/// the key is that of an attribute, or names one inside others, with dots between.
+#[derive(Clone, Debug, Default)]
+pub struct EventFilter {
+    texts: FilterTexts,
+    words: Option<WordQuery>,
+    /// What the JSON of an event has in it, if the event passes: a quick look before the event is read.
+    signs: Vec<String>,
+    /// The instant after which nothing is seen, for a key with a horizon.
+    until: Option<Instant<Virtual>>,
+}
+
+/// What of an event is looked at.
+#[derive(Deserialize)]
+struct Looked<'a> {
+    #[serde(borrow)]
+    event_id: Cow<'a, str>,
+    #[serde(default, borrow)]
+    description: Cow<'a, str>,
+    #[serde(default, borrow)]
+    name: Option<Cow<'a, str>>,
+    #[serde(default, borrow)]
+    location: Option<Cow<'a, str>>,
+    #[serde(default)]
+    actors: Vec<String>,
+    #[serde(default, borrow)]
+    attributes: Option<&'a RawValue>,
+    #[serde(default, borrow)]
+    source: Option<Cow<'a, str>>,
+}
+
+impl EventFilter {
+    /// Reads what a caller wrote.
+    ///
+    /// # Errors
+    /// There is no word in the text, or something is too long or too much.
+    pub fn new(texts: FilterTexts) -> Result<Self, FilterError> {
+        let words = texts.text.as_deref().map(WordQuery::new).transpose();
+        let words = words.map_err(|error| FilterError { field: "text".to_owned(), detail: error.to_string() })?;
+        check("actor", texts.actor.as_deref(), ID_BYTES_MAX)?;
+        check("source", texts.source.as_deref(), SOURCE_BYTES_MAX)?;
+        for (key, values) in &texts.attributes {
+            let field = format!("attribute/{}", key.replace('~', "~0").replace('/', "~1"));
+            check(&field, Some(key), EVENT_NAME_BYTES_MAX)?;
+            if values.is_empty() {
+                return Err(FilterError { field, detail: "name the value that it has".to_owned() });
+            }
+            for value in values.iter().filter(|value| !value.is_empty()) {
+                check(&field, Some(value), FIND_ATTRIBUTE_BYTES_MAX)?;
+            }
+        }
+        let count: usize = texts.attributes.values().map(Vec::len).sum();
+        if count > FIND_ATTRIBUTES_MAX {
+            let detail = format!("at most {FIND_ATTRIBUTES_MAX} values of attributes are asked for at once");
+            return Err(FilterError { field: "attribute".to_owned(), detail });
+        }
+        let signs = signs(&texts);
+        Ok(Self { texts, words, signs, until: None })
+    }
+
+    /// Returns the same filter for whoever sees nothing that tells of a later instant.
+    #[must_use]
+    pub fn seen_until(&self, until: Instant<Virtual>) -> Self {
+        Self { until: Some(until), ..self.clone() }
+    }
+
+    /// Returns whether an event is not there for whoever asks, whatever they ask for. It is no more counted among those
+    /// that were looked through than one that was never recorded.
+    #[must_use]
+    pub fn hides(&self, content: &str) -> bool {
+        self.until.is_some_and(|until| tells_of_later(content, until))
+    }
+
+    /// Returns whether every event passes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.until.is_none() && self.asks_nothing()
+    }
+
+    /// Returns whether every event is meant that is not hidden.
+    pub(crate) fn asks_nothing(&self) -> bool {
+        self.texts == FilterTexts::default()
+    }
+
+    /// Returns what the caller wrote.
+    #[must_use]
+    pub const fn texts(&self) -> &FilterTexts {
+        &self.texts
+    }
+
+    /// Returns whether an event is meant, by its JSON. What is no event is not.
+    #[must_use]
+    pub fn passes(&self, content: &str) -> bool {
+        if self.is_empty() {
+            return true;
+        }
+        if self.hides(content) || !self.signs.iter().all(|sign| content.contains(sign.as_str())) {
+            return false;
+        }
+        let Ok(event) = serde_json::from_str::<Looked<'_>>(content) else { return false };
+        let FilterTexts { actor, source, attributes, .. } = &self.texts;
+        let has_actor = actor.as_ref().is_none_or(|actor| event.actors.contains(actor));
+        let has_source = source.as_ref().is_none_or(|source| event.source.as_ref().is_some_and(|of| of == source));
+        if !has_actor || !has_source {
+            return false;
+        }
+        let is_looked_into = self.words.is_some() || !attributes.is_empty();
+        let kept = event.attributes.filter(|_| is_looked_into).and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let kept: Value = kept.unwrap_or_default();
+        attributes.iter().all(|(key, values)| values.iter().all(|value| has(&kept, key, value)))
+            && self.words.as_ref().is_none_or(|words| is_told_of(words, &event, &kept))
+    }
+}
+
+/// Returns whether an event tells of something later than an instant, such as when it ends. What cannot be read may.
+pub(crate) fn tells_of_later(content: &str, until: Instant<Virtual>) -> bool {
+    event_draft(content).is_none_or(|draft| latest_instant(&draft) > until)
+}
+
+fn check(field: &str, text: Option<&str>, bytes_max: usize) -> Result<(), FilterError> {
+    let detail = match text.map(str::len) {
+        Some(0) => "it is empty; leave it out".to_owned(),
+        Some(length) if length > bytes_max => format!("it has at most {bytes_max} bytes"),
+        Some(_) | None => return Ok(()),
+    };
+    Err(FilterError { field: field.to_owned(), detail })
+}
+
+/// Returns texts that stand in the JSON of each event that passes: what writes events writes a text in one way only.
+fn signs(texts: &FilterTexts) -> Vec<String> {
+    texts.actor.iter().chain(&texts.source).map(json).collect()
+}
+
+/// Returns whether all words are in the texts of an event.
+fn is_told_of(words: &WordQuery, event: &Looked<'_>, attributes: &Value) -> bool {
+    let mut search = words.search();
+    let own = [Some(&event.description), event.name.as_ref(), event.location.as_ref(), Some(&event.event_id)];
+    own.into_iter().flatten().any(|text| search.look_into(text))
+        || event.actors.iter().any(|actor| search.look_into(actor))
+        || any_text(attributes, &mut |text| search.look_into(text))
+}
+
+/// Returns whether something holds of any text in a value, however deep.
+fn any_text(value: &Value, holds: &mut dyn FnMut(&str) -> bool) -> bool {
+    match value {
+        Value::String(text) => holds(text),
+        Value::Array(items) => items.iter().any(|item| any_text(item, holds)),
+        Value::Object(members) => members.values().any(|member| any_text(member, holds)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Returns the attribute of a key: the one that is called so, else the one that the parts of the key lead to.
+fn attribute<'a>(attributes: &'a Value, key: &str) -> Option<&'a Value> {
+    attributes.get(key).or_else(|| {
+        let mut splits = key.match_indices('.').map(|(at, _)| (&key[..at], &key[at + 1..]));
+        splits.find_map(|(first, rest)| attribute(attributes.get(first)?, rest))
+    })
+}
+
+/// Returns what an event has under a key, and below it under another one, if there is such a thing and it is no object.
+pub(crate) fn value_of(content: &str, member: &str, key: Option<&str>) -> Option<Value> {
+    let event: Value = serde_json::from_str(content).ok()?;
+    let value = event.get(member)?;
+    key.map_or(Some(value), |key| attribute(value, key)).cloned()
+}
+
+fn has(attributes: &Value, key: &str, wanted: &str) -> bool {
+    match attribute(attributes, key) {
+        Some(Value::Array(items)) => items.iter().any(|item| is(item, wanted)),
+        Some(value) => is(value, wanted),
+        None => false,
+    }
+}
+
+fn is(value: &Value, wanted: &str) -> bool {
+    match value {
+        Value::String(text) => text == wanted,
+        Value::Number(number) => {
+            number.to_string() == wanted
+                || wanted
+                    .parse::<f64>()
+                    .is_ok_and(|wanted| number.as_f64().is_some_and(|of| of.total_cmp(&wanted).is_eq()))
+        }
+        Value::Bool(truth) => truth.to_string() == wanted,
+        Value::Null => wanted == "null",
+        Value::Array(_) | Value::Object(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use timenav_core::event::EventDraft;
+    use timenav_core::ids::EventId;
+    use timenav_core::time::Instant;
+
+    use super::*;
+    use crate::event_content::event_content;
+
+    fn event() -> EventDraft {
+        EventDraft {
+            name: Some("Moon landing".to_owned()),
+            location: Some("Mare Tranquillitatis".to_owned()),
+            actors: vec!["Armstrong".to_owned(), "Aldrin \"Buzz\"".to_owned()],
+            attributes: Some(
+                r#"{"a.b":"dotted","a":{"b":"hidden","c":[1,"two",{"d":"Déjà vu"}]},"mag":5.60,"ok":true,"none":null}"#
+                    .to_owned(),
+            ),
+            source: Some("NASA".to_owned()),
+            ..EventDraft::at(Instant::EPOCH, "The Eagle has landed.")
+        }
+    }
+
+    fn content(draft: &EventDraft) -> String {
+        event_content(&EventId::new("apollo_11").unwrap(), draft)
+    }
+
+    fn filter(texts: FilterTexts) -> EventFilter {
+        EventFilter::new(texts).unwrap()
+    }
+
+    #[test]
+    fn words_are_found_in_every_text_but_the_source() {
+        let content = content(&event());
+        for (text, expected) in [
+            ("eagle", true),
+            ("LAND moon", true),
+            ("tranq", true),
+            ("apollo", true),
+            ("11", true),
+            ("buzz", true),
+            ("deja vu", true),
+            ("eagle armstrong two", true),
+            ("eagle collins", false),
+            ("nasa", false),
+            ("description", false),
+            ("mag", false),
+        ] {
+            let texts = FilterTexts { text: Some(text.to_owned()), ..FilterTexts::default() };
+            assert_eq!(filter(texts).passes(&content), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn actors_and_sources_are_compared_letter_by_letter() {
+        let content = content(&event());
+        for (actor, source, expected) in [
+            (Some("Armstrong"), None, true),
+            (Some("Aldrin \"Buzz\""), Some("NASA"), true),
+            (Some("armstrong"), None, false),
+            (Some("Arm"), None, false),
+            (Some("NASA"), None, false),
+            (None, Some("NASA"), true),
+            (None, Some("Nasa"), false),
+            (Some("Armstrong"), Some("ESA"), false),
+        ] {
+            let [actor, source] = [actor, source].map(|text| text.map(str::to_owned));
+            let texts = FilterTexts { actor: actor.clone(), source: source.clone(), ..FilterTexts::default() };
+            assert_eq!(filter(texts).passes(&content), expected, "{actor:?} {source:?}");
+        }
+    }
+
+    #[test]
+    fn attributes_are_found_by_key_and_value() {
+        let content = content(&event());
+        for (key, value, expected) in [
+            ("a.b", "dotted", true),
+            ("a.b", "hidden", false),
+            ("a.c", "two", true),
+            ("a.c", "1", true),
+            ("a.c", "1.0", true),
+            ("a.c", "3", false),
+            ("a.c.d", "Déjà vu", false),
+            ("a", "hidden", false),
+            ("mag", "5.6", true),
+            ("mag", "5.600", true),
+            ("mag", "5.7", false),
+            ("ok", "true", true),
+            ("ok", "yes", false),
+            ("none", "null", true),
+            ("missing", "null", false),
+        ] {
+            let attributes = [(key.to_owned(), vec![value.to_owned()])].into();
+            let texts = FilterTexts { attributes, ..FilterTexts::default() };
+            assert_eq!(filter(texts).passes(&content), expected, "{key}={value}");
+        }
+        let both = [("a.c".to_owned(), vec!["1".to_owned(), "two".to_owned()])].into();
+        assert!(filter(FilterTexts { attributes: both, ..FilterTexts::default() }).passes(&content));
+    }
+
+    #[test]
+    fn what_is_no_event_passes_no_filter() {
+        let words = filter(FilterTexts { text: Some("a".to_owned()), ..FilterTexts::default() });
+        assert!(!words.passes("") && !words.passes("{}") && !words.passes("[1]"));
+        assert!(EventFilter::default().passes(""));
+    }
+
+    #[test]
+    fn what_is_wrong_names_its_field() {
+        let field = |texts: FilterTexts| EventFilter::new(texts).unwrap_err().field;
+        let some = |length: usize| Some("x".repeat(length));
+        assert_eq!(field(FilterTexts { text: Some("...".to_owned()), ..FilterTexts::default() }), "text");
+        assert_eq!(field(FilterTexts { actor: some(0), ..FilterTexts::default() }), "actor");
+        assert_eq!(field(FilterTexts { actor: some(ID_BYTES_MAX + 1), ..FilterTexts::default() }), "actor");
+        assert_eq!(field(FilterTexts { source: some(SOURCE_BYTES_MAX + 1), ..FilterTexts::default() }), "source");
+        let of = |key: &str, values: &[&str]| {
+            let values = values.iter().map(ToString::to_string).collect();
+            FilterTexts { attributes: [(key.to_owned(), values)].into(), ..FilterTexts::default() }
+        };
+        assert_eq!(field(of("a/b", &[])), "attribute/a~1b");
+        assert_eq!(field(of("", &["x"])), "attribute/");
+        assert_eq!(field(of("k", &[&"x".repeat(FIND_ATTRIBUTE_BYTES_MAX + 1)])), "attribute/k");
+        assert_eq!(field(of("k", &["x"; FIND_ATTRIBUTES_MAX + 1])), "attribute");
+        assert!(EventFilter::new(of("k", &["x"; FIND_ATTRIBUTES_MAX])).is_ok());
+        assert!(EventFilter::new(of("k", &[""])).is_ok());
+    }
+
+    /// A filter over few words, so that many events pass.
+    fn texts() -> impl Strategy<Value = FilterTexts> {
+        let one = || proptest::option::weighted(0.4, "[ab]{1,2}");
+        let attributes = proptest::collection::btree_map("[kl]", proptest::collection::vec("[ab1]", 1..3), 0..2);
+        (one(), one(), one(), attributes).prop_map(|(text, actor, source, attributes)| FilterTexts {
+            text,
+            actor,
+            source,
+            attributes,
+        })
+    }
+
+    fn drafts() -> impl Strategy<Value = EventDraft> {
+        let word = || "[ab]{1,2}";
+        let members = proptest::collection::btree_map("[kl]", proptest::collection::vec("[ab]", 1..3), 0..3);
+        (
+            word(),
+            proptest::option::of(word()),
+            proptest::collection::vec(word(), 0..3),
+            proptest::option::of(word()),
+            members,
+        )
+            .prop_map(|(description, name, actors, source, members)| {
+                let attributes = Some(serde_json::to_string(&members).unwrap());
+                EventDraft { name, actors, source, attributes, ..EventDraft::at(Instant::EPOCH, &description) }
+            })
+    }
+
+    proptest! {
+        #[test]
+        fn a_plain_model_says_the_same(texts in texts(), draft in drafts()) {
+            let members: BTreeMap<String, Vec<String>> = serde_json::from_str(draft.attributes.as_deref().unwrap()).unwrap();
+            let told = std::iter::once(&draft.description).chain(&draft.name).chain(&draft.actors).chain(members.values().flatten());
+            let has_word = |word: &String| told.clone().any(|text| text.starts_with(word.as_str()));
+            let expected = texts.text.as_ref().is_none_or(has_word)
+                && texts.actor.as_ref().is_none_or(|actor| draft.actors.contains(actor))
+                && texts.source.as_ref().is_none_or(|source| draft.source.as_ref() == Some(source))
+                && texts.attributes.iter().all(|(key, wanted)| {
+                    wanted.iter().all(|wanted| members.get(key).is_some_and(|values| values.contains(wanted)))
+                });
+            let content = event_content(&EventId::new("id").unwrap(), &draft);
+            prop_assert_eq!(filter(texts).passes(&content), expected, "{}", content);
+        }
+    }
+}

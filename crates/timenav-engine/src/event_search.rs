@@ -1,0 +1,91 @@
+//! Looking through events for those that pass a filter: a piece at a time, each in its turn.
+
+use std::sync::Arc;
+
+use crate::caller::Caller;
+use crate::engine::Engine;
+use crate::event_filter::EventFilter;
+use crate::long_work::giving_way;
+use crate::refusal::Refusal;
+use crate::rows::StoredEvent;
+use crate::store::{EventPlace, EventQuery, EventsPassing};
+
+/// Events that are looked through in one turn: some milliseconds' worth.
+const PIECE_EVENTS_MAX: usize = 1_000;
+
+/// What is looked for, and how far it was looked.
+pub(crate) struct EventSearch {
+    query: EventQuery,
+    filter: Arc<EventFilter>,
+    /// How many events may still be looked through.
+    left: usize,
+}
+
+impl EventSearch {
+    /// Begins to look for as many events as a query asks for, in so many at most.
+    pub(crate) const fn new(query: EventQuery, filter: Arc<EventFilter>, searched_max: usize) -> Self {
+        Self { query, filter, left: searched_max }
+    }
+
+    /// Returns what the next piece has, and looks on after it. What was found is no more looked for.
+    pub(crate) async fn next_piece(&mut self, engine: &Engine) -> Result<EventsPassing, Refusal> {
+        let piece_max = self.left.min(PIECE_EVENTS_MAX);
+        let found = engine.store().events_passing(self.query.clone(), Arc::clone(&self.filter), piece_max).await?;
+        self.left -= found.searched.min(self.left);
+        self.query.items_max -= found.events.len().min(self.query.items_max);
+        self.query.after = found.searched_to.or(self.query.after);
+        if found.searched_to.is_none() {
+            self.left = 0;
+        }
+        Ok(found)
+    }
+
+    /// Returns whether there is nothing left to look at or to look for.
+    pub(crate) const fn is_over(&self) -> bool {
+        self.left == 0 || self.query.items_max == 0
+    }
+}
+
+impl Engine {
+    /// Looks to the end of a search: for all events that it is for, or in all that it may look through.
+    pub(crate) async fn search(&self, caller: &Caller, mut search: EventSearch) -> Result<EventsPassing, Refusal> {
+        let mut found = EventsPassing::default();
+        while !search.is_over() {
+            let engine = self.clone();
+            let looking = async move {
+                let piece = search.next_piece(&engine).await;
+                piece.map(|piece| (piece, search))
+            };
+            let (piece, rest) = self.long_work().in_turn(caller, looking).await?;
+            search = rest;
+            found.events.extend(piece.events);
+            found.searched += piece.searched;
+            found.searched_to = piece.searched_to;
+        }
+        Ok(found)
+    }
+
+    /// Adds each event that passes a filter to what is made of them, in the order of the query, of so many at most that
+    /// are looked through. Returns that, and what was looked at last, where there may be more after it.
+    pub(crate) async fn fold<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        query: EventQuery,
+        (filter, searched_max): (Arc<EventFilter>, usize),
+        mut made: T,
+        add: fn(&mut T, &StoredEvent),
+    ) -> Result<(T, Option<EventPlace>), Refusal> {
+        let mut search = EventSearch::new(EventQuery { items_max: usize::MAX, ..query }, filter, searched_max);
+        let mut searched_to = None;
+        while !search.is_over() {
+            let engine = self.clone();
+            let adding = async move {
+                let piece = search.next_piece(&engine).await?;
+                giving_way(&piece.events).for_each(|event| add(&mut made, event));
+                Ok((made, search, piece.searched_to))
+            };
+            (made, search, searched_to) = self.long_work().in_turn(caller, adding).await?;
+        }
+        Ok((made, searched_to))
+    }
+}

@@ -1,0 +1,115 @@
+//! What an import would do: every record is checked and compared, and nothing is recorded.
+
+use std::collections::HashSet;
+use std::collections::hash_map::{Entry, HashMap, RandomState};
+use std::hash::BuildHasher as _;
+
+use timenav_core::event::EventDraft;
+use timenav_core::ids::{EventId, TimelineId};
+
+use crate::caller::Caller;
+use crate::deciding::events::CompareEvents;
+use crate::engine::Engine;
+use crate::events::{ImportBatch, RefusedRecord};
+use crate::refusal::Refusal;
+
+/// Records of a file that would be new and are remembered by one dry run, some megabytes of memory: a later record with
+/// the id of an earlier one is compared with that.
+pub const IMPORT_DRY_RUN_RECORDS_MAX: usize = 250_000;
+
+/// The records of a file so far that would be new, by hashes of their ids, with hashes of their contents. The hashes are
+/// of keys that this process alone knows, so nobody can make two ids pass for one.
+#[derive(Debug, Default)]
+pub struct ImportRehearsal {
+    hasher: RandomState,
+    would_be: HashMap<u64, u64>,
+}
+
+/// How a record compares with those before it in its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Before {
+    None,
+    Same,
+    Different,
+    Full,
+}
+
+impl ImportRehearsal {
+    /// Compares a record that would be new with those before it, and remembers it.
+    fn compare(&mut self, event_id: &EventId, content: &str) -> Before {
+        let (id, content) = (self.hasher.hash_one(event_id.as_str()), self.hasher.hash_one(content));
+        let is_full = self.would_be.len() >= IMPORT_DRY_RUN_RECORDS_MAX;
+        match self.would_be.entry(id) {
+            Entry::Occupied(known) if *known.get() == content => Before::Same,
+            Entry::Occupied(_) => Before::Different,
+            Entry::Vacant(_) if is_full => Before::Full,
+            Entry::Vacant(free) => {
+                free.insert(content);
+                Before::None
+            }
+        }
+    }
+}
+
+impl Engine {
+    /// Finds out what [`Engine::import_events`] would do with a batch, after those that were rehearsed before it, and
+    /// records nothing. The timeline must be there.
+    ///
+    /// # Errors
+    /// The caller may not record events there, or more records would be new than can be remembered.
+    pub async fn rehearse_import(
+        &self,
+        caller: &Caller,
+        timeline: &TimelineId,
+        drafts: Vec<EventDraft>,
+        rehearsal: &mut ImportRehearsal,
+    ) -> Result<ImportBatch, Refusal> {
+        let events = self.prepare_all(drafts)?;
+        let records: Vec<_> = events.iter().map(|event| (event.event_id.clone(), event.content.clone())).collect();
+        let compared = self.submit(caller, timeline.clone(), CompareEvents { events }, None).await?;
+        let change = compared.change;
+        let would_be: HashSet<EventId> = change.event_ids.into_iter().collect();
+        let mut batch = ImportBatch { taken: 0, unchanged: 0, refused: Vec::new(), ledger: compared.ledger };
+        let differing: HashSet<usize> = change.differing.into_iter().collect();
+        for (index, (event_id, content)) in records.into_iter().enumerate() {
+            let before = if differing.contains(&index) {
+                Before::Different
+            } else if would_be.contains(&event_id) {
+                rehearsal.compare(&event_id, &content)
+            } else {
+                Before::Same
+            };
+            match before {
+                Before::None => batch.taken += 1,
+                Before::Same => batch.unchanged += 1,
+                Before::Different => batch.refused.push(RefusedRecord { index, event_id }),
+                Before::Full => {
+                    let detail = format!(
+                        "a dry run remembers {IMPORT_DRY_RUN_RECORDS_MAX} new records, and this file has more; split it"
+                    );
+                    return Err(Refusal::invalid("dry_run", detail));
+                }
+            }
+        }
+        Ok(batch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_compared_with_those_before_it() {
+        let mut rehearsal = ImportRehearsal::default();
+        let id = |number: usize| EventId::new(&format!("e{number}")).unwrap();
+        for (content, expected) in [("a", Before::None), ("a", Before::Same), ("b", Before::Different)] {
+            assert_eq!(rehearsal.compare(&id(0), content), expected, "{content}");
+        }
+        for number in 1..IMPORT_DRY_RUN_RECORDS_MAX {
+            assert_eq!(rehearsal.compare(&id(number), "a"), Before::None, "{number}");
+        }
+        assert_eq!(rehearsal.compare(&id(IMPORT_DRY_RUN_RECORDS_MAX), "a"), Before::Full);
+        assert_eq!(rehearsal.compare(&id(7), "a"), Before::Same, "what is known is compared all the same");
+    }
+}

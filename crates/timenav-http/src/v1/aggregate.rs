@@ -1,0 +1,273 @@
+//! Counts of events, in groups.
+
+use axum::Json;
+use axum::extract::State;
+use serde::de::{Deserializer, Error as _};
+use serde::{Deserialize, Serialize};
+use timenav_core::ids::TimelineId;
+use timenav_core::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
+use timenav_core::place::LocationQuery;
+use timenav_core::time::{Bucket, TimeRange, Virtual, parse_duration};
+use timenav_engine::{AggregateEvents, AggregatedEvents, EventGroup, GroupBy, GroupKey, HorizonUse};
+use utoipa::ToSchema;
+
+use super::filter::{self, Attributes, attributes_schema};
+use super::parameters::timeline;
+use super::resolved::ResolvedBody;
+use crate::auth::Authenticated;
+use crate::params::Params;
+use crate::problem::Failure;
+use crate::route::Route;
+use crate::state::App;
+use crate::wire::{self, Location, MomentText, Text};
+
+/// Stretches of time where the caller names no `bucket`.
+const STRETCHES: usize = 24;
+/// How large a cell is where the caller names no `resolution`, in degrees.
+const RESOLUTION_DEFAULT: f64 = 10.0;
+/// The smallest and the largest cell, in degrees.
+const RESOLUTION: std::ops::RangeInclusive<f64> = 0.001..=90.0;
+
+pub(crate) fn routes() -> Vec<Route> {
+    let summary = "Counts events by time, cell, actor, source or attribute";
+    vec![
+        Route::lookup("/aggregate-events", "aggregate_events", summary, aggregate_events, HorizonUse::Honored)
+            .takes::<AggregateRequest>()
+            .gives::<AggregatedBody>()
+            .tag("events"),
+    ]
+}
+
+/// Which events to count, and by what.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AggregateRequest {
+    /// What makes a group: `time`, `cell`, `actor`, `source`, or an attribute as `attribute.KEY`.
+    #[schema(pattern = "^(time|cell|actor|source|attribute[.].{1,256})$", example = "time")]
+    by: String,
+    /// For `time`: the length of a group, such as `P1D` or `PT1H`, in UTC; or the number of groups, from 1 to 1000, all
+    /// of the same length between the first event and the last. Defaults to 24 groups.
+    #[schema(schema_with = bucket_schema, required = false)]
+    #[serde(default, deserialize_with = "bucket")]
+    bucket: Option<Stretch>,
+    /// For `cell`: the height and width of a cell, in degrees. Defaults to 10.
+    #[schema(minimum = 0.001, maximum = 90.0)]
+    #[serde(default, deserialize_with = "wire::number")]
+    resolution: Option<f64>,
+    /// A location, as in `monitor-events`. Defaults to anywhere.
+    #[schema(value_type = Option<String>, format = "location", example = "bbox:-98,18,-81,31")]
+    location: Option<Text<Location>>,
+    /// `<start>/<end>`, both ends included, as in `monitor-events`. Defaults to all time.
+    #[schema(value_type = Option<String>, format = "time-range", example = "2005-08-28T00:00:00Z/2005-08-29T06:00:00Z")]
+    time_range: Option<Text<TimeRange<Virtual>>>,
+    /// Only events whose name, description, location, id, actors or attributes contain these words, or words that start
+    /// with them. Case and accents are ignored.
+    #[schema(format = "words", example = "hurricane")]
+    text: Option<String>,
+    /// Only events with exactly this actor.
+    #[schema(format = "actor", example = "Katrina")]
+    actor: Option<String>,
+    /// Only events with exactly this source.
+    #[schema(min_length = 1, max_length = 512, example = "https://www.nhc.noaa.gov")]
+    source: Option<String>,
+    /// Only events with these attribute values.
+    #[schema(schema_with = attributes_schema, required = false)]
+    #[serde(default)]
+    attribute: Option<Attributes>,
+    /// The maximum number of groups: the first ones for `time`, the largest ones otherwise.
+    #[schema(minimum = 1, maximum = 1_000)]
+    #[serde(default, deserialize_with = "wire::page_items")]
+    limit: Option<usize>,
+    /// A moment of the ledger: a position, an anchor id, or a host time. Defaults to now.
+    #[schema(schema_with = wire::moment_schema, required = false)]
+    #[serde(default, deserialize_with = "wire::moment")]
+    as_of: Option<MomentText>,
+    /// The timeline. Defaults to the API key's.
+    #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// How time is divided.
+#[derive(Clone, Copy, Debug)]
+enum Stretch {
+    Count(usize),
+    Length(Bucket),
+}
+
+fn bucket_schema() -> utoipa::openapi::Schema {
+    use utoipa::openapi::schema::{ObjectBuilder, SchemaFormat, SchemaType, Type};
+    let types = SchemaType::from_iter([Type::String, Type::Integer, Type::Null]);
+    let kind = SchemaFormat::Custom("duration".to_owned());
+    let bucket = ObjectBuilder::new().schema_type(types).format(Some(kind)).minimum(Some(1)).maximum(Some(1_000));
+    let description = "For `time`: the length of a group, such as `P1D` or `PT1H`, in UTC; or the number of groups, from \
+        1 to 1000, all of the same length between the first event and the last. Defaults to 24 groups.";
+    bucket.examples([serde_json::json!("PT6H")]).description(Some(description)).build().into()
+}
+
+/// Reads a length or a count, which a query string gives as a text.
+fn bucket<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Stretch>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Either {
+        Count(u64),
+        // A whole number may be written as `2.0`.
+        Decimal(f64),
+        Text(String),
+    }
+    let text = match Option::<Either>::deserialize(deserializer) {
+        Ok(None) => return Ok(None),
+        Ok(Some(Either::Count(count))) => count.to_string(),
+        Ok(Some(Either::Decimal(decimal))) => decimal.to_string(),
+        Ok(Some(Either::Text(text))) => text,
+        Err(_) => return Err(D::Error::custom("a duration such as `P1D` is expected, or a number of groups")),
+    };
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        let count = text.parse().ok().filter(|count| (1..=PAGE_ITEMS_MAX).contains(count));
+        return count
+            .map(|count| Some(Stretch::Count(count)))
+            .ok_or_else(|| D::Error::custom(format!("there are 1 to {PAGE_ITEMS_MAX} stretches of time")));
+    }
+    let duration = parse_duration(&text).map_err(D::Error::custom)?;
+    let mixed = "months and years go with nothing shorter: write `P1M`, or days and hours alone";
+    Bucket::new(duration).map(|bucket| Some(Stretch::Length(bucket))).ok_or_else(|| D::Error::custom(mixed))
+}
+
+/// Counts of events.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct AggregatedBody {
+    /// What was counted, in a sentence.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// What makes a group.
+    by: String,
+    /// The groups that have events: those of `time` in their order, others with the largest first.
+    groups: Vec<GroupBody>,
+    /// How many groups have events. Where they are more than there are in `groups`, the others are left out.
+    groups_count: usize,
+    /// Whether there are groups that were not counted, as there were too many.
+    is_groups_cut: bool,
+    /// How many events were counted: those that pass, of 100 000 at most that are looked through.
+    count: usize,
+    /// How many of them have nothing to be grouped by, and are in no group.
+    without_count: usize,
+    /// The time of the last event that was looked at, where there are more after it: count on from there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counted_to: Option<String>,
+    /// How the location was understood.
+    location_resolved: ResolvedBody,
+    /// The last position of the ledger that counts.
+    as_of: Option<u64>,
+}
+
+/// Events that have something in common.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct GroupBody {
+    /// What that is: the time with which it begins, the box `west,south,east,north`, the actor, the source or the value.
+    key: String,
+    /// Where the next group of `time` begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    until: Option<String>,
+    /// How many events there are.
+    count: usize,
+    /// When the first one happens.
+    first: String,
+    /// When the last one happens.
+    last: String,
+}
+
+/// Counts the events of a place and time in groups.
+async fn aggregate_events(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Params(request): Params<AggregateRequest>,
+) -> Result<Json<AggregatedBody>, Failure> {
+    let by = group_by(&request.by, request.bucket, request.resolution)?;
+    let filter = filter::filter(request.text, (request.actor, request.source), request.attribute)?;
+    let (location_text, location) = match request.location {
+        None => ("*".to_owned(), LocationQuery::Anywhere),
+        Some(Text(Location { text, query })) => (text, query),
+    };
+    let asked = AggregateEvents {
+        timeline: timeline(request.timeline_id),
+        location_text,
+        location,
+        range: request.time_range.map_or_else(TimeRange::everything, |range| range.0),
+        as_of: request.as_of.map(|moment| (moment.text, moment.as_of)),
+        filter,
+        by_text: request.by.clone(),
+        by,
+        groups_max: request.limit.unwrap_or(PAGE_ITEMS_DEFAULT),
+    };
+    let counted = app.engine.aggregate_events(&caller, asked).await?;
+    Ok(Json(AggregatedBody::of(counted, request.by)))
+}
+
+/// Reads what makes a group. What says more of another kind of group is refused: whoever writes it expects something of it.
+fn group_by(by: &str, bucket: Option<Stretch>, resolution: Option<f64>) -> Result<GroupBy, Failure> {
+    let wrong = |field: &str, of: &str| Failure::invalid(field, format!("it goes with `by={of}`, not with `by={by}`"));
+    if bucket.is_some() && by != "time" {
+        return Err(wrong("bucket", "time"));
+    }
+    if resolution.is_some() && by != "cell" {
+        return Err(wrong("resolution", "cell"));
+    }
+    Ok(match (by, by.strip_prefix("attribute.")) {
+        ("time", _) => match bucket.unwrap_or(Stretch::Count(STRETCHES)) {
+            Stretch::Count(count) => GroupBy::Stretches(count),
+            Stretch::Length(bucket) => GroupBy::Time(bucket),
+        },
+        ("cell", _) => GroupBy::Cell(millionths(resolution.unwrap_or(RESOLUTION_DEFAULT))?),
+        ("actor", _) => GroupBy::Actor,
+        ("source", _) => GroupBy::Source,
+        (_, Some(key)) if (1..=KEY_BYTES_MAX).contains(&key.len()) => GroupBy::Attribute(key.to_owned()),
+        _ => {
+            let detail = "events are counted by `time`, `cell`, `actor`, `source` or `attribute.KEY`";
+            return Err(Failure::invalid("by", detail));
+        }
+    })
+}
+
+/// Longest key of an attribute, in bytes.
+const KEY_BYTES_MAX: usize = timenav_core::limits::EVENT_NAME_BYTES_MAX;
+
+#[expect(clippy::cast_possible_truncation, reason = "it is within a range of small numbers")]
+fn millionths(degrees: f64) -> Result<i64, Failure> {
+    if RESOLUTION.contains(&degrees) {
+        return Ok((degrees * 1e6).round() as i64);
+    }
+    let detail = format!("a cell has {} to {} degrees", RESOLUTION.start(), RESOLUTION.end());
+    Err(Failure::invalid("resolution", detail))
+}
+
+impl AggregatedBody {
+    fn of(counted: AggregatedEvents, by: String) -> Self {
+        let plural = |count: usize, one: &str| if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") };
+        let so_far = if counted.counted_to.is_some() { " so far" } else { "" };
+        let (events, groups) = (plural(counted.count, "event"), plural(counted.groups_count, "group"));
+        Self {
+            status: format!("{events} in {groups}{so_far}."),
+            timeline_id: counted.timeline_id.to_string(),
+            by,
+            groups: counted.groups.into_iter().map(GroupBody::of).collect(),
+            groups_count: counted.groups_count,
+            is_groups_cut: counted.is_groups_cut,
+            count: counted.count,
+            without_count: counted.without_count,
+            counted_to: counted.counted_to.map(|time| time.to_string()),
+            location_resolved: ResolvedBody::of_understood(&counted.understood, counted.near_spellings),
+            as_of: counted.as_of,
+        }
+    }
+}
+
+impl GroupBody {
+    fn of(group: EventGroup) -> Self {
+        let (key, until) = match group.key {
+            GroupKey::Time(begin, end) => (begin.to_string(), end.map(|end| end.to_string())),
+            GroupKey::Cell(bbox) => (bbox.map(|degrees| degrees.to_string()).join(","), None),
+            GroupKey::Text(text) => (text, None),
+        };
+        Self { key, until, count: group.count, first: group.first.to_string(), last: group.last.to_string() }
+    }
+}

@@ -1,0 +1,38 @@
+//! The names that Windows has for time zones, which Outlook and Exchange write into calendars.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// Names and zones of the IANA database, a pair a line, from Unicode CLDR (`windowsZones`, territory 001).
+const TABLE: &str = include_str!("../../data/windows-zones.tsv");
+
+static ZONES: LazyLock<HashMap<String, &'static str>> = LazyLock::new(|| {
+    let pairs = TABLE.lines().filter_map(|line| line.split_once('\t'));
+    pairs.map(|(name, zone)| (name.to_ascii_lowercase(), zone)).collect()
+});
+
+/// Returns the zone of the IANA database that is meant by a name of Windows, such as `Tokyo Standard Time`.
+pub(super) fn zone_of(name: &str) -> Option<&'static str> {
+    // Summer has a name of its own, which some programs write.
+    let name = name.trim().to_ascii_lowercase().replace("daylight time", "standard time");
+    ZONES.get(&name).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use timenav_core::time::Zone;
+
+    use super::*;
+
+    #[test]
+    fn every_name_of_windows_means_a_zone() {
+        assert!(ZONES.len() > 130);
+        for (name, zone) in ZONES.iter() {
+            assert!(Zone::named(zone).is_some(), "{name}: {zone}");
+        }
+        assert_eq!(zone_of("W. Europe Standard Time"), Some("Europe/Berlin"));
+        assert_eq!(zone_of("eastern daylight time"), Some("America/New_York"));
+        assert_eq!(zone_of("UTC"), Some("Etc/UTC"));
+        assert_eq!(zone_of("Middle Earth Standard Time"), None);
+    }
+}

@@ -1,0 +1,188 @@
+//! The rows of a table, however it is written.
+
+use std::io::{BufRead, BufReader, Cursor, Read};
+
+use csv::{ErrorKind, Reader, ReaderBuilder, StringRecord};
+
+use super::lines::{self, Lines};
+use crate::limits::{BUFFER_BYTES, RECORD_BYTES_MAX};
+use crate::mapping::{Delimiter, FixedColumn, Mapping, Quote, TableColumns};
+use crate::{ImportError, RecordError};
+
+/// What may be between columns where nobody says what is.
+const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
+
+/// What a line or a row is.
+pub(super) type Read1 = Result<(), RecordError>;
+
+/// The rows of a table.
+pub(super) enum Rows<'i> {
+    /// With a character between columns, and quotation marks around texts that have it in them.
+    Delimited(Box<Reader<Lines<Box<dyn Read + 'i>>>>),
+    /// A row a line.
+    Plain(PlainRows<'i>),
+}
+
+/// Rows whose columns are at fixed places, or have blanks between them.
+pub(super) struct PlainRows<'i> {
+    input: BufReader<Box<dyn Read + 'i>>,
+    /// Where the columns are; at blanks if it is empty.
+    columns: Vec<FixedColumn>,
+    line: u64,
+    bytes: Vec<u8>,
+}
+
+impl<'i> Rows<'i> {
+    /// Passes over the lines before the table, and begins to read.
+    pub(super) fn new(mapping: &Mapping, input: &'i mut dyn Read) -> Result<Self, ImportError> {
+        let table = mapping.table();
+        let mut input = BufReader::with_capacity(BUFFER_BYTES, input);
+        let mut line = 0;
+        for _ in 0..table.skip_lines {
+            line += 1;
+            let at = |source| ImportError::Io { line, source };
+            if lines::skip_line(&mut input).map_err(at)?.is_none() {
+                break;
+            }
+        }
+        let is_plain =
+            matches!(table.delimiter, Some(Delimiter::Blanks)) || matches!(table.columns, Some(TableColumns::Fixed(_)));
+        if is_plain {
+            let columns = match &table.columns {
+                Some(TableColumns::Fixed(columns)) => columns.clone(),
+                Some(TableColumns::Named(_)) | None => Vec::new(),
+            };
+            let input = BufReader::with_capacity(BUFFER_BYTES, Box::new(input) as Box<dyn Read + 'i>);
+            return Ok(Self::Plain(PlainRows { input, columns, line, bytes: Vec::new() }));
+        }
+        let mut head = Vec::new();
+        let delimiter = match table.delimiter {
+            Some(Delimiter::Byte(byte)) => byte,
+            Some(Delimiter::Blanks) | None => {
+                let comment = table.comment.as_deref().unwrap_or_default();
+                let at = |source| ImportError::Io { line: line + 1, source };
+                likely_delimiter(lines::first_line(&mut input, comment, &mut head).map_err(at)?)
+            }
+        };
+        let input: Box<dyn Read + 'i> = Box::new(Cursor::new(head).chain(input));
+        let mut builder = ReaderBuilder::new();
+        // How long a row may be is looked at later: one that is a comment may have any length.
+        builder.has_headers(false).flexible(true).buffer_capacity(BUFFER_BYTES).delimiter(delimiter);
+        match table.quote {
+            None => {}
+            Some(Quote::None) => {
+                builder.quoting(false);
+            }
+            Some(Quote::Byte(byte)) => {
+                builder.quote(byte);
+            }
+        }
+        Ok(Self::Delimited(Box::new(builder.from_reader(Lines::new(input, line)))))
+    }
+
+    /// Returns the line on which the row begins that was read last.
+    pub(super) fn line(&self) -> u64 {
+        match self {
+            Self::Delimited(reader) => reader.get_ref().record_line(),
+            Self::Plain(rows) => rows.line,
+        }
+    }
+
+    /// Reads the next row, and returns whether it is one.
+    pub(super) fn next(&mut self, row: &mut StringRecord) -> Result<Option<Read1>, ImportError> {
+        match self {
+            Self::Delimited(reader) => next_delimited(reader, row),
+            Self::Plain(rows) => rows.next(row),
+        }
+    }
+}
+
+fn next_delimited(
+    reader: &mut Reader<Lines<Box<dyn Read + '_>>>,
+    row: &mut StringRecord,
+) -> Result<Option<Read1>, ImportError> {
+    reader.get_mut().begin_record();
+    let outcome = reader.read_record(row);
+    let lines = reader.get_ref();
+    let malformed = |detail: String| Ok(Some(Err(RecordError::whole(RecordError::MALFORMED_CSV, detail))));
+    if lines.is_record_too_large() {
+        return Err(ImportError::RowTooLarge { line: lines.record_line() });
+    }
+    match outcome.map_err(csv::Error::into_kind) {
+        Ok(false) => Ok(None),
+        Ok(true) | Err(ErrorKind::Utf8 { .. }) if lines.is_record_open() => {
+            malformed("a quotation mark is not closed to the end of the file".to_owned())
+        }
+        Ok(true) => Ok(Some(Ok(()))),
+        Err(ErrorKind::Utf8 { err, .. }) => {
+            let field = err.field() + 1;
+            malformed(format!("field {field} is not UTF-8; save the file in that encoding"))
+        }
+        Err(ErrorKind::Io(source)) => Err(ImportError::Io { line: lines.line(), source }),
+        // Seeking and serde have no part in this.
+        Err(other) => malformed(format!("{other:?}")),
+    }
+}
+
+impl PlainRows<'_> {
+    fn next(&mut self, row: &mut StringRecord) -> Result<Option<Read1>, ImportError> {
+        loop {
+            self.line += 1;
+            let line = self.line;
+            let at = |source| ImportError::Io { line, source };
+            self.bytes.clear();
+            let bytes_max = u64::try_from(RECORD_BYTES_MAX + 2).unwrap_or(u64::MAX);
+            let read = self.input.by_ref().take(bytes_max).read_until(b'\n', &mut self.bytes).map_err(at)?;
+            if read == 0 {
+                return Ok(None);
+            }
+            let is_whole = self.bytes.ends_with(b"\n");
+            let text = self.bytes.trim_ascii_end();
+            if text.len() > RECORD_BYTES_MAX {
+                if !is_whole {
+                    self.input.skip_until(b'\n').map_err(at)?;
+                }
+                let detail = format!("a line has at most {RECORD_BYTES_MAX} bytes");
+                return Ok(Some(Err(RecordError::whole(RecordError::TOO_LARGE, detail))));
+            }
+            if text.is_empty() {
+                continue;
+            }
+            let Ok(text) = str::from_utf8(text) else {
+                let detail = "the line is not UTF-8; save the file in that encoding";
+                return Ok(Some(Err(RecordError::whole(RecordError::MALFORMED_CSV, detail))));
+            };
+            row.clear();
+            if self.columns.is_empty() {
+                text.split_whitespace().for_each(|cell| row.push_field(cell));
+            } else {
+                self.columns.iter().for_each(|column| row.push_field(cut(text, column).trim()));
+            }
+            return Ok(Some(Ok(())));
+        }
+    }
+}
+
+/// Returns what a line has at the places of a column, counted in characters.
+fn cut<'t>(line: &'t str, column: &FixedColumn) -> &'t str {
+    if line.is_ascii() {
+        return line.get(column.start..column.end.min(line.len())).unwrap_or("");
+    }
+    let byte = |place: usize| line.char_indices().nth(place).map_or(line.len(), |(byte, _)| byte);
+    &line[byte(column.start)..byte(column.end)]
+}
+
+/// Returns what is most often between columns in the first line. Of those that are as often the first of
+/// [`DELIMITERS`] counts.
+fn likely_delimiter(line: &[u8]) -> u8 {
+    let count = |delimiter: u8| {
+        let mut is_quoted = false;
+        let is_between = |byte: &&u8| {
+            is_quoted ^= **byte == b'"';
+            **byte == delimiter && !is_quoted
+        };
+        line.iter().filter(is_between).count()
+    };
+    // `max_by_key` takes the last of those that are equal.
+    DELIMITERS.into_iter().rev().max_by_key(|delimiter| count(*delimiter)).unwrap_or(b',')
+}

@@ -1,0 +1,245 @@
+//! Tables in the shapes in which archives publish them.
+
+use crate::Format;
+use crate::tests::{check, check_detail, items, shown};
+
+/// The catalogue of earthquakes of NOAA's NCEI: tabs, parts of times in columns, years before the common era, and a
+/// row that says what was searched for.
+const EARTHQUAKES: &str = "\"Search Parameters\"\t\"Year\"\t\"Mo\"\t\"Dy\"\t\"Hr\"\t\"Mn\"\t\"Sec\"\t\"Tsu\"\t\"Vol\"\t\"Location Name\"\t\"Latitude\"\t\"Longitude\"\t\"Focal Depth (km)\"\t\"Mag\"\n\
+\"[]\"\t\t\t\t\t\t\t\t\t\t\t\t\t\n\
+\"\"\t-2150\t\t\t\t\t\t\t\t\"JORDAN:  BAB-A-DARAA,AL-KARAK\"\t31.1\t35.5\t\t7.3\n\
+\"\"\t-1\t\t\t\t\t\t\t\t\"ITALY\"\t\t\t\t\n\
+\"\"\t1\t12\t\t\t\t\t\t\t\"SYRIA\"\t\t\t\t0\n\
+\"\"\t1906\t4\t18\t13\t12\t21.0\t58\t\t\"CALIFORNIA:  SAN FRANCISCO\"\t37.67\t-122.48\t20\t7.9\n\
+\"\"\t1960\t5\t22\t19\t11\t\t1\t\t\"CHILE:  PUERTO MONTT, VALDIVIA\"\t-38.143\t-73.407\t33\t9.5\n\
+\"\"\t1783\t\t5\t\t\t\t\t\t\"ITALY:  CALABRIA\"\t38\t16\t\t\n\
+\"\"\t0\t\t\t\t\t\t\t\t\"NOWHERE\"\t\t\t\t\n\
+\"\"\t1908\t2\t30\t\t\t\t\t\t\"NOWHERE\"\t\t\t\t\n";
+
+const EARTHQUAKES_MAPPING: &str = r#"{
+    "comment": "[",
+    "time": {"year": "Year", "month": "Mo", "day": "Dy", "hour": "Hr", "minute": "Mn", "second": "Sec"},
+    "name": "Location Name",
+    "geo": {"lat": "Latitude", "lon": "Longitude"},
+    "source": "'NOAA NCEI'",
+    "missing": {"Mag": ["0"]}
+}"#;
+
+#[test]
+fn earthquakes_since_2150_bce_come_with_a_mapping() {
+    let (items, outcome) = items(Format::Csv, EARTHQUAKES_MAPPING, EARTHQUAKES.as_bytes());
+    outcome.unwrap();
+    let geo = |lat: &str, lon: &str| format!(r#""geo":{{"lat":{lat},"lon":{lon}}},"#);
+    let expected = [
+        format!(
+            r#"3 - {{"attributes":{{"Mag":"7.3"}},{}"name":"JORDAN:  BAB-A-DARAA,AL-KARAK","precision":"year","source":"NOAA NCEI","time":"-002149-01-01T00:00:00Z"}}"#,
+            geo("31.1", "35.5")
+        ),
+        r#"4 - {"name":"ITALY","precision":"year","source":"NOAA NCEI","time":"0000-01-01T00:00:00Z"}"#.to_owned(),
+        r#"5 - {"name":"SYRIA","precision":"month","source":"NOAA NCEI","time":"0001-12-01T00:00:00Z"}"#.to_owned(),
+        format!(
+            r#"6 - {{"attributes":{{"Focal Depth (km)":"20","Mag":"7.9","Tsu":"58"}},{}"name":"CALIFORNIA:  SAN FRANCISCO","precision":"second","source":"NOAA NCEI","time":"1906-04-18T13:12:21Z"}}"#,
+            geo("37.67", "-122.48")
+        ),
+        format!(
+            r#"7 - {{"attributes":{{"Focal Depth (km)":"33","Mag":"9.5","Tsu":"1"}},{}"name":"CHILE:  PUERTO MONTT, VALDIVIA","precision":"minute","source":"NOAA NCEI","time":"1960-05-22T19:11:00Z"}}"#,
+            geo("-38.143", "-73.407")
+        ),
+        format!(
+            r#"8 - {{{}"name":"ITALY:  CALABRIA","precision":"year","source":"NOAA NCEI","time":"1783-01-01T00:00:00Z"}}"#,
+            geo("38", "16")
+        ),
+        "9 invalid_parameter time".to_owned(),
+        "10 invalid_parameter time".to_owned(),
+    ];
+    assert_eq!(items.iter().map(shown).collect::<Vec<_>>(), expected);
+    let noted: Vec<(u64, &str)> =
+        items.iter().flat_map(|item| item.notes.iter().map(|note| (item.line, note.code))).collect();
+    assert_eq!(noted, [(8, "time_in_part")]);
+    let details: Vec<String> = items.into_iter().filter_map(|item| Some(item.event.err()?.detail)).collect();
+    assert!(details[0].starts_with("there is no year 0"), "{details:?}");
+    assert_eq!(details[1], "month 2 of the year 1908 has 29 days, not 30");
+}
+
+#[test]
+fn nuclear_tests_with_a_column_for_each_part_of_the_date() {
+    let file = "WEAPON SOURCE COUNTRY,WEAPON DEPLOYMENT LOCATION,Data.Source,Location.Cordinates.Latitude,\
+                Location.Cordinates.Longitude,Data.Magnitude.Body,Data.Yeild.Lower,Data.Name,Data.Type,Date.Day,\
+                Date.Month,Date.Year\n\
+                USA,Alamogordo,DOE,32.54,-105.57,0.0,21.0,Trinity,Tower,16,7,1945\n\
+                USSR,Semi Kazakh,DOE,0.0,0.0,0.0,22.0,Rds-1,Surface,29,8,1949\n\
+                CHINA,Lop Nor,HFS,41.69,88.35,5.6,3.0,Nan,Ug,8,6,1996.0\n";
+    let mapping = r#"{
+        "time": {"year": "Date.Year", "month": "Date.Month", "day": "Date.Day"},
+        "name": "Data.Name",
+        "location": "WEAPON DEPLOYMENT LOCATION",
+        "geo": {"lat": "Location.Cordinates.Latitude", "lon": "Location.Cordinates.Longitude"},
+        "actors": "WEAPON SOURCE COUNTRY",
+        "missing": {"Location.Cordinates.Latitude": 0, "Location.Cordinates.Longitude": 0, "Data.Name": "Nan",
+                    "Data.Magnitude.Body": [0]}
+    }"#;
+    check(
+        Format::Csv,
+        mapping,
+        file,
+        &[
+            concat!(
+                r#"2 - {"actors":["USA"],"attributes":{"Data.Source":"DOE","Data.Type":"Tower","Data.Yeild.Lower":"21.0"},"#,
+                r#""geo":{"lat":32.54,"lon":-105.57},"location":"Alamogordo","name":"Trinity","precision":"day","#,
+                r#""time":"1945-07-16T00:00:00Z"}"#
+            ),
+            concat!(
+                r#"3 - {"actors":["USSR"],"attributes":{"Data.Source":"DOE","Data.Type":"Surface","Data.Yeild.Lower":"22.0"},"#,
+                r#""location":"Semi Kazakh","name":"Rds-1","precision":"day","time":"1949-08-29T00:00:00Z"}"#
+            ),
+            concat!(
+                r#"4 - {"actors":["CHINA"],"attributes":{"Data.Magnitude.Body":"5.6","Data.Source":"HFS","Data.Type":"Ug","#,
+                r#""Data.Yeild.Lower":"3.0"},"geo":{"lat":41.69,"lon":88.35},"location":"Lop Nor","precision":"day","#,
+                r#""time":"1996-06-08T00:00:00Z"}"#
+            ),
+        ],
+    );
+}
+
+/// What both ways of writing the same tests give.
+const TRINITY: &str = concat!(
+    r#"{"attributes":{"yield":"21"},"geo":{"lat":33.675,"lon":-106.475},"name":"TRINITY","precision":"second","#,
+    r#""time":"1945-07-16T11:29:45Z"}"#
+);
+const ABLE: &str =
+    r#"{"geo":{"lat":11.59,"lon":165.5},"name":"ABLE","precision":"exact","time":"1946-06-30T22:00:34.2Z"}"#;
+const UNNAMED: &str = r#"{"precision":"day","time":"1961-09-10T00:00:00Z"}"#;
+
+#[test]
+fn nuclear_tests_with_columns_of_fixed_width() {
+    let file = "NUCLEAR TESTS\n\
+                date     time     lat      lon      yield name\n\
+                19450716 112945.0 33.675N  106.475W 21    TRINITY\n\
+                19460630 220034.2 11.59N   165.500E 0     ABLE\n\
+                19610910 0        0        0        0\n\
+                19610931 0        0        0        0\n";
+    let columns = r#""columns": {"date": "1-8", "time": "10-17", "lat": "19-26", "lon": "28-35", "yield": "37-42",
+                                 "name": "43-"}, "skip_lines": 2"#;
+    let blanks = r#""delimiter": "blanks", "skip_lines": 1"#;
+    let rest = r#""time": {"date": "date|YYYYMMDD", "time_of_day": "time|hhmmss"}, "name": "name",
+                  "geo": {"lat": "lat", "lon": "lon"}, "missing": ["0"]"#;
+    let expected = |line: u64, event: &str| format!("{line} - {}", event.replace(r#""precision":"exact","#, ""));
+    let fixed = format!("{{{columns}, {rest}}}");
+    let events = [expected(3, TRINITY), expected(4, ABLE), expected(5, UNNAMED), "6 invalid_parameter time".into()];
+    check(Format::Csv, &fixed, file, &events.each_ref().map(String::as_str));
+    let short = ["6 malformed_csv -", "5 malformed_csv -"];
+    let with_blanks = format!("{{{blanks}, {rest}}}");
+    check(Format::Csv, &with_blanks, file, &[events[0].as_str(), &events[1], short[1], short[0]]);
+}
+
+#[test]
+fn a_place_may_be_one_column() {
+    let file = "date,where\n16 Jul 1945,33.675N 106.475W\n1945-08-06,\"34.39, 132.45\"\n1945,here\n07/16/1945,\n";
+    let expected = [
+        r#"2 - {"geo":{"lat":33.675,"lon":-106.475},"precision":"day","time":"1945-07-16T00:00:00Z"}"#,
+        r#"3 - {"geo":{"lat":34.39,"lon":132.45},"precision":"day","time":"1945-08-06T00:00:00Z"}"#,
+        "4 invalid_parameter geo",
+        "5 invalid_parameter time",
+    ];
+    check(Format::Csv, "time.date=date,geo=where", file, &expected);
+    check_detail(
+        Format::Csv,
+        "time.date=date,geo=where",
+        "date,where\n07/16/1945,\n",
+        "`date`: `07/16/1945` is no date that is the same everywhere; write which part is where, as in \
+         `date=column|DD/MM/YYYY`",
+    );
+}
+
+#[test]
+fn times_are_read_in_the_zone_that_is_said() {
+    let event = |line: u64, time: &str| format!(r#"{line} - {{"time":"{time}"}}"#);
+    check(
+        Format::Csv,
+        "time.column=when,time.zone=Europe/Paris",
+        "when\n2024-07-20T22:17:40\n2024-07-20 22:17:40\n2024-07-20T22:17:40Z\n",
+        &[&event(2, "2024-07-20T20:17:40Z"), &event(3, "2024-07-20T20:17:40Z"), &event(4, "2024-07-20T22:17:40Z")],
+    );
+    check(
+        Format::Csv,
+        r#"{"time": {"column": "when|DD.MM.YYYY HH:mm", "zone": "Europe/Berlin"}}"#,
+        "when\n20.07.2024 22:17\n20.01.2024 22:17\n",
+        &[
+            r#"2 - {"precision":"minute","time":"2024-07-20T20:17:00Z"}"#,
+            r#"3 - {"precision":"minute","time":"2024-01-20T21:17:00Z"}"#,
+        ],
+    );
+}
+
+#[test]
+fn years_are_numbered_as_the_mapping_says() {
+    let file = "y\n-43\n0\n44 BC\nAD 79\n10000\n-10000\n";
+    let year = |line: u64, time: &str| format!(r#"{line} - {{"precision":"year","time":"{time}-01-01T00:00:00Z"}}"#);
+    check(
+        Format::Csv,
+        "time.year=y,time.year_numbering=astronomical",
+        file,
+        &[
+            &year(2, "-000043"),
+            &year(3, "0000"),
+            &year(4, "-000043"),
+            &year(5, "0079"),
+            "6 time_out_of_range time",
+            "7 time_out_of_range time",
+        ],
+    );
+    check(
+        Format::Csv,
+        "time.year=y,missing.y=0",
+        file,
+        &[
+            &year(2, "-000042"),
+            "3 missing_parameter time",
+            &year(4, "-000043"),
+            &year(5, "0079"),
+            "6 time_out_of_range time",
+            &year(7, "-009999"),
+        ],
+    );
+}
+
+#[test]
+fn what_is_between_columns_is_seen_or_said() {
+    let t = "2024-07-20T20:17:40Z";
+    let expected = format!(r#"{{"attributes":{{"a":"1,5","b":"x"}},"time":"{t}"}}"#);
+    for (map, file, line) in [
+        ("", format!("time\ta\tb\n{t}\t1,5\tx\n"), 2),
+        ("", format!("time;a;b\n{t};1,5;x\n"), 2),
+        ("", format!("time|a|b\n{t}|1,5|x\n"), 2),
+        ("", format!("time,a,b\n{t},\"1,5\",x\n"), 2),
+        ("", format!("time;\"a\";b\n{t};1,5;x;;\n"), 2),
+        ("delimiter=^", format!("time^a^b\n{t}^1,5^x\n"), 2),
+        ("delimiter=tab,skip_lines=2", format!("A table\r\n;;;;\r\ntime\ta\tb\r\n{t}\t1,5\tx\r\n"), 4),
+        ("comment=#,skip_rows=1", format!("# of 2024; x\ntime;a;b\n-;m;-\n# note\n{t};1,5;x\n"), 5),
+        ("columns=time|a|b,delimiter=semicolon", format!("{t};1,5;x\n"), 1),
+        ("quote=none", format!("time\ta\tb\n{t}\t1,5\tx\n"), 2),
+    ] {
+        let (read, outcome) = items(Format::Csv, map, file.as_bytes());
+        outcome.unwrap();
+        assert_eq!(read.iter().map(shown).collect::<Vec<_>>(), [format!("{line} - {expected}")], "{map} {file}");
+    }
+    let (read, _) = items(Format::Csv, "quote=none", format!("time\ta\n{t}\t\"x\n{t}\ty\n").as_bytes());
+    assert_eq!(read.len(), 2);
+}
+
+#[test]
+fn missing_texts_are_neither_fields_nor_attributes() {
+    let t = "2024-07-20T20:17:40Z";
+    check(
+        Format::Csv,
+        "missing=NA|-|0,name={a} {b}",
+        &format!("time,a,b,lat\n{t},NA,-,0.00\n{t},x,NA,NA\n"),
+        &[&format!(r#"2 - {{"time":"{t}"}}"#), &format!(r#"3 - {{"attributes":{{"a":"x"}},"name":"x","time":"{t}"}}"#)],
+    );
+    check_detail(
+        Format::Csv,
+        "missing.aa=0",
+        &format!("time,a\n{t},0\n"),
+        "the mapping fills `missing` from the column `aa`, which the file does not have; did you mean `a`?",
+    );
+}

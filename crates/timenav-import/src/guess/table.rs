@@ -1,0 +1,89 @@
+//! The columns of a table, and how it is written.
+
+use csv::{ReaderBuilder, StringRecord};
+use serde_json::Value;
+
+use super::{Column, Settings};
+use crate::limits::GUESS_ROWS_MAX;
+
+/// What may be between columns.
+const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
+/// How many rows tell how many columns there are.
+const ROWS_COUNTED: usize = 100;
+/// How many lines may come before the names of the columns.
+const LINES_BEFORE_MAX: usize = 20;
+/// With what lines begin that are no rows.
+const COMMENTS: [&str; 3] = ["#", "%", "//"];
+
+/// Returns the columns, and what the mapping has to say of how the table is written.
+pub(super) fn columns(text: &str) -> (Vec<Column>, Settings) {
+    let mut settings = Settings::new();
+    let comment = COMMENTS.into_iter().find(|start| text.trim_start().starts_with(start));
+    let (delimiter, width) = shape(text, comment);
+    let is_row =
+        |row: &StringRecord| row.len() == width && row.iter().filter(|cell| !cell.trim().is_empty()).count() > 1;
+    let first =
+        rows(text, delimiter).take(LINES_BEFORE_MAX).position(|(_, row)| is_row(&row) && !begins(&row, comment));
+    let before = rows(text, delimiter).take(first.unwrap_or_default()).filter(|(_, row)| !begins(row, comment)).last();
+    if delimiter != b',' || before.is_some() {
+        settings.push(("delimiter", Value::from(char::from(delimiter).to_string())));
+    }
+    let rest = match before {
+        None => text,
+        Some((line, _)) => {
+            settings.push(("skip_lines", Value::from(line)));
+            let end = text.match_indices('\n').nth(usize::try_from(line).unwrap_or_default().saturating_sub(1));
+            end.map_or("", |(end, _)| &text[end + 1..])
+        }
+    };
+    let mut table = rows(rest, delimiter).map(|(_, row)| row).filter(|row| !begins(row, comment));
+    let header = table.next().unwrap_or_default();
+    let mut rows: Vec<StringRecord> = table.take(GUESS_ROWS_MAX).collect();
+    // A row of what was searched for, as archives write it: one cell in brackets.
+    let is_note = |row: &StringRecord| {
+        row.get(0).is_some_and(|cell| cell.trim().starts_with('['))
+            && row.iter().skip(1).all(|cell| cell.trim().is_empty())
+    };
+    match (comment, rows.first().is_some_and(is_note)) {
+        (Some(comment), _) => settings.push(("comment", Value::from(comment))),
+        (None, true) => {
+            settings.push(("comment", Value::from("[")));
+            rows.retain(|row| !is_note(row));
+        }
+        (None, false) => {}
+    }
+    rows.retain(|row| row.len() >= width);
+    let column = |(place, name): (usize, &str)| Column {
+        name: name.trim().to_owned(),
+        texts: rows.iter().map(|row| row.get(place).unwrap_or_default().trim().to_owned()).collect(),
+    };
+    (header.iter().enumerate().map(column).collect(), settings)
+}
+
+fn begins(row: &StringRecord, comment: Option<&str>) -> bool {
+    comment.is_some_and(|start| row.get(0).is_some_and(|cell| cell.trim_start().starts_with(start)))
+}
+
+/// Returns what is between columns, and how many columns most rows have.
+fn shape(text: &str, comment: Option<&str>) -> (u8, usize) {
+    let of = |delimiter: u8| {
+        let widths: Vec<usize> = rows(text, delimiter)
+            .map(|(_, row)| row)
+            .filter(|row| !begins(row, comment))
+            .take(ROWS_COUNTED)
+            .map(|row| row.len())
+            .collect();
+        let often = |width: usize| widths.iter().filter(|other| **other == width).count();
+        let width = widths.iter().copied().filter(|width| *width > 1).max_by_key(|width| (often(*width), *width));
+        width.map_or((0, delimiter, 1), |width| (often(width) * 1_000 / widths.len() * width, delimiter, width))
+    };
+    let shapes = DELIMITERS.into_iter().rev().map(of);
+    shapes.max_by_key(|(weight, _, _)| *weight).map_or((b',', 1), |(_, delimiter, width)| (delimiter, width))
+}
+
+/// Returns the rows, each with the line on which it begins.
+fn rows(text: &str, delimiter: u8) -> impl Iterator<Item = (u64, StringRecord)> {
+    let reader =
+        ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(text.as_bytes());
+    reader.into_records().filter_map(Result::ok).map(|row| (row.position().map_or(1, csv::Position::line), row))
+}

@@ -1,0 +1,104 @@
+//! Texts that say that nothing is known.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::MappingError;
+use crate::item::clipped;
+
+/// Which texts say that nothing is known: those of every column, and those of some.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Missing {
+    everywhere: Vec<String>,
+    columns: BTreeMap<String, Vec<String>>,
+}
+
+/// The texts that say so in one column.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct MissingHere(Vec<String>);
+
+/// What stands for every column in the object form.
+const EVERYWHERE: &str = "*";
+
+impl Missing {
+    /// Takes a text, a list of texts, or an object with either for each column.
+    pub(super) fn add(&mut self, column: Option<&str>, value: &Value) -> Result<(), MappingError> {
+        let wrong = || MappingError::OptionWrong {
+            option: "missing".to_owned(),
+            given: clipped(value.to_string()),
+            rule: "this is a list of texts, such as `[\"0\", \"NA\"]`, or an object with such a list for each column"
+                .to_owned(),
+        };
+        let texts: Vec<String> = match value {
+            // The short form has no lists.
+            Value::String(texts) => texts.split('|').map(|text| text.trim().to_owned()).collect(),
+            Value::Array(texts) => texts.iter().map(text_of).collect::<Option<Vec<_>>>().ok_or_else(wrong)?,
+            Value::Number(number) => vec![number.to_string()],
+            Value::Object(columns) if column.is_none() => {
+                for (name, value) in columns {
+                    if value.is_object() {
+                        return Err(wrong());
+                    }
+                    self.add(Some(name), value)?;
+                }
+                return Ok(());
+            }
+            Value::Null | Value::Bool(_) | Value::Object(_) => return Err(wrong()),
+        };
+        let known = match column.map(str::trim).filter(|column| *column != EVERYWHERE) {
+            None => &mut self.everywhere,
+            Some(column) => self.columns.entry(column.to_owned()).or_default(),
+        };
+        // Blanks are missing in any case.
+        known.extend(texts.into_iter().filter(|text| !text.is_empty()));
+        Ok(())
+    }
+
+    /// Returns the columns that are named.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &String> {
+        self.columns.keys()
+    }
+
+    /// Returns the texts that say so in a column. What is said of a column comes beside what is said of all.
+    pub(crate) fn here(&self, column: &str) -> MissingHere {
+        let own = self.columns.get(column).into_iter().flatten();
+        MissingHere(self.everywhere.iter().chain(own).cloned().collect())
+    }
+
+    /// Returns whether a text in a column says that nothing is known.
+    pub(crate) fn includes(&self, column: &str, text: &str) -> bool {
+        let own = self.columns.get(column).into_iter().flatten();
+        self.everywhere.iter().chain(own).any(|missing| says(missing, text.trim()))
+    }
+}
+
+fn text_of(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.trim().to_owned()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+impl MissingHere {
+    /// Returns whether the text says that nothing is known.
+    pub(crate) fn includes(&self, text: &str) -> bool {
+        !self.0.is_empty() && self.0.iter().any(|missing| says(missing, text.trim()))
+    }
+}
+
+/// Returns whether a text is one that says so. A number says so however it is written: `0` is `0.0` too.
+fn says(missing: &str, text: &str) -> bool {
+    missing == text || same_number(missing, text)
+}
+
+/// Returns whether two texts are the same decimal number.
+fn same_number(one: &str, other: &str) -> bool {
+    let is_decimal = |text: &str| {
+        text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'+'))
+            && text.bytes().any(|byte| byte.is_ascii_digit())
+    };
+    let number = |text: &str| is_decimal(text).then(|| text.parse::<f64>().ok()).flatten();
+    number(one).is_some_and(|one| number(other) == Some(one))
+}

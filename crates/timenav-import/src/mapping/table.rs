@@ -1,0 +1,150 @@
+//! How a table is written, where that does not tell itself.
+
+use serde_json::Value;
+
+use super::MappingError;
+use crate::item::clipped;
+use crate::limits::{CSV_COLUMNS_MAX, RECORD_BYTES_MAX};
+
+/// How a table is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Table {
+    /// What is between columns; told by the first row if it is not said.
+    pub(crate) delimiter: Option<Delimiter>,
+    /// What is around a text with delimiters in it; a quotation mark if it is not said.
+    pub(crate) quote: Option<Quote>,
+    /// How rows begin that are none.
+    pub(crate) comment: Option<String>,
+    /// How many lines come before the row that names the columns.
+    pub(crate) skip_lines: u32,
+    /// How many rows come between the names of the columns and the first record.
+    pub(crate) skip_rows: u32,
+    /// The columns, where the file does not name them.
+    pub(crate) columns: Option<TableColumns>,
+}
+
+/// What is between columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Delimiter {
+    Byte(u8),
+    /// Any number of blanks and tabs.
+    Blanks,
+}
+
+/// What is around a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Quote {
+    None,
+    Byte(u8),
+}
+
+/// Columns that the mapping names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum TableColumns {
+    /// In the order of the file.
+    Named(Vec<String>),
+    /// By where in the line they are.
+    Fixed(Vec<FixedColumn>),
+}
+
+/// A column of fixed width.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FixedColumn {
+    pub(crate) name: String,
+    /// The place of its first character in the line, counted from 0.
+    pub(crate) start: usize,
+    /// The place behind its last character.
+    pub(crate) end: usize,
+}
+
+impl Table {
+    /// The words by which a mapping says it.
+    pub(crate) const WORDS: [&'static str; 6] = ["delimiter", "quote", "comment", "skip_lines", "skip_rows", "columns"];
+
+    /// Takes what a mapping says, and returns whether it is about the table.
+    pub(super) fn add(&mut self, word: &str, value: &Value) -> Result<bool, MappingError> {
+        let wrong = |rule: &str| MappingError::OptionWrong {
+            option: word.to_owned(),
+            given: clipped(value.as_str().map_or_else(|| value.to_string(), str::to_owned)),
+            rule: rule.to_owned(),
+        };
+        let text = || value.as_str().ok_or_else(|| wrong("this is a text"));
+        let count = || {
+            let digits = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            digits.parse::<u32>().map_err(|_| wrong("this is a number of rows"))
+        };
+        match word {
+            "delimiter" => {
+                let rule = "columns are delimited by one ASCII character, or `comma`, `tab`, `semicolon`, `pipe`, \
+                            `space` or `blanks` (any number of them)";
+                self.delimiter = Some(delimiter(text()?).ok_or_else(|| wrong(rule))?);
+            }
+            "quote" => {
+                self.quote = Some(match text()?.as_bytes() {
+                    [] | b"none" => Quote::None,
+                    [byte] if byte.is_ascii_punctuation() => Quote::Byte(*byte),
+                    _ => return Err(wrong("quotation marks are one ASCII character, or `none`")),
+                });
+            }
+            "comment" => self.comment = Some(text()?.to_owned()).filter(|start| !start.is_empty()),
+            "skip_lines" => self.skip_lines = count()?,
+            "skip_rows" => self.skip_rows = count()?,
+            "columns" => self.columns = Some(columns(value).map_err(wrong)?),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+fn delimiter(text: &str) -> Option<Delimiter> {
+    match text {
+        "comma" => Some(Delimiter::Byte(b',')),
+        "tab" | "\\t" => Some(Delimiter::Byte(b'\t')),
+        "semicolon" => Some(Delimiter::Byte(b';')),
+        "pipe" => Some(Delimiter::Byte(b'|')),
+        "space" => Some(Delimiter::Byte(b' ')),
+        "blanks" => Some(Delimiter::Blanks),
+        _ => match text.as_bytes() {
+            [byte] if byte.is_ascii() && !matches!(byte, b'\n' | b'\r' | b'"' | 0) => Some(Delimiter::Byte(*byte)),
+            _ => None,
+        },
+    }
+}
+
+/// Reads the names of columns: a list, a text with `|` between them, or an object that says where each is.
+fn columns(value: &Value) -> Result<TableColumns, &'static str> {
+    const RULE: &str = "columns are a list of names, or an object of names and places, such as `{\"date\": \"1-8\"}`";
+    let columns = match value {
+        Value::String(names) => TableColumns::Named(names.split('|').map(|name| name.trim().to_owned()).collect()),
+        Value::Array(names) => {
+            let names = names.iter().map(|name| name.as_str().map(|name| name.trim().to_owned()));
+            TableColumns::Named(names.collect::<Option<_>>().ok_or(RULE)?)
+        }
+        Value::Object(places) => {
+            let fixed = places.iter().map(|(name, place)| fixed(name, place.as_str()?));
+            TableColumns::Fixed(fixed.collect::<Option<_>>().ok_or(RULE)?)
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => return Err(RULE),
+    };
+    let count = match &columns {
+        TableColumns::Named(names) => names.len(),
+        TableColumns::Fixed(columns) => columns.len(),
+    };
+    match count {
+        0 => Err(RULE),
+        1..=CSV_COLUMNS_MAX => Ok(columns),
+        _ => Err("there are too many columns"),
+    }
+}
+
+/// Reads where a column is: `1-8`, both ends included, or `9-` for the rest of the line.
+fn fixed(name: &str, place: &str) -> Option<FixedColumn> {
+    let (first, last) = place.split_once('-').unwrap_or((place, place));
+    let first: usize = first.trim().parse().ok()?;
+    let last = match last.trim() {
+        "" => RECORD_BYTES_MAX,
+        last => last.parse().ok()?,
+    };
+    let is_right = first >= 1 && first <= last && last <= RECORD_BYTES_MAX;
+    is_right.then(|| FixedColumn { name: name.trim().to_owned(), start: first - 1, end: last })
+}

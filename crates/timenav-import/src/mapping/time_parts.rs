@@ -1,0 +1,152 @@
+//! Times that are in several columns, and what has to be known to read them.
+
+use timenav_core::time::Zone;
+
+use super::{MappingError, Template};
+use crate::field::Field;
+use crate::item::clipped;
+use crate::time_format::TimeFormat;
+
+/// A part of a time that has a column of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum TimePart {
+    Year,
+    Month,
+    Day,
+    Hour,
+    Minute,
+    Second,
+    /// Year, month and day.
+    Date,
+    /// Hour, minute and second.
+    TimeOfDay,
+}
+
+impl TimePart {
+    pub(crate) const ALL: [Self; 8] =
+        [Self::Year, Self::Month, Self::Day, Self::Hour, Self::Minute, Self::Second, Self::Date, Self::TimeOfDay];
+
+    /// Returns the word for it behind `time.`.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Year => "year",
+            Self::Month => "month",
+            Self::Day => "day",
+            Self::Hour => "hour",
+            Self::Minute => "minute",
+            Self::Second => "second",
+            Self::Date => "date",
+            Self::TimeOfDay => "time_of_day",
+        }
+    }
+
+    /// Returns the part that says the same and more.
+    const fn whole(self) -> Option<Self> {
+        match self {
+            Self::Year | Self::Month | Self::Day => Some(Self::Date),
+            Self::Hour | Self::Minute | Self::Second => Some(Self::TimeOfDay),
+            Self::Date | Self::TimeOfDay => None,
+        }
+    }
+}
+
+/// How years before 1 CE are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum YearNumbering {
+    /// -2150 is 2150 BCE, and there is no year 0.
+    #[default]
+    Historical,
+    /// -2149 is 2150 BCE, and 0 is 1 BCE, as in timestamps.
+    Astronomical,
+}
+
+/// What has to be known to read a time, beside its text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TimeRules {
+    /// Where clocks show what is written, if it has no offset of its own.
+    pub(crate) zone: Option<Zone>,
+    pub(crate) numbering: YearNumbering,
+}
+
+/// Where a part of a time comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PartSource<C> {
+    pub(crate) part: TimePart,
+    pub(crate) template: Template<C>,
+    /// How a date or a time of day is written, if that is said.
+    pub(crate) format: Option<TimeFormat>,
+}
+
+/// What a mapping says of a time but for a column that is the whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TimeSource {
+    pub(crate) parts: Vec<PartSource<String>>,
+    pub(crate) rules: TimeRules,
+}
+
+impl TimeSource {
+    /// Takes what is said of `time.<word>`.
+    pub(super) fn add(&mut self, field: Field, word: &str, value: &str) -> Result<(), MappingError> {
+        let name = field.as_str();
+        let wrong = |rule: &str| MappingError::OptionWrong {
+            option: format!("{name}.{}", clipped(word.to_owned())),
+            given: clipped(value.to_owned()),
+            rule: rule.to_owned(),
+        };
+        match word {
+            "zone" => {
+                let zone =
+                    Zone::named(value).ok_or_else(|| wrong("a zone is `UTC` or an IANA name, `Europe/Paris`"))?;
+                self.rules.zone = Some(zone);
+                return Ok(());
+            }
+            "year_numbering" => {
+                self.rules.numbering = match value {
+                    "historical" => YearNumbering::Historical,
+                    "astronomical" => YearNumbering::Astronomical,
+                    _ => return Err(wrong("years are numbered `historical` or `astronomical`")),
+                };
+                return Ok(());
+            }
+            _ => {}
+        }
+        let part = TimePart::ALL.into_iter().find(|part| part.as_str() == word).ok_or_else(|| {
+            let words = TimePart::ALL.map(TimePart::as_str).join("`, `");
+            wrong(&format!("a time has `{words}`, `column`, `zone` and `year_numbering`"))
+        })?;
+        let (columns, suffix) = super::cut(value);
+        let format = match suffix {
+            None => None,
+            Some(pattern) if part.whole().is_none() => Some(
+                TimeFormat::parse(pattern.trim())
+                    .ok_or_else(|| wrong("a pattern is one of letters, `YYYYMMDD` or `hhmmss`, or of `%Y%m%d`"))?,
+            ),
+            Some(_) => return Err(wrong("only `date` and `time_of_day` take a pattern behind `|`")),
+        };
+        let template = Template::parse(field, columns)?;
+        if self.parts.iter().any(|known| known.part == part) {
+            return Err(wrong("map it once"));
+        }
+        self.parts.push(PartSource { part, template, format });
+        self.parts.sort_by_key(|source| source.part);
+        Ok(())
+    }
+
+    /// Checks that the parts make one time.
+    pub(super) fn check(&self, field: Field) -> Result<(), MappingError> {
+        let has = |part: TimePart| self.parts.iter().any(|source| source.part == part);
+        let wrong = |part: TimePart, rule: String| MappingError::PartsWrong {
+            option: format!("{}.{}", field.as_str(), part.as_str()),
+            rule,
+        };
+        for source in &self.parts {
+            if let Some(whole) = source.part.whole().filter(|whole| has(*whole)) {
+                return Err(wrong(source.part, format!("`{}` says it already", whole.as_str())));
+            }
+        }
+        if !self.parts.is_empty() && !has(TimePart::Year) && !has(TimePart::Date) {
+            return Err(wrong(TimePart::Year, "a time in parts has a `year` or a `date`".to_owned()));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,117 @@
+//! How a service is found, what is shown to it, and how its answers are printed.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::Args;
+use reqwest::{Certificate, Url};
+use serde_json::{Map, Value};
+
+use crate::output::OutputFormat;
+use crate::profiles::profile_name;
+
+/// How the service is found, and how its answers are shown.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "The service")]
+pub(crate) struct ServiceOptions {
+    /// The address of the service. Defaults to that of the service of the data folder, else `http://127.0.0.1:8080`.
+    #[arg(long, env = "TIMENAV_URL", value_name = "URL", value_parser = service_url, global = true)]
+    pub(super) url: Option<Url>,
+    /// Ask the service of this profile, with its key: see `timenav profile`.
+    #[arg(long, env = "TIMENAV_PROFILE", value_name = "NAME", value_parser = profile_name, global = true)]
+    pub(super) profile: Option<String>,
+    /// Trust only the certificate authority in this file (PEM).
+    ///
+    /// Without it, the certificate authorities of this machine are trusted.
+    #[arg(long, env = "TIMENAV_CA", value_name = "FILE", global = true)]
+    pub(super) ca: Option<PathBuf>,
+    /// The data folder of a service on this machine, to find the service by it and use the operator's key in it.
+    ///
+    /// Without this, --url, --profile, and a default profile, ./timenav-data is looked at. `TIMENAV_API_KEY` goes
+    /// before the key in the folder.
+    #[arg(long, env = "TIMENAV_DATA", value_name = "DIR", global = true)]
+    pub(super) data: Option<PathBuf>,
+    /// How to print answers: `table`, which is for people, or `json`, `ndjson` or `csv`.
+    ///
+    /// `json` is the service's answer as it is. `ndjson` is one line of JSON for each item of a list, or for the answer if
+    /// it has no list. `csv` is a row for each of these, under a line of names. With `json` and `ndjson`, errors are
+    /// JSON too.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t, hide_possible_values = true, global = true)]
+    output: OutputFormat,
+    /// Print the service's answer as it is, in JSON: short for --output json.
+    #[arg(long, global = true, conflicts_with = "output")]
+    json: bool,
+}
+
+impl ServiceOptions {
+    /// Returns the options that name a service and nothing else.
+    pub(crate) fn at(url: Url, ca: Option<PathBuf>) -> Self {
+        Self { url: Some(url), profile: None, ca, data: None, output: OutputFormat::Table, json: false }
+    }
+
+    /// Returns the options that name the service of a data folder and nothing else.
+    pub(crate) fn of_folder(data: PathBuf) -> Self {
+        Self { url: None, profile: None, ca: None, data: Some(data), output: OutputFormat::Table, json: false }
+    }
+
+    /// Returns how answers are to be printed.
+    pub(crate) const fn output(&self) -> OutputFormat {
+        if self.json { OutputFormat::Json } else { self.output }
+    }
+}
+
+/// Which timeline is meant.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "The service")]
+pub(crate) struct TimelineOptions {
+    /// The timeline. Defaults to the one the API key is bound to.
+    #[arg(long, env = "TIMENAV_TIMELINE", value_name = "TIMELINE_ID", global = true)]
+    pub(crate) timeline: Option<String>,
+}
+
+impl TimelineOptions {
+    /// Returns the query that names the timeline.
+    pub(crate) fn query(&self) -> Vec<(&'static str, String)> {
+        self.timeline.iter().map(|timeline| ("timeline_id", timeline.clone())).collect()
+    }
+
+    /// Returns the query for an operation that must be told the timeline; `main` by default.
+    pub(crate) fn required_query(&self) -> Vec<(&'static str, String)> {
+        vec![("timeline_id", self.timeline.clone().unwrap_or_else(|| "main".to_owned()))]
+    }
+
+    /// Returns the start of a body that names the timeline.
+    pub(crate) fn body(&self) -> Map<String, Value> {
+        self.query().into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
+    }
+
+    /// Returns the start of a body for an operation that must be told the timeline; `main` by default.
+    pub(crate) fn required_body(&self) -> Map<String, Value> {
+        self.required_query().into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
+    }
+}
+
+/// Returns the certificates in a file.
+///
+/// # Errors
+/// It cannot be read, or has none.
+pub(crate) fn authorities(path: &Path) -> anyhow::Result<Vec<Certificate>> {
+    let text = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let certificates = Certificate::from_pem_bundle(&text).ok().filter(|certificates| !certificates.is_empty());
+    certificates.with_context(|| format!("{} has no certificate in PEM", path.display()))
+}
+
+/// Reads the address of a service.
+pub(crate) fn service_url(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).map_err(|error| format!("{error}; write it like http://127.0.0.1:8080"))?;
+    match url.scheme() {
+        "http" | "https" => Ok(url),
+        _ => Err("it must start with http:// or https://".to_owned()),
+    }
+}
+
+/// Returns whether an address is one of this machine.
+pub(crate) fn is_this_machine(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}

@@ -1,0 +1,154 @@
+//! `timenav access`: who may do what on a timeline, and who did.
+
+use serde_json::{Map, Value, json};
+
+use super::arguments::insert;
+use super::pages::{page_text, show_pages};
+use crate::client::{Client, ServiceOptions, TimelineOptions};
+use crate::exit::Failure;
+use crate::output::{self, Records};
+use crate::surroundings::Surroundings;
+
+const LOGS: Records = Records {
+    member: "logs",
+    fields: &["position", "index", "timestamp", "user_id", "action", "subject", "clock_time"],
+};
+
+/// Shows and sets who may do what on a timeline, and shows who did what.
+#[derive(Debug, clap::Args)]
+pub(crate) struct AccessCommand {
+    #[command(subcommand)]
+    action: Action,
+    #[command(flatten)]
+    service: ServiceOptions,
+    #[command(flatten)]
+    timeline: TimelineOptions,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Shows who may do what on a timeline that you administer.
+    Show,
+    /// Sets who may do what. A list that you give replaces the one before; the others stay.
+    Set(Set),
+    /// Shows who did what on a timeline that you administer, and when: reads and refused attempts too.
+    Log(Log),
+}
+
+#[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("lists").args(["read", "write", "admin"]).multiple(true).required(true)))]
+struct Set {
+    /// Who may read: user ids with commas between; '' for nobody.
+    #[arg(long, value_name = "USER_IDS")]
+    read: Option<String>,
+    /// Who may read and write.
+    #[arg(long, value_name = "USER_IDS")]
+    write: Option<String>,
+    /// Who may do all that, and administer the timeline. At least one.
+    #[arg(long, value_name = "USER_IDS")]
+    admin: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+struct Log {
+    /// When, by the host's clock, both ends included: `<start>/<end>`, `<start>/<duration>`; `..` is an open end.
+    #[arg(long, default_value = "../..", allow_hyphen_values = true)]
+    range: String,
+    /// Only what this user did.
+    #[arg(long, value_name = "USER_ID")]
+    user: Option<String>,
+    /// Only this action, such as `travel` or `record_event`.
+    #[arg(long)]
+    action: Option<String>,
+    /// The newest first.
+    #[arg(long)]
+    newest_first: bool,
+    /// The maximum number of entries, or of entries per page with --all.
+    #[arg(long, value_name = "COUNT")]
+    limit: Option<u32>,
+    /// Show all, page after page. With --json, one answer a page.
+    #[arg(long)]
+    all: bool,
+}
+
+/// Shows or sets who may do what.
+///
+/// # Errors
+/// The service does not answer, or says no.
+pub(crate) fn run(command: AccessCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let client = Client::new(&command.service, surroundings)?;
+    match command.action {
+        Action::Show => {
+            let answer = client.get(&["v1", "access-control"], &command.timeline.required_query())?;
+            client.show(&answer, permissions_text)
+        }
+        Action::Set(set) => {
+            let mut body = command.timeline.required_body();
+            body.insert("permissions".to_owned(), permissions(set).into());
+            client.show(&client.post(&["v1", "set-access-control"], body)?, output::status)
+        }
+        Action::Log(log) => show_log(&client, log, command.timeline.required_query()),
+    }
+}
+
+fn show_log(client: &Client, log: Log, mut query: Vec<(&'static str, String)>) -> Result<(), Failure> {
+    query.push(("time_range", log.range));
+    query.extend(log.user.map(|user| ("user_id", user)));
+    query.extend(log.action.map(|action| ("action", action)));
+    query.extend(log.newest_first.then(|| ("order", "newest".to_owned())));
+    query.extend(log.limit.map(|limit| ("limit", limit.to_string())));
+    show_pages(client, &["v1", "access-logs"], query, (log.all, &LOGS), log_text)
+}
+
+/// Returns the lists that were given. An empty one is of nobody.
+fn permissions(set: Set) -> Map<String, Value> {
+    let users = |ids: String| -> Vec<String> {
+        ids.split(',').map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()).collect()
+    };
+    let mut lists = Map::new();
+    insert(&mut lists, "read", set.read.map(users));
+    insert(&mut lists, "write", set.write.map(users));
+    insert(&mut lists, "admin", set.admin.map(users));
+    lists
+}
+
+fn permissions_text(answer: &Value) -> String {
+    let users = |list: &str| match output::member(&answer["permissions"], list) {
+        users if users.is_empty() => "(nobody)".to_owned(),
+        users => users,
+    };
+    let shown = json!({ "timeline": answer["timeline_id"], "read": users("read"), "write": users("write"),
+        "admin": users("admin") });
+    output::fields(&shown, &["timeline", "read", "write", "admin"].map(|name| (name, name)))
+}
+
+fn log_text(page: &Value, is_first: bool) -> String {
+    let columns = [
+        ("POSITION", "position"),
+        ("TIME", "timestamp"),
+        ("USER", "user_id"),
+        ("ACTION", "action"),
+        ("SUBJECT", "subject"),
+    ];
+    page_text(page, LOGS.member, &columns, is_first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_lists_that_were_given_are_sent() {
+        let set = Set { read: Some(" ada, bob ,".to_owned()), write: None, admin: Some(String::new()) };
+        assert_eq!(Value::Object(permissions(set)), serde_json::json!({"read": ["ada", "bob"], "admin": []}));
+    }
+
+    #[test]
+    fn who_did_what_is_told_in_columns() {
+        let log = serde_json::json!({"position": 4, "timestamp": "2026-01-01T00:00:00Z", "user_id": "ada",
+            "action": "travel", "subject": "clock"});
+        let expected = "POSITION  TIME                  USER  ACTION  SUBJECT\n\
+                        4         2026-01-01T00:00:00Z  ada   travel  clock\n";
+        assert_eq!(log_text(&serde_json::json!({"status": "1 entry.", "logs": [log]}), true), expected);
+    }
+}

@@ -1,0 +1,97 @@
+//! `timenav api`: sends any request, with the key.
+
+use std::io::Read as _;
+
+use anyhow::{Context as _, bail};
+use reqwest::Method;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::client::{Call, Client, ServiceOptions};
+use crate::exit::Failure;
+use crate::output;
+use crate::surroundings::Surroundings;
+
+/// Sends a request to any path of the service, and prints the answer.
+///
+/// `timenav api GET '/v1/monitor-events?location=*&time_range=../..'`, or with a body, `timenav api POST /v1/travel
+/// -d '{"destination_time": "2028-02-28T23:59:00Z"}'`. The request is sent once, as you wrote it: for a POST that
+/// may be repeated, add `-H 'Idempotency-Key: …'`. What is no JSON, such as an export or a stream, is printed as it
+/// comes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ApiCommand {
+    /// GET, POST, DELETE, QUERY or another method.
+    #[arg(value_parser = method)]
+    method: Method,
+    /// The path, with the query if there is one. `timenav openapi` prints all paths.
+    path: String,
+    /// The body; `@FILE` is what is in a file, `-` is standard input. JSON unless a header says otherwise.
+    #[arg(long, short = 'd', value_name = "JSON", allow_hyphen_values = true)]
+    body: Option<String>,
+    /// A header, as in `If-Match: "7"`. May be given more than once.
+    #[arg(long, short = 'H', value_name = "NAME: VALUE", value_parser = header)]
+    header: Vec<(HeaderName, HeaderValue)>,
+    #[command(flatten)]
+    service: ServiceOptions,
+}
+
+/// Sends a request.
+///
+/// # Errors
+/// The body cannot be read, the service does not answer, or says no.
+pub(crate) fn run(command: ApiCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let client = Client::new(&command.service, surroundings)?;
+    let body = command.body.map(body_of).transpose()?;
+    let mut headers = HeaderMap::new();
+    for (name, value) in command.header {
+        headers.append(name, value);
+    }
+    let call = Call { method: command.method, target: command.path, headers, body };
+    match client.call(call, &mut output::write_bytes)? {
+        Some(answer) => client.show(&answer, |_| output::pretty(&answer.text)),
+        None => Ok(()),
+    }
+}
+
+fn body_of(data: String) -> anyhow::Result<Vec<u8>> {
+    let Some(file) = data.strip_prefix('@') else {
+        if data != "-" {
+            return Ok(data.into_bytes());
+        }
+        let mut bytes = Vec::new();
+        std::io::stdin().read_to_end(&mut bytes).context("standard input cannot be read")?;
+        return Ok(bytes);
+    };
+    std::fs::read(file).with_context(|| format!("{file} cannot be read"))
+}
+
+fn method(text: &str) -> Result<Method, String> {
+    if text.contains('/') {
+        return Err("the method comes before the path, as in `timenav api GET /v1/clock`".to_owned());
+    }
+    Method::from_bytes(text.to_ascii_uppercase().as_bytes()).map_err(|error| error.to_string())
+}
+
+fn header(text: &str) -> anyhow::Result<(HeaderName, HeaderValue)> {
+    let Some((name, value)) = text.split_once(':') else { bail!("a header is a name, a colon and a value") };
+    Ok((name.trim().parse()?, value.trim().parse()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn methods_are_told_from_paths() {
+        assert_eq!(method("get").unwrap(), Method::GET);
+        assert_eq!(method("QUERY").unwrap().as_str(), "QUERY");
+        assert!(method("/v1/clock").unwrap_err().contains("comes before the path"));
+        assert!(method("").is_err());
+    }
+
+    #[test]
+    fn headers_are_names_and_values() {
+        let (name, value) = header("If-Match: \"7\"").unwrap();
+        assert_eq!((name.as_str(), value.as_bytes()), ("if-match", &b"\"7\""[..]));
+        assert!(header("If-Match").is_err() && header(": x").is_err() && header("a: b\nc").is_err());
+    }
+}

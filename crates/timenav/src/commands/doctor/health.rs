@@ -1,0 +1,97 @@
+//! Whether a service is well: it runs, it is of this version, and its checkpoints are as new as what was written.
+
+use std::io;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use super::check::Check;
+use crate::client::{Client, ServiceOptions};
+use crate::config::Settings;
+use crate::data_folder::{CHECKPOINTS_FILE, DATABASE_FILE, Listening, listening};
+use crate::surroundings::Surroundings;
+
+/// Checks of other files that tell of health, by their names.
+pub(super) const OF_HEALTH: [&str; 7] =
+    ["data-folder", "file-modes", "file-owner", "database", "schema", "host-clock", "free-space"];
+/// By how much a checkpoint may be older than what was written last: they are written one after the other.
+const CHECKPOINT_BEHIND_MAX: Duration = Duration::from_mins(1);
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+pub(super) fn look_at(settings: &Settings, surroundings: &Surroundings) -> Vec<Check> {
+    let mut checks = Vec::new();
+    match listening(&settings.data) {
+        Ok(Listening::At(url)) => {
+            checks.push(Check::ok("service", format!("the service runs, and listens at {url}")));
+            checks.push(version(settings, surroundings));
+        }
+        Ok(Listening::Ended(url)) => {
+            let seen = format!("the service was killed or lost power; it listened at {url}");
+            checks.push(Check::warn("service", seen, "Start it again; it takes up where it was"));
+        }
+        Ok(Listening::No) => {
+            let advice = format!("Start it: timenav serve --data {}", settings.data.display());
+            checks.push(Check::warn("service", "the service does not run", advice));
+        }
+        Err(error) => {
+            let seen = format!("whether the service runs cannot be told: {error}");
+            checks.push(Check::warn("service", seen, "Run this as the user that the service runs as"));
+        }
+    }
+    let checkpoints = settings.checkpoints.as_deref().unwrap_or(&settings.data).join(CHECKPOINTS_FILE);
+    checks.extend(checkpoint_age(changed_at(&checkpoints), written_at(&settings.data)));
+    checks
+}
+
+/// Compares the version of the service that runs with this one.
+fn version(settings: &Settings, surroundings: &Surroundings) -> Check {
+    const NAME: &str = "version";
+    let session = Client::new(&ServiceOptions::of_folder(settings.data.clone()), surroundings)
+        .and_then(|client| client.get(&["v1", "session"], &[]));
+    match session {
+        Ok(answer) => of_versions(answer.value["version"].as_str()),
+        Err(failure) => {
+            let seen = format!("the service does not tell its version: {}", failure.text().unwrap_or_default());
+            Check::warn(NAME, seen, "Set TIMENAV_API_KEY to a key of the service")
+        }
+    }
+}
+
+pub(super) fn of_versions(service: Option<&str>) -> Check {
+    const NAME: &str = "version";
+    match service {
+        Some(version) if version == VERSION => {
+            Check::ok(NAME, format!("the service and this program are both timenav {VERSION}"))
+        }
+        Some(version) => {
+            let seen = format!("the service is timenav {version}, and this program is timenav {VERSION}");
+            Check::warn(NAME, seen, "Use one version, and start the service again after an upgrade")
+        }
+        None => Check::warn(NAME, "the service does not tell its version", "Set TIMENAV_API_KEY to a key that is good"),
+    }
+}
+
+fn changed_at(path: &Path) -> io::Result<SystemTime> {
+    std::fs::metadata(path)?.modified()
+}
+
+/// Returns when the database or its log was written last.
+fn written_at(data: &Path) -> Option<SystemTime> {
+    ["", "-wal"].iter().filter_map(|suffix| changed_at(&data.join(format!("{DATABASE_FILE}{suffix}"))).ok()).max()
+}
+
+pub(super) fn checkpoint_age(checkpoint: io::Result<SystemTime>, written: Option<SystemTime>) -> Option<Check> {
+    const NAME: &str = "checkpoint-age";
+    let written = written?;
+    let advice = "Start the service, which signs what is there; if it refuses, keep a copy and run timenav verify";
+    Some(match checkpoint {
+        Ok(checkpoint) => match written.duration_since(checkpoint) {
+            Ok(behind) if behind > CHECKPOINT_BEHIND_MAX => {
+                let seen =
+                    format!("the newest checkpoint is {} seconds older than what was written last", behind.as_secs());
+                Check::warn(NAME, seen, advice)
+            }
+            Ok(_) | Err(_) => Check::ok(NAME, "the newest checkpoint is as new as what was written last"),
+        },
+        Err(error) => Check::fail(NAME, format!("the checkpoints cannot be read: {error}"), advice),
+    })
+}

@@ -1,0 +1,76 @@
+//! Whether an event stands.
+
+use serde_json::Value;
+
+use crate::client::Client;
+use crate::exit::Failure;
+use crate::output;
+
+/// The lists of an answer, and their columns.
+const LISTS: [(&str, &[(&str, &str)]); 4] = [
+    ("candidates", &[("CANDIDATE", "event_id"), ("NAME", "name")]),
+    (
+        "causes",
+        &[("CAUSE", "event_id"), ("STEPS AWAY", "distance"), ("REQUIRED", "required"), ("STANDING", "standing")],
+    ),
+    ("interventions", &[("TIME", "time"), ("BY", "actor"), ("EFFECT", "effect/kind"), ("INTERVENTION", "action")]),
+    ("paradoxes", &[("PARADOX", "code"), ("GRADE", "grade"), ("EXPLANATION", "explanation")]),
+];
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Check {
+    /// The event: its id, its name, or its exact description.
+    event: String,
+    /// A moment of the ledger: a position, an anchor id, or a host time. Defaults to now.
+    #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
+    as_of: Option<String>,
+}
+
+/// Checks an event.
+///
+/// # Errors
+/// The service does not answer, or says no.
+pub(super) fn run(client: &Client, check: Check, mut query: Vec<(&'static str, String)>) -> Result<(), Failure> {
+    query.push(("significant_event", check.event));
+    query.extend(check.as_of.map(|moment| ("as_of", moment)));
+    client.show(&client.get(&["v1", "check-timeline"], &query)?, checked_text)
+}
+
+fn checked_text(answer: &Value) -> String {
+    let shown = [
+        ("event", "event_id"),
+        ("time", "event/time"),
+        ("relation", "relation"),
+        ("causes intact", "causes_intact"),
+        ("consequences", "consequences/count"),
+    ];
+    let mut text = output::status(answer);
+    // Of an event that is not there, nothing follows.
+    if answer["event_id"].is_string() {
+        text += &output::fields(answer, &shown);
+    }
+    for (member, columns) in LISTS {
+        if let Some(items) = answer[member].as_array().filter(|items| !items.is_empty()) {
+            text.push('\n');
+            text += &output::table(items, columns, true);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_of_an_event_is_told_in_parts() {
+        let answer = serde_json::json!({"status": "It happens.", "event_id": "a", "event": {"time": "2000-01-01T00:00:00Z"},
+            "relation": "past", "causes_intact": true, "consequences": {"count": 2, "event_ids": ["c", "d"]},
+            "causes": [{"event_id": "b", "distance": 1, "required": true, "standing": "stands"}],
+            "candidates": [], "interventions": [], "paradoxes": []});
+        let expected = "It happens.\nevent          a\ntime           2000-01-01T00:00:00Z\nrelation       past\n\
+                        causes intact  true\nconsequences   2\n\n\
+                        CAUSE  STEPS AWAY  REQUIRED  STANDING\nb      1           true      stands\n";
+        assert_eq!(checked_text(&answer), expected);
+    }
+}

@@ -1,0 +1,97 @@
+//! Counts of events by what they have in common.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use crate::client::Client;
+use crate::commands::filter::EventFilters;
+use crate::exit::Failure;
+use crate::output::{self, Records};
+
+const GROUPS: Records = Records { member: "groups", fields: &["key", "until", "count", "first", "last"] };
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Count {
+    /// What makes a group: `time`, `cell`, `actor`, `source`, or an attribute as `attribute.KEY`.
+    #[arg(value_name = "BY", default_value = "time")]
+    by: String,
+    /// For `time`: the length of a group, such as P1D, in UTC, or the number of groups. Defaults to 24 groups.
+    #[arg(long, value_name = "DURATION|COUNT")]
+    bucket: Option<String>,
+    /// For `cell`: the height and width of a cell, in degrees. Defaults to 10.
+    #[arg(long, value_name = "DEGREES")]
+    resolution: Option<f64>,
+    /// Where, as `find` takes it. Defaults to anywhere.
+    #[arg(long, allow_hyphen_values = true)]
+    location: Option<String>,
+    /// When, both ends included: `<start>/<end>`, `<start>/<duration>`; `..` is an open end. Defaults to all time.
+    #[arg(long, allow_hyphen_values = true)]
+    range: Option<String>,
+    /// A moment of the ledger: a position, an anchor id, or a host time. Defaults to now.
+    #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
+    as_of: Option<String>,
+    /// The maximum number of groups.
+    #[arg(long, value_name = "COUNT")]
+    limit: Option<u32>,
+    #[command(flatten)]
+    filters: EventFilters,
+}
+
+/// Counts events.
+///
+/// # Errors
+/// The service does not answer, or says no.
+pub(super) fn run(client: &Client, count: Count, mut query: Vec<(&'static str, String)>) -> Result<(), Failure> {
+    query.push(("by", count.by));
+    let options = [
+        ("bucket", count.bucket),
+        ("resolution", count.resolution.map(|degrees| degrees.to_string())),
+        ("location", count.location),
+        ("time_range", count.range),
+        ("as_of", count.as_of),
+        ("limit", count.limit.map(|limit| limit.to_string())),
+    ];
+    query.extend(options.into_iter().filter_map(|(name, value)| Some((name, value?))));
+    query.extend(count.filters.query());
+    let counted = client.get(&["v1", "aggregate-events"], &query)?;
+    client.show_list(&counted, &GROUPS, counted_text)
+}
+
+fn counted_text(counted: &Value) -> String {
+    let rows = counted["groups"].as_array().map_or(&[][..], Vec::as_slice);
+    let columns = [("GROUP", "key"), ("COUNT", "count"), ("FIRST", "first"), ("LAST", "last")];
+    let mut text = if rows.is_empty() { String::new() } else { output::table(rows, &columns, true) };
+    text.push_str(&output::status(counted));
+    let number = |member: &str| counted[member].as_u64().unwrap_or_default();
+    let more = number("groups_count").saturating_sub(rows.len() as u64);
+    for (count, what) in [(more, "more groups; use --limit to show them"), (number("without_count"), "in no group")] {
+        if count > 0 {
+            let _ = writeln!(text, "{count} {what}.");
+        }
+    }
+    if let Some(end) = counted["counted_to"].as_str() {
+        let _ = writeln!(text, "Only events up to {end} were counted. Continue from there with --range.");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn groups_are_shown_with_what_is_in_none() {
+        let group = json!({"key": "ada", "count": 2, "first": "2000-01-01T00:00:00Z", "last": "2001-01-01T00:00:00Z"});
+        let counted =
+            json!({"status": "3 events in 2 groups.", "groups": [group], "groups_count": 2, "without_count": 1});
+        let expected = "GROUP  COUNT  FIRST                 LAST\n\
+                        ada    2      2000-01-01T00:00:00Z  2001-01-01T00:00:00Z\n\
+                        3 events in 2 groups.\n1 more groups; use --limit to show them.\n1 in no group.\n";
+        assert_eq!(counted_text(&counted), expected);
+        let none = json!({"status": "0 events in 0 groups.", "groups": []});
+        assert_eq!(counted_text(&none), "0 events in 0 groups.\n");
+    }
+}

@@ -1,0 +1,111 @@
+//! Events with what they brought about and what was done to them.
+
+use serde_json::{Map, Value, json};
+
+use super::shown;
+use crate::client::Client;
+use crate::commands::arguments::insert;
+use crate::commands::pages::page_text;
+use crate::exit::Failure;
+use crate::output::{self, OutputFormat, Records};
+
+const EVENTS: Records = Records {
+    member: "events",
+    fields: &[
+        "event_id",
+        "time",
+        "name",
+        "description",
+        "location",
+        "geo/lat",
+        "geo/lon",
+        "causes",
+        "effects",
+        "interventions",
+        "paradoxes",
+        "position",
+        "timeline_id",
+    ],
+};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Scan {
+    /// Where, as `find` takes it.
+    #[arg(long, default_value = "*", allow_hyphen_values = true)]
+    location: String,
+    /// When, both ends included: `<start>/<end>`, `<start>/<duration>`; `..` is an open end.
+    #[arg(long, default_value = "../..", allow_hyphen_values = true)]
+    range: String,
+    /// A moment of the ledger: a position, an anchor id, or a host time. Defaults to now.
+    #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
+    as_of: Option<String>,
+    /// The maximum number of events, or of events per page with --all.
+    #[arg(long, value_name = "COUNT")]
+    limit: Option<u32>,
+    /// Show all, page after page. With --json, one answer a page.
+    #[arg(long)]
+    all: bool,
+}
+
+/// Scans for events, page after page where all are asked for.
+///
+/// # Errors
+/// The service does not answer, or says no.
+pub(super) fn run(client: &Client, scan: Scan, body: &Map<String, Value>) -> Result<(), Failure> {
+    let mut body = body.clone();
+    insert(&mut body, "location", Some(scan.location));
+    insert(&mut body, "time_range", Some(scan.range));
+    insert(&mut body, "as_of", scan.as_of);
+    insert(&mut body, "limit", scan.limit);
+    let mut is_first = true;
+    loop {
+        let page = client.post(&["v1", "scan-events"], body.clone())?;
+        client.show_list(&page, &EVENTS, |page| scanned_text(page, is_first))?;
+        let Some(cursor) = page.value["next_cursor"].as_str() else { return Ok(()) };
+        if !scan.all {
+            if client.format() != OutputFormat::Json {
+                output::note("there are more; use --all to show them, or --limit to set how many");
+            }
+            return Ok(());
+        }
+        insert(&mut body, "cursor", Some(cursor));
+        is_first = false;
+    }
+}
+
+fn scanned_text(page: &Value, is_first: bool) -> String {
+    let count = |event: &Value, member: &str| event[member].as_array().map_or(0, Vec::len);
+    let row = |event: &Value| {
+        let mut row = shown(event);
+        for member in ["effects", "interventions", "paradoxes"] {
+            row[member] = count(event, member).into();
+        }
+        row
+    };
+    let rows: Vec<Value> = page["events"].as_array().into_iter().flatten().map(row).collect();
+    let columns = [
+        ("TIME", "time"),
+        ("LOCATION", "location"),
+        ("EVENT", "event_id"),
+        ("EFFECTS", "effects"),
+        ("INTERVENTIONS", "interventions"),
+        ("PARADOXES", "paradoxes"),
+        ("WHAT", "what"),
+    ];
+    page_text(&json!({ "status": page["status"], "rows": rows }), "rows", &columns, is_first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_follows_from_an_event_is_counted() {
+        let event = json!({"event_id": "a", "time": "2000-01-01T00:00:00Z", "name": "N",
+            "effects": [{"event_id": "b"}, {"event_id": "c"}], "interventions": [], "paradoxes": ["P01"]});
+        let expected = "TIME                  LOCATION  EVENT  EFFECTS  INTERVENTIONS  PARADOXES  WHAT\n\
+                        2000-01-01T00:00:00Z            a      2        0              1          N\n";
+        assert_eq!(scanned_text(&json!({"events": [event]}), true), expected);
+        assert_eq!(scanned_text(&json!({"status": "No events.", "events": []}), true), "No events.\n");
+    }
+}

@@ -1,0 +1,101 @@
+//! `timenav import --guess`: a first look at a file, which proposes a mapping and sends nothing.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{Read, stdin};
+use std::path::Path;
+
+use anyhow::Context as _;
+use timenav_import::limits::GUESS_BYTES_MAX;
+use timenav_import::{Format, Guess, Packing, unpacked};
+
+use crate::exit::Failure;
+use crate::output::{self, printable};
+
+/// Writes the mapping to stdout, so that it can be saved as it is, and what is said of it to stderr.
+///
+/// # Errors
+/// The file cannot be read, or nothing in it is known to be a time.
+pub(super) fn run(path: &Path, format: Option<Format>, packing: Option<Packing>) -> Result<(), Failure> {
+    let start = start_of(path, packing)?;
+    let guess = Guess::of(&start, format).map_err(|detail| anyhow::anyhow!("{}: {detail}", path.display()))?;
+    output::note(&said(path, &guess));
+    match &guess.mapping {
+        Some(mapping) => output::write(&format!("{mapping}\n")),
+        None => Ok(()),
+    }
+}
+
+/// Reads the start of a file, to the end of its last whole line.
+fn start_of(path: &Path, packing: Option<Packing>) -> anyhow::Result<Vec<u8>> {
+    let file: Box<dyn Read> = if path == Path::new("-") { Box::new(stdin()) } else { Box::new(File::open(path)?) };
+    let file: Box<dyn Read> = match packing {
+        Some(packing) => Box::new(unpacked(packing, file)),
+        None => file,
+    };
+    let mut start = Vec::new();
+    let bytes_max = u64::try_from(GUESS_BYTES_MAX).unwrap_or(u64::MAX);
+    file.take(bytes_max).read_to_end(&mut start).with_context(|| format!("{} cannot be read", path.display()))?;
+    if start.len() == GUESS_BYTES_MAX
+        && let Some(end) = start.iter().rposition(|byte| *byte == b'\n')
+    {
+        start.truncate(end + 1);
+    }
+    Ok(start)
+}
+
+/// Returns what is said of a guess, in lines.
+fn said(path: &Path, guess: &Guess) -> String {
+    let name = printable(&path.to_string_lossy());
+    let (events, refused) = guess.counts;
+    let mut text = format!("{name} is {}; of its first records {events} are events", guess.format.as_str());
+    if refused > 0 {
+        let _ = write!(text, " and {refused} would be refused");
+    }
+    for event in &guess.events {
+        let _ = write!(text, "\n  {event}");
+    }
+    for unsure in &guess.unsure {
+        let _ = write!(text, "\nunsure: {unsure}");
+    }
+    match guess.mapping {
+        Some(_) => {
+            let format = guess.format.as_str();
+            let _ = write!(
+                text,
+                "\nsave this as mapping.json, then: timenav import --format {format} --map @mapping.json {name}"
+            );
+        }
+        None => text.push_str("\nit needs no mapping"),
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_found_is_said() {
+        let guess = Guess::of(b"when,a\n2024-07-20T20:17:40Z,1\nsoon,2\n2024-07-20T20:17:41Z,3\n", Some(Format::Csv));
+        // One wrong text of three is too many to be a time.
+        assert!(guess.unwrap_err().starts_with("nothing here is known to be a time"));
+        let guess = Guess::of(b"when,a\n1721506660,1\n", Some(Format::Csv)).unwrap();
+        assert_eq!(
+            said(Path::new("a.csv"), &guess),
+            "a.csv is csv; of its first records 1 are events\n  \
+             {\"attributes\":{\"a\":\"1\"},\"time\":\"2024-07-20T20:17:40Z\"}\n\
+             unsure: `when` is taken for seconds since 1970, by its number of digits\n\
+             save this as mapping.json, then: timenav import --format csv --map @mapping.json a.csv"
+        );
+    }
+
+    #[test]
+    fn a_long_file_is_looked_at_to_the_end_of_a_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("long.csv");
+        std::fs::write(&path, "time,a\n2024-07-20T20:17:40Z,1\n".repeat(60_000)).unwrap();
+        let start = start_of(&path, None).unwrap();
+        assert!(start.len() <= GUESS_BYTES_MAX && start.len() > GUESS_BYTES_MAX - 30 && start.ends_with(b"\n"));
+    }
+}

@@ -1,0 +1,37 @@
+//! `timenav man`: prints the manual page, or writes that of each command.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::CommandFactory as _;
+
+use super::Cli;
+use crate::exit::Failure;
+use crate::output;
+
+/// Prints the manual page of timenav, or writes those of all commands.
+///
+/// `timenav man | man -l -` shows it. `timenav man --dir ~/.local/share/man/man1` installs them all: `man timenav-clock`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ManCommand {
+    /// The folder to write all pages into; made if there is none.
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+/// Prints or writes pages.
+///
+/// # Errors
+/// They cannot be written.
+pub(crate) fn run(command: &ManCommand) -> Result<(), Failure> {
+    let cli = Cli::command();
+    let Some(dir) = &command.dir else {
+        let mut page = Vec::new();
+        clap_mangen::Man::new(cli).render(&mut page).context("the page cannot be made")?;
+        return output::write_bytes(&page);
+    };
+    let cannot = || format!("the pages cannot be written to {}", dir.display());
+    std::fs::create_dir_all(dir).with_context(cannot)?;
+    clap_mangen::generate_to(cli, dir).with_context(cannot)?;
+    Ok(())
+}

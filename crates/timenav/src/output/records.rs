@@ -1,0 +1,156 @@
+//! Answers for programs that read lines: JSON, one record a line, and CSV.
+
+use std::collections::BTreeMap;
+use std::io::{IsTerminal as _, stdout};
+
+use clap::ValueEnum;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// How answers are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputFormat {
+    /// Sentences and tables, for people.
+    #[default]
+    Table,
+    /// The service's answer, with line ends and indentation.
+    Json,
+    /// A line of JSON for each record.
+    Ndjson,
+    /// A row for each record, under a line of names.
+    Csv,
+}
+
+impl OutputFormat {
+    /// Returns whether a program reads along, which is told of errors in JSON too.
+    pub(crate) const fn is_json(self) -> bool {
+        matches!(self, Self::Json | Self::Ndjson)
+    }
+}
+
+/// Where the records of an answer are, and which of their fields CSV has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Records {
+    /// The member of the answer that holds them, an array.
+    pub(crate) member: &'static str,
+    /// The fields of a row, by their paths, such as `clock/state`. More may join at the end.
+    pub(crate) fields: &'static [&'static str],
+}
+
+impl Records {
+    /// Returns a line for each record, as it was written.
+    pub(crate) fn lines(&self, json: &str) -> String {
+        let members: BTreeMap<String, &RawValue> = serde_json::from_str(json).unwrap_or_default();
+        let list = members.get(self.member).map_or("[]", |list| list.get());
+        let records: Vec<&RawValue> = serde_json::from_str(list).unwrap_or_default();
+        records.iter().map(|record| line(record.get())).collect()
+    }
+}
+
+/// Returns JSON on one line. Line ends stand only between its parts: in a string they are escaped.
+pub(crate) fn line(json: &str) -> String {
+    json.trim().replace(['\n', '\r'], "") + "\n"
+}
+
+/// Rows of CSV that come in several answers, under one line of names.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    names: Option<Vec<String>>,
+}
+
+impl Table {
+    /// Returns the rows of a page, after the names of their fields where it is the first.
+    pub(crate) fn rows(&mut self, records: &Records, page: &Value) -> String {
+        let fields = records.fields.iter().map(|field| (*field).to_owned()).collect();
+        let list = page[records.member].as_array().map_or(&[][..], Vec::as_slice);
+        self.write(fields, list)
+    }
+
+    /// Returns an answer that is no list as one row.
+    pub(crate) fn row(&mut self, answer: &Value) -> String {
+        let mut fields = Vec::new();
+        leaves("", answer, &mut fields);
+        self.write(fields, std::slice::from_ref(answer))
+    }
+
+    fn write(&mut self, fields: Vec<String>, records: &[Value]) -> String {
+        let is_first = self.names.is_none();
+        let fields = self.names.get_or_insert(fields);
+        let names = is_first.then(|| fields.iter().map(|field| field.replace('/', ".")).collect());
+        let rows = records.iter().map(|record| {
+            let cells = fields.iter().map(|field| cell(record.pointer(&format!("/{field}"))));
+            cells.collect::<Vec<String>>()
+        });
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        for row in names.into_iter().chain(rows) {
+            // Memory takes every row, and each has as many cells as the first.
+            let _ = writer.write_record(row);
+        }
+        let out = String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default();
+        // A file holds what was recorded. On a terminal it must do nothing.
+        if !stdout().is_terminal() {
+            return out;
+        }
+        out.chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect()
+    }
+}
+
+/// Collects the paths of members that are not objects themselves.
+fn leaves(path: &str, value: &Value, paths: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => {
+            for (name, member) in members {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}/{name}") };
+                leaves(&path, member, paths);
+            }
+        }
+        _ => paths.push(path.to_owned()),
+    }
+}
+
+fn cell(value: Option<&Value>) -> String {
+    match value {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RECORDS: Records = Records { member: "items", fields: &["id", "at/time", "who"] };
+
+    #[test]
+    fn each_record_is_a_line_as_it_was() {
+        let page = "{\"status\":\"2.\",\"items\":[{\"n\":1.50,\n \"t\":\"a\\nb\"},{}]}";
+        assert_eq!(RECORDS.lines(page), "{\"n\":1.50, \"t\":\"a\\nb\"}\n{}\n");
+        assert_eq!((RECORDS.lines("{}"), RECORDS.lines("[1]")), (String::new(), String::new()));
+        assert_eq!(line("{\"a\":\n1}\n"), "{\"a\":1}\n");
+    }
+
+    #[test]
+    fn pages_of_rows_have_one_line_of_names() {
+        let mut table = Table::default();
+        let page = serde_json::json!({"items": [
+            {"id": "a", "at": {"time": "2000-01-01T00:00:00Z"}, "who": ["x", "y"], "other": 1},
+            {"id": "b \"c\", d\ne", "at": null},
+        ]});
+        let first = "id,at.time,who\na,2000-01-01T00:00:00Z,\"[\"\"x\"\",\"\"y\"\"]\"\n\"b \"\"c\"\", d\ne\",,\n";
+        assert_eq!(table.rows(&RECORDS, &page), first);
+        assert_eq!(table.rows(&RECORDS, &serde_json::json!({"items": [{"id": "f"}]})), "f,,\n");
+    }
+
+    #[test]
+    fn an_answer_is_a_row_of_all_that_it_has() {
+        let mut table = Table::default();
+        let answer = serde_json::json!({"status": "It runs.", "rate": 1.5, "ledger": {"size": 3}, "empty": null});
+        let mut reader = csv::Reader::from_reader(std::io::Cursor::new(table.row(&answer)));
+        let names: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
+        let row = reader.records().next().unwrap().unwrap();
+        let pairs: BTreeMap<&str, &str> = names.iter().map(String::as_str).zip(row.iter()).collect();
+        let expected = [("status", "It runs."), ("rate", "1.5"), ("ledger.size", "3"), ("empty", "")];
+        assert_eq!(pairs, BTreeMap::from(expected));
+    }
+}

@@ -1,0 +1,233 @@
+//! How the command line finds a service: by its data folder, by a profile, by an address.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::command;
+use crate::service::{Service, run, timenav};
+use crate::snapshot;
+
+/// Runs a command that succeeds without a word on stderr.
+#[track_caller]
+fn done(command: &mut Command) -> String {
+    let (code, stdout, stderr) = run(command, "");
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+    stdout
+}
+
+#[test]
+fn a_data_folder_is_enough_on_any_port() {
+    let mut service = Service::start();
+    let data = service.data();
+    let now = || {
+        let mut now = timenav();
+        now.args(["clock", "now", "--data"]).arg(&data);
+        now
+    };
+    done(&mut now());
+    let kept = data.join("address");
+    assert_eq!(std::fs::read_to_string(&kept).unwrap(), service.url() + "\n");
+    assert_eq!(std::fs::metadata(&kept).unwrap().permissions().mode() & 0o777, 0o600);
+    // As in the folder in which the service was started.
+    let parent = data.parent().unwrap();
+    std::os::unix::fs::symlink(&data, parent.join("timenav-data")).unwrap();
+    done(timenav().args(["clock", "now"]).current_dir(parent));
+    // Another start has another port.
+    service.restart();
+    assert_eq!(std::fs::read_to_string(&kept).unwrap(), service.url() + "\n");
+    done(&mut now());
+    // One that was stopped took its address away; one that was killed could not.
+    service.stop();
+    assert!(!kept.exists());
+    let (code, _, stderr) = run(&mut now(), "");
+    assert_eq!(code, Some(6), "{stderr}");
+    assert!(stderr.contains("it is not running. Start it: timenav serve --data "), "{stderr}");
+    service.start_again();
+    service.kill();
+    let (code, _, stderr) = run(&mut now(), "");
+    assert_eq!(code, Some(6), "{stderr}");
+    assert!(stderr.contains("it was killed or lost power; before that it was at http://127.0.0.1:"), "{stderr}");
+    service.start_again();
+    done(&mut now());
+    service.audit();
+}
+
+#[test]
+fn a_service_says_how_it_is() {
+    let service = Service::start();
+    super::done(&service, &["clock", "pause"]);
+    super::done(&service, &["clock", "travel", "2005-08-29T11:10:00Z"]);
+    let text = super::done(&service, &["status"]);
+    let text = snapshot::words(&text.replace(&service.url(), "[url]"));
+    snapshot::check_text("cli-status", &text);
+    let status = super::answered(&service, &["status"]);
+    assert_eq!((&status["user_id"], &status["operator"]), (&json!("admin"), &json!(true)));
+    assert_eq!(status["clock"]["current_time"], "2005-08-29T11:10:00Z");
+    // Somebody without a timeline has a service all the same.
+    let ada = service.user("ada");
+    let text = done(command(&service, &["status"]).env("TIMENAV_API_KEY", &ada));
+    assert!(text.contains("you      ada\n") && text.contains("there is none that you may read"), "{text}");
+    let (code, stdout, stderr) = run(command(&service, &["status"]).env("TIMENAV_API_KEY", "tnk_nonsense"), "");
+    assert_eq!((code, stdout.as_str()), (Some(4), ""), "{stderr}");
+    service.audit();
+}
+
+#[test]
+fn a_key_that_is_set_to_nothing_is_a_mistake() {
+    let service = Service::start();
+    for empty in ["", " "] {
+        let mut now = command(&service, &["clock", "now"]);
+        let (code, _, stderr) = run(now.env("TIMENAV_API_KEY", empty).env("TIMENAV_DATA", service.data()), "");
+        assert_eq!(code, Some(4), "{stderr}");
+        assert!(stderr.contains("TIMENAV_API_KEY is set and empty"), "{stderr}");
+    }
+    service.audit();
+}
+
+#[test]
+fn the_wrong_scheme_is_told() {
+    let service = Service::start();
+    let url = service.url().replace("http:", "https:");
+    let (code, _, stderr) = run(command(&service, &["clock", "now"]).env("TIMENAV_URL", url), "");
+    assert_eq!(code, Some(6), "{stderr}");
+    assert!(stderr.contains("it does not speak HTTPS there"), "{stderr}");
+    assert!(stderr.contains(&format!("write {}", service.url())), "{stderr}");
+    service.audit();
+}
+
+/// Returns the program of a user with a home, in a folder without data.
+fn at_home(home: &Path, arguments: &[&str]) -> Command {
+    let mut command = timenav();
+    command.args(arguments).env("HOME", home).current_dir(home);
+    command
+}
+
+#[test]
+fn a_profile_is_a_service_with_its_key() {
+    let service = Service::start();
+    let ada = service.user("ada");
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let told = |arguments: &[&str], input: &str| {
+        let (code, stdout, stderr) = run(&mut at_home(home, arguments), input);
+        assert_eq!((code, stderr.as_str()), (Some(0), ""), "{arguments:?}: {stdout}");
+        stdout
+    };
+    assert!(told(&["profile", "list"], "").contains("No profiles."));
+    let url = service.url();
+    let add = ["profile", "add", "staging", "--url", &url, "--key", "-"];
+    assert_eq!(told(&add, &format!("{ada}\n")), "The profile `staging` is added. Use it with --profile staging.\n");
+    let file = home.join(".config/timenav/profiles.toml");
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let who = |arguments: &[&str]| {
+        let arguments = [&["api", "GET", "/v1/session"], arguments].concat();
+        serde_json::from_str::<Value>(&told(&arguments, "")).unwrap()["user_id"].clone()
+    };
+    assert_eq!(who(&["--profile", "staging"]), "ada");
+    // Its key goes before that of the environment, which may be for another service.
+    let session = ["api", "GET", "/v1/session", "--profile", "staging"];
+    assert!(done(at_home(home, &session).env("TIMENAV_API_KEY", &service.admin)).contains("\"ada\""));
+    told(&["profile", "use", "staging"], "");
+    assert_eq!(who(&[]), "ada");
+    let data = service.data();
+    assert_eq!(who(&["--data", data.to_str().unwrap()]), "admin", "who names a folder means its service");
+    let key_file = home.join("key");
+    std::fs::write(&key_file, &service.admin).unwrap();
+    let source = format!("@{}", key_file.display());
+    let second = ["profile", "add", "production", "--url", &url, "--key", &source, "--default"];
+    assert!(told(&second, "").contains("`production` is added, and is used unless"));
+    assert_eq!(who(&[]), "admin");
+    let list = told(&["profile", "list"], "").replace(&url, "[url]");
+    assert_eq!(list.lines().filter(|line| line.contains("[url]")).count(), 2, "{list}");
+    assert!(!list.contains("tnk_"), "{list}");
+    let json: Value = serde_json::from_str(&told(&["profile", "list", "--json"], "")).unwrap();
+    assert_eq!(json["profiles"][0]["is_default"], true);
+
+    for (arguments, expected, said) in [
+        (&["clock", "now", "--profile", "nowhere"][..], 1, "there are production, staging"),
+        (&["clock", "now", "--profile", "staging", "--url", "http://127.0.0.1:1"], 1, "name two services"),
+        (&["profile", "add", "x", "--url", "http://h", "--key", "tnk_secret"], 1, "--key @FILE"),
+        (&["profile", "add", "a b", "--url", "http://h"], 2, "a name has"),
+        (&["profile", "remove", "nowhere"], 1, "there is no profile `nowhere`"),
+    ] {
+        let (code, _, stderr) = run(&mut at_home(home, arguments), "");
+        assert_eq!(code, Some(expected), "{arguments:?}: {stderr}");
+        assert!(stderr.contains(said) && !stderr.contains("tnk_secret"), "{arguments:?}: {stderr}");
+    }
+    told(&["profile", "remove", "production"], "");
+    let (code, ..) = run(&mut at_home(home, &["clock", "now"]), "");
+    assert_eq!(code, Some(4), "the default went with its profile");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).unwrap();
+    let (code, _, stderr) = run(&mut at_home(home, &["clock", "now", "--profile", "staging"]), "");
+    assert!(code == Some(1) && stderr.contains("chmod 600"), "{stderr}");
+    service.audit();
+}
+
+#[test]
+fn a_shell_completes_names_that_the_service_knows() {
+    let service = Service::start();
+    super::done(&service, &["timeline", "create", "billing"]);
+    service.post("/v1/events", &json!({ "event_id": "eagle", "time": "1969-07-20T20:17:40Z", "name": "Landing" }));
+    let anchor = super::answered(&service, &["anchor", "set", "--description", "before"])["anchor_id"].clone();
+    let completed = |words: &[&str]| {
+        let mut asked = timenav();
+        asked.args([&["--", "timenav"], words].concat()).env("COMPLETE", "fish").env("TIMENAV_DATA", service.data());
+        done(&mut asked)
+    };
+    assert!(completed(&["clock", "no"]).contains("now"));
+    let timelines = completed(&["clock", "now", "--timeline", "b"]);
+    assert!(timelines.starts_with("billing") && !timelines.contains("main"), "{timelines}");
+    assert!(completed(&["events", "show", "e"]).starts_with("eagle\tLanding"));
+    assert!(completed(&["anchor", "return", "anchor_"]).contains(anchor.as_str().unwrap()));
+    assert!(!completed(&["events", "show", "--timeline", "billing", "e"]).contains("eagle"));
+    // Where there is no service, there is nothing to say.
+    let mut asked = timenav();
+    asked
+        .args(["--", "timenav", "events", "show", "e"])
+        .env("COMPLETE", "fish")
+        .env("TIMENAV_URL", "http://127.0.0.1:1");
+    assert!(!done(&mut asked).contains("eagle"));
+    service.audit();
+}
+
+#[test]
+fn there_are_manual_pages() {
+    let page = done(timenav().arg("man"));
+    assert!(page.contains(".TH timenav 1") && page.contains("Exit codes"), "{page}");
+    let folder = tempfile::tempdir().unwrap();
+    let pages = folder.path().join("man1");
+    done(timenav().args(["man", "--dir"]).arg(&pages));
+    let page = std::fs::read_to_string(pages.join("timenav-clock-travel.1")).unwrap();
+    assert!(page.contains("Moves the clock"), "{page}");
+}
+
+#[test]
+fn a_doctor_says_how_a_service_is() {
+    let mut service = Service::start();
+    let data = service.data();
+    let look = || {
+        let (code, stdout, _) = run(timenav().args(["doctor", "--json", "--data"]).arg(&data), "");
+        let said: Value = serde_json::from_str(&stdout).unwrap();
+        let of = |name: &str| {
+            let check = said["checks"].as_array().unwrap().iter().find(|check| check["name"] == name).cloned();
+            check.unwrap_or_else(|| panic!("no {name}: {said}"))["outcome"].clone()
+        };
+        let names = ["data-folder", "file-modes", "database", "host-clock", "free-space", "checkpoint-age", "service"];
+        let seen = names.map(of);
+        (code, seen, said["checks"].to_string())
+    };
+    let (code, seen, said) = look();
+    assert_eq!((code, seen), (Some(0), ["ok"; 7].map(Value::from)), "{said}");
+    assert!(said.contains("are both timenav"), "{said}");
+    service.stop();
+    let (code, seen, said) = look();
+    assert_eq!((code, &seen[6]), (Some(0), &json!("warn")), "{said}");
+    std::fs::set_permissions(data.join("timenav.db"), std::fs::Permissions::from_mode(0o644)).unwrap();
+    assert_eq!((look().0, &look().1[1]), (Some(1), &json!("fail")));
+    std::fs::set_permissions(data.join("timenav.db"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    service.start_again();
+    service.audit();
+}

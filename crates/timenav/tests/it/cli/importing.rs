@@ -1,0 +1,89 @@
+//! Imports: dry runs, Ctrl-C, and what is said of refused records.
+
+use std::io::{Read as _, Write as _};
+use std::process::Stdio;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::{command, done};
+use crate::service::{Service, run};
+
+/// Lines that are written until the program has noticed, at most.
+const LINES_MAX: usize = 1_000_000;
+/// Lines after which some are recorded: the service takes them in batches.
+const LINES_BEFORE: usize = 5_000;
+/// How often the service is asked whether anything has been recorded.
+const LOOKS_MAX: usize = 10_000;
+
+fn line(number: usize) -> String {
+    format!("{{\"time\":\"2000-01-01T00:00:00Z\",\"event_id\":\"e{number}\",\"name\":\"number {number}\"}}\n")
+}
+
+#[test]
+fn an_interrupted_import_says_how_far_it_came() {
+    let service = Service::start();
+    let mut child = command(&service, &["import", "-", "--format", "ndjson"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let before: String = (0..LINES_BEFORE).map(line).collect();
+    input.write_all(before.as_bytes()).unwrap();
+    let events = || service.get("/timeline/main", &[])["events"].as_u64().unwrap();
+    assert!((0..LOOKS_MAX).any(|_| events() > 0), "nothing is recorded");
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    // Half a line, which must not be taken for one, and then more, until nobody reads any further.
+    let mut is_read = true;
+    for number in LINES_BEFORE..LINES_MAX {
+        let (begin, end) = (&line(number)[..20], &line(number)[20..]);
+        is_read = input.write_all(begin.as_bytes()).and_then(|()| input.write_all(end.as_bytes())).is_ok();
+        if !is_read {
+            break;
+        }
+    }
+    assert!(!is_read, "the import goes on");
+    drop(input);
+    let (mut stdout, mut stderr) = (String::new(), String::new());
+    child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1), "{stdout}{stderr}");
+    assert!(stderr.contains("interrupted; waiting") && stderr.contains("Import again to go on"), "{stderr}");
+    assert_eq!(stdout, format!("-: {} imported, 0 unchanged, 0 refused\n", events()));
+    assert!(events() >= LINES_BEFORE as u64);
+    service.audit();
+}
+
+#[test]
+fn refusals_are_grouped_by_their_reason() {
+    let service = Service::start();
+    let input = "time,name\nyesterday,a\n2000-01-01T00:00:00Z,b\ntomorrow,c\n,d\n";
+    let (code, stdout, stderr) = run(&mut command(&service, &["import", "-", "--format", "csv"]), input);
+    assert_eq!(code, Some(3), "{stderr}");
+    let lines: Vec<&str> = stdout.lines().collect();
+    assert_eq!(lines[0], "-: 1 imported, 0 unchanged, 3 refused");
+    assert!(lines[1].starts_with("  2 records: time: ") && lines[1].ends_with(": lines 2, 4"), "{stdout}");
+    assert!(lines[2].starts_with("  line 5: time: "), "{stdout}");
+    assert_eq!(done(&service, &["events", "find"]).lines().count(), 2);
+    service.audit();
+}
+
+#[test]
+fn a_dry_run_tells_and_records_nothing() {
+    let service = Service::start();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("moon.csv");
+    std::fs::write(&file, "time,name\n1969-07-20T20:17:40Z,Landing\nsoon,Return\n").unwrap();
+    let file = file.to_str().unwrap();
+    let (code, stdout, stderr) = run(&mut command(&service, &["import", "--dry-run", file]), "");
+    assert_eq!((code, stderr.as_str()), (Some(3), "error: 1 record was refused\n"));
+    assert!(
+        stdout.starts_with(&format!("{file}: 1 would be imported, 0 unchanged, 1 refused\n  line 3: time: ")),
+        "{stdout}"
+    );
+    assert!(done(&service, &["events", "find"]).starts_with("No events"));
+    let (code, _, stderr) = run(&mut command(&service, &["import", "--dry-run", file, "--timeline", "mian"]), "");
+    assert!(code == Some(5) && !stderr.contains("--create"), "{stderr}");
+    service.audit();
+}

@@ -1,0 +1,130 @@
+//! Commands for operations that people seldom need, and `api` for all.
+
+use serde_json::{Value, json};
+
+use super::{answered, command, done, shown};
+use crate::service::{Service, run};
+
+#[test]
+fn who_may_do_what_is_shown_and_set() {
+    let service = Service::start();
+    let ada = service.user("ada");
+    done(&service, &["timeline", "create", "billing"]);
+    let billing = ["--timeline", "billing"];
+    shown(&service, "cli-access-set", &[&["access", "set", "--read", "ada", "--write", ""][..], &billing].concat());
+    shown(&service, "cli-access-show", &[&["access", "show"][..], &billing].concat());
+    let permissions = &service.get("/v1/access-control", &[("timeline_id", "billing")])["permissions"];
+    assert_eq!(permissions, &json!({ "read": ["ada"], "write": [], "admin": ["admin"] }));
+    let (code, ..) = run(command(&service, &["access", "show"]).env("TIMENAV_API_KEY", &ada), "");
+    assert_eq!(code, Some(5), "who may not see a timeline");
+    let log = answered(&service, &[&["access", "log", "--user", "admin", "--newest-first"][..], &billing].concat());
+    let actions: Vec<&Value> = log["logs"].as_array().unwrap().iter().map(|entry| &entry["action"]).collect();
+    assert!(actions.contains(&&json!("set_access_control")), "{actions:?}");
+    let text = done(&service, &[&["access", "log", "--action", "set_access_control"][..], &billing].concat());
+    assert_eq!(text.lines().count(), 2, "{text}");
+    let (code, _, stderr) = run(&mut command(&service, &["access", "set"]), "");
+    assert_eq!(code, Some(2), "{stderr}");
+    service.audit();
+}
+
+#[test]
+fn data_is_sealed_opened_and_erased() {
+    let service = Service::start();
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (secret, key) = (path("secret.json", "{\"plan\": \"B\"}"), path("key", "open sesame, twice\n"));
+    let sealed = answered(&service, &["data", "encrypt", &secret, "--key-file", &key]);
+    let id = sealed["data_id"].as_str().unwrap();
+    assert_eq!(done(&service, &["data", "decrypt", id, "--key-file", &key]), "{\n  \"plan\": \"B\"\n}\n");
+    let text = done(&service, &["data", "encrypt", &secret, "--key-file", &key]);
+    assert!(text.starts_with("The data is sealed; only its key opens it.\ndata        data_"), "{text}");
+    let wrong = path("wrong", "close sesame, twice\n");
+    let (code, _, stderr) = run(&mut command(&service, &["data", "decrypt", id, "--key-file", &wrong]), "");
+    assert_eq!(code, Some(4), "{stderr}");
+    // Without a terminal nobody can be asked.
+    let (code, _, stderr) = run(&mut command(&service, &["data", "decrypt", id]), "open sesame, twice\n");
+    assert!(code == Some(1) && stderr.contains("--key-file"), "{stderr}");
+    assert!(done(&service, &["data", "erase", id]).contains("erased"));
+    let (code, ..) = run(&mut command(&service, &["data", "decrypt", id, "--key-file", &key]), "");
+    assert_ne!(code, Some(0));
+    done(&service, &["events", "add", "--id", "a", "--time", "2000-01-01T00:00:00Z", "--name", "gone"]);
+    done(&service, &["data", "erase", "--event", "a"]);
+    assert!(!done(&service, &["events", "find"]).contains("gone"));
+    service.audit();
+}
+
+#[test]
+fn events_are_scanned_and_checked_and_paradoxes_listed() {
+    let service = Service::start();
+    done(&service, &["clock", "pause"]);
+    done(&service, &["clock", "travel", "2005-08-30T00:00:00Z"]);
+    done(&service, &["events", "add", "--id", "storm", "--time", "2005-08-29T06:00:00Z", "--name", "Landfall"]);
+    shown(&service, "cli-paradoxes-none", &["paradoxes"]);
+    let flood = ["events", "add", "--id", "flood", "--time", "2005-08-29T05:00:00Z", "--cause", "storm"];
+    done(&service, &flood);
+    shown(&service, "cli-paradoxes", &["paradoxes"]);
+    assert_eq!(answered(&service, &["paradoxes", "--kinds", "P02"])["paradoxes"], json!([]));
+    shown(&service, "cli-events-scan", &["events", "scan"]);
+    assert_eq!(done(&service, &["events", "scan", "--limit", "1", "--all"]).lines().count(), 3);
+    shown(&service, "cli-events-check", &["events", "check", "flood"]);
+    shown(&service, "cli-events-check-none", &["events", "check", "drought"]);
+    shown(&service, "cli-timeline-show", &["timeline", "show"]);
+    service.audit();
+}
+
+#[test]
+fn users_are_restricted_and_their_sessions_ended() {
+    let service = Service::start();
+    service.user("ada");
+    service.set_password("ada", "a long and lonely password");
+    let cookie = service.log_in("ada", "a long and lonely password");
+    assert!(!cookie.is_empty());
+    shown(&service, "cli-user-restrict", &["user", "restrict", "ada", "read_only"]);
+    shown(&service, "cli-user-restrictions", &["user", "restrictions"]);
+    let sessions = answered(&service, &["user", "sessions", "ada"]);
+    let id = sessions["sessions"][0]["session_id"].as_str().unwrap();
+    assert!(done(&service, &["user", "sessions", "ada"]).contains(id));
+    done(&service, &["user", "end-session", id]);
+    assert_eq!(answered(&service, &["user", "sessions", "ada"])["sessions"], json!([]));
+    assert!(done(&service, &["limits"]).contains("page_items_max"));
+    service.audit();
+}
+
+#[test]
+fn any_request_can_be_sent() {
+    let service = Service::start();
+    done(&service, &["clock", "pause"]);
+    let sent = |arguments: &[&str], input: &str| {
+        let (code, stdout, stderr) = run(&mut command(&service, &[&["api"], arguments].concat()), input);
+        assert_eq!((code, stderr.as_str()), (Some(0), ""), "{arguments:?}: {stdout}");
+        stdout
+    };
+    let clock: Value = serde_json::from_str(&sent(&["get", "/v1/clock?timeline_id=main"], "")).unwrap();
+    assert_eq!(clock, service.get("/v1/clock", &[]));
+    let travel = "{\"destination_time\": \"2028-02-28T23:59:00Z\"}";
+    assert!(sent(&["POST", "/v1/travel", "-d", travel], "").contains("\"status\": \"Traveled to 2028-02-28T23:59:00Z"));
+    assert!(sent(&["POST", "/v1/travel", "-d", "-"], travel).contains("Traveled"));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("events.csv");
+    std::fs::write(&file, "time,name\n1969-07-20T20:17:40Z,Landing\n").unwrap();
+    let data = format!("@{}", file.display());
+    let import = sent(&["POST", "/v1/import-events", "-H", "Content-Type: text/csv", "--body", &data], "");
+    assert!(import.contains("\"taken\": 1"), "{import}");
+    let found = sent(&["QUERY", "/v1/monitor-events", "-d", "{\"location\": \"*\", \"time_range\": \"../..\"}"], "");
+    assert!(found.contains("Landing"), "{found}");
+    // What is no JSON is printed as it is.
+    assert!(sent(&["GET", "/v1/export-events?format=csv"], "").contains("1969-07-20T20:17:40Z"));
+    assert!(sent(&["GET", "/metrics"], "").contains("timenav_"));
+    let (code, _, stderr) = run(&mut command(&service, &["api", "GET", "/v1/nothing"]), "");
+    assert_eq!(code, Some(5), "{stderr}");
+    let (code, _, stderr) = run(&mut command(&service, &["api", "/v1/clock"]), "");
+    assert_eq!(code, Some(2), "{stderr}");
+    let stale = ["api", "POST", "/v1/set-rate", "-d", "{\"rate\": 2}", "-H", "If-Match: \"999\""];
+    let (code, _, stderr) = run(&mut command(&service, &stale), "");
+    assert_eq!(code, Some(1), "{stderr}");
+    service.audit();
+}

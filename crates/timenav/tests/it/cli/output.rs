@@ -1,0 +1,117 @@
+//! Answers and errors for programs.
+
+use serde_json::{Value, json};
+
+use super::{command, done};
+use crate::service::{Service, run, timenav};
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
+}
+
+#[test]
+fn lists_are_lines_and_rows() {
+    let service = Service::start();
+    let quoted = "say \"when\", then\nwait";
+    for (id, name) in [("a", "first"), ("b", quoted), ("c", "third")] {
+        service.post("/v1/events", &json!({ "event_id": id, "time": "2000-01-01T00:00:00Z", "name": name }));
+    }
+    let all = ["events", "find", "--limit", "1", "--all", "--output"];
+    let found = lines(&done(&service, &[&all[..], &["ndjson"]].concat()));
+    assert_eq!(found, service.find_all("main", "*", "../..", "100"));
+    let text = done(&service, &[&all[..], &["csv"]].concat());
+    let mut rows = csv::Reader::from_reader(text.as_bytes());
+    let names = rows.headers().unwrap().clone();
+    assert_eq!((&names[0], &names[1], &names[7]), ("event_id", "time", "geo.lat"));
+    let rows: Vec<_> = rows.records().collect::<Result<_, _>>().unwrap();
+    assert_eq!(rows.len(), 3);
+    assert_eq!((&rows[1][0], &rows[1][4]), ("b", quoted));
+    // What is left is told on stderr, so that a program can read the rest.
+    let (code, stdout, stderr) = run(&mut command(&service, &["events", "find", "--limit=2", "--output=csv"]), "");
+    assert_eq!((code, stdout.matches("2000-01-01").count()), (Some(0), 2));
+    assert!(stderr.contains("there are more"), "{stderr}");
+    for list in [
+        &["timeline", "list"][..],
+        &["timeline", "diff", "main", "main"],
+        &["anchor", "list"],
+        &["user", "list"],
+        &["user", "restrictions"],
+        &["user", "sessions"],
+        &["key", "list"],
+        &["paradoxes"],
+        &["access", "log", "--all"],
+        &["events", "scan"],
+        &["entries"],
+    ] {
+        let records = lines(&done(&service, &[list, &["--output", "ndjson"]].concat()));
+        let text = done(&service, &[list, &["--output", "csv"]].concat());
+        let mut rows = csv::Reader::from_reader(text.as_bytes());
+        let names = rows.headers().unwrap().clone();
+        for (record, row) in records.iter().zip(rows.records()) {
+            // The first field names the record, and each list has some field that it does not have.
+            let (row, name) = (row.unwrap(), record[&names[0]].clone());
+            assert_eq!(&row[0], name.as_str().map_or_else(|| name.to_string(), str::to_owned), "{list:?}");
+        }
+    }
+    service.audit();
+}
+
+#[test]
+fn other_answers_are_one_line_or_one_row() {
+    let service = Service::start();
+    done(&service, &["clock", "pause"]);
+    let clock = service.get("/v1/clock", &[]);
+    assert_eq!(lines(&done(&service, &["clock", "now", "--output", "ndjson"])), std::slice::from_ref(&clock));
+    assert_eq!(
+        lines(&done(&service, &["api", "GET", "/v1/clock", "--output", "ndjson"])),
+        std::slice::from_ref(&clock)
+    );
+    let text = done(&service, &["clock", "now", "--output", "csv"]);
+    let mut rows = csv::Reader::from_reader(text.as_bytes());
+    let names = rows.headers().unwrap().clone();
+    let row = rows.records().next().unwrap().unwrap();
+    let at = names.iter().position(|name| name == "current_time").unwrap();
+    assert_eq!(&row[at], clock["current_time"].as_str().unwrap());
+    // Several files are several rows of one table.
+    let folder = tempfile::tempdir().unwrap();
+    let files = ["1.ndjson", "2.ndjson"].map(|name| folder.path().join(name).to_str().unwrap().to_owned());
+    for file in &files {
+        std::fs::write(file, "{\"time\":\"1969-07-20T20:17:40Z\"}\n").unwrap();
+    }
+    let text = done(&service, &["import", &files[0], &files[1], "--output", "csv"]);
+    assert_eq!(csv::Reader::from_reader(text.as_bytes()).records().count(), 2, "{text}");
+    let (code, _, stderr) = run(&mut command(&service, &["stream", "--output", "csv"]), "");
+    assert!(code == Some(1) && stderr.contains("--output ndjson"), "{stderr}");
+    service.audit();
+}
+
+#[test]
+fn errors_are_json_where_answers_are() {
+    let service = Service::start();
+    let told = |arguments: &[&str], key: &str, expected: i32| -> Value {
+        let (code, stdout, stderr) = run(command(&service, arguments).env("TIMENAV_API_KEY", key), "");
+        assert_eq!((code, stdout.as_str()), (Some(expected), ""), "{arguments:?}: {stderr}");
+        let error: Value = serde_json::from_str(&stderr).unwrap_or_else(|error| panic!("{error}: {stderr}"));
+        assert_eq!(error["exit_code"], expected, "{error}");
+        assert!(error["status"].is_string(), "{error}");
+        error
+    };
+    let wrong = told(&["clock", "travel", "yesterday", "--json"], &service.admin, 1);
+    assert_eq!((&wrong["code"], &wrong["http_status"]), (&json!("invalid_parameter"), &json!(400)));
+    assert_eq!(wrong["errors"][0]["pointer"], "#/destination_time");
+    assert!(wrong["request_id"].as_str().unwrap().starts_with("req_"));
+    assert_eq!(told(&["clock", "now", "--output=ndjson"], "tnk_nonsense", 4)["http_status"], 401);
+    let none = told(&["clock", "pause", "--timeline", "mian", "--json"], &service.admin, 5);
+    assert!(none["hint"].as_str().unwrap().contains("--create"), "{none}");
+    assert_eq!(told(&["clock", "now", "--fast", "--json"], &service.admin, 2)["code"], "usage");
+    let away = told(&["clock", "now", "--json", "--url", "http://127.0.0.1:1"], &service.admin, 6);
+    assert_eq!(away["code"], "unreachable");
+    let folder = tempfile::tempdir().unwrap();
+    let (code, _, stderr) = run(timenav().args(["clock", "now", "--json"]).current_dir(folder.path()), "");
+    let error: Value = serde_json::from_str(&stderr).unwrap();
+    assert_eq!((code, &error["code"]), (Some(4), &json!("no_key")));
+    // For people it stays a sentence.
+    let (_, _, stderr) = run(&mut command(&service, &["clock", "travel", "yesterday", "--output", "csv"]), "");
+    assert!(stderr.starts_with("error: "), "{stderr}");
+    service.audit();
+}

@@ -1,0 +1,169 @@
+//! What is compressed, and what is not.
+
+use std::io::Read;
+
+use flate2::read::GzDecoder;
+use serde_json::{Value, json};
+
+use super::operations;
+use crate::http::{Answer, Request, target};
+use crate::service::Service;
+
+/// Returns the coding of an answer, and its body without it.
+fn decoded(answer: &Answer) -> (Option<&str>, Vec<u8>) {
+    let coding = answer.header("content-encoding");
+    let mut plain = Vec::new();
+    match coding {
+        None => plain.clone_from(&answer.body),
+        Some("gzip") => drop(GzDecoder::new(&answer.body[..]).read_to_end(&mut plain).expect("it is gzip")),
+        Some("zstd") => plain = zstd::stream::decode_all(&answer.body[..]).expect("it is zstd"),
+        Some(other) => panic!("nobody asked for {other}"),
+    }
+    (coding, plain)
+}
+
+fn accepting(request: Request, codings: &str) -> Request {
+    request.header("Accept-Encoding", codings)
+}
+
+/// Records events, each with a description of about so many bytes.
+fn record(service: &Service, count: usize, length: usize) {
+    let events: Vec<Value> = (0..count)
+        .map(|number| {
+            let text: Vec<String> = (0..length / 8).map(|word| format!("{:07x}", number * 7_919 + word * 31)).collect();
+            json!({ "event_id": format!("e{number}"), "time": "1969-07-16T13:32:00Z", "description": text.join(" ") })
+        })
+        .collect();
+    for batch in events.chunks(500) {
+        service.send(Request::post("/v1/events").json(&json!(batch))).expect(201);
+    }
+}
+
+#[test]
+fn the_coding_is_the_one_that_is_wanted_most() {
+    let service = Service::start();
+    let ask = |request: Request| service.send(request.anonymous());
+    let plain = ask(Request::get("/openapi.json"));
+    assert_eq!(plain.header("vary"), Some("Authorization, Cookie, Accept-Encoding"));
+    for (accepted, expected) in [
+        ("", None),
+        ("br", None),
+        ("identity", None),
+        ("identity, gzip;q=0.5", None),
+        ("gzip;q=0", None),
+        ("zstd;q=0.0, gzip;q=0.000", None),
+        ("gzip;q=2", None),
+        ("gzip", Some("gzip")),
+        ("GZIP;q=0.001", Some("gzip")),
+        ("x-gzip", Some("gzip")),
+        ("zstd", Some("zstd")),
+        ("gzip, deflate, br, zstd", Some("zstd")),
+        ("gzip, deflate", Some("gzip")),
+        ("zstd;q=0.5, gzip;q=0.8, br", Some("gzip")),
+        ("gzip;q=0.5, identity;q=0.1, zstd;q=0.7", Some("zstd")),
+    ] {
+        let answer = ask(accepting(Request::get("/openapi.json"), accepted));
+        let (coding, body) = decoded(&answer);
+        assert_eq!(coding, expected, "{accepted}");
+        assert!(body == plain.body, "{accepted}: other bytes");
+        assert_eq!(answer.header("vary"), plain.header("vary"), "{accepted}");
+        assert_eq!(answer.header("content-length").is_some(), coding.is_none(), "{accepted}");
+        if coding.is_some() {
+            assert!(answer.body.len() * 4 < plain.body.len(), "{accepted}: {} bytes", answer.body.len());
+        }
+        // What HEAD tells is what GET would.
+        let head = ask(accepting(Request::new("HEAD", "/openapi.json"), accepted));
+        assert_eq!((head.header("content-encoding"), head.body.len()), (expected, 0), "{accepted}");
+    }
+    service.audit();
+}
+
+#[test]
+fn pages_are_compressed_and_short_answers_are_not() {
+    let service = Service::start();
+    record(&service, 1_500, 200);
+    let range = ("time_range", "1969-07-16T13:32:00Z/PT1S");
+    for (path, parameters, kind) in [
+        ("/v1/monitor-events", vec![("location", "*"), range, ("limit", "1000")], "application/json"),
+        (
+            "/v1/access-logs",
+            vec![("timeline_id", "main"), ("time_range", "../.."), ("limit", "100")],
+            "application/json",
+        ),
+    ] {
+        let target = target(path, &parameters);
+        let plain = service.send(Request::get(&target));
+        for coding in ["gzip", "zstd"] {
+            let answer = service.send(accepting(Request::get(&target), coding));
+            assert!(answer.header("content-type").is_some_and(|value| value.starts_with(kind)), "{answer}");
+            let (told, body) = decoded(&answer);
+            assert_eq!(told, Some(coding), "{target}");
+            assert!(answer.body.len() * 2 < body.len(), "{target}: {} bytes", answer.body.len());
+            // Each tells of itself too: `as_of` is the entry that it is.
+            assert!(body.len().abs_diff(plain.body.len()) < 2_000, "{target}");
+        }
+    }
+    let scan = Request::post("/v1/scan-events").json(&json!({ "location": "*", "time_range": "../.." }));
+    let scanned = service.send(accepting(scan, "zstd"));
+    let (coding, body) = decoded(&scanned);
+    assert_eq!(coding, Some("zstd"), "{scanned}");
+    assert_eq!(serde_json::from_slice::<Value>(&body).unwrap()["summary"]["count"], 1_500);
+    for path in ["/v1/clock", "/healthz", "/v1/no-such-thing", "/v1/monitor-events"] {
+        let answer = service.send(accepting(Request::get(path), "gzip, zstd"));
+        assert_eq!(answer.header("content-encoding"), None, "{answer}");
+        assert_eq!(answer.header("vary"), Some("Authorization, Cookie"), "{answer}");
+    }
+    service.audit();
+}
+
+/// How long a compressed answer is tells of what is in it, so nothing that can hold a secret beside a text of the
+/// request's own is compressed; and a tag names bytes as they are.
+#[test]
+fn secrets_tags_and_streams_are_sent_as_they_are() {
+    let service = Service::start();
+    record(&service, 100, 200);
+    let send = |request: Request| {
+        let answer = service.send(accepting(request, "gzip, zstd"));
+        assert!(answer.status < 300, "{answer}");
+        assert_eq!(answer.header("content-encoding"), None, "{answer}");
+        assert_eq!(answer.header("vary"), Some("Authorization, Cookie"), "{answer}");
+        answer
+    };
+    let long = "secret ".repeat(1_000);
+    let key = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+    let sealed = send(
+        Request::post("/v1/encrypt-data")
+            .json(&json!({ "timeline_id": "main", "data": { "secret": long.as_str() }, "encryption_key": key })),
+    )
+    .json();
+    let open = json!({ "timeline_id": "main", "data_id": sealed["data_id"], "encryption_key": key });
+    let opened = send(Request::post("/v1/decrypt-data").json(&open));
+    assert!(opened.body.len() > 7_000, "{opened}");
+    send(Request::post("/v1/api-keys").json(&json!({ "label": "x".repeat(60) })));
+    let tagged = json!({ "event_id": "tagged", "time": "1969-07-16T13:32:00Z", "description": long });
+    send(Request::post("/v1/events").json(&tagged));
+    let event = send(Request::get("/v1/events/tagged"));
+    assert!(event.header("etag").is_some() && event.body.len() > 7_000, "{event}");
+    // What is made as it is sent is read in turns, which nothing that compresses may hold.
+    assert_eq!(send(Request::get("/v1/export-events")).text().lines().count(), 101);
+    let mut connection = service.connect();
+    let stream = service.signed(accepting(Request::get("/v1/stream?topics=clock"), "gzip, zstd"));
+    connection.send_request(&stream);
+    let (status, headers) = connection.head().unwrap();
+    assert_eq!(status, 200);
+    assert!(!headers.iter().any(|(name, _)| name == "content-encoding"), "{headers:?}");
+    drop(connection);
+    service.audit();
+}
+
+/// Whatever changes something is never compressed, and so are the operations that hand out a secret or open one.
+#[test]
+fn what_tells_a_secret_is_a_change() {
+    let service = Service::start();
+    let all = operations::all(&service);
+    for id in ["create_api_key", "log_in", "decrypt_data", "encrypt_data", "set_password"] {
+        let operation = all.iter().find(|operation| operation.id == id).unwrap_or_else(|| panic!("no {id}"));
+        assert!(!operation.looks(), "{id}");
+    }
+    service.audit();
+}

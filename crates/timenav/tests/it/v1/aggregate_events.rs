@@ -1,0 +1,135 @@
+//! `GET /v1/aggregate-events`: counts of events, in groups.
+
+use serde_json::{Value, json};
+
+use super::PREFIXES;
+use crate::http::{Request, target};
+use crate::service::Service;
+
+fn record(service: &Service) {
+    let event = |time: &str, source: &str, actors: &[&str], geo: Value, attributes: Value| json!({ "time": time, "source": source, "actors": actors, "geo": geo, "attributes": attributes });
+    let at = |lat: f64, lon: f64| json!({ "lat": lat, "lon": lon });
+    let events = json!([
+        event("1969-07-16T13:32:00Z", "NASA", &["Armstrong", "Aldrin"], at(28.57, -80.65), json!({ "crew": 3 })),
+        event("1969-07-16T20:00:00Z", "NASA", &["Armstrong"], at(-0.1, 179.99), json!({ "crew": 3, "tags": ["a", "b"] })),
+        event("1969-07-20T20:17:40Z", "NASA", &[], at(0.1, -180.0), json!({ "crew": "three", "in": { "x": true } })),
+        event("1969-08-01T00:00:00Z", "ESA", &["Aldrin"], at(90.0, 180.0), json!({ "tags": ["b", "b"] })),
+        { "event_id": "rome", "time": "1970-01-01T00:00:00Z", "location": "Rome", "description": "Nothing else." },
+    ]);
+    service.send(Request::post("/v1/events").json(&events)).expect(201);
+}
+
+/// Returns the groups that there are: key, count, and the days of the first and the last event.
+fn groups(answer: &Value) -> Vec<(String, u64, String, String)> {
+    let text = |group: &Value, name: &str| group[name].as_str().unwrap().to_owned();
+    let day = |group: &Value, name: &str| text(group, name)[..10].to_owned();
+    let one =
+        |group: &Value| (text(group, "key"), group["count"].as_u64().unwrap(), day(group, "first"), day(group, "last"));
+    answer["groups"].as_array().unwrap().iter().map(one).collect()
+}
+
+#[test]
+fn events_are_counted_by_what_they_have_in_common() {
+    for prefix in PREFIXES {
+        let service = Service::start();
+        record(&service);
+        let path = format!("{prefix}/aggregate-events");
+        let count = |parameters: &[(&str, &str)]| service.get(&path, parameters);
+        let check = |parameters: &[(&str, &str)], expected: &[(&str, u64)], without: u64| {
+            let answer = count(parameters);
+            let found = groups(&answer);
+            let found: Vec<(&str, u64)> = found.iter().map(|(key, count, _, _)| (key.as_str(), *count)).collect();
+            assert_eq!(found, expected, "{parameters:?}: {answer:#}");
+            assert_eq!((&answer["without_count"], &answer["groups_count"]), (&json!(without), &json!(expected.len())));
+            assert_eq!((answer.get("counted_to"), &answer["is_groups_cut"]), (None, &json!(false)));
+        };
+        let days = [("1969-07-16T00:00:00Z", 2), ("1969-07-20T00:00:00Z", 1), ("1969-08-01T00:00:00Z", 1)];
+        let last = [("1970-01-01T00:00:00Z", 1)];
+        check(&[("by", "time"), ("bucket", "P1D")], &[&days[..], &last].concat(), 0);
+        check(&[("by", "time"), ("bucket", "P1D"), ("time_range", "../1969-12-31T00:00:00Z")], &days, 0);
+        check(&[("by", "time"), ("bucket", "P1M"), ("source", "NASA")], &[("1969-07-01T00:00:00Z", 3)], 0);
+        check(&[("by", "time"), ("bucket", "P1Y")], &[("1969-01-01T00:00:00Z", 4), ("1970-01-01T00:00:00Z", 1)], 0);
+        check(&[("by", "time"), ("bucket", "1")], &[("1969-07-16T13:32:00Z", 5)], 0);
+        check(&[("by", "actor")], &[("Aldrin", 2), ("Armstrong", 2)], 2);
+        check(&[("by", "source")], &[("NASA", 3), ("ESA", 1)], 1);
+        check(&[("by", "source"), ("text", "arm")], &[("NASA", 2)], 0);
+        check(&[("by", "attribute.crew")], &[("3", 2), ("three", 1)], 2);
+        check(&[("by", "attribute.tags"), ("attribute.tags", "b")], &[("b", 2), ("a", 1)], 0);
+        check(&[("by", "attribute.in.x")], &[("true", 1)], 4);
+        check(&[("by", "attribute.none")], &[], 5);
+        check(&[("by", "source"), ("location", "bbox:-90,20,-70,30")], &[("NASA", 1)], 0);
+        // Rome has no coordinates, but is a place that is known. The meridian 180 is in the west, the pole in the last row.
+        let cells = [("-180,-10,-170,0", 0), ("170,-10,180,0", 1), ("-180,0,-170,10", 1), ("-180,80,-170,90", 1)];
+        let mut cells = [&cells[1..], &[("-90,20,-80,30", 1), ("10,40,20,50", 1)]].concat();
+        let answer = count(&[("by", "cell")]);
+        let mut found = groups(&answer);
+        found.sort();
+        cells.sort_unstable();
+        let found: Vec<(&str, u64)> = found.iter().map(|(key, count, _, _)| (key.as_str(), *count)).collect();
+        assert_eq!(found, cells, "{answer:#}");
+        check(&[("by", "cell"), ("resolution", "0.5"), ("location", "Rome")], &[("12.5,41.5,13,42", 1)], 0);
+        let largest = count(&[("by", "source"), ("limit", "1")]);
+        assert_eq!(groups(&largest), [("NASA".to_owned(), 3, "1969-07-16".to_owned(), "1969-07-20".to_owned())]);
+        assert_eq!((&largest["groups_count"], &largest["count"]), (&json!(2), &json!(5)));
+        assert_eq!(largest["status"], "5 events in 2 groups.");
+        let stretches = count(&[("by", "time")]);
+        let sum: u64 = groups(&stretches).iter().map(|(_, count, _, _)| count).sum();
+        assert_eq!((sum, &stretches["count"]), (5, &json!(5)));
+        service.audit();
+    }
+}
+
+/// The same question is answered alike however it is counted, and by what finds events.
+#[test]
+fn counts_are_those_of_what_is_found() {
+    let service = Service::start();
+    record(&service);
+    let before = service.post("/v1/set-anchor", &json!({}))["anchor_id"].as_str().unwrap().to_owned();
+    service.post(
+        "/v1/manipulate-event",
+        &json!({ "event_id": "rome", "action": "cancel it", "time": "1970-01-01T00:00:00Z" }),
+    );
+    let counted = |as_of: &str| {
+        let asked = if as_of.is_empty() { vec![] } else { vec![("as_of", as_of)] };
+        service.get("/v1/aggregate-events", &[&[("by", "source")], &asked[..]].concat())["count"].as_u64().unwrap()
+    };
+    assert_eq!((counted(""), counted(&before)), (4, 5));
+    let scanned = service.post("/v1/scan-events", &json!({ "location": "*", "time_range": "../.." }));
+    let stretches = service.get("/v1/aggregate-events", &[("by", "time"), ("bucket", "24")]);
+    let of_scan: Vec<(&Value, &Value)> = scanned["summary"]["histogram"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|bucket| bucket["count"] != 0)
+        .map(|bucket| (&bucket["from"], &bucket["count"]))
+        .collect();
+    let of_count: Vec<(&Value, &Value)> =
+        stretches["groups"].as_array().unwrap().iter().map(|group| (&group["key"], &group["count"])).collect();
+    assert_eq!(of_scan, of_count);
+    service.audit();
+}
+
+#[test]
+fn a_wrong_count_names_its_parameter() {
+    let service = Service::start();
+    for (parameters, pointer) in [
+        (&[][..], "#/by"),
+        (&[("by", "place")], "#/by"),
+        (&[("by", "attribute.")], "#/by"),
+        (&[("by", "actor"), ("bucket", "P1D")], "#/bucket"),
+        (&[("by", "time"), ("resolution", "1")], "#/resolution"),
+        (&[("by", "cell"), ("resolution", "0")], "#/resolution"),
+        (&[("by", "cell"), ("resolution", "91")], "#/resolution"),
+        (&[("by", "cell"), ("resolution", "NaN")], "#/resolution"),
+        (&[("by", "time"), ("bucket", "0")], "#/bucket"),
+        (&[("by", "time"), ("bucket", "1001")], "#/bucket"),
+        (&[("by", "time"), ("bucket", "P1M1D")], "#/bucket"),
+        (&[("by", "time"), ("bucket", "daily")], "#/bucket"),
+        (&[("by", "time"), ("order", "newest")], "#/order"),
+        (&[("by", "time"), ("text", "!")], "#/text"),
+    ] {
+        let answer = service.send(Request::get(&target("/v1/aggregate-events", parameters)));
+        assert_eq!((answer.status, &answer.json()["errors"][0]["pointer"]), (400, &json!(pointer)), "{answer}");
+    }
+    service.audit();
+}

@@ -1,0 +1,78 @@
+//! A dry run: what would become of a file, and nothing of it recorded.
+
+use serde_json::{Value, json};
+
+use crate::http::Request;
+use crate::service::Service;
+
+fn import(service: &Service, query: &str, lines: &str) -> Value {
+    let path = format!("/v1/import-events?format=ndjson{query}");
+    service.send(Request::post(&path).body("application/x-ndjson", lines.as_bytes())).expect(200)
+}
+
+#[test]
+fn a_dry_run_tells_what_an_import_then_does() {
+    let service = Service::start();
+    let time = "\"time\":\"2000-01-01T00:00:00Z\"";
+    import(&service, "", &format!("{{\"event_id\":\"known\",{time}}}\n{{\"event_id\":\"other\",{time}}}\n"));
+    let size = || service.get("/timeline/main", &[])["head"]["size"].clone();
+    // New, known, known with other content, no event, new, the same again, and other content than a line before.
+    let mut lines = [
+        format!("{{\"event_id\":\"new\",{time}}}"),
+        format!("{{\"event_id\":\"known\",{time}}}"),
+        format!("{{\"event_id\":\"other\",{time},\"name\":\"x\"}}"),
+        "{\"name\":\"no time\"}".to_owned(),
+        format!("{{{time},\"name\":\"without an id\"}}"),
+        format!("{{\"event_id\":\"new\",{time}}}"),
+        format!("{{\"event_id\":\"new\",{time},\"name\":\"y\"}}"),
+    ]
+    .join("\n");
+    // Further batches, the last of which repeats what came in the first.
+    lines.extend((0..1200).map(|number| format!("\n{{\"event_id\":\"n{number}\",{time}}}")));
+    lines.extend([
+        format!("\n{{\"event_id\":\"n0\",{time}}}"),
+        format!("\n{{\"event_id\":\"n1\",{time},\"name\":\"z\"}}\n"),
+    ]);
+    let before = size();
+    let told = import(&service, "&dry_run=true", &lines);
+    assert_eq!(told["dry_run"], true);
+    assert!(told["status"].as_str().unwrap().starts_with("Dry run: nothing was recorded. 1202 events would be new"));
+    // Reading the size is an entry itself.
+    assert_eq!(size().as_u64().unwrap(), before.as_u64().unwrap() + 1, "nothing is recorded");
+    let done = import(&service, "", &lines);
+    assert!(done["dry_run"].is_null());
+    for count in ["taken", "unchanged", "refused"] {
+        assert_eq!(told[count], done[count], "{count}: {told}");
+    }
+    assert_eq!((&done["taken"], &done["unchanged"], &done["refused"]), (&json!(1202), &json!(3), &json!(4)));
+    let places = |answer: &Value| -> Vec<Value> {
+        answer["refusals"].as_array().unwrap().iter().map(|refusal| json!([refusal["line"], refusal["code"]])).collect()
+    };
+    assert_eq!(places(&told), places(&done));
+    let again = import(&service, "&dry_run=true", &lines);
+    assert_eq!((&again["taken"], &again["unchanged"]), (&json!(0), &json!(1205)));
+    service.audit();
+}
+
+#[test]
+fn a_dry_run_makes_no_timeline_and_lets_nobody_in() {
+    let service = Service::start();
+    let request = |query: &str| {
+        let path = format!("/v1/import-events?format=ndjson&{query}");
+        Request::post(&path).body("application/x-ndjson", b"{\"time\":\"2000-01-01T00:00:00Z\"}\n")
+    };
+    assert_eq!(service.send(request("dry_run=true&timeline_id=nowhere")).status, 404);
+    assert!(!service.timelines().contains(&"nowhere".to_owned()));
+    let ada = service.user("ada");
+    assert_eq!(service.send(request("dry_run=true").key(&ada)).status, 404);
+    service.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": { "read": ["ada"] } }));
+    assert_eq!(service.send(request("dry_run=true").key(&ada)).status, 403);
+    let wrong = service.send(request("dry_run=perhaps"));
+    assert_eq!((wrong.status, &wrong.json()["errors"][0]["pointer"]), (400, &json!("#/dry_run")));
+    assert_eq!(service.send(request("dry_run=false")).expect(200)["taken"], 1);
+    // What comes before the place where a file breaks off is counted.
+    let path = "/v1/import-events?format=geojson&dry_run=true";
+    let broken = service.send(Request::post(path).body("application/geo+json", b"{\"type\":"));
+    assert_eq!((broken.status, &broken.json()["code"]), (400, &json!("malformed_file")));
+    service.audit();
+}

@@ -1,0 +1,144 @@
+//! Turns of phrase that a native speaker would not write, in what users read.
+//!
+//! docs/glossary.md has the words for things; this has the turns that read as translated. Comments in the code are
+//! not looked at: only texts in quotation marks, documentation that becomes help or OpenAPI, the console and papers.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::Problem;
+use super::tree::Tree;
+
+/// A turn, and what to write instead.
+struct Turn {
+    banned: Regex,
+    right: &'static str,
+}
+
+/// Turns that stand in no text for users. Each ignores case and matches whole words only.
+const TURNS: &[(&str, &str)] = &[
+    (r"not (?:yours|theirs|mine) to see", "\"you don't have access to it\""),
+    (r"hangs? on (?:it|each|an event|the event)|what hangs on", "\"depends on\""),
+    (r"comes? back by itself", "\"Reconnecting…\""),
+    (r"named nearly so|nearly so", "\"similar\""),
+    (r"nothing is against|against anything else", "\"no conflicts\""),
+    (r"whose it is", "\"the user it belongs to\", \"its timeline\""),
+    (r"do not belong together", "\"wrong user name or password\""),
+    (r"the first (?:word|one) decides", "\"start with a verb\""),
+    (r"if it is left out|if they are left out", "\"Defaults to …\""),
+    (r"(?:of|with) .{0,30} as it stands, if it does", "\"if it occurs\""),
+    (r"where (?:it|that|this) stands in the ledger", "\"its place in the ledger\""),
+    (r"stands? alike", "\"is the same\""),
+    (r"take[ns]? .{0,30} for more", "\"not fully imported\""),
+    (r"(?:changed|taken away|put there) by another hand|another hand changed", "\"modified outside timenav\""),
+    (r"as far as .{0,30} looks", "\"(depth …)\""),
+    (r"restricted to looking|operations that only look", "\"read-only\", \"read operations\""),
+    (r"an operator's business", "\"only operators can …\""),
+    (r"cannot be had later", "\"you cannot get it later\""),
+    (r"by another way than", "\"through another channel than\""),
+    (r"at most so many", "\"the maximum number of …\""),
+    (r"a (?:key|user|timeline|record|password) (?:that was|to be) made", "\"created\", \"to create\""),
+    (r"exists already", "\"already exists\""),
+    (r"is none such|there is none such", "\"there is no such …\""),
+    (r"unless given", "\"Defaults to …\""),
+    (r"there is no way back", "\"this cannot be undone\""),
+    (r"names? (?:it|the (?:key|session)) without giving it away", "\"the public id of …\""),
+    (r"needs? another look", "\"needs attention\""),
+    (r"for ever", "\"forever\""),
+];
+
+static BANNED: LazyLock<Vec<Turn>> = LazyLock::new(|| {
+    let turn = |(pattern, right): &(&str, &'static str)| {
+        let banned = Regex::new(&format!(r"(?i)\b(?:{pattern})\b")).expect("the patterns are tested");
+        Turn { banned, right }
+    };
+    TURNS.iter().map(turn).collect()
+});
+
+pub(super) fn check(tree: &Tree) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (path, text) in tree.sources(&[".rs", ".ts", ".svelte", ".md"]) {
+        if !is_for_users(path) {
+            continue;
+        }
+        for (number, line) in text.lines().enumerate() {
+            if !is_read(path, line) {
+                continue;
+            }
+            for turn in BANNED.iter() {
+                if let Some(found) = turn.banned.find(line) {
+                    let message = format!("\"{}\" reads as translated; write {}", found.as_str(), turn.right);
+                    problems.push(Problem::new(path, number + 1, message));
+                }
+            }
+        }
+    }
+    problems
+}
+
+/// Tells whether users read what a file says. Decisions of the past and tests keep their words; the glossary quotes
+/// what it advises against.
+fn is_for_users(path: &str) -> bool {
+    let is_of_docs = path.starts_with("docs/") && path != "docs/glossary.md";
+    let is_paper = has_extension(path, "md") && (path == "README.md" || is_of_docs);
+    let is_code = (path.starts_with("crates/") && path.contains("/src/")) || path.starts_with("console/src/");
+    (is_paper && !path.starts_with("docs/adr/")) || (is_code && !path.contains("test"))
+}
+
+fn has_extension(path: &str, extension: &str) -> bool {
+    Path::new(path).extension().is_some_and(|found| found == extension)
+}
+
+/// Tells whether a line is read by users: not a comment, except the documentation that becomes help or OpenAPI.
+fn is_read(path: &str, line: &str) -> bool {
+    let line = line.trim_start();
+    if has_extension(path, "rs") {
+        let becomes_help = path.contains("/timenav/src/commands") || path.contains("/timenav-http/src/v1/");
+        return (becomes_help && line.starts_with("///")) || (!line.starts_with("//") && line.contains('"'));
+    }
+    !["//", "/*", "*", "<!--"].iter().any(|start| line.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::assert_found;
+    use super::{BANNED, TURNS, check};
+
+    #[test]
+    fn turns_are_found_in_what_users_read() {
+        let code = "//! It is not yours to see.\nconst A: &str = \"it is not yours to see\";\n/// At most so many.\n";
+        assert_found(
+            check,
+            &[("crates/timenav-http/src/v1/a.rs", code)],
+            &["crates/timenav-http/src/v1/a.rs:2", "crates/timenav-http/src/v1/a.rs:3"],
+        );
+        assert_found(check, &[("crates/timenav-core/src/a.rs", code)], &["crates/timenav-core/src/a.rs:2"]);
+        let page = "<!-- It comes back by itself. -->\n<p>10 events hang on it</p>\n<p>Nothing is against it.</p>\n";
+        assert_found(check, &[("console/src/a.svelte", page)], &["console/src/a.svelte:2", "console/src/a.svelte:3"]);
+        assert_found(check, &[("README.md", "Ended. There is no\nway back. Kept for ever.\n")], &["README.md:2"]);
+    }
+
+    #[test]
+    fn innocent_uses_are_left_alone() {
+        for line in [
+            "The proof depends on the size; hang on a second.",
+            "An event stands for what happened. It was forever ago.",
+            "Nothing speaks against the plan.",
+            "The file already exists, and nearly all of it is read.",
+            "A key that was revoked is refused; a user was created.",
+        ] {
+            assert_found(check, &[("docs/a.md", line)], &[]);
+        }
+    }
+
+    #[test]
+    fn decisions_and_tests_keep_their_words() {
+        let text = "\"exists already\"";
+        for path in ["docs/adr/0001-a.md", "CHANGELOG.md", "crates/a/tests/it/a.rs", "crates/a/src/tests.rs", "x.rs"] {
+            assert_found(check, &[(path, text)], &[]);
+        }
+        assert_eq!(BANNED.len(), TURNS.len());
+    }
+}
