@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
+use serde_json::json;
 use timenav_core::event::EventDraft;
 use timenav_core::place::{Area, BBox, Cell, Geo, LocationQuery, Point, Shape, cells_of};
 use timenav_core::time::{Instant, TimeRange, Virtual};
@@ -238,7 +239,10 @@ async fn record(store: &dyn Store, key: i64, made: Vec<Made>) -> (Ledger, Vec<Ev
             position += u64::from(position.is_multiple_of(5));
             let geo = point.map(|point| Geo { point, radius_m: None });
             let draft = EventDraft { geo, location: place.map(str::to_owned), ..EventDraft::at(time, "") };
-            fresh.push(event(&format!("e{position}"), position, &draft));
+            let name = format!("e{position}");
+            // Filters read what an event says.
+            let content = json!({ "event_id": name, "location": place, "time": time.to_string() }).to_string().into();
+            fresh.push(EventRow { content, ..event(&name, position, &draft) });
             position += 1;
         }
         let mut step = ledger.grow(usize::try_from(position - ledger.size()).unwrap());
