@@ -7,8 +7,12 @@ use crate::horizon::Horizon;
 use crate::ids::{KeyId, UserId};
 use crate::time::{Instant, Virtual};
 
+mod check;
+
 #[cfg(test)]
 mod tests;
+
+pub use check::{CertificateCheck, CertificateError};
 
 /// The first line. The second one is the origin, where a checkpoint has a number: neither is taken for the other.
 const FIRST_LINE: &str = "timenav-certificate/v1";

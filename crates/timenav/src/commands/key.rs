@@ -1,6 +1,9 @@
-//! `timenav key`: makes, lists and revokes API keys.
+//! `timenav key`: makes, lists, certifies and revokes API keys.
 
-use anyhow::anyhow;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, anyhow};
 use clap::builder::PossibleValuesParser;
 use serde_json::{Map, Value};
 use timenav_core::access::Scope;
@@ -15,10 +18,21 @@ use crate::surroundings::Surroundings;
 
 const API_KEYS: Records = Records {
     member: "api_keys",
-    fields: &["key_id", "user_id", "timeline_id", "label", "scopes", "created_at", "expires_at", "revoked_at"],
+    fields: &[
+        "key_id",
+        "user_id",
+        "timeline_id",
+        "label",
+        "scopes",
+        "horizon",
+        "known_at",
+        "created_at",
+        "expires_at",
+        "revoked_at",
+    ],
 };
 
-/// Creates, lists and revokes API keys.
+/// Creates, lists, certifies and revokes API keys.
 #[derive(Debug, clap::Args)]
 pub(crate) struct KeyCommand {
     #[command(subcommand)]
@@ -37,6 +51,11 @@ enum Action {
         #[arg(long, value_name = "USER_ID")]
         user: Option<String>,
     },
+    /// Certifies what a key with a horizon has seen.
+    ///
+    /// The owner of the key can ask, and whoever administers its timeline. The file of --save can be verified offline:
+    /// `timenav verify FILE --verifier-key KEY`.
+    Certify(Certify),
     /// Revokes a key, immediately and permanently.
     Revoke {
         /// The key's public id, from `create` or `list`.
@@ -70,6 +89,21 @@ struct Create {
     expires_at: Option<String>,
 }
 
+#[derive(Debug, clap::Args)]
+struct Certify {
+    /// The key's public id, from `create` or `list`.
+    key_id: String,
+    /// The position of the first entry. Defaults to 0.
+    #[arg(long, value_name = "N")]
+    from: Option<u64>,
+    /// The position of the last entry. Defaults to the newest.
+    #[arg(long, value_name = "N")]
+    to: Option<u64>,
+    /// Where to save the certificate, with the proof of each read.
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
+}
+
 /// Does one thing with keys.
 ///
 /// # Errors
@@ -85,8 +119,22 @@ pub(crate) fn run(command: KeyCommand, surroundings: &Surroundings) -> Result<()
             let query: Vec<_> = user.into_iter().map(|user| ("user_id", user)).collect();
             show_pages(&client, &["v1", "api-keys"], query, (true, &API_KEYS), list_text)
         }
+        Action::Certify(certify) => run_certify(&client, certify),
         Action::Revoke { key_id } => client.show(&client.delete(&["v1", "api-keys", &key_id])?, output::status),
     }
+}
+
+fn run_certify(client: &Client, certify: Certify) -> Result<(), Failure> {
+    let Certify { key_id, from, to, save } = certify;
+    let mut query = vec![("key_id", key_id)];
+    query.extend(from.map(|from| ("from", from.to_string())));
+    query.extend(to.map(|to| ("to", to.to_string())));
+    let answer = client.get(&["v1", "certificates"], &query)?;
+    if let Some(file) = save {
+        std::fs::write(&file, output::pretty(&answer.text))
+            .with_context(|| format!("{} cannot be written", file.display()))?;
+    }
+    client.show(&answer, certified_text)
 }
 
 /// A key is told once, so nobody has one that was not read.
@@ -121,6 +169,29 @@ fn created_text(answer: &Value) -> String {
         ("API key", "api_key"),
     ];
     output::status(answer) + &output::fields(answer, &shown)
+}
+
+fn certified_text(answer: &Value) -> String {
+    let shown = [
+        ("key", "key_id"),
+        ("user", "user_id"),
+        ("timeline", "timeline_id"),
+        ("horizon", "horizon"),
+        ("known at", "known_at"),
+        ("first entry", "from"),
+        ("last entry", "to"),
+        ("reads", "reads"),
+        ("streams", "streams"),
+        ("refusals", "refusals"),
+        ("gone", "gone"),
+        ("latest time", "latest_time"),
+        ("latest position", "latest_position"),
+    ];
+    let mut text = output::status(answer) + &output::fields(answer, &shown);
+    for what in answer["not_certified"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        let _ = writeln!(text, "not certified: {}", output::printable(what));
+    }
+    text
 }
 
 fn list_text(page: &Value, is_first: bool) -> String {
