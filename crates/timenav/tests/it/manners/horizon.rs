@@ -431,3 +431,44 @@ fn a_fork_has_a_horizon_of_its_own() {
     assert_eq!(ids.collect::<Vec<_>>(), ["open-1", "quicksilver-1", "open-2"], "what was there before the fork");
     service.audit();
 }
+
+/// More events are hidden than a page or a count looks through, and each of them has the word.
+#[test]
+fn what_is_hidden_is_not_looked_through() {
+    let service = Service::start();
+    service.post("/v1/pause-time", &json!({}));
+    service.post("/v1/travel", &json!({ "destination_time": NOW }));
+    let mut file = String::new();
+    for number in 0..50_001 {
+        let end_time = if number == 50_000 { NOW } else { "2010-01-01T00:00:00Z" };
+        let event =
+            json!({ "event_id": format!("e{number}"), "time": NOW, "end_time": end_time, "description": "needle" });
+        file.push_str(&event.to_string());
+        file.push('\n');
+    }
+    let import = Request::post("/v1/import-events").body("application/x-ndjson", file.as_bytes());
+    assert_eq!(service.send(import).expect(200)["taken"], 50_001);
+    let key = service.key(&json!({ "horizon": "clock" }));
+    for filter in [&[][..], &[("text", "needle")]] {
+        let asked = [&[("location", "*"), ("time_range", "../..")], filter].concat();
+        for order in ["oldest", "newest"] {
+            let path = target("/v1/monitor-events", &[&asked[..], &[("order", order)]].concat());
+            let page = service.send(Request::get(&path).key(&key)).expect(200);
+            assert_eq!(
+                (&page["events"][0]["event_id"], &page["has_more"]),
+                (&json!("e50000"), &json!(false)),
+                "{page}"
+            );
+            assert_eq!((page["events"].as_array().map(Vec::len), page.get("searched_to")), (Some(1), None), "{page}");
+        }
+        let body: Value = asked.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+        let scanned = service.send(Request::post("/v1/scan-events").json(&body).key(&key)).expect(200);
+        assert_eq!(scanned["summary"]["count"], 1, "{scanned}");
+        let path = target("/v1/aggregate-events", &[&[("by", "actor")], filter].concat());
+        let counted = service.send(Request::get(&path).key(&key)).expect(200);
+        assert_eq!((&counted["count"], counted.get("counted_to")), (&json!(1), None), "{counted}");
+        let file = service.send(Request::get(&target("/v1/export-events", filter)).key(&key)).text();
+        assert_eq!(file.lines().count(), 1);
+    }
+    service.audit();
+}
