@@ -246,11 +246,13 @@ impl Admitted<'_> {
         Ok(self)
     }
 
-    /// Returns the moment of an anchor, unless it was set later than the caller's horizon knows: then there is none.
+    /// Returns the moment of an anchor, unless it was set later than the caller's horizon knows, or marks something that
+    /// is later than the clock: then there is none.
     async fn anchor_within(&self, anchor_id: &AnchorId) -> Result<Moment, Refusal> {
         let (layer, anchor) = self.engine.find_anchor(&self.state, anchor_id).await?;
-        let is_own = layer == self.state.ancestors.len();
-        if is_own && !self.caller.horizon.knows(anchor.position) {
+        let (is_own, horizon) = (layer == self.state.ancestors.len(), self.caller.horizon);
+        let is_later = || anchor.timestamp > self.state.head.clock.now(self.engine.host(&self.state));
+        if is_own && !horizon.knows(anchor.position) || horizon.until_clock && is_later() {
             return Err(Refusal::NotFound { what: "anchor", id: anchor_id.to_string() });
         }
         Ok(Moment::Size(layer, anchor.position + 1))

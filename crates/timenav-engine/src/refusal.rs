@@ -24,7 +24,7 @@ pub enum Refusal {
     /// The key has a horizon, and what it asks for lies beyond.
     #[error(
         "this key has a horizon: on `{timeline_id}` it can use `clock`, `clock/stream`, `monitor-events`, \
-         `scan-events`, `aggregate-events`, `export-events` and `events/{{event_id}}`, and nothing else"
+         `scan-events`, `aggregate-events`, `export-events`, `anchors` and `events/{{event_id}}`, and nothing else"
     )]
     BeyondHorizon {
         /// The timeline that the key is bound to.

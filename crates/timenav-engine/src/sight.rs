@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use timenav_core::anchor::Anchor;
 use timenav_core::clock::Clock;
 use timenav_core::horizon::Horizon;
 use timenav_core::time::{Instant, TimeRange, Virtual};
@@ -74,6 +75,11 @@ impl Sight {
         // What was meant to become of an event may be later than what became of it.
         known.interventions.clear();
         Some(known)
+    }
+
+    /// Returns whether an anchor is seen: whether it marks nothing later.
+    pub(crate) fn shows_anchor(&self, anchor: &Anchor) -> bool {
+        self.until().is_none_or(|until| anchor.timestamp <= until)
     }
 
     fn shows(&self, content: &str) -> bool {

@@ -223,6 +223,7 @@ impl Reading {
     pub(crate) const fn horizon(&self) -> HorizonUse {
         match self {
             Self::AggregateEvents(_)
+            | Self::Anchors {}
             | Self::Clock {}
             | Self::ClockStream {}
             | Self::Event { .. }
@@ -233,7 +234,6 @@ impl Reading {
             // causes are made of all events; the rest is about the service, or a part of changing something.
             Self::AccessControl {}
             | Self::AccessLogs { .. }
-            | Self::Anchors {}
             | Self::ApiKeys {}
             | Self::Bundle {}
             | Self::Certificate { .. }
@@ -304,7 +304,7 @@ pub(crate) fn demanded(operation: &str) -> Option<&'static [&'static [Demand]]> 
 /// Returns how what is read treats a key with a horizon, by the word for it. A scan goes by it, and [`Reading::horizon`] is the same.
 pub(crate) fn horizon_of(operation: &str) -> HorizonUse {
     match operation {
-        "aggregate_events" | "clock" | "clock_stream" | "event" | "export_events" | "monitor_events"
+        "aggregate_events" | "anchors" | "clock" | "clock_stream" | "event" | "export_events" | "monitor_events"
         | "scan_events" => HorizonUse::Honored,
         _ => HorizonUse::Refused,
     }

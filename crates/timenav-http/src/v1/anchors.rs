@@ -35,7 +35,7 @@ pub(crate) fn routes() -> Vec<Route> {
             "anchors",
             "Lists anchors in the order they were set, inherited ones first",
             anchors,
-            HorizonUse::Refused,
+            HorizonUse::Honored,
         )
         .takes::<AnchorsRequest>()
         .gives::<AnchorsBody>()

@@ -20,8 +20,9 @@ const LEARNED: &str = "quicksilver";
 /// What is told to everybody, and has a prefix too.
 const OPEN: [&str; 5] = ["healthz", "readyz", "metrics", "openapi", "openapi_3_2"];
 /// What a key with a horizon is answered.
-const ANSWERED: [&str; 9] = [
+const ANSWERED: [&str; 10] = [
     "aggregate_events",
+    "anchors",
     "clock",
     "clock_stream",
     "event",
@@ -79,7 +80,16 @@ fn furnished(service: &Service, timeline: &str) -> Keys {
         let mut vague = marked(LATER, 3, "2000-03-01T00:00:00Z");
         vague["precision"] = json!("year");
         record(service, timeline, &vague);
+        for number in 0..3 {
+            let later = json!({
+                "timeline_id": timeline, "description": format!("{LATER} {number}"), "timestamp": "2010-01-01T00:00:00Z",
+            });
+            service.post("/v1/set-anchor", &later);
+        }
     }
+    // This one is the first that anybody without them sees.
+    let early = json!({ "timeline_id": timeline, "description": "early", "timestamp": "1999-01-01T00:00:00Z" });
+    service.post("/v1/set-anchor", &early);
     let anchor = service.post("/v1/set-anchor", &json!({ "timeline_id": timeline, "description": "here" }));
     let known_at = anchor["anchor_id"].as_str().expect("an anchor").to_owned();
     let keys = Keys {
@@ -181,6 +191,7 @@ fn what_lies_beyond_makes_no_difference() {
     };
     let export = |format| get("/v1/export-events", &[("format", format)]);
     let mut requests = vec![get("/v1/clock", &[]), export("ndjson"), export("csv")];
+    requests.extend(["1", "2", "10"].map(|limit| get("/v1/anchors", &[("limit", limit)])));
     let names = ["open-1", "open-2", "zeppelin-1", "zeppelin-2", "quicksilver-1"];
     requests.extend(names.map(|name| get(&format!("/v1/events/{name}"), &[])));
     requests.extend(names.iter().flat_map(|name| find(name, "../..")));
@@ -249,6 +260,10 @@ fn plain(answer: &Answer, timeline: &str) -> (u16, String) {
     };
     for name in ["as_of", "request_id", "next_cursor", "origin_host"] {
         members.remove(name);
+    }
+    for anchor in members.get_mut("anchors").and_then(Value::as_array_mut).into_iter().flatten() {
+        let anchor = anchor.as_object_mut().expect("an anchor");
+        anchor.retain(|name, _| !["anchor_id", "position", "set_at"].contains(&name.as_str()));
     }
     (answer.status, body.to_string().replace(timeline, "trial"))
 }
@@ -325,7 +340,7 @@ fn a_certificate_says_what_was_seen_and_what_is_not_certified() {
     for path in ["/v1/events/open-1", "/v1/clock"] {
         service.send(Request::get(path).key(key)).expect(200);
     }
-    service.send(Request::get("/v1/anchors").key(key)).refused(403, "beyond_horizon");
+    service.send(Request::get("/v1/monitor-paradox").key(key)).refused(403, "beyond_horizon");
     let asked = target("/v1/certificates", &[("key_id", key_id)]);
     for asker in [&service.admin, &own] {
         let certified = service.send(Request::get(&asked).key(asker)).expect(200);
@@ -387,8 +402,17 @@ fn no_cursor_anchor_or_restart_leads_beyond() {
     let keys = furnished(&service, MORE);
     let anchors = service.get("/v1/anchors", &[("timeline_id", MORE)]);
     let anchors = anchors["anchors"].as_array().expect("anchors");
-    let learned = anchors.iter().find(|one| one["description"].as_str().is_some_and(|text| text.contains(LEARNED)));
-    let learned = learned.and_then(|one| one["anchor_id"].as_str()).expect("an anchor");
+    let anchor = |mark: &str| {
+        let found = anchors.iter().find(|one| one["description"].as_str().is_some_and(|text| text.contains(mark)));
+        found.and_then(|one| one["anchor_id"].as_str()).expect("an anchor")
+    };
+    let (learned, later) = (anchor(LEARNED), anchor(LATER));
+    let as_of =
+        |anchor: &str| target("/v1/monitor-events", &[("location", "*"), ("time_range", "../.."), ("as_of", anchor)]);
+    for key in [&keys.clock, &keys.both] {
+        service.send(Request::get(&as_of(later)).key(key)).refused(404, "not_found");
+    }
+    service.send(Request::get(&as_of(later)).key(&keys.known)).expect(200);
     let all = [("location", "*"), ("time_range", "../.."), ("limit", "1")];
     let open = service.get("/v1/monitor-events", &[&all[..], &[("timeline_id", MORE)]].concat());
     let cursor = open["next_cursor"].as_str().expect("a cursor").to_owned();
