@@ -77,7 +77,7 @@ export class Service {
     if (SLOW_MS === 0) {
       this.url = this.#address;
     } else if (this.#slow === null) {
-      const { url, server } = await proxy(this.#address, '/', SLOW_MS);
+      const { url, server } = await proxy(this.#address, '/', () => Math.random() * SLOW_MS);
       this.url = url.replace(/\/$/, '');
       this.#slow = server;
     }
@@ -256,23 +256,39 @@ export async function expectNoSidewaysScroll(page: Page): Promise<void> {
   expect(over).toBeLessThanOrEqual(0);
 }
 
-/** Serves a service under a path prefix, as a reverse proxy would. Returns the address of the prefix. */
-export function underPrefix(service: Service, prefix: string): Promise<{ url: string; server: Server }> {
-  return proxy(service.url, prefix, 0);
+/**
+ * Serves a service under a path prefix, as a reverse proxy would. Returns the address of the prefix. `slowMs` says how
+ * long a request to an address is held back, and its answer as well.
+ */
+export function underPrefix(
+  service: Service,
+  prefix: string,
+  slowMs: (url: string) => number = () => 0,
+): Promise<{ url: string; server: Server }> {
+  return proxy(service.url, prefix, slowMs);
 }
 
 /**
  * Passes on what comes to a path prefix, and the answers, each after a while of its own, so that they overtake one
  * another.
  */
-async function proxy(address: string, prefix: string, slowMs: number): Promise<{ url: string; server: Server }> {
+async function proxy(
+  address: string,
+  prefix: string,
+  slowMs: (url: string) => number,
+): Promise<{ url: string; server: Server }> {
   const target = new URL(address);
-  const after = (then: () => void): unknown => (slowMs === 0 ? then() : setTimeout(then, Math.random() * slowMs));
   const server = createServer((from, to) => {
     if (!from.url?.startsWith(prefix)) {
       to.writeHead(404).end();
       return;
     }
+    const url = from.url;
+    const after = (then: () => void): void => {
+      const ms = slowMs(url);
+      if (ms === 0) then();
+      else setTimeout(then, ms);
+    };
     const passed = request(
       {
         host: target.hostname,

@@ -1,5 +1,6 @@
 /** The events of the timeline: their card, recording and correcting, anchors. */
 import { describe, expect, it } from 'vitest';
+import { logIn, underPrefix, UNREACHABLE } from './harness';
 import { on, card, param, counted, shownTime, timeline, launch, landing } from './timeline-page';
 
 describe('the card', () => {
@@ -99,6 +100,22 @@ describe('recording', () => {
     });
     await page.getByRole('row', { name: /Touchdown/ }).waitFor({ state: 'detached' });
     await counted(page, '1 event');
+  });
+
+  it('misses nothing that happens before the connection for changes is there', async () => {
+    await timeline('slow', launch);
+    const { url, server } = await underPrefix(on.service, '/', (path) => (path.startsWith('/v1/stream') ? 3_000 : 0));
+    try {
+      const page = await on.page({ expected: UNREACHABLE });
+      await page.goto(`${url}#/timeline?timeline=slow&view=list`);
+      await logIn(page);
+      await page.getByRole('row', { name: /Launch/ }).waitFor();
+      await on.service.call('POST', 'v1/events?timeline_id=slow', landing);
+      await counted(page, '2 events');
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
   });
 
   it('begins on an empty timeline, says what a field lacks, and opens what was recorded', async () => {

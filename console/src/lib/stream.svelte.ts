@@ -14,6 +14,8 @@ export type { Message } from './live/protocol';
 const TOPICS = 'clock,events,interventions';
 /** A connection that takes longer is waited for, and the page says so. */
 const SLOW_MS = 3_000;
+/** Reading waits so long for a connection, and no longer. */
+const BEGIN_MAX_MS = 1_000;
 
 interface Wanted {
   timeline: string;
@@ -29,17 +31,34 @@ export class Stream {
   /** Whether the connection is taking long. */
   isSlow = $state(false);
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #hasBegun = false;
+  #beginning: ReturnType<typeof setTimeout> | undefined;
 
+  /**
+   * `onBegin` is the moment to read what the messages will change: what is read from then on, and what is told, have no
+   * gap between them. It is called once the line is open, or when it is clear that it will not be soon; and again
+   * whenever something may have happened that was told to nobody, as while the page was hidden.
+   */
   constructor(
     readonly wanted: Wanted,
     private readonly onMessage: (message: Message) => void,
+    private readonly onBegin: () => void = () => {},
   ) {
     this.become('connecting');
+    this.#beginning = setTimeout(() => this.#begin(), BEGIN_MAX_MS);
     exchange.join(this);
   }
 
-  become(state: LineState): void {
+  #begin(): void {
+    clearTimeout(this.#beginning);
+    this.#hasBegun = true;
+    this.onBegin();
+  }
+
+  become(state: LineState, hasGap = false): void {
     this.state = state;
+    const isThere = state === 'open';
+    if ((isThere && hasGap) || (!this.#hasBegun && (isThere || state === 'lost' || state === 'refused'))) this.#begin();
     if (state === 'connecting' || state === 'waiting') {
       this.#timer ??= setTimeout(() => (this.isSlow = true), SLOW_MS);
     } else {
@@ -61,6 +80,7 @@ export class Stream {
 
   close(): void {
     clearTimeout(this.#timer);
+    clearTimeout(this.#beginning);
     exchange.leave(this);
   }
 }
@@ -130,7 +150,7 @@ class Exchange {
       stream.become('refused');
       return;
     }
-    stream.become(line.state);
+    stream.become(line.state, true);
     if (line.clock === null) return;
     const { message, at } = line.clock;
     stream.hear({ ...message, isFirst: true, ageMs: message.ageMs + performance.now() - at });
@@ -168,7 +188,7 @@ class Exchange {
       if (said.state === 'open') reach.worked();
       const wasLost = line.state === 'lost';
       line.state = said.state;
-      this.#each(said.url, (stream) => stream.become(said.state));
+      this.#each(said.url, (stream) => stream.become(said.state, said.hasGap));
       // While it was away, somebody else may have logged in.
       if (wasLost && said.state === 'open') void this.#askWho(null);
       if (said.state === 'refused' && line.hasParadoxes) {

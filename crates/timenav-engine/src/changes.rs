@@ -17,11 +17,13 @@ use crate::payload::{ClockRecord, EffectRecord};
 mod erasing;
 mod logged;
 mod retention;
+mod undoing;
 
 pub(crate) use erasing::{EventsGone, ReadsGone};
 pub(crate) use logged::{Logged, ReadLogged};
 pub use retention::LetGone;
 pub(crate) use retention::RetentionSet;
+pub(crate) use undoing::ImportUndone;
 
 /// Where a write stands in the ledger, and the signed tree that holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

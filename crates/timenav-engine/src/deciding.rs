@@ -28,6 +28,7 @@ pub(crate) mod rotation;
 pub(crate) mod sessions;
 pub(crate) mod standing;
 pub(crate) mod timelines;
+pub(crate) mod undoing;
 
 /// What is asked for, as far as it does not matter what is answered.
 pub(crate) trait Asking: Send + Sync + 'static {

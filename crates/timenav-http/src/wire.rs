@@ -15,7 +15,7 @@ use timenav_core::time::{
     parse_timestamp,
 };
 
-use timenav_engine::Topic;
+use timenav_engine::{ImportId, NoImportId, Topic};
 
 use crate::problem::FaultKind;
 
@@ -141,6 +141,14 @@ impl FromText for MomentText {
     fn from_text(text: &str) -> Result<Self, Wrong> {
         let as_of = parse_as_of(text).map_err(|error| Wrong::invalid(&error))?;
         Ok(Self { text: text.to_owned(), as_of })
+    }
+}
+
+impl FromText for ImportId {
+    const WHAT: &'static str = "the `import_id` that an import answered, such as \"17-420-403\"";
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        text.parse().map_err(|error: NoImportId| Wrong::invalid(&error))
     }
 }
 

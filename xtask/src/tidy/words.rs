@@ -37,7 +37,7 @@ const TURNS: &[(&str, &str)] = &[
     (r"restricted to looking|operations that only look", "\"read-only\", \"read operations\""),
     (r"an operator's business", "\"only operators can …\""),
     (r"cannot be had later", "\"you cannot get it later\""),
-    (r"by another way than", "\"through another channel than\""),
+    (r"by another way", "\"through another channel\""),
     (r"at most so many", "\"the maximum number of …\""),
     (r"a (?:key|user|timeline|record|password) (?:that was|to be) made", "\"created\", \"to create\""),
     (r"exists already", "\"already exists\""),
@@ -47,6 +47,22 @@ const TURNS: &[(&str, &str)] = &[
     (r"names? (?:it|the (?:key|session)) without giving it away", "\"the public id of …\""),
     (r"needs? another look", "\"needs attention\""),
     (r"for ever", "\"forever\""),
+    (r"in silence", "\"silently\""),
+    (r"told to come back", "\"told to retry later\""),
+    (r"counts? from the next start", "\"takes effect at the next start\""),
+    (r"mend(?:ed|s|ing)?", "\"correct\", \"fix\""),
+    (r"(?:is|are|was|were) passed over", "\"skipped\""),
+    (r"ends? TLS", "\"terminates TLS\""),
+    (r"its maker", "\"whoever created it\""),
+    (r"(?:by|for) whomever|from wherever", "\"by anybody\", \"for all users\", \"from all addresses\""),
+    (r"(?:begins?|began|begun|written|made|hashed|computed) anew", "\"starts over\", \"rewritten\", \"again\""),
+    (r"stands? in (?:the|every|each|its|no|an?) (?:log|ledger|answer|response|checkpoint|entry|body|row)", "\"is in\""),
+    (r"(?:sessions?|keys?) (?:that )?(?:has|have|had) run out", "\"expired\""),
+    (r"room on (?:the )?disk", "\"free disk space\""),
+    (r"behind (?:an|each|the) entry", "\"after the entry\""),
+    (r"go(?:es)? on with (?:it|the|an?)", "\"continues\""),
+    (r"(?:it|this|that|which) is no (?:error|conflict|difference|finding|snapshot|scan)", "\"is not a …\""),
+    (r"whatever else is asked", "\"whatever the flags\", \"in any case\""),
 ];
 
 static BANNED: LazyLock<Vec<Turn>> = LazyLock::new(|| {
@@ -118,6 +134,10 @@ mod tests {
         let page = "<!-- It comes back by itself. -->\n<p>10 events hang on it</p>\n<p>Nothing is against it.</p>\n";
         assert_found(check, &[("console/src/a.svelte", page)], &["console/src/a.svelte:2", "console/src/a.svelte:3"]);
         assert_found(check, &[("README.md", "Ended. There is no\nway back. Kept for ever.\n")], &["README.md:2"]);
+        let paper =
+            "Mend the file.\nThe log begins anew.\nIt stands in every checkpoint.\nBlank lines are passed over.\n";
+        let lines = ["docs/a.md:1", "docs/a.md:2", "docs/a.md:3", "docs/a.md:4"];
+        assert_found(check, &[("docs/a.md", paper)], &lines);
     }
 
     #[test]
@@ -128,6 +148,7 @@ mod tests {
             "Nothing speaks against the plan.",
             "The file already exists, and nearly all of it is read.",
             "A key that was revoked is refused; a user was created.",
+            "We recommend that you amend it: there is no error, and a stub stands in for the ledger.",
         ] {
             assert_found(check, &[("docs/a.md", line)], &[]);
         }

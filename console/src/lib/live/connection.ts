@@ -7,7 +7,8 @@ const RETRY_MAX_MS = 10_000;
 const SILENT_MAX_MS = 45_000;
 
 interface Listener {
-  opened(): void;
+  /** What comes is told from here on. With a gap, nobody knows what came before. */
+  opened(hasGap: boolean): void;
   /** The connection ended, or was not made; another attempt follows. */
   lost(): void;
   /** The service said no, and would again. */
@@ -65,7 +66,7 @@ export class Connection {
       this.listener.refused(status);
       return -1;
     }
-    this.listener.opened();
+    this.listener.opened(isFirst);
     this.#waitMs = RETRY_FIRST_MS;
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     const events = new EventReader();

@@ -115,6 +115,29 @@ describe('the hub', () => {
     expect(tab.events).toEqual(['clock first', 'clock']);
   });
 
+  it('says where something may have happened that was told to nobody', async () => {
+    const hub = new Hub();
+    const gaps = (tab: Tab) =>
+      tab.told.flatMap((said) => (said.kind === 'state' && said.state === 'open' ? [said.hasGap] : []));
+    const one = new Tab(hub);
+    one.want('a');
+    await settled();
+    answers[0]!.send('id: 7\nevent: clock\ndata: {}\n\n');
+    await settled();
+    expect(gaps(one)).toEqual([true]);
+    answers[0]!.end();
+    await vi.advanceTimersByTimeAsync(500);
+    // It went on from the last message, so nothing is missing.
+    expect(gaps(one)).toEqual([true, false]);
+    const two = new Tab(hub);
+    two.want('a');
+    one.want();
+    one.want('a');
+    await settled();
+    expect(gaps(two)).toEqual([true]);
+    expect(gaps(one)).toEqual([true, false, true]);
+  });
+
   it('keeps connections free for requests, and serves the tabs that were used last', async () => {
     const hub = new Hub();
     const tabs = Array.from({ length: LINES_MAX + 2 }, (_, index) => {

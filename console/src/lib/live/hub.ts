@@ -64,7 +64,7 @@ export class Hub {
   #welcome(tab: Tab, url: string): void {
     const line = this.#lines.get(url);
     if (line === undefined) return;
-    tab.port.postMessage({ kind: 'state', url, state: line.state });
+    tab.port.postMessage({ kind: 'state', url, state: line.state, hasGap: true });
     if (line.clock === null) return;
     const { data, at } = line.clock;
     const message = { event: 'clock', data, isFirst: true, ageMs: performance.now() - at };
@@ -103,7 +103,7 @@ export class Hub {
   #connect(url: string, line: Line): void {
     this.#become(url, line, 'connecting');
     line.connection = new Connection(url, line.lastId, {
-      opened: () => this.#become(url, line, 'open'),
+      opened: (hasGap) => this.#become(url, line, 'open', hasGap),
       lost: () => this.#become(url, line, 'lost'),
       refused: (status) => {
         line.connection = null;
@@ -117,10 +117,10 @@ export class Hub {
     });
   }
 
-  #become(url: string, line: Line, state: LineState): void {
+  #become(url: string, line: Line, state: LineState, hasGap = false): void {
     if (line.state === state && state !== 'connecting') return;
     line.state = state;
-    this.#tell(url, { kind: 'state', url, state });
+    this.#tell(url, { kind: 'state', url, state, hasGap });
   }
 
   #tell(url: string, message: ToPage): void {

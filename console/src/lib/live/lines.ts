@@ -13,7 +13,7 @@ interface TrustedTypes {
   };
 }
 
-/** A page that is out of sight for so long ends its lines. When it comes back, it is told what it missed. */
+/** A page that is out of sight for so long ends its lines. When it comes back, it reads anew: see `Stream`. */
 const HIDDEN_MS = 30_000;
 
 export class Lines {
@@ -108,6 +108,8 @@ export class Lines {
       this.#timer = setTimeout(() => {
         this.#isHidden = true;
         this.#sendWants();
+        // A line that another tab holds goes on there, and tells nothing here: this page's own rests.
+        for (const url of this.#urls) this.hear({ kind: 'state', url, state: 'waiting', hasGap: false });
       }, HIDDEN_MS);
     } else if (this.#isHidden) {
       this.#isHidden = false;

@@ -19,7 +19,10 @@ export type ToHub =
 
 /** What the hub says. */
 export type ToPage =
-  | { kind: 'state'; url: string; state: LineState }
+  /**
+   * `hasGap`: what happened before may have been told to nobody here, so what is open from now on is not the whole.
+   */
+  | { kind: 'state'; url: string; state: LineState; hasGap: boolean }
   /** The service does not know who asks. */
   | { kind: 'stranger'; url: string }
   | { kind: 'message'; url: string; message: Message };

@@ -40,12 +40,15 @@ export class AccessLog {
     readonly timeline: string,
     readonly filter: LogFilter,
   ) {
-    this.#stream = new Stream({ timeline, events: ['clock', 'events', 'interventions', 'reset'] }, ({ isFirst }) => {
-      // How the clock stood when the line began is no change.
-      if (!isFirst) this.#changed();
-    });
+    this.#stream = new Stream(
+      { timeline, events: ['clock', 'events', 'interventions', 'reset'] },
+      ({ isFirst }) => {
+        // How the clock stood when the line began is no change.
+        if (!isFirst) this.#changed();
+      },
+      () => void this.#begin(),
+    );
     document.addEventListener('visibilitychange', this.#seen);
-    void this.#begin();
   }
 
   get isLive(): boolean {
@@ -58,6 +61,10 @@ export class AccessLog {
   }
 
   async #begin(): Promise<void> {
+    if (this.isRead || this.progress !== null) {
+      this.#changed();
+      return;
+    }
     await this.older();
     this.openedAt = this.entries[0]?.position ?? -1;
     this.#hasBegun = true;

@@ -83,11 +83,14 @@ export class TimelineModel {
     /** More events are not read at once. */
     private readonly eventsMax = EVENTS_MAX,
   ) {
-    void this.load();
-    this.#stream = new Stream({ timeline, events: ['events', 'interventions', 'reset'] }, (message) => {
-      if (message.event === 'reset') void this.load();
-      else this.#take(message.data as StreamBody);
-    });
+    this.#stream = new Stream(
+      { timeline, events: ['events', 'interventions', 'reset'] },
+      (message) => {
+        if (message.event === 'reset') void this.load();
+        else this.#take(message.data as StreamBody);
+      },
+      () => void this.load(),
+    );
   }
 
   /** What to tell people of the connection, or null where all is well. */

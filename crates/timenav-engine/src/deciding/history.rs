@@ -61,8 +61,17 @@ pub(crate) struct Compensation {
     pub(crate) content: Option<Arc<str>>,
 }
 
+/// Why an event is taken back, and not cancelled: its id is free again.
+#[derive(Clone, Copy)]
+pub(super) enum TakenBack<'a> {
+    /// By the return to an anchor.
+    ToAnchor(&'a str),
+    /// With the import that recorded it.
+    OfImport(&'a str),
+}
+
 /// How an event stands before something is done to it.
-struct Before {
+pub(super) struct Before {
     version: Option<EventVersion>,
     /// Whether no entry of this timeline has made a version of it yet.
     is_inherited: bool,
@@ -178,7 +187,8 @@ pub(super) fn restore_history(
             causes: Vec::new(),
             guard: None,
         };
-        append_intervention(draft, ledger, &one, (&before, Some(after)), Some(anchor.anchor_id.as_str()), host);
+        let by = Some(TakenBack::ToAnchor(anchor.anchor_id.as_str()));
+        append_intervention(draft, ledger, &one, (&before, Some(after)), by, host);
     }
     Ok(())
 }
@@ -194,17 +204,22 @@ pub(super) fn check_unchanged(draft: &Draft<'_>, ledger: Ledger, guard: Option<u
 
 /// Appends the entry of an intervention. `after` is the event as it stands after it, `None` within for a cancelled one,
 /// `None` where nothing changes.
-fn append_intervention(
+pub(super) fn append_intervention(
     draft: &mut Draft<'_>,
     ledger: Ledger,
     intervention: &Intervene,
     (before, after): (&Before, Option<Version>),
-    anchor_id: Option<&str>,
+    by: Option<TakenBack<'_>>,
     host: Host,
 ) -> u64 {
     let Intervene { id: intervention_id, event_id, action, time, effect, causes, .. } = intervention;
     let changed = after.is_some();
     let content = after.as_ref().and_then(Option::as_ref).map(|(_, content)| Arc::clone(content));
+    let (anchor_id, import_id) = match by {
+        None => (None, None),
+        Some(TakenBack::ToAnchor(anchor_id)) => (Some(anchor_id.to_owned()), None),
+        Some(TakenBack::OfImport(import_id)) => (None, Some(import_id.to_owned())),
+    };
     let payload = json(&Intervened {
         intervention_id: intervention_id.to_string(),
         event_id: event_id.to_string(),
@@ -212,7 +227,8 @@ fn append_intervention(
         time: time.to_string(),
         effect: EffectRecord::of(effect),
         causes: causes.iter().map(CauseContent::of).collect(),
-        anchor_id: anchor_id.map(str::to_owned),
+        anchor_id,
+        import_id,
         stood: before.version.is_some(),
         changed,
         inherited: changed && before.is_inherited,
@@ -273,7 +289,7 @@ fn replace(
 }
 
 impl Before {
-    fn of(draft: &Draft<'_>, ledger: Ledger, event_id: &EventId) -> Result<Self, Refusal> {
+    pub(super) fn of(draft: &Draft<'_>, ledger: Ledger, event_id: &EventId) -> Result<Self, Refusal> {
         let known = known_event(draft, ledger, event_id)?;
         let layer = draft.own_layer(ledger);
         let is_inherited = known.versions.last().is_some_and(|version| version.layer < layer);

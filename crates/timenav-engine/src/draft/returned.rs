@@ -1,4 +1,4 @@
-//! Events that a return to an anchor has taken away: their ids are free.
+//! Events that a return to an anchor or the undoing of an import has taken away: their ids are free.
 
 use super::{Draft, Ledger};
 use crate::json::read;
@@ -6,7 +6,8 @@ use crate::payload::Intervened;
 use crate::rows::{KnownEvent, StoredEntry};
 
 impl Draft<'_> {
-    /// Returns whether an event does not stand because a return to an anchor took it away, and nobody cancelled it.
+    /// Returns whether an event does not stand because a return to an anchor or the undoing of an import
+    /// took it away, and nobody cancelled it.
     pub(crate) fn is_taken_back(&self, ledger: Ledger, event: &KnownEvent) -> bool {
         let Some((layer, position)) = event.ending() else { return false };
         let state = self.state(ledger);
@@ -14,10 +15,10 @@ impl Draft<'_> {
         let steps = self.drafted.steps.iter().chain(self.ground.accepted.steps.values());
         let new = steps.filter(|step| step.state.head.key == key).flat_map(|step| &step.entries);
         let entry = new.chain(self.ground.known.entries.get(&(key, position))).find(|entry| entry.seq == position);
-        let is_return = |entry: &StoredEntry| {
+        let takes_back = |entry: &StoredEntry| {
             let intervened = read::<Intervened<'_>>(&entry.payload);
-            intervened.is_some_and(|intervened| intervened.anchor_id.is_some())
+            intervened.is_some_and(|intervened| intervened.anchor_id.is_some() || intervened.import_id.is_some())
         };
-        entry.is_some_and(is_return)
+        entry.is_some_and(takes_back)
     }
 }

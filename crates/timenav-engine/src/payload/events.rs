@@ -34,6 +34,9 @@ pub(crate) struct Intervened<'a> {
     /// The anchor that was returned to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) anchor_id: Option<String>,
+    /// The import that was undone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) import_id: Option<String>,
     /// Whether the event stood before it.
     pub(crate) stood: bool,
     /// Whether another version of the event stands after it, or none.

@@ -163,6 +163,25 @@ fn event(is_full: bool) -> String {
     event_content(&event_id, &if is_full { full } else { plain })
 }
 
+/// The payloads of events that an import recorded and that are taken back with it.
+fn of_undoing() -> Vec<(Action, String)> {
+    let payload = json(&Intervened {
+        intervention_id: "intervention_2".to_owned(),
+        event_id: "e".to_owned(),
+        action: "undo the import 3-9-4".to_owned(),
+        time: at::<Virtual>(3).to_string(),
+        effect: EffectRecord::of(&Effect::Cancel),
+        causes: Vec::new(),
+        anchor_id: None,
+        import_id: Some("3-9-4".to_owned()),
+        stood: true,
+        changed: true,
+        inherited: false,
+        after: None,
+    });
+    vec![(Action::ManipulateEvent, payload)]
+}
+
 fn intervened(effect: &Effect, after: Option<&str>) -> String {
     let causes = [Cause { event_id: EventId::new("why").unwrap(), kind: CauseKind::Requires }];
     let causes = if after.is_some() { &causes[..] } else { &[] };
@@ -174,6 +193,7 @@ fn intervened(effect: &Effect, after: Option<&str>) -> String {
         effect: EffectRecord::of(effect),
         causes: causes.iter().map(CauseContent::of).collect(),
         anchor_id: after.is_none().then(|| "before".to_owned()),
+        import_id: None,
         stood: true,
         changed: !matches!(effect, Effect::Note),
         inherited: after.is_some(),
@@ -484,7 +504,8 @@ fn vectors() -> Vec<Vector> {
 #[test]
 fn what_is_written_is_what_was_frozen() {
     let written =
-        [of_timelines(), of_events(), of_users(), of_the_service(), of_reads(), of_ends(), of_erasures()].concat();
+        [of_timelines(), of_events(), of_users(), of_the_service(), of_reads(), of_ends(), of_erasures(), of_undoing()];
+    let written = written.concat();
     // Long parameters are cut in another way now, which the vectors of the second format have.
     let is_written = |vector: &Vector| !vector.payload.starts_with(r#"{"parameters_begin""#);
     let frozen: Vec<_> =

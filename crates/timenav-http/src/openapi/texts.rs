@@ -72,6 +72,7 @@ fn rules(kind: &str) -> Option<Value> {
         "time-range" => json!({ "format": kind, "minLength": 1, "maxLength": TIME_RANGE_BYTES_MAX }),
         "moment" => json!({ "format": kind, "minLength": 1 }),
         "mapping" => json!({ "format": kind, "maxLength": MAPPING_BYTES_MAX }),
+        "import-id" => json!({ "pattern": "^[0-9]{1,19}-[0-9]{1,19}-[0-9]{1,19}$" }),
         "cursor" => json!({ "format": kind }),
         _ => return None,
     };

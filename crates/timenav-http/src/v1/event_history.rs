@@ -180,6 +180,8 @@ pub(crate) struct InterventionBody {
     causes: Option<Vec<timenav_import::CauseObject>>,
     /// The anchor that was returned to, if that caused it.
     anchor_id: Option<String>,
+    /// The import that was undone, if that caused it.
+    import_id: Option<String>,
     /// Whether the event occurred before.
     stood: bool,
     /// Whether it changed the event.

@@ -7,6 +7,7 @@
 mod pace;
 mod reading;
 mod source;
+mod undoing;
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -21,7 +22,7 @@ use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use timenav_core::event::EventDraft;
 use timenav_core::ids::TimelineId;
-use timenav_engine::{Action, Caller, ImportBatch, ImportRehearsal, LedgerPosition, Refusal};
+use timenav_engine::{Action, Caller, ImportBatch, ImportId, ImportRehearsal, LedgerPosition, Refusal};
 use timenav_import::{Format, ImportError, Item, RecordNote};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -62,6 +63,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .gives::<ImportedBody>()
             .heeds_if_match(THERE)
             .tag("events"),
+        undoing::route(),
     ]
 }
 
@@ -100,6 +102,9 @@ pub(crate) struct ImportedBody {
     /// `true` where nothing was recorded, and the counts are of what would be. Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     dry_run: Option<bool>,
+    /// What `undo-import` takes to undo this import. Absent if no event is new.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    import_id: Option<String>,
     /// Events that are new.
     taken: u64,
     /// Events that were already recorded with the same content.
@@ -292,6 +297,8 @@ struct Tally {
     /// Whether nothing is recorded.
     is_dry: bool,
     taken: u64,
+    /// Where in the ledger the new events begin, and end.
+    span: Option<(u64, u64)>,
     unchanged: u64,
     refused: u64,
     refusals: Vec<RefusalBody>,
@@ -305,7 +312,18 @@ struct Tally {
 impl Tally {
     fn new(first: LedgerPosition) -> Self {
         let (refusals, notes) = (Vec::new(), Vec::new());
-        Self { is_dry: false, taken: 0, unchanged: 0, refused: 0, refusals, noted: 0, notes, first, ledger: first }
+        Self {
+            is_dry: false,
+            taken: 0,
+            span: None,
+            unchanged: 0,
+            refused: 0,
+            refusals,
+            noted: 0,
+            notes,
+            first,
+            ledger: first,
+        }
     }
 
     /// Takes the refused records out of a batch and returns the others, with their lines.
@@ -329,6 +347,12 @@ impl Tally {
     }
 
     fn add(&mut self, batch: ImportBatch, lines: &[u64]) {
+        if batch.taken > 0 && !self.is_dry {
+            // The entries of one batch follow each other, and the last one is where the ledger is said to be.
+            let end = batch.ledger.position + 1;
+            let first = self.span.map_or(end - batch.taken, |(first, _)| first);
+            self.span = Some((first, end));
+        }
         self.taken += batch.taken;
         self.unchanged += batch.unchanged;
         self.ledger = batch.ledger;
@@ -361,6 +385,12 @@ impl Tally {
         }
     }
 
+    /// Returns the name by which the import can be undone.
+    fn import_id(&self) -> Option<String> {
+        let (first, end) = self.span?;
+        Some(ImportId::new(first, end, self.taken)?.to_string())
+    }
+
     /// What came before the place where the file breaks off is recorded, and says so.
     fn broken_off(&self, error: &ImportError) -> Failure {
         let of_map = |kind, error: &ImportError| {
@@ -382,11 +412,12 @@ impl Tally {
             | ImportError::FeatureTooLarge { .. }
             | ImportError::MalformedJson { .. } => Failure::MalformedFile {
                 detail: format!(
-                    "{error}; before that, {} events {} imported, {} were unchanged and {} records were refused",
+                    "{error}; before that, {} events {} imported, {} were unchanged and {} records were refused{}",
                     self.taken,
                     if self.is_dry { "would have been" } else { "were" },
                     self.unchanged,
-                    self.refused
+                    self.refused,
+                    self.import_id().map_or_else(String::new, |id| format!(" (import_id `{id}`)")),
                 ),
             },
         }
@@ -394,7 +425,7 @@ impl Tally {
 
     fn into_body(mut self, timeline_id: &TimelineId) -> ImportedBody {
         self.refusals.sort_by_key(|refusal| refusal.line);
-        let (known, refused) = (self.unchanged, self.refused);
+        let (known, refused, import_id) = (self.unchanged, self.refused, self.import_id());
         let status = if self.is_dry {
             let taken = counted(self.taken, "event", "events");
             format!("Dry run: nothing was recorded. {taken} would be new, {known} already recorded, {refused} refused.")
@@ -408,6 +439,7 @@ impl Tally {
             timeline_id: timeline_id.to_string(),
             timeline_created,
             dry_run: self.is_dry.then_some(true),
+            import_id,
             taken: self.taken,
             unchanged: self.unchanged,
             refused: self.refused,

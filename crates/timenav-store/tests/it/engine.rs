@@ -37,5 +37,6 @@ mod sessions;
 mod set_back;
 mod shared_reads;
 mod streams;
+mod undoing;
 mod views;
 mod whole_lives;

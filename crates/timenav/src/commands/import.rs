@@ -13,6 +13,7 @@ use std::sync::{Arc, OnceLock};
 use anyhow::{Context as _, anyhow};
 use clap::builder::PossibleValuesParser;
 use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::Value;
 use timenav_import::{Format, Packing};
 
 use self::cut::{Cut, Records};
@@ -35,7 +36,7 @@ const PROGRESS: &str = "{msg} {bar:30} {percent:>3} % of {total_bytes}, {binary_
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportCommand {
     /// The files; `-` is standard input.
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "undo", value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The format of the files. Defaults to the file extension, for compressed files the one before `.gz` or `.zst`.
     #[arg(long, value_parser = PossibleValuesParser::new(Format::ALL.map(Format::as_str)))]
@@ -50,6 +51,10 @@ pub(crate) struct ImportCommand {
     /// Read and check all of the files, show what would happen, and record nothing. The timeline must exist.
     #[arg(long, conflicts_with = "create")]
     dry_run: bool,
+    /// Undo an import: cancel the events it recorded and free their ids, so that you can import the file again with
+    /// another mapping. Each import shows its id. Events that changed since stay.
+    #[arg(long, value_name = "IMPORT_ID", conflicts_with_all = ["files", "format", "map", "guess", "dry_run", "create"])]
+    undo: Option<String>,
     #[command(flatten)]
     create: CreateOption,
     #[command(flatten)]
@@ -63,6 +68,9 @@ pub(crate) struct ImportCommand {
 /// # Errors
 /// A file could not be imported, the service does not answer or says no, or records were refused.
 pub(crate) fn run(command: &ImportCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    if let Some(import_id) = &command.undo {
+        return undo(command, import_id.clone(), surroundings);
+    }
     if command.guess {
         let format = command.format.as_deref().map(str::parse).transpose().map_err(anyhow::Error::new)?;
         let guess = |path: &PathBuf| guess::run(path, format.or_else(|| format_of(path, None).ok()), packing_of(path));
@@ -101,6 +109,22 @@ pub(crate) fn run(command: &ImportCommand, surroundings: &Surroundings) -> Resul
         (0, 0) => unshown.end(),
         (0, refused) => Err(Failure::Refused(refused)),
         (failed, _) => Err(anyhow!("{failed} of {} files could not be imported", command.files.len()).into()),
+    }
+}
+
+/// Undoes an import, as many events at a time as one request takes.
+fn undo(command: &ImportCommand, mut import_id: String, surroundings: &Surroundings) -> Result<(), Failure> {
+    let client = Client::new(&command.service, surroundings)?;
+    let mut unshown = Unshown::default();
+    loop {
+        let mut body = command.timeline.body();
+        body.insert("import_id".to_owned(), Value::String(import_id));
+        let answer = client.post(&["v1", "undo-import"], body)?;
+        unshown.after(client.show(&answer, output::status));
+        match answer.value["rest"].as_str() {
+            Some(rest) => import_id = String::from(rest),
+            None => return unshown.end(),
+        }
     }
 }
 

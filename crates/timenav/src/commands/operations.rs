@@ -37,6 +37,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     op("POST /v1/erase-events", "events erase"),
     op("GET /v1/monitor-paradox", "paradoxes"),
     op("POST /v1/import-events", "import"),
+    op("POST /v1/undo-import", "import --undo"),
     op("GET /v1/export-events", "export"),
     op("POST /v1/encrypt-data", "data encrypt"),
     op("POST /v1/decrypt-data", "data decrypt"),

@@ -33,6 +33,10 @@ pub(in crate::commands) fn counts_text(path: &Path, answer: &Value) -> String {
     if more > 0 {
         let _ = writeln!(text, "  and {more} more notes");
     }
+    if let Some(import_id) = answer["import_id"].as_str() {
+        let timeline = output::member(answer, "timeline_id");
+        let _ = writeln!(text, "  to undo: timenav import --undo {import_id} --timeline {timeline}");
+    }
     text
 }
 

@@ -27,7 +27,8 @@ fn a_mapping_is_proposed_saved_and_used() {
         (code, stdout, stderr)
     };
     let (code, stdout, stderr) = with_home(&["import", &file, "--map", &format!("@{saved}")]);
-    assert_eq!((code, stdout), (Some(0), format!("{file}: 2 imported, 0 unchanged, 0 refused\n")), "{stderr}");
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stdout.starts_with(&format!("{file}: 2 imported, 0 unchanged, 0 refused\n")), "{stdout}");
     assert_eq!(with_home(&["mapping", "list"]).1, "");
     assert_eq!(with_home(&["mapping", "save", "quakes", &saved]).0, Some(0));
     assert_eq!(with_home(&["mapping", "list"]).1, "quakes\n");

@@ -112,6 +112,8 @@ fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
         ("record_events", post("/v1/events", json!({ "time": at }))),
         ("correct_event", post("/v1/correct-event", json!({ "event": { "event_id": event_id, "time": at } }))),
         ("manipulate_event", post("/v1/manipulate-event", deed(event_id))),
+        // Nobody has imported anything, which is told to those alone who may undo it.
+        ("undo_import", post("/v1/undo-import", json!({ "import_id": "0-1-1" }))),
         // It changes back what came after the anchor, so it comes after what is about the event.
         ("return_to_anchor", post("/v1/return-to-anchor", json!({ "anchor_id": anchor_id }))),
         ("import_events", Request::post(&target("/v1/import-events", &hers)).body("application/x-ndjson", b"")),

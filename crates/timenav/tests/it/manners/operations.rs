@@ -79,6 +79,7 @@ impl Operation {
             "set_password" => json!({ "password": "correct horse battery staple" }),
             "erase_data" => json!({ "data_id": "data_none" }),
             "erase_events" => json!({ "event_ids": ["none"] }),
+            "undo_import" => json!({ "import_id": "0-1-1" }),
             "erase_reads" => json!({ "timeline_id": "main", "position": 0, "reads": [0] }),
             _ => json!({}),
         }

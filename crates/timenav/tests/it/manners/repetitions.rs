@@ -106,6 +106,12 @@ fn of_events(service: &Service, id: &str) -> Option<Vec<Case>> {
             let tag = service.send(Request::get(&at("/v1/events/corrected"))).header("etag").expect("a tag").to_owned();
             vec![Case { request: request.request.header("If-Match", &tag), ..request }]
         }
+        "undo_import" => {
+            let rows = br#"{"event_id":"imported","time":"2001-01-01T00:00:00Z"}"#;
+            let import = Request::post(&at("/v1/import-events")).body("application/x-ndjson", rows);
+            let import_id = service.send(import).expect(200)["import_id"].clone();
+            vec![Case::repeatable("/v1/undo-import", &here(json!({ "import_id": import_id })))]
+        }
         "manipulate_event" => {
             let mut cases = Vec::new();
             for (event_id, more) in [

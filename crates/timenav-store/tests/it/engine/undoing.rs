@@ -1,0 +1,142 @@
+//! Imports that are undone.
+
+use timenav_core::event::EventDraft;
+use timenav_core::ids::TimelineId;
+use timenav_core::intervention::Effect;
+use timenav_core::limits::RETURN_EVENTS_MAX;
+use timenav_core::scan::Depth;
+use timenav_engine::{Caller, Idempotency, ImportId, InterventionRequest, Refusal, UndoneImport};
+
+use super::life::{draft, found};
+use crate::house::{Home, House, told};
+use crate::sample::{digest, event_id, moment, timeline_id};
+
+/// Imports events as one batch, and returns the name of the import.
+async fn import(home: &Home<'_>, by: &Caller, on: &TimelineId, drafts: Vec<EventDraft>) -> ImportId {
+    let batch = home.engine.import_events(by, on, drafts).await.unwrap();
+    let end = batch.ledger.position + 1;
+    ImportId::new(end - batch.taken, end, batch.taken).unwrap()
+}
+
+async fn undo(home: &Home<'_>, by: &Caller, on: &TimelineId, import: ImportId) -> Result<UndoneImport, Refusal> {
+    home.engine.undo_import(by, Some(on.clone()), import, None).await
+}
+
+/// Where an import begins, where it ends, and how many events it recorded.
+fn numbers(import: ImportId) -> Vec<u64> {
+    import.to_string().split('-').map(|number| number.parse().unwrap()).collect()
+}
+
+/// The name of what two imports recorded, as if it were one.
+fn over(first: ImportId, last: ImportId) -> ImportId {
+    let (first, last) = (numbers(first), numbers(last));
+    ImportId::new(first[0], first[1].max(last[1]), first[2] + last[2]).unwrap()
+}
+
+async fn intervene(home: &Home<'_>, id: &str, effect: Effect) {
+    let action = effect.as_str().to_owned();
+    let request = InterventionRequest { event_id: event_id(id), action, effect, time: moment(0), causes: Vec::new() };
+    home.engine.manipulate_event(&home.admin, None, request, None).await.unwrap();
+}
+
+async fn is_clean(home: &Home<'_>, on: &TimelineId) {
+    let scan = home.engine.detect_tampering(&home.admin, on, Depth::Full, &mut |_| ()).await.unwrap().scan;
+    assert!(scan.findings.is_empty(), "{on}: {:?}", scan.findings);
+}
+
+#[tokio::test]
+async fn what_an_import_recorded_goes_and_what_was_changed_since_stays() {
+    let house = House::new();
+    let home = house.open().await;
+    let main = timeline_id("main");
+    home.engine.record_events(&home.admin, None, vec![draft(9, 9)], None).await.unwrap();
+    let bad = import(&home, &home.admin, &main, (1..=4).map(|event| draft(event, event.into())).collect()).await;
+    intervene(&home, "e2", Effect::Describe("somebody knew better".to_owned())).await;
+    intervene(&home, "e3", Effect::Cancel).await;
+    let undone = undo(&home, &home.admin, &main, bad).await.unwrap();
+    assert_eq!((undone.undone, undone.kept, undone.rest), (2, 1, None));
+    assert_eq!(found(&home, &main, None).await, [(2, "e2".to_owned()), (9, "e9".to_owned())]);
+    let home = home.reopen().await;
+    is_clean(&home, &main).await;
+    // The ids of what was undone are free, and the others are taken as before.
+    let again = (1..=4).map(|event| draft(event, 50 + i64::from(event))).collect();
+    let batch = home.engine.import_events(&home.admin, &main, again).await.unwrap();
+    let refused: Vec<String> = batch.refused.iter().map(|refused| refused.event_id.to_string()).collect();
+    assert_eq!((batch.taken, refused), (2, vec!["e2".to_owned(), "e3".to_owned()]));
+    // What was recorded anew is not of the first import.
+    let undone = undo(&home, &home.admin, &main, bad).await.unwrap();
+    assert_eq!((undone.undone, undone.kept), (0, 3));
+    is_clean(&home, &main).await;
+    let history = home.engine.event(&home.admin, None, &event_id("e1"), None).await.unwrap();
+    assert_eq!(history.interventions.len(), 1);
+    assert!(history.interventions[0].payload.contains(&format!(r#""import_id":"{bad}""#)));
+    home.close().await;
+}
+
+#[tokio::test]
+async fn an_import_is_told_from_what_others_recorded_meanwhile() {
+    let house = House::new();
+    let home = house.open().await;
+    let main = timeline_id("main");
+    let ada = home.user("ada", true).await;
+    let first = import(&home, &home.admin, &main, vec![draft(1, 1)]).await;
+    import(&home, &ada, &main, vec![draft(2, 2)]).await;
+    let last = import(&home, &home.admin, &main, vec![draft(3, 3)]).await;
+    let whole = over(first, last);
+    // So many were recorded there by nobody, and past the end there is nothing.
+    let size = home.size("main").await;
+    for wrong in [over(whole, first), ImportId::new(size, size + 1, 1).unwrap()] {
+        let refused = undo(&home, &home.admin, &main, wrong).await.map(|_| ());
+        assert!(matches!(refused, Err(Refusal::NotFound { what: "import", .. })), "{wrong}: {}", told(&refused));
+    }
+    // Two users have recorded one event each there, and whoever asks is neither.
+    let eve = home.user("eve", true).await;
+    let either = ImportId::new(numbers(first)[0], numbers(last)[0], 1).unwrap();
+    let refused = undo(&home, &eve, &main, either).await.map(|_| ());
+    assert!(matches!(refused, Err(Refusal::NotFound { what: "import", .. })), "{}", told(&refused));
+    // Another user may undo it as well, if it is clear which one it is.
+    let undone = undo(&home, &ada, &main, whole).await.unwrap();
+    assert_eq!((undone.undone, undone.kept), (2, 0));
+    assert_eq!(found(&home, &main, None).await, [(2, "e2".to_owned())]);
+    is_clean(&home, &main).await;
+    home.close().await;
+}
+
+#[tokio::test]
+async fn a_fork_does_not_undo_what_its_parent_imported() {
+    let house = House::new();
+    let home = house.open().await;
+    let (main, fork) = (timeline_id("main"), timeline_id("fork"));
+    let bad = import(&home, &home.admin, &main, vec![draft(1, 1)]).await;
+    home.engine.fork_timeline(&home.admin, fork.clone(), &main, None, None).await.unwrap();
+    let refused = undo(&home, &home.admin, &fork, bad).await.map(|_| ());
+    assert!(matches!(refused, Err(Refusal::NotFound { what: "import", .. })), "{}", told(&refused));
+    undo(&home, &home.admin, &main, bad).await.unwrap();
+    assert_eq!(found(&home, &fork, None).await, [(1, "e1".to_owned())]);
+    is_clean(&home, &fork).await;
+    home.close().await;
+}
+
+#[tokio::test]
+async fn a_large_import_is_undone_in_steps_and_a_repeated_step_is_answered_as_the_first() {
+    let house = House::new();
+    let home = house.open().await;
+    let main = timeline_id("main");
+    let one = |number: usize| EventDraft {
+        event_id: Some(event_id(&format!("n{number}"))),
+        ..EventDraft::at(moment(1), "it happens")
+    };
+    let drafts = (0..RETURN_EVENTS_MAX + 2).map(one).collect();
+    let bad = import(&home, &home.admin, &main, drafts).await;
+    let asked = Some(Idempotency { key: digest("undo"), fingerprint: digest("asked") });
+    let step = async || home.engine.undo_import(&home.admin, None, bad, asked).await.unwrap();
+    let (first, again) = (step().await, step().await);
+    assert_eq!((first.undone, again.undone), (RETURN_EVENTS_MAX as u64, RETURN_EVENTS_MAX as u64));
+    assert_eq!((first.replayed, again.replayed, first.rest), (false, true, again.rest));
+    assert_eq!(found(&home, &main, None).await.len(), 2);
+    let last = undo(&home, &home.admin, &main, first.rest.unwrap()).await.unwrap();
+    assert_eq!((last.undone, last.rest), (2, None));
+    assert_eq!(found(&home, &main, None).await, []);
+    is_clean(&home, &main).await;
+    home.close().await;
+}
