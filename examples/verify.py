@@ -5,11 +5,13 @@
     verify.py --proof FILE --verifier-key VKEY… [--entry FILE] [--payload FILE --salt HEX] [--read FILE]
     verify.py --head FILE --verifier-key VKEY
     verify.py FILE --verifier-key VKEY [--rotation FILE]…
+    verify.py CERTIFICATE --verifier-key VKEY
 
 The first checks a whole ledger over HTTP, and with --contents what its entries say: each payload that the API key may see
 against its leaf, and the events that monitor-events answers against those that follow. The second checks a proof file of one
 entry (§7), and with it the entry's payload, or one read that is shown of it (2§3); the third a head statement (2§4); the fourth
-a bundle (docs/bundle-format.md, b§n), with proofs of rotations of the key that is given. Those three need no network.
+a bundle (docs/bundle-format.md, b§n), with proofs of rotations of the key that is given; the fifth the answer of `GET
+/v1/certificates`: what a key with a horizon has seen (docs/horizon.md). Those four need no network.
 Written from docs/ledger-format.md ("the page"; §n is a section of it), docs/ledger-format-2.md (2§n) and C2SP tlog-tiles,
 with the standard library of Python 3.9 alone. Every read is itself recorded, so a ledger grows while it is read: what is
 checked is the ledger at the size of the checkpoint that is fetched first. Each answer says what was not checked.
@@ -813,8 +815,8 @@ def main():
         parser.error("the keys are of different ledgers: each ledger has its keys under its own name")
     if args.url and not args.timeline and not re.match("https?://", args.url):
         if len(args.verifier_key) != 1 or args.proof or args.head:
-            parser.error("a bundle needs one --verifier-key")
-        return main_of_bundle(args)
+            parser.error("a bundle, as a certificate, needs one --verifier-key")
+        return main_of_file(args)
     if args.proof or args.head:
         if args.url or args.contents or not args.verifier_key or args.proof and args.head:
             parser.error("--proof, as --head, needs --verifier-key, and no URL")
@@ -1161,6 +1163,101 @@ def main_of_bundle(args):
     not_checked("the state that follows", "whether each actor might do what an entry says", "whether what was pruned was due")
     print(f"{args.url} verifies.")
     return 0
+
+# Certificates of what a key with a horizon has seen (docs/horizon.md).
+CERTIFIED = ("key", "user", "horizon", "known-at", "range", "reads", "streams", "entries", "refusals", "gone", "latest-time",
+             "latest-position", "reads-root", "tree", "others")
+NUMBER = re.compile("0|[1-9][0-9]{0,19}", re.ASCII)
+
+def numbers(text, count):
+    found = text.split(" ")
+    need(len(found) == count and all(NUMBER.fullmatch(one) for one in found), f"{text!r} is not {count} numbers")
+    return [int(one) for one in found]
+
+def read_certificate(text):
+    """Reads the text of a certificate: its origin, and what stands behind each word."""
+    first, origin, *lines, last = text.split("\n")
+    words = [line.partition(" ")[0] for line in lines]
+    need(first == "timenav-certificate/v1" and words == list(CERTIFIED), "it is signed, but no certificate")
+    need(last == "not certified: what the reader knew before, or learned elsewhere", "its last line is another one")
+    told = {word: line.partition(" ")[2] for word, line in zip(words, lines)}
+    need(told["horizon"] in ("clock", "-"), "its horizon is not one")
+    numbers(f"{told['refusals']} {told['gone']} {told['others']}", 3)
+    return origin, told
+
+def verify_certificate(data, key):
+    """Verifies both notes, leads each read to the tree, and makes of the reads what the certificate says of them."""
+    kept = json.loads(data)
+    origin, told = read_certificate(open_note(kept["certificate"].encode(), [key], [key]))
+    need(origin == key.name, f"the certificate is of {origin!r}, the key of {key.name!r}")
+    checkpoint = open_checkpoint(kept["checkpoint"].encode(), [key])
+    tree = f"{checkpoint.size} {base64.b64encode(checkpoint.root).decode()}"
+    need(told["tree"] == tree, "the checkpoint is of another tree than the certificate")
+    first, last = numbers(told["range"], 2)
+    known_at = None if told["known-at"] == "-" else numbers(told["known-at"], 1)[0]
+    within = {**({"horizon": "clock"} if told["horizon"] == "clock" else {}), **({} if known_at is None else {"known_at": known_at})}
+    reads, streams, entries, times, seen, following = Tree(), 0, 0, [], [], first
+    for one in kept["entries"]:
+        position, leaf = one["position"], one["leaf"].encode()
+        need(isinstance(position, int) and following <= position <= last, f"entry {position!r} is out of range or out of order")
+        entry, following, index = read_entry(leaf), position + 1, -1
+        is_it = (entry["seq"], entry["timeline_id"]) == (position, origin.rpartition("/")[2])
+        need(is_it, f"entry {position} says that it is another one")
+        check_inclusion(leaf_hash(leaf), position, checkpoint, [bytes.fromhex(hash) for hash in one["hashes"]])
+        for shown in one["reads"]:
+            check_read(entry, canonical(shown))
+            read = shown["read"]
+            need(shown["index"] > index, f"entry {position} shows a read twice")
+            is_own = (read["key"], read["user"]) == (told["key"], told["user"])
+            need(is_own, f"entry {position} shows a read of another key or user")
+            if "parameters_bytes" not in read:
+                asked = json.loads(read["parameters"])
+                asked_within = {name: asked[name] for name in ("horizon", "known_at") if name in asked}
+                need(asked_within == within, f"a read of entry {position} was answered within another horizon")
+            index, streams = shown["index"], streams + read["action"].endswith("stream")
+            reads.append(leaf_hash(digest_of_read(read, bytes.fromhex(shown["salt"]))))
+            times.append(read["clock_time"])
+            if position:
+                seen.append(position - 1 if known_at is None else min(position - 1, known_at))
+        entries += index >= 0
+    found = {"reads": str(reads.size), "streams": str(streams), "entries": str(entries),
+             "latest-time": max(times, key=instant) if times and "horizon" in within else "-",
+             "latest-position": str(max(seen)) if seen else "-",
+             "reads-root": base64.b64encode(reads.root()).decode()}
+    for word, what in found.items():
+        need(told[word] == what, f"the certificate says {word} {told[word]}, and its reads say {what}")
+    return told
+
+def main_of_certificate(args, data):
+    """Checks the answer of `GET /v1/certificates`, and tells of it."""
+    key = args.verifier_key[0]
+    try:
+        need(not args.rotation, "--rotation is for bundles: give a certificate the key that signed it")
+        told = verify_certificate(data, key)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
+        print(printable(f"WRONG       {str(error)[:600]}") + f"\n{args.url} does NOT verify.")
+        return 1
+    print(f"certificate {key.name}, API key {told['key']} of {told['user']}: the signature verifies")
+    print(f"horizon     {told['horizon']}, known at {told['known-at']}")
+    print(f"reads       {told['reads']} in entries {told['range'].replace(' ', ' to ')}, all in the tree; refusals: {told['refusals']}")
+    print(f"latest      time {told['latest-time']}, position {told['latest-position']}")
+    not_checked("that no read was left out", "what the reader knew before, or learned elsewhere",
+                f"what {told['others']} other keys and sessions read", f"{told['gone']} entries or reads that are gone",
+                f"what a clock showed while it was streamed, {told['streams']} times")
+    print(f"{args.url} verifies.")
+    return 0
+
+def main_of_file(args):
+    """Checks a bundle or a certificate. A bundle's first line says that it is one."""
+    try:
+        with open(args.url, "rb") as file:
+            begin = file.read(1024)
+            if begin.lstrip().startswith(b"{") and not re.match(rb'\s*\{\s*"bundle"', begin):
+                return main_of_certificate(args, begin + file.read())
+    except OSError as error:
+        print(f"could not look: {error}", file=sys.stderr)
+        return 2
+    return main_of_bundle(args)
 
 if __name__ == "__main__":
     sys.stdout.reconfigure(errors="backslashreplace")

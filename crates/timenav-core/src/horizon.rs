@@ -32,6 +32,9 @@ pub struct VersionReach {
 }
 
 impl Horizon {
+    /// The word for a horizon that ends at what the clock shows.
+    pub const CLOCK: &'static str = "clock";
+
     /// Returns whether anything lies beyond it.
     #[must_use]
     pub const fn is_open(self) -> bool {

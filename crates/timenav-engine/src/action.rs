@@ -5,6 +5,8 @@
 use timenav_core::access::Demand;
 use timenav_core::ledger::LeafRecord;
 
+use crate::horizon::HorizonUse;
+
 /// Makes the enum, the list of all, and both ways between an action and its word of one list.
 macro_rules! actions {
     ($($(#[$doc:meta])* $name:ident = $word:literal,)+) => {
@@ -274,6 +276,53 @@ impl Action {
                 Demanded::Nothing
             }
             Self::RotateSigningKey | Self::AcceptRollback => Demanded::Service,
+        }
+    }
+
+    /// Returns how it treats a key with a horizon: such a key reads, and changes nothing.
+    pub(crate) const fn horizon(self) -> HorizonUse {
+        match self {
+            // What is read says it.
+            Self::Read | Self::Reads => HorizonUse::Honored,
+            // The service tells that it refused something.
+            Self::Attempt | Self::AttemptsCounted => HorizonUse::NothingToHide,
+            Self::CreateTimeline
+            | Self::Travel
+            | Self::PauseTime
+            | Self::ResumeTime
+            | Self::FastForward
+            | Self::Rewind
+            | Self::SetRate
+            | Self::ReturnToAnchor
+            | Self::SetAnchor
+            | Self::RecordEvent
+            | Self::CorrectEvent
+            | Self::ManipulateEvent
+            | Self::EncryptData
+            | Self::DecryptData
+            | Self::EraseData
+            | Self::EraseEvents
+            | Self::EraseReads
+            | Self::SetAccessControl
+            | Self::DetectTampering
+            | Self::CreateUser
+            | Self::DeleteUser
+            | Self::RestrictTimeTravel
+            | Self::CreateApiKey
+            | Self::RevokeApiKey
+            | Self::LogIn
+            | Self::LogOut
+            | Self::RenewSession
+            | Self::EndSession
+            | Self::SetPassword
+            | Self::RotateSigningKey
+            | Self::AcceptRollback
+            | Self::Adopt
+            | Self::HandedOver
+            | Self::EndTimeline
+            | Self::SetRetention
+            | Self::Sweep
+            | Self::AcceptHostClock => HorizonUse::Refused,
         }
     }
 

@@ -137,17 +137,18 @@ impl Engine {
         let read = Reading::AggregateEvents(counted);
         let admitted = self.let_on(caller, request.timeline, Demand::Look, read).await?;
         let look = admitted.at(request.as_of.as_ref().map(|(_, as_of)| as_of)).await?.look().await?;
-        let understood = self.understand(&look.layers, request.location).await?;
-        let query = EventQuery {
+        let understood = self.understand(&look.layers, &look.sight, request.location).await?;
+        let query = look.sight.narrow(EventQuery {
             layers: Arc::clone(&look.layers),
             patterns: understood.patterns(),
             range: request.range,
             after: None,
             items_max: usize::MAX,
             newest_first: false,
-        };
+        });
+        let filter = look.sight.filter(request.filter);
         let tally = Tally::new(request.by, self.doors().gazetteer.clone());
-        let (tally, cut) = self.fold(caller, query, (request.filter, SUMMARY_EVENTS_MAX), tally, Tally::add).await?;
+        let (tally, cut) = self.fold(caller, query, (filter, SUMMARY_EVENTS_MAX), tally, Tally::add).await?;
         let near_spellings =
             if tally.count == 0 { self.near_spellings(caller, &understood).await? } else { Vec::new() };
         let (count, without_count, is_groups_cut) = (tally.count, tally.without_count, tally.is_cut);

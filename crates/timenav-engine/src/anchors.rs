@@ -3,6 +3,7 @@
 use timenav_core::access::Demand;
 use timenav_core::anchor::{Anchor, AnchorCommand};
 use timenav_core::ids::{AnchorId, TimelineId, type_id};
+use timenav_core::limits::PAGE_ITEMS_MAX;
 use timenav_core::time::{Instant, Virtual};
 
 use crate::action::Action;
@@ -180,13 +181,20 @@ impl Engine {
         let mut found: Vec<(usize, Anchor)> = Vec::new();
         for (number, layer) in layers.iter().enumerate().skip(first) {
             // One more than the page holds tells that there is a next one.
-            let wanted = (items_max + 1).saturating_sub(found.len());
-            if wanted == 0 {
-                break;
+            let mut from = after.take();
+            while found.len() <= items_max {
+                let wanted =
+                    (items_max + 1 - found.len()).max(if look.sight.until().is_some() { PAGE_ITEMS_MAX } else { 0 });
+                let mut anchors = self.store().anchor_rows(layer.timeline, from, wanted).await?;
+                let is_all = anchors.len() < wanted;
+                anchors.retain(|anchor| anchor.position < layer.as_of);
+                from = anchors.last().map(|anchor| anchor.position);
+                let seen = anchors.into_iter().filter(|anchor| look.sight.shows_anchor(anchor));
+                found.extend(seen.map(|anchor| (number, anchor)));
+                if is_all || from.is_none() {
+                    break;
+                }
             }
-            let anchors = self.store().anchor_rows(layer.timeline, after.take(), wanted).await?;
-            let inherited = anchors.into_iter().take_while(|anchor| anchor.position < layer.as_of);
-            found.extend(inherited.map(|anchor| (number, anchor)));
         }
         let more = found.len() > items_max;
         found.truncate(items_max);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use timenav_core::access::Scope;
+use timenav_core::horizon::Horizon;
 use timenav_core::ids::{KeyId, SessionId, TimelineId, UserId};
 
 /// A user who showed a valid key, or the cookie of a session.
@@ -16,6 +17,8 @@ pub struct Caller {
     pub timeline_id: TimelineId,
     /// What the key may be used for; `None` for all that the user may do.
     pub scopes: Option<Arc<[Scope]>>,
+    /// How far the key sees. With a horizon it reads its own timeline, and changes nothing.
+    pub horizon: Horizon,
 }
 
 /// By what somebody was identified.

@@ -15,10 +15,12 @@ use crate::json::json;
 use crate::payload::{ClockRecord, EffectRecord};
 
 mod erasing;
+mod logged;
 mod retention;
 mod undoing;
 
 pub(crate) use erasing::{EventsGone, ReadsGone};
+pub(crate) use logged::{Logged, ReadLogged};
 pub use retention::LetGone;
 pub(crate) use retention::RetentionSet;
 pub(crate) use undoing::ImportUndone;
@@ -473,22 +475,5 @@ impl Change for KeyChanged {
 
     fn of(record: KeyChangedRecord) -> Option<Self> {
         Some(Self { key_id: KeyId::new(&record.key_id).ok()? })
-    }
-}
-
-/// Something was logged, or sessions or a password changed: there is nothing to tell but where that stands.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Logged {}
-
-impl Change for Logged {
-    const KIND: &'static str = "logged";
-    type Record = Self;
-
-    fn record(&self) -> Self {
-        self.clone()
-    }
-
-    fn of(record: Self) -> Option<Self> {
-        Some(record)
     }
 }

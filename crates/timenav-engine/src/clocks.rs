@@ -165,6 +165,9 @@ impl Engine {
     pub async fn read_clock(&self, caller: &Caller, timeline: Option<TimelineId>) -> Result<ClockView, Refusal> {
         // The clock as it goes after the entry, so that the answer is as fresh as can be.
         let look = self.look(caller, timeline, Demand::Look, Reading::Clock {}).await?;
+        if let Some((clock, current_time)) = look.sight.clock() {
+            return Ok(self.clock_reading(look.timeline(), clock.clone(), *current_time));
+        }
         Ok(self.view_clock(look.timeline(), look.state.head.clock.clone(), look.host))
     }
 

@@ -35,6 +35,8 @@ pub enum Code {
     TimeTravelRestricted,
     /// The scope of the key does not allow it.
     InsufficientScope,
+    /// The key has a horizon, and it lies beyond.
+    BeyondHorizon,
     /// The key does not open the record.
     WrongEncryptionKey,
     /// The operator has switched it off.
@@ -77,7 +79,7 @@ pub enum Code {
 
 impl Code {
     /// All of them, in the order of `docs/errors.md`.
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 35] = [
         Self::MissingParameter,
         Self::InvalidParameter,
         Self::UnknownParameter,
@@ -93,6 +95,7 @@ impl Code {
         Self::PermissionDenied,
         Self::TimeTravelRestricted,
         Self::InsufficientScope,
+        Self::BeyondHorizon,
         Self::WrongEncryptionKey,
         Self::FeatureDisabled,
         Self::RateLimited,
@@ -133,6 +136,7 @@ impl Code {
             Self::PermissionDenied => "permission_denied",
             Self::TimeTravelRestricted => "time_travel_restricted",
             Self::InsufficientScope => "insufficient_scope",
+            Self::BeyondHorizon => "beyond_horizon",
             Self::WrongEncryptionKey => "wrong_encryption_key",
             Self::FeatureDisabled => "feature_disabled",
             Self::RateLimited => "rate_limited",

@@ -8,6 +8,7 @@ use timenav_core::ids::{DataId, EventId};
 use crate::action::{Action, Demanded};
 use crate::changes::Change;
 use crate::draft::{Done, Draft};
+use crate::horizon::HorizonUse;
 use crate::refusal::Refusal;
 
 pub(crate) mod access;
@@ -64,6 +65,11 @@ pub(crate) trait Asking: Send + Sync + 'static {
     /// Returns whether it only asks what was answered before.
     fn is_asked_again(&self) -> bool {
         false
+    }
+
+    /// Returns how it treats a key with a horizon.
+    fn horizon(&self) -> HorizonUse {
+        self.action().horizon()
     }
 
     /// Returns how many events it carries.

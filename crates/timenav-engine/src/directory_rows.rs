@@ -93,7 +93,7 @@ fn key_row(key: &ApiKey) -> DirectoryRow<'_> {
         timeline_id: &key.timeline_id,
         label: &key.label,
         scopes: key.scopes.as_deref(),
-        horizon: Horizon::default(),
+        horizon: key.horizon,
         created_at: key.created_at,
         expires_at: key.expires_at,
     }

@@ -24,6 +24,7 @@ use crate::deciding::repeated::{Again, Told};
 use crate::directory;
 use crate::doors::{Doors, uuid};
 use crate::head::{TimelineKey, TimelineState};
+use crate::horizon::HorizonUse;
 use crate::host_clock::HostClock;
 use crate::idempotency::Idempotency;
 use crate::live::Live;
@@ -335,7 +336,8 @@ impl Engine {
         access::decide(directory::standing(&self.directory(), caller, state.as_deref()), demand)
     }
 
-    /// Lets a caller on to a timeline, or logs the attempt and refuses.
+    /// Lets a caller on to a timeline, or logs the attempt and refuses. A key with a horizon is let on by
+    /// [`Engine::admit_reading`] alone.
     pub(crate) async fn admit(
         &self,
         caller: &Caller,
@@ -343,8 +345,22 @@ impl Engine {
         demand: Demand,
         operation: &str,
     ) -> Result<Arc<TimelineState>, Refusal> {
+        self.admit_within(caller, timeline, demand, (operation, HorizonUse::Refused)).await
+    }
+
+    /// Lets a caller on to a timeline for something that treats a key with a horizon like that.
+    pub(crate) async fn admit_within(
+        &self,
+        caller: &Caller,
+        timeline: &TimelineId,
+        demand: Demand,
+        (operation, horizon): (&str, HorizonUse),
+    ) -> Result<Arc<TimelineState>, Refusal> {
         if self.check_live(caller).is_err() {
             return Err(self.refuse_ended(caller, timeline, operation).await);
+        }
+        if caller.check_horizon(timeline, horizon).is_err() {
+            return Err(self.refuse_beyond_horizon(caller, timeline, operation).await);
         }
         if let Err(refused) = self.check_standing(timeline) {
             let (operation, detail) = (operation.to_owned(), refused.to_string());

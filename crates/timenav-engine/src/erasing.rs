@@ -28,6 +28,7 @@ use crate::json::read;
 use crate::one_fact::OneFact as _;
 use crate::payload::Reading;
 use crate::refusal::Refusal;
+use crate::sight::Sight;
 use crate::store::EventQuery;
 
 /// Most events that are erased at once, counted on each timeline that may hold them: the timeline itself and its forks.
@@ -330,7 +331,7 @@ impl Engine {
         match which {
             WhichEvents::Ids(event_ids) => self.select_named(state, event_ids, size).await,
             WhichEvents::Found { location, range, .. } => {
-                let understood = self.understand(&own, location.clone()).await?;
+                let understood = self.understand(&own, &Sight::default(), location.clone()).await?;
                 let query = EventQuery {
                     layers: own,
                     patterns: understood.patterns(),

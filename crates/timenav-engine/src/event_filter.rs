@@ -6,11 +6,14 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use timenav_core::horizon::latest_instant;
 use timenav_core::limits::{
     EVENT_NAME_BYTES_MAX, FIND_ATTRIBUTE_BYTES_MAX, FIND_ATTRIBUTES_MAX, ID_BYTES_MAX, SOURCE_BYTES_MAX,
 };
+use timenav_core::time::{Instant, Virtual};
 use timenav_core::words::WordQuery;
 
+use crate::event_content::event_draft;
 use crate::json::json;
 
 /// What a caller says of the events that are meant, as it was written.
@@ -47,6 +50,8 @@ pub struct EventFilter {
     words: Option<WordQuery>,
     /// What the JSON of an event has in it, if the event passes: a quick look before the event is read.
     signs: Vec<String>,
+    /// The instant after which nothing is seen, for a key with a horizon.
+    until: Option<Instant<Virtual>>,
 }
 
 /// What of an event is looked at.
@@ -94,12 +99,30 @@ impl EventFilter {
             return Err(FilterError { field: "attribute".to_owned(), detail });
         }
         let signs = signs(&texts);
-        Ok(Self { texts, words, signs })
+        Ok(Self { texts, words, signs, until: None })
     }
 
-    /// Returns whether every event is meant.
+    /// Returns the same filter for whoever sees nothing that tells of a later instant.
+    #[must_use]
+    pub fn seen_until(&self, until: Instant<Virtual>) -> Self {
+        Self { until: Some(until), ..self.clone() }
+    }
+
+    /// Returns whether an event is not there for whoever asks, whatever they ask for. It is no more counted among those
+    /// that were looked through than one that was never recorded.
+    #[must_use]
+    pub fn hides(&self, content: &str) -> bool {
+        self.until.is_some_and(|until| tells_of_later(content, until))
+    }
+
+    /// Returns whether every event passes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
+        self.until.is_none() && self.asks_nothing()
+    }
+
+    /// Returns whether every event is meant that is not hidden.
+    pub(crate) fn asks_nothing(&self) -> bool {
         self.texts == FilterTexts::default()
     }
 
@@ -115,7 +138,7 @@ impl EventFilter {
         if self.is_empty() {
             return true;
         }
-        if !self.signs.iter().all(|sign| content.contains(sign.as_str())) {
+        if self.hides(content) || !self.signs.iter().all(|sign| content.contains(sign.as_str())) {
             return false;
         }
         let Ok(event) = serde_json::from_str::<Looked<'_>>(content) else { return false };
@@ -131,6 +154,11 @@ impl EventFilter {
         attributes.iter().all(|(key, values)| values.iter().all(|value| has(&kept, key, value)))
             && self.words.as_ref().is_none_or(|words| is_told_of(words, &event, &kept))
     }
+}
+
+/// Returns whether an event tells of something later than an instant, such as when it ends. What cannot be read may.
+pub(crate) fn tells_of_later(content: &str, until: Instant<Virtual>) -> bool {
+    event_draft(content).is_none_or(|draft| latest_instant(&draft) > until)
 }
 
 fn check(field: &str, text: Option<&str>, bytes_max: usize) -> Result<(), FilterError> {

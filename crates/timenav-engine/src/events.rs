@@ -212,7 +212,7 @@ impl Engine {
             let (layer, position) = cursor.place();
             Some((Instant::from_micros(cursor.micros)?, layer, position))
         });
-        let understood = self.understand(&look.layers, request.location).await?;
+        let understood = self.understand(&look.layers, &look.sight, request.location).await?;
         let query = EventQuery {
             layers: Arc::clone(&look.layers),
             patterns: understood.patterns(),
@@ -221,7 +221,8 @@ impl Engine {
             items_max: request.items_max,
             newest_first: request.newest_first,
         };
-        let Found { events, next, is_cut } = self.page_of(caller, query.clone(), &request.filter).await?;
+        let (query, filter) = (look.sight.narrow(query), look.sight.filter(request.filter));
+        let Found { events, next, is_cut } = self.page_of(caller, query.clone(), filter).await?;
         let next_cursor = next.map(|(time, layer, position)| {
             self.cursor(caller, &asked, look.size(), time.micros(), cursor::place(layer, position))
         });
@@ -239,14 +240,16 @@ impl Engine {
         &self,
         caller: &Caller,
         mut query: EventQuery,
-        filter: &Arc<EventFilter>,
+        filter: Arc<EventFilter>,
     ) -> Result<Found, Refusal> {
         let items_max = query.items_max;
         query.items_max += 1;
         let (mut events, searched_to) = if filter.is_empty() {
             (self.events_of(caller, query).await?, None)
         } else {
-            let search = EventSearch::new(query, Arc::clone(filter), FIND_EVENTS_READ_MAX);
+            // Where nothing is asked of events but what hides some, pages are as long as those of whoever sees all.
+            let searched_max = if filter.asks_nothing() { usize::MAX } else { FIND_EVENTS_READ_MAX };
+            let search = EventSearch::new(query, filter, searched_max);
             let found = self.search(caller, search).await?;
             (found.events, found.searched_to)
         };

@@ -5,16 +5,19 @@ use std::ops::Bound;
 use timenav_core::access::{Demand, Scope};
 use timenav_core::directory::user::UserCommand;
 use timenav_core::directory::{ApiKey, User};
+use timenav_core::horizon::Horizon;
 use timenav_core::ids::{KeyId, TimelineId, UserId, type_id};
 use timenav_core::key::is_well_formed_key;
 use timenav_core::limits::LABEL_BYTES_MAX;
 use timenav_core::time::{Instant, Wall};
 
+use crate::action::Action;
 use crate::asked::Answer;
 use crate::caller::{AuthFailure, Caller, Credential};
 use crate::changes::{KeyChanged, LedgerPosition, UserChanged};
 use crate::deciding::identity::{ChangeUser, CreateKey, RevokeKey};
 use crate::engine::Engine;
+use crate::horizon::HorizonRequest;
 use crate::idempotency::Idempotency;
 use crate::one_fact::OneFact as _;
 use crate::payload::Reading;
@@ -32,6 +35,8 @@ pub struct ApiKeyRequest {
     pub label: String,
     /// What it may be used for; `None` for all that the user may do.
     pub scopes: Option<Vec<Scope>>,
+    /// How far it is to see.
+    pub horizon: HorizonRequest,
     /// When it stops working, by the host.
     pub expires_at: Option<Instant<Wall>>,
 }
@@ -47,6 +52,8 @@ pub struct NewApiKey {
     pub user_id: UserId,
     /// The timeline it is bound to.
     pub timeline_id: TimelineId,
+    /// How far it sees.
+    pub horizon: Horizon,
     /// Where its making stands.
     pub ledger: LedgerPosition,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
@@ -71,6 +78,7 @@ impl Engine {
             credential: Credential::Key(key.key_id.clone()),
             timeline_id: key.timeline_id.clone(),
             scopes: key.scopes.clone(),
+            horizon: key.horizon,
         })
     }
 
@@ -174,15 +182,18 @@ impl Engine {
         if request.label.len() > LABEL_BYTES_MAX {
             return Err(Refusal::invalid("label", format!("a label can have at most {LABEL_BYTES_MAX} bytes")));
         }
+        let timeline_id = request.timeline_id.unwrap_or_else(TimelineId::main);
+        let horizon = self.horizon_of(caller, &timeline_id, request.horizon).await?;
         let secret = new_key_text(&*self.doors().entropy);
         let key_id = KeyId::new(&type_id("key", self.uuid())).map_err(|error| Refusal::id("key_id", error))?;
         let key = ApiKey {
             key_id,
             hash: key_digest(&secret),
             user_id: request.user_id.unwrap_or_else(|| caller.user_id.clone()),
-            timeline_id: request.timeline_id.unwrap_or_else(TimelineId::main),
+            timeline_id,
             label: request.label,
             scopes: request.scopes.map(Into::into),
+            horizon,
             created_at: self.now(),
             expires_at: request.expires_at,
             revoked_at: None,
@@ -192,8 +203,28 @@ impl Engine {
         // A key that was made earlier may have been stopped since: then the store alone knows it.
         let made = self.store().api_key(&key_id).await?;
         let made = made.ok_or_else(|| Refusal::NotFound { what: "API key", id: key_id.to_string() })?;
-        let ApiKey { user_id, timeline_id, .. } = made;
-        Ok(NewApiKey { key_id, secret: (!replayed).then_some(secret), user_id, timeline_id, ledger, replayed })
+        let ApiKey { user_id, timeline_id, horizon, .. } = made;
+        let secret = (!replayed).then_some(secret);
+        Ok(NewApiKey { key_id, secret, user_id, timeline_id, horizon, ledger, replayed })
+    }
+
+    /// Makes a horizon of what was asked for: a moment becomes a position of the ledger of the key's timeline.
+    async fn horizon_of(
+        &self,
+        caller: &Caller,
+        timeline: &TimelineId,
+        request: HorizonRequest,
+    ) -> Result<Horizon, Refusal> {
+        let HorizonRequest { until_clock, known_at } = request;
+        if timeline.is_system() && (until_clock || known_at.is_some()) {
+            let detail = "`system` has no events; give a key with a horizon a timeline of its own";
+            return Err(Refusal::invalid("timeline_id", detail));
+        }
+        let Some(known_at) = known_at else { return Ok(Horizon { until_clock, known_at: None }) };
+        // Which positions and anchors there are is told to whoever may look there.
+        let state = self.admit(caller, timeline, Demand::Look, Action::CreateApiKey.word()).await?;
+        let known_at = self.position_of(&state, &known_at).await?;
+        Ok(Horizon { until_clock, known_at: Some(known_at) })
     }
 
     /// Stops an API key.

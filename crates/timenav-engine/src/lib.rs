@@ -9,6 +9,7 @@
 
 // Doors, and what is data.
 mod json;
+mod horizon;
 mod caller;
 mod actor;
 mod entropy;
@@ -75,6 +76,7 @@ mod committer;
 mod engine;
 
 // Use cases, and how those that read go.
+mod sight;
 mod look;
 mod cursor;
 mod identity;
@@ -95,6 +97,7 @@ mod history;
 mod host_clock;
 mod diff;
 mod proofs;
+mod certificates;
 mod entries;
 mod views;
 mod paradoxes;
@@ -124,6 +127,9 @@ pub use anchors::{AnchorPage, AnchorRequest, ReturnScope, Returning};
 pub use archive::{EntryMarks, EntryRow, KeptEvent, KeptRows, Orphan, ScanSource, ServiceRows, Snapshot};
 pub use bundles::{BUNDLE_FORMAT, BUNDLE_GONE_MAX, BUNDLE_LINE_BYTES_MAX, BundleCheck, BundleExport, CheckedBundle};
 pub use caller::{AuthFailure, Caller, Credential};
+pub use certificates::{
+    CERTIFICATE_ENTRIES_READ_MAX, CERTIFICATE_READS_MAX, CertificateRequest, CertifiedEntry, SignedCertificate,
+};
 pub use changes::{LedgerPosition, LetGone};
 pub use clocks::{ClockChange, ClockChanges, ClockStep, ClockStream, ClockView, KEPT_CHANGES_MAX};
 pub use code::Code;
@@ -152,6 +158,7 @@ pub use facts::{Asker, Facts, Wanted};
 pub use gazetteer::{Gazetteer, KnownPlace};
 pub use head::{EndedTimeline, Fork, Head, Layer, Origin, TimelineKey, TimelineState};
 pub use history::{CorrectedEvent, EventHistory, IntervenedEvent, InterventionRequest, ToldIntervention};
+pub use horizon::{HorizonRequest, HorizonUse};
 pub use host_clock::HostClockDoubt;
 pub use idempotency::Idempotency;
 pub use identity::{ApiKeyRequest, NewApiKey};

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use timenav_core::directory::ApiKey;
 use timenav_core::directory::session::HOST_CLOCK_TOLERANCE;
 use timenav_core::directory::user::UserCommand;
+use timenav_core::horizon::Horizon;
 use timenav_core::ids::{KeyId, TimelineId, UserId, type_id};
 use timenav_core::ledger::{CheckpointError, HeadError};
 use timenav_core::limits::FORK_DEPTH_MAX;
@@ -273,6 +274,7 @@ pub(crate) async fn bootstrap(
         timeline_id: main.clone(),
         label: "made on the first start".to_owned(),
         scopes: None,
+        horizon: Horizon::default(),
         created_at: doors.clock.now(),
         expires_at: None,
         revoked_at: None,

@@ -315,7 +315,7 @@ impl Engine {
         let _turn = self.long_work().turn_to_search(caller).await;
         let look = admitted.at(as_of.map(|(_, as_of)| as_of)).await?.look().await?;
         let clock_at = look.state.head.clock.now(look.host);
-        let found = self.event_called(&look.layers, significant_event).await?;
+        let found = self.event_called(&look.layers, &look.sight, significant_event).await?;
         let (found, is_cut_off) = match found {
             Some(found) => (Some(found), false),
             None => self.event_described(caller, &look.layers, significant_event).await?,

@@ -23,7 +23,9 @@ pub(crate) use clock::{AnchorSet, ClockChanged, ClockRecord, ClockTold, clock_in
 pub(crate) use data::{DataDecrypted, DataEncrypted, DataErased, ScanAsked};
 pub(crate) use events::{Corrected, EffectRecord, Intervened};
 pub(crate) use happened::{entry_of, happened_in};
-pub(crate) use reads::{EventsCounted, EventsExported, EventsFound, EventsWatched, NEWEST, Reading, demanded};
+pub(crate) use reads::{
+    EventsCounted, EventsExported, EventsFound, EventsWatched, NEWEST, Reading, demanded, horizon_of,
+};
 pub(crate) use service::{HostClockAccepted, RollbackAccepted, SigningKeyRotated};
 pub(crate) use sessions::{LoggedIn, PasswordSet, SessionRenewed, SessionsEnded};
 pub(crate) use timeline::{ForkRecord, PermissionsRecord, PermissionsTold, TimelineCreated};

@@ -8,7 +8,8 @@ use timenav_core::ids::{DataId, IdError, TimelineId};
 use timenav_core::limits::{ANCHORS_PER_TIMELINE_MAX, KEYS_PER_USER_MAX};
 use timenav_core::time::{Instant, Wall};
 
-use crate::caller::AuthFailure;
+use crate::caller::{AuthFailure, Caller};
+use crate::horizon::HorizonUse;
 use crate::store_error::StoreError;
 
 /// Why a use case did not happen. Nothing was changed, except that a denial is in the ledger.
@@ -20,6 +21,15 @@ pub enum Refusal {
     /// What the caller showed is no longer good: the key was stopped or has expired, or the session has ended.
     #[error(transparent)]
     Unidentified(#[from] AuthFailure),
+    /// The key has a horizon, and what it asks for lies beyond.
+    #[error(
+        "this key has a horizon: on `{timeline_id}` it can use `clock`, `clock/stream`, `monitor-events`, \
+         `scan-events`, `aggregate-events`, `export-events`, `anchors` and `events/{{event_id}}`, and nothing else"
+    )]
+    BeyondHorizon {
+        /// The timeline that the key is bound to.
+        timeline_id: String,
+    },
     /// The clock says no.
     #[error(transparent)]
     Clock(#[from] ClockRefusal),
@@ -208,6 +218,15 @@ impl Refusal {
         }
     }
 
+    /// Names the field that the caller gave the value in.
+    #[must_use]
+    pub(crate) fn of_field(self, field: &str) -> Self {
+        match self {
+            Self::Invalid { detail, .. } => Self::invalid(field, detail),
+            other => other,
+        }
+    }
+
     /// Returns the refusal of a field's value.
     #[must_use]
     pub fn invalid(field: &str, detail: impl Into<String>) -> Self {
@@ -252,6 +271,28 @@ impl From<StoreError> for Refusal {
             StoreError::Moved(_) | StoreError::Unavailable(_) => Self::Unavailable(error.to_string()),
             StoreError::Damaged(detail) => Self::Damaged(detail),
         }
+    }
+}
+
+impl Caller {
+    /// Asks whether the caller's horizon allows something on a timeline. A key with a horizon reads its own timeline alone.
+    ///
+    /// # Errors
+    /// It does not. Which other timelines there are is not told.
+    pub(crate) fn check_horizon(&self, timeline: &TimelineId, horizon: HorizonUse) -> Result<(), Refusal> {
+        if self.horizon.is_open() {
+            return Ok(());
+        }
+        match horizon {
+            HorizonUse::Honored if self.timeline_id == *timeline => Ok(()),
+            HorizonUse::NothingToHide => Ok(()),
+            HorizonUse::Honored | HorizonUse::Refused => Err(self.beyond_horizon()),
+        }
+    }
+
+    /// Returns the refusal of what lies beyond the caller's horizon.
+    pub(crate) fn beyond_horizon(&self) -> Refusal {
+        Refusal::BeyondHorizon { timeline_id: self.timeline_id.to_string() }
     }
 }
 

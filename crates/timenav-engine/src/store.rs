@@ -171,9 +171,9 @@ pub struct EventQuery {
 pub struct EventsPassing {
     /// The events, in the order that was asked for.
     pub events: Vec<StoredEvent>,
-    /// How many events were looked through.
+    /// How many events were looked through that the filter does not hide.
     pub searched: usize,
-    /// Time, layer and position of the last event that was looked at, where there may be more after it.
+    /// Time, layer and position of the last event that was looked at, hidden or not, where there may be more after it.
     pub searched_to: Option<EventPlace>,
 }
 
@@ -265,7 +265,8 @@ pub trait Store: ScanSource + Upkeep {
     async fn events(&self, query: EventQuery) -> Result<Vec<StoredEvent>, StoreError>;
 
     /// Returns those of the events that [`Store::events`] would that pass a filter. Looks through so many at most, and
-    /// stops where as many pass as are asked for.
+    /// stops where as many pass as are asked for. Events that the filter hides do not count, and many of them are an end
+    /// too, so that none of them is looked at in vain for long.
     async fn events_passing(
         &self,
         query: EventQuery,

@@ -7,6 +7,7 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use timenav_engine::Engine;
 
 use crate::body::Rooms;
+use crate::horizon::Horizons;
 use crate::metrics::Metrics;
 use crate::operations::operations;
 use crate::rate::Rates;
@@ -20,9 +21,14 @@ use crate::{auth, console, finish, host, service};
 
 /// Returns the whole service, ready to be served.
 pub fn router(engine: Engine, options: HttpOptions) -> Router {
+    let operations = operations();
+    let treated = operations
+        .iter()
+        .flat_map(|route| route.paths().into_iter().map(|path| (route.method.clone(), path, route.horizon)));
     let app = App {
         rates: Arc::new(Rates::new(&engine, options.requests_per_minute)),
         refusals: Arc::new(Refusals::new(engine.clone(), options.closing.clone())),
+        horizons: Arc::new(Horizons::new(treated)),
         rooms: Arc::new(Rooms::new()),
         requests: Shares::new(usize::MAX, REQUESTS_AT_ONCE_PER_USER_MAX),
         imports: Shares::new(IMPORTS_RUNNING_MAX, IMPORTS_PER_USER_MAX),
@@ -34,7 +40,7 @@ pub fn router(engine: Engine, options: HttpOptions) -> Router {
         metrics: Arc::new(Metrics::new()),
     };
     let (mut for_callers, mut for_anybody) = (Router::new(), Router::new());
-    for route in operations() {
+    for route in operations {
         for path in route.paths() {
             let router = if route.open { &mut for_anybody } else { &mut for_callers };
             *router = std::mem::take(router).route(&path, route.method_router());

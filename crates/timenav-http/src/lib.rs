@@ -14,6 +14,7 @@ mod compression;
 mod console;
 mod entity_tag;
 mod finish;
+mod horizon;
 mod host;
 mod idempotency;
 mod metrics;

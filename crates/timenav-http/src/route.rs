@@ -8,6 +8,7 @@ use axum::handler::Handler;
 use axum::middleware::{Next, from_fn};
 use axum::routing::{MethodRouter, delete, get, post};
 use http::Method;
+use timenav_engine::HorizonUse;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
@@ -128,6 +129,8 @@ pub(crate) struct Route {
     pub(crate) takes: Takes,
     pub(crate) gives: Gives,
     pub(crate) status: u16,
+    /// How it treats a key with a horizon.
+    pub(crate) horizon: HorizonUse,
     /// The forms that parameters may have, if not all go with each other.
     pub(crate) forms: Vec<Form>,
     /// Fields of the request's head that are heeded, besides those that every operation heeds.
@@ -151,7 +154,7 @@ pub(crate) struct Route {
 
 impl Route {
     fn new(
-        method: Method,
+        (method, horizon): (Method, HorizonUse),
         path: &'static str,
         id: &'static str,
         summary: &'static str,
@@ -167,6 +170,7 @@ impl Route {
             takes: Takes::Nothing,
             gives: Gives::Json(WireType::of::<crate::answer::StatusBody>()),
             status: 200,
+            horizon,
             forms: Vec::new(),
             heeds: Vec::new(),
             refusals: Vec::new(),
@@ -180,31 +184,44 @@ impl Route {
         }
     }
 
-    /// An operation that only looks. `QUERY` is served by the same handler.
-    pub(crate) fn lookup<H, T>(path: &'static str, id: &'static str, summary: &'static str, handler: H) -> Self
+    /// An operation that only looks. `QUERY` is served by the same handler. Who adds one says what a key with a horizon is
+    /// answered.
+    pub(crate) fn lookup<H, T>(
+        path: &'static str,
+        id: &'static str,
+        summary: &'static str,
+        handler: H,
+        horizon: HorizonUse,
+    ) -> Self
     where
         H: Handler<T, App>,
         T: 'static,
     {
-        Self::new(Method::GET, path, id, summary, compressed(get(handler)))
+        Self::new((Method::GET, horizon), path, id, summary, compressed(get(handler)))
     }
 
-    /// An operation that changes something.
+    /// An operation that changes something, which no key with a horizon does.
     pub(crate) fn change<H, T>(path: &'static str, id: &'static str, summary: &'static str, handler: H) -> Self
     where
         H: Handler<T, App>,
         T: 'static,
     {
-        Self::new(Method::POST, path, id, summary, post(handler))
+        Self::new((Method::POST, HorizonUse::Refused), path, id, summary, post(handler))
     }
 
-    /// An operation that takes something away.
+    /// An operation that takes something away, which no key with a horizon does.
     pub(crate) fn removal<H, T>(path: &'static str, id: &'static str, summary: &'static str, handler: H) -> Self
     where
         H: Handler<T, App>,
         T: 'static,
     {
-        Self::new(Method::DELETE, path, id, summary, delete(handler))
+        Self::new((Method::DELETE, HorizonUse::Refused), path, id, summary, delete(handler))
+    }
+
+    /// Says that it only looks, although it is asked for by POST, and what a key with a horizon is answered.
+    pub(crate) const fn looks(mut self, horizon: HorizonUse) -> Self {
+        self.horizon = horizon;
+        self
     }
 
     pub(crate) fn takes<T: ToSchema>(mut self) -> Self {

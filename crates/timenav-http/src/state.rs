@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::body::Rooms;
 use crate::connections::ConnectionCounts;
+use crate::horizon::Horizons;
 use crate::metrics::Metrics;
 use crate::rate::Rates;
 use crate::refusals::Refusals;
@@ -56,6 +57,8 @@ pub(crate) struct App {
     pub(crate) unavailable: Arc<Seldom>,
     pub(crate) refusals: Arc<Refusals>,
     pub(crate) rooms: Arc<Rooms>,
+    /// What a key with a horizon may ask for.
+    pub(crate) horizons: Arc<Horizons>,
     /// Requests that are being answered.
     pub(crate) requests: Arc<Shares<UserId>>,
     /// Files that are being imported.

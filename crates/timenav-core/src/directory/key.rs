@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{Directory, DirectoryRefusal, Happened, Times};
 use crate::access::Scope;
+use crate::horizon::Horizon;
 use crate::ids::{KeyId, TimelineId, UserId};
 use crate::limits::KEYS_PER_USER_MAX;
 use crate::time::{Instant, Wall};
@@ -23,6 +24,8 @@ pub struct ApiKey {
     pub label: String,
     /// What it may be used for; `None` for all that the user may do.
     pub scopes: Option<Arc<[Scope]>>,
+    /// How far it sees. One with a horizon reads its own timeline, and changes nothing.
+    pub horizon: Horizon,
     /// When it was made, by the host.
     pub created_at: Instant<Wall>,
     /// When it stops working, by the host.

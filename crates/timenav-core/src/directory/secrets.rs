@@ -148,6 +148,7 @@ mod tests {
             timeline_id: crate::ids::TimelineId::new("main").unwrap(),
             label: String::new(),
             scopes: None,
+            horizon: crate::horizon::Horizon::default(),
             created_at: Instant::EPOCH,
             expires_at: None,
             revoked_at: None,

@@ -33,6 +33,7 @@ fn key_of(name: &str, number: u8, expires_at: Option<Instant<Wall>>) -> ApiKey {
         timeline_id: TimelineId::main(),
         label: String::new(),
         scopes: None,
+        horizon: crate::horizon::Horizon::default(),
         created_at: host(0),
         expires_at,
         revoked_at: None,

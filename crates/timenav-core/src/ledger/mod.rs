@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 
 mod adoption;
 mod canonical;
+mod certificate;
 mod checkpoint;
 mod directory;
 mod ending;
@@ -35,6 +36,7 @@ mod tests;
 
 pub use adoption::{ADOPT_ACTION, ADOPT_AHEAD_SECONDS_MAX, AdoptRefusal, Adopted, AdoptedLayer, decide_adoption};
 pub use canonical::Malformed;
+pub use certificate::{Certificate, CertificateCheck, CertificateError, CertifiedReads};
 pub use checkpoint::{Checkpoint, CheckpointError, origin};
 pub use directory::{DIRECTORY_BUCKETS, DirectoryRow, DirectoryTree, RowName};
 pub use ending::{END_TIMELINE_ACTION, HANDED_OVER_ACTION, HandedOver, TimelineEnded};

@@ -14,6 +14,7 @@ use crate::deciding::Deciding;
 use crate::deciding::logged::{LogRead, LogScan};
 use crate::deciding::timelines::CreateTimeline;
 use crate::entropy::Entropy;
+use crate::horizon::HorizonUse;
 use crate::outside::{KeptOutside, Outside, OutsideError};
 use crate::spool::Spool;
 use crate::wall_clock::WallClock;
@@ -155,7 +156,8 @@ fn a_group_is_decided_again_on_other_heads() {
 
 fn reading(timeline: &TimelineId, parameters: &str) -> Submission {
     let parameters = parameters.to_owned();
-    submission(timeline, LogRead { demands: &[], operation: "clock", parameters, is_answered: false }).0
+    let horizon = HorizonUse::Honored;
+    submission(timeline, LogRead { demands: &[], operation: "clock", parameters, horizon, is_answered: false }).0
 }
 
 /// Returns the action of each entry that a step writes, and how many reads it tells of.

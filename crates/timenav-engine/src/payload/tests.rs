@@ -8,6 +8,7 @@ use timenav_core::anchor::Anchor;
 use timenav_core::clock::{Clock, ClockState, Moment, Rate};
 use timenav_core::directory::{ApiKey, KeptPassword, Session, User};
 use timenav_core::event::{Assertion, Cause, CauseKind, EventDraft, EventKind, Precision};
+use timenav_core::horizon::Horizon;
 use timenav_core::ids::{AnchorId, EventId, KeyId, SessionId, TimelineId, UserId};
 use timenav_core::intervention::Effect;
 use timenav_core::ledger::{Adopted, HandedOver, Hash, LetGoClass, PositionRuns, Retention, Sweep, TimelineEnded};
@@ -78,6 +79,7 @@ fn api_key(scopes: Option<&[Scope]>, expires_at: Option<Instant<Wall>>) -> ApiKe
         timeline_id: TimelineId::new("main").unwrap(),
         label: "laptop \\ 1".to_owned(),
         scopes: scopes.map(Into::into),
+        horizon: Horizon::default(),
         created_at: at(1),
         expires_at,
         revoked_at: None,
@@ -255,6 +257,7 @@ fn of_users() -> Vec<(Action, String)> {
         created_at: at(1),
     };
     let (plain, full) = (api_key(None, None), api_key(Some(&[Scope::ALL[0], Scope::ALL[1]]), Some(at(9))));
+    let blind = ApiKey { horizon: Horizon { until_clock: true, known_at: Some(7) }, ..api_key(None, None) };
     let ended = ["session_2", "session_3"].map(|id| SessionId::new(id).unwrap());
     vec![
         (Action::CreateUser, json(&UserRecord::of(&user))),
@@ -262,6 +265,7 @@ fn of_users() -> Vec<(Action, String)> {
         (Action::RestrictTimeTravel, json(&UserRecord::of(&user))),
         (Action::CreateApiKey, json(&KeyRecord::of(&plain))),
         (Action::CreateApiKey, json(&KeyRecord::of(&full))),
+        (Action::CreateApiKey, json(&KeyRecord::of(&blind))),
         (Action::RevokeApiKey, json(&KeyRecord::of(&plain))),
         (Action::LogIn, json(&LoggedIn::of(&session("session_1"), &[], None))),
         (Action::LogIn, json(&LoggedIn::of(&session("session_1"), &ended, Some(&password())))),

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use timenav_core::access::{RestrictionLevel, Scope};
 use timenav_core::directory::{ApiKey, User};
+use timenav_core::horizon::Horizon;
 use timenav_core::ids::{KeyId, TimelineId, UserId};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
@@ -53,6 +54,12 @@ pub(crate) struct KeyRecord {
     label: String,
     scopes: Option<Vec<String>>,
     expires_at: Option<String>,
+    /// `clock`, or absent: no payload of a key without a horizon has either member.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    horizon: Option<String>,
+    /// A position of the ledger of the key's timeline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    known_at: Option<u64>,
 }
 
 impl KeyRecord {
@@ -66,6 +73,8 @@ impl KeyRecord {
             label: key.label.clone(),
             scopes: key.scopes.as_deref().map(words),
             expires_at: key.expires_at.map(|at| at.to_string()),
+            horizon: key.horizon.until_clock.then(|| Horizon::CLOCK.to_owned()),
+            known_at: key.horizon.known_at,
         }
     }
 
@@ -80,6 +89,11 @@ impl KeyRecord {
             None => None,
             Some(text) => Some(parse_timestamp(text).ok()?),
         };
+        let until_clock = match self.horizon.as_deref() {
+            None => false,
+            Some(Horizon::CLOCK) => true,
+            Some(_) => return None,
+        };
         Some(ApiKey {
             key_id: self.key_id()?,
             hash: digest(&self.key_sha256)?,
@@ -87,6 +101,7 @@ impl KeyRecord {
             timeline_id: TimelineId::new(&self.timeline_id).ok()?,
             label: self.label,
             scopes,
+            horizon: Horizon { until_clock, known_at: self.known_at },
             created_at,
             expires_at,
             revoked_at: None,

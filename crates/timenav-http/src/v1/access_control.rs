@@ -10,7 +10,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::limits::PERMISSION_USERS_MAX;
-use timenav_engine::PermissionsChange;
+use timenav_engine::{HorizonUse, PermissionsChange};
 use utoipa::ToSchema;
 
 use super::timelines::PermissionsBody;
@@ -39,11 +39,17 @@ pub(crate) fn routes() -> Vec<Route> {
         .heeds_if_match("Only if the permissions still have this tag")
         .tagged()
         .tag(TAG),
-        Route::lookup("/access-control", "access_control", "Reads the permissions of a timeline", access_control)
-            .takes::<AccessControlReadRequest>()
-            .gives::<AccessControlBody>()
-            .tagged()
-            .tag(TAG),
+        Route::lookup(
+            "/access-control",
+            "access_control",
+            "Reads the permissions of a timeline",
+            access_control,
+            HorizonUse::Refused,
+        )
+        .takes::<AccessControlReadRequest>()
+        .gives::<AccessControlBody>()
+        .tagged()
+        .tag(TAG),
     ]
 }
 

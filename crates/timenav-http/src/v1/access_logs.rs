@@ -5,7 +5,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::time::{TimeRange, Wall};
-use timenav_engine::{AccessLogs, LogEntry, LogOrder};
+use timenav_engine::{AccessLogs, HorizonUse, LogEntry, LogOrder};
 use utoipa::ToSchema;
 
 use crate::auth::Authenticated;
@@ -17,10 +17,16 @@ use crate::wire::{self, ActionName, Text, items_max};
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::lookup("/access-logs", "access_logs", "Reads the access log of a timeline", access_logs)
-            .takes::<AccessLogsRequest>()
-            .gives::<AccessLogsBody>()
-            .tag("access"),
+        Route::lookup(
+            "/access-logs",
+            "access_logs",
+            "Reads the access log of a timeline",
+            access_logs,
+            HorizonUse::Refused,
+        )
+        .takes::<AccessLogsRequest>()
+        .gives::<AccessLogsBody>()
+        .tag("access"),
     ]
 }
 

@@ -8,7 +8,7 @@ use timenav_core::ids::TimelineId;
 use timenav_core::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{Bucket, TimeRange, Virtual, parse_duration};
-use timenav_engine::{AggregateEvents, AggregatedEvents, EventGroup, GroupBy, GroupKey};
+use timenav_engine::{AggregateEvents, AggregatedEvents, EventGroup, GroupBy, GroupKey, HorizonUse};
 use utoipa::ToSchema;
 
 use super::filter::{self, Attributes, attributes_schema};
@@ -31,7 +31,7 @@ const RESOLUTION: std::ops::RangeInclusive<f64> = 0.001..=90.0;
 pub(crate) fn routes() -> Vec<Route> {
     let summary = "Counts events by time, cell, actor, source or attribute";
     vec![
-        Route::lookup("/aggregate-events", "aggregate_events", summary, aggregate_events)
+        Route::lookup("/aggregate-events", "aggregate_events", summary, aggregate_events, HorizonUse::Honored)
             .takes::<AggregateRequest>()
             .gives::<AggregatedBody>()
             .tag("events"),

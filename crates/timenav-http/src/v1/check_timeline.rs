@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::limits::{DESCRIPTION_BYTES_MAX, DESCRIPTIONS_SEARCHED_MAX};
 use timenav_core::paradox::{Ancestor, Standing};
-use timenav_engine::{EventHistory, TimelineCheck};
+use timenav_engine::{EventHistory, HorizonUse, TimelineCheck};
 use utoipa::ToSchema;
 
 use super::event_history::{EventReadBody, InterventionBody};
@@ -24,10 +24,16 @@ use crate::wire::{self, MomentText, Text};
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::lookup("/check-timeline", "check_timeline", "Checks whether an event occurs", check_timeline)
-            .takes::<CheckRequest>()
-            .gives::<CheckBody>()
-            .tag("paradoxes"),
+        Route::lookup(
+            "/check-timeline",
+            "check_timeline",
+            "Checks whether an event occurs",
+            check_timeline,
+            HorizonUse::Refused,
+        )
+        .takes::<CheckRequest>()
+        .gives::<CheckBody>()
+        .tag("paradoxes"),
     ]
 }
 

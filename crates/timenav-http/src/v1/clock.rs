@@ -11,7 +11,7 @@ use timenav_core::clock::{ClockCommand, Rate};
 use timenav_core::ids::TimelineId;
 use timenav_core::limits::{RATE_MICROS_MAX, RATE_MICROS_MIN};
 use timenav_core::time::{Duration, Instant, Virtual};
-use timenav_engine::ClockChange;
+use timenav_engine::{ClockChange, HorizonUse};
 use utoipa::ToSchema;
 
 use super::parameters::timeline;
@@ -57,16 +57,24 @@ pub(crate) fn routes() -> Vec<Route> {
             .takes::<RateRequest>()
             .gives::<ClockBody>()
             .heeds_if_match(GENERATION),
-        Route::lookup("/clock", "clock", "Reads the clock", clock).takes::<ClockRequest>().gives::<ClockBody>(),
-        Route::lookup("/clock/stream", "clock_stream", "Watches the clock: one message for each change", stream::watch)
+        Route::lookup("/clock", "clock", "Reads the clock", clock, HorizonUse::Honored)
             .takes::<ClockRequest>()
-            .streams::<ClockBody>(Messages {
-                names: &["clock", "reset"],
-                id: "^[0-9]+$",
-                what: "One message for each change; the id is the generation",
-                may_be_silent: false,
-            })
-            .heeds("Last-Event-ID", "The id of the last message received: later ones are sent first", "message-id"),
+            .gives::<ClockBody>(),
+        Route::lookup(
+            "/clock/stream",
+            "clock_stream",
+            "Watches the clock: one message for each change",
+            stream::watch,
+            HorizonUse::Honored,
+        )
+        .takes::<ClockRequest>()
+        .streams::<ClockBody>(Messages {
+            names: &["clock", "reset"],
+            id: "^[0-9]+$",
+            what: "One message for each change; the id is the generation",
+            may_be_silent: false,
+        })
+        .heeds("Last-Event-ID", "The id of the last message received: later ones are sent first", "message-id"),
     ]
     .into_iter()
     .map(|route| route.tag(TAG))

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
-use timenav_engine::{EntriesRequest, EntryContents, EntryPage, LedgerEntry};
+use timenav_engine::{EntriesRequest, EntryContents, EntryPage, HorizonUse, LedgerEntry};
 use utoipa::ToSchema;
 
 use super::parameters::named;
@@ -23,6 +23,7 @@ pub(crate) fn routes() -> Vec<Route> {
             "entries",
             "Reads ledger entries with their salts and payloads",
             entries,
+            HorizonUse::Refused,
         )
         .takes::<EntriesParameters>()
         .gives::<EntriesBody>()

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::paradox::{Jumped, Kind, Paradox, Settings, Step, Uncertain, Witness};
 use timenav_core::time::{Duration, Instant, TimeRange, Virtual, Zone};
-use timenav_engine::{MonitorParadox, ParadoxPage};
+use timenav_engine::{HorizonUse, MonitorParadox, ParadoxPage};
 use utoipa::ToSchema;
 
 use super::parameters::timeline;
@@ -25,10 +25,16 @@ const SPEED_KMH_MAX: f64 = 1_100_000_000.0;
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::lookup("/monitor-paradox", "monitor_paradox", "Lists the paradoxes of a timeline", monitor_paradox)
-            .takes::<ParadoxRequest>()
-            .gives::<ParadoxesBody>()
-            .tag("paradoxes"),
+        Route::lookup(
+            "/monitor-paradox",
+            "monitor_paradox",
+            "Lists the paradoxes of a timeline",
+            monitor_paradox,
+            HorizonUse::Refused,
+        )
+        .takes::<ParadoxRequest>()
+        .gives::<ParadoxesBody>()
+        .tag("paradoxes"),
     ]
 }
 

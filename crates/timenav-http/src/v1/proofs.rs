@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, header};
 use serde::{Deserialize, Serialize};
 use timenav_core::ledger::{Hash, TlogProof};
-use timenav_engine::{ConsistencyProof, InclusionProof, SignedCheckpoint, SignedHead};
+use timenav_engine::{ConsistencyProof, HorizonUse, InclusionProof, SignedCheckpoint, SignedHead};
 use utoipa::ToSchema;
 
 use super::parameters::{NoParameters, named};
@@ -33,6 +33,7 @@ pub(crate) fn routes() -> Vec<Route> {
             "checkpoint",
             "Returns the latest signed checkpoint",
             checkpoint,
+            HorizonUse::Refused,
         )
         .takes::<NoParameters>()
         .gives_text::<CheckpointBody>("A signed note")
@@ -43,6 +44,7 @@ pub(crate) fn routes() -> Vec<Route> {
             "head_statement",
             "Returns the latest head statement",
             head_statement,
+            HorizonUse::Refused,
         )
         .takes::<NoParameters>()
         .gives_text::<HeadStatementBody>("The statement, an empty line, and its signature")
@@ -53,6 +55,7 @@ pub(crate) fn routes() -> Vec<Route> {
             "proof",
             "Proves that an entry is in the ledger, or that the ledger only grew",
             proof,
+            HorizonUse::Refused,
         )
         .takes::<ProofRequest>()
         .form(Form::default().with("position").without("from"))

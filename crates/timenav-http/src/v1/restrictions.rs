@@ -5,6 +5,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::access::RestrictionLevel;
 use timenav_core::ids::UserId;
+use timenav_engine::HorizonUse;
 use utoipa::ToSchema;
 
 use super::parameters::NoParameters;
@@ -30,10 +31,16 @@ pub(crate) fn routes() -> Vec<Route> {
         .takes::<RestrictRequest>()
         .gives::<RestrictedBody>()
         .tag(TAG),
-        Route::lookup("/restrictions", "restrictions", "Lists users whose time travel is restricted", restrictions)
-            .takes::<NoParameters>()
-            .gives::<RestrictionsBody>()
-            .tag(TAG),
+        Route::lookup(
+            "/restrictions",
+            "restrictions",
+            "Lists users whose time travel is restricted",
+            restrictions,
+            HorizonUse::Refused,
+        )
+        .takes::<NoParameters>()
+        .gives::<RestrictionsBody>()
+        .tag(TAG),
     ]
 }
 

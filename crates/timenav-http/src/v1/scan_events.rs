@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use timenav_core::ids::TimelineId;
 use timenav_core::time::{TimeRange, Virtual};
-use timenav_engine::{EventMarks, EventSummary, MonitorEvents, StoredEvent};
+use timenav_engine::{EventMarks, EventSummary, HorizonUse, MonitorEvents, StoredEvent};
 use utoipa::ToSchema;
 
 use super::events::EventBody;
@@ -32,6 +32,7 @@ pub(crate) fn routes() -> Vec<Route> {
         )
         .takes::<ScanEventsRequest>()
         .gives::<ScannedBody>()
+        .looks(HorizonUse::Honored)
         .anew()
         .compressed()
         .tag("events"),

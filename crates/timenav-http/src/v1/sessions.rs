@@ -9,7 +9,7 @@ use http::{HeaderName, HeaderValue, header};
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{SessionId, UserId};
 use timenav_core::password::Password;
-use timenav_engine::{AuthFailure, Caller, Code, Refusal, SessionView};
+use timenav_engine::{AuthFailure, Caller, Code, HorizonUse, Refusal, SessionView};
 use utoipa::ToSchema;
 
 use super::parameters::NoParameters;
@@ -31,11 +31,17 @@ const TAG: &str = "sessions";
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::lookup("/session", "session", "Returns the caller and their session", session)
-            .takes::<NoParameters>()
-            .gives::<SessionBody>()
-            .open()
-            .tag(TAG),
+        Route::lookup(
+            "/session",
+            "session",
+            "Returns the caller and their session",
+            session,
+            HorizonUse::NothingToHide,
+        )
+        .takes::<NoParameters>()
+        .gives::<SessionBody>()
+        .open()
+        .tag(TAG),
         Route::change("/log-in", "log_in", "Starts a session and sets its cookie", log_in)
             .takes::<LogInRequest>()
             .gives::<SessionBody>()
@@ -60,7 +66,7 @@ pub(crate) fn routes() -> Vec<Route> {
         .gives::<PasswordSetBody>()
         .anew()
         .tag(TAG),
-        Route::lookup("/sessions", "sessions", "Lists the sessions of a user", sessions)
+        Route::lookup("/sessions", "sessions", "Lists the sessions of a user", sessions, HorizonUse::Refused)
             .takes::<SessionsRequest>()
             .gives::<SessionsBody>()
             .tag(TAG),

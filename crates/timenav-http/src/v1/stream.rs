@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use timenav_core::ids::TimelineId;
 use timenav_core::time::Duration;
-use timenav_engine::{News, Seen, Told, Topic, WatchLedger, WatchedParadoxes};
+use timenav_engine::{HorizonUse, News, Seen, Told, Topic, WatchLedger, WatchedParadoxes};
 use utoipa::ToSchema;
 
 use super::clock::ClockBody;
@@ -39,6 +39,7 @@ pub(crate) fn routes() -> Vec<Route> {
             "stream",
             "Watches a timeline: one message for each change in the chosen topics",
             watch,
+            HorizonUse::Refused,
         )
         .takes::<StreamRequest>()
         .streams::<StreamBody>(Messages {

@@ -9,7 +9,7 @@ use timenav_core::access::{Permissions, Role};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::limits::{EXPIRES_IN_DAYS_MAX, EXPIRES_IN_SECONDS_MIN};
 use timenav_core::time::{Duration, Span};
-use timenav_engine::{MadeTimeline, NewTimeline, TimelineView};
+use timenav_engine::{HorizonUse, MadeTimeline, NewTimeline, TimelineView};
 use utoipa::ToSchema;
 
 use super::clock::ClockBody;
@@ -41,12 +41,18 @@ pub(crate) fn routes() -> Vec<Route> {
         .created()
         .bare()
         .tag(TAG),
-        Route::lookup("/timelines", "timelines", "Lists the timelines that the caller can read", timelines)
-            .takes::<TimelinesRequest>()
-            .gives::<TimelinesBody>()
-            .bare()
-            .tag(TAG),
-        Route::lookup("/timeline/{timeline_id}", "timeline", "Reads a timeline", timeline)
+        Route::lookup(
+            "/timelines",
+            "timelines",
+            "Lists the timelines that the caller can read",
+            timelines,
+            HorizonUse::Refused,
+        )
+        .takes::<TimelinesRequest>()
+        .gives::<TimelinesBody>()
+        .bare()
+        .tag(TAG),
+        Route::lookup("/timeline/{timeline_id}", "timeline", "Reads a timeline", timeline, HorizonUse::Refused)
             .takes::<NoParameters>()
             .gives::<TimelineReadBody>()
             .bare()

@@ -5,7 +5,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use timenav_core::ids::TimelineId;
-use timenav_engine::{DiffPage, DiffSide, Difference, EventVersion, TimelinesDiff};
+use timenav_engine::{DiffPage, DiffSide, Difference, EventVersion, HorizonUse, TimelinesDiff};
 use utoipa::ToSchema;
 
 use super::events::EventBody;
@@ -25,6 +25,7 @@ pub(crate) fn routes() -> Vec<Route> {
             "Lists the events that differ between two related timelines: one forked from the other, or both from the \
              same one",
             timelines_diff,
+            HorizonUse::Refused,
         )
         .takes::<DiffRequest>()
         .gives::<DiffBody>()

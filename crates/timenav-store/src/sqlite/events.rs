@@ -21,6 +21,8 @@ const CELLS_MERGED_MAX: usize = 1_024;
 const BLOCK_ROWS_FIRST: usize = 8;
 /// Most rows of a block.
 const BLOCK_ROWS_MAX: usize = 1_024;
+/// Events that a filter hides, after which no more is looked at at once.
+const HIDDEN_MAX: usize = 1_000;
 /// Rows that can be read in the time that finding the first one of a block takes.
 const BLOCK_COST_ROWS: usize = 4;
 
@@ -117,13 +119,18 @@ pub(super) fn passing(
 ) -> Result<EventsPassing, StoreError> {
     let mut merged = Merged::new(query, usize::MAX);
     let mut found = EventsPassing::default();
-    while found.events.len() < query.items_max && found.searched < searched_max {
+    let mut hidden_count = 0;
+    while found.events.len() < query.items_max && found.searched < searched_max && hidden_count < HIDDEN_MAX {
         let Next::Event(event) = merged.next(connection)? else {
             found.searched_to = None;
             break;
         };
-        found.searched += 1;
         found.searched_to = Some((event.time, event.layer, event.position));
+        if filter.hides(&event.content) {
+            hidden_count += 1;
+            continue;
+        }
+        found.searched += 1;
         if filter.passes(&event.content) {
             found.events.push(event);
         }

@@ -5,18 +5,19 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, Row, Transaction, params};
 use timenav_core::access::{RestrictionLevel, Scope};
+use timenav_core::horizon::Horizon;
 use timenav_core::ids::{KeyId, SessionId, TimelineId, UserId};
 use timenav_engine::{
     ApiKey, CarriedSeals, Directory, DirectoryChange, KeptPassword, Secrets, Session, StoreError, User,
 };
 
 use super::ends;
-use super::values::{bytes, failed, id, instant, restriction, scopes, sql};
+use super::values::{bytes, count, damaged, failed, id, instant, restriction, scopes, sql};
 
 const PUT_USER: &str = "INSERT INTO users (user_id, operator, restriction, created_at) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (user_id) DO UPDATE SET operator = excluded.operator, restriction = excluded.restriction";
 const INSERT_KEY: &str = "INSERT INTO api_keys (key_id, hash, user_id, timeline_id, label, scopes, created_at,
-    expires_at, revoked_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    expires_at, revoked_at, horizon, known_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 const PUT_PASSWORD: &str = "INSERT INTO passwords (user_id, phc, set_at) VALUES (?1, ?2, ?3)
     ON CONFLICT (user_id) DO UPDATE SET phc = excluded.phc, set_at = excluded.set_at";
 const PUT_SESSION: &str = "INSERT INTO sessions (session_id, hash, user_id, created_at, renewed_at, expires_at)
@@ -24,7 +25,7 @@ const PUT_SESSION: &str = "INSERT INTO sessions (session_id, hash, user_id, crea
     ON CONFLICT (session_id) DO UPDATE SET renewed_at = excluded.renewed_at";
 const SELECT_USERS: &str = "SELECT user_id, operator, restriction, created_at FROM users";
 const SELECT_KEYS: &str = "SELECT key_id, hash, user_id, timeline_id, label, scopes, created_at, expires_at,
-    revoked_at FROM api_keys";
+    revoked_at, horizon, known_at FROM api_keys";
 const SELECT_PASSWORDS: &str = "SELECT user_id, phc, set_at FROM passwords";
 const SELECT_SEALS: &str = "SELECT kind, id, seal FROM carried_seals
     WHERE EXISTS (SELECT 1 FROM timelines WHERE timeline_id = 'system' AND statement = x'')";
@@ -78,6 +79,8 @@ fn insert_key(transaction: &Transaction<'_>, key: &ApiKey) -> rusqlite::Result<(
         key.created_at.micros(),
         key.expires_at.map(timenav_core::time::Instant::micros),
         key.revoked_at.map(timenav_core::time::Instant::micros),
+        key.horizon.until_clock.then_some(Horizon::CLOCK),
+        key.horizon.known_at.map(sql),
     ])?;
     Ok(())
 }
@@ -215,7 +218,19 @@ fn api_key(row: &Row<'_>) -> Result<ApiKey, StoreError> {
         created_at: instant(row.get(6).map_err(failed)?)?,
         expires_at: expires_at.map(instant).transpose()?,
         revoked_at: revoked_at.map(instant).transpose()?,
+        horizon: horizon(row)?,
     })
+}
+
+/// Reads how far a key sees. Nothing that is not known is taken for no horizon.
+fn horizon(row: &Row<'_>) -> Result<Horizon, StoreError> {
+    let (word, known_at): (Option<String>, Option<i64>) = (row.get(9).map_err(failed)?, row.get(10).map_err(failed)?);
+    let until_clock = match word.as_deref() {
+        None => false,
+        Some(Horizon::CLOCK) => true,
+        Some(_) => return Err(damaged("an unknown horizon")),
+    };
+    Ok(Horizon { until_clock, known_at: known_at.map(count).transpose()? })
 }
 
 fn password(row: &Row<'_>) -> Result<KeptPassword, StoreError> {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use timenav_core::access::{Permissions, RestrictionLevel};
 use timenav_core::clock::{Clock, Moment, Rate};
 use timenav_core::event::EventDraft;
+use timenav_core::horizon::Horizon;
 use timenav_core::ids::{AnchorId, EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, Salt, leaf_hash, sha256};
 use timenav_core::password::Password;
@@ -52,6 +53,7 @@ pub(crate) fn api_key(name: &str) -> ApiKey {
         timeline_id: timeline_id("main"),
         label: String::new(),
         scopes: None,
+        horizon: Horizon::default(),
         created_at: host(5),
         expires_at: None,
         revoked_at: None,

@@ -74,6 +74,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     op("POST /v1/api-keys", "key create"),
     op("GET /v1/api-keys", "key list"),
     op("DELETE /v1/api-keys/{key_id}", "key revoke"),
+    op("GET /v1/certificates", "key certify"),
     op("GET /v1/session", "status"),
     op("GET /v1/limits", "limits"),
     // A session is for a browser: its secret is a cookie. The command line has keys.

@@ -1,6 +1,7 @@
 //! `timenav verify`: checks that ledgers are as they were signed.
 
 mod bundle;
+mod certificate;
 mod findings;
 mod contents;
 pub(super) mod files;
@@ -8,9 +9,11 @@ mod scan_bar;
 mod service;
 
 use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use reqwest::Url;
 use serde_json::{Value, json};
 use timenav_core::ids::TimelineId;
@@ -25,6 +28,9 @@ use crate::exit::Failure;
 use crate::output::{self, Unshown};
 use crate::surroundings::Surroundings;
 
+/// Longest file of a certificate that is read, in bytes: one has a thousand reads, with some kilobytes each.
+const CERTIFICATE_FILE_BYTES_MAX: u64 = 64 << 20;
+
 /// Verifies that ledgers match what was signed, in the files of a service or through the service.
 ///
 /// With files, it needs no running service and no secret, and changes nothing: give the public key that you trust with
@@ -33,14 +39,15 @@ use crate::surroundings::Surroundings;
 /// A checkpoint that you kept (`GET /timeline/main/checkpoint`) shows what nothing in the files can: that an older
 /// copy was restored, or that history was rewritten and signed again.
 ///
-/// With a FILE, it verifies a bundle (`timenav timeline export`) with --verifier-key, offline and without a data folder.
+/// With a FILE, it verifies a bundle (`timenav timeline export`) or a certificate (`timenav key certify`) with
+/// --verifier-key, offline and without a data folder.
 #[derive(Debug, clap::Args)]
 pub(crate) struct VerifyCommand {
-    /// A bundle to verify instead of a service or its files.
+    /// A bundle or a certificate to verify instead of a service or its files.
     #[arg(value_name = "FILE", requires = "verifier_key",
         conflicts_with_all = ["data", "checkpoints", "url", "timeline", "depth", "checkpoint", "key"])]
     bundle: Option<PathBuf>,
-    /// The public key of the bundle's ledger, as `<name>+<id>+<base64>`. Get it through another channel than the bundle.
+    /// The public key of the file's ledger, as `<name>+<id>+<base64>`. Get it through another channel than the file.
     #[arg(long, value_name = "KEY", requires = "bundle", value_parser = verifier_key)]
     verifier_key: Option<VerifierKey>,
     /// The proof that the given key was replaced, saved by `timenav rotate-signing-key --save`. Give it once for each
@@ -103,7 +110,7 @@ pub(super) struct Kept {
 /// They cannot be read, or are not as they were signed.
 pub(crate) fn run(command: &VerifyCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     if let (Some(path), Some(key)) = (&command.bundle, &command.verifier_key) {
-        return bundle::verify(path, key.clone(), &command.rotation, command.json);
+        return verify_file(path, key, command);
     }
     let trusted = Trusted::read(command)?;
     let verified = match command.url.clone() {
@@ -121,6 +128,25 @@ pub(crate) fn run(command: &VerifyCommand, surroundings: &Surroundings) -> Resul
     }
     let findings: u64 = verified.iter().map(|scan| scan.findings.len() as u64 + scan.findings_untold).sum();
     if findings == 0 { unshown.end() } else { Err(Failure::Tampered(findings)) }
+}
+
+/// Checks a bundle or a certificate.
+fn verify_file(path: &Path, key: &VerifierKey, command: &VerifyCommand) -> Result<(), Failure> {
+    let named = || format!("{} cannot be read", path.display());
+    let mut file = BufReader::new(File::open(path).with_context(named)?);
+    if !certificate::is_one(file.fill_buf().with_context(named)?) {
+        return bundle::verify(path, key.clone(), &command.rotation, command.json);
+    }
+    if !command.rotation.is_empty() {
+        let detail = "--rotation is for bundles: give a certificate the key that signed it, as --verifier-key";
+        return Err(anyhow!(detail).into());
+    }
+    let mut text = String::new();
+    let read = file.take(CERTIFICATE_FILE_BYTES_MAX + 1).read_to_string(&mut text).with_context(named)?;
+    if read as u64 > CERTIFICATE_FILE_BYTES_MAX {
+        return Err(anyhow!("{} is larger than any certificate", path.display()).into());
+    }
+    certificate::verify(&text, key, command.json)
 }
 
 impl Trusted {

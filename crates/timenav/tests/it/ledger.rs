@@ -39,17 +39,29 @@ fn key_id(name: &str, public_key: &[u8; 32]) -> [u8; 4] {
 
 /// Verifies a signed note and reads the checkpoint in it (docs/ledger-format.md §5, §6).
 pub(crate) fn verified(note: &str, public_key: &[u8; 32]) -> Checkpoint {
+    let lines = verified_lines(note, 0, public_key);
+    let [origin, size, root] = lines.as_slice() else { panic!("three lines: {note:?}") };
+    assert!(*size == "0" || !size.starts_with('0'), "a number has no zeros in front: {size}");
+    let root = BASE64.decode(root.as_bytes()).expect("a root is base64");
+    Checkpoint {
+        origin: origin.clone(),
+        size: size.parse().expect("a size is a number"),
+        root: root.try_into().expect("a root has 32 bytes"),
+    }
+}
+
+/// Verifies a signed note, and returns the lines of its text. That of number `named` is the name of the key.
+pub(crate) fn verified_lines(note: &str, named: usize, public_key: &[u8; 32]) -> Vec<String> {
     assert!(note.chars().all(|c| c == '\n' || c >= ' '), "a note cannot contain control characters: {note:?}");
     let (text, signatures) = note.rsplit_once("\n\n").expect("an empty line ends the text");
     let text = format!("{text}\n");
-    let lines: Vec<&str> = text.lines().collect();
-    let [origin, size, root] = lines.as_slice() else { panic!("three lines: {text:?}") };
+    let told: Vec<String> = text.lines().map(str::to_owned).collect();
     let lines = signatures.strip_suffix('\n').expect("a note ends with a line feed").split('\n');
     let mut verified_count = 0;
     for signature in lines {
         let signature = signature.strip_prefix("— ").expect("a signature line begins with a dash");
         let (name, encoded) = signature.split_once(' ').expect("a name and a signature");
-        assert_eq!(name, *origin, "the name of the key is the origin");
+        assert_eq!(name, told[named], "the name of the key is the origin");
         let bytes = BASE64.decode(encoded.as_bytes()).expect("a signature is base64");
         let (id, signature) = bytes.split_at(4);
         // Where the key was rotated, another one of the same name has signed too.
@@ -60,13 +72,7 @@ pub(crate) fn verified(note: &str, public_key: &[u8; 32]) -> Checkpoint {
         }
     }
     assert_eq!(verified_count, 1, "the key is the one of the data folder: {note:?}");
-    assert!(*size == "0" || !size.starts_with('0'), "a number has no zeros in front: {size}");
-    let root = BASE64.decode(root.as_bytes()).expect("a root is base64");
-    Checkpoint {
-        origin: (*origin).to_owned(),
-        size: size.parse().expect("a size is a number"),
-        root: root.try_into().expect("a root has 32 bytes"),
-    }
+    told
 }
 
 /// Reads a proof file (docs/ledger-format.md §7): the position, the entry in `extra`, the hashes, the note.

@@ -27,6 +27,7 @@ mod process;
 mod tour;
 mod verifier;
 mod bundles;
+mod certificates;
 mod adoption;
 mod manners;
 mod connections;

@@ -8,6 +8,7 @@ mod errors;
 mod fields;
 mod framing;
 mod headers;
+mod horizon;
 mod limits;
 mod methods;
 mod mistakes;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use timenav_core::access::{Permissions, RestrictionLevel, Scope};
 use timenav_core::clock::{Clock, ClockState, Moment, Rate};
+use timenav_core::horizon::Horizon;
 use timenav_core::ids::{AnchorId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::Salt;
 use timenav_core::limits::{RATE_MICROS_MAX, RATE_MICROS_MIN};
@@ -134,6 +135,7 @@ async fn check_users_and_keys(backend: &dyn Backend) {
         created_at: if number % 2 == 0 { Instant::MIN } else { Instant::MAX },
         expires_at: [None, Some(Instant::MIN), Some(Instant::MAX)][number % 3],
         revoked_at: [Some(Instant::MAX), None][number % 2],
+        horizon: Horizon { until_clock: number % 2 == 1, known_at: [None, Some(0), Some(1 << 40)][number % 3] },
         ..api_key(&format!("key{number}"))
     });
     let mut expected_keys: Vec<ApiKey> = keys.collect();

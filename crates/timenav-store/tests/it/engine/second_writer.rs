@@ -11,8 +11,8 @@ use timenav_core::intervention::Effect;
 use timenav_core::scan::Depth;
 use timenav_core::time::{Duration, Span};
 use timenav_engine::{
-    AnchorRequest, ApiKeyRequest, Caller, Engine, ErasureRequest, Idempotency, InterventionRequest, LedgerPosition,
-    MadeTimeline, OnParadox, PermissionsChange, Refusal, ReturnScope,
+    AnchorRequest, ApiKeyRequest, Caller, Engine, ErasureRequest, HorizonRequest, Idempotency, InterventionRequest,
+    LedgerPosition, MadeTimeline, OnParadox, PermissionsChange, Refusal, ReturnScope,
 };
 
 use crate::faulty_store::{FaultyStore, Meddler};
@@ -146,13 +146,7 @@ impl Request {
                     made.map(|(_, ledger, replayed)| (ledger, replayed))
                 }
                 Self::Key => {
-                    let request = ApiKeyRequest {
-                        user_id: Some(user_id("admin")),
-                        timeline_id: None,
-                        label: name,
-                        scopes: None,
-                        expires_at: None,
-                    };
+                    let request = key_of_admin(name);
                     let made = engine.create_api_key(&caller, request, key).await;
                     made.map(|made| (made.ledger, made.replayed))
                 }
@@ -349,4 +343,9 @@ async fn rows_of_which_no_entry_tells_are_not_taken_over_from_another_writer() {
     write("UPDATE users SET operator = 0 WHERE user_id = 'ada'");
     right.engine.close().await;
     left.close().await;
+}
+
+fn key_of_admin(label: String) -> ApiKeyRequest {
+    let (user_id, horizon) = (Some(user_id("admin")), HorizonRequest::default());
+    ApiKeyRequest { user_id, timeline_id: None, label, scopes: None, horizon, expires_at: None }
 }

@@ -15,6 +15,8 @@ pub(crate) fn as_before(house: &House) {
              DROP TABLE contents;
              CREATE TEMP TABLE kept AS SELECT * FROM data_records;
              DROP TABLE data_records;
+             ALTER TABLE api_keys DROP COLUMN horizon;
+             ALTER TABLE api_keys DROP COLUMN known_at;
              DELETE FROM migrations WHERE step >= '0014';",
         )
         .unwrap();

@@ -1,7 +1,9 @@
 //! Rows that let somebody in or move something, written by who can write the database and has no key of the service.
 
-use timenav_engine::OpenError;
+use timenav_core::as_of::AsOf;
+use timenav_engine::{ApiKeyRequest, HorizonRequest, OpenError};
 
+use super::authority::request;
 use super::*;
 
 /// Returns why the service does not start.
@@ -21,6 +23,9 @@ async fn furnished() -> House {
         home.engine.set_password(&home.admin, request).await.unwrap();
         home.engine.log_in(user_id(name), password(SECRET), None).await.unwrap().unwrap();
     }
+    let horizon = HorizonRequest { until_clock: true, known_at: Some(AsOf::Position(0)) };
+    let blind = ApiKeyRequest { user_id: Some(user_id("bob")), horizon, ..request(None, None) };
+    home.engine.create_api_key(&home.admin, blind, None).await.unwrap();
     let lists = PermissionsChange { read: Some(users(["bob"])), ..PermissionsChange::default() };
     home.engine.set_access_control(&home.admin, timeline_id("main"), lists, None).await.unwrap();
     home.engine.change_clock(&ada, Some(timeline_id("hers")), ClockCommand::Pause, None).await.unwrap();
@@ -33,7 +38,7 @@ async fn furnished() -> House {
 }
 
 /// What is written, and the timeline whose rows are not those that were signed.
-const ATTACKS: [(&str, &str); 30] = [
+const ATTACKS: [(&str, &str); 34] = [
     ("UPDATE users SET operator = 1 WHERE user_id = 'ada'", "system"),
     ("UPDATE users SET restriction = 'full_access' WHERE user_id = 'bob'", "system"),
     ("UPDATE users SET created_at = created_at - 1 WHERE user_id = 'bob'", "system"),
@@ -46,6 +51,11 @@ const ATTACKS: [(&str, &str); 30] = [
     ("UPDATE api_keys SET timeline_id = 'other' WHERE user_id = 'ada'", "system"),
     ("UPDATE api_keys SET created_at = 0 WHERE user_id = 'ada'", "system"),
     ("DELETE FROM api_keys WHERE user_id = 'ada'", "system"),
+    // Who is not to see what is later must not be let see it, nor anybody else be kept from it.
+    ("UPDATE api_keys SET horizon = NULL WHERE horizon = 'clock'", "system"),
+    ("UPDATE api_keys SET known_at = NULL WHERE known_at = 0", "system"),
+    ("UPDATE api_keys SET known_at = known_at + 1 WHERE known_at = 0", "system"),
+    ("UPDATE api_keys SET horizon = 'clock', known_at = 0 WHERE user_id = 'ada'", "system"),
     ("UPDATE passwords SET phc = phc || 'x' WHERE user_id = 'admin'", "system"),
     ("DELETE FROM passwords WHERE user_id = 'admin'", "system"),
     ("UPDATE sessions SET user_id = 'admin'", "system"),
@@ -142,6 +152,6 @@ async fn rows_written_while_it_runs_are_not_read_and_stop_the_next_start() {
     assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })));
 }
 
-fn anchor() -> AnchorRequest {
+pub(super) fn anchor() -> AnchorRequest {
     AnchorRequest { timestamp: None, description: String::new(), fixed: false }
 }

@@ -78,6 +78,7 @@ async fn t18_every_table_that_follows_on_system() {
         ("DELETE FROM users WHERE user_id = 'ada'", "table users, ada: the row is missing"),
         ("UPDATE api_keys SET revoked_at = NULL WHERE user_id = 'ada'", "table api_keys"),
         ("UPDATE api_keys SET hash = zeroblob(32) WHERE user_id = 'ada'", "table api_keys"),
+        ("UPDATE api_keys SET known_at = 3 WHERE user_id = 'ada'", "table api_keys"),
         ("UPDATE passwords SET phc = '0$mine' WHERE user_id = 'ada'", "table passwords, ada"),
         ("UPDATE passwords SET set_at = 0 WHERE user_id = 'ada'", "table passwords, ada"),
         ("DELETE FROM passwords WHERE user_id = 'ada'", "table passwords, ada: the row is missing"),

@@ -54,6 +54,7 @@ impl Operation {
             "monitor_events" | "scan_events" => json!({ "location": "*", "time_range": "../.." }),
             "aggregate_events" => json!({ "by": "actor" }),
             "create_timeline" => json!({ "timeline_id": "made" }),
+            "certificate" => json!({ "key_id": "key_none" }),
             "timelines_diff" => json!({ "a": "main", "b": "main" }),
             "hand_over" => json!({ "timeline_id": "nowhere" }),
             "create_user" => json!({ "user_id": "made" }),

@@ -69,8 +69,8 @@ fn all_give_the_same_answer() {
     let service = prepared();
     let mut seen = 0;
     for operation in operations::all(&service).iter().filter(|operation| operation.looks()) {
-        // A stream has no end, and a tile is no JSON.
-        if ["clock_stream", "stream", "tile"].contains(&operation.id.as_str()) {
+        // A stream has no end, a tile is no JSON, and a certificate is of one key, which has a horizon.
+        if ["certificate", "clock_stream", "stream", "tile"].contains(&operation.id.as_str()) {
             continue;
         }
         seen += 1;
