@@ -116,6 +116,11 @@ export abstract class Calls extends Transport {
     return this.json('revoke_api_key', input, options);
   }
 
+  /** Certifies what a key with a horizon has seen. */
+  certificate(input: Input<'certificate'>, options: CallOptions = {}): Promise<Answer<'certificate'>> {
+    return this.json('certificate', input, options);
+  }
+
   /** Checks whether an event occurs. */
   checkTimeline(input: Input<'check_timeline'>, options: CallOptions = {}): Promise<Answer<'check_timeline'>> {
     return this.json('check_timeline', input, options);

@@ -276,6 +276,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/certificates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Certifies what a key with a horizon has seen */
+        get: operations["certificate"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/check-timeline": {
         parameters: {
             query?: never;
@@ -1229,6 +1246,94 @@ export interface components {
          * @example launch-of-apollo-11
          */
         CauseRecord: string | components["schemas"]["CauseObject"];
+        /** @description What a key with a horizon has seen. */
+        CertificateBody: {
+            /** @description The signed note that says all this. */
+            certificate: string;
+            /** @description The signed note over the tree that the proofs lead to. */
+            checkpoint: string;
+            /** @description The entries with reads of the key. */
+            entries: components["schemas"]["CertifiedEntryBody"][];
+            /**
+             * Format: int64
+             * @description The position of the first entry.
+             */
+            from: number;
+            /**
+             * Format: int64
+             * @description Entries and single reads that were let go or erased, so that they no longer tell whose they were. Nothing is
+             *     certified of them.
+             */
+            gone: number;
+            /** @description `clock` if the key sees no later than the clock shows. */
+            horizon?: string | null;
+            /** @description The key. */
+            key_id: string;
+            /**
+             * Format: int64
+             * @description The last position of the ledger that the key knows.
+             */
+            known_at?: number | null;
+            /**
+             * Format: int64
+             * @description No read could see what the ledger learned after this position; absent where the key read nothing.
+             */
+            latest_position?: number | null;
+            /**
+             * @description No read could see anything later than this, on the timeline's clock; absent where the key sees past the clock, or
+             *     read nothing.
+             */
+            latest_time?: string | null;
+            /** @description What is not certified, in words. */
+            not_certified: string[];
+            /**
+             * Format: int64
+             * @description Other keys and sessions of the user that work now. What was read with them is not certified.
+             */
+            others: number;
+            /**
+             * Format: int64
+             * @description How often the key read in these entries.
+             */
+            reads: number;
+            /**
+             * Format: int64
+             * @description How often it was refused.
+             */
+            refusals: number;
+            /** @description What is certified, in a sentence. */
+            status: string;
+            /**
+             * Format: int64
+             * @description How many of these reads were streams, which continued after their entry.
+             */
+            streams: number;
+            /** @description The timeline that the key is bound to. */
+            timeline_id: string;
+            /**
+             * Format: int64
+             * @description The position of the last entry.
+             */
+            to: number;
+            /** @description Its user. */
+            user_id: string;
+            /** @description The key that verifies both notes, as C2SP signed-note writes keys. */
+            verifier_key: string;
+        };
+        /** @description An entry with reads of the key. */
+        CertifiedEntryBody: {
+            /** @description The hashes from the leaf to the root of the checkpoint: 64 hexadecimal digits each. */
+            hashes: string[];
+            /** @description The text whose hash is the leaf. */
+            leaf: string;
+            /**
+             * Format: int64
+             * @description Its position in the ledger.
+             */
+            position: number;
+            /** @description Each read of the key, shown to be among those that the entry tells of, and no other. */
+            reads: components["schemas"]["ReadProofBody"][];
+        };
         /** @description Whether an event occurs, with its causes and consequences. */
         CheckBody: {
             /** @description Events with similar ids or names: a few. */
@@ -2170,6 +2275,11 @@ export interface components {
             /** @description The key that verifies it, as C2SP signed-note writes keys. */
             verifier_key: string;
         };
+        /**
+         * @description How far a key sees.
+         * @enum {string}
+         */
+        HorizonWord: "clock";
         /** @description What became of the import's events. */
         ImportUndoneBody: {
             /**
@@ -2268,8 +2378,15 @@ export interface components {
             created_at: string;
             /** @description Host time when it expires. */
             expires_at?: string | null;
+            /** @description `clock` if the key sees no later than the clock shows. */
+            horizon?: string | null;
             /** @description The public id of the key. */
             key_id: string;
+            /**
+             * Format: int64
+             * @description The last position of its timeline's ledger that the key knows.
+             */
+            known_at?: number | null;
             /** @description What it is for. */
             label: string;
             /** @description Host time when it was revoked. */
@@ -2285,8 +2402,15 @@ export interface components {
         KeyMadeBody: {
             /** @description The key. The service does not keep it, so it is never shown again; absent from the response to a repeated request. */
             api_key?: string | null;
+            /** @description `clock` if the key sees no later than the clock shows. */
+            horizon?: string | null;
             /** @description The public id of the key. */
             key_id: string;
+            /**
+             * Format: int64
+             * @description The last position of its timeline's ledger that the key knows.
+             */
+            known_at?: number | null;
             /** @description Its place in the ledger of `system`. */
             ledger: components["schemas"]["LedgerBody"];
             /** @description A sentence that says what happened. */
@@ -2304,6 +2428,13 @@ export interface components {
              * @example 2127-01-01T00:00:00Z
              */
             expires_at?: string | null;
+            horizon?: components["schemas"]["HorizonWord"] | null;
+            /**
+             * Format: moment
+             * @description A moment of the ledger: a position, an anchor id, or a host time. Defaults to now.
+             * @example 1234
+             */
+            known_at?: string | number | null;
             /**
              * @description What the key is for.
              * @example billing tests
@@ -2749,6 +2880,25 @@ export interface components {
              * @example main
              */
             timeline_id?: string | null;
+        };
+        /** @description Shows that one read is among those of an entry. */
+        ReadProofBody: {
+            /**
+             * Format: int64
+             * @description How many reads the entry has.
+             */
+            count: number;
+            /** @description The hashes from the read to the entry's payload hash. */
+            hashes: string[];
+            /**
+             * Format: int64
+             * @description The number of the read, counted from 0.
+             */
+            index: number;
+            /** @description The read, as it is hashed after the salt. */
+            read: Record<string, unknown>;
+            /** @description Its salt in hexadecimal digits. */
+            salt: string;
         };
         /** @description Events that were recorded. */
         RecordedBody: {
@@ -4903,6 +5053,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "expires_at": "2127-01-01T00:00:00Z",
+                 *       "known_at": 1234,
                  *       "label": "billing tests",
                  *       "timeline_id": "main",
                  *       "user_id": "alice"
@@ -4989,6 +5140,86 @@ export interface operations {
             403: components["responses"]["403"];
             404: components["responses"]["404"];
             409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            422: components["responses"]["422"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    certificate: {
+        parameters: {
+            query: {
+                /** @description The position of the first entry. Defaults to 0. */
+                from?: number;
+                /** @description The key. Its owner can ask, and whoever administers its timeline. */
+                key_id: string;
+                /** @description The position of the last entry. Defaults to the newest. */
+                to?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Identifies the request; copied from the request if it has one */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "certificate": "text",
+                     *       "checkpoint": "text",
+                     *       "entries": [
+                     *         {
+                     *           "hashes": [
+                     *             "5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f"
+                     *           ],
+                     *           "leaf": "text",
+                     *           "position": 1,
+                     *           "reads": [
+                     *             {
+                     *               "count": 1,
+                     *               "hashes": [
+                     *                 "5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f"
+                     *               ],
+                     *               "index": 1,
+                     *               "read": {},
+                     *               "salt": "5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "from": 1,
+                     *       "gone": 1,
+                     *       "key_id": "key_01m7vsgh52ewg8wycc4r8s9czz",
+                     *       "not_certified": [
+                     *         "text"
+                     *       ],
+                     *       "others": 1,
+                     *       "reads": 1,
+                     *       "refusals": 1,
+                     *       "status": "A sentence that says what happened.",
+                     *       "streams": 1,
+                     *       "timeline_id": "main",
+                     *       "to": 1,
+                     *       "user_id": "alice",
+                     *       "verifier_key": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CertificateBody"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
             413: components["responses"]["413"];
             415: components["responses"]["415"];
             422: components["responses"]["422"];

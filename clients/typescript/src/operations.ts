@@ -164,6 +164,14 @@ export const OPERATIONS = {
     isOnce: false,
     hasTimeline: false,
   },
+  certificate: {
+    method: 'GET',
+    path: '/v1/certificates',
+    query: ['from', 'key_id', 'to'],
+    body: 'none',
+    isOnce: false,
+    hasTimeline: false,
+  },
   check_timeline: {
     method: 'GET',
     path: '/v1/check-timeline',

@@ -196,6 +196,8 @@ OPERATIONS: dict[str, Operation] = {
         header={"idempotency_key": "Idempotency-Key"},
         body={
             "expires_at": "expires_at",
+            "horizon": "horizon",
+            "known_at": "known_at",
             "label": "label",
             "scopes": "scopes",
             "timeline_id": "timeline_id",
@@ -210,6 +212,15 @@ OPERATIONS: dict[str, Operation] = {
         is_once=False,
         has_timeline=False,
         path={"key_id": "key_id"},
+    ),
+    "certificate": Operation(
+        name="certificate",
+        method="GET",
+        template="/v1/certificates",
+        body_kind="none",
+        is_once=False,
+        has_timeline=False,
+        query={"from_": "from", "key_id": "key_id", "to": "to"},
     ),
     "check_timeline": Operation(
         name="check_timeline",

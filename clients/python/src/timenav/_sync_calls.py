@@ -257,6 +257,8 @@ class Calls(Transport):
         *,
         idempotency_key: str | Unset = UNSET,
         expires_at: When | None | Unset = UNSET,
+        horizon: schemas.HorizonWord | None | Unset = UNSET,
+        known_at: Moment | None | Unset = UNSET,
         label: str | None | Unset = UNSET,
         scopes: Sequence[Literal["timeline:read", "timeline:write", "timeline:admin", "operator"]]
         | None
@@ -272,6 +274,8 @@ class Calls(Transport):
                 {
                     "idempotency_key": idempotency_key,
                     "expires_at": expires_at,
+                    "horizon": horizon,
+                    "known_at": known_at,
                     "label": label,
                     "scopes": scopes,
                     "timeline_id": timeline_id,
@@ -283,6 +287,15 @@ class Calls(Transport):
     def revoke_api_key(self, key_id: str) -> schemas.KeyStoppedBody:
         """Revokes an API key."""
         return cast("schemas.KeyStoppedBody", self._json(OPERATIONS["revoke_api_key"], {"key_id": key_id}))
+
+    def certificate(
+        self, *, key_id: str, from_: int | Unset = UNSET, to: int | Unset = UNSET
+    ) -> schemas.CertificateBody:
+        """Certifies what a key with a horizon has seen."""
+        return cast(
+            "schemas.CertificateBody",
+            self._json(OPERATIONS["certificate"], {"key_id": key_id, "from_": from_, "to": to}),
+        )
 
     def check_timeline(
         self, *, significant_event: str, timeline_id: str, as_of: Moment | Unset = UNSET

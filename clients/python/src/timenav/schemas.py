@@ -217,6 +217,47 @@ CauseRecord: TypeAlias = "str | CauseObject"
 """A cause: the id of a required event, or an object with more detail."""
 
 
+CertificateBody = TypedDict(
+    "CertificateBody",
+    {
+        "certificate": str,
+        "checkpoint": str,
+        "entries": Sequence[CertifiedEntryBody],
+        "from": int,
+        "gone": int,
+        "horizon": NotRequired[str | None],
+        "key_id": str,
+        "known_at": NotRequired[int | None],
+        "latest_position": NotRequired[int | None],
+        "latest_time": NotRequired[str | None],
+        "not_certified": Sequence[str],
+        "others": int,
+        "reads": int,
+        "refusals": int,
+        "status": str,
+        "streams": int,
+        "timeline_id": str,
+        "to": int,
+        "user_id": str,
+        "verifier_key": str,
+    },
+)
+"""What a key with a horizon has seen."""
+
+
+class CertifiedEntryBody(TypedDict):
+    """An entry with reads of the key."""
+
+    hashes: Sequence[str]
+    """The hashes from the leaf to the root of the checkpoint: 64 hexadecimal digits each."""
+    leaf: str
+    """The text whose hash is the leaf."""
+    position: int
+    """Its position in the ledger."""
+    reads: Sequence[ReadProofBody]
+    """Each read of the key, shown to be among those that the entry tells of, and no other."""
+
+
 class CheckBody(TypedDict):
     """Whether an event occurs, with its causes and consequences."""
 
@@ -1028,6 +1069,10 @@ class HeadStatementBody(TypedDict):
     """The key that verifies it, as C2SP signed-note writes keys."""
 
 
+HorizonWord: TypeAlias = "Literal['clock']"
+"""How far a key sees."""
+
+
 class ImportUndoneBody(TypedDict):
     """What became of the import's events."""
 
@@ -1112,8 +1157,12 @@ class KeyBody(TypedDict):
     """Host time when it was created."""
     expires_at: NotRequired[str | None]
     """Host time when it expires."""
+    horizon: NotRequired[str | None]
+    """`clock` if the key sees no later than the clock shows."""
     key_id: str
     """The public id of the key."""
+    known_at: NotRequired[int | None]
+    """The last position of its timeline's ledger that the key knows."""
     label: str
     """What it is for."""
     revoked_at: NotRequired[str | None]
@@ -1133,8 +1182,12 @@ class KeyMadeBody(TypedDict):
     """The key. The service does not keep it, so it is never shown again; absent from the response to a repeated
     request.
     """
+    horizon: NotRequired[str | None]
+    """`clock` if the key sees no later than the clock shows."""
     key_id: str
     """The public id of the key."""
+    known_at: NotRequired[int | None]
+    """The last position of its timeline's ledger that the key knows."""
     ledger: LedgerBody
     """Its place in the ledger of `system`."""
     status: str
@@ -1150,6 +1203,9 @@ class KeyRequest(TypedDict):
 
     expires_at: NotRequired[str | None]
     """When the key expires, in host time. Defaults to never."""
+    horizon: NotRequired[HorizonWord | None]
+    known_at: NotRequired[str | int | None]
+    """A moment of the ledger: a position, an anchor id, or a host time. Defaults to now."""
     label: NotRequired[str | None]
     """What the key is for."""
     scopes: NotRequired[Sequence[Literal["timeline:read", "timeline:write", "timeline:admin", "operator"]] | None]
@@ -1517,6 +1573,21 @@ class RateRequest(TypedDict):
     """Virtual seconds per host second: more than 0, with up to six decimal places."""
     timeline_id: NotRequired[str | None]
     """The timeline. Defaults to the API key's."""
+
+
+class ReadProofBody(TypedDict):
+    """Shows that one read is among those of an entry."""
+
+    count: int
+    """How many reads the entry has."""
+    hashes: Sequence[str]
+    """The hashes from the read to the entry's payload hash."""
+    index: int
+    """The number of the read, counted from 0."""
+    read: Mapping[str, Any]
+    """The read, as it is hashed after the salt."""
+    salt: str
+    """Its salt in hexadecimal digits."""
 
 
 class RecordedBody(TypedDict):
@@ -2116,6 +2187,8 @@ __all__ = [
     "CauseKindWord",
     "CauseObject",
     "CauseRecord",
+    "CertificateBody",
+    "CertifiedEntryBody",
     "CheckBody",
     "CheckedBody",
     "CheckpointBody",
@@ -2169,6 +2242,7 @@ __all__ = [
     "HandedOverBody",
     "HeadBody",
     "HeadStatementBody",
+    "HorizonWord",
     "ImportUndoneBody",
     "ImportedBody",
     "InterventionBody",
@@ -2201,6 +2275,7 @@ __all__ = [
     "PruneRequest",
     "PrunedBody",
     "RateRequest",
+    "ReadProofBody",
     "RecordedBody",
     "RefusalBody",
     "ResolvedBody",
