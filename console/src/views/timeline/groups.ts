@@ -20,6 +20,8 @@ export interface Legend {
   others: number;
   /** Whether there are so many groups that the service did not tell all: then counts may be too small. */
   isAbout: boolean;
+  /** Whether only the events in sight are counted: all of time is still to come. */
+  isPart: boolean;
   /** Whether there are events with several values. They count for each. */
   hasSeveral: boolean;
 }
@@ -61,7 +63,8 @@ function summed(
   const groups = own === '' ? all.slice(0, COLORS) : all.filter((group) => group.key === own);
   const named = groups.reduce((sum, group) => sum + group.count, 0);
   const told = all.reduce((sum, group) => sum + group.count, 0);
-  return { by, groups, others: Math.max(0, count - named), isAbout, hasSeveral: told + without > count };
+  const others = Math.max(0, count - named);
+  return { by, groups, others, isAbout, isPart: false, hasSeveral: told + without > count };
 }
 
 /** Counts each group in the stretches that are counted already, a few at a time. */

@@ -1,6 +1,6 @@
 /**
- * Where events are drawn one by one: dots in stacks as far as these fit, and labels. All in pixels from the middle of the
- * scale it was made for, so a drag only shifts it.
+ * Where events are drawn one by one: dots in stacks as far as these fit, and labels. All in pixels from the middle of
+ * the scale it was made for, so a drag only shifts it.
  */
 import type { Scale } from './scale';
 import { split } from './scale';

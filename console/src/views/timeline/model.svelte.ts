@@ -66,7 +66,11 @@ export class TimelineModel {
   /** The groups by which events are told apart; null while they are not counted, or where they are not wanted. */
   legend = $derived.by<Legend | null>(() => {
     if (this.by === null) return null;
-    return this.isWhole ? legendOf(this.all, this.filter, this.by) : this.#counted;
+    if (this.isWhole || (this.#counted === null && !this.isFar)) {
+      const legend = legendOf(this.all, this.filter, this.by);
+      return this.isWhole ? legend : { ...legend, isPart: true };
+    }
+    return this.#counted;
   });
   readonly #step = $derived(stepOf(this.view.pixel * BAR_PIXELS));
   /** What the bars of the axis are made of. */

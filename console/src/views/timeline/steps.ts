@@ -1,4 +1,4 @@
-/** Lengths of the stretches of time that events are counted in, such as an hour or a month, as the service cuts them. */
+/** How long the stretches of time are that events are counted in, such as an hour or a month. */
 import { DAY, HOUR, MINUTE, SECOND, civilFromDays, daysFromCivil, floorDiv, type Micros } from '../../lib/instant';
 
 export interface Step {
