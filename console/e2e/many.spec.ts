@@ -67,7 +67,7 @@ describe('more events than are shown one by one', () => {
     await search.fill('land moon');
     await page.getByRole('option', { name: /First people land on the Moon/ }).waitFor();
     await search.fill('Rome');
-    await page.getByRole('option').first().waitFor();
+    await page.getByRole('listbox').getByRole('option').first().waitFor();
     expect(await page.getByText('Nothing happens').count()).toBe(0);
   });
 

@@ -25,7 +25,7 @@ export interface Range {
 
 const SETTLED_MS = 250;
 /** While much changes, counts are renewed no more often. */
-const RENEW_MS = 1_000;
+const RENEW_MS = 1_500;
 const EMPTY = new EventStore();
 
 export class TimelineModel {
@@ -331,7 +331,7 @@ export class TimelineModel {
       this.#extent = this.all.count === 0 ? null : { from: this.all.time(0), to: this.all.end() };
       if (wasEmpty && !this.isViewChosen) this.fit();
       this.settle();
-    } else if (wasEmpty || this.isWhole) void this.load();
+    } else if (wasEmpty) void this.load();
     else this.#renewSoon(spanOf(changes));
     if (!wasEmpty) this.live.show(changes, from, to);
     return true;
@@ -364,12 +364,17 @@ export class TimelineModel {
       await this.load();
       return;
     }
+    if (extent !== null) this.#extent = { from: extent.first, to: extent.last };
     await counted.renew(question, span, signal).catch(() => {});
     const window = this.#window;
     if (window !== null) {
       const page = await readPage(question, { ...window, limit: this.singlesMax, signal }).catch(() => null);
       if (page?.next === null) this.all = page.store;
-      else this.#window = null;
+      else if (page !== null && this.isWhole) {
+        // It has become too much to show one by one.
+        await this.load();
+        return;
+      } else this.#window = null;
     }
     this.#isLegendOld = true;
     this.version += 1;

@@ -236,7 +236,7 @@ export class Surface {
 
   /** The scale that bars are drawn to; null where every event has a dot. */
   #heights(frame: Frame, scene: Scene, { above }: Strips): Heights | null {
-    if (!this.isBars(scene)) return null;
+    if (!this.isBars(scene) || scene.counts!.count === 0) return null;
     const all = this.#bars(scene).map(({ counts }) => counts);
     return heights(Math.max(...all.map((counts) => mostIn(counts, frame)), 1), scene.isLog, above - 8);
   }
