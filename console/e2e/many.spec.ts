@@ -42,18 +42,21 @@ describe('five thousand timelines', () => {
   });
 });
 
-describe('more events than are read at once', () => {
+describe('more events than are shown one by one', () => {
   it('are listed, searched and mapped as the service has them', async () => {
     // A year of the demo's events does not fit into forty.
     const page = await on.loggedIn('timeline?timeline=demo&most=40');
-    await page.getByText(/The first \d+ events of about \d+ in view/).waitFor();
-    // Who hears the axis is told the same.
-    await page.getByText(/^Shows .+, about \d+ events$/).waitFor({ state: 'attached' });
+    await page.getByRole('application', { name: /^World map with 4\d\d events/ }).waitFor();
+    await page
+      .getByText('events per 8°')
+      .or(page.getByText(/^events per \d+°$/))
+      .first()
+      .waitFor();
     await page.getByRole('button', { name: 'List', exact: true }).click();
-    await page.getByText(/^1 to 50 of about \d+ events in view/).waitFor();
+    await page.getByText(/^1 to 50 of 491 events in view/).waitFor();
     const first = await page.getByRole('region', { name: 'Events in view' }).getByRole('button').first().innerText();
     await page.getByRole('button', { name: 'Next page' }).click();
-    await page.getByText(/^51 to 100 of about \d+ events in view/).waitFor();
+    await page.getByText(/^51 to 100 of 491 events in view/).waitFor();
     expect(await page.getByRole('region', { name: 'Events in view' }).getByRole('button').first().innerText()).not.toBe(
       first,
     );
@@ -61,9 +64,36 @@ describe('more events than are read at once', () => {
     await page.getByRole('region', { name: 'Events in view' }).getByRole('button', { name: first }).first().click();
     await page.getByRole('region', { name: 'Chosen event' }).getByText('Recorded').first().waitFor();
     const search = page.getByRole('combobox', { name: 'Find events by name, text, id or place' });
+    await search.fill('land moon');
+    await page.getByRole('option', { name: /First people land on the Moon/ }).waitFor();
     await search.fill('Rome');
-    await page.getByText('Only places are searched here').waitFor();
-    await page.getByRole('option').first().waitFor();
+    await page.getByRole('listbox').getByRole('option').first().waitFor();
     expect(await page.getByText('Nothing happens').count()).toBe(0);
+  });
+
+  it('are counted beyond what the service looks through at a time', async () => {
+    // Four times a hundred thousand, of which the service would count the first.
+    const page = await on.loggedIn('clock?timeline=demo');
+    let calls = 0;
+    await page.route('**/v1/aggregate-events?*', async (route) => {
+      const url = new URL(route.request().url());
+      if (url.searchParams.get('by') !== 'time') return route.continue();
+      calls += 1;
+      const year = 2_000 + calls;
+      const group = { key: `${year}-01-01T00:00:00Z`, until: `${year + 1}-01-01T00:00:00Z`, count: 100_000 };
+      return route.fulfill({
+        json: {
+          groups: [group],
+          groups_count: 1,
+          is_groups_cut: false,
+          count: 100_000,
+          without_count: 0,
+          ...(calls < 4 ? { counted_to: `${year}-12-31T00:00:00Z` } : {}),
+        },
+      });
+    });
+    await page.goto(`${on.service.url}/#/timeline?timeline=demo&most=40`);
+    await page.getByText('400,000 events', { exact: true }).first().waitFor();
+    expect(calls).toBe(4);
   });
 });

@@ -19,7 +19,7 @@ async function tabs(view: (index: number) => string): Promise<Page[]> {
 
 async function choose(page: Page): Promise<void> {
   await page.getByRole('combobox', { name: 'Find events by name, text, id or place' }).fill('moon landing');
-  await page.getByRole('option').first().click();
+  await page.getByRole('listbox').getByRole('option').first().click();
   await page.getByRole('region', { name: 'Chosen event' }).getByText('Recorded').first().waitFor();
 }
 

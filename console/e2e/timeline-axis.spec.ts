@@ -166,39 +166,59 @@ describe('reading', () => {
   it('can be stopped and taken up again', async () => {
     const page = await on.loggedIn('clock?timeline=demo');
     let isHeld = true;
-    await page.route('**/v1/export-events*', (route) => (isHeld ? undefined : route.continue()));
+    await page.route('**/v1/monitor-events*', (route) => (isHeld ? undefined : route.continue()));
     await page.getByRole('link', { name: 'Timeline', exact: true }).click();
     await page.getByRole('button', { name: 'Stop', exact: true }).click();
-    await page.getByText('0 events read, then stopped').waitFor();
+    await page.getByText('0 events counted, then stopped').waitFor();
     isHeld = false;
-    await page.getByRole('button', { name: 'Read all', exact: true }).click();
+    await page.getByRole('button', { name: 'Count all', exact: true }).click();
     await counted(page, '491 events');
   });
 
-  it('counts where there is too much to read, until one is near enough', async () => {
-    const list = await on.service.call<{ timelines: { events: number }[] }>('GET', 'timelines?limit=1000');
-    const scanned = await on.service.call<{ summary: { count: number } }>('POST', 'v1/scan-events', {
-      timeline_id: 'demo',
-      location: '*',
-      time_range: '../..',
-      limit: 1,
-    });
-    for (const one of list.timelines) one.events = 5_000_000;
-    scanned.summary.count = 5_000_000;
-    const page = await open();
-    // The timeline says it is larger than it is, until one looks closer.
-    await page.route('**/timelines?*', (route) => route.fulfill({ json: list }));
-    await page.route('**/v1/scan-events', (route) => route.fulfill({ json: scanned }));
-    await page.reload();
-    await region(page, 'Axis')
-      .getByText(/^about [\d,]+ events? here: zoom in to see each$/)
-      .waitFor();
+  it('counts where there is too much to show each, until one is near enough', async () => {
+    const asked: string[] = [];
+    const page = await on.page();
+    page.on('request', (sent) => asked.push(new URL(sent.url()).pathname));
+    await page.context().addCookies(await (await open()).context().cookies());
+    await page.goto(`${on.service.url}/#/timeline?timeline=demo&most=40`);
+    await counted(page, '491 events');
+    const unit = page.getByRole('button', { name: /^events per \d+ years · linear$/ });
+    await unit.waitFor();
     expect(await shownTime(page)).toMatch(/BCE – 2\d\d\d$/);
-    await page.unroute('**/v1/scan-events');
-    await page.getByRole('button', { name: 'Zoom in', exact: true }).click();
+    expect(asked.filter((path) => path.endsWith('/export-events'))).toEqual([]);
+    await page.getByText(/^Shows .+, 491 events$/).waitFor({ state: 'attached' });
+
+    await unit.click();
+    await page.getByRole('button', { name: /^events per \d+ years · logarithmic$/ }).waitFor();
+    expect(param(page, 'scale')).toBe('log');
+
+    // What is between two bars is told roughly, and each event once there are few.
+    await page.goto(`${on.service.url}/#/timeline?timeline=demo&most=40&center=${LANDING}&zoom=1e12`);
     await region(page, 'Axis')
-      .getByText(/^[\d,]+ events$/)
+      .getByText(/^(about )?[\d,]+ in view, 491 events$/)
+      .first()
       .waitFor();
+    await page.goto(`${on.service.url}/#/timeline?timeline=demo&most=40&center=${LANDING}&zoom=1e9`);
+    await region(page, 'Axis')
+      .getByText(/^\d in view, 491 events$/)
+      .waitFor();
+    // From there to the next one that is not on the screen.
+    await axis(page).focus();
+    await page.keyboard.press('End');
+    for (let press = 0; press < 8; press += 1) await page.keyboard.press(']');
+    await card(page).getByRole('heading').first().waitFor();
+  });
+
+  it('zooms into the bar that is clicked', async () => {
+    const page = await open('&most=40');
+    await page.getByRole('button', { name: /^events per/ }).waitFor();
+    const whole = await shownTime(page);
+    const box = (await axis(page).boundingBox())!;
+    // The last centuries have the highest bars.
+    for (let x = 0.9; x > 0.8 && (await shownTime(page)) === whole; x -= 0.01)
+      await page.mouse.click(box.x + box.width * x, box.y + box.height - 30);
+    await expect.poll(() => shownTime(page)).not.toBe(whole);
+    expect(param(page, 'event')).toBeNull();
   });
 
   it('says what is missing, and offers nothing there', async () => {
@@ -209,7 +229,7 @@ describe('reading', () => {
 
   it('says what went wrong, and reads again when asked', async () => {
     const page = await on.loggedIn('clock?timeline=demo', { expected: REFUSED });
-    await page.route('**/v1/export-events*', (route) =>
+    await page.route('**/v1/monitor-events*', (route) =>
       route.fulfill({
         status: 429,
         json: { status: 'Too many requests.', code: 'too_many_requests', detail: 'try again in a moment' },
@@ -217,7 +237,7 @@ describe('reading', () => {
     );
     await page.getByRole('link', { name: 'Timeline', exact: true }).click();
     await page.getByRole('alert').getByText('Too many requests. Try again in a moment.').waitFor();
-    await page.unroute('**/v1/export-events*');
+    await page.unroute('**/v1/monitor-events*');
     await page.getByRole('button', { name: 'Try again', exact: true }).click();
     await counted(page, '491 events');
     expect(await page.getByRole('alert').count()).toBe(0);

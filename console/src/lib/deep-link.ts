@@ -18,12 +18,32 @@ const range: Check = (text) =>
 const box: Check = (text) =>
   parseBox(text) === null ? 'must be west,south,east,north in degrees, such as -98,18,-81,31' : null;
 
+const grouping: Check = (text) =>
+  /^(actor|source|attribute[.].+)$/.test(text)
+    ? null
+    : 'must be actor, source, or an attribute such as attribute.status';
+
 const TABS = ['permissions', 'log', 'retention', 'settings', 'users', 'restrictions', 'keys', 'sessions'];
 
 /** The parameters of each view beside `timeline`. The Explorer's are the fields of its operation. */
 const UNDERSTOOD: Record<string, Record<string, Check>> = {
   clock: { do: oneOf('travel', 'anchor', 'keys'), to: anything, anchor: anything, zone: oneOf('local') },
-  timeline: { most: above, center: time, zoom: above, event: anything, range, box, view: oneOf('list'), q: anything },
+  timeline: {
+    most: above,
+    center: time,
+    zoom: above,
+    event: anything,
+    range,
+    box,
+    view: oneOf('list'),
+    q: anything,
+    text: anything,
+    actor: anything,
+    source: anything,
+    by: grouping,
+    lanes: oneOf('1'),
+    scale: oneOf('log'),
+  },
   paradoxes: {
     tab: oneOf('lab'),
     event: anything,
@@ -53,6 +73,8 @@ export function wrongParams(view: string, params: Record<string, string>): strin
   if (understood === undefined) return [];
   return Object.entries(params).flatMap(([name, text]) => {
     if (name === 'timeline') return [];
+    // A filter by an attribute has the attribute's name in its own.
+    if (view === 'timeline' && /^attribute[.]./.test(name)) return [];
     const check = Object.hasOwn(understood, name) ? understood[name] : undefined;
     if (check === undefined) return [`This view has no “${name}”.`];
     const right = check(text);

@@ -107,6 +107,7 @@ const IN_WORDS: Record<string, string> = {
   '^ *(observations) *(, *(observations) *)*$': 'Use observations.',
   '^[!-~]{1,128}$': 'Use 1 to 128 visible ASCII characters without spaces.',
   '^[0-9]{1,19}([.][0-9]{1,9})?$': 'Use the id of a message, as in 17 or 17.0.',
+  '^[0-9]{1,19}-[0-9]{1,19}-[0-9]{1,19}$': 'Use the id that an import answered, as in 17-420-403.',
   '^([*]|(W/)?"[!#-~]*")$': 'Use an ETag in its quotation marks, or *.',
 };
 

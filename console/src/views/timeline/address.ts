@@ -1,6 +1,5 @@
 /** What of the view is in the address. */
 import { format, parse, type Micros } from '../../lib/instant';
-import { EVENTS_MAX } from './load';
 import type { Scale } from './scale';
 import type { Box } from '../../lib/ranges';
 
@@ -18,10 +17,13 @@ export function parseView(center: string | null, zoom: string | null): { center:
   return time === null || !(pixel > 0) ? null : { center: time, pixel };
 }
 
-/** Reads how many events are read at most, where an address says it: for machines with little memory. */
-export function eventsMax(text: string | null): number {
+/** So many events are drawn one by one; more are counted. */
+const SINGLES_MAX = 1_000;
+
+/** Reads how many events are drawn one by one, where an address says it: for machines that are slow. */
+export function singlesMax(text: string | null): number {
   const most = Number(text ?? NaN);
-  return Number.isInteger(most) && most > 0 ? Math.min(most, EVENTS_MAX) : EVENTS_MAX;
+  return Number.isInteger(most) && most > 0 ? Math.min(most, SINGLES_MAX) : SINGLES_MAX;
 }
 
 export function boxParam(box: Box): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dotAt, layOut, pick, ROW, type Layout } from './layout';
+import { dotAt, layOut, pick, ROW, type Layout, type Strips } from './layout';
 import { fitted, panned, xOf, type Scale } from './scale';
 import { EventStore } from './store';
 
@@ -20,30 +20,39 @@ function days(times: number[], more: Record<number, { end: number }> = {}): Even
   return made;
 }
 
-const lay = (store: EventStore, scale: Scale, selected = -1): Layout =>
-  layOut({ store, scale, above: 200, below: 120, margin: 100, measure: (text) => text.length * 6, selected });
+const LINE: Strips = { ys: [0], groups: null, above: 200 };
 
-const total = (layout: Layout): number => layout.counts.reduce((a, b) => a + b, 0);
+const lay = (store: EventStore, scale: Scale, selected = -1): Layout =>
+  layOut({ store, scale, strips: LINE, below: 120, margin: 100, measure: (text) => text.length * 6, selected });
 
 describe('the layout', () => {
-  it('counts every event in sight once, however they crowd', () => {
-    const crowd = Array.from({ length: 20_000 }, (_, index) => Math.sqrt(index));
-    const layout = lay(days(crowd), fitted(0n, 142n * DAY, WIDTH, 0));
-    expect(total(layout)).toBe(20_000);
-    expect(layout.dotsMax).toBe(1);
-    expect(layout.rows[layout.rows.length - 1]).toBe(layout.last);
+  it('gives every event a dot, or none where the stacks would be too high', () => {
+    const few = lay(days(Array.from({ length: 20 }, () => 50)), fitted(0n, 100n * DAY, WIDTH, 0));
+    expect([few.isDots, new Set(few.ys).size, new Set(few.xs).size]).toEqual([true, 20, 1]);
+    expect(Math.min(...few.ys)).toBeGreaterThan(-200);
+    expect(lay(days(Array.from({ length: 60 }, () => 50)), fitted(0n, 100n * DAY, WIDTH, 0)).isDots).toBe(false);
   });
 
-  it('keeps the bins where they are in time while it is dragged', () => {
+  it('keeps the stacks where they are in time while it is dragged', () => {
     const store = days(Array.from({ length: 500 }, (_, index) => index / 5));
     const before = fitted(0n, 100n * DAY, WIDTH, 0);
     const after = panned(before, 123);
-    const edges = (layout: Layout, view: Scale): number => {
-      const shift = xOf(view, layout.scale.center) - WIDTH / 2;
-      return (((layout.binX + shift - xOf(view, 0n)) % layout.binWidth) + layout.binWidth) % layout.binWidth;
+    const places = (view: Scale): number[] => {
+      const layout = lay(store, view);
+      const shift = xOf(view, layout.scale.center) - xOf(view, 0n);
+      return [200, 201, 250].map((row) => dotAt(layout, store, row).x + shift);
     };
-    const apart = Math.abs(edges(lay(store, before), before) - edges(lay(store, after), after));
-    expect(Math.min(apart, lay(store, before).binWidth - apart)).toBeLessThan(1e-3);
+    const [a, b] = [places(before), places(after)];
+    a.forEach((x, index) => expect(x).toBeCloseTo(b[index]!, 2));
+  });
+
+  it('puts each group on a line of its own', () => {
+    const store = days([10, 50, 50, 90]);
+    const strips: Strips = { ys: [-100, 0], groups: Uint8Array.from([0, 1, 0, 1]), above: 90 };
+    const view = fitted(0n, 100n * DAY, WIDTH, 0);
+    const layout = layOut({ store, scale: view, strips, below: 0, margin: 0, measure: () => 50, selected: -1 });
+    expect([...layout.ys]).toEqual([-104, -4, -104, -4]);
+    expect(layout.labels).toEqual([]);
   });
 
   it('never lets two labels overlap', () => {
@@ -87,8 +96,8 @@ describe('the layout', () => {
     const store = days([10, 50, 50.01, 50.02, 90]);
     const layout = lay(store, fitted(0n, 100n * DAY, WIDTH, 0));
     const dots = [1, 2, 3].map((row) => dotAt(layout, store, row));
-    expect(new Set(dots.map((dot) => dot.y)).size).toBe(layout.counts.includes(3) ? 3 : 2);
-    expect([1, 2, 3].map((row) => pick(layout, store, dots[row - 1]!.x, dots[row - 1]!.y))).toEqual([1, 2, 3]);
+    expect(new Set(dots.map((dot) => dot.y)).size).toBe(new Set(dots.map((dot) => dot.x)).size === 1 ? 3 : 2);
+    expect([1, 2, 3].map((row) => pick(layout, dots[row - 1]!.x, dots[row - 1]!.y))).toEqual([1, 2, 3]);
   });
 
   it('picks the label or the dot under the pointer, and nothing elsewhere', () => {
@@ -96,9 +105,9 @@ describe('the layout', () => {
     const view = fitted(0n, 100n * DAY, WIDTH, 0);
     const layout = lay(store, view);
     const x = xOf(view, 50n * DAY) - WIDTH / 2;
-    expect(pick(layout, store, x + 2, -5)).toBe(1);
+    expect(pick(layout, x + 2, -5)).toBe(1);
     const label = layout.labels.find((found) => found.row === 2)!;
-    expect(pick(layout, store, label.isLeft ? label.x - 20 : label.x + 20, 12 + label.line * ROW + 5)).toBe(2);
-    expect(pick(layout, store, x + 200, -5)).toBe(-1);
+    expect(pick(layout, label.isLeft ? label.x - 20 : label.x + 20, 12 + label.line * ROW + 5)).toBe(2);
+    expect(pick(layout, x + 200, -5)).toBe(-1);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Where events are drawn: dots where there is room for each, bars of density where there is not, and labels as far as
- * they fit. All in pixels from the middle of the scale it was made for, so a drag only shifts it.
+ * Where events are drawn one by one: dots in stacks as far as these fit, and labels. All in pixels from the middle of
+ * the scale it was made for, so a drag only shifts it.
  */
 import type { Scale } from './scale';
 import { split } from './scale';
@@ -13,10 +13,6 @@ export const ROW = 24;
 export const BAR_MIN = 6;
 const LABEL_MAX = 230;
 const LABEL_CHARS = 34;
-/** With more events than these in sight, those that stand close to others are not considered for a label. */
-const LABELS_CONSIDERED = 3_000;
-/** With more, even sparse places are not drawn dot by dot. */
-const DOTS_MAX = 4_000;
 
 /** A label, or the bar of an event that lasts, or both. */
 export interface Label {
@@ -39,27 +35,31 @@ export interface Layout {
   /** The rows in sight: `[first, last)`. */
   first: number;
   last: number;
-  binWidth: number;
-  /** Where the first bin begins. */
-  binX: number;
-  counts: Int32Array;
-  /** The first row of each bin. */
-  rows: Int32Array;
-  maxCount: number;
-  /** Room above the base line. */
-  above: number;
-  /** Bins with more events than these are bars. */
-  dotsMax: number;
+  /** Whether every event has a dot. Where the stacks would be too high, there are bars instead. */
+  isDots: boolean;
+  /** Where the dot of each row in sight is: from the middle, and from the base line. */
+  xs: Float32Array;
+  ys: Float32Array;
   labels: Label[];
   /** Events that last and have no label, thin. */
-  thin: { row: number; x: number; bar: number }[];
+  thin: { row: number; x: number; y: number; bar: number }[];
+}
+
+/** The lines that events stand on: one, or one for each group. */
+export interface Strips {
+  /** Where they are below the base line. */
+  ys: readonly number[];
+  /** On which of them each row stands; on the only one where there are no groups. */
+  groups: Uint8Array | null;
+  /** Room for dots above each. */
+  above: number;
 }
 
 interface LayoutInput {
   store: EventStore;
   scale: Scale;
-  /** Room for dots above the base line, and for labels below. */
-  above: number;
+  strips: Strips;
+  /** Room for labels below. */
   below: number;
   /** How much more than the screen is laid out on each side. */
   margin: number;
@@ -87,9 +87,8 @@ export function layOut(input: LayoutInput): Layout {
   const xs = (row: number): number => offset(store, row, center, scale);
   const first = bound(store.count, 0, (row) => xs(row) < from);
   const last = bound(store.count, first, (row) => xs(row) <= to);
-  const bins = count(input, xs, first, last, from, to);
   const { labels, thin } = place(input, xs, first, last, from, to);
-  return { scale, from, to, first, last, above: input.above, ...bins, labels, thin };
+  return { scale, from, to, first, last, ...stack(input, xs, first, last), labels, thin };
 }
 
 /** Returns the first row from `low` on for which `isBefore` does not hold. */
@@ -102,38 +101,34 @@ function bound(high: number, low: number, isBefore: (row: number) => boolean): n
   return low;
 }
 
-function count(input: LayoutInput, xs: (row: number) => number, first: number, last: number, from: number, to: number) {
-  // Bins begin at multiples of a whole number of microseconds, so they stay where they are when the axis is dragged.
-  const size = BigInt(Math.max(1, Math.round(BIN * input.scale.pixel)));
-  const binWidth = Math.max(Number(size) / input.scale.pixel, BIN / 2);
-  const middle = Number(((input.scale.center % size) + size) % size) + input.scale.fraction;
-  const bins = Math.ceil((to - from) / binWidth) + 2;
-  const binX = -middle / input.scale.pixel - Math.ceil((-middle / input.scale.pixel - from) / binWidth) * binWidth;
-  const counts = new Int32Array(bins);
-  const rows = new Int32Array(bins + 1);
-  let row = first;
-  let maxCount = 0;
-  for (let bin = 0; bin < bins; bin += 1) {
-    rows[bin] = row;
-    const end = binX + (bin + 1) * binWidth;
-    if (row < last && xs(row) < end) row = gallop(row, last, (candidate) => xs(candidate) < end);
-    counts[bin] = row - rows[bin]!;
-    maxCount = Math.max(maxCount, counts[bin]!);
+/** Puts dots that would cover each other on top of each other. */
+function stack({ scale, strips }: LayoutInput, xs: (row: number) => number, first: number, last: number) {
+  // Columns begin at multiples of a whole number of microseconds, so they stay where they are when the axis is dragged.
+  const size = BigInt(Math.max(1, Math.round(BIN * scale.pixel)));
+  const wide = Math.max(Number(size) / scale.pixel, BIN / 2);
+  const middle = Number(((scale.center % size) + size) % size) + scale.fraction;
+  const begin = -middle / scale.pixel;
+  const heights = new Map<number, number>();
+  const key = (row: number): number => Math.floor((xs(row) - begin) / wide) * 16 + stripOf(strips, row);
+  for (let row = first; row < last; row += 1) heights.set(key(row), (heights.get(key(row)) ?? 0) + 1);
+  const room = Math.max(1, Math.floor((strips.above - 4) / DOT));
+  const isDots = [...heights.values()].every((height) => height <= room);
+  const found = { isDots, xs: new Float32Array(last - first), ys: new Float32Array(last - first) };
+  const levels = new Map<number, number>();
+  for (let row = first; row < last; row += 1) {
+    const column = key(row);
+    const level = levels.get(column) ?? 0;
+    levels.set(column, level + 1);
+    // One alone stands where it happened; a stack stands upright.
+    const isAlone = !isDots || heights.get(column) === 1;
+    found.xs[row - first] = isAlone ? xs(row) : begin + (Math.floor(column / 16) + 0.5) * wide;
+    found.ys[row - first] = strips.ys[stripOf(strips, row)]! - DOT / 2 - 1 - (isDots ? level * DOT : 0);
   }
-  rows[bins] = row;
-  const room = Math.max(1, Math.floor((input.above - 4) / DOT));
-  const dotsMax = maxCount <= room && last - first <= DOTS_MAX ? room : 1;
-  return { binWidth, binX, counts, rows, maxCount, dotsMax };
+  return found;
 }
 
-/** Searches in steps that double: most bins are short. */
-function gallop(low: number, high: number, isBefore: (row: number) => boolean): number {
-  let step = 1;
-  while (low + step < high && isBefore(low + step)) {
-    low += step;
-    step *= 2;
-  }
-  return bound(Math.min(low + step, high), low, isBefore);
+function stripOf({ ys, groups }: Strips, row: number): number {
+  return ys.length === 1 ? 0 : Math.min(groups?.[row] ?? 0, ys.length - 1);
 }
 
 export function shorten(text: string): string {
@@ -162,7 +157,7 @@ function place(input: LayoutInput, xs: (row: number) => number, first: number, l
     const right = Math.min(cells - 1, Math.ceil((begin + width + 6 - from) / cell));
     const line = taken.findIndex((used) => isFree(used, left, right));
     if (line < 0) {
-      if (bar >= 2) thin.push({ row, x: start, bar });
+      if (bar >= 2) thin.push({ row, x: start, y: input.strips.ys[stripOf(input.strips, row)]!, bar });
       continue;
     }
     taken[line]!.fill(1, left, right + 1);
@@ -190,8 +185,7 @@ function candidates(
     const after = row + 1 < store.count ? xs(row + 1) - xs(row) : Infinity;
     return Math.max(Math.min(before, 1e9) + Math.min(after, 1e9), store.lengths[row]! / scale.pixel);
   };
-  const isMany = last - first > LABELS_CONSIDERED;
-  for (let row = first; row < last; row += 1) if (!isMany || gap(row) > 10) found.push(row);
+  for (let row = first; row < last; row += 1) found.push(row);
   if (store.longestMicros > 0) {
     const reach = store.longestMicros / scale.pixel;
     for (let row = first - 1; row >= 0 && xs(row) > from - reach; row -= 1) {
@@ -209,48 +203,29 @@ function candidates(
 }
 
 /** What is under the pointer: `x` in pixels from the middle, `y` from the base line, downwards. */
-export function pick(layout: Layout, store: EventStore, x: number, y: number): number {
+export function pick(layout: Layout, x: number, y: number): number {
   for (const label of layout.labels) {
     const top = 12 + label.line * ROW;
     const begin = label.isLeft ? label.x - label.width : label.x;
     if (x >= begin - 4 && x <= begin + label.width && y >= top - 2 && y < top + ROW - 2) return label.row;
   }
+  if (!layout.isDots) return -1;
   let best = -1;
-  let nearest = 16;
-  const center = split(layout.scale.center);
-  const bin = Math.floor((x - layout.binX) / layout.binWidth);
-  for (let near = bin - 2; near <= bin + 2; near += 1) {
-    const total = layout.counts[near] ?? 0;
-    const isStack = total <= layout.dotsMax;
-    // In a bar every event is as near as its moment.
-    const shown = isStack ? total : Math.min(total, 512);
-    for (let index = 0; index < shown; index += 1) {
-      const row = layout.rows[near]! + index;
-      const dot = isStack ? dotAt(layout, store, row) : { x: offset(store, row, center, layout.scale), y };
-      const distance = isStack || y <= 4 ? Math.hypot(dot.x - x, dot.y - y) : Infinity;
-      if (distance < nearest) {
-        nearest = distance;
-        best = row;
-      }
+  let nearest = 14;
+  for (let row = layout.first; row < layout.last; row += 1) {
+    const distance = Math.hypot(layout.xs[row - layout.first]! - x, layout.ys[row - layout.first]! - y);
+    if (distance < nearest) {
+      nearest = distance;
+      best = row;
     }
   }
-  return best;
+  if (best >= 0) return best;
+  return layout.thin.find((bar) => x >= bar.x && x <= bar.x + bar.bar && Math.abs(y - bar.y - 3) < 5)?.row ?? -1;
 }
 
-/**
- * Returns where the dot of an event is: from the middle, and from the base line; in a bar, where it would stand alone.
- */
+/** Returns where the dot of an event is: from the middle, and from the base line. */
 export function dotAt(layout: Layout, store: EventStore, row: number): { x: number; y: number } {
-  const x = offset(store, row, split(layout.scale.center), layout.scale);
-  const bin = Math.floor((x - layout.binX) / layout.binWidth);
-  const total = layout.counts[bin] ?? 0;
-  const index = row - (layout.rows[bin] ?? 0);
-  // One alone stands where it happened; a stack stands upright.
-  if (total <= 1 || total > layout.dotsMax || index < 0 || index >= total) return { x, y: dotY(0) };
-  return { x: layout.binX + (bin + 0.5) * layout.binWidth, y: dotY(index) };
-}
-
-/** Returns how far below the base line the middle of a dot is; negative, for it stands above. */
-function dotY(index: number): number {
-  return -DOT / 2 - 1 - index * DOT;
+  const index = row - layout.first;
+  if (index >= 0 && row < layout.last) return { x: layout.xs[index]!, y: layout.ys[index]! };
+  return { x: offset(store, row, split(layout.scale.center), layout.scale), y: -DOT / 2 - 1 };
 }

@@ -2,7 +2,8 @@
 import { geoEqualEarth } from 'd3-geo';
 import { World } from '../../lib/world';
 import type { Palette } from './palette';
-import { isInBox, type EventStore } from './store';
+import { classOf, type Cells } from './cells';
+import type { EventStore } from './store';
 import type { Box } from '../../lib/ranges';
 
 /** Wide and high of the projection with scale 1, nearly. */
@@ -27,6 +28,8 @@ export interface MapView {
 
 export const WORLD: MapView = { zoom: 1, x: 0, y: 0 };
 const ZOOM_MAX = 60;
+/** A single place is shown with what is around it. */
+const FIT_ZOOM_MAX = 14;
 
 interface Size {
   width: number;
@@ -83,6 +86,48 @@ export function boxOf(view: MapView, size: Size, a: { x: number; y: number }, b:
   };
 }
 
+/** Returns a view that has all of a box in it; of all of the world for one across the antimeridian. */
+export function fittedTo(box: Box, size: Size): MapView {
+  if (box.east < box.west) return WORLD;
+  const corners = [box.west, (box.west + box.east) / 2, box.east].flatMap((lon) =>
+    [box.south, (box.south + box.north) / 2, box.north].map((lat) => projected(lat, lon)),
+  );
+  const ends = (values: number[]): [number, number] => [Math.min(...values), Math.max(...values)];
+  const [left, right] = ends(corners.map(([x]) => x));
+  const [top, bottom] = ends(corners.map(([, y]) => y));
+  const world = unit(size, 1);
+  const room = 0.86;
+  const zoom = Math.min(
+    (size.width * room) / (Math.max(right - left, 0.02) * world),
+    (size.height * room) / (Math.max(bottom - top, 0.02) * world),
+    FIT_ZOOM_MAX,
+  );
+  return bounded({ zoom, x: (left + right) / 2, y: (top + bottom) / 2 });
+}
+
+/** Returns the box around all that is in sight; null where that is most of the world. */
+export function boxInSight(view: MapView, size: Size): Box | null {
+  if (view.zoom < 1.5) return null;
+  const places = [0, size.width / 2, size.width].flatMap((x) =>
+    [0, size.height / 2, size.height].map((y) => located(view, size, x, y)),
+  );
+  if (places.some((place) => place === null)) return null;
+  const found = places.map((place) => place!);
+  const lons = found.map(({ lon }) => lon);
+  const lats = found.map(({ lat }) => lat);
+  return {
+    west: Math.max(-180, Math.floor(Math.min(...lons))),
+    east: Math.min(180, Math.ceil(Math.max(...lons))),
+    south: Math.max(-90, Math.floor(Math.min(...lats))),
+    north: Math.min(90, Math.ceil(Math.max(...lats))),
+  };
+}
+
+/** Returns how many degrees so many pixels are, in the middle of the map. */
+export function degreesOf(view: MapView, size: Size, pixels: number): number {
+  return (pixels * 360) / (unit(size, view.zoom) * WIDE);
+}
+
 /** Where the events of a store are, in units of the projection. */
 export class Places {
   readonly xs: Float32Array;
@@ -109,6 +154,10 @@ export interface MapScene {
   last: number;
   box: Box | null;
   selected: number;
+  /** The color of a row; null where all have one. */
+  colors: ((row: number) => string) | null;
+  /** Whether a line joins the events, in the order of their times. */
+  isTrack: boolean;
   /** Places of what the selected one hangs on and what depends on it. */
   linked: number[];
 }
@@ -146,72 +195,118 @@ export function paintWorld(
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
 }
 
-/** Places that fall into a square of so many pixels are one dot in their middle, the larger the more there are. */
-const CELL = 5;
-/** With more dots than these they become squares of a density. */
-const DISCS_MAX = 900;
+/** How much of the color each class of counts has. */
+export const CLASS_ALPHAS = [0.2, 0.4, 0.6, 0.8, 1] as const;
 
-/** Per square how many there are, and the sums of where they are. */
-interface Cells {
-  counts: Uint32Array;
-  xs: Float64Array;
-  ys: Float64Array;
+/** Draws cells, the darker the more events there are in them. */
+export function paintCells(
+  context: CanvasRenderingContext2D,
+  palette: Palette,
+  { view, size, box }: Pick<MapScene, 'view' | 'size' | 'box'>,
+  { cells }: Cells,
+): void {
+  const scale = unit(size, view.zoom);
+  const at = (lat: number, lon: number): [number, number] => {
+    const [x, y] = projected(lat, lon);
+    return [(x - view.x) * scale + size.width / 2, (y - view.y) * scale + size.height / 2];
+  };
+  context.fillStyle = palette.accent;
+  for (const cell of cells) {
+    const corners = [
+      at(cell.north, cell.west),
+      at(cell.north, cell.east),
+      at(cell.south, cell.east),
+      at(cell.south, cell.west),
+    ];
+    if (corners.every(([x]) => x < 0 || x > size.width) || corners.every(([, y]) => y < 0 || y > size.height)) continue;
+    context.globalAlpha = CLASS_ALPHAS[classOf(cell.count)]!;
+    context.beginPath();
+    for (const [x, y] of corners) context.lineTo(x, y);
+    context.fill();
+  }
+  context.globalAlpha = 1;
+  if (box !== null) paintBox(context, palette, { view, size }, box);
 }
-const cells = (many: number): Cells => ({
-  counts: new Uint32Array(many),
-  xs: new Float64Array(many),
-  ys: new Float64Array(many),
-});
+
+/** Returns the cell under a pixel, or null. */
+export function pickCell({ view, size }: Pick<MapScene, 'view' | 'size'>, { cells }: Cells, x: number, y: number) {
+  const place = located(view, size, x, y);
+  if (place === null) return null;
+  const { lat, lon } = place;
+  const isIn = (cell: Box): boolean => lat >= cell.south && lat < cell.north && lon >= cell.west && lon < cell.east;
+  return cells.find(isIn) ?? null;
+}
+
+/** Events nearer to each other than so many pixels are one dot, the larger the more they are. */
+const NEAR = 5;
 
 export function paintPlaces(context: CanvasRenderingContext2D, palette: Palette, scene: MapScene): number {
   const { size, places, view, box } = scene;
   const scale = unit(size, view.zoom);
   const left = size.width / 2 - view.x * scale;
   const top = size.height / 2 - view.y * scale;
-  const columns = Math.ceil(size.width / CELL);
-  const lines = Math.ceil(size.height / CELL);
-  const inside = cells(columns * lines);
-  const outside = cells(box === null ? 0 : columns * lines);
+  const dots = new Map<string, { x: number; y: number; count: number; color: string }>();
   let placed = 0;
+  if (scene.isTrack) paintTrack(context, palette, scene);
   for (let row = scene.first; row < scene.last; row += 1) {
     const x = places.xs[row]! * scale + left;
     const y = places.ys[row]! * scale + top;
     if (Number.isNaN(x)) continue;
     placed += 1;
     if (!(x >= 0 && x < size.width && y >= 0 && y < size.height)) continue;
-    const cell = Math.floor(y / CELL) * columns + Math.floor(x / CELL);
-    const taken = box === null || isInBox(box, places.store.lats[row]!, places.store.lons[row]!) ? inside : outside;
-    taken.counts[cell]! += 1;
-    taken.xs[cell]! += x;
-    taken.ys[cell]! += y;
+    const color = scene.colors?.(row) ?? palette.accent;
+    const key = `${Math.floor(x / NEAR)} ${Math.floor(y / NEAR)} ${color}`;
+    const dot = dots.get(key);
+    if (dot === undefined) dots.set(key, { x, y, count: 1, color });
+    else {
+      dot.count += 1;
+      dot.x += (x - dot.x) / dot.count;
+      dot.y += (y - dot.y) / dot.count;
+    }
   }
-  const most = Math.log1p(inside.counts.reduce((a, b) => Math.max(a, b), 1));
-  // With dots everywhere a picture of their density tells more, and ten thousand squares are drawn faster than discs.
-  const isDense = inside.counts.reduce((used, count) => used + (count > 0 ? 1 : 0), 0) > DISCS_MAX;
-  const draw = ({ counts, xs, ys }: Cells, color: string, alpha: number): void => {
+  context.strokeStyle = palette.surface;
+  context.lineWidth = 1;
+  for (const { x, y, count, color } of dots.values()) {
     context.fillStyle = color;
-    counts.forEach((count, cell) => {
-      if (count === 0) return;
-      const share = Math.min(1, Math.log1p(count) / most);
-      context.globalAlpha = alpha * (isDense ? 0.12 + 0.88 * share * share : 0.45 + 0.55 * share);
-      if (isDense) {
-        context.fillRect((cell % columns) * CELL, Math.floor(cell / columns) * CELL, CELL - 0.5, CELL - 0.5);
-        return;
-      }
-      context.beginPath();
-      context.arc(xs[cell]! / count, ys[cell]! / count, 2 + 2.2 * share, 0, 7);
-      context.fill();
-    });
-  };
-  draw(outside, palette.faint, 0.6);
-  draw(inside, palette.accent, 1);
-  context.globalAlpha = 1;
+    context.beginPath();
+    context.arc(x, y, Math.min(9, 2.6 + Math.log2(count) * 0.7), 0, 7);
+    context.fill();
+    context.stroke();
+  }
   if (box !== null) paintBox(context, palette, scene, box);
   paintSelected(context, palette, scene, scale, left, top);
   return placed;
 }
 
-function paintBox(context: CanvasRenderingContext2D, palette: Palette, scene: MapScene, box: Box): void {
+/** Joins the events in the order of their times. Where a line would go around the world, it is left out. */
+function paintTrack(context: CanvasRenderingContext2D, palette: Palette, scene: MapScene): void {
+  const { size, places, view } = scene;
+  const scale = unit(size, view.zoom);
+  context.strokeStyle = palette.ink;
+  context.globalAlpha = 0.55;
+  context.lineWidth = 1.6;
+  context.lineJoin = 'round';
+  context.beginPath();
+  let before = NaN;
+  for (let row = scene.first; row < scene.last; row += 1) {
+    const lon = places.store.lons[row]!;
+    if (Number.isNaN(lon)) continue;
+    const x = (places.xs[row]! - view.x) * scale + size.width / 2;
+    const y = (places.ys[row]! - view.y) * scale + size.height / 2;
+    if (Math.abs(lon - before) <= 180) context.lineTo(x, y);
+    else context.moveTo(x, y);
+    before = lon;
+  }
+  context.stroke();
+  context.globalAlpha = 1;
+}
+
+function paintBox(
+  context: CanvasRenderingContext2D,
+  palette: Palette,
+  scene: Pick<MapScene, 'view' | 'size'>,
+  box: Box,
+): void {
   const scale = unit(scene.size, scene.view.zoom);
   const east = box.east < box.west ? box.east + 360 : box.east;
   const steps = 24;

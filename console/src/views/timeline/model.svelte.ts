@@ -1,93 +1,137 @@
 /**
- * What the view knows: the events, what part of time is shown, what is chosen, and what becomes of it while it is
- * looked at.
+ * What the view shows: what part of time, which events, and what is known of them. Counts come first. Events are read
+ * one by one only where there are so few in sight that each can be seen.
  */
-import { readAnchors, type Anchor } from '../../lib/anchors';
-import { call, isAborted } from '../../lib/api';
-import { format, type Micros } from '../../lib/instant';
+import { isAborted } from '../../lib/api';
+import type { Micros } from '../../lib/instant';
+import type { Box } from '../../lib/ranges';
 import { Stream } from '../../lib/stream.svelte';
 import { timelines } from '../../lib/timelines.svelte';
-import { countWithin, readDensity, type Density } from './density';
-import { readLanes, type Lane } from './lanes';
-import { EVENTS_MAX, loadEvents } from './load';
-import { readPage } from './pages';
-import type { Marks } from './paint';
+import { Around, MARKS_MAX } from './around.svelte';
+import { BAR_PIXELS, Counted } from './counted.svelte';
+import { countStore, countWithin, rounded, type Counts } from './counts';
+import { ALL, isFiltered, isSameFilter, type Filter, type GroupBy, type Question } from './filter';
+import { groupsOfStore, legendOf, readLegend, type Legend } from './groups';
+import { Live, spanOf, type Changes } from './live.svelte';
+import { readExtent, readPage } from './pages';
 import { FIRST, LAST, fitted, scale, timeAt, type Scale } from './scale';
-import { EventStore, isInBox, type EventBody } from './store';
-import type { Box } from '../../lib/ranges';
+import { stepOf } from './steps';
+import { EventStore } from './store';
 
 export interface Range {
   from: Micros;
   to: Micros;
 }
 
-interface StreamBody {
-  event_id?: string | null;
-  event?: EventBody | null;
-  intervention?: { changed: boolean; after?: EventBody | null } | null;
-}
-
-/** With more events on the screen, what hangs on each is not asked. */
-const MARKS_MAX = 1_000;
-const ANCHORS_MAX = 1_000;
-const LIVE_MS = 200;
-const SETTLED_MS = 450;
-/** What is kept of a range around the screen when not all events fit. */
-const WINDOW_MAX = 60_000;
-/** So many of too many events are shown on the map. */
-const SAMPLE_ITEMS = 500;
+const SETTLED_MS = 250;
+/** While much changes, counts are renewed no more often. */
+const RENEW_MS = 1_500;
+const EMPTY = new EventStore();
 
 export class TimelineModel {
-  /** All that was read. */
-  all = $state.raw(new EventStore());
-  /** What of it is in the box on the map. */
-  shown = $derived.by(() => this.#inBox(this.all, this.box));
+  /** The events that were read one by one. */
+  all = $state.raw(EMPTY);
   view = $state.raw<Scale>(scale(0n, 0, 1e9, 1_000));
   /** Whether `view` was chosen, by an address or by hand, and not only by what there is. */
   isViewChosen = false;
   range = $state.raw<Range | null>(null);
   box = $state.raw<Box | null>(null);
+  filter = $state.raw<Filter>(ALL);
+  by = $state<GroupBy | null>(null);
   selected = $state<string | null>(null);
-  anchors = $state.raw<Anchor[]>([]);
-  lanes = $state.raw<Lane[]>([]);
-  lanesMore = $state(0);
-  marks = $state.raw<Marks>(new Map());
-  /** Events that came or changed while one looked, by when. */
-  flashes = $state.raw<ReadonlyMap<string, number>>(new Map());
-  /** How many there are over all of time, where they are too many to read. */
-  overall = $state.raw<Density | null>(null);
-  /** The same for the time around the screen, while that has too many as well. */
-  density = $state.raw<Density | null>(null);
-  /** The first events in sight, while these are too many to read: what the map shows of them. */
-  sample = $state.raw(new EventStore());
-  /** What came or changed out of sight while one looked, the latest last. */
-  elsewhere = $state.raw<readonly string[]>([]);
+  legendError = $state.raw<unknown>(null);
   phase = $state<'loading' | 'ready' | 'canceled' | 'failed'>('loading');
-  read = $state(0);
   error = $state.raw<unknown>(null);
+  /** Changes with what is shown, for those who read more of it. */
+  version = $state(0);
+
+  readonly counted = new Counted();
+  readonly around: Around;
+  readonly live = new Live((changes) => this.#apply(changes));
+
+  /** For which time the events were read. */
+  #window = $state.raw<Range | null>(null);
+  #extent = $state.raw<Range | null>(null);
+  readonly #inSight = $derived({ from: timeAt(this.view, 0), to: timeAt(this.view, this.view.width) });
+  /** Whether there are too many events in sight to read each: then they are counted. */
+  isFar = $derived(
+    this.#window === null || this.#window.from > this.#inSight.from || this.#window.to < this.#inSight.to,
+  );
+  /** The events that are shown one by one. */
+  shown = $derived(this.isFar ? EMPTY : this.all);
+  /** Whether every event that passes was read. */
+  isWhole = $derived(this.#window?.from === FIRST && this.#window.to === LAST);
+  /** As the service counts it, over all of time. */
+  #counted = $state.raw<Legend | null>(null);
+  /** The groups by which events are told apart; null while they are not counted, or where they are not wanted. */
+  legend = $derived.by<Legend | null>(() => {
+    if (this.by === null) return null;
+    if (this.isWhole || (this.#counted === null && !this.isFar)) {
+      const legend = legendOf(this.all, this.filter, this.by);
+      return this.isWhole ? legend : { ...legend, isPart: true };
+    }
+    return this.#counted;
+  });
+  readonly #step = $derived(stepOf(this.view.pixel * BAR_PIXELS));
+  /** What the bars of the axis are made of. */
+  counts = $derived.by<Counts | null>(() => {
+    if (!this.isFar) return countStore(this.all, this.#step);
+    return this.counted.best(this.view.pixel, this.#inSight.from, this.#inSight.to);
+  });
+  /** The same of each group, the largest first; null until they are counted. */
+  series = $derived.by<readonly Counts[] | null>(() => {
+    const { legend, counts } = this;
+    if (legend === null || counts === null) return null;
+    if (!this.isFar) {
+      const groups = groupsOfStore(this.all, legend);
+      return legend.groups.map((_, index) => countStore(this.all, counts.step, (row) => groups[row] === index));
+    }
+    const { series } = this.counted;
+    return series?.whole === counts && series.legend === legend ? series.counts : null;
+  });
+  /** Which group each shown event is in. */
+  groups = $derived(this.legend === null ? null : groupsOfStore(this.shown, this.legend));
   /** Is there nothing at all? */
-  isEmpty = $derived(this.phase === 'ready' && this.all.count === 0 && this.overall === null);
+  isEmpty = $derived(
+    this.phase === 'ready' &&
+      this.all.count === 0 &&
+      this.#extent === null &&
+      !isFiltered(this.filter) &&
+      this.box === null,
+  );
+  /** Does nothing pass the filter? */
+  isNothing = $derived(
+    this.phase === 'ready' &&
+      (isFiltered(this.filter) || this.box !== null) &&
+      (this.isWhole ? this.all.count === 0 : this.counted.overall?.count === 0),
+  );
 
   #stream: Stream;
   #loading = new AbortController();
   #settling: AbortController | null = null;
   #settled: ReturnType<typeof setTimeout> | undefined;
-  #pending = new Map<string, EventBody | null>();
-  #flush: ReturnType<typeof setTimeout> | undefined;
-  #isWindowed = false;
-  /** For which time the events were read, where not all fit. */
-  #window: Range | null = null;
+  #renewing: ReturnType<typeof setTimeout> | undefined;
+  #renewed: Range | 'all' | null = null;
+  /** Whose interventions and paradoxes were read. */
+  #marked: EventStore | null = null;
+  #isLegendOld = false;
 
   constructor(
     readonly timeline: string,
-    /** More events are not read at once. */
-    private readonly eventsMax = EVENTS_MAX,
+    /** More events in sight are not read one by one. */
+    private readonly singlesMax: number,
+    /** Which of them to begin with. */
+    start: { filter: Filter; by: GroupBy | null; box: Box | null } = { filter: ALL, by: null, box: null },
   ) {
+    this.around = new Around(timeline);
+    this.filter = start.filter;
+    this.by = start.by;
+    this.box = start.box;
     this.#stream = new Stream(
       { timeline, events: ['events', 'interventions', 'reset'] },
       (message) => {
         if (message.event === 'reset') void this.load();
-        else this.#take(message.data as StreamBody);
+        else this.live.take(message.data as Parameters<Live['take']>[0]);
       },
       () => void this.load(),
     );
@@ -98,57 +142,41 @@ export class TimelineModel {
     return this.#stream.trouble;
   }
 
-  /** Whether there are too many events in sight to read: then lists, map and search ask the service. */
-  get isFar(): boolean {
-    return this.density !== null && this.all.count === 0;
+  get question(): Question {
+    return { timeline: this.timeline, filter: this.filter, box: this.box };
   }
 
-  /** Whether not all events of the timeline are read, but at most those around what is in sight. */
-  get isWindowed(): boolean {
-    return this.overall !== null;
-  }
-
-  /** The events that the map shows. */
-  get placed(): EventStore {
-    return this.isFar ? this.sample : this.all;
-  }
-
-  /** How many events the timeline says it has; what has been read is measured against it. */
+  /** How many events the timeline says it has. */
   get total(): number | null {
     return timelines.find(this.timeline)?.events ?? null;
   }
 
-  /** Returns roughly how many events are on the screen, where they are too many to read. */
-  countInSight(): number {
-    if (this.density === null) return 0;
-    const count = countWithin(this.density, timeAt(this.view, 0), timeAt(this.view, this.view.width));
-    const grain = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(count, 1))) - 2);
-    return Math.round(count / grain) * grain;
+  /** Returns how many events there are in a time, rounded where that is not known exactly. */
+  countIn(from: Micros, to: Micros): { count: number; isExact: boolean } {
+    if (!this.isFar) return { count: this.all.lowerBound(to + 1n) - this.all.lowerBound(from), isExact: true };
+    if (this.counts === null) return { count: 0, isExact: false };
+    const { count, isExact } = countWithin(this.counts, from, to);
+    return { count: isExact ? count : rounded(count), isExact };
+  }
+
+  countInSight(): { count: number; isExact: boolean } {
+    return this.countIn(this.#inSight.from, this.#inSight.to);
   }
 
   async load(): Promise<void> {
     this.#loading.abort();
+    this.#settling?.abort();
     const loading = new AbortController();
     this.#loading = loading;
     this.phase = 'loading';
     this.error = null;
-    this.read = 0;
     try {
       await timelines.ready();
-      void this.readAround();
-      if ((this.total ?? 0) > this.eventsMax) {
-        await this.#loadDensity(loading.signal);
-      } else {
-        const { store, isCut } = await loadEvents({
-          timeline: this.timeline,
-          signal: loading.signal,
-          limit: this.eventsMax,
-          onProgress: (store) => this.#progress(store),
-        });
-        if (isCut) await this.#loadDensity(loading.signal);
-        else this.#ready(store);
-      }
+      void this.around.read(loading.signal);
+      await this.#read(loading.signal);
       this.phase = 'ready';
+      this.version += 1;
+      this.settle();
     } catch (error) {
       if (loading !== this.#loading) return;
       this.phase = isAborted(error) ? 'canceled' : 'failed';
@@ -156,60 +184,72 @@ export class TimelineModel {
     }
   }
 
+  /** Reads the events, where there are few; else how many there are. */
+  async #read(signal: AbortSignal): Promise<void> {
+    const { question, singlesMax: limit } = this;
+    if ((this.total ?? 0) <= limit) {
+      const page = await readPage(question, { limit, signal });
+      if (page.next === null) {
+        this.counted.clear();
+        this.all = page.store;
+        this.#window = { from: FIRST, to: LAST };
+        this.#extent = page.store.count === 0 ? null : { from: page.store.time(0), to: page.store.end() };
+        if (!this.isViewChosen) this.fit();
+        return;
+      }
+    }
+    const extent = await readExtent(this.timeline, signal);
+    this.#window = null;
+    this.counted.clear();
+    this.#extent = extent && { from: extent.first, to: extent.last };
+    if (extent === null) return;
+    if (!this.isViewChosen) this.fit();
+    const whole = fitted(extent.first, extent.last, this.view.width, roomOf(this.view.width));
+    await this.counted.readOverall(question, extent, whole.pixel, signal);
+    if (!this.isViewChosen && this.#passing !== null) this.fit();
+  }
+
   cancel(): void {
     this.#loading.abort();
   }
 
-  #progress(store: EventStore): void {
-    this.read = store.count;
-    // A store of its own for each picture: what is drawn must not grow under the drawing hand.
-    if (this.all.count < store.count) this.#ready(store.filter(() => true));
+  /** Shows other events: those that pass another filter, or of another box. */
+  ask(filter: Filter, box: Box | null): void {
+    if (isSameFilter(filter, this.filter) && JSON.stringify(box) === JSON.stringify(this.box)) return;
+    this.filter = filter;
+    this.box = box;
+    this.#counted = null;
+    void this.load();
   }
 
-  #ready(store: EventStore): void {
-    this.read = store.count;
-    this.all = store;
-    if (!this.isViewChosen) this.fit();
+  /** Tells events apart by something else. */
+  groupBy(by: GroupBy | null): void {
+    if (by === this.by) return;
+    this.by = by;
+    this.#counted = null;
+    this.settle(0);
   }
 
-  async #loadDensity(signal: AbortSignal): Promise<void> {
-    this.#isWindowed = true;
-    this.#window = null;
-    this.all = new EventStore();
-    const take = (density: Density): void => {
-      this.overall = density;
-      this.density = density;
-      this.read = density.count;
-      if (!this.isViewChosen) this.fit();
-    };
-    take(await readDensity(this.timeline, null, null, signal, take));
-    this.settle();
+  /** All of time that has events. */
+  get extent(): Range | null {
+    return this.#extent;
   }
 
-  /** Anchors and lanes; the axis does not wait for them. */
-  async readAround(): Promise<void> {
-    const { signal } = this.#loading;
-    const anchors = readAnchors(this.timeline, { limit: ANCHORS_MAX, signal });
-    const lanes = readLanes(this.timeline, timelines.list, signal);
-    try {
-      this.anchors = (await anchors).anchors;
-      const found = await lanes;
-      this.lanes = found.lanes;
-      this.lanesMore = found.more;
-    } catch {
-      // The events tell what is wrong; without anchors and lanes the axis is still right.
-    }
+  /** All of time that has events which pass the filter; null while that is not known. */
+  get #passing(): Range | null {
+    const { overall } = this.counted;
+    if (this.isWhole || overall === null || overall.until < overall.to) return null;
+    if (!isFiltered(this.filter) && this.box === null) return null;
+    const [first, last] = [overall.buckets[0], overall.buckets.at(-1)];
+    return first === undefined ? null : { from: first.from, to: last!.to };
   }
 
   /** Shows all there is. */
   fit(): void {
-    const { all, overall } = this;
-    const width = this.view.width;
-    if (overall?.first != null && overall.last !== null) {
-      this.view = fitted(overall.first, overall.last, width);
-    } else if (all.count > 0) {
-      const end = all.end();
-      this.view = fitted(all.time(0), end > LAST ? LAST : end, width, width < 600 ? 0.06 : 0.04);
+    const { width } = this.view;
+    if (this.#extent !== null) {
+      const { from, to } = this.#passing ?? this.#extent;
+      this.view = fitted(from, to > LAST ? LAST : to, width, roomOf(width));
     }
     this.settle();
   }
@@ -217,16 +257,7 @@ export class TimelineModel {
   look(view: Scale): void {
     this.view = view;
     this.isViewChosen = true;
-    const read = this.#window;
-    if (read !== null && (timeAt(view, 0) < read.from || timeAt(view, view.width) > read.to)) this.#leaveWindow();
     this.settle();
-  }
-
-  /** Shows how many there are until the events that are now on the screen have come. */
-  #leaveWindow(): void {
-    this.#window = null;
-    this.all = new EventStore();
-    this.density = this.overall;
   }
 
   /** Brings an instant into sight, without zooming. */
@@ -237,127 +268,133 @@ export class TimelineModel {
     if (instant < from || instant > to) this.look(scale(instant, 0, view.pixel, view.width));
   }
 
-  /** Asks what depends on the part that is shown, once it stays. */
-  settle(): void {
+  /** Asks for what depends on the part that is shown, once it stays. */
+  settle(wait = SETTLED_MS): void {
     clearTimeout(this.#settled);
     this.#settling?.abort();
     this.#settled = setTimeout(() => {
       this.#settling = new AbortController();
-      void this.#ask(this.#settling.signal).catch(() => {});
-    }, SETTLED_MS);
+      // What is missing then is asked for when one moves on; the bars that are there stay true.
+      void this.#settle(this.#settling.signal).catch(() => {});
+    }, wait);
   }
 
-  async #ask(signal: AbortSignal): Promise<void> {
-    const from = timeAt(this.view, 0);
-    const to = timeAt(this.view, this.view.width);
-    if (this.#isWindowed) await this.#askWindow(from, to, signal);
-    const visible = this.shown.lowerBound(to) - this.shown.lowerBound(from);
-    if (visible === 0 || visible > MARKS_MAX || this.shown.count === 0) return;
-    const body = {
-      timeline_id: this.timeline,
-      location: '*',
-      time_range: `${format(from)}/${format(to)}`,
-      limit: MARKS_MAX,
-    };
-    const page = await call<{ events: { event_id: string; interventions?: unknown[]; paradoxes?: unknown[] }[] }>(
-      'POST',
-      'v1/scan-events',
-      { body, signal },
-    );
-    const marks = new Map(this.marks);
-    for (const event of page.events) {
-      const isTouched = (event.interventions?.length ?? 0) > 0;
-      const isParadox = (event.paradoxes?.length ?? 0) > 0;
-      if (isTouched || isParadox) marks.set(event.event_id, { isTouched, isParadox });
-      else marks.delete(event.event_id);
-    }
-    if (!isSame(marks, this.marks)) this.marks = marks;
+  async #settle(signal: AbortSignal): Promise<void> {
+    if (this.phase === 'failed') return;
+    const { from, to } = this.#inSight;
+    if (this.isFar && this.#extent !== null) await this.#readNear(from, to, signal);
+    await this.#readGroups(signal);
+    const { all } = this;
+    const window = this.#window;
+    if (window === null || this.isFar || all === this.#marked || all.count === 0 || all.count > MARKS_MAX) return;
+    await this.around.readMarks(window.from, window.to, signal);
+    this.#marked = all;
   }
 
-  async #askWindow(from: Micros, to: Micros, signal: AbortSignal): Promise<void> {
-    const room = (to - from) / 2n;
-    const low = from - room < FIRST ? FIRST : from - room;
-    const high = to + room > LAST ? LAST : to + room;
-    const density = await readDensity(this.timeline, low, high, signal, () => {});
-    if (density.count > Math.min(WINDOW_MAX, this.eventsMax) || density.isCut) {
-      this.#leaveWindow();
-      this.density = density;
-      this.sample = (await readPage(this.timeline, from, to, null, SAMPLE_ITEMS, signal)).store;
+  async #readNear(from: Micros, to: Micros, signal: AbortSignal): Promise<void> {
+    const { question, counted, view } = this;
+    await counted.cover(question, this.#step, from, to, signal);
+    const half = (to - from) / 2n;
+    const counts = counted.best(view.pixel, from, to);
+    for (const room of [half, 0n]) {
+      const low = from - room < FIRST ? FIRST : from - room;
+      const high = to + room > LAST ? LAST : to + room;
+      const found = counts === null ? null : countWithin(counts, low, high);
+      if (found === null || counts!.until < counts!.to || found.most > this.singlesMax) continue;
+      const page = await readPage(question, { from: low, to: high, limit: this.singlesMax, signal });
+      if (page.next !== null) continue;
+      this.all = page.store;
+      this.#window = { from: low, to: high };
       return;
     }
-    const range = `${format(low)}/${format(high)}`;
-    const { store } = await loadEvents({ timeline: this.timeline, range, signal, onProgress: () => {} });
-    this.all = store;
-    this.#window = { from: low, to: high };
   }
 
-  #take(body: StreamBody): void {
-    if (!body.event_id) return;
-    const event = body.event ?? body.intervention?.after ?? null;
-    if (event !== null) this.#pending.set(body.event_id, event);
-    else if (body.intervention?.changed) this.#pending.set(body.event_id, null);
-    else return;
-    // Imports tell thousands at once: they are put in together.
-    this.#flush ??= setTimeout(() => {
-      this.#flush = undefined;
-      this.#apply();
-    }, LIVE_MS);
-  }
-
-  #apply(): void {
-    if (this.phase === 'loading') {
-      this.#flush = setTimeout(() => {
-        this.#flush = undefined;
-        this.#apply();
-      }, LIVE_MS);
-      return;
+  async #readGroups(signal: AbortSignal): Promise<void> {
+    const { by, question } = this;
+    if (by === null || this.isWhole || this.#extent === null) return;
+    try {
+      this.legendError = null;
+      if (this.#counted === null || this.#isLegendOld) this.#counted = await readLegend(question, by, signal);
+      this.#isLegendOld = false;
+      const { counts, legend } = this;
+      if (this.isFar && counts !== null && legend !== null)
+        await this.counted.readSeries(question, legend, counts, signal);
+    } catch (error) {
+      if (!isAborted(error)) this.legendError = error;
     }
-    const changes = this.#pending;
-    this.#pending = new Map();
-    if (this.#isWindowed) {
+  }
+
+  #apply(changes: Changes): boolean {
+    if (this.phase === 'loading') return false;
+    const { from, to } = this.#inSight;
+    const wasEmpty = this.#extent === null;
+    const isPlain = !isFiltered(this.filter) && this.box === null;
+    if (this.isWhole && isPlain && this.all.count + changes.size <= this.singlesMax) {
+      this.all = this.all.with(changes);
+      this.#extent = this.all.count === 0 ? null : { from: this.all.time(0), to: this.all.end() };
+      if (wasEmpty && !this.isViewChosen) this.fit();
       this.settle();
+    } else if (wasEmpty) void this.load();
+    else this.#renewSoon(spanOf(changes));
+    if (!wasEmpty) this.live.show(changes, from, to);
+    return true;
+  }
+
+  /** Counts anew where something changed, and reads the events in sight again. */
+  #renewSoon(span: Range | null): void {
+    const before = this.#renewed;
+    if (span === null || before === 'all') this.#renewed = 'all';
+    else if (before === null) this.#renewed = span;
+    else this.#renewed = { from: min(before.from, span.from), to: max(before.to, span.to) };
+    this.#renewing ??= setTimeout(() => this.#renewNow(), RENEW_MS);
+  }
+
+  #renewNow(): void {
+    const part = this.#renewed;
+    this.#renewed = null;
+    void this.#renew(part === 'all' ? null : part).finally(() => {
+      // What changed meanwhile waits as long as the first.
+      this.#renewing = this.#renewed === null ? undefined : setTimeout(() => this.#renewNow(), RENEW_MS);
+    });
+  }
+
+  async #renew(span: Range | null): Promise<void> {
+    const { question, counted } = this;
+    const { signal } = this.#loading;
+    const extent = await readExtent(this.timeline, signal).catch(() => null);
+    const { overall } = counted;
+    if (extent !== null && overall !== null && (extent.first < overall.from || extent.last >= overall.to)) {
+      await this.load();
       return;
     }
-    const wasEmpty = this.all.count === 0;
-    this.all = this.all.with(changes);
-    const now = performance.now();
-    const flashes = new Map([...this.flashes].filter(([, since]) => now - since < 2_000));
-    for (const [id, event] of [...changes].slice(0, 200)) if (event !== null) flashes.set(id, now);
-    this.flashes = flashes;
-    if (!wasEmpty) this.#noteElsewhere(changes);
-    if (wasEmpty && !this.isViewChosen) this.fit();
-    else this.settle();
-  }
-
-  /** Remembers what nobody saw, until one goes there. */
-  #noteElsewhere(changes: ReadonlyMap<string, EventBody | null>): void {
-    const from = timeAt(this.view, 0);
-    const to = timeAt(this.view, this.view.width);
-    const unseen = [...changes.keys()].filter((id) => {
-      const row = this.all.row(id);
-      return row >= 0 && (this.all.time(row) < from || this.all.time(row) > to);
-    });
-    if (unseen.length > 0) this.elsewhere = [...new Set([...this.elsewhere, ...unseen])];
-  }
-
-  #inBox(store: EventStore, within: Box | null): EventStore {
-    return within === null ? store : store.filter((row) => isInBox(within, store.lats[row]!, store.lons[row]!));
+    if (extent !== null) this.#extent = { from: extent.first, to: extent.last };
+    await counted.renew(question, span, signal).catch(() => {});
+    const window = this.#window;
+    if (window !== null) {
+      const page = await readPage(question, { ...window, limit: this.singlesMax, signal }).catch(() => null);
+      if (page?.next === null) this.all = page.store;
+      else if (page !== null && this.isWhole) {
+        // It has become too much to show one by one.
+        await this.load();
+        return;
+      } else this.#window = null;
+    }
+    this.#isLegendOld = true;
+    this.version += 1;
+    this.settle();
   }
 
   close(): void {
     this.#loading.abort();
     this.#settling?.abort();
     clearTimeout(this.#settled);
-    clearTimeout(this.#flush);
+    clearTimeout(this.#renewing);
+    this.live.close();
     this.#stream.close();
   }
 }
 
-function isSame(a: Marks, b: Marks): boolean {
-  if (a.size !== b.size) return false;
-  for (const [id, mark] of a) {
-    const other = b.get(id);
-    if (other?.isParadox !== mark.isParadox || other.isTouched !== mark.isTouched) return false;
-  }
-  return true;
-}
+/** How much of an axis is left free at its ends. */
+const roomOf = (width: number): number => (width < 600 ? 0.06 : 0.04);
+const min = (a: Micros, b: Micros): Micros => (a < b ? a : b);
+const max = (a: Micros, b: Micros): Micros => (a > b ? a : b);

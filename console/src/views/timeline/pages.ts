@@ -1,33 +1,90 @@
-/** Events page by page from the service, where there are too many to read all of them. */
+/** Events page by page, as the service has them. */
 import { call } from '../../lib/api';
-import { format, type Micros } from '../../lib/instant';
+import { format, parse, type Micros } from '../../lib/instant';
+import { queryOf, type Question } from './filter';
 import { EventStore, type EventBody } from './store';
 
 export interface EventPage {
   store: EventStore;
   /** Where the next page begins; null after the last one. */
   next: string | null;
+  /** Up to when it was looked, where a filter let so few through that the page is not full. */
+  searchedTo: Micros | null;
 }
 
 interface PageBody {
   events: EventBody[];
   next_cursor?: string | null;
   has_more: boolean;
+  searched_to?: string | null;
 }
 
-export async function readPage(
-  timeline: string,
-  from: Micros,
-  to: Micros,
-  cursor: string | null,
-  limit: number,
-  signal: AbortSignal,
-): Promise<EventPage> {
-  const body = await call<PageBody>('GET', 'v1/monitor-events', {
-    query: { timeline_id: timeline, location: '*', time_range: `${format(from)}/${format(to)}`, limit, cursor },
-    signal,
-  });
+interface PageOptions {
+  /** All of time where an end is left out. */
+  from?: Micros | null;
+  to?: Micros | null;
+  cursor?: string | null;
+  limit: number;
+  order?: 'newest';
+  signal: AbortSignal;
+}
+
+/** A filter that few events pass makes short pages: so many are asked for before one asks whether to go on. */
+const SHORT_PAGES_MAX = 20;
+
+const range = (from?: Micros | null, to?: Micros | null): string =>
+  [from, to].map((end) => (end === null || end === undefined ? '..' : format(end))).join('/');
+
+/** Reads a page; if the filter lets few through, several until it is full. */
+export async function readPage(question: Question, options: PageOptions): Promise<EventPage> {
+  const { signal, limit, order } = options;
   const store = new EventStore();
-  for (const event of body.events) store.push(event);
-  return { store, next: body.has_more ? (body.next_cursor ?? null) : null };
+  let next = options.cursor ?? null;
+  let searchedTo: Micros | null = null;
+  for (let page = 0; page < SHORT_PAGES_MAX; page += 1) {
+    const body: PageBody = await call<PageBody>('GET', 'v1/monitor-events', {
+      query: {
+        ...queryOf(question),
+        time_range: range(options.from, options.to),
+        limit: limit - store.count,
+        cursor: next,
+        order,
+      },
+      signal,
+    });
+    for (const event of body.events) store.push(event);
+    next = body.has_more ? (body.next_cursor ?? null) : null;
+    searchedTo = body.searched_to ? parse(body.searched_to) : null;
+    if (next === null || store.count >= limit) break;
+  }
+  return { store, next, searchedTo: next === null ? null : searchedTo };
+}
+
+/** Returns the times of the first and the last event of a timeline, or null where there is none. */
+export async function readExtent(
+  timeline: string,
+  signal: AbortSignal,
+): Promise<{ first: Micros; last: Micros } | null> {
+  const ends = await Promise.all(
+    [undefined, 'newest' as const].map((order) =>
+      call<PageBody>('GET', 'v1/monitor-events', {
+        query: { timeline_id: timeline, location: '*', time_range: '../..', limit: 1, order },
+        signal,
+      }),
+    ),
+  );
+  const [first, last] = ends.map((body) => parse(body.events[0]?.time ?? ''));
+  return first == null || last == null ? null : { first, last };
+}
+
+/** Returns the event before or after a moment, or null where there is none. */
+export async function nextEvent(
+  question: Question,
+  from: Micros,
+  direction: 1 | -1,
+): Promise<{ id: string; time: Micros } | null> {
+  const ends = direction > 0 ? { from: from + 1n } : { to: from - 1n, order: 'newest' as const };
+  const { signal } = new AbortController();
+  const { store } = await readPage(question, { ...ends, limit: 1, signal });
+  return store.count === 0 ? null : { id: store.ids[0]!, time: store.time(0) };
 }

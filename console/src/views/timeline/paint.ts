@@ -1,8 +1,8 @@
 /** Draws the axis. Events are drawn once per zoom onto a sheet that a drag only shifts; the rest is drawn each time. */
 import type { Label, Layout } from './layout';
-import { BAR_MIN, DOT, ROW, dotAt, offset } from './layout';
+import { BAR_MIN, ROW, dotAt } from './layout';
 import type { Palette } from './palette';
-import { split, xOf, type Scale } from './scale';
+import { xOf, type Scale } from './scale';
 import type { EventStore } from './store';
 import type { Ticks } from './ticks';
 
@@ -19,38 +19,42 @@ export interface Frame {
   base: number;
 }
 
-/** Draws dots, bars and labels of a layout; the sheet is as wide as the layout and its base line is at `base`. */
-export function paintSheet(
-  sheet: CanvasRenderingContext2D,
-  layout: Layout,
-  store: EventStore,
-  palette: Palette,
-  base: number,
-  marks: Marks,
-): void {
+/** What a sheet shows. */
+export interface SheetScene {
+  layout: Layout;
+  store: EventStore;
+  palette: Palette;
+  marks: Marks;
+  /** The color of each row, where events are told apart by one. */
+  colors: Colors;
+}
+export type Colors = (row: number) => string;
+
+/** Draws dots and labels of a layout; the sheet is as wide as the layout and its base line is at `base`. */
+export function paintSheet(sheet: CanvasRenderingContext2D, scene: SheetScene, base: number): void {
+  const { layout, store, palette, marks, colors } = scene;
   const left = -layout.from;
-  paintSoft(sheet, layout, store, palette, base, left);
-  paintBins(sheet, layout, store, palette, base, left, marks);
+  paintSoft(sheet, scene, base, left);
+  if (layout.isDots) paintDots(sheet, scene, base, left);
   sheet.globalAlpha = 0.55;
-  sheet.fillStyle = palette.accent;
-  for (const { x, bar } of layout.thin) sheet.fillRect(left + x, base + 2, Math.max(bar, 1), 3);
+  for (const { row, x, y, bar } of layout.thin) {
+    sheet.fillStyle = colors(row);
+    sheet.fillRect(left + x, base + y + 2, Math.max(bar, 1), 3);
+  }
   sheet.globalAlpha = 1;
-  paintLabels(sheet, layout, palette, base, left);
-  const center = split(layout.scale.center);
-  // What stands in a bar has no dot that could carry its mark.
+  paintLabels(sheet, scene, base, left);
+  if (layout.isDots) return;
+  // Where there are bars, no dot carries the mark.
   for (const label of layout.labels) {
     const mark = marks.get(store.ids[label.row]!);
-    const x = offset(store, label.row, center, layout.scale);
-    const hasDot = (layout.counts[Math.floor((x - layout.binX) / layout.binWidth)] ?? 0) <= layout.dotsMax;
-    if (mark && !hasDot) paintMark(sheet, palette, mark, left + x, base + 4);
+    if (mark) paintMark(sheet, palette, mark, left + dotAt(layout, store, label.row).x, base + 4);
   }
 }
 
 /** Stems first, then what is written: the stem of a label further down must not run through the text of another. */
 function paintLabels(
   sheet: CanvasRenderingContext2D,
-  layout: Layout,
-  palette: Palette,
+  { layout, palette, colors }: SheetScene,
   base: number,
   left: number,
 ): void {
@@ -71,10 +75,11 @@ function paintLabels(
     const y = top(label);
     const hasBar = label.bar >= BAR_MIN;
     if (hasBar) {
-      sheet.fillStyle = palette['accent-wash'];
+      sheet.fillStyle = colors(label.row);
+      sheet.globalAlpha = 0.16;
       box(sheet, x, y, label.bar, ROW - 5, 4);
       sheet.fill();
-      sheet.fillStyle = palette.accent;
+      sheet.globalAlpha = 1;
       box(sheet, x, y, 3, ROW - 5, 1);
       sheet.fill();
     }
@@ -109,57 +114,30 @@ function paintMark(sheet: CanvasRenderingContext2D, palette: Palette, mark: Mark
 
 function paintSoft(
   sheet: CanvasRenderingContext2D,
-  layout: Layout,
-  store: EventStore,
-  palette: Palette,
+  { layout, store, colors }: SheetScene,
   base: number,
   left: number,
 ): void {
-  if (layout.last - layout.first > 4_000) return;
-  const center = split(layout.scale.center);
-  sheet.fillStyle = palette.accent;
+  if (!layout.isDots) return;
   sheet.globalAlpha = 0.16;
   for (let row = layout.first; row < layout.last; row += 1) {
     const width = store.softness[row]! / layout.scale.pixel;
     if (width < 5) continue;
-    box(sheet, left + offset(store, row, center, layout.scale), base - 9, width, 8, 4);
+    const at = dotAt(layout, store, row);
+    sheet.fillStyle = colors(row);
+    box(sheet, left + at.x, base + at.y - 5, width, 8, 4);
     sheet.fill();
   }
   sheet.globalAlpha = 1;
 }
 
-function paintBins(
-  sheet: CanvasRenderingContext2D,
-  layout: Layout,
-  store: EventStore,
-  palette: Palette,
-  base: number,
-  left: number,
-  marks: Marks,
-): void {
-  const dot = sprite(palette.accent, palette.surface);
-  const room = layout.above - 10;
-  // A bar of one event would be as high as a dot, and the highest fills the room.
-  const power = Math.min(1, Math.log(room / DOT) / Math.log(Math.max(layout.maxCount, 2)));
-  for (let bin = 0; bin < layout.counts.length; bin += 1) {
-    const total = layout.counts[bin]!;
-    if (total === 0) continue;
-    const x = left + layout.binX + bin * layout.binWidth;
-    if (total > layout.dotsMax) {
-      const height = Math.max(DOT, room * (total / layout.maxCount) ** power);
-      sheet.fillStyle = palette.accent;
-      sheet.globalAlpha = 0.6 + 0.4 * (total / layout.maxCount);
-      sheet.fillRect(x, base - height, Math.max(layout.binWidth - 1, 1), height);
-      sheet.globalAlpha = 1;
-      continue;
-    }
-    for (let index = 0; index < total; index += 1) {
-      const row = layout.rows[bin]! + index;
-      const at = dotAt(layout, store, row);
-      sheet.drawImage(dot, left + at.x - 4, base + at.y - 4, 8, 8);
-      const mark = marks.size > 0 ? marks.get(store.ids[row]!) : undefined;
-      if (mark) paintMark(sheet, palette, mark, left + at.x, base + at.y);
-    }
+function paintDots(sheet: CanvasRenderingContext2D, scene: SheetScene, base: number, left: number): void {
+  const { layout, store, palette, marks, colors } = scene;
+  for (let row = layout.first; row < layout.last; row += 1) {
+    const at = dotAt(layout, store, row);
+    sheet.drawImage(sprite(colors(row), palette.surface), left + at.x - 4, base + at.y - 4, 8, 8);
+    const mark = marks.size > 0 ? marks.get(store.ids[row]!) : undefined;
+    if (mark) paintMark(sheet, palette, mark, left + at.x, base + at.y);
   }
 }
 

@@ -18,6 +18,14 @@ const TOKENS = [
   'warn',
   'bad',
   'good',
+  'hue-1',
+  'hue-2',
+  'hue-3',
+  'hue-4',
+  'hue-5',
+  'hue-6',
+  'hue-7',
+  'hue-8',
 ] as const;
 export type Palette = Record<(typeof TOKENS)[number], string> & { sans: string };
 
@@ -34,6 +42,11 @@ export function readPalette(host: HTMLElement): Palette {
   }
   probe.remove();
   return { ...found, sans: getComputedStyle(host).fontFamily } as Palette;
+}
+
+/** Returns the color of a group: the largest ones have their own, the others share one. */
+export function hue(palette: Palette, index: number, groups: number): string {
+  return index < groups ? palette[`hue-${index + 1}` as 'hue-1'] : palette.faint;
 }
 
 /** Calls back when the theme changes; returns what ends that. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { format, parse } from '../../lib/instant';
-import { find } from './search';
-import { EventStore, isInBox, type EventBody } from './store';
+import { EventStore, type EventBody } from './store';
 
 const event = (event_id: string, time: string, more: Partial<EventBody> = {}): EventBody => ({
   event_id,
@@ -66,29 +65,5 @@ describe('the store', () => {
     expect(after.ids).toEqual(['d', 'c', 'b']);
     expect(after.longestMicros).toBe(before.longestMicros);
     expect(before.ids).toEqual(['a', 'b', 'c']);
-  });
-
-  it('keeps what is in a box, also across the antimeridian', () => {
-    const fiji = { west: 170, east: -170, south: -30, north: 0 };
-    expect(isInBox(fiji, -18, 178)).toBe(true);
-    expect(isInBox(fiji, -18, -175)).toBe(true);
-    expect(isInBox(fiji, -18, 0)).toBe(false);
-    expect(isInBox(fiji, NaN, NaN)).toBe(false);
-  });
-});
-
-describe('the search', () => {
-  const made = store(
-    event('1', '1961-05-25T00:00:00Z', { name: 'Kennedy proposes a landing', description: 'On the Moon' }),
-    event('2', '1969-07-20T00:00:00Z', { name: 'Landing on the Moon', location: 'Tranquility Base' }),
-    event('moon-3', '2023-08-23T00:00:00Z', { name: 'Chandrayaan-3' }),
-  );
-
-  it('wants all words, wherever they are, and puts names first', () => {
-    expect(find(made, 'MOON landing').rows).toEqual([1, 0]);
-    expect(find(made, 'moon').rows).toEqual([1, 0, 2]);
-    expect(find(made, 'tranquility').rows).toEqual([1]);
-    expect(find(made, 'mars')).toEqual({ rows: [], total: 0 });
-    expect(find(made, '  ')).toEqual({ rows: [], total: 0 });
   });
 });

@@ -4,7 +4,6 @@
  */
 import { parse, type Micros } from '../../lib/instant';
 import { plain } from '../../lib/plain';
-import type { Box } from '../../lib/ranges';
 import { split } from './scale';
 
 export interface Cause {
@@ -55,8 +54,8 @@ export class EventStore {
   count = 0;
   ids: string[] = [];
   titles: string[] = [];
-  /** What is searched: name, description, id, place, in small letters. */
-  texts: string[] = [];
+  /** The events as they came, for what they are told apart by. */
+  bodies: EventBody[] = [];
   seconds = new Float64Array(1_024);
   micros = new Float64Array(1_024);
   /** Length in microseconds; 0 where it has no end. */
@@ -88,7 +87,7 @@ export class EventStore {
     this.ids.push(event.event_id);
     const name = event.name ?? '';
     this.titles.push(plain(name || event.description || event.event_id));
-    this.texts.push(`${name}\n${event.description}\n${event.event_id}\n${event.location ?? ''}`.toLowerCase());
+    this.bodies.push(event);
     this.causes.push(event.causes && event.causes.length > 0 ? event.causes : null);
     this.longestMicros = Math.max(this.longestMicros, length);
     this.count += 1;
@@ -186,15 +185,10 @@ export class EventStore {
     const to = this.count;
     for (const name of ['seconds', 'micros', 'lengths', 'softness', 'lats', 'lons'] as const)
       this[name][to] = from[name][row]!;
-    for (const name of ['ids', 'titles', 'texts'] as const) this[name].push(from[name][row]!);
+    for (const name of ['ids', 'titles'] as const) this[name].push(from[name][row]!);
+    this.bodies.push(from.bodies[row]!);
     this.causes.push(from.causes[row]!);
     this.longestMicros = Math.max(this.longestMicros, from.lengths[row]!);
     this.count += 1;
   }
-}
-
-/** A box on the map in degrees; one whose west is greater than its east lies across the antimeridian. */
-export function isInBox(box: Box, lat: number, lon: number): boolean {
-  if (!(lat >= box.south && lat <= box.north)) return false;
-  return box.west <= box.east ? lon >= box.west && lon <= box.east : lon >= box.west || lon <= box.east;
 }

@@ -1,9 +1,12 @@
 /** The axis as a picture on a canvas: keeps the sheet that events are drawn on, and draws what moves above it. */
 import type { Anchor } from '../../lib/anchors';
 import type { Micros } from '../../lib/instant';
-import type { Density } from './density';
+import { heights, mostIn, paintBars, paintLines, paintTicks, type Heights } from './bars';
+import { bucketAt, type Bucket, type Counts } from './counts';
+import type { Legend } from './groups';
 import type { Lane } from './lanes';
-import { dotAt, layOut, pick, type Layout } from './layout';
+import { dotAt, layOut, pick, type Layout, type Strips } from './layout';
+import type { Flashes } from './live.svelte';
 import type { Range } from './model.svelte';
 import {
   FLAGS,
@@ -18,8 +21,8 @@ import {
   type Frame,
   type Marks,
 } from './paint';
-import type { Palette } from './palette';
-import { xOf, type Scale } from './scale';
+import { hue, type Palette } from './palette';
+import { timeAt, xOf, type Scale } from './scale';
 import type { EventStore } from './store';
 import { ticks } from './ticks';
 
@@ -28,17 +31,28 @@ const LANE = 30;
 /** What a picture is made of. */
 export interface Scene {
   scale: Scale;
+  /** What is shown one by one. */
   store: EventStore;
-  density: Density | null;
+  /** What bars are made of, where there is no room for a dot each. */
+  counts: Counts | null;
+  isLog: boolean;
+  legend: Legend | null;
+  /** The counts of each group of the legend, once they are there. */
+  series: readonly Counts[] | null;
+  /** The group of each row of the store. */
+  groups: Uint8Array | null;
+  /** Whether each group has a lane of its own. */
+  isSplit: boolean;
   marks: Marks;
-  flashes: ReadonlyMap<string, number>;
+  flashes: Flashes;
   anchors: { anchor: Anchor; time: Micros }[];
   lanes: readonly Lane[];
   range: Range | null;
   now: Micros | null;
   selected: string | null;
   hover: number;
-  hits: readonly number[];
+  /** When that happens which was searched for. */
+  hits: readonly Micros[];
   /** The part that is being brushed, in pixels. */
   brush: { from: number; to: number } | null;
 }
@@ -53,15 +67,8 @@ export class Surface {
   #context: CanvasRenderingContext2D;
   #sheet = document.createElement('canvas');
   #paper: CanvasRenderingContext2D;
-  #made: {
-    store: EventStore;
-    marks: Marks;
-    selected: string | null;
-    palette: Palette;
-    height: number;
-    lanes: number;
-    ratio: number;
-  } | null = null;
+  /** What the sheet was made of. */
+  #made: readonly unknown[] = [];
   #widths = new Map<string, number>();
 
   constructor(private readonly canvas: HTMLCanvasElement) {
@@ -86,10 +93,25 @@ export class Surface {
   }
 
   /** Where the line is that events stand on. */
-  base(lanes: readonly Lane[]): number {
+  base({ lanes, store }: Pick<Scene, 'lanes' | 'store'>): number {
     const { above, below } = this.#lanes({ lanes });
+    const isBare = store.count === 0;
     const free = this.height - RULER - FLAGS - (above + below) * LANE;
-    return Math.round(RULER + FLAGS + above * LANE + Math.max(40, free * 0.44));
+    // Where nothing is labeled, bars take all of the height.
+    const high = isBare ? free - 12 : Math.max(40, free * 0.44);
+    return Math.round(RULER + FLAGS + above * LANE + high);
+  }
+
+  /** Where the lanes of groups are, or the one line that all events stand on. */
+  #strips(scene: Scene, base: number): Strips {
+    const top = RULER + FLAGS + this.#lanes(scene).above * LANE;
+    const { legend, groups } = scene;
+    if (!scene.isSplit || legend === null) return { ys: [0], groups: null, above: base - top };
+    const count = legend.groups.length + (legend.others > 0 ? 1 : 0);
+    const bottom = this.height - this.#lanes(scene).below * LANE - 6;
+    const each = (bottom - top) / Math.max(count, 1);
+    const ys = Array.from({ length: count }, (_, index) => Math.round(top + (index + 1) * each - 5 - base));
+    return { ys: ys.length === 0 ? [0] : ys, groups, above: each - 6 };
   }
 
   /** Where the middle of a lane is. */
@@ -101,17 +123,20 @@ export class Surface {
 
   /** Returns the row under a point, or −1. */
   pick(scene: Scene, x: number, y: number): number {
-    if (this.layout === null) return -1;
+    if (this.layout === null || scene.store.count === 0) return -1;
     const middle = xOf(scene.scale, this.layout.scale.center);
-    return pick(this.layout, scene.store, x - middle, y - this.base(scene.lanes));
+    return pick(this.layout, x - middle, y - this.base(scene));
   }
 
-  /** Returns how many events the bar under a point stands for; 0 where there is no bar. */
-  barCount(scene: Scene, x: number): number {
-    if (this.layout === null) return 0;
-    const bin = Math.floor((x - xOf(scene.scale, this.layout.scale.center) - this.layout.binX) / this.layout.binWidth);
-    const count = this.layout.counts[bin] ?? 0;
-    return count > this.layout.dotsMax ? count : 0;
+  /** Whether counts are drawn, as there is no room for a dot each. */
+  isBars(scene: Scene): boolean {
+    return scene.counts !== null && (scene.store.count === 0 || this.layout?.isDots === false);
+  }
+
+  /** Returns the stretch whose bar is under a point; null where there is none. */
+  bucket(scene: Scene, x: number, y: number): Bucket | null {
+    if (!this.isBars(scene) || y < RULER + FLAGS || (!scene.isSplit && y > this.base(scene))) return null;
+    return bucketAt(scene.counts!, timeAt(scene.scale, x));
   }
 
   /** Returns the anchor whose flag is under a point. */
@@ -130,16 +155,20 @@ export class Surface {
     const palette = this.palette;
     if (palette === null || this.height === 0) return false;
     const context = this.#context;
-    const base = this.base(scene.lanes);
+    const base = this.base(scene);
     this.#renew(scene, base, palette);
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     context.clearRect(0, 0, scene.scale.width, this.height);
     const frame: Frame = { context, palette, scale: scene.scale, height: this.height, base };
     if (scene.now !== null) paintFuture(frame, scene.now);
     paintRuler(frame, ticks(scene.scale));
+    const strips = this.#strips(scene, base);
+    const scale = this.#heights(frame, scene, strips);
+    if (scale !== null) for (const y of strips.ys) paintLines(frame, scale, base + y, strips.above - 8);
     this.#paintLanes(frame, scene);
-    if (scene.density !== null && scene.store.count === 0) paintDensity(frame, scene.density);
-    this.#paintSheet(scene);
+    if (scale !== null) this.#paintCounts(frame, scene, strips, scale);
+    if (scene.store.count > 0) this.#paintSheet(scene);
+    this.#paintNames(frame, scene, strips);
     if (scene.now !== null) paintNow(frame, scene.now);
     if (scene.range !== null) paintRange(frame, scene.range.from, scene.range.to);
     paintHits(frame, scene);
@@ -162,19 +191,23 @@ export class Surface {
 
   /** Makes the sheet anew where it no longer shows what it should. */
   #renew(scene: Scene, base: number, palette: Palette): void {
-    const { scale, store, marks, selected } = scene;
-    const made = this.#made;
+    const { scale, store, marks, selected, groups, isSplit, legend } = scene;
+    const made = [
+      store,
+      marks,
+      selected,
+      groups,
+      isSplit,
+      legend,
+      palette,
+      this.height,
+      scene.lanes.length,
+      this.ratio,
+    ];
     const isSame =
-      made !== null &&
       this.layout !== null &&
-      made.store === store &&
-      made.marks === marks &&
-      made.selected === selected &&
-      made.palette === palette &&
-      made.height === this.height &&
-      made.lanes === scene.lanes.length &&
-      made.ratio === this.ratio &&
-      this.layout.scale.width === scale.width;
+      this.layout.scale.width === scale.width &&
+      made.every((part, index) => part === this.#made[index]);
     const isScale = this.layout?.scale.pixel === scale.pixel;
     if (isSame && isScale) {
       const shift = xOf(scale, this.layout!.scale.center) - scale.width / 2;
@@ -187,15 +220,87 @@ export class Surface {
       scale,
       margin,
       selected: selected === null ? -1 : store.row(selected),
-      above: base - RULER - FLAGS - scene.lanes.filter((lane) => lane.isParent).length * LANE,
-      below: this.height - base - scene.lanes.filter((lane) => !lane.isParent).length * LANE - 6,
+      strips: this.#strips(scene, base),
+      below: isSplit ? 0 : this.height - base - this.#lanes(scene).below * LANE - 6,
       measure: (text) => this.#measure(text, palette),
     });
-    this.#made = { store, marks, selected, palette, height: this.height, lanes: scene.lanes.length, ratio: this.ratio };
+    this.#made = made;
     this.#sheet.width = Math.ceil((this.layout.to - this.layout.from) * this.ratio);
     this.#sheet.height = Math.round(this.height * this.ratio);
     this.#paper.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
-    paintSheet(this.#paper, this.layout, store, palette, base, marks);
+    const count = legend?.groups.length ?? 0;
+    const colors = (row: number): string =>
+      groups === null ? palette.accent : hue(palette, groups[row] ?? count, count);
+    paintSheet(this.#paper, { layout: this.layout, store, palette, marks, colors }, base);
+  }
+
+  /** The scale that bars are drawn to; null where every event has a dot. */
+  #heights(frame: Frame, scene: Scene, { above }: Strips): Heights | null {
+    if (!this.isBars(scene) || scene.counts!.count === 0) return null;
+    const all = this.#bars(scene).map(({ counts }) => counts);
+    return heights(Math.max(...all.map((counts) => mostIn(counts, frame)), 1), scene.isLog, above - 8);
+  }
+
+  /** The counts of each lane; of one where there are no lanes, or while they are not counted yet. */
+  #bars({ counts, series, legend, isSplit }: Scene): readonly { counts: Counts; index: number }[] {
+    if (!isSplit || series === null || legend === null) return [{ counts: counts!, index: -1 }];
+    const lanes = series.map((own, index) => ({ counts: own, index }));
+    return legend.others > 0 ? [...lanes, { counts: this.#rest(counts!, series), index: series.length }] : lanes;
+  }
+
+  #known: { counts: Counts; series: readonly Counts[]; rest: Counts } | null = null;
+
+  /** What is in none of the groups. */
+  #rest(counts: Counts, series: readonly Counts[]): Counts {
+    if (this.#known?.counts !== counts || this.#known.series !== series)
+      this.#known = { counts, series, rest: without(counts, series) };
+    return this.#known.rest;
+  }
+
+  #paintCounts(frame: Frame, scene: Scene, strips: Strips, scale: Heights): void {
+    const { palette, base } = frame;
+    const { counts, series, legend, isSplit } = scene;
+    const room = strips.above - 8;
+    const groups = legend?.groups.length ?? 0;
+    const isPlain = legend === null || series === null;
+    if (isSplit && !isPlain) {
+      for (const { counts: own, index } of this.#bars(scene))
+        paintBars(frame, own, [], hue(palette, index, groups), scale, base + strips.ys[index]!, room);
+      return;
+    }
+    // Parts of a logarithm say nothing: the bars are of one color then.
+    const parts =
+      isPlain || scale.isLog ? [] : series.map((own, index) => ({ color: hue(palette, index, 8), counts: own }));
+    const rest = parts.length > 0 ? palette.faint : palette.accent;
+    if (!isSplit || isPlain) paintBars(frame, counts!, parts, rest, scale, base + strips.ys.at(-1)!, room);
+  }
+
+  /** Writes what the scale and the lanes are, above the bars. */
+  #paintNames(frame: Frame, scene: Scene, strips: Strips): void {
+    const { context, palette, base } = frame;
+    const scale = this.#heights(frame, scene, strips);
+    const isSplit = scene.isSplit && scene.legend !== null;
+    for (const y of scale === null ? [] : strips.ys)
+      paintTicks(frame, scale!, base + y, strips.above - 8, isSplit ? 'right' : 'left');
+    if (!isSplit) return;
+    const { groups } = scene.legend!;
+    strips.ys.forEach((y, index) => {
+      context.fillStyle = palette.line;
+      context.fillRect(0, base + y, scene.scale.width, 1);
+      const name = groups[index]?.key ?? 'others';
+      context.font = `600 11.5px ${palette.sans}`;
+      context.textBaseline = 'middle';
+      const top = base + y - Math.min(strips.above - 10, 22);
+      const width = Math.min(this.#measure(name, palette), 180);
+      context.globalAlpha = 0.82;
+      context.fillStyle = palette.surface;
+      context.fillRect(4, top - 8, width + 22, 16);
+      context.globalAlpha = 1;
+      context.fillStyle = hue(palette, index, groups.length);
+      context.fillRect(8, top - 4, 8, 8);
+      context.fillStyle = palette.ink;
+      context.fillText(name, 21, top + 0.5, 180);
+    });
   }
 
   #measure(text: string, palette: Palette): number {
@@ -229,12 +334,13 @@ export class Surface {
     const { context, palette } = frame;
     const now = performance.now();
     let isGoing = false;
-    for (const [id, since] of flashes) {
+    for (const [id, { since, time }] of flashes) {
       const age = (now - since) / FLASH_MS;
-      const row = age >= 1 ? -1 : store.row(id);
-      if (row < 0) continue;
+      if (age >= 1) continue;
       isGoing = true;
-      const { x, y } = this.#dot(frame, store, row);
+      const row = store.row(id);
+      // Among bars it flashes where it happened.
+      const { x, y } = row < 0 ? { x: xOf(frame.scale, time), y: frame.base - 3 } : this.#dot(frame, store, row);
       context.globalAlpha = 1 - age;
       ring(context, x, y, 6 + age * 22, 2, palette.now);
     }
@@ -265,7 +371,8 @@ export class Surface {
     const began = parent?.at === undefined || parent.at === null ? -Infinity : xOf(scale, parent.at);
     context.lineWidth = 2;
     context.strokeStyle = palette['line-strong'];
-    line(context, Math.max(began, 0), scale.width, base + 0.5, []);
+    // With a lane for each group, each has a line of its own.
+    if (!scene.isSplit || scene.legend === null) line(context, Math.max(began, 0), scale.width, base + 0.5, []);
     // What came before the fork is the parent's history.
     if (began > 0 && parent) line(context, 0, Math.min(began, scale.width), base + 0.5, [2, 5]);
     scene.lanes.forEach((lane, index) => {
@@ -320,34 +427,25 @@ function branch(context: CanvasRenderingContext2D, x: number, from: number, to: 
   context.fill();
 }
 
-function paintDensity({ context, palette, scale, base }: Frame, density: Density): void {
-  const room = base - RULER - FLAGS - 12;
-  // Buckets are of different length: what counts is how many events there are in a pixel.
-  const bars = density.buckets.map((bucket) => {
-    const x = xOf(scale, bucket.from);
-    const width = Math.max(1, xOf(scale, bucket.to) - x);
-    return { x, width, height: bucket.count / width };
-  });
-  const most = Math.max(...bars.map((bar) => bar.height), 1e-9);
-  context.fillStyle = palette.accent;
-  context.globalAlpha = 0.7;
-  for (const { x, width, height } of bars) {
-    if (x > scale.width || x + width < 0) continue;
-    const tall = Math.max(2, Math.sqrt(height / most) * room);
-    context.fillRect(x, base - tall, Math.max(width - 1, 1), tall);
-  }
-  context.globalAlpha = 1;
-}
-
 function paintHits({ context, palette, scale, base }: Frame, scene: Scene): void {
   context.fillStyle = palette.now;
-  for (const row of scene.hits) {
-    if (row >= scene.store.count) continue;
-    const x = xOf(scale, scene.store.time(row));
+  for (const time of scene.hits) {
+    const x = xOf(scale, time);
     if (x < -4 || x > scale.width + 4) continue;
     box(context, x - 1.5, base + 2, 3, 8, 1.5);
     context.fill();
   }
+}
+
+/** Returns the counts of what is in no part. */
+function without(counts: Counts, parts: readonly Counts[]): Counts {
+  const named = new Map<Micros, number>();
+  for (const part of parts) for (const { from, count } of part.buckets) named.set(from, (named.get(from) ?? 0) + count);
+  const buckets = counts.buckets.flatMap((bucket) => {
+    const count = bucket.count - (named.get(bucket.from) ?? 0);
+    return count > 0 ? [{ ...bucket, count }] : [];
+  });
+  return { ...counts, buckets };
 }
 
 let known: { store: EventStore; id: string; rows: number[] } | null = null;

@@ -1,0 +1,122 @@
+/** Filters, colors and lanes of the timeline. */
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { expectAccessible, expectNoSidewaysScroll } from './harness';
+import { WIDTHS, axis, counted, on, param, region, timeline } from './timeline-page';
+
+const STATUS = ['HU', 'HU', 'HU', 'TS', 'TS', 'EX'];
+
+beforeAll(async () => {
+  await timeline(
+    'storms',
+    ...STATUS.map((status, index) => ({
+      event_id: `fix-${index}`,
+      time: `2005-08-2${index}T00:00:00Z`,
+      name: index < 4 ? `Katrina ${index}` : `Rita ${index}`,
+      description: 'A fix.',
+      actors: [index < 4 ? 'AL12' : 'AL18'],
+      attributes: { status, wind: 50 + index },
+      geo: { lat: 24 + index, lon: -80 - index },
+    })),
+  );
+});
+
+const legend = (page: Page): Promise<string[]> =>
+  page
+    .getByRole('list', { name: /^Colors by/ })
+    .getByRole('listitem')
+    .allInnerTexts()
+    .then((texts) => texts.map((text) => text.replace(/\s+/g, ' ')));
+
+// One by one, and counted by the service: what is shown is the same.
+for (const [name, most] of [
+  ['few events', ''],
+  ['more events than are shown one by one', '&most=1'],
+] as const) {
+  describe(`with ${name}, a filter`, () => {
+    it('is chosen in a dialog, kept in the address, and taken away by its chip', async () => {
+      const page = await on.loggedIn(`timeline?timeline=storms${most}`);
+      await counted(page, '6 events');
+      await page.getByRole('button', { name: 'Filter', exact: true }).click();
+      const dialog = page.getByRole('dialog', { name: 'Show only events with' });
+      await dialog.getByLabel('An attribute').check();
+      await dialog.getByLabel('Attribute', { exact: true }).fill('status');
+      await dialog.getByRole('list', { name: 'What there is' }).getByRole('button', { name: /^HU/ }).waitFor();
+      await expectAccessible(page);
+      await dialog.getByLabel('Value').fill('TS');
+      await dialog.getByRole('button', { name: 'Show only these' }).click();
+      await counted(page, '2 events');
+      expect(param(page, 'attribute.status')).toBe('TS');
+      await page.getByRole('application', { name: /^World map with 2 events/ }).waitFor();
+
+      await page.getByRole('button', { name: 'List', exact: true }).click();
+      await page.getByRole('button', { name: 'Rita 4' }).waitFor();
+      expect(await page.getByRole('row').count()).toBe(3);
+      const search = page.getByRole('combobox', { name: /^Find events/ });
+      await search.fill('katrina');
+      await page.getByRole('option', { name: /Katrina 3/ }).waitFor();
+      expect(await page.getByRole('listbox').getByRole('option').count()).toBe(1);
+
+      await page.reload();
+      await counted(page, '2 events');
+      await page.getByRole('button', { name: /status = TS/ }).click();
+      await counted(page, '6 events');
+      expect(param(page, 'attribute.status')).toBeNull();
+      await page.goBack();
+      await counted(page, '2 events');
+    });
+
+    it('that nothing passes says so, and gives everything back', async () => {
+      const page = await on.loggedIn(`timeline?timeline=storms&actor=nobody${most}`);
+      await page.getByRole('heading', { name: 'No event passes the filter' }).waitFor();
+      await page.getByRole('button', { name: 'Show all events' }).click();
+      await counted(page, '6 events');
+    });
+
+    it('comes from the legend of colors, which counts', async () => {
+      const page = await on.loggedIn(`timeline?timeline=storms${most}`);
+      await counted(page, '6 events');
+      const by = page.getByRole('combobox', { name: 'Color by' });
+      await by.focus();
+      await expect.poll(() => by.locator('option').allInnerTexts()).toContain('status');
+      await by.selectOption('attribute.status');
+      await expect.poll(() => legend(page)).toEqual(['HU 3', 'TS 2', 'EX 1']);
+      await page.getByRole('button', { name: 'Lanes', exact: true }).click();
+      expect([param(page, 'by'), param(page, 'lanes')]).toEqual(['attribute.status', '1']);
+      await expectAccessible(page);
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 800 });
+        await expectNoSidewaysScroll(page);
+      }
+      await page.getByRole('button', { name: /^HU/ }).click();
+      await counted(page, '3 events');
+      await expect.poll(() => legend(page)).toEqual(['HU 3']);
+      await page.getByRole('button', { name: /^HU/ }).click();
+      await counted(page, '6 events');
+    });
+  });
+}
+
+describe('an event that comes while one looks', () => {
+  it('is counted where it passes the filter, and not where it does not', async () => {
+    const page = await on.loggedIn('timeline?timeline=storms&actor=AL18&by=attribute.status');
+    await counted(page, '2 events');
+    const late = (event_id: string, actor: string): Promise<unknown> =>
+      on.service.call('POST', 'v1/events?timeline_id=storms', {
+        event_id,
+        time: '2005-09-22T00:00:00Z',
+        description: 'Later.',
+        actors: [actor],
+        attributes: { status: 'HU' },
+      });
+    await late('other', 'AL99');
+    await late('own', 'AL18');
+    await counted(page, '3 events');
+    await expect.poll(() => legend(page)).toContain('HU 1');
+    await region(page, 'Axis')
+      .getByText(/out of sight/)
+      .first()
+      .waitFor();
+    await axis(page).waitFor();
+  });
+});

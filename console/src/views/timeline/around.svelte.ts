@@ -1,0 +1,66 @@
+/** What stands around the events: anchors, forks, and what hangs on the events that are in sight. */
+import { readAnchors, type Anchor } from '../../lib/anchors';
+import { call } from '../../lib/api';
+import { format, type Micros } from '../../lib/instant';
+import { timelines } from '../../lib/timelines.svelte';
+import { readLanes, type Lane } from './lanes';
+import type { Marks } from './paint';
+
+const ANCHORS_MAX = 1_000;
+/** With more events on the screen, what hangs on each is not asked. */
+export const MARKS_MAX = 1_000;
+
+export class Around {
+  anchors = $state.raw<Anchor[]>([]);
+  lanes = $state.raw<Lane[]>([]);
+  lanesMore = $state(0);
+  marks = $state.raw<Marks>(new Map());
+
+  constructor(private readonly timeline: string) {}
+
+  /** Reads anchors and lanes; the axis does not wait for them. */
+  async read(signal: AbortSignal): Promise<void> {
+    const anchors = readAnchors(this.timeline, { limit: ANCHORS_MAX, signal });
+    const lanes = readLanes(this.timeline, timelines.list, signal);
+    try {
+      this.anchors = (await anchors).anchors;
+      const found = await lanes;
+      this.lanes = found.lanes;
+      this.lanesMore = found.more;
+    } catch {
+      // The events tell what is wrong; without anchors and lanes the axis is still right.
+    }
+  }
+
+  /** Reads which events of a time have interventions or paradoxes. */
+  async readMarks(from: Micros, to: Micros, signal: AbortSignal): Promise<void> {
+    const body = {
+      timeline_id: this.timeline,
+      location: '*',
+      time_range: `${format(from)}/${format(to)}`,
+      limit: MARKS_MAX,
+    };
+    const page = await call<{ events: { event_id: string; interventions?: unknown[]; paradoxes?: unknown[] }[] }>(
+      'POST',
+      'v1/scan-events',
+      { body, signal },
+    );
+    const marks = new Map(this.marks);
+    for (const event of page.events) {
+      const isTouched = (event.interventions?.length ?? 0) > 0;
+      const isParadox = (event.paradoxes?.length ?? 0) > 0;
+      if (isTouched || isParadox) marks.set(event.event_id, { isTouched, isParadox });
+      else marks.delete(event.event_id);
+    }
+    if (!isSame(marks, this.marks)) this.marks = marks;
+  }
+}
+
+function isSame(a: Marks, b: Marks): boolean {
+  if (a.size !== b.size) return false;
+  for (const [id, mark] of a) {
+    const other = b.get(id);
+    if (other?.isParadox !== mark.isParadox || other.isTouched !== mark.isTouched) return false;
+  }
+  return true;
+}

@@ -1,0 +1,146 @@
+/** Counts as bars, with the scale that they are drawn to: linear from zero, or logarithmic where one asks for it. */
+import { firstAfter, type Bucket, type Counts } from './counts';
+import type { Frame } from './paint';
+import { timeAt, xOf } from './scale';
+
+/** How high a count is drawn. */
+export interface Heights {
+  /** What the top of the room stands for. */
+  max: number;
+  isLog: boolean;
+  /** Counts that have a line of their own. */
+  ticks: readonly number[];
+}
+
+/** So much room a line of the scale needs. */
+const TICK_PIXELS = 26;
+
+/** Makes a scale that reaches at least up to a count. */
+export function heights(most: number, isLog: boolean, room: number): Heights {
+  const lines = Math.max(1, Math.floor(room / TICK_PIXELS));
+  if (isLog) {
+    const decades = Math.max(1, Math.ceil(Math.log10(Math.max(most, 2))));
+    const each = Math.ceil((decades + 1) / (lines + 1));
+    const ticks = Array.from({ length: decades + 1 }, (_, power) => 10 ** power).filter((_, i) => i % each === 0);
+    return { max: 10 ** decades, isLog, ticks };
+  }
+  if (lines === 1) {
+    const top = rounder(most);
+    return { max: top, isLog, ticks: [top] };
+  }
+  const step = niceStep(Math.max(most, 1) / lines);
+  const count = Math.max(1, Math.ceil(most / step));
+  return { max: count * step, isLog, ticks: Array.from({ length: count }, (_, index) => (index + 1) * step) };
+}
+
+/** Returns the next count of one digit and zeros. */
+function rounder(least: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
+  return Math.ceil(Math.max(least, 1) / power) * power;
+}
+
+/** Returns the next of 1, 2, 5, 10, 20, … that is at least so much. */
+function niceStep(least: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
+  return [1, 2, 5, 10].map((digit) => digit * power).find((step) => step >= least * 0.9999) ?? 10 * power;
+}
+
+/** Returns which part of the room a count takes; nothing takes none. */
+export function share({ max, isLog }: Heights, count: number): number {
+  return isLog ? Math.log10(1 + count) / Math.log10(1 + max) : count / max;
+}
+
+/** Returns the stretches that are in sight. */
+export function bucketsIn(counts: Counts, { scale }: Pick<Frame, 'scale'>): readonly Bucket[] {
+  const first = firstAfter(counts, timeAt(scale, 0));
+  const last = firstAfter(counts, timeAt(scale, scale.width));
+  return counts.buckets.slice(first, last + 1);
+}
+
+export function mostIn(counts: Counts, frame: Pick<Frame, 'scale'>): number {
+  return bucketsIn(counts, frame).reduce((most, bucket) => Math.max(most, bucket.count), 0);
+}
+
+/** One color of a bar: how much of each stretch it is. */
+export interface Part {
+  color: string;
+  counts: Counts;
+}
+
+/** Draws a bar for each stretch that has events, from the base line up. The parts of a bar are on top of each other. */
+export function paintBars(
+  frame: Frame,
+  whole: Counts,
+  parts: readonly Part[],
+  rest: string,
+  scale: Heights,
+  base: number,
+  room: number,
+): void {
+  const { context } = frame;
+  const all = parts.map(({ color, counts }) => ({ color, of: new Map(counts.buckets.map((b) => [b.from, b.count])) }));
+  for (const bucket of bucketsIn(whole, frame)) {
+    const left = xOf(frame.scale, bucket.from);
+    const right = xOf(frame.scale, bucket.to);
+    const width = Math.max(right - left - (right - left > 4 ? 1 : 0.5), 1);
+    const tall = share(scale, bucket.count) * room;
+    const found = all.map(({ color, of }) => ({ color, count: of.get(bucket.from) ?? 0 }));
+    const named = found.reduce((sum, part) => sum + part.count, 0);
+    // Events with several values are in several parts, and still one event.
+    const fit = named > bucket.count ? bucket.count / named : 1;
+    let y = base;
+    for (const { color, count } of [...found, { color: rest, count: bucket.count - named * fit }]) {
+      if (count <= 0) continue;
+      const high = ((color === rest ? count : count * fit) / bucket.count) * tall;
+      context.fillStyle = color;
+      context.fillRect(left, y - high, width, high);
+      y -= high;
+    }
+    // One among thousands is seen too.
+    if (tall < 1.5) {
+      context.fillStyle = found.find((part) => part.count > 0)?.color ?? rest;
+      context.fillRect(left, base - 1.5, width, 1.5);
+    }
+  }
+  if (whole.until >= whole.to) return;
+  // What is not counted yet is not empty.
+  const from = Math.max(0, xOf(frame.scale, whole.until));
+  const to = Math.min(frame.scale.width, xOf(frame.scale, whole.to));
+  if (to <= from) return;
+  context.fillStyle = frame.palette['line-strong'];
+  context.globalAlpha = 0.25;
+  context.fillRect(from, base - room, to - from, room);
+  context.globalAlpha = 1;
+}
+
+/** Draws the lines of the scale; what they stand for is written by `paintTicks`, above the bars. */
+export function paintLines({ context, palette, scale: view }: Frame, scale: Heights, base: number, room: number): void {
+  context.fillStyle = palette.line;
+  for (const tick of scale.ticks) context.fillRect(0, Math.round(base - share(scale, tick) * room), view.width, 1);
+}
+
+export function paintTicks(
+  { context, palette, scale: view }: Frame,
+  scale: Heights,
+  base: number,
+  room: number,
+  side: 'left' | 'right' = 'left',
+): void {
+  const ticks = side === 'left' ? scale.ticks : scale.ticks.slice(-1);
+  context.font = `500 11px ${palette.sans}`;
+  context.textBaseline = 'middle';
+  context.textAlign = side;
+  const x = side === 'left' ? 8 : view.width - 8;
+  for (const tick of ticks) {
+    const y = Math.round(base - share(scale, tick) * room) + (side === 'left' ? 0 : 7);
+    const text = tick.toLocaleString('en');
+    const width = context.measureText(text).width;
+    context.globalAlpha = 0.82;
+    context.fillStyle = palette.surface;
+    context.fillRect(side === 'left' ? x - 3 : x - width - 3, y - 7, width + 6, 14);
+    context.globalAlpha = 1;
+    context.fillStyle = palette.muted;
+    context.fillText(text, x, y + 0.5);
+  }
+  context.textAlign = 'left';
+}

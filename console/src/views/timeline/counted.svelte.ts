@@ -1,0 +1,94 @@
+/** The counts that the axis draws: over all of time, around what is in sight, and of each group of that. */
+import { isAborted } from '../../lib/api';
+import type { Micros } from '../../lib/instant';
+import { GROUPS_MAX, readCounts, renewed, type Counts } from './counts';
+import type { Question } from './filter';
+import { readSeries, type Legend } from './groups';
+import { stepBegin, stepEnd, stepOf, type Step } from './steps';
+
+/** A bar is at least so wide. */
+export const BAR_PIXELS = 6;
+
+export interface Series {
+  /** Of which counts they are parts. */
+  whole: Counts;
+  legend: Legend;
+  counts: readonly Counts[];
+}
+
+export class Counted {
+  /** All of time. */
+  overall = $state.raw<Counts | null>(null);
+  /** Around what is in sight, in finer steps. */
+  near = $state.raw<Counts | null>(null);
+  series = $state.raw<Series | null>(null);
+
+  /** Counts all of time, for an axis that has so much time in a pixel. */
+  async readOverall(
+    question: Question,
+    { first, last }: { first: Micros; last: Micros },
+    pixel: number,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const step = stepOf(pixel * BAR_PIXELS);
+    const range = { from: stepBegin(step, first), to: stepEnd(step, stepBegin(step, last)) };
+    const take = (counts: Counts): void => void (this.overall = counts);
+    take({ step, ...range, until: range.from, buckets: [], count: 0 });
+    take(await readCounts(question, step, range, signal, take));
+  }
+
+  /** Sees to it that a time is counted in steps that fit. */
+  async cover(question: Question, step: Step, from: Micros, to: Micros, signal: AbortSignal): Promise<void> {
+    const { near, overall } = this;
+    if (near?.step === step && near.from <= from && near.to > to) return;
+    // Before and after all of time there is nothing, and what is still being counted comes.
+    if (overall?.step === step) return;
+    // Where there is nothing, nothing is counted.
+    if (overall !== null && overall.until >= overall.to && (overall.to <= from || overall.from > to)) return;
+    const inSight = Number(to - from) / step.micros;
+    const beside = BigInt(Math.round(Math.min(inSight, (GROUPS_MAX - 4 - inSight) / 2) * step.micros));
+    const [low, high] = [from - (beside > 0n ? beside : 0n), to + (beside > 0n ? beside : 0n)];
+    const range = { from: stepBegin(step, low), to: stepEnd(step, stepBegin(step, high)) };
+    this.near = await readCounts(question, step, range, signal, () => {});
+  }
+
+  /** Returns the counts to draw: the finest that has all that is in sight and is not much finer or coarser. */
+  best(pixel: number, from: Micros, to: Micros): Counts | null {
+    const { near, overall } = this;
+    if (near === null || overall === null) return near ?? overall;
+    const isWide =
+      (near.from <= from || near.from <= overall.from) && (near.to > to || near.to >= overall.to) && near.to > from;
+    const wide = near.step.micros / pixel;
+    return isWide && wide >= BAR_PIXELS / 3 && near.step.micros < overall.step.micros ? near : overall;
+  }
+
+  async readSeries(question: Question, legend: Legend, whole: Counts, signal: AbortSignal): Promise<void> {
+    if (this.series?.whole === whole && this.series.legend === legend) return;
+    const counts = await readSeries(question, legend, whole, signal);
+    this.series = { whole, legend, counts };
+  }
+
+  /** Counts anew what changed, between two moments; all where these are not known. */
+  async renew(question: Question, times: { from: Micros; to: Micros } | null, signal: AbortSignal): Promise<void> {
+    const again = async (counts: Counts | null): Promise<Counts | null> => {
+      if (counts === null) return null;
+      const { step } = counts;
+      const from = times === null || times.from < counts.from ? counts.from : stepBegin(step, times.from);
+      const to = times === null || times.to >= counts.to ? counts.to : stepEnd(step, stepBegin(step, times.to));
+      if (from >= to) return counts;
+      return renewed(counts, await readCounts(question, step, { from, to }, signal, () => {}));
+    };
+    try {
+      this.overall = await again(this.overall);
+      this.near = await again(this.near);
+    } catch (error) {
+      if (!isAborted(error)) throw error;
+    }
+  }
+
+  clear(): void {
+    this.overall = null;
+    this.near = null;
+    this.series = null;
+  }
+}

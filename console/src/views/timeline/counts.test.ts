@@ -1,0 +1,99 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { parse } from '../../lib/instant';
+import { bucketAt, countStore, countWithin, readCounts, renewed, rounded, type Counts } from './counts';
+import { ALL } from './filter';
+import { STEPS } from './steps';
+import { EventStore } from './store';
+
+const day = STEPS.find((step) => step.iso === 'P1D')!;
+const at = (date: string): bigint => parse(`${date}T00:00:00Z`)!;
+const bucket = (from: string, to: string, count: number) => ({ from: at(from), to: at(to), count });
+
+const counts: Counts = {
+  step: day,
+  from: at('2020-01-01'),
+  to: at('2020-01-11'),
+  until: at('2020-01-11'),
+  buckets: [
+    bucket('2020-01-01', '2020-01-02', 10),
+    bucket('2020-01-02', '2020-01-03', 40),
+    bucket('2020-01-09', '2020-01-10', 7),
+  ],
+  count: 57,
+};
+
+afterEach(() => vi.unstubAllGlobals());
+
+describe('counts', () => {
+  it('are exact where whole stretches are asked for, and say so where not', () => {
+    expect(countWithin(counts, at('2019-01-01'), at('2021-01-01'))).toEqual({ count: 57, isExact: true, most: 57 });
+    expect(countWithin(counts, at('2020-01-02'), at('2020-01-05'))).toEqual({ count: 40, isExact: true, most: 40 });
+    const noon = at('2020-01-02') + 43_200_000_000n;
+    expect(countWithin(counts, noon, at('2020-01-05'))).toEqual({ count: 20, isExact: false, most: 40 });
+    expect(countWithin(counts, at('2020-01-04'), at('2020-01-06'))).toEqual({ count: 0, isExact: true, most: 0 });
+  });
+
+  it('are not exact while there is more to count', () => {
+    const part = { ...counts, until: at('2020-01-05') };
+    expect(countWithin(part, at('2019-01-01'), at('2021-01-01')).isExact).toBe(false);
+  });
+
+  it('find the stretch of a moment, and none where there is none', () => {
+    expect(bucketAt(counts, at('2020-01-02') + 5n)?.count).toBe(40);
+    expect(bucketAt(counts, at('2020-01-05'))).toBeNull();
+    expect(bucketAt(counts, at('2021-01-05'))).toBeNull();
+  });
+
+  it('are renewed in part', () => {
+    const part = { ...counts, from: at('2020-01-02'), to: at('2020-01-04'), buckets: [] };
+    const after = renewed(counts, part);
+    expect([after.count, after.buckets.length, after.from, after.to]).toEqual([17, 2, counts.from, counts.to]);
+  });
+
+  it('of a store are those that the service would tell', () => {
+    const store = new EventStore();
+    for (const time of ['2020-01-01T01:00:00Z', '2020-01-01T23:59:59.999999Z', '2020-01-03T00:00:00Z'])
+      store.push({ event_id: time, time, description: '' });
+    const found = countStore(store, day);
+    expect(found.buckets).toEqual([bucket('2020-01-01', '2020-01-02', 2), bucket('2020-01-03', '2020-01-04', 1)]);
+    expect(countStore(store, day, (row) => row === 2).count).toBe(1);
+    expect(countStore(new EventStore(), day).buckets).toEqual([]);
+  });
+
+  it('are asked for on and on, and each event is counted once', async () => {
+    const asked: string[] = [];
+    const answers = [
+      {
+        groups: [{ key: '2020-01-01T00:00:00Z', until: '2020-01-02T00:00:00Z', count: 60 }],
+        count: 60,
+        counted_to: '2020-01-01T12:00:00Z',
+      },
+      {
+        groups: [
+          { key: '2020-01-01T00:00:00Z', until: '2020-01-02T00:00:00Z', count: 5 },
+          { key: '2020-01-04T00:00:00Z', until: '2020-01-05T00:00:00Z', count: 2 },
+        ],
+        count: 7,
+      },
+    ];
+    vi.stubGlobal('document', { baseURI: 'http://127.0.0.1/' });
+    vi.stubGlobal('fetch', (address: string) => {
+      asked.push(new URL(address).searchParams.get('time_range')!);
+      return Promise.resolve(new Response(JSON.stringify(answers[asked.length - 1])));
+    });
+    const told: Counts[] = [];
+    const { signal } = new AbortController();
+    const question = { timeline: 'demo', filter: ALL, box: null };
+    const found = await readCounts(question, day, counts, signal, (part) => told.push(part));
+    expect(asked).toEqual([
+      '2020-01-01T00:00:00Z/2020-01-10T23:59:59.999999Z',
+      '2020-01-01T12:00:00.000001Z/2020-01-10T23:59:59.999999Z',
+    ]);
+    expect(found.buckets).toEqual([bucket('2020-01-01', '2020-01-02', 65), bucket('2020-01-04', '2020-01-05', 2)]);
+    expect([found.count, found.until, told.length, told[0]!.count]).toEqual([67, counts.to, 1, 60]);
+  });
+
+  it('are rounded to two digits where they are not exact', () => {
+    expect([0, 7, 42, 1_234, 98_765].map(rounded)).toEqual([0, 7, 42, 1_200, 99_000]);
+  });
+});

@@ -1,0 +1,189 @@
+/** How many events there are in each stretch of time, as the service counts them, or as they are in a store. */
+import { call } from '../../lib/api';
+import type { Query } from '../../lib/base';
+import { format, parse, type Micros } from '../../lib/instant';
+import { queryOf, type Question } from './filter';
+import { FIRST, LAST } from './scale';
+import { stepBegin, stepEnd, type Step } from './steps';
+import type { EventStore } from './store';
+
+/** The service tells so many groups in one answer. */
+export const GROUPS_MAX = 1_000;
+
+export interface Bucket {
+  from: Micros;
+  /** Where the next one begins. */
+  to: Micros;
+  count: number;
+}
+
+/** Stretches without events are left out; those that are there are in order. */
+export interface Counts {
+  step: Step;
+  /** Which time was asked for, from the beginning of a stretch to the end of one. */
+  from: Micros;
+  to: Micros;
+  /** Up to where it is counted; `to` once that is done. */
+  until: Micros;
+  buckets: readonly Bucket[];
+  count: number;
+}
+
+interface GroupBody {
+  key: string;
+  until?: string | null;
+  count: number;
+}
+export interface AggregateBody {
+  groups: GroupBody[];
+  groups_count: number;
+  is_groups_cut: boolean;
+  count: number;
+  without_count: number;
+  counted_to?: string | null;
+}
+
+/**
+ * Counts events in groups, on and on until all are counted: the service looks through some at a time. `take` is told of
+ * each answer, and up to where it counted.
+ */
+export async function aggregate(
+  question: Question,
+  query: Query,
+  range: { from: Micros; to: Micros } | null,
+  signal: AbortSignal,
+  take: (body: AggregateBody, until: Micros | null) => void,
+): Promise<void> {
+  let start = range?.from ?? null;
+  for (;;) {
+    const ends = [start, range?.to ?? null].map((end) => (end === null ? '..' : format(end)));
+    const body = await call<AggregateBody>('GET', 'v1/aggregate-events', {
+      query: { ...queryOf(question), ...query, time_range: ends.join('/') },
+      signal,
+    });
+    const until = body.counted_to ? parse(body.counted_to) : null;
+    const isEnd = until === null || until === start || (range !== null && until >= range.to);
+    take(body, isEnd ? null : until);
+    if (isEnd) return;
+    // The moment where the count stopped is in it; a microsecond later nothing is counted twice.
+    start = until + 1n;
+  }
+}
+
+/** Counts the events of a time in stretches. `onProgress` is told what is counted so far. */
+export async function readCounts(
+  question: Question,
+  step: Step,
+  range: { from: Micros; to: Micros },
+  signal: AbortSignal,
+  onProgress: (counts: Counts) => void,
+): Promise<Counts> {
+  const found = new Map<Micros, Bucket>();
+  const { from, to } = range;
+  let counts: Counts = { step, from, to, until: from, buckets: [], count: 0 };
+  // The first and the last stretch of all reach beyond the calendar.
+  const asked = { from: from < FIRST ? FIRST : from, to: to > LAST ? LAST : to - 1n };
+  await aggregate(question, { by: 'time', bucket: step.iso, limit: GROUPS_MAX }, asked, signal, (body, until) => {
+    for (const group of body.groups) {
+      const begin = parse(group.key);
+      if (begin === null) continue;
+      const known = found.get(begin);
+      const end = (group.until ? parse(group.until) : null) ?? stepEnd(step, begin);
+      found.set(begin, { from: begin, to: end, count: group.count + (known?.count ?? 0) });
+    }
+    counts = { ...counts, until: until ?? to, buckets: [...found.values()], count: counts.count + body.count };
+    if (until !== null) onProgress(counts);
+  });
+  return counts;
+}
+
+/** Counts the events of a time, both ends included. */
+export async function readExact(
+  question: Question,
+  range: { from: Micros; to: Micros },
+  signal: AbortSignal,
+): Promise<number> {
+  let count = 0;
+  await aggregate(question, { by: 'time', bucket: 1, limit: 1 }, range, signal, (body) => (count += body.count));
+  return count;
+}
+
+/** Counts the events of a store that pass a test, in stretches. */
+export function countStore(store: EventStore, step: Step, test: (row: number) => boolean = () => true): Counts {
+  const buckets: Bucket[] = [];
+  let count = 0;
+  let last: Bucket | null = null;
+  for (let row = 0; row < store.count; row += 1) {
+    if (!test(row)) continue;
+    const time = store.time(row);
+    count += 1;
+    if (last !== null && time < last.to) {
+      last.count += 1;
+      continue;
+    }
+    const from = stepBegin(step, time);
+    last = { from, to: stepEnd(step, from), count: 1 };
+    buckets.push(last);
+  }
+  const from = buckets[0]?.from ?? 0n;
+  const to = last?.to ?? 0n;
+  return { step, from, to, until: to, buckets, count };
+}
+
+/** Returns the index of the first bucket that ends after an instant. */
+export function firstAfter({ buckets }: Counts, instant: Micros): number {
+  let low = 0;
+  let high = buckets.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (buckets[middle]!.to > instant) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** Returns the bucket that an instant is in, or null. */
+export function bucketAt(counts: Counts, instant: Micros): Bucket | null {
+  const bucket = counts.buckets[firstAfter(counts, instant)];
+  return bucket !== undefined && bucket.from <= instant ? bucket : null;
+}
+
+interface Counted {
+  count: number;
+  /** Whether that is exact, and not a part of what is in the stretches at the ends. */
+  isExact: boolean;
+  /** How many it is at most. */
+  most: number;
+}
+
+/** Returns how many events there are from one instant to another. */
+export function countWithin(counts: Counts, from: Micros, to: Micros): Counted {
+  let [sum, most, isExact] = [0, 0, counts.until >= counts.to];
+  for (let index = firstAfter(counts, from); index < counts.buckets.length; index += 1) {
+    const bucket = counts.buckets[index]!;
+    if (bucket.from > to) break;
+    const isIn = bucket.from >= from && bucket.to - 1n <= to;
+    const low = bucket.from > from ? bucket.from : from;
+    const high = bucket.to < to ? bucket.to : to;
+    most += bucket.count;
+    sum += isIn ? bucket.count : (bucket.count * Number(high - low)) / Number(bucket.to - bucket.from);
+    isExact &&= isIn;
+  }
+  return { count: Math.round(sum), isExact, most };
+}
+
+/** Returns a count without digits that it does not have. */
+export function rounded(count: number): number {
+  const grain = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(count, 1))) - 1);
+  return Math.round(count / grain) * grain;
+}
+
+/** Puts what was counted anew in the place of what was there: both in the same steps. */
+export function renewed(before: Counts, part: Counts): Counts {
+  const buckets = [
+    ...before.buckets.filter((bucket) => bucket.to <= part.from),
+    ...part.buckets,
+    ...before.buckets.filter((bucket) => bucket.from >= part.to),
+  ];
+  return { ...before, buckets, count: buckets.reduce((sum, bucket) => sum + bucket.count, 0) };
+}

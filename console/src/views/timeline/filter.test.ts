@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { ALL, filterParams, filterParts, isFiltered, isGroupBy, narrowed, parseFilter, queryOf } from './filter';
+
+describe('the filter', () => {
+  const full = parseFilter({ text: 'moon', actor: 'A', 'attribute.site.name': 'K', 'attribute.n': '5', q: 'x' });
+
+  it('is in the address, and comes back from there', () => {
+    expect(full).toEqual({ text: 'moon', actor: 'A', source: '', attributes: { n: '5', 'site.name': 'K' } });
+    const params = filterParams(ALL, full);
+    const kept = Object.fromEntries(Object.entries(params).filter((param): param is [string, string] => !!param[1]));
+    expect(parseFilter(kept)).toEqual(full);
+    expect(filterParams(full, ALL)).toEqual({
+      'attribute.site.name': null,
+      'attribute.n': null,
+      text: null,
+      actor: null,
+      source: null,
+    });
+  });
+
+  it('is taken apart, each part once', () => {
+    expect(filterParts(full).map(({ label }) => label)).toEqual(['“moon”', 'actor: A', 'n = 5', 'site.name = K']);
+    expect(filterParts(full)[2]!.without.attributes).toEqual({ 'site.name': 'K' });
+    expect([isFiltered(full), isFiltered(ALL)]).toEqual([true, false]);
+  });
+
+  it('is narrowed by a group', () => {
+    expect(narrowed(ALL, 'actor', 'B').actor).toBe('B');
+    expect(narrowed(full, 'attribute.site.name', 'L').attributes).toEqual({ n: '5', 'site.name': 'L' });
+  });
+
+  it('is asked of the service as it takes it', () => {
+    const box = { west: 170, south: 50, east: -150, north: 65 };
+    expect(queryOf({ timeline: 't', filter: full, box })).toEqual({
+      timeline_id: 't',
+      location: 'bbox:170,50,-150,65',
+      text: 'moon',
+      actor: 'A',
+      source: '',
+      attribute: '{"n":"5","site.name":"K"}',
+    });
+    expect(queryOf({ timeline: 't', filter: ALL, box: null })).toMatchObject({ location: '*', attribute: null });
+  });
+
+  it('knows by what events can be told apart', () => {
+    expect(['actor', 'source', 'attribute.x', 'attribute.', 'color', null].map(isGroupBy)).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
+  });
+});

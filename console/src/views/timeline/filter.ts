@@ -1,0 +1,106 @@
+/** Which events are shown: the filter in the address, and as the service takes it. */
+import type { Query } from '../../lib/base';
+import type { Box } from '../../lib/ranges';
+import { boxParam } from './address';
+
+export interface Filter {
+  /** Words, each of which begins a word of the event. */
+  text: string;
+  actor: string;
+  source: string;
+  /** Values of attributes by key. */
+  attributes: Readonly<Record<string, string>>;
+}
+
+export const ALL: Filter = { text: '', actor: '', source: '', attributes: {} };
+
+const ATTRIBUTE = 'attribute.';
+const NAMES = ['text', 'actor', 'source'] as const;
+
+/** Something that events are told apart by: `actor`, `source` or `attribute.KEY`. */
+export type GroupBy = string;
+
+/** Reads the filter that an address has. */
+export function parseFilter(params: Readonly<Record<string, string>>): Filter {
+  const attributes: Record<string, string> = {};
+  for (const name of Object.keys(params).sort())
+    if (name.startsWith(ATTRIBUTE) && name.length > ATTRIBUTE.length)
+      attributes[name.slice(ATTRIBUTE.length)] = params[name]!;
+  return { text: params.text ?? '', actor: params.actor ?? '', source: params.source ?? '', attributes };
+}
+
+/** Returns what an address has to be changed by, so that it has another filter. */
+export function filterParams(before: Filter, after: Filter): Record<string, string | null> {
+  const changes: Record<string, string | null> = {};
+  for (const key of Object.keys(before.attributes)) changes[ATTRIBUTE + key] = null;
+  for (const [key, value] of Object.entries(after.attributes)) changes[ATTRIBUTE + key] = value;
+  for (const name of NAMES) changes[name] = after[name] || null;
+  return changes;
+}
+
+export function isFiltered(filter: Filter): boolean {
+  return NAMES.some((name) => filter[name] !== '') || Object.keys(filter.attributes).length > 0;
+}
+
+export function isSameFilter(a: Filter, b: Filter): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+interface FilterPart {
+  /** What people read on the chip. */
+  label: string;
+  /** The filter without it. */
+  without: Filter;
+}
+
+/** Returns what the filter is made of, each part with the filter that is left without it. */
+export function filterParts(filter: Filter): FilterPart[] {
+  const parts: FilterPart[] = [];
+  if (filter.text) parts.push({ label: `“${filter.text}”`, without: { ...filter, text: '' } });
+  if (filter.actor) parts.push({ label: `actor: ${filter.actor}`, without: { ...filter, actor: '' } });
+  if (filter.source) parts.push({ label: `source: ${filter.source}`, without: { ...filter, source: '' } });
+  for (const [key, value] of Object.entries(filter.attributes)) {
+    const { [key]: _, ...attributes } = filter.attributes;
+    parts.push({ label: `${key} = ${value}`, without: { ...filter, attributes } });
+  }
+  return parts;
+}
+
+/** Returns the filter with one more demand, such as `attribute.status` being `HU`. */
+export function narrowed(filter: Filter, by: GroupBy, value: string): Filter {
+  if (by === 'actor' || by === 'source' || by === 'text') return { ...filter, [by]: value };
+  return { ...filter, attributes: { ...filter.attributes, [by.slice(ATTRIBUTE.length)]: value } };
+}
+
+/** Returns the value that a filter demands already, or nothing. */
+export function demanded(filter: Filter, by: GroupBy): string {
+  if (by === 'actor' || by === 'source') return filter[by];
+  return filter.attributes[by.slice(ATTRIBUTE.length)] ?? '';
+}
+
+/** Returns what a group is called: the key of an attribute, or the word itself. */
+export function groupName(by: GroupBy): string {
+  return by.startsWith(ATTRIBUTE) ? by.slice(ATTRIBUTE.length) : by;
+}
+
+export function isGroupBy(text: string | null): text is GroupBy {
+  return text !== null && /^(actor|source|attribute[.].{1,256})$/u.test(text);
+}
+
+/** What is asked: of which timeline, where, and of which events. */
+export interface Question {
+  timeline: string;
+  filter: Filter;
+  box: Box | null;
+}
+
+/** Returns the parameters that all questions share. */
+export function queryOf({ timeline, filter, box }: Question): Query {
+  const { text, actor, source, attributes } = filter;
+  const attribute = Object.keys(attributes).length > 0 ? JSON.stringify(attributes) : null;
+  return { timeline_id: timeline, location: locationOf(box), text, actor, source, attribute };
+}
+
+export function locationOf(box: Box | null): string {
+  return box === null ? '*' : `bbox:${boxParam(box)}`;
+}

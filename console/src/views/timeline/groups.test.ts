@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { ALL } from './filter';
+import { COLORS, groupings, groupsOfStore, legendOf, valuesOf } from './groups';
+import { EventStore, type EventBody } from './store';
+
+const event = (event_id: string, more: Partial<EventBody>): EventBody => ({
+  event_id,
+  time: '2020-01-01T00:00:00Z',
+  description: '',
+  ...more,
+});
+function store(...events: EventBody[]): EventStore {
+  const made = new EventStore();
+  for (const one of events) made.push(one);
+  return made;
+}
+
+describe('groups', () => {
+  it('are of actors, sources, and attributes however deep', () => {
+    const one = event('1', {
+      actors: ['A', 'B'],
+      source: 'S',
+      attributes: { 'a.b': 1, a: { b: 2, c: { d: true } }, list: ['x', 5], object: { y: 1 } },
+    });
+    expect(valuesOf(one, 'actor')).toEqual(['A', 'B']);
+    expect(valuesOf(one, 'source')).toEqual(['S']);
+    // A key that has the dot itself comes first.
+    expect(valuesOf(one, 'attribute.a.b')).toEqual(['1']);
+    expect(valuesOf(one, 'attribute.a.c.d')).toEqual(['true']);
+    expect(valuesOf(one, 'attribute.list')).toEqual(['x', '5']);
+    expect(valuesOf(one, 'attribute.object')).toEqual([]);
+    expect(valuesOf(event('2', {}), 'attribute.a')).toEqual([]);
+    expect(groupings([one, event('2', { source: 'T' })])[0]).toBe('source');
+  });
+
+  it('have the largest first, and the others together', () => {
+    const many = Array.from({ length: 12 }, (_, index) =>
+      Array.from({ length: 12 - index }, (_, copy) => event(`${index} ${copy}`, { source: `S${index}` })),
+    ).flat();
+    const made = store(...many, event('none', {}));
+    const legend = legendOf(made, ALL, 'source');
+    expect(legend.groups.map(({ key }) => key)).toEqual(['S0', 'S1', 'S2', 'S3', 'S4', 'S5', 'S6', 'S7']);
+    expect(legend.groups[0]!.count).toBe(12);
+    expect([legend.others, legend.hasSeveral]).toEqual([4 + 3 + 2 + 1 + 1, false]);
+    const groups = groupsOfStore(made, legend);
+    expect([groups[0], groups[12], groups[made.count - 1]]).toEqual([0, 1, COLORS]);
+  });
+
+  it('say that an event with several values counts for each', () => {
+    const made = store(event('1', { actors: ['A', 'B'] }), event('2', { actors: ['A'] }));
+    const legend = legendOf(made, ALL, 'actor');
+    expect(legend).toMatchObject({ hasSeveral: true, others: 0 });
+    expect([...groupsOfStore(made, legend)]).toEqual([0, 0]);
+    // Who was asked for has a color, and who was there too has none.
+    expect(legendOf(made, { ...ALL, actor: 'B' }, 'actor').groups).toEqual([{ key: 'B', count: 1 }]);
+  });
+});

@@ -1,0 +1,74 @@
+/** How long the stretches of time are that events are counted in, such as an hour or a month. */
+import { DAY, HOUR, MINUTE, SECOND, civilFromDays, daysFromCivil, floorDiv, type Micros } from '../../lib/instant';
+
+export interface Step {
+  /** As the service takes it, such as `PT6H`. */
+  iso: string;
+  /** As people say it: "6 hours", "month". */
+  text: string;
+  /** How long it is; months and years nearly. */
+  micros: number;
+  /** Exact lengths in microseconds, or whole months. */
+  readonly size: { micros: bigint } | { months: number };
+}
+
+const counted = (count: number, one: string): string => (count === 1 ? one : `${count.toLocaleString('en')} ${one}s`);
+
+function exact(unit: bigint, one: string, counts: readonly number[], iso: (count: number) => string): Step[] {
+  return counts.map((count) => ({
+    iso: iso(count),
+    text: counted(count, one),
+    micros: Number(unit) * count,
+    size: { micros: unit * BigInt(count) },
+  }));
+}
+
+const MONTH_MICROS = 2_629_746e6;
+const months = (count: number, one: string, each: number): Step => ({
+  iso: each === 12 ? `P${count}Y` : `P${count}M`,
+  text: counted(count, one),
+  micros: MONTH_MICROS * count * each,
+  size: { months: count * each },
+});
+/** Seconds with a fraction, without the digits that are zero. */
+const fraction = (digits: number) => (count: number) =>
+  `PT0.${String(count).padStart(digits, '0').replace(/0+$/, '')}S`;
+const DECADES = [1, 2, 5, 10, 20, 50, 100, 200, 500];
+
+/** From fine to coarse. */
+export const STEPS: readonly Step[] = [
+  ...exact(1n, 'microsecond', DECADES, fraction(6)),
+  ...exact(1_000n, 'millisecond', DECADES, fraction(3)),
+  ...exact(SECOND, 'second', [1, 2, 5, 10, 15, 30], (count) => `PT${count}S`),
+  ...exact(MINUTE, 'minute', [1, 2, 5, 10, 15, 30], (count) => `PT${count}M`),
+  ...exact(HOUR, 'hour', [1, 2, 3, 6, 12], (count) => `PT${count}H`),
+  ...exact(DAY, 'day', [1, 2, 4, 7, 14], (count) => `P${count}D`),
+  ...[1, 3, 6].map((count) => months(count, 'month', 1)),
+  ...[...DECADES, 1_000].map((count) => months(count, 'year', 12)),
+];
+
+/** Returns the shortest step that is at least so many microseconds. */
+export function stepOf(micros: number): Step {
+  return STEPS.find((step) => step.micros >= micros * 0.999) ?? STEPS[STEPS.length - 1]!;
+}
+
+function monthBegin(number: number): Micros {
+  const year = Math.floor(number / 12);
+  return BigInt(daysFromCivil(year, number - year * 12 + 1, 1)) * DAY;
+}
+
+function monthOf(instant: Micros): number {
+  const { year, month } = civilFromDays(Number(floorDiv(instant, DAY)));
+  return year * 12 + month - 1;
+}
+
+/** Returns when the stretch begins that an instant is in. */
+export function stepBegin({ size }: Step, instant: Micros): Micros {
+  if ('micros' in size) return floorDiv(instant, size.micros) * size.micros;
+  return monthBegin(Math.floor(monthOf(instant) / size.months) * size.months);
+}
+
+/** Returns when the stretch ends that begins there. */
+export function stepEnd({ size }: Step, begin: Micros): Micros {
+  return 'micros' in size ? begin + size.micros : monthBegin(monthOf(begin) + size.months);
+}
