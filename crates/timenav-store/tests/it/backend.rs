@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 use timenav_engine::{Store, StoreError};
-use timenav_store::SqliteStore;
+use timenav_store::{PostgresOptions, PostgresStore, SqliteStore};
+use tokio::runtime::Handle;
+
+use crate::cluster;
 
 /// A place where state outlives the store that wrote it.
 pub(crate) trait Backend: Send + Sync {
@@ -32,6 +35,22 @@ impl Backend for Sqlite {
     }
 }
 
+/// One database of a PostgreSQL that the tests have started.
+pub(crate) struct Postgres(PostgresOptions);
+
+impl Postgres {
+    pub(crate) async fn new() -> Self {
+        Self(PostgresOptions { url: cluster::database().await, is_alone: false })
+    }
+}
+
+impl Backend for Postgres {
+    fn try_open(&self) -> Result<Arc<dyn Store>, StoreError> {
+        let open = || Handle::current().block_on(PostgresStore::open(&self.0));
+        Ok(Arc::new(tokio::task::block_in_place(open)?))
+    }
+}
+
 /// Makes a test of each check on each backend.
 macro_rules! on_each_backend {
     ($($check:ident),* $(,)?) => {
@@ -40,6 +59,15 @@ macro_rules! on_each_backend {
                 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $check() {
                     super::$check(&$crate::backend::Sqlite::new()).await;
+                }
+            )*
+        }
+
+        mod postgres {
+            $(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $check() {
+                    super::$check(&$crate::backend::Postgres::new().await).await;
                 }
             )*
         }

@@ -2,6 +2,7 @@
 
 mod backend;
 mod cases;
+mod cluster;
 mod sample;
 
 mod conformance;

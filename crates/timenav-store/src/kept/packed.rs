@@ -16,7 +16,7 @@ thread_local! {
 }
 
 /// Returns a payload in its short form; `None` where that does not save a quarter.
-pub(super) fn pack(payload: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn pack(payload: &[u8]) -> Option<Vec<u8>> {
     if payload.len() < BYTES_MIN {
         return None;
     }
@@ -30,7 +30,7 @@ pub(super) fn pack(payload: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Returns the payload of so many bytes that was packed; `None` where these are others' bytes, or another number.
-pub(super) fn unpack(packed: &[u8], bytes: usize) -> Option<Vec<u8>> {
+pub(crate) fn unpack(packed: &[u8], bytes: usize) -> Option<Vec<u8>> {
     if bytes > packed.len().saturating_mul(TIMES_MAX) {
         return None;
     }
