@@ -5,11 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::{
-    Hook, HookError, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime, Timeouts,
+    Connect, Hook, HookError, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime, Timeouts,
 };
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use timenav_engine::StoreError;
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
-use tokio_postgres::{Client, Config, NoTls};
+use tokio_postgres::{Client, Config, Connection, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
@@ -83,10 +87,8 @@ impl Address {
     /// Makes a pool of connections. Those of the writer hold the lock that only one service has, if it is to be alone.
     fn pool(&self, size: usize, is_alone: bool) -> Result<Pool, StoreError> {
         let manager = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let manager = match &self.tls {
-            None => Manager::from_config(self.config.clone(), NoTls, manager),
-            Some(tls) => Manager::from_config(self.config.clone(), tls.clone(), manager),
-        };
+        let connector = Connector { runtime: Handle::current(), tls: self.tls.clone() };
+        let manager = Manager::from_connect(self.config.clone(), connector, manager);
         let begin = Hook::async_fn(move |client, _| {
             Box::pin(async move {
                 client.batch_execute(SETTINGS).await.map_err(HookError::Backend)?;
@@ -97,6 +99,45 @@ impl Address {
         let pool = Pool::builder(manager).max_size(size).timeouts(timeouts).runtime(Runtime::Tokio1).post_create(begin);
         pool.build().map_err(|error| StoreError::Unavailable(error.to_string()))
     }
+}
+
+/// Makes connections on one runtime, whichever asks for them: others may be there for work that takes long, and know no
+/// network.
+struct Connector {
+    runtime: Handle,
+    tls: Option<MakeRustlsConnect>,
+}
+
+impl Connect for Connector {
+    fn connect(&self, config: &Config) -> BoxFuture<'_, Result<(Client, JoinHandle<()>), tokio_postgres::Error>> {
+        let (config, tls, runtime) = (config.clone(), self.tls.clone(), self.runtime.clone());
+        let connecting = self.runtime.spawn(async move {
+            match tls {
+                None => config.connect(NoTls).await.map(|(client, connection)| (client, drive(&runtime, connection))),
+                Some(tls) => config.connect(tls).await.map(|(client, connection)| (client, drive(&runtime, connection))),
+            }
+        });
+        async move {
+            match connecting.await {
+                Ok(connected) => connected,
+                // The runtime ends, and with it everything that could wait for this.
+                Err(_) => std::future::pending().await,
+            }
+        }
+        .boxed()
+    }
+}
+
+/// Lets a connection do its work until it ends.
+fn drive<S, T>(runtime: &Handle, connection: Connection<S, T>) -> JoinHandle<()>
+where
+    Connection<S, T>: Future<Output = Result<(), tokio_postgres::Error>> + Send + 'static,
+{
+    runtime.spawn(async move {
+        if let Err(error) = connection.await {
+            tracing::debug!(%error, "a connection to PostgreSQL ended");
+        }
+    })
 }
 
 async fn lock_alone(client: &Client) -> Result<(), HookError> {

@@ -12,19 +12,21 @@ use super::values::{Failed, get};
 /// policies of rows, tables that inherit.
 const LAYOUT: &str = include_str!("../../migrations/postgres/layout.txt");
 
-/// Everything is asked of the schema that tables are made in.
+/// Asks for everything about tables of these names, in the schema that tables are made in. Others may be there too, such as
+/// those of an extension.
 const SELECT: &str = "WITH tables AS (
         SELECT c.oid, c.relname, c.relkind, c.relrowsecurity, c.relpersistence FROM pg_class c
-        JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = current_schema())
+        JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE n.nspname = current_schema() AND c.relname = ANY($1))
     SELECT 'relation ' || relname || ' ' || relkind::text || ' ' || relpersistence::text
-        || CASE WHEN relrowsecurity THEN ' row security' ELSE '' END FROM tables WHERE relkind NOT IN ('i', 'S', 't')
+        || CASE WHEN relrowsecurity THEN ' row security' ELSE '' END FROM tables
     UNION ALL SELECT 'column ' || relname || '.' || attname || ' ' || format_type(atttypid, atttypmod)
         || CASE WHEN attnotnull THEN ' not null' ELSE '' END
         || CASE WHEN atthasdef THEN ' default' ELSE '' END
         || CASE WHEN co.collname IS NULL THEN '' ELSE ' ' || co.collname END
         FROM tables JOIN pg_attribute a ON a.attrelid = tables.oid
         LEFT JOIN pg_collation co ON co.oid = a.attcollation
-        WHERE attnum > 0 AND NOT attisdropped AND relkind <> 'i'
+        WHERE attnum > 0 AND NOT attisdropped
     UNION ALL SELECT 'index ' || replace(pg_get_indexdef(i.indexrelid), current_schema() || '.', '')
         || CASE WHEN i.indisvalid THEN '' ELSE ' invalid' END
         FROM tables JOIN pg_index i ON i.indrelid = tables.oid
@@ -49,7 +51,9 @@ pub(super) async fn check(on: &Object) -> Result<(), Failed> {
 
 /// Returns what is laid out otherwise, a sentence each.
 pub(super) async fn differences(on: &Object) -> Result<Vec<String>, Failed> {
-    let found = rows(on, SELECT, &[]).await?;
+    let tables = LAYOUT.lines().filter_map(|line| line.strip_prefix("relation ")?.split(' ').next());
+    let tables: Vec<&str> = tables.collect();
+    let found = rows(on, SELECT, &[&tables]).await?;
     Ok(compare(found.iter().map(|row| get(row, 0)).collect::<Result<_, _>>()?))
 }
 

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 use timenav_engine::{Store, StoreError};
-use timenav_store::{PostgresOptions, PostgresStore, SqliteStore};
-use tokio::runtime::Handle;
+use timenav_store::SqliteStore;
 
 use crate::cluster;
 
@@ -36,18 +35,17 @@ impl Backend for Sqlite {
 }
 
 /// One database of a PostgreSQL that the tests have started.
-pub(crate) struct Postgres(PostgresOptions);
+pub(crate) struct Postgres(String);
 
 impl Postgres {
-    pub(crate) async fn new() -> Self {
-        Self(PostgresOptions { url: cluster::database().await, is_alone: false })
+    pub(crate) fn new() -> Self {
+        Self(cluster::database())
     }
 }
 
 impl Backend for Postgres {
     fn try_open(&self) -> Result<Arc<dyn Store>, StoreError> {
-        let open = || Handle::current().block_on(PostgresStore::open(&self.0));
-        Ok(Arc::new(tokio::task::block_in_place(open)?))
+        Ok(Arc::new(cluster::open(&self.0)?))
     }
 }
 
@@ -67,7 +65,7 @@ macro_rules! on_each_backend {
             $(
                 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $check() {
-                    super::$check(&$crate::backend::Postgres::new().await).await;
+                    super::$check(&$crate::backend::Postgres::new()).await;
                 }
             )*
         }

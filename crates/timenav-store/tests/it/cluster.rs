@@ -3,13 +3,19 @@
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use timenav_engine::StoreError;
+use timenav_store::{PostgresOptions, PostgresStore};
+use tokio::runtime::Runtime;
 use tokio_postgres::NoTls;
 
 /// Names a server to take instead of one that is started: an address with the rights to make databases.
 const NAMED: &str = "TIMENAV_TEST_POSTGRES";
+
+/// Says on which store the tests of the engine run: `sqlite`, the default, or `postgres`.
+const STORE: &str = "TIMENAV_TEST_STORE";
 
 /// A server that ends with this process.
 struct Cluster {
@@ -21,14 +27,19 @@ struct Cluster {
 static CLUSTER: OnceLock<Cluster> = OnceLock::new();
 static DATABASES: AtomicUsize = AtomicUsize::new(0);
 
-#[expect(clippy::disallowed_methods, reason = "the test command names a server here")]
-fn named() -> Option<String> {
-    std::env::var(NAMED).ok()
+#[expect(clippy::disallowed_methods, reason = "the test command says here what the tests run on")]
+fn said(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// Returns whether the tests of the engine run on PostgreSQL instead of SQLite.
+pub(crate) fn is_for_engine() -> bool {
+    said(STORE).is_some_and(|store| store == "postgres")
 }
 
 impl Cluster {
     fn new() -> Self {
-        named().map_or_else(Self::start, |url| Self { url, _kept: None })
+        said(NAMED).map_or_else(Self::start, |url| Self { url, _kept: None })
     }
 
     fn start() -> Self {
@@ -44,9 +55,28 @@ impl Cluster {
     }
 }
 
+/// Threads for all connections: they outlive the test that asks for one first.
+static RUNTIME: LazyLock<Runtime> =
+    LazyLock::new(|| tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap());
+
+/// Waits for something, on threads that are there for the connections.
+pub(crate) fn wait_for<T: Send>(future: impl Future<Output = T> + Send) -> T {
+    // A thread that drives a test may not wait for another runtime.
+    std::thread::scope(|scope| scope.spawn(|| RUNTIME.block_on(future)).join().unwrap())
+}
+
+/// Opens a database.
+pub(crate) fn open(url: &str) -> Result<PostgresStore, StoreError> {
+    wait_for(PostgresStore::open(&PostgresOptions { url: url.to_owned(), is_alone: false }))
+}
+
 /// Makes an empty database, and returns its address.
-pub(crate) async fn database() -> String {
-    let cluster = tokio::task::block_in_place(|| CLUSTER.get_or_init(Cluster::new));
+pub(crate) fn database() -> String {
+    wait_for(make_database())
+}
+
+async fn make_database() -> String {
+    let cluster = CLUSTER.get_or_init(Cluster::new);
     let number = DATABASES.fetch_add(1, Ordering::Relaxed);
     let name = format!("test_{}_{number}", std::process::id());
     let (client, connection) = tokio_postgres::connect(&cluster.url, NoTls).await.unwrap();
