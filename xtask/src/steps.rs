@@ -16,6 +16,9 @@ const FETCH_TIME_MAX: Duration = Duration::from_mins(1);
 /// Says where a libFuzzer is that need not be built, which would take a C++ compiler.
 const LIBFUZZER: &str = "CUSTOM_LIBFUZZER_PATH";
 
+/// Tests of the engine that are about the file of SQLite: they look into it, or change it behind the service's back.
+const OF_THE_FILE: [&str; 0] = [];
+
 /// Runs the chosen steps, and stops at the first that fails.
 pub(crate) fn run(root: &Path, only: &[Step], skip: &[Step]) -> anyhow::Result<()> {
     let steps = chosen(only, skip);
@@ -62,6 +65,9 @@ fn print_times(times: &[(Step, Duration)]) {
 }
 
 fn run_step(root: &Path, step: Step) -> anyhow::Result<()> {
+    if step == Step::Test {
+        tools::postgres()?;
+    }
     for arguments in step.cargo_calls() {
         let mut call = process::cargo(root, arguments);
         if step == Step::Doc {
@@ -78,8 +84,19 @@ fn run_step(root: &Path, step: Step) -> anyhow::Result<()> {
         Step::Deny => deny(root),
         Step::Machete => machete(root),
         Step::Tidy => tidy::run(root),
-        Step::Fmt | Step::Clippy | Step::Test | Step::Doc => Ok(()),
+        Step::Test => engine_on_postgres(root),
+        Step::Fmt | Step::Clippy | Step::Doc => Ok(()),
     }
+}
+
+/// Runs the tests of the engine once more, on PostgreSQL instead of SQLite.
+fn engine_on_postgres(root: &Path) -> anyhow::Result<()> {
+    println!("\nthe tests of the engine on PostgreSQL:");
+    let mut call = process::cargo(root, &["test", "--package", "timenav-store", "--test", "it", "engine::", "--"]);
+    for name in OF_THE_FILE {
+        call.args(["--skip", name]);
+    }
+    process::run(call.env("TIMENAV_TEST_STORE", "postgres"))
 }
 
 fn deny(root: &Path) -> anyhow::Result<()> {

@@ -44,10 +44,7 @@ pub(super) fn insert<'a>(batch: &mut Batch<'a>, anchors: &[(TimelineKey, &'a Anc
 }
 
 /// Returns each of these anchors.
-pub(super) async fn named(
-    on: &Object,
-    wanted: &[(TimelineKey, AnchorId)],
-) -> Result<Vec<Option<Anchor>>, Failed> {
+pub(super) async fn named(on: &Object, wanted: &[(TimelineKey, AnchorId)]) -> Result<Vec<Option<Anchor>>, Failed> {
     let mut all: Vec<Option<Anchor>> = wanted.iter().map(|_| None).collect();
     if wanted.is_empty() {
         return Ok(all);

@@ -3,8 +3,8 @@
 use deadpool_postgres::Object;
 use futures_util::FutureExt as _;
 use futures_util::future::try_join_all;
-use tokio_postgres::{Row, Statement};
 use tokio_postgres::types::ToSql;
+use tokio_postgres::{Row, Statement};
 
 use super::values::Failed;
 

@@ -4,11 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use timenav_core::access::Role;
+use timenav_core::ids::TimelineId;
 use timenav_engine::{
-    Anchor, ArrivalCommit, ArrivingRows, Commit, DataRecord, EventEnd, EventRow, InterventionRow,
-    StoreError, StoredEntry, TimelineCommit, TimelineKey,
+    Anchor, ArrivalCommit, ArrivingRows, Commit, DataRecord, DirectoryChange, EndedTimeline, EventEnd, EventRow,
+    InterventionRow, StoreError, StoredEntry, TimelineCommit, TimelineKey,
 };
 use tokio::sync::mpsc;
+use tokio_postgres::Row;
 
 use super::batch::{Batch, values};
 use super::connection::Connections;
@@ -43,10 +45,14 @@ pub(super) async fn commit(connections: &Connections, step: &Commit) -> Result<(
 async fn try_commit(connections: &Connections, step: &Commit) -> Result<(), Failed> {
     // The heads are locked by a statement of its own: what is read after it is what was committed before.
     let mut first = Batch::default();
-    heads::lock(&mut first, &step.timelines);
-    let (writing, rows) = Writing::begin(connections, first).await?;
+    heads::lock(&mut first, step);
+    // Those that end are among them, and are not there any more at the end.
+    first.add(SELECT_RELIED, values![step.relied.iter().map(|(timeline, _)| timeline.as_str()).collect::<Vec<_>>()]);
+    let (writing, mut rows) = Writing::begin(connections, first).await?;
     let written = async {
+        let relied = rows.pop().unwrap_or_default();
         heads::check_locked(&step.timelines, &rows)?;
+        check_relied(&step.relied, &relied)?;
         write(&writing, step).await
     };
     match written.await {
@@ -88,24 +94,39 @@ async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed> {
     data::erase(&mut batch, &step.timelines);
     outcomes::put(&mut batch, step);
     // The last thing that is looked at before the end.
-    let relied: Vec<&str> = step.relied.iter().map(|(timeline, _)| timeline.as_str()).collect();
-    batch.add(SELECT_RELIED, values![relied]);
+    let ended = |timeline: &TimelineId| ended(step).any(|ended| ended.id == *timeline);
+    let relied: Vec<_> = step.relied.iter().filter(|(timeline, _)| !ended(timeline)).cloned().collect();
+    batch.add(SELECT_RELIED, values![relied.iter().map(|(timeline, _)| timeline.to_string()).collect::<Vec<_>>()]);
     let mut found = batch.run(on).await?;
-    let relied = found.pop().unwrap_or_default();
+    let found_relied = found.pop().unwrap_or_default();
     updated.extend(found);
     heads::check_updated(&step.timelines, updated.first())?;
     for timeline in &step.timelines {
         let size = timeline.head.frontier.size();
         tiles::fill(on, timeline.head.key, (size - timeline.entries.len() as u64, size), &timeline.entries).await?;
     }
-    check_relied(step, &relied)
+    check_relied(&relied, &found_relied)
+}
+
+/// Returns the timelines that end by a step.
+pub(super) fn ended(step: &Commit) -> impl Iterator<Item = &EndedTimeline> {
+    step.directory.iter().filter_map(|change| match change {
+        DirectoryChange::EndTimeline(ended) => Some(ended),
+        DirectoryChange::PutUser(_)
+        | DirectoryChange::DeleteUser(_)
+        | DirectoryChange::PutKey(_)
+        | DirectoryChange::RevokeKey { .. }
+        | DirectoryChange::PutPassword(_)
+        | DirectoryChange::PutSession(_)
+        | DirectoryChange::EndSession(_) => None,
+    })
 }
 
 /// Compares the sizes of timelines that the step relies on.
-fn check_relied(step: &Commit, rows: &[tokio_postgres::Row]) -> Result<(), Failed> {
+fn check_relied(relied: &[(TimelineId, Option<u64>)], rows: &[Row]) -> Result<(), Failed> {
     let found = rows.iter().map(|row| Ok((get::<String>(row, 0)?, get::<i64>(row, 1)?)));
     let found: HashMap<String, i64> = found.collect::<Result<_, Failed>>()?;
-    for (timeline, size) in &step.relied {
+    for (timeline, size) in relied {
         if found.get(timeline.as_str()).copied() != size.map(sql) {
             return Err(StoreError::Moved(timeline.clone()).into());
         }

@@ -36,10 +36,11 @@ const KEEPALIVE_TIMES: u32 = 3;
 const UNACKNOWLEDGED_WAIT: Duration = Duration::from_secs(30);
 
 /// What every session begins with. A service that is paused with a lock in its hand would stop everybody: the server
-/// takes it back after two seconds. The search path holds one schema, so that nobody puts a table in front of ours.
+/// takes it back after two seconds, and it looks for itself whether the service is still there.
 const SETTINGS: &str = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED;
     SET synchronous_commit = on; SET idle_in_transaction_session_timeout = '2s'; SET statement_timeout = '30s';
-    SET lock_timeout = '10s'; SET client_min_messages = warning; SET timezone = 'UTC'; SET row_security = off;";
+    SET lock_timeout = '10s'; SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5;
+    SET tcp_keepalives_count = 3; SET client_connection_check_interval = '2s'; SET client_min_messages = warning; SET timezone = 'UTC'; SET row_security = off;";
 /// Holds as long as the session: the server gives it back when the service is gone.
 const LOCK_ALONE: &str = "SET lock_timeout = '5s'; SELECT pg_advisory_lock(1414414678, 2); SET lock_timeout = '10s'";
 const LOCK_NOT_AVAILABLE: &str = "55P03";
@@ -114,7 +115,9 @@ impl Connect for Connector {
         let connecting = self.runtime.spawn(async move {
             match tls {
                 None => config.connect(NoTls).await.map(|(client, connection)| (client, drive(&runtime, connection))),
-                Some(tls) => config.connect(tls).await.map(|(client, connection)| (client, drive(&runtime, connection))),
+                Some(tls) => {
+                    config.connect(tls).await.map(|(client, connection)| (client, drive(&runtime, connection)))
+                }
             }
         });
         async move {
@@ -237,3 +240,50 @@ fn tls(root: Option<&Path>) -> Result<MakeRustlsConnect, StoreError> {
 
 /// Where Debian and those that follow it keep the certificates that a machine trusts.
 const ROOTS_OF_THE_MACHINE: &str = "/etc/ssl/certs/ca-certificates.crt";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_driver_does_not_know_is_taken_out_of_an_address() {
+        let check = |url: &str, name: &str, rest: &str, found: Option<&str>| {
+            assert_eq!(take_parameter(url, name), (rest.to_owned(), found.map(str::to_owned)), "{url}");
+        };
+        check("postgres://a/b", "sslmode", "postgres://a/b", None);
+        check("postgres://a/b?sslmode=require", "sslmode", "postgres://a/b", Some("require"));
+        check("postgres://a/b?x=1&sslmode=a&y=2", "sslmode", "postgres://a/b?x=1&y=2", Some("a"));
+        assert!(take_verified("postgres://a/b?sslmode=verify-full").1);
+        assert_eq!(
+            take_verified("postgres://a/b?sslmode=require"),
+            ("postgres://a/b?sslmode=require".to_owned(), false)
+        );
+        assert!(take_root("postgres://a/b?sslrootcert=%2Fx").is_err());
+    }
+
+    #[test]
+    fn tls_is_spoken_unless_it_is_off_or_nobody_could_listen() {
+        let read = |url: &str| Address::read(url).unwrap();
+        assert!(read("postgres://a@b/c?sslmode=disable").tls.is_none());
+        assert!(read("postgres:///c?host=/run/pg&user=a").tls.is_none());
+        for mode in ["prefer", "require", "verify-ca", "verify-full"] {
+            let address = read(&format!("postgres://a@b/c?sslmode={mode}"));
+            assert!(address.tls.is_some(), "{mode}");
+            let expected = if mode == "prefer" { SslMode::Prefer } else { SslMode::Require };
+            assert_eq!(address.config.get_ssl_mode(), expected, "{mode}");
+        }
+        assert_eq!(read("postgres://a@b/c").config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
+    }
+
+    #[test]
+    fn a_wrong_address_is_refused_without_its_password() {
+        for wrong in ["postgres://ada:secret@b/c?sslmode=perhaps", "postgres://ada:secret@b:port/c", "none"] {
+            let refused = Address::read(wrong).err().expect("it is wrong").to_string();
+            assert!(refused.contains("the address of the database cannot be read"), "{refused}");
+            assert!(!refused.contains("secret"), "{refused}");
+        }
+        let refused =
+            Address::read("postgres://a/b?sslrootcert=/none.pem").err().expect("there is no file").to_string();
+        assert!(refused.contains("the certificates of /none.pem"), "{refused}");
+    }
+}

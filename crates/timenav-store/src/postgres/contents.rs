@@ -47,7 +47,8 @@ pub(super) fn insert<'a>(batch: &mut Batch<'a>, entries: &[(TimelineKey, &'a Sto
         leaf::is_short(leaf).then(|| packed::pack(&entry.payload)).flatten()
     };
     let packed: Vec<Option<Vec<u8>>> = leaves.iter().zip(rows()).map(packed).collect();
-    let bytes = rows().zip(&packed).map(|((_, entry), packed)| packed.as_ref().map(|_| sql(entry.payload.len() as u64)));
+    let bytes =
+        rows().zip(&packed).map(|((_, entry), packed)| packed.as_ref().map(|_| sql(entry.payload.len() as u64)));
     let bytes: Vec<Option<i64>> = bytes.collect();
     let payloads = rows().zip(packed).map(|((_, entry), packed)| packed.unwrap_or_else(|| entry.payload.clone()));
     let payloads: Vec<Vec<u8>> = payloads.collect();

@@ -74,10 +74,7 @@ pub(super) fn erase<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
 }
 
 /// Returns each of these records, where it is one of a timeline that stands.
-pub(super) async fn named(
-    on: &Object,
-    wanted: &[DataId],
-) -> Result<Vec<Option<(TimelineId, DataRecord)>>, Failed> {
+pub(super) async fn named(on: &Object, wanted: &[DataId]) -> Result<Vec<Option<(TimelineId, DataRecord)>>, Failed> {
     if wanted.is_empty() {
         return Ok(Vec::new());
     }

@@ -13,8 +13,7 @@ use super::transaction::Writing;
 use super::values::{Failed, bytes, get, id, instant, number, sql};
 use super::{contents, heads};
 
-const DELETE: [&str; 2] =
-    ["DELETE FROM timelines WHERE timeline = $1", "DELETE FROM permissions WHERE timeline = $1"];
+const DELETE: [&str; 2] = ["DELETE FROM timelines WHERE timeline = $1", "DELETE FROM permissions WHERE timeline = $1"];
 const INSERT: &str = "INSERT INTO ended_timelines (timeline_id, timeline, size, root, ended_at, fork_of, fork_size,
     overrides, due_at, is_let_go) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
 const SELECT: &str = "SELECT timeline_id, timeline, size, root, ended_at, fork_of, fork_size, overrides, due_at,
@@ -58,10 +57,7 @@ pub(super) fn end<'a>(batch: &mut Batch<'a>, ended: &'a EndedTimeline) {
 }
 
 /// Returns all of them, or the one of a name.
-pub(super) async fn select(
-    on: &Object,
-    named: Option<&TimelineId>,
-) -> Result<Vec<EndedTimeline>, Failed> {
+pub(super) async fn select(on: &Object, named: Option<&TimelineId>) -> Result<Vec<EndedTimeline>, Failed> {
     let found = rows(on, SELECT, &[&named.map(TimelineId::as_str)]).await?;
     found.iter().map(ended).collect()
 }

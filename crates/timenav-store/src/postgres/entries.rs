@@ -9,10 +9,7 @@ use super::leaf::make_whole;
 use super::values::{Failed, bytes, count};
 
 /// Returns each of these entries.
-pub(super) async fn named(
-    on: &Object,
-    wanted: &[(TimelineKey, u64)],
-) -> Result<Vec<Option<StoredEntry>>, Failed> {
+pub(super) async fn named(on: &Object, wanted: &[(TimelineKey, u64)]) -> Result<Vec<Option<StoredEntry>>, Failed> {
     if wanted.is_empty() {
         return Ok(Vec::new());
     }

@@ -10,9 +10,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use deadpool_postgres::Object;
 use timenav_core::place::{LocationQuery, Point, cells_of};
 use timenav_core::time::{Instant, Virtual};
-use timenav_engine::{
-    EventEnd, EventFilter, EventQuery, EventRow, EventsPassing, Pattern, StoredEvent, TimelineKey,
-};
+use timenav_engine::{EventEnd, EventFilter, EventQuery, EventRow, EventsPassing, Pattern, StoredEvent, TimelineKey};
 use tokio_postgres::Row;
 
 use super::batch::{Batch, values};
@@ -299,17 +297,8 @@ impl Run<'_> {
             }
             Source::Id(id) => (BY_ID, id),
         };
-        let values: [&(dyn tokio_postgres::types::ToSql + Sync); 9] = [
-            &layer.timeline.0,
-            &time,
-            &position,
-            &last,
-            &as_of,
-            &rows_max,
-            &later_timelines,
-            &later_as_of,
-            of,
-        ];
+        let values: [&(dyn tokio_postgres::types::ToSql + Sync); 9] =
+            [&layer.timeline.0, &time, &position, &last, &as_of, &rows_max, &later_timelines, &later_as_of, of];
         let found = rows(on, statements[usize::from(query.newest_first)], &values).await?;
         for row in &found {
             let (event, point) = stored(row, self.layer)?;

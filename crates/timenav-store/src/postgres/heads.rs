@@ -9,13 +9,13 @@ use timenav_core::clock::{Clock, ClockState};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{Frontier, RetentionPolicies};
 use timenav_core::time::Instant;
-use timenav_engine::{Fork, Head, StoreError, TimelineCommit, TimelineKey};
+use timenav_engine::{Commit, Fork, Head, StoreError, TimelineCommit, TimelineKey};
 use tokio_postgres::Row;
 
 use super::batch::{Batch, values};
 use super::read::rows;
-use super::retention;
 use super::values::{Failed, count, damaged, get, id, instant, number, rate, role, sql, text, text_or_none};
+use super::{commit, retention};
 use crate::kept::origins;
 
 /// In the order of their numbers, so that two who lock several never wait for each other. `system` has the first one.
@@ -61,9 +61,11 @@ fn new(steps: &[TimelineCommit]) -> impl Iterator<Item = &TimelineCommit> {
     steps.iter().filter(|step| step.expected_size.is_none())
 }
 
-/// Locks the heads that are to change, and puts those there that are new.
-pub(super) fn lock<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
-    batch.add(LOCK, values![expected(steps).map(|(step, _)| step.head.key.0).collect::<Vec<_>>()]);
+/// Locks the heads that are to change or to end, and puts those there that are new.
+pub(super) fn lock<'a>(batch: &mut Batch<'a>, step: &'a Commit) {
+    let steps = &step.timelines;
+    let changed = expected(steps).map(|(step, _)| step.head.key.0);
+    batch.add(LOCK, values![changed.chain(commit::ended(step).map(|ended| ended.key.0)).collect::<Vec<_>>()]);
     if new(steps).next().is_some() {
         let heads: Vec<&Head> = new(steps).map(|step| &step.head).collect();
         insert(batch, &heads);
@@ -237,10 +239,7 @@ pub(super) fn fork(row: &Row, at: usize) -> Result<Option<Fork>, Failed> {
     Ok(of.map(|(of, size)| Ok::<_, StoreError>(Fork { of: TimelineKey(of), size: count(size)? })).transpose()?)
 }
 
-async fn permissions(
-    on: &Object,
-    only: Option<TimelineKey>,
-) -> Result<HashMap<TimelineKey, Arc<Permissions>>, Failed> {
+async fn permissions(on: &Object, only: Option<TimelineKey>) -> Result<HashMap<TimelineKey, Arc<Permissions>>, Failed> {
     let found = rows(on, SELECT_PERMISSIONS, &[&only.map(|only| only.0)]).await?;
     let mut all = HashMap::new();
     // Timelines that are made one after the other are often one user's: equal lists are kept once.

@@ -14,10 +14,7 @@ const SELECT_NOTES: &str = "SELECT note, w.number
     JOIN rotation_notes n ON n.timeline = w.timeline AND n.position = w.at";
 
 /// Returns each of these notes.
-pub(super) async fn rotation_notes(
-    on: &Object,
-    wanted: &[(TimelineKey, u64)],
-) -> Result<Vec<Option<String>>, Failed> {
+pub(super) async fn rotation_notes(on: &Object, wanted: &[(TimelineKey, u64)]) -> Result<Vec<Option<String>>, Failed> {
     let mut all = vec![None; wanted.len()];
     if wanted.is_empty() {
         return Ok(all);

@@ -67,10 +67,7 @@ fn told_of(outcome: &str) -> Option<String> {
 }
 
 /// Returns the outcome kept under each of these keys.
-pub(super) async fn named(
-    on: &Object,
-    keys: &[[u8; 32]],
-) -> Result<Vec<Option<IdempotencyRecord>>, Failed> {
+pub(super) async fn named(on: &Object, keys: &[[u8; 32]]) -> Result<Vec<Option<IdempotencyRecord>>, Failed> {
     if keys.is_empty() {
         return Ok(Vec::new());
     }

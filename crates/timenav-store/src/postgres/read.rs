@@ -20,8 +20,8 @@ use super::batch::Batch;
 use super::transaction::Moment;
 use super::values::{Failed, damaged, get, sql};
 use super::{
-    PostgresStore, commit, described, ends, events, facts, heads, identity, log_rows, origins, retention,
-    room, tiles, versions,
+    PostgresStore, commit, described, ends, events, facts, heads, identity, log_rows, origins, retention, room, tiles,
+    versions,
 };
 
 const SELECT_ANYTHING: &str = "SELECT count(*) FROM migrations";
@@ -234,12 +234,7 @@ impl Upkeep for PostgresStore {
 }
 
 /// Host times never go down along a ledger, so the place is found by halving.
-async fn first_recorded_at(
-    on: &Object,
-    timeline: TimelineKey,
-    host: Instant<Wall>,
-    size: u64,
-) -> Result<u64, Failed> {
+async fn first_recorded_at(on: &Object, timeline: TimelineKey, host: Instant<Wall>, size: u64) -> Result<u64, Failed> {
     let (mut low, mut high) = (0, size);
     while low < high {
         let middle = low + (high - low) / 2;

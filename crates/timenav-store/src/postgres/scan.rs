@@ -16,9 +16,7 @@ use super::contents::{self, Kept};
 use super::leaf::make_whole;
 use super::read::rows;
 use super::values::{Failed, count, get, number, sql, text, text_or_none};
-use super::{
-    PostgresStore, anchors, data, ends, heads, identity, orphans, outcomes, retention, schema, tiles,
-};
+use super::{PostgresStore, anchors, data, ends, heads, identity, orphans, outcomes, retention, schema, tiles};
 
 /// Entries that are read at once.
 const ENTRIES_MAX: usize = 4_096;
@@ -83,11 +81,7 @@ impl ScanSource for PostgresStore {
         Ok((number(row, 0)?, number(row, 1)?))
     }
 
-    async fn data_rows(
-        &self,
-        key: TimelineKey,
-        positions: Vec<u64>,
-    ) -> Result<Vec<Option<DataRecord>>, StoreError> {
+    async fn data_rows(&self, key: TimelineKey, positions: Vec<u64>) -> Result<Vec<Option<DataRecord>>, StoreError> {
         Ok(data::at(&self.reader().await?, key, &positions).await?)
     }
 
@@ -121,8 +115,7 @@ async fn snapshot(on: &Object, timeline: &TimelineId) -> Result<Option<Snapshot>
     let last_position = last.map(count).transpose()?;
     let (service, orphans) = if timeline.is_system() {
         let directory = identity::directory(on, true).await?;
-        let mut timelines: Vec<TimelineId> =
-            heads::select(on, None).await?.into_iter().map(|head| head.id).collect();
+        let mut timelines: Vec<TimelineId> = heads::select(on, None).await?.into_iter().map(|head| head.id).collect();
         timelines.sort();
         let ended = ends::select(on, None).await?;
         (Some(ServiceRows { directory, timelines, ended }), orphans::orphans(on).await?)
@@ -132,12 +125,7 @@ async fn snapshot(on: &Object, timeline: &TimelineId) -> Result<Option<Snapshot>
     Ok(Some(Snapshot { head, last_position, service, orphans }))
 }
 
-async fn entry_rows(
-    on: &Object,
-    key: TimelineKey,
-    first: u64,
-    end: u64,
-) -> Result<Vec<EntryRow>, Failed> {
+async fn entry_rows(on: &Object, key: TimelineKey, first: u64, end: u64) -> Result<Vec<EntryRow>, Failed> {
     let (mut found, mut next): (Vec<EntryRow>, u64) = (Vec::new(), first);
     while next < end {
         let rows = contents::walk(on, key, (next, end - 1), false, ENTRIES_MAX).await?;
@@ -155,11 +143,7 @@ async fn entry_rows(
     Ok(found)
 }
 
-async fn event_rows(
-    on: &Object,
-    key: TimelineKey,
-    event_ids: &[String],
-) -> Result<Vec<KeptRows>, Failed> {
+async fn event_rows(on: &Object, key: TimelineKey, event_ids: &[String]) -> Result<Vec<KeptRows>, Failed> {
     // An id that holds a NUL is none, and finds nothing.
     let wanted: Vec<&str> = event_ids.iter().map(String::as_str).filter(|id| !id.contains('\0')).collect();
     let mut all: HashMap<String, KeptRows> = HashMap::new();

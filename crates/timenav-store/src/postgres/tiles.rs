@@ -17,12 +17,7 @@ const LEAVES: &str = "SELECT position, leaf FROM entries WHERE timeline = $1 AND
     ORDER BY position";
 
 /// Returns the first `width` hashes of a tile.
-pub(super) async fn read(
-    on: &Object,
-    timeline: TimelineKey,
-    tile: TileId,
-    width: usize,
-) -> Result<Vec<Hash>, Failed> {
+pub(super) async fn read(on: &Object, timeline: TimelineKey, tile: TileId, width: usize) -> Result<Vec<Hash>, Failed> {
     let mut hashes = match stored(on, timeline, tile).await? {
         Some(hashes) => hashes,
         None if tile.level == 0 => leaf_hashes(on, timeline, tile.index, width).await?,
@@ -66,7 +61,9 @@ pub(super) async fn fill(
         let first = index * width;
         // What was there before the step is read, and the rest is at hand.
         let mut hashes = match old.checked_sub(first) {
-            Some(before) if before > 0 => leaf_hashes(on, timeline, index, usize::try_from(before).unwrap_or(0)).await?,
+            Some(before) if before > 0 => {
+                leaf_hashes(on, timeline, index, usize::try_from(before).unwrap_or(0)).await?
+            }
             _ => Vec::new(),
         };
         let from = usize::try_from(first.saturating_sub(old)).unwrap_or(usize::MAX);
@@ -78,12 +75,7 @@ pub(super) async fn fill(
 }
 
 /// Writes a tile of level 0, and those above it as far as they are filled by it.
-async fn fill_up(
-    on: &Object,
-    timeline: TimelineKey,
-    index: u64,
-    mut hashes: Vec<Hash>,
-) -> Result<(), Failed> {
+async fn fill_up(on: &Object, timeline: TimelineKey, index: u64, mut hashes: Vec<Hash>) -> Result<(), Failed> {
     let width = u64::from(TILE_WIDTH);
     let mut tile = TileId { level: 0, index };
     loop {
@@ -114,12 +106,7 @@ async fn write(on: &Object, timeline: TimelineKey, tile: TileId, hashes: &[Hash]
     rows(on, UPSERT, &[&timeline.0, &i32::from(tile.level), &sql(tile.index), &bytes]).await.map(drop)
 }
 
-async fn leaf_hashes(
-    on: &Object,
-    timeline: TimelineKey,
-    index: u64,
-    width: usize,
-) -> Result<Vec<Hash>, Failed> {
+async fn leaf_hashes(on: &Object, timeline: TimelineKey, index: u64, width: usize) -> Result<Vec<Hash>, Failed> {
     let first = index * u64::from(TILE_WIDTH);
     let found = leaves(on, timeline, first, width).await?;
     Ok(found.iter().map(|leaf| leaf_hash(leaf)).collect())

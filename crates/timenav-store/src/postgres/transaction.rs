@@ -38,8 +38,11 @@ impl Writing {
         // Prepared before it begins: what is sent together with the beginning comes after it.
         let name = on.prepare_cached(NAME).await?;
         let begun = async {
-            let ((), name, rows) =
-                try_join!(async { Ok(on.batch_execute("BEGIN").await?) }, async { Ok(on.query_one(&name, &[]).await?) }, first.run(on))?;
+            let ((), name, rows) = try_join!(
+                async { Ok(on.batch_execute("BEGIN").await?) },
+                async { Ok(on.query_one(&name, &[]).await?) },
+                first.run(on)
+            )?;
             Ok::<_, Failed>((get(&name, 0)?, rows))
         };
         match begun.await {

@@ -36,12 +36,7 @@ const SELECT_IDS: &str = "SELECT event_id, name_key FROM events WHERE timeline =
 
 /// Returns the ids of events of a name, the earliest first: of those that stand, or else of those that had it when they
 /// stood last and do not stand any more.
-pub(super) async fn named(
-    on: &Object,
-    layers: &[Layer],
-    key: &str,
-    items_max: usize,
-) -> Result<Vec<EventId>, Failed> {
+pub(super) async fn named(on: &Object, layers: &[Layer], key: &str, items_max: usize) -> Result<Vec<EventId>, Failed> {
     let mut standing = select_named(on, SELECT_NAMED, layers, key, items_max).await?;
     // An event of an earlier layer may stand otherwise, or not at all, on a later one.
     let known_standing = known(on, layers, &ids(&standing)).await?;

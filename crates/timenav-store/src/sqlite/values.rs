@@ -3,9 +3,7 @@
 use rusqlite::ErrorCode;
 use timenav_engine::{StoreError, TimelineKey};
 
-pub(super) use crate::kept::values::{
-    bytes, count, damaged, id, instant, rate, restriction, role, scopes, sql,
-};
+pub(super) use crate::kept::values::{bytes, count, damaged, id, instant, rate, restriction, role, scopes, sql};
 
 /// Bits of an entry's key that hold its position.
 pub(super) const POSITION_BITS: u32 = 40;

@@ -158,7 +158,6 @@ pub(super) fn unchanged_since(
     ids.map(|event_id| id(EventId::new(&event_id.map_err(failed)?))).collect()
 }
 
-
 const SELECT_NAMES: &str = "SELECT event_id, name_key FROM events INDEXED BY events_by_name
     WHERE timeline = ?1 AND name_key IS NOT NULL AND position < ?2 AND (until IS NULL OR until >= ?2) LIMIT ?3";
 const SELECT_IDS: &str = "SELECT event_id, name_key FROM events INDEXED BY events_by_id

@@ -3,8 +3,8 @@
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::{LazyLock, OnceLock};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{LazyLock, OnceLock};
 
 use timenav_engine::StoreError;
 use timenav_store::{PostgresOptions, PostgresStore};
@@ -75,14 +75,23 @@ pub(crate) fn database() -> String {
     wait_for(make_database())
 }
 
+/// Runs statements in a database, as somebody else would.
+pub(crate) fn execute(url: &str, statements: &str) {
+    wait_for(execute_there(url, statements));
+}
+
+async fn execute_there(url: &str, statements: &str) {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+    let connection = tokio::spawn(connection);
+    client.batch_execute(statements).await.unwrap();
+    drop(client);
+    connection.await.unwrap().unwrap();
+}
+
 async fn make_database() -> String {
     let cluster = CLUSTER.get_or_init(Cluster::new);
     let number = DATABASES.fetch_add(1, Ordering::Relaxed);
     let name = format!("test_{}_{number}", std::process::id());
-    let (client, connection) = tokio_postgres::connect(&cluster.url, NoTls).await.unwrap();
-    let connection = tokio::spawn(connection);
-    client.batch_execute(&format!("CREATE DATABASE {name} TEMPLATE template0")).await.unwrap();
-    drop(client);
-    connection.await.unwrap().unwrap();
+    execute_there(&cluster.url, &format!("CREATE DATABASE {name} TEMPLATE template0")).await;
     cluster.url.replacen("/postgres?", &format!("/{name}?"), 1)
 }

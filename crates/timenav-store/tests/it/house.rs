@@ -8,8 +8,8 @@ use tempfile::TempDir;
 use timenav_core::access::{Denial, RestrictionLevel, Scope};
 use timenav_core::ids::TimelineId;
 use timenav_engine::{
-    ApiKeyRequest, Caller, Doors, Engine, Gazetteer, OpenError, Options, Refusal, ScanSource, Seen, Store, Topic, Vault,
-    WatchLedger, WatchedParadoxes,
+    ApiKeyRequest, Caller, Doors, Engine, Gazetteer, OpenError, Options, Refusal, ScanSource, Seen, Store, Topic,
+    Vault, WatchLedger, WatchedParadoxes,
 };
 use timenav_store::{SqliteArchive, SqliteStore};
 use tokio::runtime::Handle;

@@ -11,6 +11,7 @@ mod audit;
 mod doors;
 mod faulty_store;
 mod house;
+mod postgres;
 
 mod engine;
 

@@ -60,7 +60,9 @@ pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
     let settings = Settings::resolve(ServeOptions { data, config, checkpoints, store, ..ServeOptions::default() })?;
     telemetry::start(settings.log_format, &settings.log_filter)?;
     let database = settings.data.join(DATABASE_FILE);
-    if settings.store.is_none() && !database.try_exists().with_context(|| format!("{} cannot be read", database.display()))? {
+    if settings.store.is_none()
+        && !database.try_exists().with_context(|| format!("{} cannot be read", database.display()))?
+    {
         let folder = settings.data.display();
         return Err(anyhow!("there is no database in {folder}: give the data folder of a service with --data").into());
     }
