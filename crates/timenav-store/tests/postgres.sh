@@ -1,6 +1,6 @@
 #!/bin/sh
 # Starts a PostgreSQL for tests, in a folder of its own and on a socket in it, and says where: `postgres://…`.
-# Takes orders on its input, a line each, and answers each with a line: `stop` kills the server, `start` starts it again, `end` ends.
+# Takes orders on its input, a line each, and answers each with a line: `stop` kills the server, `start` starts it again.
 # At the end of its input it stops the server and deletes the folder. So it ends with whoever started it, however that ends.
 set -eu
 trap '' INT HUP

@@ -6,8 +6,7 @@ use timenav_core::ids::AnchorId;
 use timenav_engine::{Anchor, TimelineKey};
 use tokio_postgres::Row;
 
-use super::batch::{Batch, values};
-use super::read::rows;
+use super::batch::{Batch, rows, values};
 use super::values::{Failed, get, id, instant, number, rate, sql, text, text_or_none};
 
 const INSERT: &str = "INSERT INTO anchors (timeline, position, anchor_id, set_at, timestamp, description, fixed,

@@ -1,4 +1,4 @@
-//! Statements that go to the server together.
+//! Statements, one by one or several that go to the server together.
 
 use deadpool_postgres::Object;
 use futures_util::FutureExt as _;
@@ -12,6 +12,16 @@ use super::values::Failed;
 const TOGETHER_MAX: usize = 24;
 
 type Value<'a> = Box<dyn ToSql + Sync + Send + 'a>;
+
+/// Runs a statement that is prepared once for each connection.
+pub(super) async fn rows(
+    on: &Object,
+    statement: &'static str,
+    values: &[&(dyn ToSql + Sync)],
+) -> Result<Vec<Row>, Failed> {
+    let prepared = on.prepare_cached(statement).await?;
+    Ok(on.query(&prepared, values).await?)
+}
 
 /// Statements in the order in which they are to run.
 #[derive(Default)]

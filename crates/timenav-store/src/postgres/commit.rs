@@ -6,8 +6,8 @@ use std::sync::Arc;
 use timenav_core::access::Role;
 use timenav_core::ids::TimelineId;
 use timenav_engine::{
-    Anchor, ArrivalCommit, ArrivingRows, Commit, DataRecord, DirectoryChange, EndedTimeline, EventEnd, EventRow,
-    InterventionRow, StoreError, StoredEntry, TimelineCommit, TimelineKey,
+    Anchor, ArrivalCommit, ArrivingRows, Commit, DataRecord, EventEnd, EventRow, InterventionRow, StoreError,
+    StoredEntry, TimelineCommit, TimelineKey,
 };
 use tokio::sync::mpsc;
 use tokio_postgres::Row;
@@ -94,7 +94,7 @@ async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed> {
     data::erase(&mut batch, &step.timelines);
     outcomes::put(&mut batch, step);
     // The last thing that is looked at before the end.
-    let ended = |timeline: &TimelineId| ended(step).any(|ended| ended.id == *timeline);
+    let ended = |timeline: &TimelineId| heads::ended(step).any(|ended| ended.id == *timeline);
     let relied: Vec<_> = step.relied.iter().filter(|(timeline, _)| !ended(timeline)).cloned().collect();
     batch.add(SELECT_RELIED, values![relied.iter().map(|(timeline, _)| timeline.to_string()).collect::<Vec<_>>()]);
     let mut found = batch.run(on).await?;
@@ -106,20 +106,6 @@ async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed> {
         tiles::fill(on, timeline.head.key, (size - timeline.entries.len() as u64, size), &timeline.entries).await?;
     }
     check_relied(&relied, &found_relied)
-}
-
-/// Returns the timelines that end by a step.
-pub(super) fn ended(step: &Commit) -> impl Iterator<Item = &EndedTimeline> {
-    step.directory.iter().filter_map(|change| match change {
-        DirectoryChange::EndTimeline(ended) => Some(ended),
-        DirectoryChange::PutUser(_)
-        | DirectoryChange::DeleteUser(_)
-        | DirectoryChange::PutKey(_)
-        | DirectoryChange::RevokeKey { .. }
-        | DirectoryChange::PutPassword(_)
-        | DirectoryChange::PutSession(_)
-        | DirectoryChange::EndSession(_) => None,
-    })
 }
 
 /// Compares the sizes of timelines that the step relies on.

@@ -222,7 +222,7 @@ fn take_parameter(url: &str, name: &str) -> (String, Option<String>) {
 
 /// Returns how TLS is spoken: with the certificates of a file, or those that the machine trusts.
 fn tls(root: Option<&Path>) -> Result<MakeRustlsConnect, StoreError> {
-    let root = root.map_or_else(|| Path::new(ROOTS_OF_THE_MACHINE), |root| root);
+    let root = root.unwrap_or(Path::new(ROOTS_OF_THE_MACHINE));
     let unusable = |why: String| StoreError::Unavailable(format!("the certificates of {}: {why}", root.display()));
     let mut roots = RootCertStore::empty();
     // A machine without any has no server that it trusts: connecting says so.

@@ -8,8 +8,7 @@ use timenav_core::ledger::Salt;
 use timenav_engine::{StoredEntry, TimelineKey};
 use tokio_postgres::Row;
 
-use super::batch::{Batch, values};
-use super::read::rows;
+use super::batch::{Batch, rows, values};
 use super::values::{Failed, get, number, sql};
 use crate::kept::{leaf, packed};
 
@@ -132,7 +131,7 @@ pub(super) async fn some(on: &Object, wanted: &[(TimelineKey, u64)]) -> Result<V
 }
 
 /// Takes away what belongs to entries, but for their leaves.
-pub(super) fn let_go<'a>(batch: &mut Batch<'a>, timeline: TimelineKey, positions: &[u64]) {
+pub(super) fn let_go(batch: &mut Batch<'_>, timeline: TimelineKey, positions: &[u64]) {
     batch.add(EMPTY, values![timeline.0, positions.iter().copied().map(sql).collect::<Vec<_>>()]);
 }
 

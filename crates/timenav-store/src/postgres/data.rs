@@ -3,12 +3,11 @@
 use deadpool_postgres::Object;
 use timenav_core::data::SealedData;
 use timenav_core::ids::{DataId, TimelineId};
-use timenav_engine::{DataRecord, ErasedContent, StoreError, TimelineCommit, TimelineKey};
+use timenav_engine::{DataRecord, ErasedContent, TimelineCommit, TimelineKey};
 use tokio_postgres::Row;
 
-use super::batch::{Batch, values};
+use super::batch::{Batch, rows, values};
 use super::contents;
-use super::read::rows;
 use super::values::{Failed, count, damaged, get, id, number, sql};
 
 const INSERT: &str = "INSERT INTO data_records (timeline, position, data_id, erased, format, kind, salt, nonce,
@@ -107,7 +106,7 @@ pub(super) async fn count_before(on: &Object, timeline: TimelineKey, end: u64) -
 
 fn record(row: &Row) -> Result<DataRecord, Failed> {
     let byte = |at: usize| -> Result<u8, Failed> {
-        let wrong = |_| StoreError::from(damaged("a format or kind that is no byte"));
+        let wrong = |_| damaged("a format or kind that is no byte");
         Ok(u8::try_from(get::<i16>(row, at)?).map_err(wrong)?)
     };
     let sealed = SealedData {

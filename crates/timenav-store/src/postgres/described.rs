@@ -4,7 +4,7 @@ use deadpool_postgres::Object;
 use timenav_core::ids::EventId;
 use timenav_engine::{Described, Layer, StoreError};
 
-use super::read::rows;
+use super::batch::rows;
 use super::values::{Failed, get, id, number, sql};
 use super::versions::known;
 use crate::kept::names::described_so;

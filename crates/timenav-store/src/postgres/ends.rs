@@ -6,9 +6,8 @@ use timenav_core::ledger::Hash;
 use timenav_engine::{EndedTimeline, StoreError, TimelineKey};
 use tokio_postgres::Row;
 
-use super::batch::{Batch, values};
+use super::batch::{Batch, rows, values};
 use super::connection::Connections;
-use super::read::rows;
 use super::transaction::Writing;
 use super::values::{Failed, bytes, get, id, instant, number, sql};
 use super::{contents, heads};

@@ -10,11 +10,12 @@ use std::collections::{BinaryHeap, VecDeque};
 use deadpool_postgres::Object;
 use timenav_core::place::{LocationQuery, Point, cells_of};
 use timenav_core::time::{Instant, Virtual};
-use timenav_engine::{EventEnd, EventFilter, EventQuery, EventRow, EventsPassing, Pattern, StoredEvent, TimelineKey};
+use timenav_engine::{
+    EventEnd, EventFilter, EventQuery, EventRow, EventsPassing, Layer, Pattern, StoredEvent, TimelineKey,
+};
 use tokio_postgres::Row;
 
-use super::batch::{Batch, values};
-use super::read::rows;
+use super::batch::{Batch, rows, values};
 use super::values::{Failed, get, instant, number, sql, text};
 
 /// Cells up to which a place is read cell by cell. Larger ones are read by time, and what lies elsewhere is passed over.
@@ -278,9 +279,9 @@ impl Run<'_> {
     /// Reads the next rows of the run.
     async fn read_block(&mut self, on: &Object, query: &EventQuery) -> Result<(), Failed> {
         let (time, position) = self.after;
-        let layer = &query.layers[self.layer];
+        let Layer { timeline, as_of, .. } = query.layers[self.layer];
         let last = if query.newest_first { query.range.first() } else { query.range.last() }.micros();
-        let (as_of, rows_max) = (sql(layer.as_of), sql(self.block_rows as u64));
+        let (as_of, rows_max) = (sql(as_of), sql(self.block_rows as u64));
         let later = || query.layers[self.layer + 1..].iter().filter(|layer| layer.overrides);
         let later_timelines: Vec<i64> = later().map(|layer| layer.timeline.0).collect();
         let later_as_of: Vec<i64> = later().map(|layer| sql(layer.as_of)).collect();
@@ -298,7 +299,7 @@ impl Run<'_> {
             Source::Id(id) => (BY_ID, id),
         };
         let values: [&(dyn tokio_postgres::types::ToSql + Sync); 9] =
-            [&layer.timeline.0, &time, &position, &last, &as_of, &rows_max, &later_timelines, &later_as_of, of];
+            [&timeline.0, &time, &position, &last, &as_of, &rows_max, &later_timelines, &later_as_of, of];
         let found = rows(on, statements[usize::from(query.newest_first)], &values).await?;
         for row in &found {
             let (event, point) = stored(row, self.layer)?;

@@ -9,13 +9,12 @@ use timenav_core::clock::{Clock, ClockState};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{Frontier, RetentionPolicies};
 use timenav_core::time::Instant;
-use timenav_engine::{Commit, Fork, Head, StoreError, TimelineCommit, TimelineKey};
+use timenav_engine::{Commit, DirectoryChange, EndedTimeline, Fork, Head, StoreError, TimelineCommit, TimelineKey};
 use tokio_postgres::Row;
 
-use super::batch::{Batch, values};
-use super::read::rows;
+use super::batch::{Batch, rows, values};
+use super::retention;
 use super::values::{Failed, count, damaged, get, id, instant, number, rate, role, sql, text, text_or_none};
-use super::{commit, retention};
 use crate::kept::origins;
 
 /// In the order of their numbers, so that two who lock several never wait for each other. `system` has the first one.
@@ -65,11 +64,25 @@ fn new(steps: &[TimelineCommit]) -> impl Iterator<Item = &TimelineCommit> {
 pub(super) fn lock<'a>(batch: &mut Batch<'a>, step: &'a Commit) {
     let steps = &step.timelines;
     let changed = expected(steps).map(|(step, _)| step.head.key.0);
-    batch.add(LOCK, values![changed.chain(commit::ended(step).map(|ended| ended.key.0)).collect::<Vec<_>>()]);
+    batch.add(LOCK, values![changed.chain(ended(step).map(|ended| ended.key.0)).collect::<Vec<_>>()]);
     if new(steps).next().is_some() {
         let heads: Vec<&Head> = new(steps).map(|step| &step.head).collect();
         insert(batch, &heads);
     }
+}
+
+/// Returns the timelines that end by a step.
+pub(super) fn ended(step: &Commit) -> impl Iterator<Item = &EndedTimeline> {
+    step.directory.iter().filter_map(|change| match change {
+        DirectoryChange::EndTimeline(ended) => Some(ended),
+        DirectoryChange::PutUser(_)
+        | DirectoryChange::DeleteUser(_)
+        | DirectoryChange::PutKey(_)
+        | DirectoryChange::RevokeKey { .. }
+        | DirectoryChange::PutPassword(_)
+        | DirectoryChange::PutSession(_)
+        | DirectoryChange::EndSession(_) => None,
+    })
 }
 
 /// Compares the sizes of the heads with the expected ones. `rows` are what [`lock`] found.

@@ -10,9 +10,8 @@ use timenav_core::time::Instant;
 use timenav_engine::{ApiKey, Directory, DirectoryChange, KeptPassword, Secrets, Session, User};
 use tokio_postgres::Row;
 
-use super::batch::{Batch, values};
+use super::batch::{Batch, rows, values};
 use super::ends;
-use super::read::rows;
 use super::values::{Failed, bytes, get, id, instant, restriction, scopes, sql, text};
 
 const PUT_USER: &str = "INSERT INTO users (user_id, operator, restriction, created_at) VALUES ($1, $2, $3, $4)

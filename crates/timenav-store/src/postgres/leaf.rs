@@ -4,7 +4,7 @@ use deadpool_postgres::Object;
 use timenav_core::ids::TimelineId;
 use timenav_engine::TimelineKey;
 
-use super::read::rows;
+use super::batch::rows;
 use super::values::{Failed, get, id};
 use crate::kept::leaf;
 

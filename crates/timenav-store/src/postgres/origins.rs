@@ -3,8 +3,7 @@
 use deadpool_postgres::Object;
 use timenav_engine::{RotationNote, TimelineKey};
 
-use super::batch::{Batch, values};
-use super::read::rows;
+use super::batch::{Batch, rows, values};
 use super::values::{Failed, get, sql, text};
 
 const INSERT_NOTES: &str = "INSERT INTO rotation_notes (timeline, position, note)

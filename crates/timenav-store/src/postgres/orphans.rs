@@ -3,7 +3,7 @@
 use deadpool_postgres::Object;
 use timenav_engine::Orphan;
 
-use super::read::rows;
+use super::batch::rows;
 use super::values::{Failed, get};
 
 /// Orphans that are told. Whoever put one there may have put any number.

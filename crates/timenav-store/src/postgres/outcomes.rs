@@ -8,8 +8,7 @@ use timenav_core::ids::{EventId, TimelineId};
 use timenav_engine::{Commit, Idempotency, IdempotencyRecord};
 use tokio_postgres::Row;
 
-use super::batch::{Batch, values};
-use super::read::rows;
+use super::batch::{Batch, rows, values};
 use super::values::{Failed, bytes, get, id, instant, text};
 
 const FORGET_FINGERPRINTS: &str = "UPDATE outcomes SET fingerprint = $1";

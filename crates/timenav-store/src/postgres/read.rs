@@ -13,10 +13,8 @@ use timenav_engine::{
     Health, Layer, LogRow, Opened, RotationNote, Store, StoreError, StoredEvent, SweepMark, TimelineKey, Upkeep,
     Wanted,
 };
-use tokio_postgres::Row;
-use tokio_postgres::types::ToSql;
 
-use super::batch::Batch;
+use super::batch::{Batch, rows};
 use super::transaction::Moment;
 use super::values::{Failed, damaged, get, sql};
 use super::{
@@ -36,16 +34,6 @@ const SELECT_CLOCK_PAYLOADS: &str = "WITH RECURSIVE told (position, payload, nex
         FROM told JOIN entries e ON e.timeline = $1 AND e.position = told.next
         WHERE told.next < told.position AND told.number < $3)
     SELECT payload FROM told ORDER BY number LIMIT $3";
-
-/// Runs a statement that is prepared once for each connection.
-pub(super) async fn rows(
-    on: &Object,
-    statement: &'static str,
-    values: &[&(dyn ToSql + Sync)],
-) -> Result<Vec<Row>, Failed> {
-    let prepared = on.prepare_cached(statement).await?;
-    Ok(on.query(&prepared, values).await?)
-}
 
 #[async_trait]
 impl Store for PostgresStore {

@@ -6,11 +6,10 @@ use std::sync::Arc;
 use deadpool_postgres::Object;
 use timenav_core::ledger::{LetGoClass, Retention, RetentionPolicies};
 use timenav_core::time::{Instant, Wall};
-use timenav_engine::{StoreError, SweepMark, SweepRow, TimelineKey};
+use timenav_engine::{SweepMark, SweepRow, TimelineKey};
 
-use super::batch::{Batch, values};
+use super::batch::{Batch, rows, values};
 use super::contents;
-use super::read::rows;
 use super::values::{Failed, count, damaged, get, instant, number, sql};
 
 const INSERT_POLICY: &str = "INSERT INTO policies (timeline, position, reads_seconds, refusals_seconds)
@@ -104,7 +103,7 @@ pub(super) async fn policies(
 pub(super) async fn host_clock(on: &Object) -> Result<Option<Instant<Wall>>, Failed> {
     let found = rows(on, SELECT_HOST_CLOCK, &[]).await?;
     let known = found.first().map(|row| get(row, 0)).transpose()?;
-    Ok(known.map(instant).transpose().map_err(StoreError::from)?)
+    Ok(known.map(instant).transpose()?)
 }
 
 pub(super) fn keep_host_clock(batch: &mut Batch<'_>, now: Instant<Wall>) {

@@ -12,9 +12,9 @@ use timenav_engine::{
 };
 use tokio_postgres::Row;
 
+use super::batch::rows;
 use super::contents::{self, Kept};
 use super::leaf::make_whole;
-use super::read::rows;
 use super::values::{Failed, count, get, number, sql, text, text_or_none};
 use super::{PostgresStore, anchors, data, ends, heads, identity, orphans, outcomes, retention, schema, tiles};
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use deadpool_postgres::Object;
 use timenav_engine::StoreError;
 
-use super::read::rows;
+use super::batch::rows;
 use super::values::{Failed, get};
 
 /// What the migrations make, a line each. Whatever could make the database do something is among it: triggers, rules,

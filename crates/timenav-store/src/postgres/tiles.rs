@@ -4,8 +4,8 @@ use deadpool_postgres::Object;
 use timenav_core::ledger::{Hash, TILE_WIDTH, TileId, leaf_hash, tree_root};
 use timenav_engine::{StoreError, StoredEntry, TimelineKey};
 
+use super::batch::rows;
 use super::leaf::make_whole;
-use super::read::rows;
 use super::values::{Failed, damaged, get, number, sql};
 
 const SELECT: &str = "SELECT hashes FROM tiles WHERE timeline = $1 AND level = $2 AND tile = $3";

@@ -118,7 +118,7 @@ impl Writing {
 /// Returns what the server knows of a transaction.
 async fn status(on: &Object, name: &str) -> Result<Option<String>, Failed> {
     let prepared = on.prepare_cached(STATUS).await?;
-    Ok(get(&on.query_one(&prepared, &[&name]).await?, 0)?)
+    get(&on.query_one(&prepared, &[&name]).await?, 0)
 }
 
 /// Returns whether the server refuses a statement and the session goes on. One that ends may have committed before.

@@ -7,7 +7,7 @@ use futures_util::try_join;
 use timenav_core::ids::EventId;
 use timenav_engine::{EventVersion, KnownEvent, Layer, TimelineKey};
 
-use super::read::rows;
+use super::batch::rows;
 use super::values::{Failed, count, get, id, number, sql, text, text_or_none};
 use crate::kept::names::{LIKENESS_MIN, NAMES_NEAR_MAX, likeness, name_in};
 
