@@ -9,7 +9,7 @@ use super::values::Failed;
 use super::{anchors, data, entries, identity, origins, outcomes, versions};
 
 /// Returns an answer to each question, in their order. All are asked before the first answer is waited for.
-pub(super) async fn find(on: &Object, wanted: &Wanted) -> Result<Facts, Failed> {
+pub(super) async fn find(on: &Object, wanted: Wanted) -> Result<Facts, Failed> {
     let (mut events, mut outcomes_of) = (Vec::new(), Vec::new());
     for (layers, event_ids) in &wanted.events {
         events.push(versions::known(on, layers, event_ids).boxed());

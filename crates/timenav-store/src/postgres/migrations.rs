@@ -15,8 +15,29 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (
     step text COLLATE \"C\" NOT NULL PRIMARY KEY, sha256 text NOT NULL
 )";
 
+/// The first version that everything here was tried on, as the server counts versions.
+const SERVER_VERSION_MIN: i32 = 150_000;
+const SELECT_SERVER: &str = "SELECT current_setting('server_version_num')::integer, current_setting('server_version'),
+    current_setting('server_encoding')";
+
+/// Refuses a server that is too old, and a database that cannot hold every text.
+async fn check_server(transaction: &Transaction<'_>) -> Result<(), Failed> {
+    let row = transaction.query_one(SELECT_SERVER, &[]).await?;
+    let (number, version, encoding): (i32, String, String) = (get(&row, 0)?, get(&row, 1)?, get(&row, 2)?);
+    if number < SERVER_VERSION_MIN {
+        let message = format!("the server is PostgreSQL {version}; 15 or later is needed");
+        return Err(StoreError::Unavailable(message).into());
+    }
+    if encoding != "UTF8" {
+        let message = format!("the database has the encoding {encoding}; create it with the encoding UTF8");
+        return Err(StoreError::Unavailable(message).into());
+    }
+    Ok(())
+}
+
 /// Takes the steps that are missing. All of them become true, or none does.
 pub(super) async fn run(transaction: &Transaction<'_>) -> Result<(), Failed> {
+    check_server(transaction).await?;
     transaction.batch_execute("SET LOCAL lock_timeout = '30s'").await?;
     transaction.batch_execute(LOCK).await?;
     transaction.batch_execute(TABLE).await?;

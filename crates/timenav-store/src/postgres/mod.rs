@@ -37,6 +37,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use deadpool_postgres::Object;
+use futures_util::future::BoxFuture;
 use timenav_engine::StoreError;
 
 use batch::Batch;
@@ -91,9 +92,12 @@ impl PostgresStore {
         Ok(self.connections.reader().await?)
     }
 
-    /// Begins a read of several statements, all of one moment.
-    async fn moment(&self) -> Result<Moment, Failed> {
-        Moment::begin(self.connections.reader().await?).await
+    /// Reads by several statements, all of one moment.
+    async fn moment<T>(
+        &self,
+        read: impl for<'a> FnOnce(&'a Object) -> BoxFuture<'a, Result<T, Failed>>,
+    ) -> Result<T, Failed> {
+        Moment::read(self.connections.reader().await?, read).await
     }
 
     /// Writes something beside the commits.

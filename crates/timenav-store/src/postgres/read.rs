@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use deadpool_postgres::Object;
+use futures_util::FutureExt as _;
 use timenav_core::ids::{EventId, KeyId, UserId};
 use timenav_core::ledger::{Hash, LeafRecord, TileId};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
@@ -39,12 +40,7 @@ const SELECT_CLOCK_PAYLOADS: &str = "WITH RECURSIVE told (position, payload, nex
 impl Store for PostgresStore {
     async fn open(&self) -> Result<Opened, StoreError> {
         // All of one moment: a timeline that ends meanwhile is in one of the two tables.
-        let moment = self.moment().await?;
-        let on = moment.on()?;
-        let (heads, ended) = (heads::select(on, None).await?, ends::select(on, None).await?);
-        let directory = identity::directory(on, false).await?;
-        moment.end().await?;
-        Ok(Opened { heads, ended, directory, seals: CarriedSeals::default() })
+        Ok(self.moment(|on| opened(on).boxed()).await?)
     }
 
     /// A commit whose answer got lost may have happened: then another hand has moved the heads, which was this one.
@@ -61,10 +57,7 @@ impl Store for PostgresStore {
             Asker::Writer => self.connections.writer().await?,
             Asker::Reader => self.connections.reader().await?,
         };
-        let moment = Moment::begin(connection).await?;
-        let found = facts::find(moment.on()?, &wanted).await?;
-        moment.end().await?;
-        Ok(found)
+        Ok(Moment::read(connection, |on| facts::find(on, wanted).boxed()).await?)
     }
 
     async fn events_named(
@@ -219,6 +212,12 @@ impl Upkeep for PostgresStore {
         retention::keep_host_clock(&mut batch, now);
         Ok(self.write(batch).await?)
     }
+}
+
+async fn opened(on: &Object) -> Result<Opened, Failed> {
+    let (heads, ended) = (heads::select(on, None).await?, ends::select(on, None).await?);
+    let directory = identity::directory(on, false).await?;
+    Ok(Opened { heads, ended, directory, seals: CarriedSeals::default() })
 }
 
 /// Host times never go down along a ledger, so the place is found by halving.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use async_trait::async_trait;
 use deadpool_postgres::Object;
+use futures_util::FutureExt as _;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, TileId};
 use timenav_engine::{
@@ -43,10 +44,7 @@ impl ScanSource for PostgresStore {
     }
 
     async fn snapshot(&self, timeline: &TimelineId) -> Result<Option<Snapshot>, StoreError> {
-        let moment = self.moment().await?;
-        let found = snapshot(moment.on()?, timeline).await?;
-        moment.end().await?;
-        Ok(found)
+        Ok(self.moment(|on| snapshot(on, timeline.clone()).boxed()).await?)
     }
 
     async fn ended(&self, timeline: &TimelineId) -> Result<Option<EndedTimeline>, StoreError> {
@@ -54,10 +52,7 @@ impl ScanSource for PostgresStore {
     }
 
     async fn entry_rows(&self, key: TimelineKey, first: u64, end: u64) -> Result<Vec<EntryRow>, StoreError> {
-        let moment = self.moment().await?;
-        let found = entry_rows(moment.on()?, key, first, end).await?;
-        moment.end().await?;
-        Ok(found)
+        Ok(self.moment(|on| entry_rows(on, key, first, end).boxed()).await?)
     }
 
     async fn tile_hashes(&self, key: TimelineKey, tile: TileId, width: usize) -> Result<Vec<Hash>, StoreError> {
@@ -69,10 +64,7 @@ impl ScanSource for PostgresStore {
     }
 
     async fn event_rows(&self, key: TimelineKey, event_ids: Vec<String>) -> Result<Vec<KeptRows>, StoreError> {
-        let moment = self.moment().await?;
-        let found = event_rows(moment.on()?, key, &event_ids).await?;
-        moment.end().await?;
-        Ok(found)
+        Ok(self.moment(|on| event_rows(on, key, event_ids).boxed()).await?)
     }
 
     async fn event_rows_count(&self, key: TimelineKey, end: u64) -> Result<(u64, u64), StoreError> {
@@ -108,8 +100,8 @@ impl ScanSource for PostgresStore {
 }
 
 /// Reads what is kept beside the entries.
-async fn snapshot(on: &Object, timeline: &TimelineId) -> Result<Option<Snapshot>, Failed> {
-    let Some(head) = heads::select(on, Some(timeline)).await?.pop() else { return Ok(None) };
+async fn snapshot(on: &Object, timeline: TimelineId) -> Result<Option<Snapshot>, Failed> {
+    let Some(head) = heads::select(on, Some(&timeline)).await?.pop() else { return Ok(None) };
     let last = rows(on, SELECT_LAST, &[&head.key.0]).await?;
     let last: Option<i64> = last.first().map_or(Ok(None), |row| get(row, 0))?;
     let last_position = last.map(count).transpose()?;
@@ -143,7 +135,7 @@ async fn entry_rows(on: &Object, key: TimelineKey, first: u64, end: u64) -> Resu
     Ok(found)
 }
 
-async fn event_rows(on: &Object, key: TimelineKey, event_ids: &[String]) -> Result<Vec<KeptRows>, Failed> {
+async fn event_rows(on: &Object, key: TimelineKey, event_ids: Vec<String>) -> Result<Vec<KeptRows>, Failed> {
     // An id that holds a NUL is none, and finds nothing.
     let wanted: Vec<&str> = event_ids.iter().map(String::as_str).filter(|id| !id.contains('\0')).collect();
     let mut all: HashMap<String, KeptRows> = HashMap::new();

@@ -1,6 +1,7 @@
 //! A transaction that writes, and what became of it; and one that reads.
 
 use deadpool_postgres::Object;
+use futures_util::future::BoxFuture;
 use futures_util::try_join;
 use timenav_engine::StoreError;
 use tokio_postgres::Row;
@@ -146,22 +147,27 @@ impl Drop for Writing {
 pub(super) struct Moment(Option<Object>);
 
 impl Moment {
-    pub(super) async fn begin(reader: Object) -> Result<Self, Failed> {
+    /// Begins, and reads together with that.
+    pub(super) async fn read<T>(
+        reader: Object,
+        read: impl for<'a> FnOnce(&'a Object) -> BoxFuture<'a, Result<T, Failed>>,
+    ) -> Result<T, Failed> {
         let moment = Self(Some(reader));
-        moment.on()?.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
-        Ok(moment)
-    }
-
-    /// Returns the connection that it is on.
-    pub(super) fn on(&self) -> Result<&Object, Failed> {
-        self.0.as_ref().ok_or_else(gone)
+        let on = moment.0.as_ref().ok_or_else(gone)?;
+        let begin = async { Ok(on.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?) };
+        // What is sent together with the beginning comes after it.
+        let ((), found) = try_join!(begin, read(on))?;
+        // Nobody has to wait for the end.
+        tokio::spawn(moment.end());
+        Ok(found)
     }
 
     /// Gives the connection back.
-    pub(super) async fn end(mut self) -> Result<(), Failed> {
-        self.on()?.batch_execute("COMMIT").await?;
-        drop(self.0.take());
-        Ok(())
+    async fn end(mut self) {
+        let Some(reader) = self.0.as_ref() else { return };
+        if reader.batch_execute("COMMIT").await.is_ok() {
+            drop(self.0.take());
+        }
     }
 }
 

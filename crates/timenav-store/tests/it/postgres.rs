@@ -127,6 +127,16 @@ fn what_another_hand_has_put_into_the_tables_is_named() {
 }
 
 #[test]
+fn a_database_that_cannot_hold_every_text_is_refused() {
+    let url = database();
+    execute(&url, "CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'");
+    let (before, rest) = url.split_once('?').unwrap();
+    let latin = format!("{}/latin?{rest}", before.rsplit_once('/').unwrap().0);
+    let refused = open(&latin).err().expect("it is refused").to_string();
+    assert!(refused.contains("the database has the encoding LATIN1; create it with the encoding UTF8"), "{refused}");
+}
+
+#[test]
 fn several_may_make_the_tables_at_once() {
     let url = database();
     std::thread::scope(|scope| {

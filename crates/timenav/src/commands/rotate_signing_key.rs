@@ -57,7 +57,7 @@ pub(crate) struct RotateSigningKeyCommand {
 /// A service uses the folder, it is not as it was signed, or something cannot be written.
 pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
     let RotateSigningKeyCommand { data, checkpoints, store, config, save, json } = command;
-    let settings = Settings::resolve(ServeOptions { data, config, checkpoints, store, ..ServeOptions::default() })?;
+    let settings = Settings::resolve(ServeOptions { data, store, config, checkpoints, ..ServeOptions::default() })?;
     telemetry::start(settings.log_format, &settings.log_filter)?;
     let database = settings.data.join(DATABASE_FILE);
     if settings.store.is_none()
