@@ -26,10 +26,10 @@ const SELECT_SOME: &str = "SELECT position, leaf, salt, payload, payload_bytes, 
     JOIN entries e ON e.timeline = w.timeline AND e.position = w.at";
 const EMPTY: &str = "UPDATE entries SET salt = '', payload = '', payload_bytes = NULL
     WHERE timeline = $1 AND position = ANY($2) AND (salt <> '' OR payload <> '')";
-const EMPTY_SOME: &str = "WITH some AS (SELECT position FROM entries
+const EMPTY_SOME: &str = "WITH chosen AS (SELECT position FROM entries
         WHERE timeline = $1 AND position >= $2 AND (salt <> '' OR payload <> '') ORDER BY position LIMIT $3),
-    emptied AS (UPDATE entries e SET salt = '', payload = '', payload_bytes = NULL FROM some
-        WHERE e.timeline = $1 AND e.position = some.position RETURNING e.position)
+    emptied AS (UPDATE entries e SET salt = '', payload = '', payload_bytes = NULL FROM chosen
+        WHERE e.timeline = $1 AND e.position = chosen.position RETURNING e.position)
     SELECT max(position) FROM emptied";
 const REPLACE: &str = "UPDATE entries SET salt = '', payload = $3, payload_bytes = NULL
     WHERE timeline = $1 AND position = $2 AND payload <> ''";
