@@ -2,6 +2,8 @@
 
 mod proxy;
 
+use std::path::Path;
+
 use timenav_engine::{Health, Store, StoreError};
 use timenav_store::{PostgresOptions, PostgresStore};
 
@@ -134,6 +136,44 @@ fn a_database_that_cannot_hold_every_text_is_refused() {
     let latin = format!("{}/latin?{rest}", before.rsplit_once('/').unwrap().0);
     let refused = open(&latin).err().expect("it is refused").to_string();
     assert!(refused.contains("the database has the encoding LATIN1; create it with the encoding UTF8"), "{refused}");
+}
+
+/// Returns the texts between quotes of a source file.
+fn literals(source: &str) -> Vec<String> {
+    let (mut all, mut characters) = (Vec::new(), source.chars());
+    while characters.any(|one| one == '"') {
+        let mut literal = String::new();
+        while let Some(one) = characters.next().filter(|one| *one != '"') {
+            literal.extend(if one == '\\' { characters.next() } else { Some(one) });
+        }
+        all.push(literal);
+    }
+    all
+}
+
+/// A statement that nothing else runs would be wrong unseen.
+#[test]
+fn each_statement_is_understood() {
+    let url = database();
+    drop(open(&url).unwrap());
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/postgres");
+    let mut prepare = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        // These put statements together from pieces, each of which runs in the suite.
+        if path.ends_with("events.rs") || path.ends_with("orphans.rs") {
+            continue;
+        }
+        let is_statement = |text: &String| {
+            ["SELECT ", "INSERT ", "UPDATE ", "DELETE ", "WITH "].iter().any(|verb| text.starts_with(verb))
+        };
+        let found = literals(&std::fs::read_to_string(path).unwrap());
+        prepare.extend(found.into_iter().filter(is_statement));
+    }
+    assert!(prepare.len() > 60, "only {} statements were found", prepare.len());
+    let numbered = prepare.iter().enumerate();
+    let all: Vec<String> = numbered.map(|(number, text)| format!("PREPARE s{number} AS {text}")).collect();
+    execute(&url, &all.join(";\n"));
 }
 
 #[test]
