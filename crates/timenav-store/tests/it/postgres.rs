@@ -4,11 +4,12 @@ mod proxy;
 
 use std::path::Path;
 
-use timenav_engine::{Health, Store, StoreError};
+use timenav_core::event::EventDraft;
+use timenav_engine::{Commit, DirectoryChange, EndedTimeline, Health, ScanSource as _, Store, StoreError, Upkeep as _};
 use timenav_store::{PostgresOptions, PostgresStore};
 
 use crate::cluster::{database, execute, open, wait_for};
-use crate::sample::{Ledger, commit_of};
+use crate::sample::{Ledger, anchor, commit_of, event, host, moment, timeline_id};
 use proxy::{Lost, Proxy};
 
 const END_OTHER_SESSIONS: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -136,6 +137,47 @@ fn a_database_that_cannot_hold_every_text_is_refused() {
     let latin = format!("{}/latin?{rest}", before.rsplit_once('/').unwrap().0);
     let refused = open(&latin).err().expect("it is refused").to_string();
     assert!(refused.contains("the database has the encoding LATIN1; create it with the encoding UTF8"), "{refused}");
+}
+
+#[test]
+fn contents_are_let_go_piece_by_piece_and_leaves_stay() {
+    let (store, mut ledger) = (open(&database()).unwrap(), Ledger::new(1, "main"));
+    let mut step = ledger.grow(5);
+    step.events = vec![event("e", 1, &EventDraft::at(moment(1), "told"))];
+    step.anchors = vec![anchor("a", 2)];
+    commit(&store, step).unwrap();
+    let key = ledger.head.key;
+    wait_for(store.sweep(key, vec![0, 3], None)).unwrap();
+    let contents = |store: &PostgresStore| -> Vec<usize> {
+        wait_for(store.entry_rows(key, 0, 9)).unwrap().iter().map(|row| row.salt.len() + row.payload.len()).collect()
+    };
+    assert_eq!(contents(&store), [0, 18, 18, 0, 18]);
+    let ended = EndedTimeline {
+        key,
+        id: timeline_id("main"),
+        size: 5,
+        root: ledger.head.frontier.root(),
+        ended_at: host(5),
+        fork: None,
+        overrides: false,
+        due_at: host(6),
+        is_let_go: false,
+    };
+    let refused = wait_for(store.let_go(&ended, 0, 2));
+    assert!(matches!(refused, Err(StoreError::Damaged(_))), "it has not ended: {refused:?}");
+    let directory = vec![DirectoryChange::EndTimeline(ended.clone())];
+    wait_for(store.commit(Commit { directory, ..Commit::default() })).unwrap();
+    let (mut from, mut times) = (Some(0), 0);
+    while let Some(next) = from {
+        from = wait_for(store.let_go(&ended, next, 2)).unwrap();
+        times += 1;
+    }
+    // Two and one entry, an event, an anchor, and a look that finds nothing.
+    assert_eq!((times, contents(&store)), (5, vec![0; 5]));
+    assert_eq!(wait_for(store.leaves(key, 0, 9)).unwrap().len(), 5);
+    assert_eq!(wait_for(store.event_rows_count(key, 9)).unwrap(), (0, 0));
+    let opened = wait_for(store.open()).unwrap();
+    assert!(opened.heads.is_empty() && opened.ended[0].is_let_go, "{:?}", opened.ended);
 }
 
 /// Returns the texts between quotes of a source file.
