@@ -3,7 +3,8 @@
 # Takes orders on its input, a line each, and answers each with a line: `stop` kills the server, `start` starts it again.
 # At the end of its input it stops the server and deletes the folder. So it ends with whoever started it, however that ends.
 set -eu
-trap '' INT HUP
+# What is sent to the whole group of a test run must not end this before it has cleaned up.
+trap '' INT HUP TERM
 
 bin=${PG_BIN:-}
 if [ -z "$bin" ]; then
