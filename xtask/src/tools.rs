@@ -138,6 +138,31 @@ pub(crate) fn chromium() -> anyhow::Result<PathBuf> {
     )
 }
 
+/// Sees to it that there is a PostgreSQL, with Debian's package for that where it is missing and may be installed. The tests
+/// start one of their own from its programs.
+pub(crate) fn postgres() -> anyhow::Result<()> {
+    let is_there = || {
+        let debian = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+        std::env::var_os("PG_BIN").is_some()
+            || debian.into_iter().any(|version| version.path().join("bin/initdb").exists())
+            || process::succeeds(Command::new("pg_ctl").arg("--version"), ASK_TIME_MAX)
+    };
+    if is_there() {
+        return Ok(());
+    }
+    println!("PostgreSQL is missing; Debian's package is installed now");
+    let install = ["install", "--yes", "--quiet", "--no-install-recommends", "postgresql"];
+    process::succeeds(Command::new("apt-get").args(["update", "--quiet"]), INSTALL_TIME_MAX);
+    process::succeeds(Command::new("apt-get").args(install), INSTALL_TIME_MAX);
+    if !is_there() {
+        bail!(
+            "PostgreSQL is missing; install it, for example with `apt-get install postgresql`, or name the folder of its \
+             programs in PG_BIN"
+        );
+    }
+    Ok(())
+}
+
 /// Returns the beginning of a call under the nightly toolchain: what to call is still missing.
 pub(crate) fn nightly() -> Command {
     let mut command = Command::new("rustup");

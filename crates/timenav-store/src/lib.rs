@@ -1,10 +1,15 @@
 //! How timenav's state is kept: one module for each backend, and the file of checkpoints beside
 //! whatever backend is used.
 //!
-//! Backends share the conformance suite in `tests/it`, and no code.
+//! Backends share the conformance suite in `tests/it`. Of code they share only what knows no database: how a value is
+//! written into a column, the short forms of leaves and payloads, and which candidate a name means (`kept`).
+
+mod kept;
 
 pub mod outside;
+pub mod postgres;
 pub mod sqlite;
 
 pub use outside::CheckpointFile;
+pub use postgres::{PostgresOptions, PostgresStore};
 pub use sqlite::{Examination, ExaminedKey, SqliteArchive, SqliteStore, copy, fold_log};

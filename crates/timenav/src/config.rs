@@ -28,10 +28,12 @@ mod tests;
 mod connections;
 mod public_url;
 mod secs;
+mod store_url;
 
 pub(crate) use connections::ConnectionSettings;
 pub(crate) use public_url::PublicUrl;
 use secs::{ConnectionSecs, Secs, SessionSecs};
+pub(crate) use store_url::StoreUrl;
 
 /// Where the service listens unless told otherwise.
 const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
@@ -89,6 +91,12 @@ pub(crate) struct ServeOptions {
     /// The folder for all data; created if it does not exist. [default: ./timenav-data]
     #[arg(long, env = "TIMENAV_DATA", value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
+    /// A PostgreSQL database to keep everything in, instead of a file in the data folder: `postgres://…`
+    ///
+    /// The data folder still holds the signing key and the checkpoints. Other processes of the machine can read flags: give
+    /// an address with a password in the environment or in the file.
+    #[arg(long, env = "TIMENAV_STORE", hide_env_values = true, value_name = "URL")]
+    pub(crate) store: Option<StoreUrl>,
     /// A TOML file of settings, named like these flags with `_` for `-`.
     ///
     /// Relative paths in it start at the working directory, as they do in flags.
@@ -260,6 +268,8 @@ pub(crate) struct Settings {
     pub(crate) tls: Option<TlsFiles>,
     /// The data folder.
     pub(crate) data: PathBuf,
+    /// The PostgreSQL database, where it is not a file in the data folder.
+    pub(crate) store: Option<StoreUrl>,
     /// The service name that is asked for.
     pub(crate) service_name: Option<String>,
     /// How far from host time users with `limited_access` may travel, in days.
@@ -341,6 +351,7 @@ impl Settings {
             tls,
             listen: options.listen.or(file.listen).unwrap_or(LISTEN_DEFAULT),
             data: options.data.or(file.data).unwrap_or_else(|| DATA_DEFAULT.into()),
+            store: options.store.or(file.store),
             service_name: options.service_name.or(file.service_name),
             limited_access_window_days: window_days.unwrap_or(LIMITED_ACCESS_WINDOW_DAYS_DEFAULT),
             read_log: options.read_log.or(file.read_log).unwrap_or_default(),

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use anyhow::Context as _;
-use timenav_engine::{Doors, Engine, LONG_WORK_RUNNING_MAX, Options, VIEWS_RUNNING_MAX};
-use timenav_store::{CheckpointFile, SqliteStore};
+use anyhow::{Context as _, bail};
+use timenav_engine::{Doors, Engine, LONG_WORK_RUNNING_MAX, Options, Store, VIEWS_RUNNING_MAX};
+use timenav_store::{CheckpointFile, PostgresOptions, PostgresStore, SqliteStore};
 use timenav_vault::{AesVault, Argon2Passwords, Turns};
 use tokio::runtime::{Handle, Runtime};
 
-use crate::config::Settings;
+use crate::config::{Settings, StoreUrl};
 use crate::data_folder::{CheckpointPlace, DataFolder, make_private};
 use crate::doors::{FileSigner, HostClock, OsEntropy};
 use crate::key_files::{NextKeyFile, ServiceKey, keep_first_key, service_key};
@@ -72,10 +72,45 @@ fn give_way() {
 /// A file is missing, damaged or cannot be written, or the database is not what was signed.
 pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Result<Wired> {
     let checkpoints = folder.checkpoints(settings.checkpoints.as_deref())?;
+    let postgres = match &settings.store {
+        Some(url) => Some(open_postgres(folder, url).await?),
+        None => None,
+    };
     // The key comes before the database, so that no crash leaves a database without it.
     let key = service_key(folder, settings.service_name.as_deref(), &OsEntropy::new())?;
     let next = next_signer(folder, &key)?;
-    put_together(folder, settings, checkpoints, key, next).await
+    put_together(folder, settings, checkpoints, (key, next), postgres).await
+}
+
+/// Connects to a database that this service alone writes to.
+async fn open_postgres(folder: &DataFolder, url: &StoreUrl) -> anyhow::Result<Arc<dyn Store>> {
+    let named = || format!("the database {url}");
+    if folder.database().try_exists().context("the database cannot be read")? {
+        bail!(
+            "{} exists, and --store names another database: give an empty data folder, or leave out --store",
+            folder.database().display()
+        );
+    }
+    let options = PostgresOptions { url: url.secret().to_owned(), is_alone: true };
+    let store = PostgresStore::open(&options).await.with_context(named)?;
+    let key = folder.signing_key();
+    let has_key = key.try_exists().with_context(|| format!("{} cannot be read", key.display()))?;
+    if !has_key && !store.open().await.with_context(named)?.heads.is_empty() {
+        bail!(
+            "the database {url} is in use, but the key that signs its ledgers, {}, is missing: put the key back; \
+             without it the history can be read but not continued",
+            key.display(),
+        );
+    }
+    Ok(Arc::new(store))
+}
+
+/// Opens the file in the data folder.
+fn open_sqlite(folder: &DataFolder) -> anyhow::Result<Arc<dyn Store>> {
+    let database = folder.database();
+    let named = || format!("the database {}", database.display());
+    make_private(&database).with_context(named)?;
+    Ok(Arc::new(SqliteStore::open(&database).with_context(named)?))
 }
 
 /// As [`open`], to rotate the key that signs.
@@ -89,21 +124,22 @@ pub(crate) async fn open_to_rotate(
     next: Arc<FileSigner>,
 ) -> anyhow::Result<Wired> {
     let checkpoints = folder.checkpoints(settings.checkpoints.as_deref())?;
-    put_together(folder, settings, checkpoints, key, Some(next)).await
+    let postgres = match &settings.store {
+        Some(url) => Some(open_postgres(folder, url).await?),
+        None => None,
+    };
+    put_together(folder, settings, checkpoints, (key, Some(next)), postgres).await
 }
 
 async fn put_together(
     folder: &DataFolder,
     settings: &Settings,
     checkpoints: CheckpointPlace,
-    key: ServiceKey,
-    next: Option<Arc<FileSigner>>,
+    (key, next): (ServiceKey, Option<Arc<FileSigner>>),
+    postgres: Option<Arc<dyn Store>>,
 ) -> anyhow::Result<Wired> {
     let entropy = Arc::new(OsEntropy::new());
-    let database = folder.database();
-    let named = || format!("the database {}", database.display());
-    make_private(&database).with_context(named)?;
-    let store = SqliteStore::open(&database).with_context(named)?;
+    let store = postgres.map_or_else(|| open_sqlite(folder), Ok)?;
     let named = || format!("the checkpoints {}", checkpoints.file.display());
     make_private(&checkpoints.file).with_context(named)?;
     let outside = CheckpointFile::open(&checkpoints.file).with_context(named)?;
@@ -139,7 +175,7 @@ async fn put_together(
         ..Options::default()
     };
     let admin_key = folder.admin_key();
-    let engine = Engine::open(Arc::new(store), doors, options, |secret| keep_first_key(&admin_key, secret)).await?;
+    let engine = Engine::open(store, doors, options, |secret| keep_first_key(&admin_key, secret)).await?;
     Ok(Wired { engine, _checkpoints: checkpoints, _long_work: long_work })
 }
 

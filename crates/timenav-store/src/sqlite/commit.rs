@@ -10,7 +10,8 @@ use timenav_engine::{
 
 use super::contents::Insertion;
 use super::values::{NO_CELL, damaged, failed, sql};
-use super::{data, identity, origins, retention, tiles};
+use super::{data, identity, retention, tiles};
+use crate::kept::origins;
 
 const INSERT_TIMELINE: &str = "INSERT INTO timelines (timeline, timeline_id, created_at, size, frontier,
     carried_note, recorded_at, clock_running, clock_rate, clock_host, clock_virtual, clock_location,

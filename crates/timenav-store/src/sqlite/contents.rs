@@ -6,11 +6,12 @@
 //! kept deflated, as that of many reads is.
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, Rows, params};
-use timenav_core::ledger::{LetGoClass, Salt};
+use timenav_core::ledger::Salt;
 use timenav_engine::{StoreError, StoredEntry, TimelineKey};
 
 use super::values::{entry_key, failed, sql};
-use super::{leaf, packed};
+use crate::kept::leaf::may_go;
+use crate::kept::{leaf, packed};
 
 const INSERT_ENTRY: &str = "INSERT INTO entries (entry, leaf, salt, payload, events_count, clock_entry)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
@@ -29,21 +30,11 @@ const LAST_OF_SOME: &str = "SELECT max(entry) FROM (SELECT entry FROM contents W
     UNION SELECT entry FROM entries WHERE entry BETWEEN ?1 AND ?2 AND (length(salt) > 0 OR length(payload) > 0)
     ORDER BY entry LIMIT ?3)";
 
-/// What the leaf of an entry of version 1 or 2 begins with.
-const ACTION: &[u8] = b"{\"action\":\"";
-
 /// Salt and payload of an entry: both are empty once they are gone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Contents {
     pub(super) salt: Vec<u8>,
     pub(super) payload: Vec<u8>,
-}
-
-/// Returns whether retention may let go what belongs to a leaf, as the leaf is kept. The short form tells of reads.
-fn may_go(kept: &[u8]) -> bool {
-    let Some(rest) = kept.strip_prefix(ACTION) else { return kept.first() != Some(&b'{') };
-    let word = rest.split(|byte| *byte == b'"').next().unwrap_or_default();
-    std::str::from_utf8(word).is_ok_and(|action| LetGoClass::of(action).is_some())
 }
 
 impl Contents {

@@ -1,12 +1,12 @@
 //! Events by their exact description. There is no index on descriptions: rows are looked through, so many at most.
 
 use rusqlite::{Connection, params};
-use serde::Deserialize;
 use timenav_core::ids::EventId;
-use timenav_engine::{Described, EventVersion, KnownEvent, Layer, StoreError};
+use timenav_engine::{Described, Layer, StoreError};
 
 use super::values::{failed, id, sql};
 use super::versions::known;
+use crate::kept::names::described_so;
 
 /// The text is looked for as it stands in JSON, before a row is read any further.
 const SELECT: &str = "SELECT event_id, time, instr(content, ?2) > 0 FROM events INDEXED BY events_by_id
@@ -40,27 +40,6 @@ pub(super) fn described(
     found.sort();
     let ids: Vec<EventId> = found.into_iter().map(|(_, event_id)| event_id).collect();
     let known = known(connection, layers, &ids)?;
-    let is_so = |event_id: &&EventId, pick: fn(&KnownEvent) -> Option<&EventVersion>| {
-        let version = known.get(*event_id).and_then(pick);
-        version.is_some_and(|version| description_in(&version.content).as_deref() == Some(description))
-    };
-    let stands = ids.iter().find(|event_id| is_so(event_id, KnownEvent::standing));
-    let gone = || {
-        let is_gone = |event_id: &&EventId| known.get(*event_id).is_some_and(|known| known.standing().is_none());
-        ids.iter().filter(is_gone).find(|event_id| is_so(event_id, last_told))
-    };
-    Ok(Described { event_id: stands.or_else(gone).cloned(), is_cut_off: searched > searched_max })
-}
-
-/// Returns the last version that says something.
-fn last_told(known: &KnownEvent) -> Option<&EventVersion> {
-    known.versions.iter().rev().find(|version| !version.content.is_empty())
-}
-
-fn description_in(content: &str) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Told {
-        description: String,
-    }
-    serde_json::from_str::<Told>(content).ok().map(|told| told.description)
+    let event_id = described_so(&ids, &known, description);
+    Ok(Described { event_id, is_cut_off: searched > searched_max })
 }

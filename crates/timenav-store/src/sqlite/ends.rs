@@ -71,7 +71,8 @@ pub(super) fn named(connection: &Connection, timeline: &TimelineId) -> Result<Op
 fn ended(row: &Row<'_>) -> Result<EndedTimeline, StoreError> {
     let number = |at: usize| row.get::<_, i64>(at).map_err(failed);
     let fork: (Option<i64>, Option<i64>) = (row.get(5).map_err(failed)?, row.get(6).map_err(failed)?);
-    let fork = fork.0.zip(fork.1).map(|(of, size)| Ok(Fork { of: TimelineKey(of), size: count(size)? }));
+    let fork =
+        fork.0.zip(fork.1).map(|(of, size)| Ok::<_, StoreError>(Fork { of: TimelineKey(of), size: count(size)? }));
     Ok(EndedTimeline {
         id: id(TimelineId::kept(&row.get::<_, String>(0).map_err(failed)?))?,
         key: TimelineKey(number(1)?),

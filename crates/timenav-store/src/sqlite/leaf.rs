@@ -1,26 +1,14 @@
-//! Leaves as they are kept. What tells of reads is kept in a short form: there are many, and each follows from its place.
+//! Leaves of one timeline, made of what is kept.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use rusqlite::Connection;
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{LeafRecord, ReadsEntry, rebuilt_leaf};
 use timenav_engine::{StoreError, TimelineKey};
 
 use super::values::{failed, id};
-
-/// What an entry of reads begins with. No other entry does.
-const OF_READS: &[u8] = b"{\"action\":\"reads\",";
-
-/// Returns what is kept of a leaf.
-pub(super) fn kept(leaf: &[u8]) -> Cow<'_, [u8]> {
-    let of_reads = leaf.starts_with(OF_READS).then(|| LeafRecord::decode(leaf).ok());
-    match of_reads.flatten().and_then(|record| ReadsEntry::of(&record)) {
-        Some(entry) => entry.to_bytes().into(),
-        None => leaf.into(),
-    }
-}
+use crate::kept::leaf;
 
 /// Makes leaves of one timeline of what is kept.
 pub(super) struct Leaves<'c> {
@@ -37,10 +25,10 @@ impl<'c> Leaves<'c> {
     /// Returns the bytes that are hashed into the tree. What is kept and neither form of an entry is returned as it is, for
     /// whoever looks at it to say so.
     pub(super) fn whole<'a>(&self, seq: u64, kept: &'a [u8]) -> Result<Cow<'a, [u8]>, StoreError> {
-        if kept.first() == Some(&b'{') {
+        if !leaf::is_short(kept) {
             return Ok(kept.into());
         }
-        Ok(rebuilt_leaf(kept, self.timeline_id()?, seq).unwrap_or(Cow::Borrowed(kept)))
+        Ok(leaf::whole(kept, self.timeline_id()?, seq))
     }
 
     fn timeline_id(&self) -> Result<&str, StoreError> {

@@ -25,7 +25,6 @@ mod migrations;
 mod origins;
 mod orphans;
 mod outcomes;
-mod packed;
 mod read;
 mod retention;
 mod room;

@@ -37,7 +37,7 @@ fn outcome(row: &Row<'_>) -> Result<IdempotencyRecord, StoreError> {
     let blob = |at: usize| row.get::<_, Vec<u8>>(at).map_err(failed).and_then(|blob| bytes(&blob));
     let text = |at: usize| row.get::<_, Option<String>>(at).map_err(failed);
     let event = text(4)?.zip(text(5)?);
-    let event = event.map(|(on, event)| Ok((id(TimelineId::new(&on))?, id(EventId::new(&event))?)));
+    let event = event.map(|(on, event)| Ok::<_, StoreError>((id(TimelineId::new(&on))?, id(EventId::new(&event))?)));
     Ok(IdempotencyRecord {
         key: blob(0)?,
         fingerprint: blob(1)?,

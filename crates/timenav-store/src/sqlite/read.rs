@@ -311,7 +311,7 @@ fn head(
         data_count: count(number(20)?)?,
         directory: count(number(21)?)?,
         statement: row.get::<_, Vec<u8>>(22).map_err(failed)?.into(),
-        origins: origins::read(&text(23)?)?,
+        origins: crate::kept::origins::read(&text(23)?)?,
         is_handed_over: origins::is_handed_over(connection, key, size)?,
         expires_at: row.get::<_, Option<i64>>(24).map_err(failed)?.map(instant).transpose()?,
         retention,

@@ -7,6 +7,7 @@ use timenav_core::ids::EventId;
 use timenav_engine::{EventVersion, KnownEvent, Layer, StoreError, TimelineKey};
 
 use super::values::{count, failed, id, sql};
+use crate::kept::names::{LIKENESS_MIN, NAMES_NEAR_MAX, likeness, name_in};
 
 const SELECT_VERSIONS: &str = "SELECT position, until, content FROM events INDEXED BY events_by_id
     WHERE timeline = ?1 AND event_id = ?2 AND position < ?3 ORDER BY position";
@@ -157,11 +158,6 @@ pub(super) fn unchanged_since(
     ids.map(|event_id| id(EventId::new(&event_id.map_err(failed)?))).collect()
 }
 
-/// Events that are told where a name is nearly theirs.
-const NAMES_NEAR_MAX: usize = 5;
-/// How alike a name has to be, from 0 to 1.
-const LIKENESS_MIN: f64 = 0.7;
-
 const SELECT_NAMES: &str = "SELECT event_id, name_key FROM events INDEXED BY events_by_name
     WHERE timeline = ?1 AND name_key IS NOT NULL AND position < ?2 AND (until IS NULL OR until >= ?2) LIMIT ?3";
 const SELECT_IDS: &str = "SELECT event_id, name_key FROM events INDEXED BY events_by_id
@@ -207,21 +203,4 @@ pub(super) fn names_near(
     let known = known(connection, layers, &ids)?;
     let name = |event_id: &EventId| name_in(&known.get(event_id)?.standing()?.content);
     Ok(ids.iter().map(|event_id| (event_id.clone(), name(event_id))).collect())
-}
-
-/// Returns the name of an event, letters as they were written.
-fn name_in(content: &str) -> Option<String> {
-    #[derive(serde::Deserialize)]
-    struct Named {
-        name: Option<String>,
-    }
-    serde_json::from_str::<Named>(content).ok()?.name
-}
-
-/// Returns how alike two names are, from 0 to 1. A name that has the other in it is very like it.
-fn likeness(name: &str, key: &str) -> f64 {
-    if !key.is_empty() && name.contains(key) {
-        return 0.95;
-    }
-    strsim::normalized_damerau_levenshtein(name, key)
 }

@@ -6,6 +6,8 @@ use tempfile::TempDir;
 use timenav_engine::{Store, StoreError};
 use timenav_store::SqliteStore;
 
+use crate::cluster;
+
 /// A place where state outlives the store that wrote it.
 pub(crate) trait Backend: Send + Sync {
     /// Opens what is kept there. May be open already.
@@ -32,6 +34,21 @@ impl Backend for Sqlite {
     }
 }
 
+/// One database of a PostgreSQL that the tests have started.
+pub(crate) struct Postgres(String);
+
+impl Postgres {
+    pub(crate) fn new() -> Self {
+        Self(cluster::database())
+    }
+}
+
+impl Backend for Postgres {
+    fn try_open(&self) -> Result<Arc<dyn Store>, StoreError> {
+        Ok(Arc::new(cluster::open(&self.0)?))
+    }
+}
+
 /// Makes a test of each check on each backend.
 macro_rules! on_each_backend {
     ($($check:ident),* $(,)?) => {
@@ -40,6 +57,15 @@ macro_rules! on_each_backend {
                 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $check() {
                     super::$check(&$crate::backend::Sqlite::new()).await;
+                }
+            )*
+        }
+
+        mod postgres {
+            $(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $check() {
+                    super::$check(&$crate::backend::Postgres::new()).await;
                 }
             )*
         }

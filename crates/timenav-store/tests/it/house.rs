@@ -8,19 +8,22 @@ use tempfile::TempDir;
 use timenav_core::access::{Denial, RestrictionLevel, Scope};
 use timenav_core::ids::TimelineId;
 use timenav_engine::{
-    ApiKeyRequest, Caller, Doors, Engine, Gazetteer, HorizonRequest, OpenError, Options, Refusal, Seen, Store, Topic,
-    Vault, WatchLedger, WatchedParadoxes,
+    ApiKeyRequest, Caller, Doors, Engine, Gazetteer, HorizonRequest, OpenError, Options, Refusal, ScanSource, Seen,
+    Store, Topic, Vault, WatchLedger, WatchedParadoxes,
 };
-use timenav_store::SqliteStore;
+use timenav_store::{SqliteArchive, SqliteStore};
 use tokio::runtime::Handle;
 
 use crate::audit::{self, Line};
+use crate::cluster;
 use crate::doors::{CountingEntropy, FakeClock, FakePasswords, FakeVault, MemoryOutside, SeedSigner, TempSpool};
 use crate::sample::{timeline_id, user_id};
 
 /// Everything around the engine. Outlives each [`Home`] opened in it.
 pub(crate) struct House {
     folder: TempDir,
+    /// The address of a PostgreSQL database, where the tests run on one.
+    database: Option<String>,
     pub(crate) clock: Arc<FakeClock>,
     entropy: Arc<CountingEntropy>,
     pub(crate) signer: Arc<SeedSigner>,
@@ -61,6 +64,7 @@ impl House {
     pub(crate) fn with(options: Options) -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
+            database: cluster::is_for_engine().then(cluster::database),
             clock: Arc::new(FakeClock::new()),
             entropy: Arc::default(),
             signer: Arc::new(SeedSigner::new([7; 32])),
@@ -75,12 +79,25 @@ impl House {
         }
     }
 
+    /// Returns where the SQLite file is. A test that asks for it is about that file.
     pub(crate) fn path(&self) -> PathBuf {
+        assert!(self.database.is_none(), "this test is about the file of SQLite, and there is none");
         self.folder.path().join("timenav.db")
     }
 
     pub(crate) fn store(&self) -> Arc<dyn Store> {
-        Arc::new(SqliteStore::open(&self.path()).unwrap())
+        match &self.database {
+            None => Arc::new(SqliteStore::open(&self.path()).unwrap()),
+            Some(url) => Arc::new(cluster::open(url).unwrap()),
+        }
+    }
+
+    /// Opens what is kept for a scan only.
+    pub(crate) fn archive(&self) -> Box<dyn ScanSource> {
+        match &self.database {
+            None => Box::new(SqliteArchive::open(&self.path()).unwrap()),
+            Some(url) => Box::new(cluster::open(url).unwrap()),
+        }
     }
 
     pub(crate) fn doors(&self) -> Doors {

@@ -2,6 +2,7 @@
 
 mod backend;
 mod cases;
+mod cluster;
 mod sample;
 
 mod conformance;
@@ -10,6 +11,7 @@ mod audit;
 mod doors;
 mod faulty_store;
 mod house;
+mod postgres;
 
 mod engine;
 

@@ -25,6 +25,7 @@ use timenav_core::access::RestrictionLevel;
 use timenav_core::clock::ClockCommand;
 use timenav_core::data::{EncryptionKey, Plaintext};
 use timenav_core::event::EventDraft;
+use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{
     Checkpoint, Frontier, Hash, HeadStatement, Leaf, LeafRecord, TILE_WIDTH, TimelineCounts, TimelineFacts,
     VerifierKey, leaf_hash, origin, rebuilt_leaf, tree_root,
@@ -33,7 +34,7 @@ use timenav_core::place::{Geo, Point};
 use timenav_core::scan::{Depth, FindingKind};
 use timenav_engine::{
     AnchorRequest, ErasureRequest, KeptCheckpoint, PasswordRequest, PermissionsChange, ReplayedAuthority, Scan,
-    ScanRequest, Signer as _, scan,
+    ScanRequest, ScanSource, Signer as _, scan,
 };
 use timenav_store::SqliteArchive;
 use zeroize::Zeroizing;
@@ -152,14 +153,23 @@ fn attack(house: &House, statement: &str) {
 pub(crate) async fn look(house: &House, timeline: &str, depth: Depth, outside: Outside) -> Scan {
     let notes = house.outside.notes();
     let note = notes.get(&timeline_id(timeline)).filter(|_| outside == Outside::Kept);
-    look_at(house, house.path(), timeline, depth, note.map(String::as_str)).await
+    look_through(house, &*house.archive(), timeline, depth, note.map(String::as_str)).await
 }
 
 async fn look_at(house: &House, path: PathBuf, timeline: &str, depth: Depth, note: Option<&str>) -> Scan {
-    let archive = SqliteArchive::open(&path).unwrap();
+    look_through(house, &SqliteArchive::open(&path).unwrap(), timeline, depth, note).await
+}
+
+async fn look_through(
+    house: &House,
+    source: &dyn ScanSource,
+    timeline: &str,
+    depth: Depth,
+    note: Option<&str>,
+) -> Scan {
     let signer = Arc::clone(&house.signer);
     let request = ScanRequest {
-        source: &archive,
+        source,
         timeline: timeline_id(timeline),
         depth,
         keys: VerifierKey::new(&origin(&house.options.service_name, timeline), signer.public_key()).unwrap().into(),
@@ -204,7 +214,8 @@ pub(crate) async fn evidence(house: &House, timeline: &str) -> Vec<String> {
 
 /// Checks that no timeline has a finding.
 pub(crate) async fn clean(house: &House) {
-    for timeline in SqliteArchive::open(&house.path()).unwrap().timelines().unwrap() {
+    let system = house.archive().snapshot(&TimelineId::system()).await.unwrap().unwrap();
+    for timeline in system.service.unwrap().timelines {
         for depth in [Depth::Full, Depth::Quick, "tail:100".parse().unwrap(), "sample:50".parse().unwrap()] {
             let scan = look(house, timeline.as_str(), depth, Outside::Kept).await;
             assert_eq!(told(&scan), [], "{timeline} {depth}: {:#?}", scan.findings);

@@ -11,7 +11,7 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{TlogProof, VerifierKey, origin};
 use timenav_engine::{Engine, InclusionProof, Rotation, Signer as _};
 
-use crate::config::{ServeOptions, Settings};
+use crate::config::{ServeOptions, Settings, StoreUrl};
 use crate::data_folder::{DATABASE_FILE, DataFolder};
 use crate::doors::OsEntropy;
 use crate::exit::Failure;
@@ -36,7 +36,10 @@ pub(crate) struct RotateSigningKeyCommand {
     /// The folder of checkpoints outside the database, if it is not the data folder.
     #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
     checkpoints: Option<PathBuf>,
-    /// The service's configuration file; `data` and `checkpoints` are read from it.
+    /// The PostgreSQL database, if the service keeps everything in one.
+    #[arg(long, env = "TIMENAV_STORE", hide_env_values = true, value_name = "URL")]
+    store: Option<StoreUrl>,
+    /// The service's configuration file; `data`, `store` and `checkpoints` are read from it.
     #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
     /// Where to save the proof of the rotation for each ledger: a file that proves the new key to anyone who trusts
@@ -53,11 +56,13 @@ pub(crate) struct RotateSigningKeyCommand {
 /// # Errors
 /// A service uses the folder, it is not as it was signed, or something cannot be written.
 pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
-    let RotateSigningKeyCommand { data, checkpoints, config, save, json } = command;
-    let settings = Settings::resolve(ServeOptions { data, config, checkpoints, ..ServeOptions::default() })?;
+    let RotateSigningKeyCommand { data, checkpoints, store, config, save, json } = command;
+    let settings = Settings::resolve(ServeOptions { data, store, config, checkpoints, ..ServeOptions::default() })?;
     telemetry::start(settings.log_format, &settings.log_filter)?;
     let database = settings.data.join(DATABASE_FILE);
-    if !database.try_exists().with_context(|| format!("{} cannot be read", database.display()))? {
+    if settings.store.is_none()
+        && !database.try_exists().with_context(|| format!("{} cannot be read", database.display()))?
+    {
         let folder = settings.data.display();
         return Err(anyhow!("there is no database in {folder}: give the data folder of a service with --data").into());
     }

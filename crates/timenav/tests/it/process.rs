@@ -4,6 +4,7 @@ mod backup;
 mod compact;
 mod disk_full;
 mod foreign_database;
+mod postgres;
 mod restore;
 mod rollback;
 mod settings;

@@ -1,0 +1,7 @@
+//! How the engine's values are kept, whatever keeps them: pure functions that know no database.
+
+pub(crate) mod leaf;
+pub(crate) mod names;
+pub(crate) mod origins;
+pub(crate) mod packed;
+pub(crate) mod values;

@@ -1,0 +1,60 @@
+//! Which event is meant by a name or a description, once candidates are known.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use timenav_core::ids::EventId;
+use timenav_engine::{EventVersion, KnownEvent};
+
+/// Events that are told where a name is nearly theirs.
+pub(crate) const NAMES_NEAR_MAX: usize = 5;
+/// How alike a name has to be, from 0 to 1.
+pub(crate) const LIKENESS_MIN: f64 = 0.7;
+
+/// Returns the name of an event, letters as they were written.
+pub(crate) fn name_in(content: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Named {
+        name: Option<String>,
+    }
+    serde_json::from_str::<Named>(content).ok()?.name
+}
+
+/// Returns how alike two names are, from 0 to 1. A name that has the other in it is very like it.
+pub(crate) fn likeness(name: &str, key: &str) -> f64 {
+    if !key.is_empty() && name.contains(key) {
+        return 0.95;
+    }
+    strsim::normalized_damerau_levenshtein(name, key)
+}
+
+/// Returns the first of these events that has a description and stands, or else the first that had it when it stood last.
+pub(crate) fn described_so(
+    ids: &[EventId],
+    known: &HashMap<EventId, KnownEvent>,
+    description: &str,
+) -> Option<EventId> {
+    let is_so = |event_id: &&EventId, pick: fn(&KnownEvent) -> Option<&EventVersion>| {
+        let version = known.get(*event_id).and_then(pick);
+        version.is_some_and(|version| description_in(&version.content).as_deref() == Some(description))
+    };
+    let stands = ids.iter().find(|event_id| is_so(event_id, KnownEvent::standing));
+    let gone = || {
+        let is_gone = |event_id: &&EventId| known.get(*event_id).is_some_and(|known| known.standing().is_none());
+        ids.iter().filter(is_gone).find(|event_id| is_so(event_id, last_told))
+    };
+    stands.or_else(gone).cloned()
+}
+
+/// Returns the last version that says something.
+fn last_told(known: &KnownEvent) -> Option<&EventVersion> {
+    known.versions.iter().rev().find(|version| !version.content.is_empty())
+}
+
+fn description_in(content: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Told {
+        description: String,
+    }
+    serde_json::from_str::<Told>(content).ok().map(|told| told.description)
+}

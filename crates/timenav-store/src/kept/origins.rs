@@ -1,0 +1,60 @@
+//! What tells of timelines that went over from one service to another.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use timenav_engine::{Action, Origin, StoreError};
+
+use super::values::damaged;
+
+/// Returns how it is kept whose entries a ledger begins with.
+pub(crate) fn text(origins: &[Origin]) -> String {
+    origins.iter().fold(String::new(), |mut text, Origin { end, origin }| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{end} {origin}");
+        text
+    })
+}
+
+/// Reads what [`text`] writes.
+pub(crate) fn read(text: &str) -> Result<Arc<[Origin]>, StoreError> {
+    let one = |line: &str| {
+        let (end, origin) = line.split_once(' ')?;
+        Some(Origin { end: end.parse().ok()?, origin: origin.to_owned() })
+    };
+    let origins: Option<Arc<[Origin]>> = text.lines().map(one).collect();
+    origins.ok_or_else(|| damaged("whose entries a ledger begins with cannot be read"))
+}
+
+/// Returns what the newest entries say of whether a timeline was handed over. `None` where an earlier entry is to be asked:
+/// the service itself has written after it.
+pub(crate) fn says_handed_over(leaf: &[u8]) -> Option<bool> {
+    match action(leaf) {
+        Some(Action::RotateSigningKey | Action::AcceptRollback) => None,
+        action => Some(action == Some(Action::HandedOver)),
+    }
+}
+
+/// Returns what an entry says was done, without reading the rest of it: it begins with that.
+fn action(leaf: &[u8]) -> Option<Action> {
+    let rest = leaf.strip_prefix(b"{\"action\":\"")?;
+    let end = rest.iter().position(|byte| *byte == b'"')?;
+    Action::parse(std::str::from_utf8(&rest[..end]).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn origins_are_read_as_they_are_kept() {
+        let origins = [(7, "a.example/x"), (u64::MAX, "b.example/x")];
+        let origins = origins.map(|(end, origin)| Origin { end, origin: origin.to_owned() });
+        for count in 0..=2 {
+            assert_eq!(*read(&text(&origins[..count])).unwrap(), origins[..count]);
+        }
+        for wrong in ["7\n", "x a\n", " a\n"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Payloads that are kept deflated (RFC 1951): what many reads have in common is kept once.
+
+use std::cell::RefCell;
+
+use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
+
+/// Shorter payloads are kept as they are: one read has nothing to share.
+const BYTES_MIN: usize = 512;
+/// How many times as large as what is kept a payload can be. Deflate comes to 1 032.
+const TIMES_MAX: usize = 1_100;
+
+// Both have tables of many kilobytes, and to clear them takes longer than to fill them again.
+thread_local! {
+    static DEFLATE: RefCell<Compress> = RefCell::new(Compress::new(Compression::new(1), false));
+    static INFLATE: RefCell<Decompress> = RefCell::new(Decompress::new(false));
+}
+
+/// Returns a payload in its short form; `None` where that does not save a quarter.
+pub(crate) fn pack(payload: &[u8]) -> Option<Vec<u8>> {
+    if payload.len() < BYTES_MIN {
+        return None;
+    }
+    let mut packed = Vec::with_capacity(payload.len() / 4 * 3);
+    let status = DEFLATE.with_borrow_mut(|deflate| {
+        deflate.reset();
+        deflate.compress_vec(payload, &mut packed, FlushCompress::Finish)
+    });
+    // Where the room is used up, there is nothing to win.
+    matches!(status, Ok(Status::StreamEnd)).then_some(packed)
+}
+
+/// Returns the payload of so many bytes that was packed; `None` where these are others' bytes, or another number.
+pub(crate) fn unpack(packed: &[u8], bytes: usize) -> Option<Vec<u8>> {
+    if bytes > packed.len().saturating_mul(TIMES_MAX) {
+        return None;
+    }
+    // One more than there must be shows that there are too many.
+    let mut payload = Vec::with_capacity(bytes + 1);
+    let (status, read) = INFLATE.with_borrow_mut(|inflate| {
+        inflate.reset(false);
+        let status = inflate.decompress_vec(packed, &mut payload, FlushDecompress::Finish);
+        (status, inflate.total_in())
+    });
+    let is_whole = matches!(status, Ok(Status::StreamEnd)) && read == packed.len() as u64 && payload.len() == bytes;
+    is_whole.then_some(payload)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of_reads(reads: usize) -> Vec<u8> {
+        let read = |at| format!(r#"{{"actor":"ada","clock_time":"2026-01-01T00:00:00.{at:06}Z","operation":"clock"}}"#);
+        (0..reads).map(read).collect::<Vec<_>>().join(",").into_bytes()
+    }
+
+    #[test]
+    fn many_reads_become_short_and_one_stays() {
+        assert_eq!(pack(&of_reads(1)), None);
+        let payload = of_reads(32);
+        let packed = pack(&payload).unwrap();
+        assert!(packed.len() * 8 < payload.len(), "{} of {}", packed.len(), payload.len());
+        assert_eq!(unpack(&packed, payload.len()), Some(payload));
+    }
+
+    #[test]
+    fn what_does_not_become_shorter_stays() {
+        let noise: Vec<u8> = (0_u32..4_096).flat_map(|at| at.wrapping_mul(0x9E37_79B9).to_be_bytes()).collect();
+        assert_eq!(pack(&noise), None);
+    }
+
+    #[test]
+    fn another_number_of_bytes_and_other_bytes_are_seen() {
+        let payload = of_reads(32);
+        let packed = pack(&payload).unwrap();
+        for bytes in [0, 1, payload.len() - 1, payload.len() + 1, usize::MAX] {
+            assert_eq!(unpack(&packed, bytes), None, "{bytes}");
+        }
+        assert_eq!(unpack(&packed[..packed.len() - 1], payload.len()), None);
+        assert_eq!(unpack(&[&packed[..], b" "].concat(), payload.len()), None);
+        assert_eq!(unpack(b"", 0), None);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_packed_comes_back(seed in proptest::collection::vec(any::<u8>(), 1..64), times in 1_usize..200) {
+            let payload = seed.repeat(times);
+            if let Some(packed) = pack(&payload) {
+                prop_assert!(packed.len() * 4 <= payload.len() * 3);
+                prop_assert_eq!(unpack(&packed, payload.len()), Some(payload));
+            }
+        }
+
+        #[test]
+        fn bytes_of_anybody_do_no_harm(bytes in proptest::collection::vec(any::<u8>(), 0..300), told in 0_usize..400_000) {
+            if let Some(payload) = unpack(&bytes, told) {
+                prop_assert_eq!(payload.len(), told);
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Statements, one by one or several that go to the server together.
+
+use deadpool_postgres::Object;
+use futures_util::FutureExt as _;
+use futures_util::future::try_join_all;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Row, Statement};
+
+use super::values::Failed;
+
+/// Statements that are sent before the answer to the first one is waited for.
+const TOGETHER_MAX: usize = 24;
+
+type Value<'a> = Box<dyn ToSql + Sync + Send + 'a>;
+
+/// Runs a statement that is prepared once for each connection.
+pub(super) async fn rows(
+    on: &Object,
+    statement: &'static str,
+    values: &[&(dyn ToSql + Sync)],
+) -> Result<Vec<Row>, Failed> {
+    let prepared = on.prepare_cached(statement).await?;
+    Ok(on.query(&prepared, values).await?)
+}
+
+/// Statements in the order in which they are to run.
+#[derive(Default)]
+pub(super) struct Batch<'a>(Vec<(&'static str, Vec<Value<'a>>)>);
+
+/// Makes the list of a statement's values.
+macro_rules! values {
+    ($($value:expr),* $(,)?) => {
+        vec![$(Box::new($value) as Box<dyn tokio_postgres::types::ToSql + Sync + Send + '_>),*]
+    };
+}
+pub(super) use values;
+
+impl<'a> Batch<'a> {
+    pub(super) fn add(&mut self, statement: &'static str, values: Vec<Value<'a>>) {
+        self.0.push((statement, values));
+    }
+
+    /// Runs them one after the other, and returns the rows of each.
+    pub(super) async fn run(self, on: &Object) -> Result<Vec<Vec<Row>>, Failed> {
+        let mut all = Vec::with_capacity(self.0.len());
+        for some in self.0.chunks(TOGETHER_MAX) {
+            // A statement that is still to be prepared would come after those that are.
+            let mut prepared = Vec::with_capacity(some.len());
+            for (statement, _) in some {
+                prepared.push(on.prepare_cached(statement).boxed());
+            }
+            let prepared = try_join_all(prepared).await?;
+            let mut running = Vec::with_capacity(some.len());
+            for ((_, values), prepared) in some.iter().zip(prepared) {
+                running.push(query(on, prepared, values).boxed());
+            }
+            all.extend(try_join_all(running).await?);
+        }
+        Ok(all)
+    }
+}
+
+async fn query(on: &Object, prepared: Statement, values: &[Value<'_>]) -> Result<Vec<Row>, Failed> {
+    let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| &**value as _).collect();
+    Ok(on.query(&prepared, &values).await?)
+}

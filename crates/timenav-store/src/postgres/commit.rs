@@ -1,0 +1,223 @@
+//! One atomic step, written.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use timenav_core::access::Role;
+use timenav_core::ids::TimelineId;
+use timenav_engine::{
+    Anchor, ArrivalCommit, ArrivingRows, Commit, DataRecord, EventEnd, EventRow, InterventionRow, StoreError,
+    StoredEntry, TimelineCommit, TimelineKey,
+};
+use tokio::sync::mpsc;
+use tokio_postgres::Row;
+
+use super::batch::{Batch, values};
+use super::connection::Connections;
+use super::transaction::Writing;
+use super::values::{Failed, damaged, get, sql};
+use super::{anchors, contents, data, events, heads, identity, outcomes, retention, tiles};
+
+/// How often a step is tried where it loses against another transaction.
+const TRIED_MAX: usize = 5;
+/// Batches of rows that arrive which may wait to be written.
+const ARRIVING_MAX: usize = 1;
+
+const SELECT_RELIED: &str = "SELECT timeline_id, size FROM timelines WHERE timeline_id = ANY($1)";
+const INSERT_INTERVENTIONS: &str = "INSERT INTO interventions (timeline, event_id, position, intervention_id)
+    SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[])";
+const DELETE_PERMISSIONS: &str = "DELETE FROM permissions WHERE timeline = ANY($1)";
+const INSERT_PERMISSIONS: &str = "INSERT INTO permissions (timeline, user_id, role)
+    SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])";
+/// A transaction with rows that arrive waits for whoever reads them.
+const WAIT_FOR_ARRIVALS: &str = "SET LOCAL idle_in_transaction_session_timeout = '60s'";
+
+pub(super) async fn commit(connections: &Connections, step: &Commit) -> Result<(), StoreError> {
+    for _ in 1..TRIED_MAX {
+        match try_commit(connections, step).await {
+            Err(failed) if failed.may_be_repeated() => {}
+            ended => return Ok(ended?),
+        }
+    }
+    Ok(try_commit(connections, step).await?)
+}
+
+async fn try_commit(connections: &Connections, step: &Commit) -> Result<(), Failed> {
+    // The heads are locked by a statement of its own: what is read after it is what was committed before.
+    let mut first = Batch::default();
+    heads::lock(&mut first, step);
+    // Those that end are among them, and are not there any more at the end.
+    first.add(SELECT_RELIED, values![step.relied.iter().map(|(timeline, _)| timeline.as_str()).collect::<Vec<_>>()]);
+    let (writing, mut rows) = Writing::begin(connections, first).await?;
+    let written = async {
+        let relied = rows.pop().unwrap_or_default();
+        heads::check_locked(&step.timelines, &rows)?;
+        check_relied(&step.relied, &relied)?;
+        write(&writing, step).await
+    };
+    match written.await {
+        Ok(()) => writing.commit(connections).await,
+        Err(failed) => {
+            writing.give_up().await;
+            Err(failed)
+        }
+    }
+}
+
+async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed> {
+    let on = writing.on()?;
+    let mut batch = Batch::default();
+    heads::update(&mut batch, &step.timelines);
+    put_permissions(&mut batch, &step.timelines);
+    for change in &step.directory {
+        identity::change(&mut batch, change);
+    }
+    let mut updated = Vec::new();
+    // Names of timelines that arrive are known by now, and what goes on from them is not there yet.
+    if !step.arrivals.is_empty() {
+        updated = batch.run(on).await?;
+        on.batch_execute(WAIT_FOR_ARRIVALS).await?;
+        for arrival in &step.arrivals {
+            put_arrival(writing, arrival).await?;
+        }
+        batch = Batch::default();
+    }
+    let mut rows = Rows::default();
+    for timeline in &step.timelines {
+        rows.add_step(timeline);
+    }
+    rows.put(&mut batch);
+    for timeline in &step.timelines {
+        retention::insert_policies(&mut batch, timeline.head.key, &timeline.policies);
+        retention::insert_sweeps(&mut batch, timeline.head.key, &timeline.sweeps);
+    }
+    data::erase(&mut batch, &step.timelines);
+    outcomes::put(&mut batch, step);
+    // The last thing that is looked at before the end.
+    let ended = |timeline: &TimelineId| heads::ended(step).any(|ended| ended.id == *timeline);
+    let relied: Vec<_> = step.relied.iter().filter(|(timeline, _)| !ended(timeline)).cloned().collect();
+    batch.add(SELECT_RELIED, values![relied.iter().map(|(timeline, _)| timeline.to_string()).collect::<Vec<_>>()]);
+    let mut found = batch.run(on).await?;
+    let found_relied = found.pop().unwrap_or_default();
+    updated.extend(found);
+    heads::check_updated(&step.timelines, updated.first())?;
+    for timeline in &step.timelines {
+        let size = timeline.head.frontier.size();
+        tiles::fill(on, timeline.head.key, (size - timeline.entries.len() as u64, size), &timeline.entries).await?;
+    }
+    check_relied(&relied, &found_relied)
+}
+
+/// Compares the sizes of timelines that the step relies on.
+fn check_relied(relied: &[(TimelineId, Option<u64>)], rows: &[Row]) -> Result<(), Failed> {
+    let found = rows.iter().map(|row| Ok((get::<String>(row, 0)?, get::<i64>(row, 1)?)));
+    let found: HashMap<String, i64> = found.collect::<Result<_, Failed>>()?;
+    for (timeline, size) in relied {
+        if found.get(timeline.as_str()).copied() != size.map(sql) {
+            return Err(StoreError::Moved(timeline.clone()).into());
+        }
+    }
+    Ok(())
+}
+
+fn put_permissions<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
+    let changed = || steps.iter().filter(|step| step.permissions_changed);
+    if changed().next().is_none() {
+        return;
+    }
+    let (mut timelines, mut users, mut roles) = (Vec::new(), Vec::new(), Vec::new());
+    for TimelineCommit { head, .. } in changed() {
+        let lists = &head.permissions;
+        for (role, list) in [(Role::Read, &lists.read), (Role::Write, &lists.write), (Role::Admin, &lists.admin)] {
+            for user in list {
+                timelines.push(head.key.0);
+                users.push(user.as_str());
+                roles.push(role.as_str());
+            }
+        }
+    }
+    batch.add(DELETE_PERMISSIONS, values![changed().map(|step| step.head.key.0).collect::<Vec<_>>()]);
+    batch.add(INSERT_PERMISSIONS, values![timelines, users, roles]);
+}
+
+/// Keeps timelines that arrive. They may be more than there is memory: they are read on a thread of their own, a batch
+/// ahead of what is written.
+async fn put_arrival(writing: &Writing, arrival: &ArrivalCommit) -> Result<(), Failed> {
+    let (on, mut sizes) = (writing.on()?, vec![0; arrival.timelines.len()]);
+    let (sender, mut arriving) = mpsc::channel::<(usize, ArrivingRows)>(ARRIVING_MAX);
+    let source = Arc::clone(&arrival.rows);
+    let reading = tokio::task::spawn_blocking(move || {
+        let given_up = |_| StoreError::Unavailable("nobody takes the rows that arrive any more".to_owned());
+        source.hand_over(&mut |number, rows| sender.blocking_send((number, rows)).map_err(given_up))
+    });
+    while let Some((number, rows)) = arriving.recv().await {
+        let unknown = || damaged("rows of a timeline that does not arrive");
+        let (timeline, size) = arrival.timelines.get(number).zip(sizes.get_mut(number)).ok_or_else(unknown)?;
+        let before = *size;
+        *size += rows.entries.len() as u64;
+        let mut batch = Batch::default();
+        let mut all = Rows::default();
+        all.add_arriving(*timeline, &rows);
+        all.put(&mut batch);
+        retention::insert_sweeps(&mut batch, *timeline, &rows.sweeps);
+        batch.run(on).await?;
+        tiles::fill(on, *timeline, (before, *size), &rows.entries).await?;
+    }
+    Ok(reading.await.map_err(|error| StoreError::Unavailable(error.to_string()))??)
+}
+
+/// Rows that follow from entries, of several timelines.
+#[derive(Default)]
+struct Rows<'a> {
+    entries: Vec<(TimelineKey, &'a StoredEntry)>,
+    ends: Vec<(TimelineKey, &'a EventEnd)>,
+    events: Vec<(TimelineKey, &'a EventRow)>,
+    interventions: Vec<(TimelineKey, &'a InterventionRow)>,
+    anchors: Vec<(TimelineKey, &'a Anchor)>,
+    data: Vec<(TimelineKey, &'a DataRecord)>,
+}
+
+fn of<T>(key: TimelineKey, rows: &[T]) -> impl Iterator<Item = (TimelineKey, &T)> {
+    rows.iter().map(move |row| (key, row))
+}
+
+impl<'a> Rows<'a> {
+    fn add_step(&mut self, step: &'a TimelineCommit) {
+        let key = step.head.key;
+        self.entries.extend(of(key, &step.entries));
+        self.ends.extend(of(key, &step.ends));
+        self.events.extend(of(key, &step.events));
+        self.interventions.extend(of(key, &step.interventions));
+        self.anchors.extend(of(key, &step.anchors));
+        self.data.extend(of(key, &step.data));
+    }
+
+    fn add_arriving(&mut self, key: TimelineKey, rows: &'a ArrivingRows) {
+        self.entries.extend(of(key, &rows.entries));
+        self.ends.extend(of(key, &rows.ends));
+        self.events.extend(of(key, &rows.events));
+        self.interventions.extend(of(key, &rows.interventions));
+        self.anchors.extend(of(key, &rows.anchors));
+        self.data.extend(of(key, &rows.data));
+    }
+
+    fn put(&self, batch: &mut Batch<'a>) {
+        contents::insert(batch, &self.entries);
+        events::insert(batch, &self.events);
+        events::end(batch, &self.ends);
+        if !self.interventions.is_empty() {
+            let rows = || self.interventions.iter();
+            batch.add(
+                INSERT_INTERVENTIONS,
+                values![
+                    rows().map(|(key, _)| key.0).collect::<Vec<_>>(),
+                    rows().map(|(_, row)| row.event_id.as_str()).collect::<Vec<_>>(),
+                    rows().map(|(_, row)| sql(row.position)).collect::<Vec<_>>(),
+                    rows().map(|(_, row)| row.intervention_id.as_str()).collect::<Vec<_>>(),
+                ],
+            );
+        }
+        anchors::insert(batch, &self.anchors);
+        data::insert(batch, &self.data);
+    }
+}

@@ -1,0 +1,122 @@
+//! Sealed records, and the erasing of what may be erased.
+
+use deadpool_postgres::Object;
+use timenav_core::data::SealedData;
+use timenav_core::ids::{DataId, TimelineId};
+use timenav_engine::{DataRecord, ErasedContent, TimelineCommit, TimelineKey};
+use tokio_postgres::Row;
+
+use super::batch::{Batch, rows, values};
+use super::contents;
+use super::values::{Failed, count, damaged, get, id, number, sql};
+
+const INSERT: &str = "INSERT INTO data_records (timeline, position, data_id, erased, format, kind, salt, nonce,
+    commitment, ciphertext) SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::smallint[],
+    $6::smallint[], $7::bytea[], $8::bytea[], $9::bytea[], $10::bytea[])";
+/// The first of those that stand: a bundle with a record of the same id is refused, so there is one.
+const SELECT: &str = "SELECT DISTINCT ON (d.data_id) d.position, d.data_id, d.erased, d.format, d.kind, d.salt,
+    d.nonce, d.commitment, d.ciphertext, t.timeline_id FROM data_records d
+    JOIN timelines t ON t.timeline = d.timeline WHERE d.data_id = ANY($1) ORDER BY d.data_id, d.timeline";
+const SELECT_AT: &str = "SELECT position, data_id, erased, format, kind, salt, nonce, commitment, ciphertext
+    FROM data_records WHERE timeline = $1 AND position = ANY($2)";
+const COUNT: &str = "SELECT count(*) FROM data_records WHERE timeline = $1 AND position < $2";
+const ERASE_RECORD: &str = "UPDATE data_records SET erased = $1, salt = '', nonce = '', commitment = '',
+    ciphertext = '' WHERE data_id = $2 AND timeline = $3 AND position = $4 AND erased IS NULL";
+const ERASE_EVENTS: &str = "DELETE FROM events e USING unnest($2::text[], $3::bigint[]) AS w (event_id, position)
+    WHERE e.timeline = $1 AND e.event_id = w.event_id AND e.position = w.position";
+
+pub(super) fn insert<'a>(batch: &mut Batch<'a>, records: &[(TimelineKey, &'a DataRecord)]) {
+    if records.is_empty() {
+        return;
+    }
+    let rows = || records.iter().copied();
+    let sealed = || records.iter().map(|(_, record)| &record.sealed);
+    batch.add(
+        INSERT,
+        values![
+            rows().map(|(key, _)| key.0).collect::<Vec<_>>(),
+            rows().map(|(_, record)| sql(record.position)).collect::<Vec<_>>(),
+            rows().map(|(_, record)| record.data_id.as_str()).collect::<Vec<_>>(),
+            rows().map(|(_, record)| record.erased.map(sql)).collect::<Vec<_>>(),
+            sealed().map(|sealed| i16::from(sealed.format)).collect::<Vec<_>>(),
+            sealed().map(|sealed| i16::from(sealed.kind)).collect::<Vec<_>>(),
+            sealed().map(|sealed| &*sealed.salt).collect::<Vec<_>>(),
+            sealed().map(|sealed| &*sealed.nonce).collect::<Vec<_>>(),
+            sealed().map(|sealed| &*sealed.commitment).collect::<Vec<_>>(),
+            sealed().map(|sealed| &*sealed.ciphertext).collect::<Vec<_>>(),
+        ],
+    );
+}
+
+/// Takes content out of the tables. What is not there any more needs no erasing.
+pub(super) fn erase<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
+    for step in steps {
+        let (timeline, mut events, mut positions) = (step.head.key, Vec::new(), Vec::new());
+        for erasure in &step.erasures {
+            match &erasure.content {
+                ErasedContent::Data(data_id) => {
+                    let (by, position) = (sql(erasure.by), sql(erasure.position));
+                    batch.add(ERASE_RECORD, values![by, data_id.as_str(), timeline.0, position]);
+                }
+                ErasedContent::Event(event_id) => {
+                    events.push(event_id.as_str());
+                    positions.push(erasure.position);
+                }
+                ErasedContent::Reads(left) => contents::leave(batch, timeline, erasure.position, left),
+            }
+        }
+        if !events.is_empty() {
+            contents::let_go(batch, timeline, &positions);
+            batch.add(ERASE_EVENTS, values![timeline.0, events, positions.into_iter().map(sql).collect::<Vec<_>>()]);
+        }
+    }
+}
+
+/// Returns each of these records, where it is one of a timeline that stands.
+pub(super) async fn named(on: &Object, wanted: &[DataId]) -> Result<Vec<Option<(TimelineId, DataRecord)>>, Failed> {
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids: Vec<&str> = wanted.iter().map(DataId::as_str).collect();
+    let found = rows(on, SELECT, &[&ids]).await?;
+    let one = |row: &Row| Ok((id(TimelineId::kept(get(row, 9)?))?, record(row)?));
+    let found: Vec<(TimelineId, DataRecord)> = found.iter().map(one).collect::<Result<_, Failed>>()?;
+    let of = |data_id: &DataId| found.iter().find(|(_, record)| record.data_id == *data_id).cloned();
+    Ok(wanted.iter().map(of).collect())
+}
+
+/// Returns the record that each of these entries of a timeline tells of, also where a fork goes on from that timeline and
+/// nobody asks for the record by its id.
+pub(super) async fn at(
+    on: &Object,
+    timeline: TimelineKey,
+    positions: &[u64],
+) -> Result<Vec<Option<DataRecord>>, Failed> {
+    let wanted: Vec<i64> = positions.iter().copied().map(sql).collect();
+    let found = rows(on, SELECT_AT, &[&timeline.0, &wanted]).await?;
+    let found: Vec<DataRecord> = found.iter().map(record).collect::<Result<_, _>>()?;
+    let of = |position: &u64| found.iter().find(|record| record.position == *position).cloned();
+    Ok(positions.iter().map(of).collect())
+}
+
+pub(super) async fn count_before(on: &Object, timeline: TimelineKey, end: u64) -> Result<u64, Failed> {
+    let found = rows(on, COUNT, &[&timeline.0, &sql(end)]).await?;
+    found.first().map_or(Ok(0), |row| number(row, 0))
+}
+
+fn record(row: &Row) -> Result<DataRecord, Failed> {
+    let byte = |at: usize| -> Result<u8, Failed> {
+        let wrong = |_| damaged("a format or kind that is no byte");
+        Ok(u8::try_from(get::<i16>(row, at)?).map_err(wrong)?)
+    };
+    let sealed = SealedData {
+        format: byte(3)?,
+        kind: byte(4)?,
+        salt: get(row, 5)?,
+        nonce: get(row, 6)?,
+        commitment: get(row, 7)?,
+        ciphertext: get(row, 8)?,
+    };
+    let erased = get::<Option<i64>>(row, 2)?.map(count).transpose()?;
+    Ok(DataRecord { data_id: id(DataId::new(get(row, 1)?))?, position: number(row, 0)?, erased, sealed })
+}

@@ -1,0 +1,46 @@
+//! Events by their exact description. There is no index on descriptions: rows are looked through, so many at most.
+
+use deadpool_postgres::Object;
+use timenav_core::ids::EventId;
+use timenav_engine::{Described, Layer, StoreError};
+
+use super::batch::rows;
+use super::values::{Failed, get, id, number, sql};
+use super::versions::known;
+use crate::kept::names::described_so;
+
+/// The text is looked for as it stands in JSON, before a row is read any further. The last column tells how many rows were
+/// looked through.
+const SELECT: &str = "WITH looked AS MATERIALIZED
+        (SELECT event_id, time, content FROM events WHERE timeline = $1 AND position < $3 LIMIT $4)
+    SELECT event_id, time, (SELECT count(*) FROM looked) FROM looked WHERE position($2::bytea IN content) > 0
+    UNION ALL SELECT NULL, NULL, (SELECT count(*) FROM looked)";
+
+/// Returns the event of a description, the earliest of several: one that stands, or else one that had it when it stood
+/// last. The newest layer is looked through first.
+pub(super) async fn described(
+    on: &Object,
+    layers: &[Layer],
+    description: &str,
+    searched_max: usize,
+) -> Result<Described, Failed> {
+    let told = serde_json::to_string(description).map_err(|error| StoreError::Damaged(error.to_string()))?;
+    let needle = format!("\"description\":{told}").into_bytes();
+    let (mut found, mut searched): (Vec<(i64, EventId)>, usize) = (Vec::new(), 0);
+    for layer in layers.iter().rev() {
+        // One more tells that there are more.
+        let rows_max = (searched_max + 1).saturating_sub(searched) as u64;
+        let values = (sql(layer.as_of), sql(rows_max));
+        for row in rows(on, SELECT, &[&layer.timeline.0, &needle, &values.0, &values.1]).await? {
+            match get::<Option<&str>>(&row, 0)? {
+                Some(event_id) => found.push((get(&row, 1)?, id(EventId::new(event_id))?)),
+                None => searched += usize::try_from(number(&row, 2)?).unwrap_or(usize::MAX),
+            }
+        }
+    }
+    found.sort();
+    let ids: Vec<EventId> = found.into_iter().map(|(_, event_id)| event_id).collect();
+    let known = known(on, layers, &ids).await?;
+    let event_id = described_so(&ids, &known, description);
+    Ok(Described { event_id, is_cut_off: searched > searched_max })
+}

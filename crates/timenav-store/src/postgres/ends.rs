@@ -1,0 +1,129 @@
+//! Timelines that have ended, and the letting go of their contents.
+
+use deadpool_postgres::Object;
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::Hash;
+use timenav_engine::{EndedTimeline, StoreError, TimelineKey};
+use tokio_postgres::Row;
+
+use super::batch::{Batch, rows, values};
+use super::connection::Connections;
+use super::transaction::Writing;
+use super::values::{Failed, bytes, get, id, instant, number, sql};
+use super::{contents, heads};
+
+const DELETE: [&str; 2] = ["DELETE FROM timelines WHERE timeline = $1", "DELETE FROM permissions WHERE timeline = $1"];
+const INSERT: &str = "INSERT INTO ended_timelines (timeline_id, timeline, size, root, ended_at, fork_of, fork_size,
+    overrides, due_at, is_let_go) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+const SELECT: &str = "SELECT timeline_id, timeline, size, root, ended_at, fork_of, fork_size, overrides, due_at,
+    is_let_go FROM ended_timelines WHERE $1::text IS NULL OR timeline_id = $1";
+/// Whoever wrote the row of a timeline that stands among those that have ended must not have it emptied.
+const SELECT_STANDING: &str = "SELECT 1 FROM timelines WHERE timeline = $1 OR timeline_id = $2";
+/// Each takes away some rows of a table.
+const DELETE_SOME: [&str; 4] = [
+    "DELETE FROM events WHERE timeline = $1 AND (event_id, position) IN
+        (SELECT event_id, position FROM events WHERE timeline = $1 LIMIT $2)",
+    "DELETE FROM interventions WHERE timeline = $1 AND (event_id, position) IN
+        (SELECT event_id, position FROM interventions WHERE timeline = $1 LIMIT $2)",
+    "DELETE FROM anchors WHERE timeline = $1 AND position IN
+        (SELECT position FROM anchors WHERE timeline = $1 LIMIT $2)",
+    "DELETE FROM data_records WHERE timeline = $1 AND position IN
+        (SELECT position FROM data_records WHERE timeline = $1 LIMIT $2)",
+];
+const DELETE_OUTCOMES: &str = "DELETE FROM outcomes WHERE told_of = $1";
+const MARK: &str = "UPDATE ended_timelines SET is_let_go = true WHERE timeline_id = $1";
+
+/// Takes a timeline from those that stand to those that have ended.
+pub(super) fn end<'a>(batch: &mut Batch<'a>, ended: &'a EndedTimeline) {
+    for delete in DELETE {
+        batch.add(delete, values![ended.key.0]);
+    }
+    batch.add(
+        INSERT,
+        values![
+            ended.id.as_str(),
+            ended.key.0,
+            sql(ended.size),
+            &ended.root.as_bytes()[..],
+            ended.ended_at.micros(),
+            ended.fork.map(|fork| fork.of.0),
+            ended.fork.map(|fork| sql(fork.size)),
+            ended.overrides,
+            ended.due_at.micros(),
+            ended.is_let_go,
+        ],
+    );
+}
+
+/// Returns all of them, or the one of a name.
+pub(super) async fn select(on: &Object, named: Option<&TimelineId>) -> Result<Vec<EndedTimeline>, Failed> {
+    let found = rows(on, SELECT, &[&named.map(TimelineId::as_str)]).await?;
+    found.iter().map(ended).collect()
+}
+
+fn ended(row: &Row) -> Result<EndedTimeline, Failed> {
+    Ok(EndedTimeline {
+        id: id(TimelineId::kept(get(row, 0)?))?,
+        key: TimelineKey(get(row, 1)?),
+        size: number(row, 2)?,
+        root: Hash::from_bytes(bytes(get(row, 3)?)?),
+        ended_at: instant(get(row, 4)?)?,
+        fork: heads::fork(row, 5)?,
+        overrides: get(row, 7)?,
+        due_at: instant(get(row, 8)?)?,
+        is_let_go: get(row, 9)?,
+    })
+}
+
+/// Lets go so much of a timeline. Returns from which position to go on; `None` once nothing is left.
+pub(super) async fn let_go(
+    connections: &Connections,
+    ended: &EndedTimeline,
+    from: u64,
+    items_max: usize,
+) -> Result<Option<u64>, Failed> {
+    let mut first = Batch::default();
+    first.add(SELECT_STANDING, values![ended.key.0, ended.id.as_str()]);
+    let (writing, found) = Writing::begin(connections, first).await?;
+    let done = async {
+        if found.iter().any(|rows| !rows.is_empty()) {
+            let message = format!("timeline `{}` has ended, but is still active", ended.id);
+            return Err(StoreError::Damaged(message).into());
+        }
+        let_go_some(&writing, ended, from, items_max).await
+    };
+    match done.await {
+        Ok(next) => writing.commit(connections).await.map(|()| next),
+        Err(failed) => {
+            writing.give_up().await;
+            Err(failed)
+        }
+    }
+}
+
+async fn let_go_some(
+    writing: &Writing,
+    ended: &EndedTimeline,
+    from: u64,
+    items_max: usize,
+) -> Result<Option<u64>, Failed> {
+    let (on, key) = (writing.on()?, ended.key);
+    let mut batch = Batch::default();
+    contents::let_go_some(&mut batch, key, from, items_max);
+    let found = batch.run(on).await?;
+    let last: Option<i64> = found.first().and_then(|rows| rows.first()).map_or(Ok(None), |row| get(row, 0))?;
+    if let Some(last) = last {
+        return Ok(Some(last.unsigned_abs() + 1));
+    }
+    for delete in DELETE_SOME {
+        let delete = on.prepare_cached(delete).await?;
+        if on.execute(&delete, &[&key.0, &sql(items_max as u64)]).await? > 0 {
+            return Ok(Some(ended.size));
+        }
+    }
+    let mut batch = Batch::default();
+    batch.add(DELETE_OUTCOMES, values![ended.id.as_str()]);
+    batch.add(MARK, values![ended.id.as_str()]);
+    batch.run(on).await?;
+    Ok(None)
+}

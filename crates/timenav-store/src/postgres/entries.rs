@@ -1,0 +1,34 @@
+//! Single entries of ledgers.
+
+use deadpool_postgres::Object;
+use timenav_core::ledger::Salt;
+use timenav_engine::{StoredEntry, TimelineKey};
+
+use super::contents::{self, Kept};
+use super::leaf::make_whole;
+use super::values::{Failed, bytes, count};
+
+/// Returns each of these entries.
+pub(super) async fn named(on: &Object, wanted: &[(TimelineKey, u64)]) -> Result<Vec<Option<StoredEntry>>, Failed> {
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut entries = Vec::with_capacity(wanted.len());
+    for (found, (timeline, _)) in contents::some(on, wanted).await?.into_iter().zip(wanted) {
+        let Some(mut kept) = found else {
+            entries.push(None);
+            continue;
+        };
+        make_whole(on, *timeline, vec![(kept.position, &mut kept.leaf)]).await?;
+        entries.push(Some(entry(kept)?));
+    }
+    Ok(entries)
+}
+
+fn entry(kept: Kept) -> Result<StoredEntry, Failed> {
+    let Kept { position, leaf, salt, payload, events_count, clock_entry } = kept;
+    // It is gone where the payload was erased, and where single reads of it were.
+    let salt = Salt::from_bytes(if salt.is_empty() { [0; Salt::BYTES] } else { bytes(&salt)? });
+    let (events_count, clock_entry) = (count(events_count)?, count(clock_entry)?);
+    Ok(StoredEntry { seq: position, leaf, salt, payload, events_count, clock_entry })
+}

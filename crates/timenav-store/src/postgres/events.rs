@@ -1,0 +1,339 @@
+//! Events by place and time.
+//!
+//! A query is one or more *runs*: stretches of an index that are ordered by time and position already, one for each layer
+//! and pattern. Runs are read block by block and merged. A run of several cells is merged by the server: each block is one
+//! statement, because each statement is a journey there and back.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use deadpool_postgres::Object;
+use timenav_core::place::{LocationQuery, Point, cells_of};
+use timenav_core::time::{Instant, Virtual};
+use timenav_engine::{
+    EventEnd, EventFilter, EventQuery, EventRow, EventsPassing, Layer, Pattern, StoredEvent, TimelineKey,
+};
+use tokio_postgres::Row;
+
+use super::batch::{Batch, rows, values};
+use super::values::{Failed, get, instant, number, sql, text};
+
+/// Cells up to which a place is read cell by cell. Larger ones are read by time, and what lies elsewhere is passed over.
+const CELLS_MERGED_MAX: usize = 1_024;
+/// Most rows of the first block of a run that is one of many.
+const BLOCK_ROWS_FIRST: usize = 32;
+/// Most rows of a block.
+const BLOCK_ROWS_MAX: usize = 1_024;
+/// Events that a filter hides, after which no more is looked at at once.
+const HIDDEN_MAX: usize = 1_000;
+
+const INSERT: &str = "INSERT INTO events (timeline, cell, time, position, lat, lon, event_id, place, content, until,
+    name_key) SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::float8[], $6::float8[],
+    $7::text[], $8::bytea[], $9::bytea[], $10::bigint[], $11::bytea[])";
+const END: &str = "UPDATE events e SET until = w.until
+    FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) AS w (timeline, event_id, position, until)
+    WHERE e.timeline = w.timeline AND e.event_id = w.event_id AND e.position = w.position";
+
+pub(super) fn insert<'a>(batch: &mut Batch<'a>, events: &[(TimelineKey, &'a EventRow)]) {
+    if events.is_empty() {
+        return;
+    }
+    let rows = || events.iter().copied();
+    let columns = || events.iter().map(|(_, event)| &*event.columns);
+    batch.add(
+        INSERT,
+        values![
+            rows().map(|(key, _)| key.0).collect::<Vec<_>>(),
+            columns().map(|columns| columns.cell.map(|cell| i64::from(cell.number()))).collect::<Vec<_>>(),
+            columns().map(|columns| columns.time.micros()).collect::<Vec<_>>(),
+            rows().map(|(_, event)| sql(event.position)).collect::<Vec<_>>(),
+            columns().map(|columns| columns.point.map(Point::lat)).collect::<Vec<_>>(),
+            columns().map(|columns| columns.point.map(Point::lon)).collect::<Vec<_>>(),
+            rows().map(|(_, event)| event.event_id.as_str()).collect::<Vec<_>>(),
+            columns().map(|columns| columns.place.as_ref().map(|place| place.as_bytes().to_vec())).collect::<Vec<_>>(),
+            rows().map(|(_, event)| event.content.as_bytes()).collect::<Vec<_>>(),
+            rows().map(|(_, event)| event.is_tombstone.then_some(sql(event.position))).collect::<Vec<_>>(),
+            columns().map(|columns| columns.name_key.as_ref().map(|key| key.as_bytes().to_vec())).collect::<Vec<_>>(),
+        ],
+    );
+}
+
+pub(super) fn end<'a>(batch: &mut Batch<'a>, ends: &[(TimelineKey, &'a EventEnd)]) {
+    if ends.is_empty() {
+        return;
+    }
+    let rows = || ends.iter().copied();
+    batch.add(
+        END,
+        values![
+            rows().map(|(key, _)| key.0).collect::<Vec<_>>(),
+            rows().map(|(_, end)| end.event_id.as_str()).collect::<Vec<_>>(),
+            rows().map(|(_, end)| sql(end.position)).collect::<Vec<_>>(),
+            rows().map(|(_, end)| sql(end.until)).collect::<Vec<_>>(),
+        ],
+    );
+}
+
+/// The statement that reads a block, by what its rows have in common; the last rows first, or not. `until` hides versions
+/// that did not stand then. The last column tells whether a later layer has a version of the event, which then counts
+/// alone.
+macro_rules! statements {
+    ($name:ident, $from:literal, $of:literal) => {
+        const $name: [&str; 2] = [
+            statements!($from, $of, "(e.time, e.position) > ($2, $3) AND e.time <= $4", "ORDER BY time, position"),
+            statements!(
+                $from,
+                $of,
+                "(e.time, e.position) < ($2, $3) AND e.time >= $4",
+                "ORDER BY time DESC, position DESC"
+            ),
+        ];
+    };
+    ($from:literal, $of:literal, $range:literal, $order:literal) => {
+        concat!(
+            "SELECT b.time, b.position, b.lat, b.lon, b.content, EXISTS (
+                SELECT 1 FROM unnest($7::bigint[], $8::bigint[]) AS l (timeline, as_of) JOIN events o
+                ON o.timeline = l.timeline AND o.event_id = b.event_id AND o.position < l.as_of)
+            FROM (SELECT e.time, e.position, e.lat, e.lon, e.content, e.event_id FROM ",
+            $from,
+            " (SELECT * FROM events e WHERE e.timeline = $1 AND ",
+            $range,
+            " AND e.position < $5 AND (e.until IS NULL OR e.until >= $5)",
+            $of,
+            " ",
+            $order,
+            " LIMIT $6) e ",
+            $order,
+            " LIMIT $6) b ",
+            $order
+        )
+    };
+}
+// Each takes a ninth value, so that all are called alike.
+statements!(BY_TIME, "", " AND $9::bigint IS NULL");
+statements!(BY_CELL, "unnest($9::bigint[]) AS c (cell) CROSS JOIN LATERAL", " AND e.cell = c.cell");
+statements!(BY_PLACE, "", " AND e.place = $9::bytea");
+statements!(BY_ID, "", " AND e.event_id = $9::text");
+
+/// Where a run's rows come from.
+enum Source<'a> {
+    Time,
+    Cells(Vec<i64>),
+    Place(&'a str),
+    Id(&'a str),
+}
+
+/// What events are ordered by: time, layer, position; or what is the less the greater these are.
+type Key = (i64, usize, u64);
+
+struct Run<'a> {
+    layer: usize,
+    pattern: &'a Pattern,
+    source: Source<'a>,
+    block: VecDeque<StoredEvent>,
+    block_rows: usize,
+    after: (i64, i64),
+    ended: bool,
+}
+
+/// Returns the events a query asks for, ordered by time, then position.
+pub(super) async fn find(on: &Object, query: &EventQuery) -> Result<Vec<StoredEvent>, Failed> {
+    let mut merged = Merged::new(query, query.items_max);
+    let mut page = Vec::with_capacity(query.items_max.min(BLOCK_ROWS_MAX));
+    while page.len() < query.items_max {
+        let Some(event) = merged.next(on).await? else { break };
+        page.push(event);
+    }
+    Ok(page)
+}
+
+/// Returns those of a query's events that pass a filter, of so many at most that are looked through.
+pub(super) async fn passing(
+    on: &Object,
+    query: &EventQuery,
+    filter: &EventFilter,
+    searched_max: usize,
+) -> Result<EventsPassing, Failed> {
+    let mut merged = Merged::new(query, usize::MAX);
+    let mut found = EventsPassing::default();
+    let mut hidden_count = 0;
+    while found.events.len() < query.items_max && found.searched < searched_max && hidden_count < HIDDEN_MAX {
+        let Some(event) = merged.next(on).await? else {
+            found.searched_to = None;
+            break;
+        };
+        found.searched_to = Some((event.time, event.layer, event.position));
+        if filter.hides(&event.content) {
+            hidden_count += 1;
+            continue;
+        }
+        found.searched += 1;
+        if filter.passes(&event.content) {
+            found.events.push(event);
+        }
+    }
+    Ok(found)
+}
+
+/// The runs of a query, merged in its order.
+struct Merged<'a> {
+    query: &'a EventQuery,
+    runs: Vec<Run<'a>>,
+    /// Where the next event of each run stands, the first one on top.
+    first: BinaryHeap<Reverse<(Key, usize)>>,
+    /// Runs that are to be looked into before the next event is known: a full page asks no run for more.
+    unknown: Vec<usize>,
+    shown: Option<Key>,
+}
+
+impl<'a> Merged<'a> {
+    fn new(query: &'a EventQuery, items_max: usize) -> Self {
+        let runs = runs(query, items_max);
+        let first = BinaryHeap::with_capacity(runs.len());
+        let unknown = (0..runs.len()).rev().collect();
+        Self { query, runs, first, unknown, shown: None }
+    }
+
+    async fn next(&mut self, on: &Object) -> Result<Option<StoredEvent>, Failed> {
+        loop {
+            while let Some(number) = self.unknown.pop() {
+                if let Some(key) = self.runs[number].peek(on, self.query).await? {
+                    self.first.push(Reverse((key, number)));
+                }
+            }
+            let Some(Reverse((key, number))) = self.first.pop() else { return Ok(None) };
+            self.unknown.push(number);
+            let event = self.runs[number].block.pop_front();
+            // What fits two patterns stands in two runs.
+            if let Some(event) = event.filter(|_| self.shown.replace(key) != Some(key)) {
+                return Ok(Some(event));
+            }
+        }
+    }
+}
+
+/// Returns one run for each layer and pattern.
+fn runs(query: &EventQuery, items_max: usize) -> Vec<Run<'_>> {
+    let mut runs: Vec<Run<'_>> = Vec::new();
+    for layer in 0..query.layers.len() {
+        let after = after(query, layer);
+        runs.extend(query.patterns.iter().map(|pattern| {
+            let source = source(pattern);
+            Run { layer, pattern, source, block: VecDeque::new(), block_rows: 0, after, ended: false }
+        }));
+    }
+    // One run alone gives nearly all that is asked for; of many each gives a little.
+    let block_rows = match runs.len() {
+        0 | 1 => items_max.clamp(1, BLOCK_ROWS_MAX),
+        many => (items_max.saturating_mul(2) / many).clamp(1, BLOCK_ROWS_FIRST),
+    };
+    for run in &mut runs {
+        run.block_rows = block_rows;
+    }
+    runs
+}
+
+/// Returns the time and position after which a layer's events are asked for. Of one time, those of
+/// an earlier layer come first; or the other way round.
+fn after(query: &EventQuery, layer: usize) -> (i64, i64) {
+    let (begin, is_in_range): (_, fn(&EventQuery, Instant<Virtual>) -> bool) = if query.newest_first {
+        ((query.range.last().micros(), i64::MAX), |query, time| time <= query.range.last())
+    } else {
+        ((query.range.first().micros(), -1), |query, time| time >= query.range.first())
+    };
+    match query.after {
+        Some((time, last, position)) if is_in_range(query, time) => {
+            let position = match layer.cmp(&last) {
+                std::cmp::Ordering::Less => i64::MAX,
+                std::cmp::Ordering::Equal => sql(position),
+                std::cmp::Ordering::Greater => -1,
+            };
+            (time.micros(), position)
+        }
+        _ => begin,
+    }
+}
+
+/// Returns what puts events into the order of a query.
+fn key(query: &EventQuery, event: &StoredEvent, layer: usize) -> Key {
+    let (time, position) = (event.time.micros(), event.position);
+    if query.newest_first { (!time, !layer, !position) } else { (time, layer, position) }
+}
+
+fn source(pattern: &Pattern) -> Source<'_> {
+    let location = match pattern {
+        Pattern::Event(event_id) => return Source::Id(event_id.as_str()),
+        Pattern::Location(LocationQuery::Named(place)) => return Source::Place(place),
+        Pattern::Location(location) => location,
+    };
+    match cells_of(location) {
+        Some(cells) if cells.len() <= CELLS_MERGED_MAX => {
+            Source::Cells(cells.into_iter().map(|cell| i64::from(cell.number())).collect())
+        }
+        Some(_) | None => Source::Time,
+    }
+}
+
+impl Run<'_> {
+    /// Returns where the run's next event stands, reading on where needed.
+    async fn peek(&mut self, on: &Object, query: &EventQuery) -> Result<Option<Key>, Failed> {
+        while self.block.is_empty() && !self.ended {
+            self.read_block(on, query).await?;
+        }
+        Ok(self.block.front().map(|event| key(query, event, self.layer)))
+    }
+
+    /// Reads the next rows of the run.
+    async fn read_block(&mut self, on: &Object, query: &EventQuery) -> Result<(), Failed> {
+        let (time, position) = self.after;
+        let Layer { timeline, as_of, .. } = query.layers[self.layer];
+        let last = if query.newest_first { query.range.first() } else { query.range.last() }.micros();
+        let (as_of, rows_max) = (sql(as_of), sql(self.block_rows as u64));
+        let later = || query.layers[self.layer + 1..].iter().filter(|layer| layer.overrides);
+        let later_timelines: Vec<i64> = later().map(|layer| layer.timeline.0).collect();
+        let later_as_of: Vec<i64> = later().map(|layer| sql(layer.as_of)).collect();
+        let (of_place, nothing);
+        let (statements, of): (_, &(dyn tokio_postgres::types::ToSql + Sync)) = match &self.source {
+            Source::Time => {
+                nothing = None::<i64>;
+                (BY_TIME, &nothing)
+            }
+            Source::Cells(cells) => (BY_CELL, cells),
+            Source::Place(place) => {
+                of_place = place.as_bytes();
+                (BY_PLACE, &of_place)
+            }
+            Source::Id(id) => (BY_ID, id),
+        };
+        let values: [&(dyn tokio_postgres::types::ToSql + Sync); 9] =
+            [&timeline.0, &time, &position, &last, &as_of, &rows_max, &later_timelines, &later_as_of, of];
+        let found = rows(on, statements[usize::from(query.newest_first)], &values).await?;
+        for row in &found {
+            let (event, point) = stored(row, self.layer)?;
+            self.after = (event.time.micros(), sql(event.position));
+            let is_overridden: bool = get(row, 5)?;
+            if !is_overridden && is_meant(self.pattern, point) {
+                self.block.push_back(event);
+            }
+        }
+        self.ended = found.len() < self.block_rows;
+        self.block_rows = (self.block_rows * 4).min(BLOCK_ROWS_MAX);
+        Ok(())
+    }
+}
+
+/// A cell holds a little more than the place that was asked for.
+fn is_meant(pattern: &Pattern, point: Option<Point>) -> bool {
+    match pattern {
+        Pattern::Event(_) | Pattern::Location(LocationQuery::Anywhere | LocationQuery::Named(_)) => true,
+        Pattern::Location(
+            location @ (LocationQuery::Near { .. } | LocationQuery::Within(_) | LocationQuery::Area(_)),
+        ) => location.matches(point, None),
+    }
+}
+
+fn stored(row: &Row, layer: usize) -> Result<(StoredEvent, Option<Point>), Failed> {
+    let point = get::<Option<f64>>(row, 2)?.zip(get::<Option<f64>>(row, 3)?);
+    let event = StoredEvent { time: instant(get(row, 0)?)?, layer, position: number(row, 1)?, content: text(row, 4)? };
+    Ok((event, point.and_then(|(lat, lon)| Point::new(lat, lon))))
+}

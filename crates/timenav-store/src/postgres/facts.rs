@@ -1,0 +1,31 @@
+//! What the engine wants to know, found.
+
+use deadpool_postgres::Object;
+use futures_util::future::try_join_all;
+use futures_util::{FutureExt as _, try_join};
+use timenav_engine::{Facts, Wanted};
+
+use super::values::Failed;
+use super::{anchors, data, entries, identity, origins, outcomes, versions};
+
+/// Returns an answer to each question, in their order. All are asked before the first answer is waited for.
+pub(super) async fn find(on: &Object, wanted: Wanted) -> Result<Facts, Failed> {
+    let (mut events, mut outcomes_of) = (Vec::new(), Vec::new());
+    for (layers, event_ids) in &wanted.events {
+        events.push(versions::known(on, layers, event_ids).boxed());
+    }
+    for (timeline, event_ids) in &wanted.outcomes_of {
+        outcomes_of.push(outcomes::of_events(on, timeline, event_ids).boxed());
+    }
+    let (events, outcomes, outcomes_of, entries, anchors, keys, data, rotation_notes) = try_join!(
+        try_join_all(events),
+        outcomes::named(on, &wanted.outcomes),
+        try_join_all(outcomes_of),
+        entries::named(on, &wanted.entries),
+        anchors::named(on, &wanted.anchors),
+        identity::keys_named(on, &wanted.keys),
+        data::named(on, &wanted.data),
+        origins::rotation_notes(on, &wanted.rotation_notes),
+    )?;
+    Ok(Facts { events, outcomes, outcomes_of, entries, anchors, keys, data, rotation_notes })
+}

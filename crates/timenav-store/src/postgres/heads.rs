@@ -1,0 +1,276 @@
+//! The newest state of each timeline: locked, written, read.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use deadpool_postgres::Object;
+use timenav_core::access::{Permissions, Role};
+use timenav_core::clock::{Clock, ClockState};
+use timenav_core::ids::{TimelineId, UserId};
+use timenav_core::ledger::{Frontier, RetentionPolicies};
+use timenav_core::time::Instant;
+use timenav_engine::{Commit, DirectoryChange, EndedTimeline, Fork, Head, StoreError, TimelineCommit, TimelineKey};
+use tokio_postgres::Row;
+
+use super::batch::{Batch, rows, values};
+use super::retention;
+use super::values::{Failed, count, damaged, get, id, instant, number, rate, role, sql, text, text_or_none};
+use crate::kept::origins;
+
+/// In the order of their numbers, so that two who lock several never wait for each other. `system` has the first one.
+const LOCK: &str = "SELECT timeline, size FROM timelines WHERE timeline = ANY($1) ORDER BY timeline FOR UPDATE";
+const INSERT: &str = "INSERT INTO timelines (timeline, timeline_id, created_at, size, frontier, carried_note,
+    recorded_at, clock_running, clock_rate, clock_host, clock_virtual, clock_location, clock_generation, events_count,
+    anchors_count, clock_entry, overrides_count, fork_of, fork_size, created_by, data_count, directory, statement,
+    origins, expires_at)
+    SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bytea[], $7::bigint[],
+    $8::boolean[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bytea[], $13::bigint[], $14::bigint[],
+    $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[], $19::bigint[], $20::text[], $21::bigint[],
+    $22::bigint[], $23::bytea[], $24::bytea[], $25::bigint[])
+    ON CONFLICT DO NOTHING RETURNING timeline";
+const UPDATE: &str = "UPDATE timelines t SET size = n.size, frontier = n.frontier, carried_note = n.carried_note,
+    recorded_at = n.recorded_at, clock_running = n.clock_running, clock_rate = n.clock_rate,
+    clock_host = n.clock_host, clock_virtual = n.clock_virtual, clock_location = n.clock_location,
+    clock_generation = n.clock_generation, events_count = n.events_count, anchors_count = n.anchors_count,
+    clock_entry = n.clock_entry, overrides_count = n.overrides_count, data_count = n.data_count,
+    directory = n.directory, statement = n.statement
+    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bytea[], $5::bytea[], $6::bigint[], $7::boolean[],
+    $8::bigint[], $9::bigint[], $10::bigint[], $11::bytea[], $12::bigint[], $13::bigint[], $14::bigint[],
+    $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[], $19::bytea[])
+    AS n (timeline, expected, size, frontier, carried_note, recorded_at, clock_running, clock_rate, clock_host,
+    clock_virtual, clock_location, clock_generation, events_count, anchors_count, clock_entry, overrides_count,
+    data_count, directory, statement)
+    WHERE t.timeline = n.timeline AND t.size = n.expected RETURNING t.timeline";
+/// With the last entry, which says whether the timeline was handed over.
+const SELECT: &str = "SELECT t.timeline, timeline_id, created_at, size, frontier, carried_note, recorded_at,
+    clock_running, clock_rate, clock_host, clock_virtual, clock_location, clock_generation, t.events_count,
+    anchors_count, t.clock_entry, overrides_count, fork_of, fork_size, created_by, data_count, directory, statement,
+    origins, expires_at, e.leaf FROM timelines t
+    LEFT JOIN entries e ON e.timeline = t.timeline AND e.position = t.size - 1
+    WHERE $1::text IS NULL OR timeline_id = $1 ORDER BY t.timeline";
+const SELECT_LEAF: &str = "SELECT leaf FROM entries WHERE timeline = $1 AND position = $2";
+const SELECT_PERMISSIONS: &str = "SELECT timeline, user_id, role FROM permissions
+    WHERE $1::bigint IS NULL OR timeline = $1 ORDER BY timeline";
+
+fn expected(steps: &[TimelineCommit]) -> impl Iterator<Item = (&TimelineCommit, u64)> {
+    steps.iter().filter_map(|step| Some((step, step.expected_size?)))
+}
+
+fn new(steps: &[TimelineCommit]) -> impl Iterator<Item = &TimelineCommit> {
+    steps.iter().filter(|step| step.expected_size.is_none())
+}
+
+/// Locks the heads that are to change or to end, and puts those there that are new.
+pub(super) fn lock<'a>(batch: &mut Batch<'a>, step: &'a Commit) {
+    let steps = &step.timelines;
+    let changed = expected(steps).map(|(step, _)| step.head.key.0);
+    batch.add(LOCK, values![changed.chain(ended(step).map(|ended| ended.key.0)).collect::<Vec<_>>()]);
+    if new(steps).next().is_some() {
+        let heads: Vec<&Head> = new(steps).map(|step| &step.head).collect();
+        insert(batch, &heads);
+    }
+}
+
+/// Returns the timelines that end by a step.
+pub(super) fn ended(step: &Commit) -> impl Iterator<Item = &EndedTimeline> {
+    step.directory.iter().filter_map(|change| match change {
+        DirectoryChange::EndTimeline(ended) => Some(ended),
+        DirectoryChange::PutUser(_)
+        | DirectoryChange::DeleteUser(_)
+        | DirectoryChange::PutKey(_)
+        | DirectoryChange::RevokeKey { .. }
+        | DirectoryChange::PutPassword(_)
+        | DirectoryChange::PutSession(_)
+        | DirectoryChange::EndSession(_) => None,
+    })
+}
+
+/// Compares the sizes of the heads with the expected ones. `rows` are what [`lock`] found.
+pub(super) fn check_locked(steps: &[TimelineCommit], rows: &[Vec<Row>]) -> Result<(), Failed> {
+    let moved = |step: &TimelineCommit| Err(StoreError::Moved(step.head.id.clone()).into());
+    let locked = rows.first().into_iter().flatten().map(|row| Ok((get::<i64>(row, 0)?, get::<i64>(row, 1)?)));
+    let locked: HashMap<i64, i64> = locked.collect::<Result<_, Failed>>()?;
+    for (step, size) in expected(steps) {
+        if locked.get(&step.head.key.0) != Some(&sql(size)) {
+            return moved(step);
+        }
+    }
+    let inserted = rows.get(1).into_iter().flatten().map(|row| get::<i64>(row, 0));
+    let inserted: BTreeSet<i64> = inserted.collect::<Result<_, Failed>>()?;
+    new(steps).find(|step| !inserted.contains(&step.head.key.0)).map_or(Ok(()), moved)
+}
+
+fn insert<'a>(batch: &mut Batch<'a>, heads: &[&'a Head]) {
+    let all = || heads.iter().copied();
+    batch.add(
+        INSERT,
+        values![
+            all().map(|head| head.key.0).collect::<Vec<_>>(),
+            all().map(|head| head.id.as_str()).collect::<Vec<_>>(),
+            all().map(|head| head.created_at.micros()).collect::<Vec<_>>(),
+            all().map(|head| sql(head.frontier.size())).collect::<Vec<_>>(),
+            all().map(|head| head.frontier.to_bytes()).collect::<Vec<_>>(),
+            all().map(|head| head.carried_note.as_bytes()).collect::<Vec<_>>(),
+            all().map(|head| head.recorded_at.micros()).collect::<Vec<_>>(),
+            all().map(|head| head.clock.is_running()).collect::<Vec<_>>(),
+            all().map(|head| sql(head.clock.rate().micros())).collect::<Vec<_>>(),
+            all().map(|head| head.clock.origin().0.micros()).collect::<Vec<_>>(),
+            all().map(|head| head.clock.origin().1.micros()).collect::<Vec<_>>(),
+            all().map(|head| head.clock.location.as_deref().map(str::as_bytes)).collect::<Vec<_>>(),
+            all().map(|head| sql(head.clock.generation)).collect::<Vec<_>>(),
+            all().map(|head| sql(head.events_count)).collect::<Vec<_>>(),
+            all().map(|head| sql(head.anchors_count)).collect::<Vec<_>>(),
+            all().map(|head| sql(head.clock_entry)).collect::<Vec<_>>(),
+            all().map(|head| sql(head.overrides_count)).collect::<Vec<_>>(),
+            all().map(|head| head.fork.map(|fork| fork.of.0)).collect::<Vec<_>>(),
+            all().map(|head| head.fork.map(|fork| sql(fork.size))).collect::<Vec<_>>(),
+            all().map(|head| head.created_by.as_str()).collect::<Vec<_>>(),
+            all().map(|head| sql(head.data_count)).collect::<Vec<_>>(),
+            all().map(|head| sql(head.directory)).collect::<Vec<_>>(),
+            all().map(|head| &*head.statement).collect::<Vec<_>>(),
+            all().map(|head| origins::text(&head.origins).into_bytes()).collect::<Vec<_>>(),
+            all().map(|head| head.expires_at.map(Instant::micros)).collect::<Vec<_>>(),
+        ],
+    );
+}
+
+/// Writes the heads that change: the first statement of a batch.
+pub(super) fn update<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
+    let all = || expected(steps).map(|(step, _)| &step.head);
+    batch.add(
+        UPDATE,
+        values![
+            all().map(|head| head.key.0).collect::<Vec<_>>(),
+            expected(steps).map(|(_, size)| sql(size)).collect::<Vec<_>>(),
+            all().map(|head| sql(head.frontier.size())).collect::<Vec<_>>(),
+            all().map(|head| head.frontier.to_bytes()).collect::<Vec<_>>(),
+            all().map(|head| head.carried_note.as_bytes()).collect::<Vec<_>>(),
+            all().map(|head| head.recorded_at.micros()).collect::<Vec<_>>(),
+            all().map(|head| head.clock.is_running()).collect::<Vec<_>>(),
+            all().map(|head| sql(head.clock.rate().micros())).collect::<Vec<_>>(),
+            all().map(|head| head.clock.origin().0.micros()).collect::<Vec<_>>(),
+            all().map(|head| head.clock.origin().1.micros()).collect::<Vec<_>>(),
+            all().map(|head| head.clock.location.as_deref().map(str::as_bytes)).collect::<Vec<_>>(),
+            all().map(|head| sql(head.clock.generation)).collect::<Vec<_>>(),
+            all().map(|head| sql(head.events_count)).collect::<Vec<_>>(),
+            all().map(|head| sql(head.anchors_count)).collect::<Vec<_>>(),
+            all().map(|head| sql(head.clock_entry)).collect::<Vec<_>>(),
+            all().map(|head| sql(head.overrides_count)).collect::<Vec<_>>(),
+            all().map(|head| sql(head.data_count)).collect::<Vec<_>>(),
+            all().map(|head| sql(head.directory)).collect::<Vec<_>>(),
+            all().map(|head| &*head.statement).collect::<Vec<_>>(),
+        ],
+    );
+}
+
+/// Counts the heads that were written: each that was to change.
+pub(super) fn check_updated(steps: &[TimelineCommit], rows: Option<&Vec<Row>>) -> Result<(), Failed> {
+    let updated = rows.into_iter().flatten().map(|row| get::<i64>(row, 0));
+    let updated: BTreeSet<i64> = updated.collect::<Result<_, Failed>>()?;
+    let missing = expected(steps).find(|(step, _)| !updated.contains(&step.head.key.0));
+    missing.map_or(Ok(()), |(step, _)| Err(StoreError::Moved(step.head.id.clone()).into()))
+}
+
+/// Returns the heads of all timelines, by number, or that of one.
+pub(super) async fn select(on: &Object, named: Option<&TimelineId>) -> Result<Vec<Head>, Failed> {
+    let found = rows(on, SELECT, &[&named.map(TimelineId::as_str)]).await?;
+    let only = match (named, found.first()) {
+        (Some(_), Some(row)) => Some(TimelineKey(get(row, 0)?)),
+        _ => None,
+    };
+    let mut permissions = permissions(on, only).await?;
+    let mut policies = retention::policies(on, only).await?;
+    let mut heads = Vec::with_capacity(found.len());
+    for row in &found {
+        let key = TimelineKey(get(row, 0)?);
+        let is_handed_over = is_handed_over(on, row, key).await?;
+        let lists = (permissions.remove(&key).unwrap_or_default(), policies.remove(&key).unwrap_or_default());
+        heads.push(head(row, key, is_handed_over, lists)?);
+    }
+    Ok(heads)
+}
+
+/// Returns whether a timeline was handed over. No row says so, which another hand could change: the ledger does, with its
+/// last entry, but for those that the service itself has written after it.
+async fn is_handed_over(on: &Object, row: &Row, key: TimelineKey) -> Result<bool, Failed> {
+    let mut leaf: Option<Vec<u8>> = get(row, 25)?;
+    let mut size = number(row, 3)?;
+    while size > 0 {
+        if let Some(is_handed_over) = origins::says_handed_over(leaf.as_deref().unwrap_or_default()) {
+            return Ok(is_handed_over);
+        }
+        size -= 1;
+        let earlier = rows(on, SELECT_LEAF, &[&key.0, &(sql(size) - 1)]).await?;
+        leaf = earlier.first().map(|row| get(row, 0)).transpose()?;
+    }
+    Ok(false)
+}
+
+fn head(
+    row: &Row,
+    key: TimelineKey,
+    is_handed_over: bool,
+    (permissions, retention): (Arc<Permissions>, Arc<RetentionPolicies>),
+) -> Result<Head, Failed> {
+    let (host, at) = (instant(get(row, 9)?)?, instant(get(row, 10)?)?);
+    let (rate, size) = (rate(get(row, 8)?)?, number(row, 3)?);
+    let state = if get(row, 7)? {
+        ClockState::Running { origin_host: host, origin_virtual: at, rate }
+    } else {
+        ClockState::Paused { since: host, at, rate }
+    };
+    let frontier: Vec<u8> = get(row, 4)?;
+    let frontier = Frontier::from_bytes(size, &frontier).map_err(|error| damaged(&error.to_string()))?;
+    Ok(Head {
+        key,
+        id: id(TimelineId::new(get(row, 1)?))?,
+        created_at: instant(get(row, 2)?)?,
+        clock: Clock { state, location: text_or_none(row, 11)?, generation: number(row, 12)? },
+        permissions,
+        frontier,
+        carried_note: text(row, 5)?.into(),
+        recorded_at: instant(get(row, 6)?)?,
+        events_count: number(row, 13)?,
+        anchors_count: number(row, 14)?,
+        clock_entry: number(row, 15)?,
+        overrides_count: number(row, 16)?,
+        fork: fork(row, 17)?,
+        created_by: id(UserId::new(get(row, 19)?))?,
+        data_count: number(row, 20)?,
+        directory: number(row, 21)?,
+        statement: get::<Vec<u8>>(row, 22)?.into(),
+        origins: origins::read(&text(row, 23)?)?,
+        is_handed_over,
+        expires_at: get::<Option<i64>>(row, 24)?.map(instant).transpose()?,
+        retention,
+    })
+}
+
+/// Returns where a timeline was forked, as two columns tell.
+pub(super) fn fork(row: &Row, at: usize) -> Result<Option<Fork>, Failed> {
+    let of = get::<Option<i64>>(row, at)?.zip(get::<Option<i64>>(row, at + 1)?);
+    Ok(of.map(|(of, size)| Ok::<_, StoreError>(Fork { of: TimelineKey(of), size: count(size)? })).transpose()?)
+}
+
+async fn permissions(on: &Object, only: Option<TimelineKey>) -> Result<HashMap<TimelineKey, Arc<Permissions>>, Failed> {
+    let found = rows(on, SELECT_PERMISSIONS, &[&only.map(|only| only.0)]).await?;
+    let mut all = HashMap::new();
+    // Timelines that are made one after the other are often one user's: equal lists are kept once.
+    let mut before = Arc::<Permissions>::default();
+    for of_one in found.chunk_by(|one, next| one.get::<_, i64>(0) == next.get::<_, i64>(0)) {
+        let mut lists = Permissions::default();
+        for row in of_one {
+            let list = match role(get(row, 2)?)? {
+                Role::Read => &mut lists.read,
+                Role::Write => &mut lists.write,
+                Role::Admin => &mut lists.admin,
+            };
+            list.insert(id(UserId::new(get(row, 1)?))?);
+        }
+        if *before != lists {
+            before = Arc::new(lists);
+        }
+        all.insert(TimelineKey(get(&of_one[0], 0)?), Arc::clone(&before));
+    }
+    Ok(all)
+}

@@ -1,0 +1,33 @@
+//! Leaves of one timeline, made of what is kept.
+
+use deadpool_postgres::Object;
+use timenav_core::ids::TimelineId;
+use timenav_engine::TimelineKey;
+
+use super::batch::rows;
+use super::values::{Failed, get, id};
+use crate::kept::leaf;
+
+const SELECT_NAME: &str = "SELECT timeline_id FROM timelines WHERE timeline = $1
+    UNION ALL SELECT timeline_id FROM ended_timelines WHERE timeline = $1";
+
+/// Makes leaves whole in their place. The name of the timeline is read where one of them needs it.
+pub(super) async fn make_whole(
+    on: &Object,
+    timeline: TimelineKey,
+    mut leaves: Vec<(u64, &mut Vec<u8>)>,
+) -> Result<(), Failed> {
+    leaves.retain(|(_, kept)| leaf::is_short(kept));
+    if leaves.is_empty() {
+        return Ok(());
+    }
+    let found = rows(on, SELECT_NAME, &[&timeline.0]).await?;
+    // Of a timeline that is not there no leaf can be made: it stays as it is.
+    let Some(row) = found.first() else { return Ok(()) };
+    // Entries of a layer tell the name that it had where they were written.
+    let told = id(TimelineId::kept(get(row, 0)?))?.told().to_string();
+    for (position, kept) in leaves {
+        *kept = leaf::whole(kept, &told, position).into_owned();
+    }
+    Ok(())
+}

@@ -1,0 +1,47 @@
+//! What entries tell of who did what.
+
+use std::ops::Range;
+
+use deadpool_postgres::Object;
+use timenav_engine::{LogRow, TimelineKey};
+
+use super::contents;
+use super::leaf::make_whole;
+use super::values::Failed;
+use crate::kept::leaf;
+
+/// Entries that are read at once.
+const ROWS_MAX: usize = 512;
+
+pub(super) async fn log_rows(
+    on: &Object,
+    timeline: TimelineKey,
+    range: Range<u64>,
+    newest_first: bool,
+    bytes_max: usize,
+) -> Result<Vec<LogRow>, Failed> {
+    let (mut found, mut bytes, mut range) = (Vec::new(), 0, range);
+    'read: while !range.is_empty() {
+        let rows = contents::walk(on, timeline, (range.start, range.end - 1), newest_first, ROWS_MAX).await?;
+        let is_last = rows.len() < ROWS_MAX;
+        for kept in rows {
+            if newest_first {
+                range.end = kept.position;
+            } else {
+                range.start = kept.position + 1;
+            }
+            // What is kept in the short form tells of reads, and of these alone more than the leaf is told.
+            let reads = leaf::is_short(&kept.leaf).then_some((kept.salt, kept.payload));
+            bytes += reads.as_ref().map_or(0, |(_, payload)| payload.len());
+            if bytes > bytes_max && !found.is_empty() {
+                break 'read;
+            }
+            found.push(LogRow { position: kept.position, leaf: kept.leaf, reads });
+        }
+        if is_last {
+            break;
+        }
+    }
+    make_whole(on, timeline, found.iter_mut().map(|row| (row.position, &mut row.leaf)).collect()).await?;
+    Ok(found)
+}

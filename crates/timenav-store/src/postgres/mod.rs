@@ -1,0 +1,108 @@
+//! PostgreSQL 15 and later: one connection that writes, and a pool of those that read.
+//!
+//! Files are named as those of the SQLite backend beside it. A commit is one transaction that locks the heads first; a read
+//! of several statements is one snapshot. All statements are prepared, and those that do not need each other's answers are
+//! sent together.
+
+mod anchors;
+mod batch;
+mod commit;
+mod connection;
+mod contents;
+mod data;
+mod described;
+mod ends;
+mod entries;
+mod events;
+mod facts;
+mod heads;
+mod identity;
+mod leaf;
+mod log_rows;
+mod migrations;
+mod origins;
+mod orphans;
+mod outcomes;
+mod read;
+mod retention;
+mod room;
+mod scan;
+mod schema;
+mod tiles;
+mod transaction;
+mod values;
+mod versions;
+
+use std::fmt;
+use std::sync::Arc;
+
+use deadpool_postgres::Object;
+use futures_util::future::BoxFuture;
+use timenav_engine::StoreError;
+
+use batch::Batch;
+use connection::Connections;
+use transaction::{Moment, Writing};
+use values::Failed;
+
+/// Where a database is, and how it is used.
+#[derive(Clone)]
+pub struct PostgresOptions {
+    /// The address, as libpq takes it: `postgres://user:password@host/database?sslmode=verify-full`.
+    pub url: String,
+    /// Whether this service alone writes to the database. Another one that wants to be alone with it is refused.
+    pub is_alone: bool,
+}
+
+impl fmt::Debug for PostgresOptions {
+    /// Leaves out the address: a password may be in it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresOptions").field("is_alone", &self.is_alone).finish_non_exhaustive()
+    }
+}
+
+/// Keeps everything in a PostgreSQL database.
+pub struct PostgresStore {
+    connections: Arc<Connections>,
+}
+
+impl PostgresStore {
+    /// Connects, makes the tables if there are none, and brings them up to date.
+    ///
+    /// # Errors
+    /// The database cannot be reached, is used by another service, was written by a newer version of the service, or is
+    /// laid out otherwise than the service does.
+    pub async fn open(options: &PostgresOptions) -> Result<Self, StoreError> {
+        let connections = Arc::new(Connections::new(options)?);
+        let mut writer = connections.writer().await?;
+        let prepared = async {
+            let transaction = writer.transaction().await?;
+            migrations::run(&transaction).await?;
+            transaction.commit().await?;
+            schema::check(&writer).await?;
+            Ok::<_, Failed>(())
+        };
+        prepared.await?;
+        drop(writer);
+        Ok(Self { connections })
+    }
+
+    /// Returns a connection for a read of one statement.
+    async fn reader(&self) -> Result<Object, Failed> {
+        Ok(self.connections.reader().await?)
+    }
+
+    /// Reads by several statements, all of one moment.
+    async fn moment<T>(
+        &self,
+        read: impl for<'a> FnOnce(&'a Object) -> BoxFuture<'a, Result<T, Failed>>,
+    ) -> Result<T, Failed> {
+        Moment::read(self.connections.reader().await?, read).await
+    }
+
+    /// Writes something beside the commits.
+    async fn write(&self, batch: Batch<'_>) -> Result<(), Failed> {
+        let (writing, _) = Writing::begin(&self.connections, batch).await?;
+        writing.commit(&self.connections).await
+    }
+}

@@ -1,0 +1,42 @@
+//! What tells of timelines that went over from one service to another.
+
+use deadpool_postgres::Object;
+use timenav_engine::{RotationNote, TimelineKey};
+
+use super::batch::{Batch, rows, values};
+use super::values::{Failed, get, sql, text};
+
+const INSERT_NOTES: &str = "INSERT INTO rotation_notes (timeline, position, note)
+    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bytea[]) ON CONFLICT DO NOTHING";
+const SELECT_NOTES: &str = "SELECT note, w.number
+    FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS w (timeline, at, number)
+    JOIN rotation_notes n ON n.timeline = w.timeline AND n.position = w.at";
+
+/// Returns each of these notes.
+pub(super) async fn rotation_notes(on: &Object, wanted: &[(TimelineKey, u64)]) -> Result<Vec<Option<String>>, Failed> {
+    let mut all = vec![None; wanted.len()];
+    if wanted.is_empty() {
+        return Ok(all);
+    }
+    let timelines: Vec<i64> = wanted.iter().map(|(timeline, _)| timeline.0).collect();
+    let positions: Vec<i64> = wanted.iter().map(|(_, position)| sql(*position)).collect();
+    for row in rows(on, SELECT_NOTES, &[&timelines, &positions]).await? {
+        let at: i64 = get(&row, 1)?;
+        if let Some(place) = usize::try_from(at - 1).ok().and_then(|at| all.get_mut(at)) {
+            *place = Some(text(&row, 0)?);
+        }
+    }
+    Ok(all)
+}
+
+/// Keeps checkpoints of rotations. One that is kept stays.
+pub(super) fn keep_rotations<'a>(batch: &mut Batch<'a>, notes: &'a [RotationNote]) {
+    batch.add(
+        INSERT_NOTES,
+        values![
+            notes.iter().map(|note| note.timeline.0).collect::<Vec<_>>(),
+            notes.iter().map(|note| sql(note.position)).collect::<Vec<_>>(),
+            notes.iter().map(|note| note.note.as_bytes()).collect::<Vec<_>>(),
+        ],
+    );
+}

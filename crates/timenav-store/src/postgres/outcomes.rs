@@ -1,0 +1,101 @@
+//! What requests that may be sent twice were answered.
+
+use std::collections::HashMap;
+
+use deadpool_postgres::Object;
+use serde::Deserialize;
+use timenav_core::ids::{EventId, TimelineId};
+use timenav_engine::{Commit, Idempotency, IdempotencyRecord};
+use tokio_postgres::Row;
+
+use super::batch::{Batch, rows, values};
+use super::values::{Failed, bytes, get, id, instant, text};
+
+const FORGET_FINGERPRINTS: &str = "UPDATE outcomes SET fingerprint = $1";
+const PUT: &str = "INSERT INTO outcomes (key, fingerprint, expires_at, outcome, timeline_id, event_id, told_of)
+    SELECT * FROM unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bytea[], $5::text[], $6::text[], $7::text[])
+    ON CONFLICT (key) DO UPDATE SET fingerprint = excluded.fingerprint, expires_at = excluded.expires_at,
+    outcome = excluded.outcome, timeline_id = excluded.timeline_id, event_id = excluded.event_id,
+    told_of = excluded.told_of";
+const FORGET: &str = "DELETE FROM outcomes WHERE expires_at < $1";
+const SELECT: &str = "SELECT key, fingerprint, expires_at, outcome, timeline_id, event_id FROM outcomes
+    WHERE key = ANY($1)";
+const SELECT_OF: &str = "SELECT key, fingerprint, expires_at, outcome, timeline_id, event_id FROM outcomes
+    WHERE timeline_id = $1 AND event_id = ANY($2) ORDER BY array_position($2, event_id), key";
+
+/// Keeps and forgets what a step says.
+pub(super) fn put<'a>(batch: &mut Batch<'a>, step: &'a Commit) {
+    if step.forget_fingerprints {
+        batch.add(FORGET_FINGERPRINTS, values![&Idempotency::FINGERPRINT_FORGOTTEN[..]]);
+    }
+    if !step.outcomes.is_empty() {
+        // One statement changes no row twice: of two outcomes under one key the later one counts.
+        let last: HashMap<&[u8; 32], usize> =
+            step.outcomes.iter().enumerate().map(|(number, record)| (&record.key, number)).collect();
+        let records = || {
+            let numbered = step.outcomes.iter().enumerate();
+            numbered.filter(|(number, record)| last.get(&record.key) == Some(number)).map(|(_, record)| record)
+        };
+        batch.add(
+            PUT,
+            values![
+                records().map(|record| &record.key[..]).collect::<Vec<_>>(),
+                records().map(|record| &record.fingerprint[..]).collect::<Vec<_>>(),
+                records().map(|record| record.expires_at.micros()).collect::<Vec<_>>(),
+                records().map(|record| record.outcome.as_bytes()).collect::<Vec<_>>(),
+                records().map(|record| record.event.as_ref().map(|(on, _)| on.as_str())).collect::<Vec<_>>(),
+                records().map(|record| record.event.as_ref().map(|(_, event)| event.as_str())).collect::<Vec<_>>(),
+                records().map(|record| told_of(&record.outcome)).collect::<Vec<_>>(),
+            ],
+        );
+    }
+    if let Some(instant) = step.forget_outcomes_before {
+        batch.add(FORGET, values![instant.micros()]);
+    }
+}
+
+/// Returns the timeline that an outcome itself names, so that it goes with that timeline.
+fn told_of(outcome: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Told {
+        timeline_id: Option<String>,
+    }
+    let told = serde_json::from_str::<Told>(outcome).ok()?.timeline_id;
+    // No timeline has such a name, and no column takes it.
+    told.filter(|name| !name.contains('\0'))
+}
+
+/// Returns the outcome kept under each of these keys.
+pub(super) async fn named(on: &Object, keys: &[[u8; 32]]) -> Result<Vec<Option<IdempotencyRecord>>, Failed> {
+    if keys.is_empty() {
+        return Ok(Vec::new());
+    }
+    let wanted: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
+    let found = rows(on, SELECT, &[&wanted]).await?;
+    let found: Vec<IdempotencyRecord> = found.iter().map(outcome).collect::<Result<_, _>>()?;
+    let found: HashMap<[u8; 32], IdempotencyRecord> = found.into_iter().map(|record| (record.key, record)).collect();
+    Ok(keys.iter().map(|key| found.get(key).cloned()).collect())
+}
+
+/// Returns the outcomes that hold the content of these events.
+pub(super) async fn of_events(
+    on: &Object,
+    timeline: &TimelineId,
+    event_ids: &[EventId],
+) -> Result<Vec<IdempotencyRecord>, Failed> {
+    let ids: Vec<&str> = event_ids.iter().map(EventId::as_str).collect();
+    let found = rows(on, SELECT_OF, &[&timeline.as_str(), &ids]).await?;
+    found.iter().map(outcome).collect()
+}
+
+fn outcome(row: &Row) -> Result<IdempotencyRecord, Failed> {
+    let event = get::<Option<&str>>(row, 4)?.zip(get::<Option<&str>>(row, 5)?);
+    let event = event.map(|(on, event)| Ok::<_, Failed>((id(TimelineId::new(on))?, id(EventId::new(event))?)));
+    Ok(IdempotencyRecord {
+        key: bytes(get(row, 0)?)?,
+        fingerprint: bytes(get(row, 1)?)?,
+        expires_at: instant(get(row, 2)?)?,
+        outcome: text(row, 3)?,
+        event: event.transpose()?,
+    })
+}

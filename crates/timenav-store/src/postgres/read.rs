@@ -1,0 +1,240 @@
+//! The store as the engine sees it.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use deadpool_postgres::Object;
+use futures_util::FutureExt as _;
+use timenav_core::ids::{EventId, KeyId, UserId};
+use timenav_core::ledger::{Hash, LeafRecord, TileId};
+use timenav_core::time::{Instant, Wall, parse_timestamp};
+use timenav_engine::{
+    ApiKey, Asker, CarriedSeals, Commit, Described, EndedTimeline, EventFilter, EventQuery, EventsPassing, Facts,
+    Health, Layer, LogRow, Opened, RotationNote, Store, StoreError, StoredEvent, SweepMark, TimelineKey, Upkeep,
+    Wanted,
+};
+
+use super::batch::{Batch, rows};
+use super::transaction::Moment;
+use super::values::{Failed, damaged, get, sql};
+use super::{
+    PostgresStore, commit, described, ends, events, facts, heads, identity, log_rows, origins, retention, room, tiles,
+    versions,
+};
+
+const SELECT_ANYTHING: &str = "SELECT count(*) FROM migrations";
+/// Goes back from an entry that tells of a clock to the one before it, whose position stands beside the entry before the
+/// first. One that points forward is damaged, and must not hang whoever follows it.
+const SELECT_CLOCK_PAYLOADS: &str = "WITH RECURSIVE told (position, payload, next, number) AS (
+        SELECT e.position, e.payload, (SELECT b.clock_entry FROM entries b
+            WHERE b.timeline = $1 AND b.position = e.position - 1), 1::bigint
+        FROM entries e WHERE e.timeline = $1 AND e.position = $2
+        UNION ALL SELECT e.position, e.payload, (SELECT b.clock_entry FROM entries b
+            WHERE b.timeline = $1 AND b.position = e.position - 1), told.number + 1
+        FROM told JOIN entries e ON e.timeline = $1 AND e.position = told.next
+        WHERE told.next < told.position AND told.number < $3)
+    SELECT payload FROM told ORDER BY number LIMIT $3";
+
+#[async_trait]
+impl Store for PostgresStore {
+    async fn open(&self) -> Result<Opened, StoreError> {
+        // All of one moment: a timeline that ends meanwhile is in one of the two tables.
+        Ok(self.moment(|on| opened(on).boxed()).await?)
+    }
+
+    /// A commit whose answer got lost may have happened: then another hand has moved the heads, which was this one.
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    async fn commit(&self, step: Commit) -> Result<(), StoreError> {
+        commit::commit(&self.connections, &step).await
+    }
+
+    async fn facts(&self, wanted: Wanted, asker: Asker) -> Result<Facts, StoreError> {
+        let connection = match asker {
+            Asker::Writer => self.connections.writer().await?,
+            Asker::Reader => self.connections.reader().await?,
+        };
+        Ok(Moment::read(connection, |on| facts::find(on, wanted).boxed()).await?)
+    }
+
+    async fn events_named(
+        &self,
+        layers: Arc<[Layer]>,
+        key: String,
+        items_max: usize,
+    ) -> Result<Vec<EventId>, StoreError> {
+        Ok(versions::named(&self.reader().await?, &layers, &key, items_max).await?)
+    }
+
+    async fn names_near(
+        &self,
+        layers: Arc<[Layer]>,
+        key: String,
+        searched_max: usize,
+    ) -> Result<Vec<(EventId, Option<String>)>, StoreError> {
+        Ok(versions::names_near(&self.reader().await?, &layers, &key, searched_max).await?)
+    }
+
+    async fn event_described(
+        &self,
+        layers: Arc<[Layer]>,
+        description: String,
+        searched_max: usize,
+    ) -> Result<Described, StoreError> {
+        Ok(described::described(&self.reader().await?, &layers, &description, searched_max).await?)
+    }
+
+    async fn events_unchanged_since(
+        &self,
+        timeline: TimelineKey,
+        position: u64,
+        after: Option<EventId>,
+        items_max: usize,
+    ) -> Result<Vec<EventId>, StoreError> {
+        let of = (timeline, position);
+        Ok(versions::unchanged_since(&self.reader().await?, of, after.as_ref(), items_max).await?)
+    }
+
+    /// A read is a journey to the database and back, for which no thread waits.
+    fn events_at_once(&self, _query: &EventQuery) -> Result<Option<Vec<StoredEvent>>, StoreError> {
+        Ok(None)
+    }
+
+    async fn events(&self, query: EventQuery) -> Result<Vec<StoredEvent>, StoreError> {
+        Ok(events::find(&self.reader().await?, &query).await?)
+    }
+
+    async fn events_passing(
+        &self,
+        query: EventQuery,
+        filter: Arc<EventFilter>,
+        searched_max: usize,
+    ) -> Result<EventsPassing, StoreError> {
+        Ok(events::passing(&self.reader().await?, &query, &filter, searched_max).await?)
+    }
+
+    async fn api_keys(
+        &self,
+        user_id: &UserId,
+        after: Option<&KeyId>,
+        items_max: usize,
+    ) -> Result<Vec<ApiKey>, StoreError> {
+        Ok(identity::keys_of(&self.reader().await?, user_id, after, items_max).await?)
+    }
+
+    async fn clock_payloads(
+        &self,
+        timeline: TimelineKey,
+        last: u64,
+        items_max: usize,
+    ) -> Result<Vec<Vec<u8>>, StoreError> {
+        let (last, items_max) = (sql(last), sql(items_max as u64));
+        let found = rows(&self.reader().await?, SELECT_CLOCK_PAYLOADS, &[&timeline.0, &last, &items_max]).await?;
+        Ok(found.iter().map(|row| get(row, 0)).collect::<Result<_, _>>()?)
+    }
+
+    async fn keep_rotations(&self, notes: Vec<RotationNote>) -> Result<(), StoreError> {
+        let mut batch = Batch::default();
+        origins::keep_rotations(&mut batch, &notes);
+        Ok(self.write(batch).await?)
+    }
+
+    async fn leaves(&self, timeline: TimelineKey, first: u64, items_max: usize) -> Result<Vec<Vec<u8>>, StoreError> {
+        Ok(tiles::leaves(&self.reader().await?, timeline, first, items_max).await?)
+    }
+
+    async fn log_rows(
+        &self,
+        timeline: TimelineKey,
+        range: Range<u64>,
+        newest_first: bool,
+        bytes_max: usize,
+    ) -> Result<Vec<LogRow>, StoreError> {
+        Ok(log_rows::log_rows(&self.reader().await?, timeline, range, newest_first, bytes_max).await?)
+    }
+
+    async fn first_recorded_at(
+        &self,
+        timeline: TimelineKey,
+        host: Instant<Wall>,
+        size: u64,
+    ) -> Result<u64, StoreError> {
+        Ok(first_recorded_at(&self.reader().await?, timeline, host, size).await?)
+    }
+
+    async fn tile(&self, timeline: TimelineKey, tile: TileId, width: usize) -> Result<Vec<Hash>, StoreError> {
+        Ok(tiles::read(&self.reader().await?, timeline, tile, width).await?)
+    }
+
+    async fn health(&self, asked: Health) -> Result<(), StoreError> {
+        match asked {
+            Health::Answers => Ok(rows(&self.reader().await?, SELECT_ANYTHING, &[]).await.map(drop)?),
+            Health::Writes => Ok(room::try_writing(&self.connections).await?),
+        }
+    }
+}
+
+#[async_trait]
+impl Upkeep for PostgresStore {
+    async fn let_go(&self, ended: &EndedTimeline, from: u64, items_max: usize) -> Result<Option<u64>, StoreError> {
+        Ok(ends::let_go(&self.connections, ended, from, items_max).await?)
+    }
+
+    async fn sweeps_left(&self) -> Result<Vec<(TimelineKey, u64)>, StoreError> {
+        Ok(retention::left(&self.reader().await?).await?)
+    }
+
+    async fn sweep(&self, timeline: TimelineKey, positions: Vec<u64>, finished: Option<u64>) -> Result<(), StoreError> {
+        let mut batch = Batch::default();
+        retention::let_go(&mut batch, timeline, &positions, finished);
+        Ok(self.write(batch).await?)
+    }
+
+    async fn sweep_marks(&self, timeline: TimelineKey) -> Result<Vec<SweepMark>, StoreError> {
+        Ok(retention::marks(&self.reader().await?, timeline).await?)
+    }
+
+    async fn mark_swept(&self, timeline: TimelineKey, mark: SweepMark) -> Result<(), StoreError> {
+        let mut batch = Batch::default();
+        retention::mark(&mut batch, timeline, mark);
+        Ok(self.write(batch).await?)
+    }
+
+    async fn host_clock(&self) -> Result<Option<Instant<Wall>>, StoreError> {
+        Ok(retention::host_clock(&self.reader().await?).await?)
+    }
+
+    async fn keep_host_clock(&self, now: Instant<Wall>) -> Result<(), StoreError> {
+        let mut batch = Batch::default();
+        retention::keep_host_clock(&mut batch, now);
+        Ok(self.write(batch).await?)
+    }
+}
+
+async fn opened(on: &Object) -> Result<Opened, Failed> {
+    let (heads, ended) = (heads::select(on, None).await?, ends::select(on, None).await?);
+    let directory = identity::directory(on, false).await?;
+    Ok(Opened { heads, ended, directory, seals: CarriedSeals::default() })
+}
+
+/// Host times never go down along a ledger, so the place is found by halving.
+async fn first_recorded_at(on: &Object, timeline: TimelineKey, host: Instant<Wall>, size: u64) -> Result<u64, Failed> {
+    let (mut low, mut high) = (0, size);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let leaf = tiles::leaves(on, timeline, middle, 1).await?.pop();
+        let leaf = leaf.ok_or_else(|| damaged("an entry is missing"))?;
+        let record = LeafRecord::decode(&leaf).map_err(|error| damaged(&error.to_string()))?;
+        let recorded_at: Instant<Wall> =
+            parse_timestamp(&record.recorded_at).map_err(|error| damaged(&error.to_string()))?;
+        if recorded_at < host {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    Ok(low)
+}

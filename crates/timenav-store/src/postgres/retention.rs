@@ -1,0 +1,111 @@
+//! How long reads and refusals are kept, what was let go, and the host time that it goes by.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use deadpool_postgres::Object;
+use timenav_core::ledger::{LetGoClass, Retention, RetentionPolicies};
+use timenav_core::time::{Instant, Wall};
+use timenav_engine::{SweepMark, SweepRow, TimelineKey};
+
+use super::batch::{Batch, rows, values};
+use super::contents;
+use super::values::{Failed, count, damaged, get, instant, number, sql};
+
+const INSERT_POLICY: &str = "INSERT INTO policies (timeline, position, reads_seconds, refusals_seconds)
+    VALUES ($1, $2, $3, $4)";
+const INSERT_SWEEP: &str = "INSERT INTO sweeps (timeline, position, finished) VALUES ($1, $2, false)";
+const FINISH_SWEEP: &str = "UPDATE sweeps SET finished = true WHERE timeline = $1 AND position = $2";
+const MARK_READS: &str = "UPDATE policies SET reads_until = $3 WHERE timeline = $1 AND position = $2";
+const MARK_REFUSALS: &str = "UPDATE policies SET refusals_until = $3 WHERE timeline = $1 AND position = $2";
+const SELECT_MARKS: &str = "SELECT position, reads_until, refusals_until FROM policies WHERE timeline = $1
+    ORDER BY position";
+const SELECT_LEFT: &str = "SELECT timeline, position FROM sweeps WHERE NOT finished ORDER BY timeline, position";
+const SELECT_SWEEPS: &str = "SELECT position FROM sweeps WHERE timeline = $1 AND position < $2 ORDER BY position";
+const SELECT_POLICIES: &str = "SELECT timeline, position, reads_seconds, refusals_seconds FROM policies
+    WHERE $1::bigint IS NULL OR timeline = $1 ORDER BY timeline, position";
+const SELECT_HOST_CLOCK: &str = "SELECT known_at FROM host_clock";
+const KEEP_HOST_CLOCK: &str = "INSERT INTO host_clock (id, known_at) VALUES (true, $1)
+    ON CONFLICT (id) DO UPDATE SET known_at = excluded.known_at";
+
+pub(super) fn insert_policies(batch: &mut Batch<'_>, timeline: TimelineKey, policies: &[(u64, Retention)]) {
+    for (position, Retention { reads_seconds, refusals_seconds }) in policies {
+        let (reads, refusals) = (reads_seconds.map(i64::from), refusals_seconds.map(i64::from));
+        batch.add(INSERT_POLICY, values![timeline.0, sql(*position), reads, refusals]);
+    }
+}
+
+pub(super) fn insert_sweeps(batch: &mut Batch<'_>, timeline: TimelineKey, sweeps: &[SweepRow]) {
+    for sweep in sweeps {
+        batch.add(INSERT_SWEEP, values![timeline.0, sql(sweep.position)]);
+        mark(batch, timeline, sweep.mark);
+    }
+}
+
+pub(super) fn mark(batch: &mut Batch<'_>, timeline: TimelineKey, mark: SweepMark) {
+    let statement = match mark.class {
+        LetGoClass::Reads => MARK_READS,
+        LetGoClass::Refusals => MARK_REFUSALS,
+    };
+    batch.add(statement, values![timeline.0, sql(mark.policy), sql(mark.until)]);
+}
+
+pub(super) async fn marks(on: &Object, timeline: TimelineKey) -> Result<Vec<SweepMark>, Failed> {
+    let mut marks = Vec::new();
+    for row in rows(on, SELECT_MARKS, &[&timeline.0]).await? {
+        let policy = number(&row, 0)?;
+        for (class, column) in [(LetGoClass::Reads, 1), (LetGoClass::Refusals, 2)] {
+            if let Some(until) = get::<Option<i64>>(&row, column)?.map(count).transpose()? {
+                marks.push(SweepMark { policy, class, until });
+            }
+        }
+    }
+    Ok(marks)
+}
+
+pub(super) async fn left(on: &Object) -> Result<Vec<(TimelineKey, u64)>, Failed> {
+    let found = rows(on, SELECT_LEFT, &[]).await?;
+    found.iter().map(|row| Ok((TimelineKey(get(row, 0)?), number(row, 1)?))).collect()
+}
+
+/// Returns the positions of a timeline's sweeps.
+pub(super) async fn sweeps(on: &Object, timeline: TimelineKey, end: u64) -> Result<Vec<u64>, Failed> {
+    let found = rows(on, SELECT_SWEEPS, &[&timeline.0, &sql(end)]).await?;
+    found.iter().map(|row| number(row, 0)).collect()
+}
+
+/// Lets payload and salt of some entries go.
+pub(super) fn let_go(batch: &mut Batch<'_>, timeline: TimelineKey, positions: &[u64], finished: Option<u64>) {
+    contents::let_go(batch, timeline, positions);
+    if let Some(sweep) = finished {
+        batch.add(FINISH_SWEEP, values![timeline.0, sql(sweep)]);
+    }
+}
+
+/// Returns the policies of all timelines, or of one.
+pub(super) async fn policies(
+    on: &Object,
+    only: Option<TimelineKey>,
+) -> Result<HashMap<TimelineKey, Arc<RetentionPolicies>>, Failed> {
+    let mut all: HashMap<TimelineKey, RetentionPolicies> = HashMap::new();
+    for row in rows(on, SELECT_POLICIES, &[&only.map(|only| only.0)]).await? {
+        let seconds = |at: usize| -> Result<Option<u32>, Failed> {
+            let wrong = |_| damaged("a retention that is no number of seconds");
+            let seconds = get::<Option<i64>>(&row, at)?.map(|seconds| u32::try_from(seconds).map_err(wrong));
+            Ok(seconds.transpose()?)
+        };
+        let retention = Retention { reads_seconds: seconds(2)?, refusals_seconds: seconds(3)? };
+        all.entry(TimelineKey(get(&row, 0)?)).or_default().set(number(&row, 1)?, retention);
+    }
+    Ok(all.into_iter().map(|(timeline, policies)| (timeline, Arc::new(policies))).collect())
+}
+
+pub(super) async fn host_clock(on: &Object) -> Result<Option<Instant<Wall>>, Failed> {
+    let found = rows(on, SELECT_HOST_CLOCK, &[]).await?;
+    let known = found.first().map(|row| get(row, 0)).transpose()?;
+    Ok(known.map(instant).transpose()?)
+}
+
+pub(super) fn keep_host_clock(batch: &mut Batch<'_>, now: Instant<Wall>) {
+    batch.add(KEEP_HOST_CLOCK, values![now.micros()]);
+}

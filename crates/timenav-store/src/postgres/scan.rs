@@ -1,0 +1,162 @@
+//! What a scan reads: rows as they are.
+
+use std::collections::HashMap;
+
+use async_trait::async_trait;
+use deadpool_postgres::Object;
+use futures_util::FutureExt as _;
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{Hash, TileId};
+use timenav_engine::{
+    Anchor, DataRecord, EndedTimeline, EntryMarks, EntryRow, IdempotencyRecord, KeptEvent, KeptRows, ScanSource,
+    ServiceRows, Snapshot, StoreError, TimelineKey,
+};
+use tokio_postgres::Row;
+
+use super::batch::rows;
+use super::contents::{self, Kept};
+use super::leaf::make_whole;
+use super::values::{Failed, count, get, number, sql, text, text_or_none};
+use super::{PostgresStore, anchors, data, ends, heads, identity, orphans, outcomes, retention, schema, tiles};
+
+/// Entries that are read at once.
+const ENTRIES_MAX: usize = 4_096;
+
+const SELECT_LAST: &str = "SELECT max(position) FROM entries WHERE timeline = $1";
+const SELECT_EVENTS: &str = "SELECT e.event_id, position, until, time, lat, lon, cell, place, content, name_key
+    FROM unnest($2::text[]) AS w (event_id) JOIN events e ON e.timeline = $1 AND e.event_id = w.event_id
+    ORDER BY e.event_id, position";
+const SELECT_INTERVENTIONS: &str = "SELECT e.event_id, position, intervention_id
+    FROM unnest($2::text[]) AS w (event_id) JOIN interventions e ON e.timeline = $1 AND e.event_id = w.event_id
+    ORDER BY e.event_id, position";
+const COUNT_EVENTS: &str = "SELECT (SELECT count(*) FROM events WHERE timeline = $1 AND position < $2),
+    (SELECT count(*) FROM interventions WHERE timeline = $1 AND position < $2)";
+
+#[async_trait]
+impl ScanSource for PostgresStore {
+    async fn schema_differences(&self) -> Result<Vec<String>, StoreError> {
+        Ok(schema::differences(&self.reader().await?).await?)
+    }
+
+    /// PostgreSQL has its own tools that read a whole cluster: checksums of pages, and `pg_amcheck` for indexes.
+    async fn contradictions(&self) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn snapshot(&self, timeline: &TimelineId) -> Result<Option<Snapshot>, StoreError> {
+        Ok(self.moment(|on| snapshot(on, timeline.clone()).boxed()).await?)
+    }
+
+    async fn ended(&self, timeline: &TimelineId) -> Result<Option<EndedTimeline>, StoreError> {
+        Ok(ends::select(&self.reader().await?, Some(timeline)).await?.pop())
+    }
+
+    async fn entry_rows(&self, key: TimelineKey, first: u64, end: u64) -> Result<Vec<EntryRow>, StoreError> {
+        Ok(self.moment(|on| entry_rows(on, key, first, end).boxed()).await?)
+    }
+
+    async fn tile_hashes(&self, key: TimelineKey, tile: TileId, width: usize) -> Result<Vec<Hash>, StoreError> {
+        Ok(tiles::read(&self.reader().await?, key, tile, width).await?)
+    }
+
+    async fn tile_bytes(&self, key: TimelineKey, tiles: Vec<TileId>) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+        Ok(tiles::bytes_of(&self.reader().await?, key, &tiles).await?)
+    }
+
+    async fn event_rows(&self, key: TimelineKey, event_ids: Vec<String>) -> Result<Vec<KeptRows>, StoreError> {
+        Ok(self.moment(|on| event_rows(on, key, event_ids).boxed()).await?)
+    }
+
+    async fn event_rows_count(&self, key: TimelineKey, end: u64) -> Result<(u64, u64), StoreError> {
+        let found = rows(&self.reader().await?, COUNT_EVENTS, &[&key.0, &sql(end)]).await?;
+        let Some(row) = found.first() else { return Ok((0, 0)) };
+        Ok((number(row, 0)?, number(row, 1)?))
+    }
+
+    async fn data_rows(&self, key: TimelineKey, positions: Vec<u64>) -> Result<Vec<Option<DataRecord>>, StoreError> {
+        Ok(data::at(&self.reader().await?, key, &positions).await?)
+    }
+
+    async fn outcome_rows(&self, keys: Vec<[u8; 32]>) -> Result<Vec<IdempotencyRecord>, StoreError> {
+        Ok(outcomes::named(&self.reader().await?, &keys).await?.into_iter().flatten().collect())
+    }
+
+    async fn sweep_rows(&self, key: TimelineKey, end: u64) -> Result<Vec<u64>, StoreError> {
+        Ok(retention::sweeps(&self.reader().await?, key, end).await?)
+    }
+
+    async fn data_rows_count(&self, key: TimelineKey, end: u64) -> Result<u64, StoreError> {
+        Ok(data::count_before(&self.reader().await?, key, end).await?)
+    }
+
+    async fn anchor_rows(
+        &self,
+        key: TimelineKey,
+        after: Option<u64>,
+        items_max: usize,
+    ) -> Result<Vec<Anchor>, StoreError> {
+        Ok(anchors::page(&self.reader().await?, key, after, items_max).await?)
+    }
+}
+
+/// Reads what is kept beside the entries.
+async fn snapshot(on: &Object, timeline: TimelineId) -> Result<Option<Snapshot>, Failed> {
+    let Some(head) = heads::select(on, Some(&timeline)).await?.pop() else { return Ok(None) };
+    let last = rows(on, SELECT_LAST, &[&head.key.0]).await?;
+    let last: Option<i64> = last.first().map_or(Ok(None), |row| get(row, 0))?;
+    let last_position = last.map(count).transpose()?;
+    let (service, orphans) = if timeline.is_system() {
+        let directory = identity::directory(on, true).await?;
+        let mut timelines: Vec<TimelineId> = heads::select(on, None).await?.into_iter().map(|head| head.id).collect();
+        timelines.sort();
+        let ended = ends::select(on, None).await?;
+        (Some(ServiceRows { directory, timelines, ended }), orphans::orphans(on).await?)
+    } else {
+        (None, Vec::new())
+    };
+    Ok(Some(Snapshot { head, last_position, service, orphans }))
+}
+
+async fn entry_rows(on: &Object, key: TimelineKey, first: u64, end: u64) -> Result<Vec<EntryRow>, Failed> {
+    let (mut found, mut next): (Vec<EntryRow>, u64) = (Vec::new(), first);
+    while next < end {
+        let rows = contents::walk(on, key, (next, end - 1), false, ENTRIES_MAX).await?;
+        let is_last = rows.len() < ENTRIES_MAX;
+        for kept in rows {
+            let Kept { position, leaf, salt, payload, events_count, clock_entry } = kept;
+            next = position + 1;
+            found.push(EntryRow { position, leaf, salt, payload, marks: EntryMarks { events_count, clock_entry } });
+        }
+        if is_last {
+            break;
+        }
+    }
+    make_whole(on, key, found.iter_mut().map(|row| (row.position, &mut row.leaf)).collect()).await?;
+    Ok(found)
+}
+
+async fn event_rows(on: &Object, key: TimelineKey, event_ids: Vec<String>) -> Result<Vec<KeptRows>, Failed> {
+    // An id that holds a NUL is none, and finds nothing.
+    let wanted: Vec<&str> = event_ids.iter().map(String::as_str).filter(|id| !id.contains('\0')).collect();
+    let mut all: HashMap<String, KeptRows> = HashMap::new();
+    for row in rows(on, SELECT_EVENTS, &[&key.0, &wanted]).await? {
+        all.entry(get(&row, 0)?).or_default().versions.push(kept_event(&row)?);
+    }
+    for row in rows(on, SELECT_INTERVENTIONS, &[&key.0, &wanted]).await? {
+        all.entry(get(&row, 0)?).or_default().interventions.push((number(&row, 1)?, get(&row, 2)?));
+    }
+    Ok(event_ids.iter().map(|event_id| all.get(event_id).cloned().unwrap_or_default()).collect())
+}
+
+fn kept_event(row: &Row) -> Result<KeptEvent, Failed> {
+    Ok(KeptEvent {
+        position: number(row, 1)?,
+        until: get::<Option<i64>>(row, 2)?.map(count).transpose()?,
+        time_micros: get(row, 3)?,
+        point: get::<Option<f64>>(row, 4)?.zip(get(row, 5)?),
+        cell: get(row, 6)?,
+        place: text_or_none(row, 7)?,
+        content: text(row, 8)?,
+        name_key: text_or_none(row, 9)?,
+    })
+}

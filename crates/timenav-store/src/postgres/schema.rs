@@ -1,0 +1,81 @@
+//! Whether a database is laid out as the migrations do.
+
+use std::collections::BTreeSet;
+
+use deadpool_postgres::Object;
+use timenav_engine::StoreError;
+
+use super::batch::rows;
+use super::values::{Failed, get};
+
+/// What the migrations make, a line each. Whatever could make the database do something is among it: triggers, rules,
+/// policies of rows, tables that inherit.
+const LAYOUT: &str = include_str!("../../migrations/postgres/layout.txt");
+
+/// Asks for everything about tables of these names, in the schema that tables are made in. Others may be there too, such as
+/// those of an extension.
+const SELECT: &str = "WITH tables AS (
+        SELECT c.oid, c.relname, c.relkind, c.relrowsecurity, c.relpersistence FROM pg_class c
+        JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE n.nspname = current_schema() AND c.relname = ANY($1))
+    SELECT 'relation ' || relname || ' ' || relkind::text || ' ' || relpersistence::text
+        || CASE WHEN relrowsecurity THEN ' row security' ELSE '' END FROM tables
+    UNION ALL SELECT 'column ' || relname || '.' || attname || ' ' || format_type(atttypid, atttypmod)
+        || CASE WHEN attnotnull THEN ' not null' ELSE '' END
+        || CASE WHEN atthasdef THEN ' default' ELSE '' END
+        || CASE WHEN co.collname IS NULL THEN '' ELSE ' ' || co.collname END
+        FROM tables JOIN pg_attribute a ON a.attrelid = tables.oid
+        LEFT JOIN pg_collation co ON co.oid = a.attcollation
+        WHERE attnum > 0 AND NOT attisdropped
+    UNION ALL SELECT 'index ' || replace(pg_get_indexdef(i.indexrelid), current_schema() || '.', '')
+        || CASE WHEN i.indisvalid THEN '' ELSE ' invalid' END
+        FROM tables JOIN pg_index i ON i.indrelid = tables.oid
+    UNION ALL SELECT 'check ' || relname || ' ' || pg_get_constraintdef(k.oid)
+        FROM tables JOIN pg_constraint k ON k.conrelid = tables.oid WHERE k.contype NOT IN ('p', 'u', 'n')
+    UNION ALL SELECT 'trigger ' || relname || ' ' || tgname
+        FROM tables JOIN pg_trigger t ON t.tgrelid = tables.oid
+    UNION ALL SELECT 'rule ' || relname || ' ' || rulename
+        FROM tables JOIN pg_rewrite r ON r.ev_class = tables.oid
+    UNION ALL SELECT 'policy ' || relname || ' ' || polname
+        FROM tables JOIN pg_policy p ON p.polrelid = tables.oid
+    UNION ALL SELECT 'inherits ' || relname
+        FROM tables JOIN pg_inherits h ON h.inhrelid = tables.oid OR h.inhparent = tables.oid";
+
+/// Refuses a database in which something is laid out otherwise.
+pub(super) async fn check(on: &Object) -> Result<(), Failed> {
+    match differences(on).await?.into_iter().next() {
+        None => Ok(()),
+        Some(difference) => Err(StoreError::Damaged(difference).into()),
+    }
+}
+
+/// Returns what is laid out otherwise, a sentence each.
+pub(super) async fn differences(on: &Object) -> Result<Vec<String>, Failed> {
+    let tables = LAYOUT.lines().filter_map(|line| line.strip_prefix("relation ")?.split(' ').next());
+    let tables: Vec<&str> = tables.collect();
+    let found = rows(on, SELECT, &[&tables]).await?;
+    Ok(compare(found.iter().map(|row| get(row, 0)).collect::<Result<_, _>>()?))
+}
+
+fn compare(found: Vec<String>) -> Vec<String> {
+    let found: BTreeSet<String> = found.into_iter().collect();
+    let expected: BTreeSet<String> = LAYOUT.lines().map(str::to_owned).collect();
+    let missing = expected.difference(&found).map(|line| format!("the database lacks this: {line}"));
+    let others = found.difference(&expected).map(|line| format!("timenav did not create this: {line}"));
+    others.chain(missing).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_added_and_what_is_missing_are_told() {
+        assert!(compare(LAYOUT.lines().map(str::to_owned).collect()).is_empty());
+        let mut found: Vec<String> = LAYOUT.lines().skip(1).map(str::to_owned).collect();
+        found.push("trigger entries forge".to_owned());
+        let told = compare(found);
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert_eq!(told[0], "timenav did not create this: trigger entries forge");
+    }
+}

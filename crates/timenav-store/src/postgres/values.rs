@@ -1,0 +1,85 @@
+//! How values are read from rows, and what goes wrong with PostgreSQL.
+
+use timenav_engine::StoreError;
+use tokio_postgres::Row;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::FromSql;
+
+pub(super) use crate::kept::values::{bytes, count, damaged, id, instant, rate, restriction, role, scopes, sql};
+
+/// Why something was not done.
+#[derive(Debug)]
+pub(super) enum Failed {
+    /// As the database or the driver says.
+    Database(tokio_postgres::Error),
+    /// As the engine is told.
+    Store(StoreError),
+}
+
+impl From<tokio_postgres::Error> for Failed {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Database(error)
+    }
+}
+
+impl From<StoreError> for Failed {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<Failed> for StoreError {
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::Database(error) => meaning(&error),
+            Failed::Store(error) => error,
+        }
+    }
+}
+
+impl Failed {
+    /// Returns whether a transaction may succeed that is tried once more: it lost against another one.
+    pub(super) fn may_be_repeated(&self) -> bool {
+        let lost = [&SqlState::T_R_SERIALIZATION_FAILURE, &SqlState::T_R_DEADLOCK_DETECTED];
+        matches!(self, Self::Database(error) if error.code().is_some_and(|code| lost.contains(&code)))
+    }
+}
+
+/// Returns the value in a column.
+pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, at: usize) -> Result<T, Failed> {
+    Ok(row.try_get(at)?)
+}
+
+/// Returns the count or position in a column.
+pub(super) fn number(row: &Row, at: usize) -> Result<u64, Failed> {
+    Ok(count(get(row, at)?)?)
+}
+
+/// Returns a text that is kept as its bytes: `text` holds no NUL, and what people write may.
+pub(super) fn text(row: &Row, at: usize) -> Result<String, Failed> {
+    told(get(row, at)?)
+}
+
+/// Returns such a text, where there is one.
+pub(super) fn text_or_none(row: &Row, at: usize) -> Result<Option<String>, Failed> {
+    get::<Option<Vec<u8>>>(row, at)?.map(told).transpose()
+}
+
+fn told(bytes: Vec<u8>) -> Result<String, Failed> {
+    Ok(String::from_utf8(bytes).map_err(|_| damaged("a text that is not UTF-8"))?)
+}
+
+/// Returns what an error of PostgreSQL means to the engine.
+fn meaning(error: &tokio_postgres::Error) -> StoreError {
+    let Some(told) = error.as_db_error() else {
+        // Its cause says more than it does itself, which is as little as "error connecting to server".
+        let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+        return StoreError::Unavailable(format!("PostgreSQL: {error}{cause}"));
+    };
+    let code = told.code();
+    let message = format!("PostgreSQL: {} ({})", told.message(), code.code());
+    let is_damage = [&SqlState::DATA_CORRUPTED, &SqlState::INDEX_CORRUPTED].contains(&code)
+        // Class 23, a constraint that is violated: the engine has made sure that none is.
+        || code.code().starts_with("23");
+    if is_damage { StoreError::Damaged(message) } else { StoreError::Unavailable(message) }
+}

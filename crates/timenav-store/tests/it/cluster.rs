@@ -1,0 +1,97 @@
+//! A real PostgreSQL for the tests: one server a run, one database a test.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{LazyLock, OnceLock};
+
+use timenav_engine::StoreError;
+use timenav_store::{PostgresOptions, PostgresStore};
+use tokio::runtime::Runtime;
+use tokio_postgres::NoTls;
+
+/// Names a server to take instead of one that is started: an address with the rights to make databases.
+const NAMED: &str = "TIMENAV_TEST_POSTGRES";
+
+/// Says on which store the tests of the engine run: `sqlite`, the default, or `postgres`.
+const STORE: &str = "TIMENAV_TEST_STORE";
+
+/// A server that ends with this process.
+struct Cluster {
+    url: String,
+    /// The server goes when nobody has the other end of this open any more, however the process ends.
+    _kept: Option<(Child, ChildStdin)>,
+}
+
+static CLUSTER: OnceLock<Cluster> = OnceLock::new();
+static DATABASES: AtomicUsize = AtomicUsize::new(0);
+
+#[expect(clippy::disallowed_methods, reason = "the test command says here what the tests run on")]
+fn said(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// Returns whether the tests of the engine run on PostgreSQL instead of SQLite.
+pub(crate) fn is_for_engine() -> bool {
+    said(STORE).is_some_and(|store| store == "postgres")
+}
+
+impl Cluster {
+    fn new() -> Self {
+        said(NAMED).map_or_else(Self::start, |url| Self { url, _kept: None })
+    }
+
+    fn start() -> Self {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/postgres.sh");
+        let command = Command::new(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut process = command.expect("the script that starts PostgreSQL");
+        let (orders, told) = (process.stdin.take().unwrap(), process.stdout.take().unwrap());
+        let mut url = String::new();
+        BufReader::new(told).read_line(&mut url).unwrap();
+        let url = url.trim().to_owned();
+        assert!(url.starts_with("postgres:"), "{url}");
+        Self { url, _kept: Some((process, orders)) }
+    }
+}
+
+/// Threads for all connections: they outlive the test that asks for one first.
+static RUNTIME: LazyLock<Runtime> =
+    LazyLock::new(|| tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap());
+
+/// Waits for something, on threads that are there for the connections.
+pub(crate) fn wait_for<T: Send>(future: impl Future<Output = T> + Send) -> T {
+    // A thread that drives a test may not wait for another runtime.
+    std::thread::scope(|scope| scope.spawn(|| RUNTIME.block_on(future)).join().unwrap())
+}
+
+/// Opens a database.
+pub(crate) fn open(url: &str) -> Result<PostgresStore, StoreError> {
+    wait_for(PostgresStore::open(&PostgresOptions { url: url.to_owned(), is_alone: false }))
+}
+
+/// Makes an empty database, and returns its address.
+pub(crate) fn database() -> String {
+    wait_for(make_database())
+}
+
+/// Runs statements in a database, as somebody else would.
+pub(crate) fn execute(url: &str, statements: &str) {
+    wait_for(execute_there(url, statements));
+}
+
+async fn execute_there(url: &str, statements: &str) {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+    let connection = tokio::spawn(connection);
+    client.batch_execute(statements).await.unwrap();
+    drop(client);
+    connection.await.unwrap().unwrap();
+}
+
+async fn make_database() -> String {
+    let cluster = CLUSTER.get_or_init(Cluster::new);
+    let number = DATABASES.fetch_add(1, Ordering::Relaxed);
+    let name = format!("test_{}_{number}", std::process::id());
+    execute_there(&cluster.url, &format!("CREATE DATABASE {name} TEMPLATE template0")).await;
+    cluster.url.replacen("/postgres?", &format!("/{name}?"), 1)
+}

@@ -1,0 +1,229 @@
+//! What is particular to PostgreSQL: sessions that end, commits whose answers get lost, two services, other hands.
+
+mod proxy;
+
+use std::path::Path;
+
+use timenav_core::event::EventDraft;
+use timenav_engine::{Commit, DirectoryChange, EndedTimeline, Health, ScanSource as _, Store, StoreError, Upkeep as _};
+use timenav_store::{PostgresOptions, PostgresStore};
+
+use crate::cluster::{database, execute, open, wait_for};
+use crate::sample::{Ledger, anchor, commit_of, event, host, moment, timeline_id};
+use proxy::{Lost, Proxy};
+
+const END_OTHER_SESSIONS: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()";
+
+fn size(store: &PostgresStore) -> u64 {
+    wait_for(store.open()).unwrap().heads[0].frontier.size()
+}
+
+fn commit(store: &PostgresStore, step: timenav_engine::TimelineCommit) -> Result<(), StoreError> {
+    wait_for(store.commit(commit_of(vec![step])))
+}
+
+#[test]
+fn a_commit_whose_answer_is_lost_is_asked_for() {
+    let url = database();
+    let proxy = Proxy::start(&url);
+    let (store, mut ledger) = (open(&proxy.url()).unwrap(), Ledger::new(1, "main"));
+    commit(&store, ledger.grow(2)).unwrap();
+    proxy.lose(Lost::Answer);
+    commit(&store, ledger.grow(3)).unwrap();
+    assert_eq!(proxy.lost(), 1, "else nothing was tried");
+    assert_eq!((size(&store), size(&open(&url).unwrap())), (5, 5));
+}
+
+#[test]
+fn a_commit_that_never_arrives_is_not_done() {
+    let url = database();
+    let proxy = Proxy::start(&url);
+    let (store, mut ledger) = (open(&proxy.url()).unwrap(), Ledger::new(1, "main"));
+    commit(&store, ledger.grow(2)).unwrap();
+    proxy.lose(Lost::Question);
+    let before = ledger.clone();
+    let refused = commit(&store, ledger.grow(3));
+    assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+    assert_eq!((proxy.lost(), size(&store)), (1, 2));
+    commit(&store, before.clone().grow(1)).unwrap();
+    assert_eq!(size(&store), 3);
+}
+
+/// Nobody knows then, and whoever writes next finds out.
+#[test]
+fn a_commit_that_happened_and_cannot_be_asked_for_has_moved_the_ledger() {
+    let url = database();
+    let proxy = Proxy::start(&url);
+    let (store, mut ledger) = (open(&proxy.url()).unwrap(), Ledger::new(1, "main"));
+    commit(&store, ledger.grow(2)).unwrap();
+    proxy.lose(Lost::AnswerAndServer);
+    let before = ledger.clone();
+    let refused = commit(&store, ledger.grow(3));
+    assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+    proxy.let_pass();
+    let refused = commit(&store, before.clone().grow(3));
+    assert!(matches!(refused, Err(StoreError::Moved(_))), "{refused:?}");
+    commit(&store, ledger.grow(1)).unwrap();
+    assert_eq!(size(&store), 6);
+}
+
+#[test]
+fn sessions_that_the_server_ends_are_replaced() {
+    let url = database();
+    let (store, mut ledger) = (open(&url).unwrap(), Ledger::new(1, "main"));
+    commit(&store, ledger.grow(2)).unwrap();
+    for _ in 0..3 {
+        assert_eq!(size(&store), ledger.size());
+        execute(&url, END_OTHER_SESSIONS);
+        // One that has not noticed yet that its session has ended may fail, and the next one does not.
+        let before = ledger.clone();
+        if commit(&store, ledger.grow(1)).is_err() {
+            ledger = before;
+            commit(&store, ledger.grow(1)).unwrap();
+        }
+        let _ = wait_for(store.health(Health::Answers));
+        wait_for(store.health(Health::Writes)).unwrap();
+    }
+    assert_eq!(size(&store), 5);
+}
+
+#[test]
+fn of_two_services_that_want_to_be_alone_the_second_is_refused() {
+    let options = PostgresOptions { url: database(), is_alone: true };
+    let first = wait_for(PostgresStore::open(&options)).unwrap();
+    commit(&first, Ledger::new(1, "main").grow(2)).unwrap();
+    let refused = wait_for(PostgresStore::open(&options)).err().expect("there is one").to_string();
+    assert!(refused.contains("another timenav uses this database"), "{refused}");
+    commit(&first, Ledger::new(2, "other").grow(2)).unwrap();
+    drop(first);
+    let second = wait_for(PostgresStore::open(&options)).unwrap();
+    assert_eq!(size(&second), 2);
+}
+
+#[test]
+fn what_another_hand_has_put_into_the_tables_is_named() {
+    let check = |statement: &str, expected: &str| {
+        let url = database();
+        drop(open(&url).unwrap());
+        execute(&url, statement);
+        let refused = open(&url).err().expect("it is refused").to_string();
+        assert!(refused.contains(expected), "{statement}: {refused}");
+    };
+    check(
+        "CREATE FUNCTION forge() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+        CREATE TRIGGER forge BEFORE INSERT ON entries EXECUTE FUNCTION forge()",
+        "timenav did not create this: trigger entries forge",
+    );
+    check("CREATE INDEX mine ON events (lat)", "timenav did not create this: index CREATE INDEX mine");
+    check("DROP INDEX events_by_time", "the database lacks this: index CREATE INDEX events_by_time");
+    check("ALTER TABLE users ALTER COLUMN operator DROP NOT NULL", "column users.operator boolean");
+    check("ALTER TABLE entries ENABLE ROW LEVEL SECURITY", "relation entries r p row security");
+    check("CREATE RULE forge AS ON DELETE TO users DO INSTEAD NOTHING", "rule users forge");
+    check("DELETE FROM migrations", "already exists");
+    check("INSERT INTO migrations VALUES ('9999-later', '')", "newer version");
+    // Tables beside these are nobody's concern.
+    let url = database();
+    drop(open(&url).unwrap());
+    execute(&url, "CREATE TABLE mine (a int); CREATE VIEW more AS SELECT * FROM mine");
+    open(&url).unwrap();
+}
+
+#[test]
+fn a_database_that_cannot_hold_every_text_is_refused() {
+    let url = database();
+    execute(&url, "CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'");
+    let (before, rest) = url.split_once('?').unwrap();
+    let latin = format!("{}/latin?{rest}", before.rsplit_once('/').unwrap().0);
+    let refused = open(&latin).err().expect("it is refused").to_string();
+    assert!(refused.contains("the database has the encoding LATIN1; create it with the encoding UTF8"), "{refused}");
+}
+
+#[test]
+fn contents_are_let_go_piece_by_piece_and_leaves_stay() {
+    let (store, mut ledger) = (open(&database()).unwrap(), Ledger::new(1, "main"));
+    let mut step = ledger.grow(5);
+    step.events = vec![event("e", 1, &EventDraft::at(moment(1), "told"))];
+    step.anchors = vec![anchor("a", 2)];
+    commit(&store, step).unwrap();
+    let key = ledger.head.key;
+    wait_for(store.sweep(key, vec![0, 3], None)).unwrap();
+    let contents = |store: &PostgresStore| -> Vec<usize> {
+        wait_for(store.entry_rows(key, 0, 9)).unwrap().iter().map(|row| row.salt.len() + row.payload.len()).collect()
+    };
+    assert_eq!(contents(&store), [0, 18, 18, 0, 18]);
+    let ended = EndedTimeline {
+        key,
+        id: timeline_id("main"),
+        size: 5,
+        root: ledger.head.frontier.root(),
+        ended_at: host(5),
+        fork: None,
+        overrides: false,
+        due_at: host(6),
+        is_let_go: false,
+    };
+    let refused = wait_for(store.let_go(&ended, 0, 2));
+    assert!(matches!(refused, Err(StoreError::Damaged(_))), "it has not ended: {refused:?}");
+    let directory = vec![DirectoryChange::EndTimeline(ended.clone())];
+    wait_for(store.commit(Commit { directory, ..Commit::default() })).unwrap();
+    let (mut from, mut times) = (Some(0), 0);
+    while let Some(next) = from {
+        from = wait_for(store.let_go(&ended, next, 2)).unwrap();
+        times += 1;
+    }
+    // Two and one entry, an event, an anchor, and a look that finds nothing.
+    assert_eq!((times, contents(&store)), (5, vec![0; 5]));
+    assert_eq!(wait_for(store.leaves(key, 0, 9)).unwrap().len(), 5);
+    assert_eq!(wait_for(store.event_rows_count(key, 9)).unwrap(), (0, 0));
+    let opened = wait_for(store.open()).unwrap();
+    assert!(opened.heads.is_empty() && opened.ended[0].is_let_go, "{:?}", opened.ended);
+}
+
+/// Returns the texts between quotes of a source file.
+fn literals(source: &str) -> Vec<String> {
+    let (mut all, mut characters) = (Vec::new(), source.chars());
+    while characters.any(|one| one == '"') {
+        let mut literal = String::new();
+        while let Some(one) = characters.next().filter(|one| *one != '"') {
+            literal.extend(if one == '\\' { characters.next() } else { Some(one) });
+        }
+        all.push(literal);
+    }
+    all
+}
+
+/// A statement that nothing else runs would be wrong unseen.
+#[test]
+fn each_statement_is_understood() {
+    let url = database();
+    drop(open(&url).unwrap());
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/postgres");
+    let mut prepare = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        // These put statements together from pieces, each of which runs in the suite.
+        if path.ends_with("events.rs") || path.ends_with("orphans.rs") {
+            continue;
+        }
+        let is_statement = |text: &String| {
+            ["SELECT ", "INSERT ", "UPDATE ", "DELETE ", "WITH "].iter().any(|verb| text.starts_with(verb))
+        };
+        let found = literals(&std::fs::read_to_string(path).unwrap());
+        prepare.extend(found.into_iter().filter(is_statement));
+    }
+    assert!(prepare.len() > 60, "only {} statements were found", prepare.len());
+    let numbered = prepare.iter().enumerate();
+    let all: Vec<String> = numbered.map(|(number, text)| format!("PREPARE s{number} AS {text}")).collect();
+    execute(&url, &all.join(";\n"));
+}
+
+#[test]
+fn several_may_make_the_tables_at_once() {
+    let url = database();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| open(&url).unwrap());
+        }
+    });
+}

@@ -1,0 +1,134 @@
+//! Stands between a store and its server, and loses what is said about one commit.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{UnixListener, UnixStream};
+
+use crate::cluster::wait_for;
+
+/// What servers call their sockets, at the usual port.
+const SOCKET: &str = ".s.PGSQL.5432";
+/// What a commit looks like on its way.
+const COMMIT: &[u8] = b"COMMIT\0";
+
+/// What gets lost of the next commit, and the connection with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lost {
+    /// Nothing.
+    Nothing = 0,
+    /// The commit arrives, and the answer does not.
+    Answer = 1,
+    /// The commit does not arrive.
+    Question = 2,
+    /// The commit arrives, and nobody gets through any more.
+    AnswerAndServer = 3,
+    /// Nobody gets through.
+    Server = 4,
+}
+
+#[derive(Default)]
+struct State {
+    lost: AtomicU8,
+    count: AtomicUsize,
+}
+
+impl State {
+    fn is(&self, lost: Lost) -> bool {
+        self.lost.load(Ordering::SeqCst) == lost as u8
+    }
+
+    fn set(&self, lost: Lost) {
+        self.lost.store(lost as u8, Ordering::SeqCst);
+    }
+}
+
+/// A socket of its own, behind which is that of a server.
+pub(super) struct Proxy {
+    folder: TempDir,
+    rest: String,
+    state: Arc<State>,
+}
+
+impl Proxy {
+    /// Stands before the server of an address with a socket.
+    pub(super) fn start(url: &str) -> Self {
+        let (before, after) = url.split_once("host=").unwrap();
+        let (server, rest) = after.split_once('&').unwrap();
+        let (folder, state) = (tempfile::tempdir().unwrap(), Arc::<State>::default());
+        let (socket, server) = (folder.path().join(SOCKET), PathBuf::from(server).join(SOCKET));
+        let shared = Arc::clone(&state);
+        wait_for(async {
+            let listener = UnixListener::bind(socket).unwrap();
+            tokio::spawn(async move {
+                while let Ok((client, _)) = listener.accept().await {
+                    if !shared.is(Lost::Server) {
+                        tokio::spawn(carry(client, server.clone(), Arc::clone(&shared)));
+                    }
+                }
+            });
+        });
+        Self { folder, rest: format!("{before}{rest}"), state }
+    }
+
+    pub(super) fn url(&self) -> String {
+        format!("{}&host={}", self.rest, self.folder.path().display())
+    }
+
+    /// Loses that of the next commit.
+    pub(super) fn lose(&self, lost: Lost) {
+        self.state.set(lost);
+    }
+
+    /// Loses nothing any more.
+    pub(super) fn let_pass(&self) {
+        self.state.set(Lost::Nothing);
+    }
+
+    /// Returns how often something was lost.
+    pub(super) fn lost(&self) -> usize {
+        self.state.count.load(Ordering::SeqCst)
+    }
+}
+
+/// Carries what a client and its server say to each other, until something is lost.
+async fn carry(mut client: UnixStream, server: PathBuf, state: Arc<State>) {
+    let Ok(mut server) = UnixStream::connect(server).await else { return };
+    let (mut asked, mut told) = (vec![0; 65_536], vec![0; 65_536]);
+    loop {
+        tokio::select! {
+            read = client.read(&mut asked) => {
+                let Some(read) = read.ok().filter(|read| *read > 0) else { return };
+                let bytes = &asked[..read];
+                let is_commit = bytes.windows(COMMIT.len()).any(|some| some == COMMIT);
+                if is_commit && !state.is(Lost::Nothing) {
+                    lose(bytes, &mut server, &state).await;
+                    return;
+                }
+                if server.write_all(bytes).await.is_err() {
+                    return;
+                }
+            }
+            read = server.read(&mut told) => {
+                let Some(read) = read.ok().filter(|read| *read > 0) else { return };
+                if client.write_all(&told[..read]).await.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+async fn lose(commit: &[u8], server: &mut UnixStream, state: &State) {
+    state.count.fetch_add(1, Ordering::SeqCst);
+    let after = if state.is(Lost::AnswerAndServer) { Lost::Server } else { Lost::Nothing };
+    if !state.is(Lost::Question) {
+        server.write_all(commit).await.unwrap();
+        // What the server says by now is that it is done.
+        let _ = server.read(&mut [0; 1_024]).await;
+    }
+    state.set(after);
+}
