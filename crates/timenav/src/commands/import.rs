@@ -121,10 +121,18 @@ fn undo(command: &ImportCommand, import_id: String, surroundings: &Surroundings)
         let mut body = command.timeline.body();
         body.insert("import_id".to_owned(), Value::String(import_id));
         let answer = client.post(&["v1", "undo-import"], body)?;
-        unshown.after(client.show(&answer, output::status));
+        unshown.after(client.show(&answer, undone_text));
         rest = answer.value["rest"].as_str().map(str::to_owned);
     }
     unshown.end()
+}
+
+/// Returns what one request undid, and how much of the import is left.
+fn undone_text(answer: &Value) -> String {
+    let Some(rest) = answer["rest"].as_str() else { return output::status(answer) };
+    let undone = output::member(answer, "undone");
+    let left = rest.rsplit('-').next().unwrap_or_default();
+    format!("{undone} events undone, {left} to go\n")
 }
 
 /// Says what an interruption leaves to be done.
