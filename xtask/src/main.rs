@@ -17,6 +17,7 @@ mod tidy;
 mod generate;
 mod bake;
 mod bench;
+mod engine_on_postgres;
 mod dist;
 mod fuzz;
 mod fuzz_api;
@@ -98,6 +99,8 @@ enum Command {
     },
     /// Leads a thousand random lives of a service, with repetitions, crashes and ends, beside a model. Takes minutes.
     Histories,
+    /// Runs the tests of the engine on PostgreSQL instead of SQLite. Takes minutes.
+    EngineOnPostgres,
     /// Builds the program that users get, small and the same from the same source, and packs it with its sum into
     /// target/dist-archives. Takes ten minutes.
     Dist,
@@ -133,6 +136,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Test { only, skip } => steps::run(&root, &only, &skip),
         Command::Tidy => tidy::run(&root),
         Command::Openapi { check } => generate::run(&root, Document::Openapi, check),
+        Command::EngineOnPostgres => engine_on_postgres::run(&root),
         Command::OpenapiTools => openapi_tools::run(&root),
         Command::CliDocs { check } => generate::run(&root, Document::CommandLine, check),
         Command::BakePlaces => bake::places(&root),

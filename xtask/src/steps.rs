@@ -16,38 +16,6 @@ const FETCH_TIME_MAX: Duration = Duration::from_mins(1);
 /// Says where a libFuzzer is that need not be built, which would take a C++ compiler.
 const LIBFUZZER: &str = "CUSTOM_LIBFUZZER_PATH";
 
-/// Tests of the engine that stay on SQLite: they look into its file, change it behind the service's back, or count on it that
-/// the store answers at once.
-const OF_THE_FILE: [&str; 27] = [
-    "adoption::forks::layers_go_with_the_fork_and_not_before",
-    "adoption::forks::sealed_records_of_a_timeline_come_with_each_of_its_forks",
-    "adoption::forks::what_came_with_a_fork_cannot_be_changed",
-    "adoption::mutated::",
-    "adoption::who_did_what_there_cannot_be_made_somebody_here",
-    "bundles::what_is_missing_and_was_not_erased_ends_it",
-    "checkpoints::a_database_with_checkpoints_in_it_is_carried_over",
-    "checkpoints::a_group_that_fails_leaves_no_checkpoint",
-    "checkpoints::what_both_keys_have_signed_is_kept_after_a_crash_too",
-    "ends::a_row_that_says_that_a_timeline_expires_is_not_believed",
-    "ends::contents_go_after_the_grace_and_leaves_stay",
-    "ends::letting_go_that_was_cut_off_is_finished_later",
-    "ends::what_a_fork_inherits_stays_as_long_as_it_stands",
-    "engine::erasing::",
-    "engine::rollback::",
-    "engine::whole_lives::",
-    "failures::two_engines_on_one_file_never_write_over_each_other",
-    "first_start::the_key_is_kept_before_anything_is_committed",
-    "host_clock::the_contents_of_what_has_ended_stay",
-    "host_clock::who_was_away_for_three_weeks_says_so_and_goes_on",
-    "long_work::a_few_names_are_searched_for_at_a_time",
-    "rotation::a_next_signature_that_is_wrong_counts_for_nothing",
-    "second_writer::rows_of_which_no_entry_tells_are_not_taken_over",
-    "second_writer::where_nobody_else_may_write_nothing_is_signed",
-    "shared_reads::each_is_listed_by_itself_once_however_it_is_asked",
-    "shared_reads::what_is_kept_deflated_cannot_be_changed",
-    "streams::who_falls_too_far_behind_begins_anew",
-];
-
 /// Runs the chosen steps, and stops at the first that fails.
 pub(crate) fn run(root: &Path, only: &[Step], skip: &[Step]) -> anyhow::Result<()> {
     let steps = chosen(only, skip);
@@ -117,19 +85,8 @@ fn run_step(root: &Path, step: Step) -> anyhow::Result<()> {
         Step::Deny => deny(root),
         Step::Machete => machete(root),
         Step::Tidy => tidy::run(root),
-        Step::Test => engine_on_postgres(root),
-        Step::Fmt | Step::Clippy | Step::Doc => Ok(()),
+        Step::Fmt | Step::Clippy | Step::Test | Step::Doc => Ok(()),
     }
-}
-
-/// Runs the tests of the engine once more, on PostgreSQL instead of SQLite.
-fn engine_on_postgres(root: &Path) -> anyhow::Result<()> {
-    println!("\nthe tests of the engine on PostgreSQL:");
-    let mut call = process::cargo(root, &["test", "--package", "timenav-store", "--test", "it", "engine::", "--"]);
-    for name in OF_THE_FILE {
-        call.args(["--skip", name]);
-    }
-    process::run(call.env("TIMENAV_TEST_STORE", "postgres"))
 }
 
 fn deny(root: &Path) -> anyhow::Result<()> {

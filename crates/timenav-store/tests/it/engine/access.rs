@@ -278,7 +278,7 @@ clock                 ok        ok        far_off
 clock_stream          ok        ok        far_off
 stream                beyond    beyond    far_off
 timelines_diff        beyond    beyond    far_off
-anchors               beyond    beyond    far_off
+anchors               ok        ok        far_off
 monitor_events        ok        ok        far_off
 timeline              beyond    beyond    far_off
 checkpoint            beyond    beyond    far_off
