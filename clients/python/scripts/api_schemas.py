@@ -70,8 +70,9 @@ class Types:
         self.written[name] = f"class {name}(TypedDict):\n{_doc(flat, '    ')}\n{''.join(members)}\n"
         if any(not member.isidentifier() or member in ("from", "class") for member in flat["properties"]):
             types = {member: self.expression(inner, name) for member, inner in flat["properties"].items()}
+            # In quotation marks: a call is evaluated at once, before types further down are there.
             pairs = ", ".join(
-                f"{member!r}: {of if member in required else f'NotRequired[{of}]'}" for member, of in types.items()
+                f"{member!r}: {(of if member in required else f'NotRequired[{of}]')!r}" for member, of in types.items()
             )
             self.written[name] = f"{name} = TypedDict({name!r}, {{{pairs}}})\n{_doc(flat, '')}\n"
 

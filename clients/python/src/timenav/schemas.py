@@ -175,7 +175,7 @@ class AssertionRecord(TypedDict):
     """The value: any JSON except `null`, at most 1,024 bytes."""
 
 
-BucketBody = TypedDict("BucketBody", {"count": int, "from": str})
+BucketBody = TypedDict("BucketBody", {"count": "int", "from": "str"})
 """One stretch of a histogram."""
 
 
@@ -220,26 +220,26 @@ CauseRecord: TypeAlias = "str | CauseObject"
 CertificateBody = TypedDict(
     "CertificateBody",
     {
-        "certificate": str,
-        "checkpoint": str,
-        "entries": Sequence[CertifiedEntryBody],
-        "from": int,
-        "gone": int,
-        "horizon": NotRequired[str | None],
-        "key_id": str,
-        "known_at": NotRequired[int | None],
-        "latest_position": NotRequired[int | None],
-        "latest_time": NotRequired[str | None],
-        "not_certified": Sequence[str],
-        "others": int,
-        "reads": int,
-        "refusals": int,
-        "status": str,
-        "streams": int,
-        "timeline_id": str,
-        "to": int,
-        "user_id": str,
-        "verifier_key": str,
+        "certificate": "str",
+        "checkpoint": "str",
+        "entries": "Sequence[CertifiedEntryBody]",
+        "from": "int",
+        "gone": "int",
+        "horizon": "NotRequired[str | None]",
+        "key_id": "str",
+        "known_at": "NotRequired[int | None]",
+        "latest_position": "NotRequired[int | None]",
+        "latest_time": "NotRequired[str | None]",
+        "not_certified": "Sequence[str]",
+        "others": "int",
+        "reads": "int",
+        "refusals": "int",
+        "status": "str",
+        "streams": "int",
+        "timeline_id": "str",
+        "to": "int",
+        "user_id": "str",
+        "verifier_key": "str",
     },
 )
 """What a key with a horizon has seen."""
@@ -1516,18 +1516,18 @@ class ProblemDetails(TypedDict):
 ProofBody = TypedDict(
     "ProofBody",
     {
-        "checkpoint": str,
-        "from": NotRequired[int | None],
-        "from_root": NotRequired[str | None],
-        "hashes": Sequence[str],
-        "kind": str,
-        "leaf": NotRequired[str | None],
-        "leaf_hash": NotRequired[str | None],
-        "position": NotRequired[int | None],
-        "root": str,
-        "size": int,
-        "status": str,
-        "verifier_key": str,
+        "checkpoint": "str",
+        "from": "NotRequired[int | None]",
+        "from_root": "NotRequired[str | None]",
+        "hashes": "Sequence[str]",
+        "kind": "str",
+        "leaf": "NotRequired[str | None]",
+        "leaf_hash": "NotRequired[str | None]",
+        "position": "NotRequired[int | None]",
+        "root": "str",
+        "size": "int",
+        "status": "str",
+        "verifier_key": "str",
     },
 )
 """A proof against the latest checkpoint."""
@@ -1938,7 +1938,7 @@ class SummaryBody(TypedDict):
     """When the last counted one happens."""
 
 
-SweepBody = TypedDict("SweepBody", {"class": str, "count": int, "position": int, "recorded_before": str})
+SweepBody = TypedDict("SweepBody", {"class": "str", "count": "int", "position": "int", "recorded_before": "str"})
 """One sweep."""
 
 
@@ -2166,7 +2166,7 @@ class VersionBody(TypedDict):
     """Position of the ledger entry that replaced it; absent while it is current."""
 
 
-WouldLetGoBody = TypedDict("WouldLetGoBody", {"class": str, "count": int, "recorded_before": str})
+WouldLetGoBody = TypedDict("WouldLetGoBody", {"class": "str", "count": "int", "recorded_before": "str"})
 """What a sweep would prune."""
 
 
