@@ -136,7 +136,7 @@ export class VirtualClock {
    * Waits until the clock shows a moment or a later one, however it moves meanwhile, and resolves to the reading.
    *
    * A jump forward ends the wait, a rewind makes it longer, and while the clock is paused it lasts. It rejects where the
-   * clock can no longer be vouched for: nobody waits for ever for a service that is gone.
+   * clock can no longer be vouched for: nobody waits forever for a service that is gone.
    */
   until(when: When, options: WaitOptions = {}): Promise<Reading> {
     const target = Instant.of(when);

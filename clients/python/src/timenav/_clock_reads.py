@@ -113,7 +113,7 @@ class ClockReads:
     def _wait(self, target: Instant, now: int, deadline: int | None) -> tuple[Reading | None, float]:
         """Returns the reading if the clock has come so far, else how many seconds to wait before it is looked at again.
 
-        Raises `ClockUnavailable` where the clock can no longer be vouched for: nobody waits for ever for a service that
+        Raises `ClockUnavailable` where the clock can no longer be vouched for: nobody waits forever for a service that
         is gone.
         """
         reading = self._follower.read(now)

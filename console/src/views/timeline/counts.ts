@@ -44,7 +44,7 @@ export interface AggregateBody {
 }
 
 /**
- * Counts events in groups, on and on until all are counted: the service looks through some at a time. `take` is told of
+ * Counts events in groups until all are counted: the service looks through some at a time. `take` is told of
  * each answer, and up to where it counted.
  */
 export async function aggregate(

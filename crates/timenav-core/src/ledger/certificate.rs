@@ -24,7 +24,7 @@ pub struct Certificate {
     pub origin: String,
     /// The key.
     pub key_id: KeyId,
-    /// Whose it is.
+    /// The user it belongs to.
     pub user_id: UserId,
     /// How far it sees.
     pub horizon: Horizon,
