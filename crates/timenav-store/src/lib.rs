@@ -5,11 +5,13 @@
 //! written into a column, the short forms of leaves and payloads, and which candidate a name means (`kept`).
 
 mod kept;
+mod moving;
 
 pub mod outside;
 pub mod postgres;
 pub mod sqlite;
 
+pub use moving::{Copied, Moved, to_postgres, to_sqlite};
 pub use outside::CheckpointFile;
 pub use postgres::{PostgresOptions, PostgresStore};
 pub use sqlite::{Examination, ExaminedKey, SqliteArchive, SqliteStore, copy, fold_log};

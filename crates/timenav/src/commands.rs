@@ -8,6 +8,7 @@ mod rotate_signing_key;
 mod backup;
 mod restore;
 mod compact;
+mod migrate;
 mod clock;
 mod anchor;
 mod filter;
@@ -58,8 +59,8 @@ use crate::surroundings::Surroundings;
 /// One clock and one history that a whole system can share.
 ///
 /// `timenav serve` runs the service, `timenav backup` and `timenav restore` copy its data folder and bring it back, and
-/// `timenav compact` and `timenav rotate-signing-key` work on that of a stopped one. The other commands talk to a
-/// running one, found by --url or `TIMENAV_URL`, with the API key in `TIMENAV_API_KEY` or in the data folder.
+/// `timenav compact`, `timenav migrate` and `timenav rotate-signing-key` work on that of a stopped one. The other commands
+/// talk to a running one, found by --url or `TIMENAV_URL`, with the API key in `TIMENAV_API_KEY` or in the data folder.
 #[derive(Debug, Parser)]
 #[command(name = "timenav", version, max_term_width = 100, styles = Styles::plain(), after_help = Exit::help())]
 pub(crate) struct Cli {
@@ -74,6 +75,7 @@ enum Command {
     Backup(backup::BackupCommand),
     Restore(restore::RestoreCommand),
     Compact(compact::CompactCommand),
+    Migrate(migrate::MigrateCommand),
     Status(status::StatusCommand),
     Clock(clock::ClockCommand),
     Anchor(anchor::AnchorCommand),
@@ -161,6 +163,7 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::Backup(command) => backup::run(command),
         Command::Restore(command) => restore::run(command),
         Command::Compact(command) => compact::run(command),
+        Command::Migrate(command) => migrate::run(&command),
         Command::Status(command) => status::run(&command, surroundings),
         Command::Clock(command) => clock::run(command, surroundings),
         Command::Anchor(command) => anchor::run(command, surroundings),

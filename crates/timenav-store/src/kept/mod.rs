@@ -1,7 +1,9 @@
 //! How the engine's values are kept, whatever keeps them: pure functions that know no database.
 
 pub(crate) mod leaf;
+pub(crate) mod moves;
 pub(crate) mod names;
 pub(crate) mod origins;
 pub(crate) mod packed;
+pub(crate) mod tables;
 pub(crate) mod values;

@@ -20,6 +20,7 @@ mod identity;
 mod leaf;
 mod log_rows;
 mod migrations;
+mod moving;
 mod origins;
 mod orphans;
 mod outcomes;
@@ -38,10 +39,12 @@ use std::sync::Arc;
 
 use deadpool_postgres::Object;
 use futures_util::future::BoxFuture;
+use timenav_core::ids::TimelineId;
 use timenav_engine::StoreError;
 
 use batch::Batch;
 use connection::Connections;
+pub(crate) use moving::{PostgresSource, PostgresTarget};
 use transaction::{Moment, Writing};
 use values::Failed;
 
@@ -73,6 +76,13 @@ impl PostgresStore {
     /// The database cannot be reached, is used by another service, was written by a newer version of the service, or is
     /// laid out otherwise than the service does.
     pub async fn open(options: &PostgresOptions) -> Result<Self, StoreError> {
+        let store = Self::open_to_move(options).await?;
+        moving::check_no_move(&store.reader().await?).await?;
+        Ok(store)
+    }
+
+    /// As [`PostgresStore::open`], also where something is still moved into the database.
+    async fn open_to_move(options: &PostgresOptions) -> Result<Self, StoreError> {
         let connections = Arc::new(Connections::new(options)?);
         let mut writer = connections.writer().await?;
         let prepared = async {
@@ -85,6 +95,38 @@ impl PostgresStore {
         prepared.await?;
         drop(writer);
         Ok(Self { connections })
+    }
+
+    /// Connects to look at what is there, as it is: nothing is made or brought up to date.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn open_to_look(options: &PostgresOptions) -> Result<Self, StoreError> {
+        let connections = Arc::new(Connections::new(options)?);
+        drop(connections.reader().await?);
+        Ok(Self { connections })
+    }
+
+    /// Returns the timelines there are, by name.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub async fn timelines(&self) -> Result<Vec<TimelineId>, StoreError> {
+        let mut all: Vec<_> =
+            heads::select(&self.reader().await?, None).await?.into_iter().map(|head| head.id).collect();
+        all.sort();
+        Ok(all)
+    }
+
+    /// Returns the timelines that have ended, by name.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub async fn ended_timelines(&self) -> Result<Vec<TimelineId>, StoreError> {
+        let mut all: Vec<_> =
+            ends::select(&self.reader().await?, None).await?.into_iter().map(|ended| ended.id).collect();
+        all.sort();
+        Ok(all)
     }
 
     /// Returns a connection for a read of one statement.

@@ -22,6 +22,7 @@ mod log;
 mod log_rows;
 mod maintenance;
 mod migrations;
+mod moving;
 mod origins;
 mod orphans;
 mod outcomes;
@@ -48,6 +49,7 @@ pub use copy::{copy, fold_log};
 pub use examination::{Examination, ExaminedKey};
 use log::{Folding, LogLimit};
 use maintenance::Maintenance;
+pub(crate) use moving::{SqliteSource, SqliteTarget};
 pub use scan::SqliteArchive;
 
 /// Reading connections kept open while nobody uses them.

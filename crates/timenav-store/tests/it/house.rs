@@ -23,7 +23,7 @@ use crate::sample::{timeline_id, user_id};
 pub(crate) struct House {
     folder: TempDir,
     /// The address of a PostgreSQL database, where the tests run on one.
-    database: Option<String>,
+    pub(crate) database: Option<String>,
     pub(crate) clock: Arc<FakeClock>,
     entropy: Arc<CountingEntropy>,
     pub(crate) signer: Arc<SeedSigner>,

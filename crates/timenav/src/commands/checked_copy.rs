@@ -10,7 +10,7 @@ use timenav_core::scan::Depth;
 use timenav_engine::{Head, KeptOutside, Outside as _, Scan, newest_checkpoints};
 use timenav_store::{CheckpointFile, SqliteArchive};
 
-use super::verify::files::{Files, Outside};
+use super::verify::files::{Archive, Files, Outside};
 use crate::exit::Failure;
 use crate::key_files::ServiceKey;
 use crate::output;
@@ -41,7 +41,13 @@ impl CheckedCopy {
         let archive = SqliteArchive::open(database).context("the copy of the database")?;
         let faults = archive.faults().context("the copy of the database")?;
         let public_keys = [*key.public_key()];
-        let files = Files { archive: &archive, outside, service_name: key.name(), public_keys: &public_keys, depth };
+        let files = Files {
+            archive: Archive::Sqlite(&archive),
+            outside,
+            service_name: key.name(),
+            public_keys: &public_keys,
+            depth,
+        };
         let scans = files.scan(None, |_| None).await.context("the copy of the database")?;
         for fault in &faults {
             output::note(&format!("the structure of the database: {fault}"));

@@ -24,6 +24,7 @@ use timenav_engine::{Checked, Scan};
 use self::scan_bar::ScanBar;
 use super::arguments::timeline_id;
 use crate::client::service_url;
+use crate::config::StoreUrl;
 use crate::exit::Failure;
 use crate::output::{self, Unshown};
 use crate::surroundings::Surroundings;
@@ -60,6 +61,9 @@ pub(crate) struct VerifyCommand {
     /// The folder of checkpoints outside the database, if it is not the data folder.
     #[arg(long, value_name = "DIR", conflicts_with = "url")]
     checkpoints: Option<PathBuf>,
+    /// The PostgreSQL database to read instead of a file, as for `serve`; the data folder holds what belongs to it.
+    #[arg(long, env = "TIMENAV_STORE", value_name = "URL", hide_env_values = true)]
+    store: Option<StoreUrl>,
     /// Ask the service at this address to scan, and verify its response, instead of reading files.
     #[arg(long, value_name = "URL", value_parser = service_url)]
     url: Option<Url>,

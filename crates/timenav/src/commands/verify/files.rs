@@ -1,4 +1,4 @@
-//! From the files of a service, whether it runs or not.
+//! From the files of a service or its PostgreSQL database, whether it runs or not.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -9,9 +9,9 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Checkpoint, Note, VerifierKey};
 use timenav_core::scan::Depth;
 use timenav_engine::{
-    KeptCheckpoint, Progress, ReplayedAuthority, Scan, ScanRequest, ScanSource as _, StoreError, made_before, scan,
+    KeptCheckpoint, Progress, ReplayedAuthority, Scan, ScanRequest, ScanSource, StoreError, made_before, scan,
 };
-use timenav_store::{CheckpointFile, SqliteArchive};
+use timenav_store::{CheckpointFile, PostgresOptions, PostgresStore, SqliteArchive};
 
 use super::{Kept, ScanBar, Trusted, VerifyCommand, keys_of, service_name};
 use crate::data_folder::{CHECKPOINTS_FILE, DATA_DEFAULT, DATABASE_FILE, SIGNING_KEY_FILE};
@@ -29,9 +29,41 @@ struct ServiceKeys {
     public_keys: Vec<[u8; 32]>,
 }
 
+/// A database that is looked at as it is.
+#[derive(Clone, Copy)]
+pub(in crate::commands) enum Archive<'a> {
+    /// A file.
+    Sqlite(&'a SqliteArchive),
+    /// A database on a server.
+    Postgres(&'a PostgresStore),
+}
+
+impl<'a> Archive<'a> {
+    fn source(self) -> &'a dyn ScanSource {
+        match self {
+            Self::Sqlite(archive) => archive,
+            Self::Postgres(store) => store,
+        }
+    }
+
+    async fn timelines(self) -> Result<Vec<TimelineId>, StoreError> {
+        match self {
+            Self::Sqlite(archive) => archive.timelines(),
+            Self::Postgres(store) => store.timelines().await,
+        }
+    }
+
+    async fn ended_timelines(self) -> Result<Vec<TimelineId>, StoreError> {
+        match self {
+            Self::Sqlite(archive) => archive.ended_timelines(),
+            Self::Postgres(store) => store.ended_timelines().await,
+        }
+    }
+}
+
 /// A database, and what it is compared with.
 pub(in crate::commands) struct Files<'a> {
-    pub(in crate::commands) archive: &'a SqliteArchive,
+    pub(in crate::commands) archive: Archive<'a>,
     /// The checkpoints kept outside it.
     pub(in crate::commands) outside: &'a Outside,
     pub(in crate::commands) service_name: &'a str,
@@ -40,30 +72,54 @@ pub(in crate::commands) struct Files<'a> {
     pub(in crate::commands) depth: Depth,
 }
 
-/// Checks the ledgers in a data folder.
+/// Checks the ledgers in a data folder, or those in the database that belongs to it.
 ///
 /// # Errors
-/// A file cannot be read.
+/// A file or the database cannot be read.
 pub(super) fn verify(command: &VerifyCommand, trusted: &Trusted) -> anyhow::Result<Vec<Scan>> {
     let folder = command.data.as_deref().unwrap_or(Path::new(DATA_DEFAULT));
     let ServiceKeys { service_name, public_keys } = service_keys(folder, &trusted.keys)?;
     // Before the database: what is appended meanwhile must not look like a rollback.
     let outside = read_outside(&command.checkpoints.as_deref().unwrap_or(folder).join(CHECKPOINTS_FILE))?;
-    let database = folder.join(DATABASE_FILE);
-    let archive = SqliteArchive::open(&database).with_context(|| format!("the database {}", database.display()))?;
-    let files = Files {
-        archive: &archive,
-        outside: &outside,
-        service_name: &service_name,
-        public_keys: &public_keys,
-        depth: command.depth,
+    let scanning = async {
+        let database = folder.join(DATABASE_FILE);
+        let Some(url) = &command.store else {
+            let named = || format!("the database {}", database.display());
+            let archive = SqliteArchive::open(&database).with_context(named)?;
+            return scan_all(Archive::Sqlite(&archive), command, trusted, &outside, &service_name, &public_keys)
+                .await
+                .with_context(named);
+        };
+        if database.try_exists().with_context(|| format!("{} cannot be read", database.display()))? {
+            bail!(
+                "{} exists, and --store names another database: give the data folder that belongs to that one, or leave \
+                 out --store",
+                database.display()
+            );
+        }
+        let named = || format!("the database {url}");
+        let options = PostgresOptions { url: url.secret().to_owned(), is_alone: false };
+        let store = PostgresStore::open_to_look(&options).await.with_context(named)?;
+        scan_all(Archive::Postgres(&store), command, trusted, &outside, &service_name, &public_keys)
+            .await
+            .with_context(named)
     };
-    let one = command.timeline.as_ref().or(trusted.kept.as_ref().map(|kept| &kept.timeline));
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
-    runtime
-        .block_on(files.scan(one, |timeline| trusted.kept(timeline)))
-        .with_context(|| format!("the database {}", database.display()))
+    runtime.block_on(scanning)
+}
+
+async fn scan_all(
+    archive: Archive<'_>,
+    command: &VerifyCommand,
+    trusted: &Trusted,
+    outside: &Outside,
+    service_name: &str,
+    public_keys: &[[u8; 32]],
+) -> anyhow::Result<Vec<Scan>> {
+    let files = Files { archive, outside, service_name, public_keys, depth: command.depth };
+    let one = command.timeline.as_ref().or(trusted.kept.as_ref().map(|kept| &kept.timeline));
+    files.scan(one, |timeline| trusted.kept(timeline)).await
 }
 
 impl Files<'_> {
@@ -88,7 +144,7 @@ impl Files<'_> {
             let outside = outside.map(|note| KeptCheckpoint { from: "kept outside", note: note.clone() });
             let own = kept(&timeline).map(|kept| KeptCheckpoint { from: "that you kept", note: kept.note.clone() });
             let request = ScanRequest {
-                source: self.archive,
+                source: self.archive.source(),
                 keys: keys_of(self.service_name, &timeline, self.public_keys)?,
                 timeline: timeline.clone(),
                 depth: self.depth,
@@ -148,14 +204,15 @@ pub(in crate::commands) fn read_outside(file: &Path) -> anyhow::Result<Outside> 
 
 /// Returns the timelines of which a checkpoint should be kept outside, and is not. Where none is kept at all, there is
 /// nothing to say of one.
-async fn lacking(archive: &SqliteArchive, outside: &Outside) -> anyhow::Result<HashSet<TimelineId>> {
-    if outside.is_empty() || !archive.schema_differences().await?.is_empty() {
+async fn lacking(archive: Archive<'_>, outside: &Outside) -> anyhow::Result<HashSet<TimelineId>> {
+    if outside.is_empty() || !archive.source().schema_differences().await?.is_empty() {
         return Ok(HashSet::new());
     }
-    let missing: Vec<_> = archive.timelines()?.into_iter().filter(|timeline| !outside.contains_key(timeline)).collect();
+    let missing: Vec<_> =
+        archive.timelines().await?.into_iter().filter(|timeline| !outside.contains_key(timeline)).collect();
     let kept = outside.iter().find(|(timeline, _)| timeline.is_system()).filter(|_| !missing.is_empty());
     let Some((system, note)) = kept else { return Ok(missing.into_iter().collect()) };
-    let system = match archive.snapshot(system).await {
+    let system = match archive.source().snapshot(system).await {
         Ok(Some(system)) => system.head,
         // What is wrong with it is told by its scan.
         Ok(None) | Err(StoreError::Damaged(_)) => return Ok(missing.into_iter().collect()),
@@ -165,21 +222,21 @@ async fn lacking(archive: &SqliteArchive, outside: &Outside) -> anyhow::Result<H
         .ok()
         .and_then(|note| Checkpoint::parse(note.text()).ok())
         .map_or(u64::MAX, |signed| signed.size);
-    Ok(made_before(archive, &system, size, missing).await?.into_iter().collect())
+    Ok(made_before(archive.source(), &system, size, missing).await?.into_iter().collect())
 }
 
 /// Returns every timeline that is in the database or was ever signed.
-async fn all_timelines(archive: &SqliteArchive, outside: &Outside) -> anyhow::Result<Vec<TimelineId>> {
-    let mut timelines = match archive.timelines() {
+async fn all_timelines(archive: Archive<'_>, outside: &Outside) -> anyhow::Result<Vec<TimelineId>> {
+    let mut timelines = match archive.timelines().await {
         Ok(timelines) => timelines,
-        Err(error) if archive.schema_differences().await?.is_empty() => {
+        Err(error) if archive.source().schema_differences().await?.is_empty() => {
             return Err(anyhow::Error::from(error).context("the timelines cannot be read"));
         }
         // There may be no such table any more; the scan of each that is known otherwise says so.
         Err(_) => vec![TimelineId::system(), TimelineId::main()],
     };
     // There may be no such table yet, or none any more.
-    timelines.extend(archive.ended_timelines().unwrap_or_default());
+    timelines.extend(archive.ended_timelines().await.unwrap_or_default());
     timelines.extend(outside.keys().cloned());
     timelines.sort_unstable();
     timelines.dedup();

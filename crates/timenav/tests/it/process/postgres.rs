@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::refused_start;
 use crate::http::Request;
-use crate::service::Service;
+use crate::service::{Service, run, timenav};
 
 /// How often the service is asked whether it is ready again, and how long is waited in between.
 const ASKED_MAX: usize = 200;
@@ -115,6 +115,103 @@ fn one_service_at_a_time_writes_to_a_database_and_none_without_its_key() {
     std::fs::write(second.join("timenav.db"), "").unwrap();
     let refused = refused_start(&second, &["--store", &cluster.url]);
     assert!(refused.contains("--store names another database"), "{refused}");
+    service.start_again();
+    service.audit();
+}
+
+/// Runs `timenav migrate` and returns its exit code and all that it says.
+fn migrate(from: &str, to: &str) -> (Option<i32>, String) {
+    let (code, stdout, stderr) = run(timenav().args(["migrate", "--from", from, "--to", to]), "");
+    (code, stdout + &stderr)
+}
+
+fn verify(service: &Service, url: &str, more: &[&str]) -> (Option<i32>, String) {
+    let mut command = timenav();
+    command.args(["verify", "--store", url, "--data"]).arg(service.data()).args(more);
+    let (code, stdout, stderr) = run(&mut command, "");
+    (code, stdout + &stderr)
+}
+
+/// As docs/postgresql.md tells it: there, a look at it, and back.
+#[test]
+fn everything_moves_to_postgresql_and_back() {
+    let cluster = Cluster::start();
+    let mut service = Service::start();
+    let event = json!({ "event_id": "before", "time": "2001-01-01T00:00:00Z", "description": "x" });
+    let keyed = || Request::post("/v1/events").json(&event).idempotent("once");
+    let first = service.send(keyed()).json();
+    service.set_password("admin", "correct horse battery staple");
+    service.post("/v1/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" }));
+    service.post("/v1/travel", &json!({ "timeline_id": "fork", "destination_time": "2030-01-01T00:00:00Z" }));
+    let folder = format!("sqlite:{}", service.data().display());
+    let (code, told) = migrate(&folder, &cluster.url);
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains("is in use by another timenav process"), "{told}");
+    let kept = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(kept.path(), service.send(Request::get("/timeline/fork/checkpoint")).text()).unwrap();
+    assert!(service.stop().success());
+
+    let (code, told) = migrate(&folder, &cluster.url);
+    assert_eq!(code, Some(0), "{told}");
+    let next = format!("timenav serve --data {} --store postgres:", service.data().display());
+    assert!(told.starts_with("Moved 3 timelines with ") && told.contains(&next), "{told}");
+    assert!(service.data().join("timenav.db.moved").exists() && !service.data().join("timenav.db").exists());
+    let (code, told) = verify(&service, &cluster.url, &[]);
+    assert_eq!(code, Some(0), "{told}");
+    let (code, told) = verify(&service, &cluster.url, &["--checkpoint", kept.path().to_str().unwrap()]);
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("fork"), "{told}");
+    service.arguments(&["--store", &cluster.url]);
+    service.start_again();
+    let again = service.send(keyed());
+    assert_eq!(again.header("idempotency-replayed"), Some("true"));
+    assert_eq!(again.json()["event_id"], first["event_id"]);
+    service.log_in("admin", "correct horse battery staple");
+    service.post("/v1/travel", &json!({ "timeline_id": "fork", "destination_time": "2031-01-01T00:00:00Z" }));
+    let (code, told) = migrate(&cluster.url, &folder);
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains("in use by another timenav"), "{told}");
+    let (code, told) = verify(&service, &cluster.url, &[]);
+    assert_eq!(code, Some(0), "while it runs: {told}");
+    assert!(service.stop().success());
+
+    let (code, told) = migrate(&cluster.url, &folder);
+    assert_eq!(code, Some(0), "{told}");
+    service.arguments(&[]);
+    service.start_again();
+    let clock = service.get("/v1/clock", &[("timeline_id", "fork")]);
+    assert!(clock.to_string().contains("2031-01-01T"), "{clock}");
+    service.audit();
+}
+
+#[test]
+fn a_changed_row_is_found_before_the_target_is_used_and_wrong_places_are_refused() {
+    let cluster = Cluster::start();
+    let mut service = Service::start();
+    service.post("/v1/events", &json!({ "event_id": "e", "time": "2001-01-01T00:00:00Z", "description": "x" }));
+    assert!(service.stop().success());
+    let folder = format!("sqlite:{}", service.data().display());
+    let check = |from: &str, to: &str, expected: &str| {
+        let (code, told) = migrate(from, to);
+        assert!(code.is_some_and(|code| code > 0) && told.contains(expected), "{code:?} {told}");
+    };
+    check(&folder, &folder, "use `timenav backup` and `timenav restore`");
+    check(&cluster.url, &cluster.url, "use `pg_dump` and `pg_restore`");
+    check("timenav-data", &cluster.url, "write sqlite:DIR, or postgres://");
+    check("sqlite:/nowhere", &cluster.url, "there is no data folder /nowhere");
+    check(&cluster.url, &folder, "already exists");
+    let database = rusqlite::Connection::open(service.data().join("timenav.db")).unwrap();
+    let content = database.query_row("SELECT content FROM events WHERE event_id = 'e'", [], |row| row.get(0));
+    let content: String = content.unwrap();
+    drop(database);
+    service.tamper("UPDATE events SET content = ?1 WHERE event_id = 'e'", "{}");
+    let (code, told) = migrate(&folder, &cluster.url);
+    assert_eq!(code, Some(7), "{told}");
+    assert!(service.data().join("timenav.db").exists(), "nothing was moved");
+    let other = tempfile::tempdir().unwrap();
+    let refused = refused_start(other.path(), &["--store", &cluster.url]);
+    assert!(refused.contains("run the same `timenav migrate` again"), "{refused}");
+    service.tamper("UPDATE events SET content = ?1 WHERE event_id = 'e'", &content);
     service.start_again();
     service.audit();
 }

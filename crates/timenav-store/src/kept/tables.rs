@@ -1,0 +1,364 @@
+//! Which tables there are, what is in their columns, and in which order their rows are read.
+
+use serde::{Deserialize, Serialize};
+
+/// What a column holds, as PostgreSQL has it. SQLite keeps whole numbers of every size as one, and texts as texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Bool,
+    Smallint,
+    Integer,
+    Bigint,
+    Double,
+    /// An id or another word. `text` in both.
+    Word,
+    /// What people wrote: `text` in SQLite, its UTF-8 bytes in PostgreSQL.
+    Text,
+    Bytes,
+}
+
+/// What one column of one row holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Value {
+    Null,
+    /// Also what is true or false.
+    Whole(i64),
+    Real(f64),
+    /// Also texts.
+    Bytes(Vec<u8>),
+    /// A text in a key, where it matters that it is one.
+    Word(String),
+}
+
+/// A column.
+pub(crate) struct Column {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    /// What SQLite is asked for where it has no such column, or another value in it.
+    pub(crate) in_sqlite: Option<&'static str>,
+}
+
+/// A table, as PostgreSQL has it.
+pub(crate) struct Table {
+    pub(crate) name: &'static str,
+    pub(crate) columns: &'static [Column],
+    /// What SQLite reads it from.
+    pub(crate) sqlite_from: &'static str,
+    /// What orders its rows in each, along an index.
+    pub(crate) sqlite_key: &'static [&'static str],
+    pub(crate) postgres_key: &'static [&'static str],
+    /// Rows that are read at a time, by how large one can be.
+    pub(crate) rows_max: usize,
+}
+
+const fn column(name: &'static str, kind: Kind) -> Column {
+    Column { name, kind, in_sqlite: None }
+}
+
+const fn asked(name: &'static str, kind: Kind, in_sqlite: &'static str) -> Column {
+    Column { name, kind, in_sqlite: Some(in_sqlite) }
+}
+
+const fn table(name: &'static str, key: &'static [&'static str], columns: &'static [Column]) -> Table {
+    Table { name, columns, sqlite_from: name, sqlite_key: key, postgres_key: key, rows_max: ROWS_MAX }
+}
+
+/// Rows of a table whose rows are short.
+const ROWS_MAX: usize = 1_000;
+/// Rows of a table whose rows have some kilobytes, and now and then more.
+const LONG_ROWS_MAX: usize = 250;
+/// Rows of sealed records, each of which can have a megabyte.
+const SEALED_ROWS_MAX: usize = 16;
+
+/// Where a position is in the key that SQLite has for an entry.
+const TIMELINE_OF_ENTRY: &str = "e.entry >> 40";
+const POSITION_OF_ENTRY: &str = "e.entry & 1099511627775";
+
+/// Salt and payload are in one of two tables there, never in both.
+const ENTRIES_IN_SQLITE: &str = "entries e LEFT JOIN contents c ON c.entry = e.entry";
+const SALT_IN_SQLITE: &str = "iif(c.entry IS NULL, e.salt, iif(length(e.salt) + length(e.payload) = 0, c.salt, NULL))";
+const PAYLOAD_IN_SQLITE: &str = "iif(c.entry IS NULL, e.payload, c.payload)";
+
+pub(crate) const TABLES: &[Table] = &[
+    Table {
+        name: "entries",
+        columns: &[
+            asked("timeline", Kind::Bigint, TIMELINE_OF_ENTRY),
+            asked("position", Kind::Bigint, POSITION_OF_ENTRY),
+            asked("leaf", Kind::Bytes, "e.leaf"),
+            asked("salt", Kind::Bytes, SALT_IN_SQLITE),
+            asked("payload", Kind::Bytes, PAYLOAD_IN_SQLITE),
+            asked("payload_bytes", Kind::Bigint, "c.payload_bytes"),
+            asked("events_count", Kind::Bigint, "e.events_count"),
+            asked("clock_entry", Kind::Bigint, "e.clock_entry"),
+        ],
+        sqlite_from: ENTRIES_IN_SQLITE,
+        sqlite_key: &["e.entry"],
+        postgres_key: &["timeline", "position"],
+        rows_max: LONG_ROWS_MAX,
+    },
+    table(
+        "tiles",
+        &["timeline", "level", "tile"],
+        &[
+            column("timeline", Kind::Bigint),
+            column("level", Kind::Integer),
+            column("tile", Kind::Bigint),
+            column("hashes", Kind::Bytes),
+        ],
+    ),
+    Table {
+        name: "events",
+        columns: &[
+            column("timeline", Kind::Bigint),
+            column("position", Kind::Bigint),
+            column("event_id", Kind::Word),
+            column("time", Kind::Bigint),
+            column("until", Kind::Bigint),
+            column("lat", Kind::Double),
+            column("lon", Kind::Double),
+            asked("cell", Kind::Bigint, "nullif(cell, -1)"),
+            column("place", Kind::Text),
+            column("name_key", Kind::Text),
+            column("content", Kind::Text),
+        ],
+        sqlite_from: "events",
+        sqlite_key: &["timeline", "cell", "time", "position"],
+        postgres_key: &["timeline", "event_id", "position"],
+        rows_max: LONG_ROWS_MAX,
+    },
+    table(
+        "interventions",
+        &["timeline", "event_id", "position"],
+        &[
+            column("timeline", Kind::Bigint),
+            column("event_id", Kind::Word),
+            column("position", Kind::Bigint),
+            column("intervention_id", Kind::Word),
+        ],
+    ),
+    table(
+        "anchors",
+        &["timeline", "position"],
+        &[
+            column("timeline", Kind::Bigint),
+            column("position", Kind::Bigint),
+            column("anchor_id", Kind::Word),
+            column("set_at", Kind::Bigint),
+            column("timestamp", Kind::Bigint),
+            column("description", Kind::Text),
+            column("fixed", Kind::Bool),
+            column("clock_at", Kind::Bigint),
+            column("clock_running", Kind::Bool),
+            column("clock_rate", Kind::Bigint),
+            column("clock_location", Kind::Text),
+        ],
+    ),
+    Table {
+        name: "data_records",
+        columns: &[
+            column("timeline", Kind::Bigint),
+            column("position", Kind::Bigint),
+            column("data_id", Kind::Word),
+            column("erased", Kind::Bigint),
+            column("format", Kind::Smallint),
+            column("kind", Kind::Smallint),
+            column("salt", Kind::Bytes),
+            column("nonce", Kind::Bytes),
+            column("commitment", Kind::Bytes),
+            column("ciphertext", Kind::Bytes),
+        ],
+        sqlite_from: "data_records",
+        sqlite_key: &["timeline", "position"],
+        postgres_key: &["timeline", "position"],
+        rows_max: SEALED_ROWS_MAX,
+    },
+    table(
+        "permissions",
+        &["timeline", "user_id", "role"],
+        &[column("timeline", Kind::Bigint), column("user_id", Kind::Word), column("role", Kind::Word)],
+    ),
+    table(
+        "users",
+        &["user_id"],
+        &[
+            column("user_id", Kind::Word),
+            column("operator", Kind::Bool),
+            column("restriction", Kind::Word),
+            column("created_at", Kind::Bigint),
+        ],
+    ),
+    table(
+        "api_keys",
+        &["key_id"],
+        &[
+            column("key_id", Kind::Word),
+            column("hash", Kind::Bytes),
+            column("user_id", Kind::Word),
+            column("timeline_id", Kind::Word),
+            column("label", Kind::Text),
+            column("scopes", Kind::Word),
+            column("created_at", Kind::Bigint),
+            column("expires_at", Kind::Bigint),
+            column("revoked_at", Kind::Bigint),
+            column("horizon", Kind::Word),
+            column("known_at", Kind::Bigint),
+        ],
+    ),
+    table(
+        "passwords",
+        &["user_id"],
+        &[column("user_id", Kind::Word), column("phc", Kind::Word), column("set_at", Kind::Bigint)],
+    ),
+    table(
+        "sessions",
+        &["session_id"],
+        &[
+            column("session_id", Kind::Word),
+            column("hash", Kind::Bytes),
+            column("user_id", Kind::Word),
+            column("created_at", Kind::Bigint),
+            column("renewed_at", Kind::Bigint),
+            column("expires_at", Kind::Bigint),
+        ],
+    ),
+    table(
+        "outcomes",
+        &["key"],
+        &[
+            column("key", Kind::Bytes),
+            column("fingerprint", Kind::Bytes),
+            column("expires_at", Kind::Bigint),
+            column("outcome", Kind::Text),
+            column("timeline_id", Kind::Word),
+            column("event_id", Kind::Word),
+            asked(
+                "told_of",
+                Kind::Word,
+                "iif(json_valid(outcome), iif(json_type(outcome, '$.timeline_id') = 'text', json_extract(outcome, '$.timeline_id'), NULL), NULL)",
+            ),
+        ],
+    ),
+    table(
+        "policies",
+        &["timeline", "position"],
+        &[
+            column("timeline", Kind::Bigint),
+            column("position", Kind::Bigint),
+            column("reads_seconds", Kind::Bigint),
+            column("refusals_seconds", Kind::Bigint),
+            column("reads_until", Kind::Bigint),
+            column("refusals_until", Kind::Bigint),
+        ],
+    ),
+    table(
+        "sweeps",
+        &["timeline", "position"],
+        &[column("timeline", Kind::Bigint), column("position", Kind::Bigint), column("finished", Kind::Bool)],
+    ),
+    Table {
+        name: "ended_timelines",
+        columns: &[
+            column("timeline", Kind::Bigint),
+            column("timeline_id", Kind::Word),
+            column("size", Kind::Bigint),
+            column("root", Kind::Bytes),
+            column("ended_at", Kind::Bigint),
+            column("fork_of", Kind::Bigint),
+            column("fork_size", Kind::Bigint),
+            column("overrides", Kind::Bool),
+            column("due_at", Kind::Bigint),
+            column("is_let_go", Kind::Bool),
+        ],
+        sqlite_from: "ended_timelines",
+        sqlite_key: &["timeline"],
+        postgres_key: &["timeline"],
+        rows_max: ROWS_MAX,
+    },
+    table(
+        "rotation_notes",
+        &["timeline", "position"],
+        &[column("timeline", Kind::Bigint), column("position", Kind::Bigint), column("note", Kind::Text)],
+    ),
+    Table {
+        name: "host_clock",
+        columns: &[asked("id", Kind::Bool, "1"), column("known_at", Kind::Bigint)],
+        sqlite_from: "host_clock",
+        sqlite_key: &["known_at"],
+        postgres_key: &["known_at"],
+        rows_max: ROWS_MAX,
+    },
+    // The last: whoever finds heads finds everything that they speak of.
+    Table {
+        name: "timelines",
+        columns: &[
+            column("timeline", Kind::Bigint),
+            column("timeline_id", Kind::Word),
+            column("created_at", Kind::Bigint),
+            column("created_by", Kind::Word),
+            column("expires_at", Kind::Bigint),
+            column("fork_of", Kind::Bigint),
+            column("fork_size", Kind::Bigint),
+            column("origins", Kind::Text),
+            column("size", Kind::Bigint),
+            column("frontier", Kind::Bytes),
+            column("statement", Kind::Bytes),
+            column("carried_note", Kind::Text),
+            column("recorded_at", Kind::Bigint),
+            column("clock_running", Kind::Bool),
+            column("clock_rate", Kind::Bigint),
+            column("clock_host", Kind::Bigint),
+            column("clock_virtual", Kind::Bigint),
+            column("clock_location", Kind::Text),
+            column("clock_generation", Kind::Bigint),
+            column("clock_entry", Kind::Bigint),
+            column("events_count", Kind::Bigint),
+            column("anchors_count", Kind::Bigint),
+            column("overrides_count", Kind::Bigint),
+            column("data_count", Kind::Bigint),
+            column("directory", Kind::Bigint),
+        ],
+        sqlite_from: "timelines",
+        sqlite_key: &["timeline"],
+        postgres_key: &["timeline"],
+        rows_max: LONG_ROWS_MAX,
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// Tables that only one of the two has, or that hold nothing that is moved.
+    const OTHERS: [&str; 2] = ["migrations", "room"];
+
+    #[test]
+    fn every_column_of_postgresql_is_moved_and_has_its_type() {
+        let layout = include_str!("../../migrations/postgres/layout.txt");
+        let columns = layout.lines().filter_map(|line| line.strip_prefix("column "));
+        let columns = columns.filter(|line| !OTHERS.iter().any(|other| line.starts_with(&format!("{other}."))));
+        let of_layout: BTreeSet<String> = columns
+            .map(|line| {
+                let line = line.split(" not null").next().unwrap();
+                let line = line.split(" default").next().unwrap();
+                line.strip_suffix(" C").unwrap_or(line).to_owned()
+            })
+            .collect();
+        let word = |kind: Kind| match kind {
+            Kind::Bool => "boolean",
+            Kind::Smallint => "smallint",
+            Kind::Integer => "integer",
+            Kind::Bigint => "bigint",
+            Kind::Double => "double precision",
+            Kind::Word => "text",
+            Kind::Text | Kind::Bytes => "bytea",
+        };
+        let named = |table: &Table| -> Vec<String> {
+            table.columns.iter().map(|one| format!("{}.{} {}", table.name, one.name, word(one.kind))).collect()
+        };
+        let moved: BTreeSet<String> = TABLES.iter().flat_map(named).collect();
+        assert_eq!(moved, of_layout);
+    }
+}

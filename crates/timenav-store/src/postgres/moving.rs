@@ -1,0 +1,223 @@
+//! A PostgreSQL database from which everything is moved to another store, or to which.
+
+use std::error::Error;
+
+use async_trait::async_trait;
+use bytes::BytesMut;
+use deadpool_postgres::Object;
+use futures_util::pin_mut;
+use timenav_engine::{Head, StoreError};
+use tokio_postgres::binary_copy::BinaryCopyInWriter;
+use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
+
+use super::values::{Failed, get};
+use super::{PostgresOptions, PostgresStore, heads};
+use crate::kept::moves::{Page, Progress, Row, Source, Target, UnderWay};
+use crate::kept::tables::{Column, Kind, TABLES, Table, Value};
+
+/// How far a move is. The service does not open a database that has such a table.
+const PROGRESS: &str = "CREATE TABLE timenav_moving (name text NOT NULL PRIMARY KEY, after text, rows bigint NOT NULL)";
+const HAS_PROGRESS: &str = "SELECT to_regclass('timenav_moving') IS NOT NULL";
+/// The row that says from which state the move comes.
+const STATE: &str = "";
+const PUT_PROGRESS: &str = "INSERT INTO timenav_moving (name, after, rows) VALUES ($1, $2, $3)
+    ON CONFLICT (name) DO UPDATE SET after = excluded.after, rows = excluded.rows";
+const SELECT_PROGRESS: &str = "SELECT after, rows FROM timenav_moving WHERE name = $1";
+
+/// Refuses a database into which something is still moved.
+pub(super) async fn check_no_move(on: &Object) -> Result<(), Failed> {
+    if has_progress(on).await? {
+        let message = "a move into this database has not ended: run the same `timenav migrate` again";
+        return Err(StoreError::Unavailable(message.to_owned()).into());
+    }
+    Ok(())
+}
+
+async fn has_progress(on: &Object) -> Result<bool, Failed> {
+    get(&on.query_one(HAS_PROGRESS, &[]).await?, 0)
+}
+
+/// A database of which everything is read. No service uses it meanwhile.
+pub(crate) struct PostgresSource(PostgresStore);
+
+impl PostgresSource {
+    pub(crate) async fn open(options: &PostgresOptions) -> Result<Self, StoreError> {
+        let store = PostgresStore::open(options).await?;
+        Ok(Self(store))
+    }
+}
+
+#[async_trait]
+impl Source for PostgresSource {
+    async fn heads(&self) -> Result<Vec<Head>, StoreError> {
+        // With the connection that writes, so that the lock is still held.
+        Ok(heads::select(&self.0.connections.writer().await?, None).await?)
+    }
+
+    async fn page(&self, table: &'static Table, after: Option<Vec<Value>>) -> Result<Page, StoreError> {
+        Ok(page(&self.0.reader().await?, table, after.as_deref()).await?)
+    }
+}
+
+async fn page(on: &Object, table: &Table, after: Option<&[Value]>) -> Result<Page, Failed> {
+    let columns = table.columns.iter().map(|column| column.name);
+    let columns: Vec<&str> = columns.chain(table.postgres_key.iter().copied()).collect();
+    let key = table.postgres_key.join(", ");
+    let places: Vec<String> = (1..=table.postgres_key.len()).map(|at| format!("${at}")).collect();
+    let behind = after.map_or_else(String::new, |_| format!("WHERE ({key}) > ({})", places.join(", ")));
+    let select =
+        format!("SELECT {} FROM {} {behind} ORDER BY {key} LIMIT {}", columns.join(", "), table.name, table.rows_max);
+    let statement = on.prepare_cached(&select).await?;
+    let after: Vec<&(dyn ToSql + Sync)> = after.unwrap_or_default().iter().map(|value| value as _).collect();
+    let mut page = Page { rows: Vec::new(), last: None };
+    for row in on.query(&statement, &after).await? {
+        let count = table.columns.len();
+        page.rows.push((0..count).map(|at| get(&row, at)).collect::<Result<_, _>>()?);
+        page.last = Some((count..columns.len()).map(|at| get(&row, at)).collect::<Result<_, _>>()?);
+    }
+    Ok(page)
+}
+
+/// A database that was empty before.
+pub(crate) struct PostgresTarget(PostgresStore);
+
+impl PostgresTarget {
+    pub(crate) async fn open(options: &PostgresOptions) -> Result<Self, StoreError> {
+        Ok(Self(PostgresStore::open_to_move(options).await?))
+    }
+
+    pub(crate) const fn store(&self) -> &PostgresStore {
+        &self.0
+    }
+
+    pub(crate) async fn end(&self) -> Result<(), StoreError> {
+        let on = self.0.connections.writer().await?;
+        on.batch_execute("DROP TABLE IF EXISTS timenav_moving").await.map_err(Failed::from)?;
+        Ok(())
+    }
+
+    async fn try_put(&self, table: &Table, rows: &[Row], progress: &Progress) -> Result<(), Failed> {
+        let mut on = self.0.connections.writer().await?;
+        let columns: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+        let types: Vec<Type> = table.columns.iter().map(type_of).collect();
+        let transaction = on.transaction().await?;
+        let copy = format!("COPY {} ({}) FROM STDIN BINARY", table.name, columns.join(", "));
+        let writer = BinaryCopyInWriter::new(transaction.copy_in(&copy).await?, &types);
+        pin_mut!(writer);
+        for row in rows {
+            let values: Vec<&(dyn ToSql + Sync)> = row.iter().map(|value| value as _).collect();
+            writer.as_mut().write(&values).await?;
+        }
+        writer.finish().await?;
+        let rows = super::values::sql(progress.rows);
+        transaction.execute(PUT_PROGRESS, &[&table.name, &progress.after_to_keep()?, &rows]).await?;
+        Ok(transaction.commit().await?)
+    }
+}
+
+async fn is_empty(on: &Object) -> Result<bool, Failed> {
+    for table in TABLES {
+        let select = format!("SELECT EXISTS (SELECT 1 FROM {})", table.name);
+        if get(&on.query_one(&select, &[]).await?, 0)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+#[async_trait]
+impl Target for PostgresTarget {
+    async fn under_way(&self) -> Result<Option<UnderWay>, StoreError> {
+        let on = self.0.connections.writer().await?;
+        if has_progress(&on).await? {
+            let row = on.query_one(SELECT_PROGRESS, &[&STATE]).await.map_err(Failed::from)?;
+            return Ok(Some(UnderWay::Copying(get(&row, 0)?)));
+        }
+        Ok((!is_empty(&on).await?).then_some(UnderWay::Copied))
+    }
+
+    async fn heads(&self) -> Result<Vec<Head>, StoreError> {
+        Ok(heads::select(&self.0.connections.writer().await?, None).await?)
+    }
+
+    async fn begin(&self, state: &str) -> Result<(), StoreError> {
+        let mut on = self.0.connections.writer().await?;
+        let begun = async {
+            let transaction = on.transaction().await?;
+            transaction.batch_execute(PROGRESS).await?;
+            transaction.execute(PUT_PROGRESS, &[&STATE, &state, &0_i64]).await?;
+            Ok::<_, Failed>(transaction.commit().await?)
+        };
+        Ok(begun.await?)
+    }
+
+    async fn progress(&self, table: &'static Table) -> Result<Progress, StoreError> {
+        let on = self.0.connections.writer().await?;
+        let row = on.query_opt(SELECT_PROGRESS, &[&table.name]).await.map_err(Failed::from)?;
+        let Some(row) = row else { return Ok(Progress::default()) };
+        Progress::kept(get(&row, 0)?, get(&row, 1)?)
+    }
+
+    async fn put(&self, table: &'static Table, rows: Vec<Row>, progress: &Progress) -> Result<(), StoreError> {
+        Ok(self.try_put(table, &rows, progress).await?)
+    }
+}
+
+fn type_of(column: &Column) -> Type {
+    match column.kind {
+        Kind::Bool => Type::BOOL,
+        Kind::Smallint => Type::INT2,
+        Kind::Integer => Type::INT4,
+        Kind::Bigint => Type::INT8,
+        Kind::Double => Type::FLOAT8,
+        Kind::Word => Type::TEXT,
+        Kind::Text | Kind::Bytes => Type::BYTEA,
+    }
+}
+
+impl<'a> FromSql<'a> for Value {
+    fn from_sql(of: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        Ok(match *of {
+            Type::BOOL => Self::Whole(bool::from_sql(of, raw)?.into()),
+            Type::INT2 => Self::Whole(i16::from_sql(of, raw)?.into()),
+            Type::INT4 => Self::Whole(i32::from_sql(of, raw)?.into()),
+            Type::INT8 => Self::Whole(i64::from_sql(of, raw)?),
+            Type::FLOAT8 => Self::Real(f64::from_sql(of, raw)?),
+            _ => Self::Bytes(raw.to_owned()),
+        })
+    }
+
+    fn from_sql_null(_: &Type) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        Ok(Self::Null)
+    }
+
+    fn accepts(of: &Type) -> bool {
+        TYPES.contains(of)
+    }
+}
+
+/// The types that there are columns of.
+const TYPES: [Type; 7] = [Type::BOOL, Type::INT2, Type::INT4, Type::INT8, Type::FLOAT8, Type::TEXT, Type::BYTEA];
+
+impl ToSql for Value {
+    fn to_sql(&self, of: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match (self, of) {
+            (Self::Null, _) => Ok(IsNull::Yes),
+            (Self::Whole(whole), &Type::BOOL) => (*whole != 0).to_sql(of, out),
+            (Self::Whole(whole), &Type::INT2) => i16::try_from(*whole)?.to_sql(of, out),
+            (Self::Whole(whole), &Type::INT4) => i32::try_from(*whole)?.to_sql(of, out),
+            (Self::Whole(whole), &Type::INT8) => whole.to_sql(of, out),
+            (Self::Real(real), &Type::FLOAT8) => real.to_sql(of, out),
+            (Self::Bytes(bytes), &Type::TEXT) => std::str::from_utf8(bytes)?.to_sql(of, out),
+            (Self::Bytes(bytes), &Type::BYTEA) => bytes.to_sql(of, out),
+            (Self::Word(word), &Type::TEXT) => word.to_sql(of, out),
+            (other, of) => Err(format!("{other:?} is no {of}").into()),
+        }
+    }
+
+    fn accepts(of: &Type) -> bool {
+        TYPES.contains(of)
+    }
+
+    to_sql_checked!();
+}

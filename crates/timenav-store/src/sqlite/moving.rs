@@ -1,0 +1,332 @@
+//! A SQLite file from which everything is moved to another store, or to which.
+
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use parking_lot::Mutex;
+use rusqlite::types::{Value as SqlValue, ValueRef};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params, params_from_iter};
+use timenav_engine::{Head, StoreError};
+
+use super::connection::{self, beside};
+use super::values::{NO_CELL, POSITION_BITS, damaged, failed, sql};
+use super::{SqliteStore, fold_log, read};
+use crate::kept::leaf::may_go;
+use crate::kept::moves::{Page, Progress, Row, Source, Target, UnderWay};
+use crate::kept::tables::{Kind, Table, Value};
+
+/// Where a file stands in which a move ends, until it has ended.
+const UNFINISHED_END: &str = ".moving";
+
+/// How far a move is. The service opens no file that has such a table.
+const PROGRESS: &str = "CREATE TABLE moving (
+    name TEXT NOT NULL PRIMARY KEY, after TEXT, rows INTEGER NOT NULL
+) STRICT, WITHOUT ROWID";
+/// The row that says from which state the move comes.
+const STATE: &str = "";
+const PUT_PROGRESS: &str = "INSERT INTO moving (name, after, rows) VALUES (?1, ?2, ?3)
+    ON CONFLICT (name) DO UPDATE SET after = excluded.after, rows = excluded.rows";
+const SELECT_PROGRESS: &str = "SELECT after, rows FROM moving WHERE name = ?1";
+const HAS_PROGRESS: &str = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'moving')";
+
+/// What earlier versions kept, and a start of this one carries over.
+const IS_CARRIED_OVER: &str = "SELECT NOT EXISTS (SELECT 1 FROM carried_seals)
+    AND NOT EXISTS (SELECT 1 FROM timelines WHERE length(statement) = 0)";
+
+const INSERT_ENTRY: &str = "INSERT INTO entries (entry, leaf, salt, payload, events_count, clock_entry)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+const INSERT_CONTENTS: &str = "INSERT INTO contents (entry, salt, payload, payload_bytes) VALUES (?1, ?2, ?3, ?4)";
+
+/// A file of which everything is read.
+pub(crate) struct SqliteSource(Mutex<Connection>);
+
+impl SqliteSource {
+    /// Opens a file that this version of the service has opened before.
+    pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
+        // Brings the tables up to date.
+        drop(SqliteStore::open(path)?);
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = connection::open_to_read(path, flags).map_err(failed)?;
+        let is_carried_over: bool = connection.query_row(IS_CARRIED_OVER, [], |row| row.get(0)).map_err(failed)?;
+        if !is_carried_over {
+            let message = "an earlier version wrote this database: start the service with it once, and stop it again";
+            return Err(StoreError::Unavailable(message.to_owned()));
+        }
+        Ok(Self(Mutex::new(connection)))
+    }
+}
+
+#[async_trait]
+impl Source for SqliteSource {
+    async fn heads(&self) -> Result<Vec<Head>, StoreError> {
+        read::heads(&self.0.lock())
+    }
+
+    async fn page(&self, table: &'static Table, after: Option<Vec<Value>>) -> Result<Page, StoreError> {
+        page(&self.0.lock(), table, after.as_deref()).map_err(failed)
+    }
+}
+
+fn page(connection: &Connection, table: &Table, after: Option<&[Value]>) -> rusqlite::Result<Page> {
+    let columns = table.columns.iter().map(|column| column.in_sqlite.unwrap_or(column.name));
+    let columns: Vec<&str> = columns.chain(table.sqlite_key.iter().copied()).collect();
+    let key = table.sqlite_key.join(", ");
+    let places: Vec<String> = (1..=table.sqlite_key.len()).map(|at| format!("?{at}")).collect();
+    let behind = after.map_or_else(String::new, |_| format!("WHERE ({key}) > ({})", places.join(", ")));
+    let select = format!(
+        "SELECT {} FROM {} {behind} ORDER BY {key} LIMIT {}",
+        columns.join(", "),
+        table.sqlite_from,
+        table.rows_max
+    );
+    let mut select = connection.prepare_cached(&select)?;
+    let mut found = select.query(params_from_iter(after.unwrap_or_default().iter().map(of_key)))?;
+    let mut page = Page { rows: Vec::new(), last: None };
+    while let Some(row) = found.next()? {
+        let value = |at: usize| row.get_ref(at).map(value);
+        let count = table.columns.len();
+        page.rows.push((0..count).map(value).collect::<rusqlite::Result<_>>()?);
+        page.last =
+            Some((count..columns.len()).map(|at| row.get_ref(at).map(key_value)).collect::<rusqlite::Result<_>>()?);
+    }
+    Ok(page)
+}
+
+fn value(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(whole) => Value::Whole(whole),
+        ValueRef::Real(real) => Value::Real(real),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Value::Bytes(bytes.to_owned()),
+    }
+}
+
+/// Returns the value of a key. To SQLite a text and the same bytes are two, and in the order of keys one comes before.
+fn key_value(of: ValueRef<'_>) -> Value {
+    match of {
+        ValueRef::Text(text) => Value::Word(String::from_utf8_lossy(text).into_owned()),
+        other => value(other),
+    }
+}
+
+fn of_key(value: &Value) -> SqlValue {
+    match value {
+        Value::Null => SqlValue::Null,
+        Value::Whole(whole) => SqlValue::Integer(*whole),
+        Value::Real(real) => SqlValue::Real(*real),
+        Value::Bytes(bytes) => SqlValue::Blob(bytes.clone()),
+        Value::Word(word) => SqlValue::Text(word.clone()),
+    }
+}
+
+/// A new file. It gets its name at the end.
+pub(crate) struct SqliteTarget {
+    path: PathBuf,
+    unfinished: PathBuf,
+    connection: Mutex<Connection>,
+}
+
+impl SqliteTarget {
+    /// Opens the file in which a move ends that goes to `path`, or makes it.
+    pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
+        let named = |error: std::io::Error| StoreError::Unavailable(error.to_string());
+        if path.try_exists().map_err(named)? {
+            return Err(StoreError::Unavailable(format!("{} already exists", path.display())));
+        }
+        let unfinished = beside(path, UNFINISHED_END);
+        if !has_progress(&unfinished)? {
+            drop(SqliteStore::open(&unfinished)?);
+        }
+        let connection = connection::open_to_write(&unfinished)?;
+        connection::configure_writer(&connection)?;
+        Ok(Self { path: path.to_owned(), unfinished, connection: Mutex::new(connection) })
+    }
+
+    /// Takes away what says that rows are missing, and returns where the file is. The log stays beside it.
+    pub(crate) fn whole(&self) -> Result<PathBuf, StoreError> {
+        let connection = self.connection.lock();
+        connection.execute_batch("DROP TABLE IF EXISTS moving").map_err(failed)?;
+        Ok(self.unfinished.clone())
+    }
+
+    /// Gives the file its name.
+    pub(crate) fn end(self) -> Result<(), StoreError> {
+        let Self { path, unfinished, connection } = self;
+        drop(connection.into_inner());
+        fold_log(&unfinished)?;
+        let named = |error: std::io::Error| StoreError::Unavailable(error.to_string());
+        // Never over a file that came there meanwhile.
+        std::fs::hard_link(&unfinished, &path).map_err(named)?;
+        std::fs::remove_file(&unfinished).map_err(named)?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        std::fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(named)
+    }
+}
+
+/// Returns whether a file holds a move that is not at its end.
+fn has_progress(path: &Path) -> Result<bool, StoreError> {
+    if !path.try_exists().map_err(|error| StoreError::Unavailable(error.to_string()))? {
+        return Ok(false);
+    }
+    let connection = connection::open_to_write(path)?;
+    connection.query_row(HAS_PROGRESS, [], |row| row.get(0)).map_err(failed)
+}
+
+#[async_trait]
+impl Target for SqliteTarget {
+    async fn under_way(&self) -> Result<Option<UnderWay>, StoreError> {
+        let connection = self.connection.lock();
+        if connection.query_row(HAS_PROGRESS, [], |row| row.get(0)).map_err(failed)? {
+            let state = connection.query_row(SELECT_PROGRESS, [STATE], |row| row.get::<_, Option<String>>(0));
+            let state = state.map_err(failed)?.ok_or_else(|| damaged("a move without a beginning"))?;
+            return Ok(Some(UnderWay::Copying(state)));
+        }
+        let is_empty = read::heads(&connection)?.is_empty();
+        Ok((!is_empty).then_some(UnderWay::Copied))
+    }
+
+    async fn heads(&self) -> Result<Vec<Head>, StoreError> {
+        read::heads(&self.connection.lock())
+    }
+
+    async fn begin(&self, state: &str) -> Result<(), StoreError> {
+        let mut connection = self.connection.lock();
+        let transaction = connection.transaction().map_err(failed)?;
+        transaction.execute_batch(PROGRESS).map_err(failed)?;
+        transaction.execute(PUT_PROGRESS, params![STATE, state, 0]).map_err(failed)?;
+        transaction.commit().map_err(failed)
+    }
+
+    async fn progress(&self, table: &'static Table) -> Result<Progress, StoreError> {
+        let connection = self.connection.lock();
+        let found = connection.query_row(SELECT_PROGRESS, [table.name], |row| Ok((row.get(0)?, row.get(1)?)));
+        let Some((after, rows)) = found.optional().map_err(failed)? else { return Ok(Progress::default()) };
+        Progress::kept(after, rows)
+    }
+
+    async fn put(&self, table: &'static Table, rows: Vec<Row>, progress: &Progress) -> Result<(), StoreError> {
+        let mut connection = self.connection.lock();
+        let transaction = connection.transaction().map_err(failed)?;
+        if table.name == "entries" {
+            put_entries(&transaction, rows)?;
+        } else {
+            put_rows(&transaction, table, rows)?;
+        }
+        transaction
+            .execute(PUT_PROGRESS, params![table.name, progress.after_to_keep()?, sql(progress.rows)])
+            .map_err(failed)?;
+        transaction.commit().map_err(failed)
+    }
+}
+
+fn put_rows(transaction: &Transaction<'_>, table: &Table, rows: Vec<Row>) -> Result<(), StoreError> {
+    // What SQLite is asked for otherwise it does not keep so, but for the cell.
+    let is_kept = |name: &str, asked: bool| !asked || name == "cell";
+    let kept: Vec<_> = table
+        .columns
+        .iter()
+        .enumerate()
+        .filter(|(_, column)| is_kept(column.name, column.in_sqlite.is_some()))
+        .collect();
+    let names: Vec<&str> = kept.iter().map(|(_, column)| column.name).collect();
+    let places: Vec<String> = (1..=names.len()).map(|at| format!("?{at}")).collect();
+    let insert = format!("INSERT INTO {} ({}) VALUES ({})", table.name, names.join(", "), places.join(", "));
+    let mut insert = transaction.prepare_cached(&insert).map_err(failed)?;
+    for mut row in rows {
+        let values = kept.iter().map(|(at, column)| {
+            let value = std::mem::replace(&mut row[*at], Value::Null);
+            if column.name == "cell" && value == Value::Null {
+                Ok(SqlValue::Integer(NO_CELL))
+            } else {
+                of(value, column.kind)
+            }
+        });
+        let values: Vec<SqlValue> = values.collect::<Result<_, _>>()?;
+        insert.execute(params_from_iter(values)).map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn of(value: Value, kind: Kind) -> Result<SqlValue, StoreError> {
+    Ok(match value {
+        Value::Null => SqlValue::Null,
+        Value::Whole(whole) => SqlValue::Integer(whole),
+        Value::Real(real) => SqlValue::Real(real),
+        Value::Word(word) => SqlValue::Text(word),
+        Value::Bytes(bytes) if kind == Kind::Bytes => SqlValue::Blob(bytes),
+        Value::Bytes(bytes) => {
+            SqlValue::Text(String::from_utf8(bytes).map_err(|_| damaged("a text that is not UTF-8"))?)
+        }
+    })
+}
+
+/// Keeps entries in the two tables there are for them.
+fn put_entries(transaction: &Transaction<'_>, rows: Vec<Row>) -> Result<(), StoreError> {
+    let mut entries = transaction.prepare_cached(INSERT_ENTRY).map_err(failed)?;
+    let mut contents = transaction.prepare_cached(INSERT_CONTENTS).map_err(failed)?;
+    for row in rows {
+        let row: Result<[Value; 8], _> = row.try_into();
+        let Ok(
+            [
+                Value::Whole(timeline),
+                Value::Whole(position),
+                Value::Bytes(leaf),
+                Value::Bytes(salt),
+                Value::Bytes(payload),
+                payload_bytes,
+                Value::Whole(events_count),
+                Value::Whole(clock_entry),
+            ],
+        ) = row
+        else {
+            return Err(damaged("an entry without a leaf"));
+        };
+        let key = (timeline << POSITION_BITS) | position;
+        let is_apart = may_go(&leaf) && !payload.is_empty();
+        let beside: (&[u8], &[u8]) = if is_apart { (&[], &[]) } else { (&salt, &payload) };
+        let values = params![key, leaf, beside.0, beside.1, events_count, clock_entry];
+        entries.execute(values).map_err(failed)?;
+        let payload_bytes = of_key(&payload_bytes);
+        if is_apart {
+            contents.execute(params![key, salt, payload, payload_bytes]).map_err(failed)?;
+        } else if payload_bytes != SqlValue::Null {
+            return Err(damaged("a payload that is kept deflated and may not be let go"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::kept::tables::TABLES;
+    use crate::sqlite::schema;
+
+    #[test]
+    fn every_table_of_the_file_is_moved() {
+        // What is in `contents` belongs to entries, and seals are carried over before.
+        let others = ["carried_seals", "contents", "migrations", "room"];
+        let tables = schema::tables().unwrap().filter(|table| !others.contains(table));
+        let moved: BTreeSet<&str> = TABLES.iter().map(|table| table.name).collect();
+        assert_eq!(tables.collect::<BTreeSet<_>>(), moved);
+    }
+
+    #[test]
+    fn every_column_of_the_file_is_moved() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        drop(SqliteStore::open(&path).unwrap());
+        let connection = Connection::open(&path).unwrap();
+        for table in TABLES.iter().filter(|table| table.name != "entries") {
+            let select = format!("SELECT name FROM pragma_table_info('{}')", table.name);
+            let mut select = connection.prepare(&select).unwrap();
+            let of_file = select.query_map([], |row| row.get::<_, String>(0)).unwrap();
+            let of_file: BTreeSet<String> = of_file.collect::<Result<_, _>>().unwrap();
+            let only_there = |column: &&str| !["id", "told_of"].contains(column) || of_file.contains(*column);
+            let moved = table.columns.iter().map(|column| column.name).filter(only_there);
+            assert_eq!(moved.map(str::to_owned).collect::<BTreeSet<_>>(), of_file, "{}", table.name);
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! What was moved from one store to another is what it was, and scans say so.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rusqlite::Connection;
+use rusqlite::types::Value;
+use timenav_core::event::EventDraft;
+use timenav_core::intervention::Effect;
+use timenav_core::scan::Depth;
+use timenav_engine::{Idempotency, InterventionRequest};
+use timenav_store::{Copied, Moved, PostgresOptions, to_postgres, to_sqlite};
+use tokio::sync::Notify;
+
+use super::{clean, connect, lived_in, record};
+use crate::cluster::{database, execute, open};
+use crate::house::House;
+use crate::sample::{event_id, moment, timeline_id};
+
+fn options(url: &str) -> PostgresOptions {
+    PostgresOptions { url: url.to_owned(), is_alone: true }
+}
+
+/// Returns every row of every table of a file, a line each, in an order of their own.
+fn rows(path: &Path) -> Vec<String> {
+    let connection = Connection::open(path).unwrap();
+    let mut tables = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").unwrap();
+    let tables: Vec<String> = tables.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap();
+    let mut all = Vec::new();
+    for table in tables {
+        let mut select = connection.prepare(&format!("SELECT * FROM {table}")).unwrap();
+        let count = select.column_count();
+        let mut found = select.query([]).unwrap();
+        while let Some(row) = found.next().unwrap() {
+            let mut line = table.clone();
+            for at in 0..count {
+                write!(line, " {:?}", row.get::<_, Value>(at).unwrap()).unwrap();
+            }
+            all.push(line);
+        }
+    }
+    all.sort();
+    all
+}
+
+/// Has a move stopped after so many pages.
+struct Cut {
+    stop: Notify,
+    pages_left: AtomicUsize,
+}
+
+impl Cut {
+    fn after(pages: usize) -> Self {
+        Self { stop: Notify::new(), pages_left: AtomicUsize::new(pages) }
+    }
+
+    fn told(&self, _: Moved) {
+        if self.pages_left.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.stop.notify_one();
+        }
+    }
+}
+
+/// Moves, cut off a little later each time, until it comes to its end. Returns how often it was begun.
+async fn to_postgres_in_pieces(from: &Path, to: &PostgresOptions) -> (Copied, usize) {
+    for times in 1..1_000 {
+        let cut = Cut::after(2 * times);
+        let mut told = |moved: Moved| cut.told(moved);
+        tokio::select! {
+            biased;
+            () = cut.stop.notified() => {}
+            copied = to_postgres(from, to, &mut told) => return (copied.unwrap(), times),
+        }
+    }
+    panic!("it never comes to an end");
+}
+
+async fn to_sqlite_in_pieces(from: &PostgresOptions, to: &Path) -> (Copied, usize) {
+    for times in 1..1_000 {
+        let cut = Cut::after(2 * times);
+        let mut told = |moved: Moved| cut.told(moved);
+        tokio::select! {
+            biased;
+            () = cut.stop.notified() => {}
+            copied = to_sqlite(from, to, &mut told) => return (copied.unwrap(), times),
+        }
+    }
+    panic!("it never comes to an end");
+}
+
+/// Fills a house with a little of everything: also a fork with versions of its own, an outcome, a rule of retention, and a
+/// timeline that has ended.
+async fn filled() -> House {
+    let house = lived_in().await;
+    let home = house.open().await;
+    let engine = &home.engine;
+    for name in ["fork", "job"] {
+        engine.fork_timeline(&home.admin, timeline_id(name), &timeline_id("main"), None, None).await.unwrap();
+    }
+    record(&home, "fork", 10_000, 3).await;
+    let effect = Effect::Cancel;
+    let request = InterventionRequest {
+        event_id: event_id("e9"),
+        action: "cancel".to_owned(),
+        effect,
+        time: moment(8),
+        causes: Vec::new(),
+    };
+    let key = Some(Idempotency { key: [7; 32], fingerprint: [8; 32] });
+    engine.manipulate_event(&home.admin, Some(timeline_id("fork")), request, key).await.unwrap();
+    let draft = EventDraft { event_id: Some(event_id("nul")), ..EventDraft::at(moment(1), "a\0b – ü") };
+    engine.record_events(&home.admin, Some(timeline_id("main")), vec![draft], None).await.unwrap();
+    engine.end_timeline(&home.admin, timeline_id("job"), None).await.unwrap();
+    engine.close().await;
+    house
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn everything_goes_to_postgresql_and_comes_back_as_it_was() {
+    let mut house = filled().await;
+    let of_other_tables = "INSERT INTO host_clock VALUES (1); INSERT INTO rotation_notes VALUES (2, 3, 'x');
+        INSERT INTO policies VALUES (2, 4, 60, NULL, 1, NULL); INSERT INTO sweeps VALUES (2, 5, 1);";
+    connect(&house).execute_batch(of_other_tables).unwrap();
+    let before = rows(&house.path());
+    let (file, url) = (house.path(), database());
+    let (copied, times) = to_postgres_in_pieces(&file, &options(&url)).await;
+    assert!(times > 3, "it was cut off {times} times");
+    let unfinished = open(&url).err().expect("it has not ended").to_string();
+    assert!(unfinished.contains("run the same `timenav migrate` again"), "{unfinished}");
+    assert_eq!(copied.heads().len(), 6);
+    copied.end().await.unwrap();
+    let back = house.path().with_extension("back");
+    let (copied, times) = to_sqlite_in_pieces(&options(&url), &back).await;
+    assert!(times > 3, "it was cut off {times} times");
+    assert!(!back.exists(), "a file that is not whole has not got its name");
+    assert!(copied.file().unwrap().expect("it goes into a file").exists());
+    copied.end().await.unwrap();
+    let after = rows(&back);
+    assert_eq!(before.len(), after.len());
+    for (before, after) in before.iter().zip(&after) {
+        assert_eq!(before, after);
+    }
+    execute(&url, "DELETE FROM host_clock; DELETE FROM rotation_notes; DELETE FROM policies; DELETE FROM sweeps");
+    house.database = Some(url);
+    clean(&house).await;
+    let home = house.open().await;
+    record(&home, "main", 20_000, 300).await;
+    let again = home.engine.end_timeline(&home.admin, timeline_id("job"), None).await;
+    assert!(again.is_err(), "what has ended stays so");
+    home.engine.close().await;
+    clean(&house).await;
+}
+
+/// Counts the tables that have rows: what is not there is not tried.
+#[tokio::test]
+async fn a_house_that_is_moved_has_rows_in_nearly_every_table() {
+    let house = filled().await;
+    let rows = rows(&house.path());
+    let mut tables: Vec<&str> = rows.iter().filter_map(|row| row.split(' ').next()).collect();
+    tables.dedup();
+    let all = [
+        "anchors",
+        "api_keys",
+        "contents",
+        "data_records",
+        "ended_timelines",
+        "entries",
+        "events",
+        "interventions",
+        "migrations",
+        "outcomes",
+        "passwords",
+        "permissions",
+        "sessions",
+        "tiles",
+        "timelines",
+        "users",
+    ];
+    assert_eq!(tables, all, "the others are policies, sweeps, rotation_notes, host_clock, and two that are not moved");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_empty_and_what_has_changed_meanwhile_are_refused() {
+    let house = filled().await;
+    let (file, url) = (house.path(), database());
+    let cut = Cut::after(3);
+    let mut told = |moved: Moved| cut.told(moved);
+    let into = options(&url);
+    tokio::select! {
+        biased;
+        () = cut.stop.notified() => {}
+        _ = to_postgres(&file, &into, &mut told) => panic!("it was to be cut off"),
+    }
+    let home = house.open().await;
+    record(&home, "main", 30_000, 1).await;
+    home.engine.close().await;
+    let refused = to_postgres(&file, &options(&url), &mut |_| ()).await.err().expect("another state").to_string();
+    assert!(refused.contains("an earlier state of this one"), "{refused}");
+    let other = database();
+    to_postgres(&file, &options(&other), &mut |_| ()).await.unwrap().end().await.unwrap();
+    // The same once more finds nothing to do, which is how one goes on that was cut off just before its end.
+    to_postgres(&file, &options(&other), &mut |_| ()).await.unwrap().end().await.unwrap();
+    let another = lived_in().await;
+    let refused =
+        to_postgres(&another.path(), &options(&other), &mut |_| ()).await.err().expect("it is another").to_string();
+    assert!(refused.contains("the target is not empty"), "{refused}");
+    let refused = to_sqlite(&options(&url), &file, &mut |_| ()).await.err().expect("there is a file").to_string();
+    assert!(refused.contains("already exists") || refused.contains("has not ended"), "{refused}");
+    let empty = house.path().with_extension("empty");
+    let refused = to_sqlite(&options(&database()), &empty, &mut |_| ()).await.err().expect("it is empty").to_string();
+    assert!(refused.contains("there is nothing to move"), "{refused}");
+}
+
+/// A scan is what says whether the copy is right, so it must look at what was copied.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_that_is_changed_on_the_way_is_found() {
+    let mut house = filled().await;
+    let url = database();
+    let copied = to_postgres(&house.path(), &options(&url), &mut |_| ()).await.unwrap();
+    execute(&url, "UPDATE events SET content = 'x' WHERE event_id = 'e10'");
+    house.database = Some(url);
+    let store = copied.postgres().expect("it goes into a database");
+    let scan = super::look_through(&house, store, "main", Depth::Full, None).await;
+    assert!(scan.tampering_detected());
+}
