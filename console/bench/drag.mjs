@@ -205,7 +205,7 @@ try {
   const canvas = page.locator('.axis canvas');
   const whole = told(await drag(page, canvas));
   const zoomed = told(await zoom(page, canvas));
-  await page.getByRole('button', { name: 'All', exact: true }).click();
+  await page.getByRole('button', { name: 'Fit', exact: true }).click();
   for (let step = 0; step < 8; step += 1) await page.getByRole('button', { name: 'Zoom in', exact: true }).click();
   const near = told(await drag(page, canvas));
   console.log(
