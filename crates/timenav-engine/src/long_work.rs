@@ -113,16 +113,74 @@ impl LongWork {
         in_turn: Option<(&Turns<UserId>, UserId)>,
         work: Pin<Box<dyn Future<Output = Result<T, Refusal>> + Send>>,
     ) -> Result<T, Refusal> {
-        let turn = match in_turn {
-            Some((turns, of)) => Some(turns.take(of).await),
-            None => None,
-        };
+        let in_turn = in_turn.map(|(turns, of)| (turns.clone(), of));
         let working = self.threads.spawn(async move {
-            // Given back when the work is over, and not when nobody waits for it any more.
-            let _turn = turn;
+            // Waited for here, and not by whoever asks: a body that is compressed for a client that does not read is not
+            // asked for more, and a turn that was handed to it would be nobody's. Given back when the work is over, and
+            // not when nobody waits for it any more.
+            let _turn = match in_turn {
+                Some((turns, of)) => Some(turns.take(of).await),
+                None => None,
+            };
             work.await
         });
         let done = AbortOnDropHandle::new(working).await;
         done.map_err(|error| Refusal::Damaged(format!("long work ended badly: {error}")))?
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    use timenav_core::horizon::Horizon;
+    use timenav_core::ids::{KeyId, TimelineId};
+    use tokio::sync::Semaphore;
+
+    use super::*;
+    use crate::caller::Credential;
+
+    fn caller() -> Caller {
+        Caller {
+            user_id: UserId::new("ada").unwrap(),
+            credential: Credential::Key(KeyId::new("key_1").unwrap()),
+            timeline_id: TimelineId::main(),
+            scopes: None,
+            horizon: Horizon::default(),
+        }
+    }
+
+    /// The body of an answer is asked for more, and then not again, because its client does not read.
+    #[tokio::test]
+    async fn whoever_is_not_polled_any_more_holds_no_turn() {
+        let long_work = LongWork::new(Handle::current());
+        let (gate, caller) = (std::sync::Arc::new(Semaphore::new(0)), caller());
+        let piece = || {
+            let gate = std::sync::Arc::clone(&gate);
+            Box::pin(long_work.in_turn(&caller, async move {
+                gate.acquire().await.unwrap().forget();
+                Ok(())
+            }))
+        };
+        let mut asked: Vec<_> = (0..3 * LONG_WORK_RUNNING_MAX).map(|_| piece()).collect();
+        for piece in &mut asked {
+            assert!(matches!(piece.as_mut().poll(&mut Context::from_waker(Waker::noop())), Poll::Pending));
+            tokio::task::yield_now().await;
+        }
+        gate.add_permits(asked.len() + 1);
+        // None of them is polled again, and the last one is done all the same.
+        let mut last = pin!(piece());
+        for _ in 0..1_000 {
+            if let Poll::Ready(done) = futures_poll(last.as_mut()) {
+                return done.unwrap();
+            }
+            tokio::task::yield_now().await;
+        }
+        panic!("turns were lost");
+    }
+
+    fn futures_poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+        future.poll(&mut Context::from_waker(Waker::noop()))
     }
 }
