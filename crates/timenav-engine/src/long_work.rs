@@ -25,6 +25,10 @@ pub const VIEWS_RUNNING_MAX: usize = 2;
 /// short and many, and whoever asks for them as fast as they are answered would keep the writer busy with their entries.
 pub const NAME_SEARCHES_RUNNING_MAX: usize = 4;
 
+/// Counts of events in groups that are under way at the same moment, from their first event to their answer: a count
+/// holds all its groups, also while others have their turns to read.
+pub const COUNTS_RUNNING_MAX: usize = 4;
+
 /// Rows between two moments in which long work lets others have the processor: a tenth of a millisecond's worth.
 const ROWS_BETWEEN_YIELDS: usize = 32;
 
@@ -53,6 +57,7 @@ pub(crate) struct LongWork {
     pieces: Turns<UserId>,
     views: Turns<UserId>,
     name_searches: Turns<UserId>,
+    counts: Turns<UserId>,
 }
 
 // Work is boxed before anything waits for it: whoever waits would be as large as it otherwise.
@@ -64,6 +69,7 @@ impl LongWork {
             pieces: Turns::new(LONG_WORK_RUNNING_MAX),
             views: Turns::new(VIEWS_RUNNING_MAX),
             name_searches: Turns::new(NAME_SEARCHES_RUNNING_MAX),
+            counts: Turns::new(COUNTS_RUNNING_MAX),
         }
     }
 
@@ -95,6 +101,12 @@ impl LongWork {
     /// Waits until it is the caller's turn to search for a name. To be held until the search is answered.
     pub(crate) async fn turn_to_search(&self, caller: &Caller) -> Turn<UserId> {
         self.name_searches.take(caller.user_id.clone()).await
+    }
+
+    /// Waits until it is the caller's turn to count events in groups. To be held as long as there are groups. Those who
+    /// hold one wait for turns to read, and for no other.
+    pub(crate) async fn turn_to_count(&self, caller: &Caller) -> Turn<UserId> {
+        self.counts.take(caller.user_id.clone()).await
     }
 
     /// Does work that has limits of its own on the threads for long work.
