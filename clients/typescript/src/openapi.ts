@@ -3342,22 +3342,21 @@ export interface components {
         TimelineBody: {
             /**
              * Format: int64
-             * @description Anchors set on it.
+             * @description Anchors set on it; absent for a key with a horizon.
              */
-            anchors: number;
+            anchors?: number | null;
             clock?: components["schemas"]["ClockBody"] | null;
             /** @description Host time when it was created. */
             created_at: string;
             /**
              * Format: int64
-             * @description Its events, not counting cancelled ones.
+             * @description Its events, not counting cancelled ones; absent for a key with a horizon.
              */
-            events: number;
+            events?: number | null;
             /** @description Host time when it expires; absent if it does not. */
             expires_at?: string | null;
             fork?: components["schemas"]["ForkBody"] | null;
-            /** @description Its latest signed tree. */
-            head: components["schemas"]["HeadBody"];
+            head?: components["schemas"]["HeadBody"] | null;
             permissions?: components["schemas"]["PermissionsBody"] | null;
             retention?: components["schemas"]["RetentionBody"] | null;
             /** @description The caller's role: `read`, `write`, `admin`; `operator` for an operator in none of its lists. */
@@ -4110,14 +4109,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "anchors": 1,
                      *       "created_at": "2005-08-29T11:10:00Z",
-                     *       "events": 1,
-                     *       "head": {
-                     *         "checkpoint": "text",
-                     *         "root": "5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f",
-                     *         "size": 1
-                     *       },
                      *       "role": "admin",
                      *       "status": "A sentence that says what happened.",
                      *       "timeline_id": "main"
@@ -4499,14 +4491,7 @@ export interface operations {
                      *       "status": "A sentence that says what happened.",
                      *       "timelines": [
                      *         {
-                     *           "anchors": 1,
                      *           "created_at": "2005-08-29T11:10:00Z",
-                     *           "events": 1,
-                     *           "head": {
-                     *             "checkpoint": "text",
-                     *             "root": "5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f",
-                     *             "size": 1
-                     *           },
                      *           "role": "admin",
                      *           "timeline_id": "main"
                      *         }

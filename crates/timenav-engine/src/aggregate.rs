@@ -147,6 +147,8 @@ impl Engine {
             newest_first: false,
         });
         let filter = look.sight.filter(request.filter);
+        // Groups are in memory from the first event on: few counts have any at the same moment, the others wait here.
+        let _turn = self.long_work().turn_to_count(caller).await;
         let tally = Tally::new(request.by, self.doors().gazetteer.clone());
         let (tally, cut) = self.fold(caller, query, (filter, SUMMARY_EVENTS_MAX), tally, Tally::add).await?;
         let near_spellings =

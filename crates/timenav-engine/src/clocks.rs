@@ -127,7 +127,12 @@ impl Engine {
         self.clock_reading(timeline_id, clock, current_time)
     }
 
-    fn clock_reading(&self, timeline_id: TimelineId, clock: Clock, current_time: Instant<Virtual>) -> ClockView {
+    pub(crate) fn clock_reading(
+        &self,
+        timeline_id: TimelineId,
+        clock: Clock,
+        current_time: Instant<Virtual>,
+    ) -> ClockView {
         let gazetteer = self.doors().gazetteer.as_deref();
         let zone = clock.location.as_deref().and_then(|location| known_zone(gazetteer, location));
         let local_time = zone.map(|zone| zone.local_time(current_time));

@@ -25,6 +25,10 @@ pub const VIEWS_RUNNING_MAX: usize = 2;
 /// short and many, and whoever asks for them as fast as they are answered would keep the writer busy with their entries.
 pub const NAME_SEARCHES_RUNNING_MAX: usize = 4;
 
+/// Counts of events in groups that are under way at the same moment, from their first event to their answer: a count
+/// holds all its groups, also while others have their turns to read.
+pub const COUNTS_RUNNING_MAX: usize = 4;
+
 /// Rows between two moments in which long work lets others have the processor: a tenth of a millisecond's worth.
 const ROWS_BETWEEN_YIELDS: usize = 32;
 
@@ -53,6 +57,7 @@ pub(crate) struct LongWork {
     pieces: Turns<UserId>,
     views: Turns<UserId>,
     name_searches: Turns<UserId>,
+    counts: Turns<UserId>,
 }
 
 // Work is boxed before anything waits for it: whoever waits would be as large as it otherwise.
@@ -64,6 +69,7 @@ impl LongWork {
             pieces: Turns::new(LONG_WORK_RUNNING_MAX),
             views: Turns::new(VIEWS_RUNNING_MAX),
             name_searches: Turns::new(NAME_SEARCHES_RUNNING_MAX),
+            counts: Turns::new(COUNTS_RUNNING_MAX),
         }
     }
 
@@ -97,6 +103,12 @@ impl LongWork {
         self.name_searches.take(caller.user_id.clone()).await
     }
 
+    /// Waits until it is the caller's turn to count events in groups. To be held as long as there are groups. Those who
+    /// hold one wait for turns to read, and for no other.
+    pub(crate) async fn turn_to_count(&self, caller: &Caller) -> Turn<UserId> {
+        self.counts.take(caller.user_id.clone()).await
+    }
+
     /// Does work that has limits of its own on the threads for long work.
     ///
     /// # Errors
@@ -113,16 +125,74 @@ impl LongWork {
         in_turn: Option<(&Turns<UserId>, UserId)>,
         work: Pin<Box<dyn Future<Output = Result<T, Refusal>> + Send>>,
     ) -> Result<T, Refusal> {
-        let turn = match in_turn {
-            Some((turns, of)) => Some(turns.take(of).await),
-            None => None,
-        };
+        let in_turn = in_turn.map(|(turns, of)| (turns.clone(), of));
         let working = self.threads.spawn(async move {
-            // Given back when the work is over, and not when nobody waits for it any more.
-            let _turn = turn;
+            // Waited for here, and not by whoever asks: a body that is compressed for a client that does not read is not
+            // asked for more, and a turn that was handed to it would be nobody's. Given back when the work is over, and
+            // not when nobody waits for it any more.
+            let _turn = match in_turn {
+                Some((turns, of)) => Some(turns.take(of).await),
+                None => None,
+            };
             work.await
         });
         let done = AbortOnDropHandle::new(working).await;
         done.map_err(|error| Refusal::Damaged(format!("long work ended badly: {error}")))?
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    use timenav_core::horizon::Horizon;
+    use timenav_core::ids::{KeyId, TimelineId};
+    use tokio::sync::Semaphore;
+
+    use super::*;
+    use crate::caller::Credential;
+
+    fn caller() -> Caller {
+        Caller {
+            user_id: UserId::new("ada").unwrap(),
+            credential: Credential::Key(KeyId::new("key_1").unwrap()),
+            timeline_id: TimelineId::main(),
+            scopes: None,
+            horizon: Horizon::default(),
+        }
+    }
+
+    /// The body of an answer is asked for more, and then not again, because its client does not read.
+    #[tokio::test]
+    async fn whoever_is_not_polled_any_more_holds_no_turn() {
+        let long_work = LongWork::new(Handle::current());
+        let (gate, caller) = (std::sync::Arc::new(Semaphore::new(0)), caller());
+        let piece = || {
+            let gate = std::sync::Arc::clone(&gate);
+            Box::pin(long_work.in_turn(&caller, async move {
+                gate.acquire().await.unwrap().forget();
+                Ok(())
+            }))
+        };
+        let mut asked: Vec<_> = (0..3 * LONG_WORK_RUNNING_MAX).map(|_| piece()).collect();
+        for piece in &mut asked {
+            assert!(matches!(piece.as_mut().poll(&mut Context::from_waker(Waker::noop())), Poll::Pending));
+            tokio::task::yield_now().await;
+        }
+        gate.add_permits(asked.len() + 1);
+        // None of them is polled again, and the last one is done all the same.
+        let mut last = pin!(piece());
+        for _ in 0..1_000 {
+            if let Poll::Ready(done) = futures_poll(last.as_mut()) {
+                return done.unwrap();
+            }
+            tokio::task::yield_now().await;
+        }
+        panic!("turns were lost");
+    }
+
+    fn futures_poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+        future.poll(&mut Context::from_waker(Waker::noop()))
     }
 }

@@ -93,7 +93,7 @@ impl Engine {
 
     /// Logs that a key with a horizon was used for what lies beyond it, and returns the refusal.
     pub async fn refuse_beyond_horizon(&self, caller: &Caller, timeline: &TimelineId, operation: &str) -> Refusal {
-        let refused = caller.beyond_horizon();
+        let refused = caller.beyond_horizon(timeline, operation);
         let (operation, detail) = (operation.to_owned(), refused.to_string());
         let refusal = LogRefusal { operation, code: Code::BeyondHorizon.as_str(), detail };
         let logged = self.submit(caller, timeline.clone(), refusal, None).await;

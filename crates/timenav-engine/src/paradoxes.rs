@@ -1,13 +1,12 @@
-//! Paradoxes: listed, made and healed by interventions, and around one event.
+//! Paradoxes: listed, and made and healed by interventions.
 
 use std::sync::Arc;
 
 use timenav_core::access::Demand;
 use timenav_core::as_of::AsOf;
-use timenav_core::event::CauseKind;
 use timenav_core::ids::{EventId, TimelineId};
-use timenav_core::limits::{DESCRIPTIONS_SEARCHED_MAX, EVENT_RELATIONS_MAX, NAMES_SEARCHED_MAX};
-use timenav_core::paradox::{Ancestor, Delta, Grade, Heading, IMPACT_EVENTS_MAX, Kind, Paradox, Settings};
+use timenav_core::limits::EVENT_RELATIONS_MAX;
+use timenav_core::paradox::{Delta, Grade, Heading, IMPACT_EVENTS_MAX, Kind, Paradox, Settings};
 use timenav_core::time::{Instant, TimeRange, Virtual, Wall};
 
 use crate::action::Action;
@@ -16,16 +15,11 @@ use crate::caller::Caller;
 use crate::changes::LedgerPosition;
 use crate::deciding::repeated::Again;
 use crate::engine::Engine;
-use crate::event_columns::name_key;
-use crate::event_content::event_draft;
 use crate::head::{Layer, TimelineState};
-use crate::history::{EventHistory, IntervenedEvent, InterventionRequest};
+use crate::history::{IntervenedEvent, InterventionRequest};
 use crate::idempotency::Idempotency;
-use crate::look::Look;
 use crate::payload::Reading;
-use crate::proofs::InclusionProof;
 use crate::refusal::Refusal;
-use crate::rows::{Described, KnownEvent};
 use crate::tree::root_at;
 use crate::view_board::Kept;
 use crate::views::what_if;
@@ -95,42 +89,6 @@ pub enum OnParadox {
     Refuse,
 }
 
-/// What is known around one event.
-#[derive(Clone, Debug)]
-pub struct Surroundings {
-    /// What it happened because of, nearest first: some of them.
-    pub causes: Vec<Ancestor>,
-    /// What happened because of it, by id: some of them, direct ones only.
-    pub effects: Vec<(EventId, CauseKind)>,
-    /// Events that stand and require it, directly or not: how many, counted no further than
-    /// [`IMPACT_EVENTS_MAX`].
-    pub consequences_count: usize,
-    /// Some of them, nearest first.
-    pub consequences: Vec<EventId>,
-    /// Paradoxes that it is a part of: some of them.
-    pub paradoxes: Vec<Paradox>,
-}
-
-/// Whether something stands in a timeline.
-#[derive(Clone, Debug)]
-pub struct TimelineCheck {
-    /// On which timeline.
-    pub timeline_id: TimelineId,
-    /// The event with its versions and interventions, if there is one of that id, name or description.
-    pub event: Option<(EventId, EventHistory)>,
-    /// Whether none was found, and not all events were looked through for the description.
-    pub is_cut_off: bool,
-    /// What the timeline's clock shows.
-    pub clock_at: Instant<Virtual>,
-    /// What is around the event.
-    pub surroundings: Option<Surroundings>,
-    /// Shows that the entry of the version that stands is in the ledger; `None` where that is the
-    /// ledger of a timeline that this one was forked from.
-    pub proof: Option<InclusionProof>,
-    /// Events whose ids or names are nearly so, or the same: id, and name if there is one.
-    pub candidates: Vec<(EventId, Option<String>)>,
-}
-
 impl Engine {
     /// Lists paradoxes.
     ///
@@ -156,17 +114,22 @@ impl Engine {
         let look = admitted.with_first_page(cursor.map(|cursor| cursor.as_of)).look().await?;
         let skip = cursor.map_or(0, |cursor| usize::try_from(cursor.position).unwrap_or(usize::MAX));
         let (items_max, range) = (request.items_max, request.range);
+        // Observations are about how the data came, of which more is hidden than a clock shows.
+        let is_narrowed = look.sight.until().is_some();
         let wanted = move |heading: Heading| match &request.kinds {
+            _ if is_narrowed && heading.is_observation => false,
             Some(kinds) => kinds.contains(&heading.kind),
             None => request.observations || !heading.is_observation,
         };
         let found = move |kept: &mut Kept| {
             let (page, total) = page(kept, wanted, &range, skip, items_max);
-            (page, total, kept.view.counts())
+            let mut counts = kept.view.counts();
+            counts.retain(|(kind, ..)| !(is_narrowed && kind.is_observation()));
+            (page, total, counts)
         };
         let (paradoxes, total, counts) = match request.settings {
             None => self.view_of(caller, &look, found).await?,
-            Some(settings) => self.look_with(caller, &look.layers, settings, found).await?,
+            Some(settings) => self.view_with(caller, &look, settings, found).await?,
         };
         let shown = skip.saturating_add(paradoxes.len());
         let next_cursor = (shown < total).then(|| self.cursor(caller, &asked, look.size(), 0, shown as u64));
@@ -295,86 +258,6 @@ impl Engine {
         let intervention_id = EventId::new(intervention_id.as_str()).map_err(|error| Refusal::id("event_id", error))?;
         Ok(WouldBe { request: request.clone(), intervention_id, before, after, now })
     }
-
-    /// Finds out whether an event stands, and what is around it.
-    ///
-    /// # Errors
-    /// The caller may not, or the ledger cannot be written.
-    pub async fn check_timeline(
-        &self,
-        caller: &Caller,
-        timeline: Option<TimelineId>,
-        significant_event: &str,
-        as_of: Option<&(String, AsOf)>,
-    ) -> Result<TimelineCheck, Refusal> {
-        let read = Reading::CheckTimeline {
-            as_of: as_of.map(|(text, _)| (*text).clone()),
-            significant_event: significant_event.to_owned(),
-        };
-        let admitted = self.let_on(caller, timeline, Demand::Look, read).await?;
-        let _turn = self.long_work().turn_to_search(caller).await;
-        let look = admitted.at(as_of.map(|(_, as_of)| as_of)).await?.look().await?;
-        let clock_at = look.state.head.clock.now(look.host);
-        let found = self.event_called(&look.layers, &look.sight, significant_event).await?;
-        let (found, is_cut_off) = match found {
-            Some(found) => (Some(found), false),
-            None => self.event_described(caller, &look.layers, significant_event).await?,
-        };
-        let event = match found {
-            Some((event_id, known)) => {
-                let history = self.history_of(&look, known).await?;
-                Some((event_id, history))
-            }
-            None => None,
-        };
-        let surroundings = match &event {
-            Some((event_id, _)) => Some(self.surroundings(caller, &look, event_id.clone()).await?),
-            None => None,
-        };
-        let key = name_key(significant_event);
-        let (engine, layers) = (self.clone(), Arc::clone(&look.layers));
-        let searching = async move { Ok(engine.store().names_near(layers, key, NAMES_SEARCHED_MAX).await?) };
-        let near = self.long_work().in_turn(caller, searching).await?;
-        let candidates = near.into_iter().filter(|(event_id, _)| event.as_ref().is_none_or(|(id, _)| id != event_id));
-        let candidates = candidates.collect();
-        let standing = event.as_ref().and_then(|(_, history)| history.known.standing());
-        let own =
-            standing.filter(|version| version.layer == look.state.ancestors.len()).map(|version| version.position);
-        let proof = match own {
-            Some(position) => Some(self.prove_entry(&look.state, position).await?),
-            None => None,
-        };
-        Ok(TimelineCheck { timeline_id: look.timeline(), event, is_cut_off, clock_at, surroundings, proof, candidates })
-    }
-
-    /// Finds an event by its exact description, in the caller's turn; and whether not all events were looked through.
-    async fn event_described(
-        &self,
-        caller: &Caller,
-        layers: &Arc<[Layer]>,
-        description: &str,
-    ) -> Result<(Option<(EventId, KnownEvent)>, bool), Refusal> {
-        let (engine, on, text) = (self.clone(), Arc::clone(layers), description.to_owned());
-        let searching = async move { Ok(engine.store().event_described(on, text, DESCRIPTIONS_SEARCHED_MAX).await?) };
-        let Described { event_id, is_cut_off } = self.long_work().in_turn(caller, searching).await?;
-        let Some(event_id) = event_id else { return Ok((None, is_cut_off)) };
-        let known = self.versions_of(layers, &event_id).await?;
-        Ok((known.map(|known| (event_id, known)), false))
-    }
-
-    async fn surroundings(&self, caller: &Caller, look: &Look, event_id: EventId) -> Result<Surroundings, Refusal> {
-        let around = move |kept: &mut Kept| {
-            let view = &kept.view;
-            Surroundings {
-                causes: view.ancestors(&event_id, EVENT_RELATIONS_MAX),
-                effects: view.effects(&event_id, EVENT_RELATIONS_MAX),
-                consequences_count: view.descendants_count(&event_id, IMPACT_EVENTS_MAX),
-                consequences: view.descendants(&event_id, EVENT_RELATIONS_MAX),
-                paradoxes: view.touching(&event_id, |heading| !heading.is_observation).page(0, EVENT_RELATIONS_MAX),
-            }
-        };
-        self.view_of(caller, look, around).await
-    }
 }
 
 /// An intervention that is only thought of.
@@ -414,20 +297,6 @@ fn page(
     all.retain(within);
     let total = all.len();
     (all.into_iter().skip(skip).take(items_max).collect(), total)
-}
-
-/// Returns the time of an event as JSON tells it.
-pub(crate) fn time_in(content: &str) -> Option<Instant<Virtual>> {
-    event_draft(content).map(|draft| draft.time)
-}
-
-impl TimelineCheck {
-    /// Returns when the event happens, if it stands.
-    #[must_use]
-    pub fn event_time(&self) -> Option<Instant<Virtual>> {
-        let (_, history) = self.event.as_ref()?;
-        time_in(&history.known.standing()?.content)
-    }
 }
 
 /// Looks for what hangs on an event: some of it, and how much there is.

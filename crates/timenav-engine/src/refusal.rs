@@ -9,7 +9,7 @@ use timenav_core::limits::{ANCHORS_PER_TIMELINE_MAX, KEYS_PER_USER_MAX};
 use timenav_core::time::{Instant, Wall};
 
 use crate::caller::{AuthFailure, Caller};
-use crate::horizon::HorizonUse;
+use crate::horizon::{HorizonUse, instead};
 use crate::store_error::StoreError;
 
 /// Why a use case did not happen. Nothing was changed, except that a denial is in the ledger.
@@ -22,13 +22,12 @@ pub enum Refusal {
     #[error(transparent)]
     Unidentified(#[from] AuthFailure),
     /// The key has a horizon, and what it asks for lies beyond.
-    #[error(
-        "this key has a horizon: on `{timeline_id}` it can use `clock`, `clock/stream`, `monitor-events`, \
-         `scan-events`, `aggregate-events`, `export-events`, `anchors` and `events/{{event_id}}`, and nothing else"
-    )]
+    #[error("this key has a horizon, and reads `{timeline_id}` alone; {instead}")]
     BeyondHorizon {
         /// The timeline that the key is bound to.
         timeline_id: String,
+        /// What to do instead.
+        instead: &'static str,
     },
     /// The clock says no.
     #[error(transparent)]
@@ -286,13 +285,14 @@ impl Caller {
         match horizon {
             HorizonUse::Honored if self.timeline_id == *timeline => Ok(()),
             HorizonUse::NothingToHide => Ok(()),
-            HorizonUse::Honored | HorizonUse::Refused => Err(self.beyond_horizon()),
+            HorizonUse::Honored | HorizonUse::Refused => Err(self.beyond_horizon(timeline, "")),
         }
     }
 
-    /// Returns the refusal of what lies beyond the caller's horizon.
-    pub(crate) fn beyond_horizon(&self) -> Refusal {
-        Refusal::BeyondHorizon { timeline_id: self.timeline_id.to_string() }
+    /// Returns the refusal of what lies beyond the caller's horizon: an operation on a timeline.
+    pub(crate) fn beyond_horizon(&self, timeline: &TimelineId, operation: &str) -> Refusal {
+        let is_own = self.timeline_id == *timeline;
+        Refusal::BeyondHorizon { timeline_id: self.timeline_id.to_string(), instead: instead(operation, is_own) }
     }
 }
 

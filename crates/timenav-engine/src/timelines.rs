@@ -41,6 +41,9 @@ pub struct TimelineView {
     pub forked_from: Option<TimelineId>,
     /// The caller's role; `None` for an operator who is in none of its lists.
     pub role: Option<Role>,
+    /// Whether a key with a horizon asks, to which neither counts nor hashes nor lists are told, nor what the timeline
+    /// was forked from: all of them tell of what it does not see.
+    pub is_narrowed: bool,
 }
 
 /// A timeline to create.
@@ -191,7 +194,11 @@ impl Engine {
     /// There is none that the caller may see, or the ledger cannot be written.
     pub async fn timeline(&self, caller: &Caller, timeline: &TimelineId) -> Result<TimelineView, Refusal> {
         let look = self.look(caller, timeline.clone(), Demand::Inspect, Reading::Timeline {}).await?;
-        self.view(caller, look.state)
+        let mut view = self.view(caller, look.state)?;
+        if let (Some((clock, now)), Some(shown)) = (look.sight.clock(), &mut view.clock) {
+            *shown = self.clock_reading(timeline.clone(), clock.clone(), *now);
+        }
+        Ok(view)
     }
 
     /// Returns a page of the timelines that the caller may read, ordered by name.
@@ -204,6 +211,13 @@ impl Engine {
         items_max: usize,
         after: Option<&TimelineId>,
     ) -> Result<(Vec<TimelineView>, Option<TimelineId>), Refusal> {
+        if !caller.horizon.is_open() {
+            // No other timeline is there for it, so this is a read of its own one.
+            let own = caller.timeline_id.clone();
+            let view = self.timeline(caller, &own).await?;
+            let is_after = after.is_none_or(|after| own > *after);
+            return Ok((is_after.then_some(view).into_iter().collect(), None));
+        }
         // Anybody may ask: what is told is what each of them may read.
         self.log_read(caller, &TimelineId::system(), &[], &Reading::Timelines {}).await?;
         let mut seen = self.readable_after(caller, after, items_max + 1);
@@ -234,7 +248,8 @@ impl Engine {
         let role = directory::standing(&self.directory(), caller, Some(&state)).role;
         let forked_from = state.lineage.last().cloned();
         let checkpoint = newest_note(&state, self.doors(), self.options())?;
-        Ok(TimelineView { state, checkpoint, clock, forked_from, role })
+        let is_narrowed = !caller.horizon.is_open();
+        Ok(TimelineView { state, checkpoint, clock, forked_from, role, is_narrowed })
     }
 }
 
@@ -243,6 +258,6 @@ impl TimelineView {
     #[must_use]
     pub fn sees_permissions(&self) -> bool {
         // `None` is an operator: anybody else without a role does not see the timeline at all.
-        self.role.is_none_or(|role| role == Role::Admin)
+        !self.is_narrowed && self.role.is_none_or(|role| role == Role::Admin)
     }
 }

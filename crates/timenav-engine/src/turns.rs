@@ -7,7 +7,8 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-/// Turns that are handed out in such a way that everybody has one before anybody has two.
+/// Turns that are handed out in such a way that everybody has one before anybody has two. A clone hands out the same.
+#[derive(Clone)]
 pub(crate) struct Turns<K: Clone + Eq>(Arc<Mutex<Board<K>>>);
 
 /// A turn. Dropping it hands it on.

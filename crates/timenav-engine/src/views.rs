@@ -23,6 +23,7 @@ use crate::view_board::Kept;
 
 mod feed;
 mod following;
+mod narrowed;
 
 /// Entries read at a time.
 const BLOCK_ENTRIES: u64 = 4_096;
@@ -86,6 +87,9 @@ impl Engine {
         look: &Look,
         what: impl FnOnce(&mut Kept) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
+        if look.sight.until().is_some() {
+            return self.view_with(caller, look, Settings::default(), what).await;
+        }
         let (engine, layers) = (self.clone(), Arc::clone(&look.layers));
         // Others have a use for the view of now, and of a moment that is like now.
         let is_shared = look.is_of_now || look.state.stands_as_on(&layers);
@@ -98,6 +102,25 @@ impl Engine {
                 }
             }
             engine.with_own_view(&layers, Settings::default(), what).await
+        };
+        self.long_work().in_turn_of_views(caller, looking).await
+    }
+
+    /// As [`Engine::view_of`], with settings that nobody else may have chosen: a view for this read, of what it sees.
+    pub(crate) async fn view_with<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        look: &Look,
+        settings: Settings,
+        what: impl FnOnce(&mut Kept) -> T + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let Some(until) = look.sight.until() else {
+            return self.look_with(caller, &look.layers, settings, what).await;
+        };
+        let (engine, layers) = (self.clone(), Arc::clone(&look.layers));
+        let looking = async move {
+            let mut kept = engine.make_narrowed_view(&layers, settings, until).await?;
+            spawned(move || what(&mut kept)).await
         };
         self.long_work().in_turn_of_views(caller, looking).await
     }
@@ -136,8 +159,7 @@ impl Engine {
         look: impl FnOnce(&mut Kept) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
         let mut kept = self.make_view(layers, settings).await?;
-        let looked = tokio::task::spawn_blocking(move || look(&mut kept)).await;
-        looked.map_err(|error| Refusal::Damaged(format!("a view could not be looked at: {error}")))
+        spawned(move || look(&mut kept)).await
     }
 
     /// Makes the view of a timeline as it was, which nobody else needs.
@@ -171,8 +193,7 @@ impl Engine {
             // A position counts on its own layer.
             changed_at = if layer.timeline == own.timeline { changed_at } else { 0 };
         }
-        let view = tokio::task::spawn_blocking(move || builder.finish()).await;
-        let view = view.map_err(|error| Refusal::Damaged(format!("a view could not be made: {error}")))?;
+        let view = spawned(move || builder.finish()).await?;
         let (size, offset) = (own.as_of, offset - own.as_of);
         Ok(Kept::new(view, size, offset, changed_at))
     }
@@ -234,6 +255,12 @@ impl Engine {
         self.catch_up(&mut kept, &after.into()).await?;
         Ok(kept.delta(position).unwrap_or_default())
     }
+}
+
+/// Does what is no work for a thread that answers requests.
+async fn spawned<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Refusal> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| Refusal::Damaged(format!("work on a view ended badly: {error}")))
 }
 
 fn own(layers: &Arc<[Layer]>) -> Result<Layer, Refusal> {

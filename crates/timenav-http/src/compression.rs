@@ -48,14 +48,14 @@ pub(crate) fn compressed<S: Clone + Send + Sync + 'static>(route: MethodRouter<S
 }
 
 /// Which answers may be compressed. One with an entity tag may not: its tag is that of its bytes as they are, and is sent
-/// back in `If-Match`. Nor may one that is made as it is sent: what compresses may stop in the middle of asking for more,
-/// and a body that had its turn to read by then would never give it back.
+/// back in `If-Match`. One that is made as it is sent may be long, so it is compressed; its body must hold nothing that
+/// others wait for: what compresses asks it for more, and may then not ask again until the client has read.
 #[derive(Clone, Copy)]
 struct Meant;
 
 impl Predicate for Meant {
     fn should_compress<B: HttpBody>(&self, response: &http::Response<B>) -> bool {
-        let is_long = response.body().size_hint().exact().is_some_and(|bytes| bytes >= COMPRESSED_BYTES_MIN);
+        let is_long = response.body().size_hint().exact().is_none_or(|bytes| bytes >= COMPRESSED_BYTES_MIN);
         is_long && is_meant(response.status(), response.headers())
     }
 }

@@ -1985,18 +1985,17 @@ class TamperingRequest(TypedDict):
 class TimelineBody(TypedDict):
     """One timeline."""
 
-    anchors: int
-    """Anchors set on it."""
+    anchors: NotRequired[int | None]
+    """Anchors set on it; absent for a key with a horizon."""
     clock: NotRequired[ClockBody | None]
     created_at: str
     """Host time when it was created."""
-    events: int
-    """Its events, not counting cancelled ones."""
+    events: NotRequired[int | None]
+    """Its events, not counting cancelled ones; absent for a key with a horizon."""
     expires_at: NotRequired[str | None]
     """Host time when it expires; absent if it does not."""
     fork: NotRequired[ForkBody | None]
-    head: HeadBody
-    """Its latest signed tree."""
+    head: NotRequired[HeadBody | None]
     permissions: NotRequired[PermissionsBody | None]
     retention: NotRequired[RetentionBody | None]
     role: str
@@ -2038,18 +2037,17 @@ class TimelineMadeBody(TypedDict):
 class TimelineReadBody(TypedDict):
     """One timeline, read by itself."""
 
-    anchors: int
-    """Anchors set on it."""
+    anchors: NotRequired[int | None]
+    """Anchors set on it; absent for a key with a horizon."""
     clock: NotRequired[ClockBody | None]
     created_at: str
     """Host time when it was created."""
-    events: int
-    """Its events, not counting cancelled ones."""
+    events: NotRequired[int | None]
+    """Its events, not counting cancelled ones; absent for a key with a horizon."""
     expires_at: NotRequired[str | None]
     """Host time when it expires; absent if it does not."""
     fork: NotRequired[ForkBody | None]
-    head: HeadBody
-    """Its latest signed tree."""
+    head: NotRequired[HeadBody | None]
     permissions: NotRequired[PermissionsBody | None]
     retention: NotRequired[RetentionBody | None]
     role: str

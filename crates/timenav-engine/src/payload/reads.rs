@@ -224,20 +224,23 @@ impl Reading {
         match self {
             Self::AggregateEvents(_)
             | Self::Anchors {}
+            | Self::CheckTimeline { .. }
             | Self::Clock {}
             | Self::ClockStream {}
             | Self::Event { .. }
             | Self::ExportEvents(_)
             | Self::MonitorEvents(_)
-            | Self::ScanEvents(_) => HorizonUse::Honored,
-            // Hashes, sizes and positions of a ledger count what lies beyond; views, differences and the paths of
-            // causes are made of all events; the rest is about the service, or a part of changing something.
+            | Self::MonitorParadox { .. }
+            | Self::ScanEvents(_)
+            | Self::Timeline {} => HorizonUse::Honored,
+            // Hashes, sizes and positions of a ledger count what lies beyond; what a stream tells has no entries of its
+            // own, so no certificate could vouch for it; the list of timelines is read as that of the key's own; the
+            // rest is about the service, or a part of changing something.
             Self::AccessControl {}
             | Self::AccessLogs { .. }
             | Self::ApiKeys {}
             | Self::Bundle {}
             | Self::Certificate { .. }
-            | Self::CheckTimeline { .. }
             | Self::Checkpoint {}
             | Self::ConsistencyProof { .. }
             | Self::Entries { .. }
@@ -246,13 +249,11 @@ impl Reading {
             | Self::HeadStatement {}
             | Self::InclusionProof { .. }
             | Self::ManipulateEvent { .. }
-            | Self::MonitorParadox { .. }
             | Self::Prune {}
             | Self::Restrictions {}
             | Self::Sessions {}
             | Self::Stream(_)
             | Self::Tile {}
-            | Self::Timeline {}
             | Self::Timelines {}
             | Self::TimelinesDiff { .. }
             | Self::Users {} => HorizonUse::Refused,
@@ -304,8 +305,8 @@ pub(crate) fn demanded(operation: &str) -> Option<&'static [&'static [Demand]]> 
 /// Returns how what is read treats a key with a horizon, by the word for it. A scan goes by it, and [`Reading::horizon`] is the same.
 pub(crate) fn horizon_of(operation: &str) -> HorizonUse {
     match operation {
-        "aggregate_events" | "anchors" | "clock" | "clock_stream" | "event" | "export_events" | "monitor_events"
-        | "scan_events" => HorizonUse::Honored,
+        "aggregate_events" | "anchors" | "check_timeline" | "clock" | "clock_stream" | "event" | "export_events"
+        | "monitor_events" | "monitor_paradox" | "scan_events" | "timeline" => HorizonUse::Honored,
         _ => HorizonUse::Refused,
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn routes() -> Vec<Route> {
             "check_timeline",
             "Checks whether an event occurs",
             check_timeline,
-            HorizonUse::Refused,
+            HorizonUse::Honored,
         )
         .takes::<CheckRequest>()
         .gives::<CheckBody>()
@@ -88,7 +88,7 @@ pub(crate) struct CheckBody {
     /// Paradoxes that involve it, not counting observations: at most 100.
     paradoxes: Vec<ParadoxBody>,
     /// Proves that the entry of the current version is in the ledger; absent if that ledger belongs to a timeline this
-    /// one was forked from.
+    /// one was forked from, and for a key with a horizon.
     proof: Option<ProofBody>,
     /// Events with similar ids or names: a few.
     candidates: Vec<CandidateBody>,

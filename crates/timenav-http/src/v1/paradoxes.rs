@@ -30,7 +30,7 @@ pub(crate) fn routes() -> Vec<Route> {
             "monitor_paradox",
             "Lists the paradoxes of a timeline",
             monitor_paradox,
-            HorizonUse::Refused,
+            HorizonUse::Honored,
         )
         .takes::<ParadoxRequest>()
         .gives::<ParadoxesBody>()

@@ -46,13 +46,13 @@ pub(crate) fn routes() -> Vec<Route> {
             "timelines",
             "Lists the timelines that the caller can read",
             timelines,
-            HorizonUse::Refused,
+            HorizonUse::Honored,
         )
         .takes::<TimelinesRequest>()
         .gives::<TimelinesBody>()
         .bare()
         .tag(TAG),
-        Route::lookup("/timeline/{timeline_id}", "timeline", "Reads a timeline", timeline, HorizonUse::Refused)
+        Route::lookup("/timeline/{timeline_id}", "timeline", "Reads a timeline", timeline, HorizonUse::Honored)
             .takes::<NoParameters>()
             .gives::<TimelineReadBody>()
             .bare()
@@ -164,15 +164,18 @@ pub(crate) struct TimelineBody {
     /// Its clock; absent for `system`, and if a restriction hides clocks from the caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock: Option<ClockBody>,
-    /// Its events, not counting cancelled ones.
-    events: u64,
-    /// Anchors set on it.
-    anchors: u64,
-    /// What it was forked from; absent if it is not a fork.
+    /// Its events, not counting cancelled ones; absent for a key with a horizon.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    events: Option<u64>,
+    /// Anchors set on it; absent for a key with a horizon.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    anchors: Option<u64>,
+    /// What it was forked from; absent if it is not a fork, and for a key with a horizon.
     #[serde(skip_serializing_if = "Option::is_none")]
     fork: Option<ForkBody>,
-    /// Its latest signed tree.
-    head: HeadBody,
+    /// Its latest signed tree; absent for a key with a horizon.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    head: Option<HeadBody>,
     /// The caller's role: `read`, `write`, `admin`; `operator` for an operator in none of its lists.
     #[schema(value_type = String)]
     role: &'static str,
@@ -181,7 +184,8 @@ pub(crate) struct TimelineBody {
     /// Host time when it expires; absent if it does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
-    /// How long the contents of reads and refusals are kept; absent if never set, which means forever.
+    /// How long the contents of reads and refusals are kept; absent if never set, which means forever, and for a key with
+    /// a horizon.
     #[serde(skip_serializing_if = "Option::is_none")]
     retention: Option<RetentionBody>,
     /// Its permissions; only for its admins.
@@ -334,21 +338,23 @@ impl ForkBody {
 impl From<&TimelineView> for TimelineBody {
     fn from(view: &TimelineView) -> Self {
         let head = &view.state.head;
+        let is_open = !view.is_narrowed;
+        let fork = head.fork.zip(view.forked_from.as_ref()).filter(|_| is_open);
         Self {
             timeline_id: head.id.to_string(),
             clock: view.clock.as_ref().map(ClockBody::part),
-            events: head.events_count,
-            anchors: head.anchors_count,
-            fork: head.fork.zip(view.forked_from.as_ref()).map(|(fork, of)| ForkBody::new(of, fork.size)),
-            head: HeadBody {
+            events: is_open.then_some(head.events_count),
+            anchors: is_open.then_some(head.anchors_count),
+            fork: fork.map(|(fork, of)| ForkBody::new(of, fork.size)),
+            head: is_open.then(|| HeadBody {
                 size: head.frontier.size(),
                 root: view.state.root.to_hex(),
                 checkpoint: view.checkpoint.to_string(),
-            },
+            }),
             role: view.role.map_or("operator", Role::as_str),
             created_at: head.created_at.to_string(),
             expires_at: head.expires_at.map(|at| at.to_string()),
-            retention: (!head.retention.as_slice().is_empty()).then(|| head.retention.in_force().into()),
+            retention: (is_open && !head.retention.as_slice().is_empty()).then(|| head.retention.in_force().into()),
             permissions: view.sees_permissions().then(|| PermissionsBody::from(&*head.permissions)),
         }
     }

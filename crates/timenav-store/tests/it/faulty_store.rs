@@ -307,6 +307,9 @@ impl Store for FaultyStore {
         filter: Arc<EventFilter>,
         searched_max: usize,
     ) -> Result<EventsPassing, StoreError> {
+        if let Some(layer) = query.layers.last() {
+            self.pass_scan_gate(layer.timeline).await;
+        }
         self.reading()?.events_passing(query, filter, searched_max).await
     }
 

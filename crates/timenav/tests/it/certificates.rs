@@ -27,7 +27,7 @@ fn read_with_a_key(service: &Service) -> String {
     let long =
         [("location", "*"), ("time_range", "../.."), ("text", &"word ".repeat(30)), ("source", &"s".repeat(300))];
     service.send(Request::get(&target("/v1/monitor-events", &long)).key(key)).expect(200);
-    service.send(Request::get("/v1/monitor-paradox").key(key)).refused(403, "beyond_horizon");
+    service.send(Request::get("/v1/stream").key(key)).refused(403, "beyond_horizon");
     made["key_id"].as_str().unwrap().to_owned()
 }
 

@@ -1,11 +1,15 @@
 //! Work that takes long: a few pieces at a time, and everybody's in turn.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use timenav_core::time::TimeRange;
+use timenav_core::event::EventDraft;
+use timenav_core::place::LocationQuery;
+use timenav_core::time::{Instant, TimeRange};
 use timenav_engine::{
-    AccessLogs, Caller, Engine, LONG_WORK_RUNNING_MAX, LogOrder, LogPage, MonitorParadox, NAME_SEARCHES_RUNNING_MAX,
-    OneFact as _, ParadoxPage, Refusal, TimelineCheck, VIEWS_RUNNING_MAX,
+    AccessLogs, AggregateEvents, AggregatedEvents, COUNTS_RUNNING_MAX, Caller, Engine, GroupBy, LONG_WORK_RUNNING_MAX,
+    LogOrder, LogPage, MonitorParadox, NAME_SEARCHES_RUNNING_MAX, OneFact as _, ParadoxPage, Refusal, TimelineCheck,
+    VIEWS_RUNNING_MAX,
 };
 use tokio::task::JoinHandle;
 
@@ -46,6 +50,24 @@ fn paradoxes(engine: &Engine, caller: &Caller, timeline: &str) -> JoinHandle<Res
 fn search(engine: &Engine, caller: &Caller) -> JoinHandle<Result<TimelineCheck, Refusal>> {
     let (engine, caller) = (engine.clone(), caller.clone());
     tokio::spawn(async move { engine.check_timeline(&caller, on("main"), "a name that nothing has", None).await })
+}
+
+fn count(engine: &Engine, caller: &Caller, timeline: &str) -> JoinHandle<Result<AggregatedEvents, Refusal>> {
+    let (engine, caller, timeline) = (engine.clone(), caller.clone(), on(timeline));
+    tokio::spawn(async move {
+        let request = AggregateEvents {
+            timeline,
+            location_text: "*".to_owned(),
+            location: LocationQuery::Anywhere,
+            range: TimeRange::everything(),
+            as_of: None,
+            filter: Arc::default(),
+            by_text: "actor".to_owned(),
+            by: GroupBy::Actor,
+            groups_max: 10,
+        };
+        engine.aggregate_events(&caller, request).await
+    })
 }
 
 /// Returns how many reads are told, on all timelines.
@@ -120,6 +142,43 @@ async fn a_few_names_are_searched_for_at_a_time() {
     store.scan_gate.add_permits(OPEN_PERMITS);
     for search in searches {
         assert!(search.await.unwrap().unwrap().event.is_none());
+    }
+    home.close().await;
+}
+
+/// A count has groups in memory from its first event on, and reads in several turns: so few are begun, however many ask.
+#[tokio::test]
+async fn a_few_counts_are_under_way_at_a_time() {
+    let house = House::new();
+    let store = Arc::new(FaultyStore::new(house.store()));
+    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    // Of two turns to read, on each of the forks.
+    for events in [1_000, 1] {
+        let events = vec![EventDraft::at(Instant::EPOCH, ""); events];
+        home.engine.record_events(&home.admin, on("main"), events, None).await.unwrap();
+    }
+    let forks: Vec<String> = (0..3 * COUNTS_RUNNING_MAX).map(|number| format!("fork-{number}")).collect();
+    for fork in &forks {
+        let (fork, main) = (timeline_id(fork), timeline_id("main"));
+        home.engine.fork_timeline(&home.admin, fork, &main, None, None).await.unwrap();
+    }
+    store.scan_gate.forget_permits(OPEN_PERMITS);
+    store.at_scan_gate.lock().clear();
+
+    let before = reads(&home).await;
+    let counts: Vec<_> = forks.iter().map(|fork| count(&home.engine, &home.admin, fork)).collect();
+    let asked = before + counts.len() as u64;
+    for passed in 0..=COUNTS_RUNNING_MAX {
+        wait_for(&store, &home, asked, LONG_WORK_RUNNING_MAX + passed).await;
+        store.scan_gate.add_permits(1);
+    }
+    // All have asked, and each that was let go on has read once before one reads again.
+    let begun: HashSet<_> =
+        store.at_scan_gate.lock()[..LONG_WORK_RUNNING_MAX + COUNTS_RUNNING_MAX].iter().copied().collect();
+    assert_eq!(begun.len(), COUNTS_RUNNING_MAX);
+    store.scan_gate.add_permits(OPEN_PERMITS);
+    for count in counts {
+        assert_eq!(count.await.unwrap().unwrap().count, 1_001);
     }
     home.close().await;
 }

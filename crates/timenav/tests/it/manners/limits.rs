@@ -213,6 +213,9 @@ fn edge(name: &str) -> Option<Edge> {
         "long_work_running_max" => {
             Tested("timenav-store/tests/it/engine/long_work.rs", "long_work_is_done_a_few_pieces_at_a_time_and_in_turn")
         }
+        "counts_running_max" => {
+            Tested("timenav-store/tests/it/engine/long_work.rs", "a_few_counts_are_under_way_at_a_time")
+        }
         "name_searches_running_max" => {
             Tested("timenav-store/tests/it/engine/long_work.rs", "a_few_names_are_searched_for_at_a_time")
         }

@@ -1,0 +1,201 @@
+//! Whether an event stands in a timeline, and what is around it.
+
+use std::sync::Arc;
+
+use timenav_core::access::Demand;
+use timenav_core::as_of::AsOf;
+use timenav_core::event::CauseKind;
+use timenav_core::ids::{EventId, TimelineId};
+use timenav_core::limits::{DESCRIPTIONS_SEARCHED_MAX, EVENT_RELATIONS_MAX, NAMES_SEARCHED_MAX};
+use timenav_core::paradox::{Ancestor, IMPACT_EVENTS_MAX, Paradox};
+use timenav_core::place::LocationQuery;
+use timenav_core::time::{Instant, TimeRange, Virtual};
+
+use crate::caller::Caller;
+use crate::engine::Engine;
+use crate::event_columns::name_key;
+use crate::event_content::event_draft;
+use crate::head::Layer;
+use crate::history::EventHistory;
+use crate::look::Look;
+use crate::payload::Reading;
+use crate::proofs::InclusionProof;
+use crate::refusal::Refusal;
+use crate::rows::{Described, KnownEvent, StoredEvent};
+use crate::store::{EventQuery, Pattern};
+use crate::view_board::Kept;
+
+/// What is known around one event.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// What it happened because of, nearest first: some of them.
+    pub causes: Vec<Ancestor>,
+    /// What happened because of it, by id: some of them, direct ones only.
+    pub effects: Vec<(EventId, CauseKind)>,
+    /// Events that stand and require it, directly or not: how many, counted no further than
+    /// [`IMPACT_EVENTS_MAX`].
+    pub consequences_count: usize,
+    /// Some of them, nearest first.
+    pub consequences: Vec<EventId>,
+    /// Paradoxes that it is a part of: some of them.
+    pub paradoxes: Vec<Paradox>,
+}
+
+/// Whether something stands in a timeline.
+#[derive(Clone, Debug)]
+pub struct TimelineCheck {
+    /// On which timeline.
+    pub timeline_id: TimelineId,
+    /// The event with its versions and interventions, if there is one of that id, name or description.
+    pub event: Option<(EventId, EventHistory)>,
+    /// Whether none was found, and not all events were looked through for the description.
+    pub is_cut_off: bool,
+    /// What the timeline's clock shows.
+    pub clock_at: Instant<Virtual>,
+    /// What is around the event.
+    pub surroundings: Option<Surroundings>,
+    /// Shows that the entry of the version that stands is in the ledger; `None` where that is the
+    /// ledger of a timeline that this one was forked from.
+    pub proof: Option<InclusionProof>,
+    /// Events whose ids or names are nearly so, or the same: id, and name if there is one.
+    pub candidates: Vec<(EventId, Option<String>)>,
+}
+
+impl Engine {
+    /// Finds out whether an event stands, and what is around it.
+    ///
+    /// # Errors
+    /// The caller may not, or the ledger cannot be written.
+    pub async fn check_timeline(
+        &self,
+        caller: &Caller,
+        timeline: Option<TimelineId>,
+        significant_event: &str,
+        as_of: Option<&(String, AsOf)>,
+    ) -> Result<TimelineCheck, Refusal> {
+        let read = Reading::CheckTimeline {
+            as_of: as_of.map(|(text, _)| (*text).clone()),
+            significant_event: significant_event.to_owned(),
+        };
+        let admitted = self.let_on(caller, timeline, Demand::Look, read).await?;
+        let _turn = self.long_work().turn_to_search(caller).await;
+        let look = admitted.at(as_of.map(|(_, as_of)| as_of)).await?.look().await?;
+        let clock_at = look.sight.clock().map_or_else(|| look.state.head.clock.now(look.host), |(_, now)| *now);
+        let found = self.event_called(&look.layers, &look.sight, significant_event).await?;
+        let (found, is_cut_off) = match found {
+            Some(found) => (Some(found), false),
+            None if look.sight.until().is_some() => self.event_seen_described(caller, &look, significant_event).await?,
+            None => self.event_described(caller, &look.layers, significant_event).await?,
+        };
+        let event = match found {
+            Some((event_id, known)) => {
+                let history = self.history_of(&look, known).await?;
+                Some((event_id, history))
+            }
+            None => None,
+        };
+        let surroundings = match &event {
+            Some((event_id, _)) => Some(self.surroundings(caller, &look, event_id.clone()).await?),
+            None => None,
+        };
+        let near = self.names_near(caller, &look, significant_event).await?;
+        let candidates = near.into_iter().filter(|(event_id, _)| event.as_ref().is_none_or(|(id, _)| id != event_id));
+        let candidates = candidates.collect();
+        let standing = event.as_ref().and_then(|(_, history)| history.known.standing());
+        let own =
+            standing.filter(|version| version.layer == look.state.ancestors.len()).map(|version| version.position);
+        let proof = match own {
+            // A proof tells how many entries there are, and hashes what they say.
+            _ if !caller.horizon.is_open() => None,
+            Some(position) => Some(self.prove_entry(&look.state, position).await?),
+            None => None,
+        };
+        Ok(TimelineCheck { timeline_id: look.timeline(), event, is_cut_off, clock_at, surroundings, proof, candidates })
+    }
+
+    /// Finds an event by its exact description, in the caller's turn; and whether not all events were looked through.
+    async fn event_described(
+        &self,
+        caller: &Caller,
+        layers: &Arc<[Layer]>,
+        description: &str,
+    ) -> Result<(Option<(EventId, KnownEvent)>, bool), Refusal> {
+        let (engine, on, text) = (self.clone(), Arc::clone(layers), description.to_owned());
+        let searching = async move { Ok(engine.store().event_described(on, text, DESCRIPTIONS_SEARCHED_MAX).await?) };
+        let Described { event_id, is_cut_off } = self.long_work().in_turn(caller, searching).await?;
+        let Some(event_id) = event_id else { return Ok((None, is_cut_off)) };
+        let known = self.versions_of(layers, &event_id).await?;
+        Ok((known.map(|known| (event_id, known)), false))
+    }
+
+    /// As [`Engine::event_described`], for a key with a horizon: among the events that it sees, of which so many are
+    /// looked through. Hidden ones count for nothing.
+    async fn event_seen_described(
+        &self,
+        caller: &Caller,
+        look: &Look,
+        description: &str,
+    ) -> Result<(Option<(EventId, KnownEvent)>, bool), Refusal> {
+        let everything = look.sight.narrow(EventQuery {
+            layers: Arc::clone(&look.layers),
+            patterns: vec![Pattern::Location(LocationQuery::Anywhere)],
+            range: TimeRange::everything(),
+            after: None,
+            items_max: usize::MAX,
+            newest_first: false,
+        });
+        let searched = (look.sight.filter(Arc::default()), DESCRIPTIONS_SEARCHED_MAX);
+        let wanted = (description.to_owned(), None);
+        let ((_, found), cut) = self.fold(caller, everything, searched, wanted, first_described).await?;
+        let Some(event_id) = found else { return Ok((None, cut.is_some())) };
+        let known = self.versions_of(&look.layers, &event_id).await?.and_then(|known| look.sight.of_event(known));
+        Ok((known.map(|known| (event_id, known)), false))
+    }
+
+    /// Returns events whose names are nearly so. To a key that sees no further than the clock there are none: among the
+    /// few names that are looked at, hidden ones would take the place of others.
+    async fn names_near(
+        &self,
+        caller: &Caller,
+        look: &Look,
+        name: &str,
+    ) -> Result<Vec<(EventId, Option<String>)>, Refusal> {
+        if look.sight.until().is_some() {
+            return Ok(Vec::new());
+        }
+        let (engine, layers, key) = (self.clone(), Arc::clone(&look.layers), name_key(name));
+        let searching = async move { Ok(engine.store().names_near(layers, key, NAMES_SEARCHED_MAX).await?) };
+        self.long_work().in_turn(caller, searching).await
+    }
+
+    async fn surroundings(&self, caller: &Caller, look: &Look, event_id: EventId) -> Result<Surroundings, Refusal> {
+        let around = move |kept: &mut Kept| {
+            let view = &kept.view;
+            Surroundings {
+                causes: view.ancestors(&event_id, EVENT_RELATIONS_MAX),
+                effects: view.effects(&event_id, EVENT_RELATIONS_MAX),
+                consequences_count: view.descendants_count(&event_id, IMPACT_EVENTS_MAX),
+                consequences: view.descendants(&event_id, EVENT_RELATIONS_MAX),
+                paradoxes: view.touching(&event_id, |heading| !heading.is_observation).page(0, EVENT_RELATIONS_MAX),
+            }
+        };
+        self.view_of(caller, look, around).await
+    }
+}
+
+impl TimelineCheck {
+    /// Returns when the event happens, if it stands.
+    #[must_use]
+    pub fn event_time(&self) -> Option<Instant<Virtual>> {
+        let (_, history) = self.event.as_ref()?;
+        event_draft(&history.known.standing()?.content).map(|draft| draft.time)
+    }
+}
+
+/// Takes the first event that has a description.
+fn first_described((description, found): &mut (String, Option<EventId>), event: &StoredEvent) {
+    let draft = found.is_none().then(|| event_draft(&event.content)).flatten();
+    if let Some(draft) = draft.filter(|draft| draft.description == *description) {
+        *found = draft.event_id;
+    }
+}
