@@ -16,8 +16,10 @@ mod entries;
 mod events;
 mod facts;
 mod heads;
+mod hints;
 mod identity;
 mod leaf;
+mod locking;
 mod log_rows;
 mod migrations;
 mod origins;
@@ -39,9 +41,12 @@ use std::sync::Arc;
 use deadpool_postgres::Object;
 use futures_util::future::BoxFuture;
 use timenav_engine::StoreError;
+use tokio::sync::Mutex;
 
 use batch::Batch;
 use connection::Connections;
+use hints::Hints;
+use locking::Held;
 use transaction::{Moment, Writing};
 use values::Failed;
 
@@ -50,7 +55,8 @@ use values::Failed;
 pub struct PostgresOptions {
     /// The address, as libpq takes it: `postgres://user:password@host/database?sslmode=verify-full`.
     pub url: String,
-    /// Whether this service alone writes to the database. Another one that wants to be alone with it is refused.
+    /// Whether this service alone uses the database. Where one does, any other is refused; several that do not want to be
+    /// alone use it together.
     pub is_alone: bool,
 }
 
@@ -64,6 +70,9 @@ impl fmt::Debug for PostgresOptions {
 /// Keeps everything in a PostgreSQL database.
 pub struct PostgresStore {
     connections: Arc<Connections>,
+    /// The step of the writer that has begun, with its locks.
+    held: Mutex<Option<Held>>,
+    hints: Hints,
 }
 
 impl PostgresStore {
@@ -84,7 +93,8 @@ impl PostgresStore {
         };
         prepared.await?;
         drop(writer);
-        Ok(Self { connections })
+        let hints = if options.is_alone { Hints::none() } else { Hints::start(&connections) };
+        Ok(Self { connections, held: Mutex::default(), hints })
     }
 
     /// Returns a connection for a read of one statement.
@@ -103,6 +113,6 @@ impl PostgresStore {
     /// Writes something beside the commits.
     async fn write(&self, batch: Batch<'_>) -> Result<(), Failed> {
         let (writing, _) = Writing::begin(&self.connections, batch).await?;
-        writing.commit(&self.connections).await
+        writing.commit(&self.connections, None).await
     }
 }

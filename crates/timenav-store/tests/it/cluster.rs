@@ -80,6 +80,18 @@ pub(crate) fn execute(url: &str, statements: &str) {
     wait_for(execute_there(url, statements));
 }
 
+/// Runs a statement in a database, and returns whether that succeeded.
+pub(crate) fn try_execute(url: &str, statement: &str) -> bool {
+    wait_for(async {
+        let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+        let connection = tokio::spawn(connection);
+        let done = client.batch_execute(statement).await.is_ok();
+        drop(client);
+        connection.await.unwrap().unwrap();
+        done
+    })
+}
+
 async fn execute_there(url: &str, statements: &str) {
     let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
     let connection = tokio::spawn(connection);

@@ -1,5 +1,6 @@
 //! What is particular to PostgreSQL: sessions that end, commits whose answers get lost, two services, other hands.
 
+mod locking;
 mod proxy;
 
 use std::path::Path;
@@ -60,7 +61,7 @@ fn a_commit_that_happened_and_cannot_be_asked_for_has_moved_the_ledger() {
     proxy.lose(Lost::AnswerAndServer);
     let before = ledger.clone();
     let refused = commit(&store, ledger.grow(3));
-    assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+    assert!(matches!(refused, Err(StoreError::Unknown(_))), "{refused:?}");
     proxy.let_pass();
     let refused = commit(&store, before.clone().grow(3));
     assert!(matches!(refused, Err(StoreError::Moved(_))), "{refused:?}");
@@ -95,8 +96,14 @@ fn of_two_services_that_want_to_be_alone_the_second_is_refused() {
     commit(&first, Ledger::new(1, "main").grow(2)).unwrap();
     let refused = wait_for(PostgresStore::open(&options)).err().expect("there is one").to_string();
     assert!(refused.contains("another timenav uses this database"), "{refused}");
+    let together = PostgresOptions { is_alone: false, ..options.clone() };
+    let refused = wait_for(PostgresStore::open(&together)).err().expect("there is one").to_string();
+    assert!(refused.contains("another timenav uses this database"), "{refused}");
     commit(&first, Ledger::new(2, "other").grow(2)).unwrap();
     drop(first);
+    let several = [&together, &together].map(|options| wait_for(PostgresStore::open(options)).unwrap());
+    assert!(wait_for(PostgresStore::open(&options)).is_err(), "there are others");
+    drop(several);
     let second = wait_for(PostgresStore::open(&options)).unwrap();
     assert_eq!(size(&second), 2);
 }
