@@ -6,7 +6,7 @@
 //! While it does, the committer works on the next group. Where nobody waits there is no next
 //! group, and the committer seals by itself: waking another thread would only take longer.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc as threads;
@@ -16,20 +16,20 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
 use crate::asked::{Asked, Submission, Told};
-use crate::deciding::Aim;
 use crate::deciding::catching_up::CatchUp;
 use crate::draft::SaltPool;
 use crate::gathering::known;
 use crate::group::{Finished, Group};
 use crate::head::{TimelineKey, TimelineState};
 use crate::heads::Heads;
+use crate::locking::{is_nothing, to_lock};
 use crate::notes::newest_note;
 use crate::opening::moved::{Moved, heads_moved, some_moved};
 use crate::outside::{KeptOutside, system_last};
 use crate::refusal::Refusal;
 use crate::seldom::Seldom;
 use crate::shared::{Committed, Shared};
-use crate::store::{Commit, Locked, Store};
+use crate::store::{Locked, Store};
 use crate::store_error::StoreError;
 
 /// Submissions that may wait before senders have to.
@@ -133,10 +133,12 @@ impl Committer {
         if let Some(reason) = shared.failure() {
             return Err(Refusal::Unavailable(reason).into());
         }
-        if self.store.has_others() && submissions.iter().any(is_about_all) {
-            self.catch_up_with_all()?;
-        }
-        let locked = self.lock(submissions, also)?;
+        let locked = if self.store.has_others() && self.catch_up(submissions)? {
+            // Nothing is written, so nothing is locked.
+            Some(BTreeSet::new())
+        } else {
+            self.lock(submissions, also)?
+        };
         let mut finished = match self.decide(submissions, salts, locked.as_ref(), also) {
             Ok(finished) => finished,
             Err(not) => {
@@ -253,6 +255,25 @@ impl Committer {
         }
     }
 
+    /// Takes over what some of a group want to catch up with. Returns whether that is all that the group is for.
+    fn catch_up(&mut self, submissions: &[Submission]) -> Result<bool, NotCommitted> {
+        let wanted = |submission: &Submission| submission.asked.asking().catches_up();
+        let is_all = submissions.iter().all(|submission| wanted(submission).is_some());
+        if submissions.iter().any(|submission| wanted(submission) == Some(CatchUp::All)) {
+            self.catch_up_with_all()?;
+        }
+        if is_all {
+            let aimed = submissions.iter().filter(|submission| wanted(submission) == Some(CatchUp::Aimed));
+            let system = TimelineId::system();
+            let aimed = aimed.flat_map(|submission| [&submission.timeline, &system]);
+            let keys: BTreeSet<TimelineKey> = aimed.filter_map(|id| Some(self.heads.get(id)?.head.key)).collect();
+            if !keys.is_empty() {
+                self.take_over(&keys.into_iter().collect::<Vec<_>>(), &BTreeSet::new())?;
+            }
+        }
+        Ok(is_all)
+    }
+
     /// Takes over whatever others have committed so far.
     fn catch_up_with_all(&mut self) -> Result<(), NotCommitted> {
         let sizes = self.runtime.block_on(self.store.sizes()).map_err(|error| self.not_read(error))?;
@@ -301,6 +322,9 @@ impl Committer {
                 return Err(Refusal::Unavailable(refusal.to_string()).into());
             }
         };
+        if heads.is_none() && states.is_empty() {
+            return Ok(());
+        }
         // Readers see what happened in its order: first what was committed here and is still to be sealed.
         while shared.sealing.load(Ordering::Acquire) > 0 {
             std::thread::yield_now();
@@ -313,12 +337,11 @@ impl Committer {
             return Err(Refusal::Unavailable(reason).into());
         }
         self.forget_views(&states);
-        match heads {
-            Some(heads) => self.heads = heads,
-            None => {
-                let (directory, rows) = (Arc::clone(self.heads.directory()), Arc::clone(self.heads.rows()));
-                self.heads.take_over(states.iter().cloned(), directory, rows);
-            }
+        if let Some(heads) = heads {
+            self.heads = heads;
+        } else {
+            let (directory, rows) = (Arc::clone(self.heads.directory()), Arc::clone(self.heads.rows()));
+            self.heads.take_over(states.iter().cloned(), directory, rows);
         }
         let sizes = states.iter().map(|state| (state.head.id.clone(), state.head.frontier.size()));
         let sizes: Vec<(TimelineId, u64)> = sizes.collect();
@@ -338,49 +361,6 @@ impl Committer {
             self.shared.views.forget(|timeline| forks.contains(&timeline));
         }
     }
-}
-
-/// Returns the heads that a group is about, and their sizes as they are known.
-fn to_lock(heads: &Heads, submissions: &[Submission], also: &BTreeSet<TimelineId>) -> BTreeMap<TimelineKey, u64> {
-    let mut keys = BTreeMap::new();
-    let mut lock = |state: &Arc<TimelineState>| _ = keys.insert(state.head.key, state.head.frontier.size());
-    let system = TimelineId::system();
-    let mut is_on_system = also.contains(&system);
-    also.iter().filter_map(|timeline| heads.get(timeline)).for_each(&mut lock);
-    for Submission { timeline, asked, .. } in submissions {
-        let asking = asked.asking();
-        if asking.catches_up().is_some() {
-            // The state of `system` comes with every lock.
-            heads.get(timeline).filter(|_| !timeline.is_system()).into_iter().for_each(&mut lock);
-            continue;
-        }
-        let Some(aimed) = heads.get(timeline) else {
-            is_on_system = true;
-            asking.relies_on().and_then(|other| heads.get(other)).into_iter().for_each(&mut lock);
-            continue;
-        };
-        lock(aimed);
-        is_on_system |= asking.aim() == Aim::TimelineToEnd;
-        let needs = asking.needs();
-        if needs.forks || needs.outcomes {
-            let is_fork =
-                |state: &&Arc<TimelineState>| state.ancestors.iter().any(|layer| layer.timeline == aimed.head.key);
-            heads.all().filter(is_fork).for_each(&mut lock);
-        }
-    }
-    if is_on_system {
-        heads.get(&system).into_iter().for_each(&mut lock);
-    }
-    keys
-}
-
-fn is_about_all(submission: &Submission) -> bool {
-    submission.asked.asking().catches_up() == Some(CatchUp::All)
-}
-
-/// Returns whether a step would change nothing.
-const fn is_nothing(commit: &Commit) -> bool {
-    commit.timelines.is_empty() && commit.outcomes.is_empty() && commit.directory.is_empty()
 }
 
 /// Why a group was not committed.

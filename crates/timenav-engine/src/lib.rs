@@ -58,6 +58,7 @@ mod deciding;
 mod asked;
 mod group;
 mod gathering;
+mod locking;
 
 // What the writer and every reader share, and the writer.
 mod turns;

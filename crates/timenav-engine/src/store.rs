@@ -254,7 +254,7 @@ pub trait Store: ScanSource + Upkeep {
 
     /// Waits until another service may have written something. It is a hint, which may get lost.
     async fn hint(&self) {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     /// Makes one step true. Compares each timeline's size with the expected one first, and those that it relies on.

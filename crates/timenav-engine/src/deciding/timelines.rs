@@ -110,8 +110,6 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Re
     let host = draft.now();
     if let Some(fork) = fork {
         fork.check_name(&id)?;
-        // It stood when the caller was let on to it. Here it must still be so.
-        draft.check_standing(&fork.of)?;
         draft.admit_to_fork(&fork.of)?;
         // To make a clock that stands at a moment is a way to go there.
         let clock = fork.clock_from(host);

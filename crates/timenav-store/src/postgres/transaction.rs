@@ -25,6 +25,8 @@ pub(super) struct Writing {
     name: String,
 }
 
+/// How long the end of a transaction may take. No limit of the server covers its wait for a standby.
+const COMMIT_WAIT: Duration = Duration::from_secs(20);
 /// How long it is tried to find out what became of a transaction.
 const SETTLE_WAIT: Duration = Duration::from_secs(6);
 /// How long a change of the directory waits for transactions that began before it. The server ends those of services that
@@ -134,8 +136,10 @@ impl Writing {
         let Ok(on) = self.on() else { return Ended::Unknown(lost()) };
         // The commit of a transaction that has failed is answered without an error, and the driver does not tell what was
         // answered. So the server is asked in the same breath.
-        let (committed, status) =
-            futures_util::join!(async { on.batch_execute("COMMIT").await }, status(on, &self.name));
+        let ending = async { futures_util::join!(on.batch_execute("COMMIT"), status(on, &self.name)) };
+        let Ok((committed, status)) = tokio::time::timeout(COMMIT_WAIT, ending).await else {
+            return Ended::Unknown(lost());
+        };
         match (committed, status) {
             // The server warns where it has not waited for a standby: then what it has may still be lost.
             (Ok(()), _) if connections.warnings() != warnings => Ended::Unknown(lost()),

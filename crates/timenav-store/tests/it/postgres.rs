@@ -9,7 +9,7 @@ use timenav_core::event::EventDraft;
 use timenav_engine::{Commit, DirectoryChange, EndedTimeline, Health, ScanSource as _, Store, StoreError, Upkeep as _};
 use timenav_store::{PostgresOptions, PostgresStore};
 
-use crate::cluster::{database, execute, open, wait_for};
+use crate::cluster::{Cluster, database, execute, open, try_execute, wait_for};
 use crate::sample::{Ledger, anchor, commit_of, event, host, moment, timeline_id};
 use proxy::{Lost, Proxy};
 
@@ -67,6 +67,41 @@ fn a_commit_that_happened_and_cannot_be_asked_for_has_moved_the_ledger() {
     assert!(matches!(refused, Err(StoreError::Moved(_))), "{refused:?}");
     commit(&store, ledger.grow(1)).unwrap();
     assert_eq!(size(&store), 6);
+}
+
+/// The server has it by then, and shows it to everybody; but a failover would lose it.
+#[test]
+fn a_commit_that_was_not_waited_for_by_a_standby_is_not_answered() {
+    let own = Cluster::start();
+    let (store, mut ledger) = (open(&own.url).unwrap(), Ledger::new(1, "main"));
+    commit(&store, ledger.grow(2)).unwrap();
+    execute(&own.url, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+    execute(&own.url, "SELECT pg_reload_conf()");
+    let waits = || try_execute(&own.url, "SELECT 1 / count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+    std::thread::scope(|scope| {
+        let committing = scope.spawn(|| commit(&store, ledger.grow(3)));
+        wait_until(waits);
+        execute(&own.url, "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+        wait_until(|| size(&store) == 5);
+        // Somebody waits again: what makes sure of it.
+        wait_until(waits);
+        assert!(!committing.is_finished(), "it was answered");
+        execute(&own.url, "ALTER SYSTEM RESET synchronous_standby_names");
+        execute(&own.url, "SELECT pg_reload_conf()");
+        committing.join().unwrap().unwrap();
+    });
+    assert_eq!(size(&store), 5);
+}
+
+/// Waits until somebody else has come to where the test wants them.
+fn wait_until(is_there: impl Fn() -> bool) {
+    for _ in 0..10_000 {
+        if is_there() {
+            return;
+        }
+        std::thread::yield_now();
+    }
+    panic!("it does not come");
 }
 
 #[test]

@@ -1,12 +1,10 @@
 //! Two services on one database, statement by statement: what is read after a lock, what a commit relies on, and what a
 //! change of the directory waits for.
 
-use std::time::Duration;
-
 use timenav_engine::{Asker, Commit, DirectoryChange, IdempotencyRecord, Store as _, StoreError, TimelineKey, Wanted};
 use timenav_store::PostgresStore;
 
-use super::{commit, size};
+use super::{commit, size, wait_until};
 use crate::cluster::{database, execute, open, try_execute, wait_for};
 use crate::sample::{Ledger, commit_of, digest, host, timeline_id, user_id};
 
@@ -44,18 +42,6 @@ fn revocation(system: &mut Ledger) -> Commit {
     system.head.directory += 1;
     let directory = vec![DirectoryChange::DeleteUser(user_id("ada"))];
     Commit { directory, ..commit_of(vec![system.grow(1)]) }
-}
-
-/// Waits until somebody else has come to where the test wants them.
-fn wait_until(is_there: impl Fn() -> bool) {
-    for _ in 0..10_000 {
-        if is_there() {
-            return;
-        }
-        std::thread::yield_now();
-        wait_for(async { tokio::time::timeout(Duration::from_millis(1), std::future::pending::<()>()).await.ok() });
-    }
-    panic!("it does not come");
 }
 
 #[test]

@@ -40,7 +40,7 @@ impl Replica {
     }
 
     fn send(&self, request: Request) -> Answer {
-        send(self.process.address, request.key(&self.admin)).unwrap()
+        send(self.process.address, &request.key(&self.admin)).unwrap()
     }
 
     fn post(&self, path: &str, body: &Value) -> Value {
@@ -50,8 +50,8 @@ impl Replica {
     }
 }
 
-fn send(address: SocketAddr, request: Request) -> std::io::Result<Answer> {
-    Connection::open(address)?.exchange(&request)
+fn send(address: SocketAddr, request: &Request) -> std::io::Result<Answer> {
+    Connection::open(address)?.exchange(request)
 }
 
 fn generation(clock: &Value) -> u64 {
@@ -80,9 +80,9 @@ fn what_one_service_answered_counts_at_the_other() {
     for number in 0..20 {
         let user = format!("user{number}");
         let secret = first.user(&user);
-        let asked = || send(second.process.address, Request::get("/v1/clock").key(&secret)).unwrap();
+        let asked = || send(second.process.address, &Request::get("/v1/clock").key(&secret)).unwrap();
         assert_eq!(asked().status, 404, "it is known, and has no role");
-        first.post("/v1/set-access-control", &json!({ "timeline_id": "main", "read": [user] }));
+        first.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": { "read": [user] } }));
         assert_eq!(asked().status, 200);
         let before = generation(&second.send(Request::get("/v1/clock")).json());
         first.post("/v1/pause-time", &json!({}));
@@ -120,7 +120,7 @@ fn write(address: SocketAddr, key: &str, name: &str, is_over: &AtomicBool) -> Ve
         let event_id = format!("{name}-{number}");
         let body = json!({ "event_id": event_id, "time": "2001-01-01T00:00:00Z", "description": "x" });
         let request = Request::post("/v1/events").json(&body).idempotent(&event_id).key(key);
-        match send(address, request) {
+        match send(address, &request) {
             Ok(answer) if answer.status == 503 => wait(),
             Ok(answer) => {
                 assert!(STATUSES.contains(&answer.status), "{}", answer.text());
@@ -158,7 +158,7 @@ fn a_service_that_dies_or_is_paused_holds_up_nobody_and_loses_nothing() {
             second.process.signal(if round % 2 == 0 { Signal::STOP } else { Signal::KILL });
             // The other one goes on: what it is asked now is answered.
             let asked = Request::post("/v1/pause-time").key(admin);
-            let answer = (0..10).map(|_| send(here, asked.clone()).unwrap()).find(|answer| answer.status == 200);
+            let answer = (0..10).map(|_| send(here, &asked).unwrap()).find(|answer| answer.status == 200);
             assert!(answer.is_some(), "it is held up");
             if round % 2 == 0 {
                 second.process.signal(Signal::CONT);
