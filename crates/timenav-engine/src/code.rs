@@ -75,11 +75,13 @@ pub enum Code {
     Internal,
     /// It cannot be done now.
     Unavailable,
+    /// It may have been done or not.
+    OutcomeUnknown,
 }
 
 impl Code {
     /// All of them, in the order of `docs/errors.md`.
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 36] = [
         Self::MissingParameter,
         Self::InvalidParameter,
         Self::UnknownParameter,
@@ -115,6 +117,7 @@ impl Code {
         Self::IdempotencyKeyReused,
         Self::Internal,
         Self::Unavailable,
+        Self::OutcomeUnknown,
     ];
 
     /// Returns the word.
@@ -156,6 +159,7 @@ impl Code {
             Self::IdempotencyKeyReused => "idempotency_key_reused",
             Self::Internal => "internal",
             Self::Unavailable => "unavailable",
+            Self::OutcomeUnknown => "outcome_unknown",
         }
     }
 }

@@ -6,30 +6,30 @@
 //! While it does, the committer works on the next group. Where nobody waits there is no next
 //! group, and the committer seals by itself: waking another thread would only take longer.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc as threads;
 
-use timenav_core::ids::{EventId, TimelineId};
+use timenav_core::ids::TimelineId;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
 use crate::asked::{Asked, Submission, Told};
-use crate::deciding::Needs;
-use crate::draft::{Known, SaltPool};
-use crate::facts::{Asker, Facts, Wanted};
+use crate::deciding::catching_up::CatchUp;
+use crate::draft::SaltPool;
+use crate::gathering::known;
 use crate::group::{Finished, Group};
-use crate::head::{Layer, TimelineKey, TimelineState};
+use crate::head::{TimelineKey, TimelineState};
 use crate::heads::Heads;
+use crate::locking::{is_nothing, to_lock};
 use crate::notes::newest_note;
-use crate::opening::moved::{Moved, heads_moved};
+use crate::opening::moved::{Moved, heads_moved, some_moved};
 use crate::outside::{KeptOutside, system_last};
 use crate::refusal::Refusal;
-use crate::rows::KnownEvent;
 use crate::seldom::Seldom;
 use crate::shared::{Committed, Shared};
-use crate::store::Store;
+use crate::store::{Locked, Store};
 use crate::store_error::StoreError;
 
 /// Submissions that may wait before senders have to.
@@ -92,8 +92,9 @@ impl Committer {
     /// Decides and commits one group. `None` where that failed: everybody in it has been told.
     fn commit(&mut self, mut submissions: Vec<Submission>, mut salts: SaltPool) -> Option<Grouped> {
         let shared = Arc::clone(&self.shared);
+        let mut also = BTreeSet::new();
         for _ in 0..DECIDED_AGAIN_MAX {
-            match self.try_commit(&mut submissions, salts) {
+            match self.try_commit(&mut submissions, salts, &mut also) {
                 Ok(Finished { states, directory, rows, ended, told, entries_count, salts, .. }) => {
                     let committed = Committed { states, directory, rows, ended, entries_count };
                     let (mut answers, mut later) = (Vec::with_capacity(told.len()), Vec::new());
@@ -122,43 +123,176 @@ impl Committer {
     }
 
     /// Decides and commits one group, on heads that may have been moved by others.
-    fn try_commit(&mut self, submissions: &mut [Submission], salts: SaltPool) -> Result<Finished, NotCommitted> {
+    fn try_commit(
+        &mut self,
+        submissions: &mut [Submission],
+        salts: SaltPool,
+        also: &mut BTreeSet<TimelineId>,
+    ) -> Result<Finished, NotCommitted> {
         let shared = Arc::clone(&self.shared);
         if let Some(reason) = shared.failure() {
             return Err(Refusal::Unavailable(reason).into());
         }
-        let known = self.runtime.block_on(known(&*self.store, &self.heads, submissions)).map_err(|error| {
-            if let Some(untold) = self.failures.tell(shared.doors.clock.now()) {
-                tracing::error!(%error, untold, "the store cannot be read");
+        let locked = if self.store.has_others() && self.catch_up(submissions)? {
+            // Nothing is written, so nothing is locked.
+            Some(BTreeSet::new())
+        } else {
+            self.lock(submissions, also)?
+        };
+        let mut finished = match self.decide(submissions, salts, locked.as_ref(), also) {
+            Ok(finished) => finished,
+            Err(not) => {
+                if locked.is_some() {
+                    self.runtime.block_on(self.store.release());
+                }
+                return Err(not);
             }
-            Refusal::from(error)
-        })?;
-        let mut group = Group::new(&self.heads, &known, (&shared.doors, &shared.options), &shared.host_clock, salts);
-        group.decide_all(submissions);
-        let mut finished = group.finish(submissions).inspect_err(|refusal| {
-            // Only an invalid key or origin leads here, and opening has checked both.
-            tracing::error!(%refusal, "a group could not be signed");
-            shared.fail(&refusal.to_string());
-        })?;
+        };
         let mut commit = std::mem::take(&mut finished.commit);
-        if !self.store.is_shared() {
+        if locked.is_some() {
+            // What was locked has not moved, and of `system` only the directory counts.
+            commit.relied.retain(|(_, size)| size.is_none());
+            commit.decided_against = Some(self.heads.directory().version);
+            if is_nothing(&commit) {
+                self.runtime.block_on(self.store.release());
+                return Ok(finished);
+            }
+        } else if !self.store.is_shared() {
             commit.relied.clear();
         }
         let committed = self.runtime.block_on(self.store.commit(commit));
         if let Err(StoreError::Moved(timeline)) = &committed {
-            return Err(self.go_on_from_others(timeline));
+            // Whoever locks finds out by that what has moved.
+            return Err(if locked.is_some() { NotCommitted::Moved } else { self.go_on_from_others(timeline) });
         }
         shared.note_commit(committed.is_ok());
         committed.map_err(|error| {
             if let Some(untold) = self.failures.tell(shared.doors.clock.now()) {
                 tracing::error!(%error, untold, "a group could not be committed");
             }
-            Refusal::Unavailable(error.to_string())
+            match error {
+                StoreError::Unknown(reason) => Refusal::OutcomeUnknown(reason),
+                error => Refusal::Unavailable(error.to_string()),
+            }
         })?;
         let (directory, rows) = (Arc::clone(&finished.directory), Arc::clone(&finished.rows));
         self.heads.take_over(finished.states.iter().cloned(), directory, rows);
         self.heads.end(finished.ended.iter().map(|ended| &ended.id));
         Ok(finished)
+    }
+
+    /// Decides a group. What it writes to must be locked, where there are locks.
+    fn decide(
+        &self,
+        submissions: &mut [Submission],
+        salts: SaltPool,
+        locked: Option<&BTreeSet<TimelineKey>>,
+        also: &mut BTreeSet<TimelineId>,
+    ) -> Result<Finished, NotCommitted> {
+        let shared = Arc::clone(&self.shared);
+        let known = self.runtime.block_on(known(&*self.store, &self.heads, submissions));
+        let known = known.map_err(|error| self.not_read(error))?;
+        let mut group = Group::new(&self.heads, &known, (&shared.doors, &shared.options), &shared.host_clock, salts);
+        group.decide_all(submissions);
+        let finished = group.finish(submissions).inspect_err(|refusal| {
+            // Only an invalid key or origin leads here, and opening has checked both.
+            tracing::error!(%refusal, "a group could not be signed");
+            shared.fail(&refusal.to_string());
+        })?;
+        if let Some(locked) = locked {
+            let written = finished.commit.timelines.iter().filter(|one| one.expected_size.is_some());
+            let unlocked = written.filter(|one| !locked.contains(&one.head.key)).map(|one| one.head.id.clone());
+            let unlocked: Vec<TimelineId> = unlocked.collect();
+            if !unlocked.is_empty() {
+                also.extend(unlocked);
+                return Err(NotCommitted::Moved);
+            }
+        }
+        Ok(finished)
+    }
+
+    fn not_read(&self, error: StoreError) -> Refusal {
+        if let Some(untold) = self.failures.tell(self.shared.doors.clock.now()) {
+            tracing::error!(%error, untold, "the store cannot be read");
+        }
+        error.into()
+    }
+
+    /// Locks the heads that a group is about, and takes over what others have done to them and to the directory before.
+    /// Returns what is locked; `None` where nothing has to be.
+    fn lock(
+        &mut self,
+        submissions: &[Submission],
+        also: &BTreeSet<TimelineId>,
+    ) -> Result<Option<BTreeSet<TimelineKey>>, NotCommitted> {
+        if !self.store.is_shared() {
+            return Ok(None);
+        }
+        let keys = to_lock(&self.heads, submissions, also);
+        let asked: Vec<TimelineKey> = keys.keys().copied().collect();
+        let locked = self.runtime.block_on(self.store.lock(&asked)).map_err(|error| self.not_read(error))?;
+        let Some(Locked { sizes, system: (system_size, version) }) = locked else { return Ok(None) };
+        let is_moved = |(key, size): &(&TimelineKey, &u64)| sizes.get(*key) != Some(*size);
+        let mut moved: BTreeSet<TimelineKey> = keys.iter().filter(is_moved).map(|(key, _)| *key).collect();
+        if let Some(system) = self.heads.get(&TimelineId::system())
+            && (system.head.frontier.size(), self.heads.directory().version) != (system_size, version)
+        {
+            moved.insert(system.head.key);
+        }
+        // What this group writes to has a newer checkpoint in a moment.
+        let is_written = submissions.iter().any(|submission| submission.asked.asking().catches_up().is_none());
+        let to_grow: BTreeSet<TimelineKey> = asked.iter().copied().filter(|_| is_written).collect();
+        let taken =
+            if moved.is_empty() { Ok(()) } else { self.take_over(&moved.into_iter().collect::<Vec<_>>(), &to_grow) };
+        // What others have made or ended is to be locked too, or not any more.
+        let is_locked = |heads: &Heads| to_lock(heads, submissions, also).keys().eq(&asked);
+        match taken {
+            Ok(()) if is_locked(&self.heads) => Ok(Some(asked.into_iter().collect())),
+            ended => {
+                self.runtime.block_on(self.store.release());
+                Err(ended.err().unwrap_or(NotCommitted::Moved))
+            }
+        }
+    }
+
+    /// Takes over what some of a group want to catch up with. Returns whether that is all that the group is for.
+    fn catch_up(&mut self, submissions: &[Submission]) -> Result<bool, NotCommitted> {
+        let wanted = |submission: &Submission| submission.asked.asking().catches_up();
+        let is_all = submissions.iter().all(|submission| wanted(submission).is_some());
+        if submissions.iter().any(|submission| wanted(submission) == Some(CatchUp::All)) {
+            self.catch_up_with_all()?;
+        }
+        if is_all {
+            let aimed = submissions.iter().filter(|submission| wanted(submission) == Some(CatchUp::Aimed));
+            let system = TimelineId::system();
+            let aimed = aimed.flat_map(|submission| [&submission.timeline, &system]);
+            let keys: BTreeSet<TimelineKey> = aimed.filter_map(|id| Some(self.heads.get(id)?.head.key)).collect();
+            if !keys.is_empty() {
+                self.take_over(&keys.into_iter().collect::<Vec<_>>(), &BTreeSet::new())?;
+            }
+        }
+        Ok(is_all)
+    }
+
+    /// Takes over whatever others have committed so far.
+    fn catch_up_with_all(&mut self) -> Result<(), NotCommitted> {
+        let sizes = self.runtime.block_on(self.store.sizes()).map_err(|error| self.not_read(error))?;
+        let sizes: HashMap<TimelineKey, u64> = sizes.into_iter().collect();
+        let is_moved = |state: &&Arc<TimelineState>| sizes.get(&state.head.key) != Some(&state.head.frontier.size());
+        let moved: Vec<TimelineKey> = self.heads.all().filter(is_moved).map(|state| state.head.key).collect();
+        let last = TimelineKey(self.heads.last_key());
+        if moved.is_empty() && sizes.keys().all(|key| *key <= last) {
+            return Ok(());
+        }
+        self.take_over(&moved, &BTreeSet::new())
+    }
+
+    /// Takes over what others have committed on some timelines, and those that they have made.
+    fn take_over(&mut self, moved: &[TimelineKey], to_grow: &BTreeSet<TimelineKey>) -> Result<(), NotCommitted> {
+        let shared = &self.shared;
+        let moving = some_moved(&*self.store, &self.heads, moved, &shared.doors, &shared.options);
+        let moved = self.runtime.block_on(moving);
+        self.go_on(moved, to_grow)
     }
 
     /// Takes over what others have committed, where others may. Otherwise another hand has written to the store, and
@@ -172,26 +306,59 @@ impl Committer {
                 "timeline `{timeline}` was modified by another program while the service ran"
             )))
         };
-        match moved {
-            Ok(Moved { heads, states, ended }) => {
-                let sizes: Vec<_> =
-                    states.iter().map(|state| (state.head.id.clone(), state.head.frontier.size())).collect();
-                // Readers see what happened in its order: first what was committed here and is still to be sealed.
-                while shared.sealing.load(Ordering::Acquire) > 0 {
-                    std::thread::yield_now();
-                }
-                let (directory, rows) = (Arc::clone(heads.directory()), Arc::clone(heads.rows()));
-                shared.publish(Committed { states, directory, rows, ended, entries_count: 0 });
-                shared.live.grow(&sizes);
-                self.heads = heads;
-                NotCommitted::Moved
-            }
-            Err(refusal @ Refusal::Unavailable(_)) => refusal.into(),
+        self.go_on(moved, &BTreeSet::new()).err().unwrap_or(NotCommitted::Moved)
+    }
+
+    /// Goes on from what others have committed. Checkpoints are kept outside before anybody sees what they are over, but for
+    /// those of timelines that are known and are about to grow.
+    fn go_on(&mut self, moved: Result<Moved, Refusal>, to_grow: &BTreeSet<TimelineKey>) -> Result<(), NotCommitted> {
+        let shared = Arc::clone(&self.shared);
+        let Moved { heads, states, ended } = match moved {
+            Ok(moved) => moved,
+            Err(refusal @ (Refusal::Unavailable(_) | Refusal::OutcomeUnknown(_))) => return Err(refusal.into()),
             Err(refusal) => {
                 tracing::error!(%refusal, "nothing is written until a restart");
                 shared.fail(&refusal.to_string());
-                Refusal::Unavailable(refusal.to_string()).into()
+                return Err(Refusal::Unavailable(refusal.to_string()).into());
             }
+        };
+        if heads.is_none() && states.is_empty() {
+            return Ok(());
+        }
+        // Readers see what happened in its order: first what was committed here and is still to be sealed.
+        while shared.sealing.load(Ordering::Acquire) > 0 {
+            std::thread::yield_now();
+        }
+        let grows =
+            |state: &TimelineState| to_grow.contains(&state.head.key) && self.heads.get(&state.head.id).is_some();
+        let to_keep = states.iter().filter(|state| !grows(state));
+        if let Err(reason) = keep_newest(to_keep.map(|state| &**state), &shared) {
+            shared.fail(&reason);
+            return Err(Refusal::Unavailable(reason).into());
+        }
+        self.forget_views(&states);
+        if let Some(heads) = heads {
+            self.heads = heads;
+        } else {
+            let (directory, rows) = (Arc::clone(self.heads.directory()), Arc::clone(self.heads.rows()));
+            self.heads.take_over(states.iter().cloned(), directory, rows);
+        }
+        let sizes = states.iter().map(|state| (state.head.id.clone(), state.head.frontier.size()));
+        let sizes: Vec<(TimelineId, u64)> = sizes.collect();
+        let (directory, rows) = (Arc::clone(self.heads.directory()), Arc::clone(self.heads.rows()));
+        shared.publish(Committed { states, directory, rows, ended, entries_count: 0 });
+        shared.live.grow(&sizes);
+        Ok(())
+    }
+
+    /// Forgets what views of forks know of timelines that have moved: an event of those may have been erased. Their own
+    /// views find that in the ledger.
+    fn forget_views(&self, moved: &[Arc<TimelineState>]) {
+        let moved: BTreeSet<TimelineKey> = moved.iter().map(|state| state.head.key).collect();
+        let is_fork = |state: &&Arc<TimelineState>| state.ancestors.iter().any(|layer| moved.contains(&layer.timeline));
+        let forks: BTreeSet<TimelineKey> = self.heads.all().filter(is_fork).map(|state| state.head.key).collect();
+        if !forks.is_empty() {
+            self.shared.views.forget(|timeline| forks.contains(&timeline));
         }
     }
 }
@@ -239,100 +406,6 @@ fn refuse(submissions: Vec<Submission>, refusal: &Refusal) {
     }
 }
 
-/// Asks the store, in one call and of one moment, for what this group's decisions need.
-async fn known(store: &dyn Store, heads: &Heads, submissions: &[Submission]) -> Result<Known, StoreError> {
-    let mut wanted = Wanted::default();
-    let mut events: HashMap<&TimelineId, Vec<EventId>> = HashMap::new();
-    let mut ended_on: HashSet<&TimelineId> = HashSet::new();
-    for submission in submissions {
-        let Needs { events: asked, forks, outcomes, endings, data, entry } = submission.asked.asking().needs();
-        wanted.outcomes.extend(submission.idempotency.map(|asked| asked.key));
-        let aimed = heads.get(&submission.timeline);
-        if outcomes && let Some(aimed) = aimed {
-            let event_ids: Vec<EventId> = asked.iter().copied().cloned().collect();
-            let is_fork =
-                |state: &&Arc<TimelineState>| state.ancestors.iter().any(|layer| layer.timeline == aimed.head.key);
-            for state in heads.all().filter(is_fork).chain([aimed]) {
-                let id = &state.head.id;
-                if forks && id != &submission.timeline {
-                    events.entry(id).or_default().extend(event_ids.iter().cloned());
-                }
-                wanted.outcomes_of.push((id.clone(), event_ids.clone()));
-            }
-        }
-        wanted.entries.extend(entry.zip(aimed).map(|(position, aimed)| (aimed.head.key, position)));
-        if endings {
-            ended_on.insert(&submission.timeline);
-        }
-        if !asked.is_empty() {
-            events.entry(&submission.timeline).or_default().extend(asked.into_iter().cloned());
-        }
-        wanted.data.extend(data.cloned());
-    }
-    // A timeline that this group makes has no events yet, unless it is a fork. What was forked in this very group is
-    // refused where it is asked for: nobody was told of it.
-    let mut asked = Vec::new();
-    for (timeline, event_ids) in events {
-        let Some(state) = heads.get(timeline) else { continue };
-        let layers = state.layers(u64::MAX);
-        asked.push(EventsAsked {
-            key: state.head.key,
-            layers: Arc::clone(&layers),
-            endings: ended_on.contains(timeline),
-        });
-        wanted.events.push((layers, event_ids));
-    }
-    if wanted.is_empty() { Ok(Known::default()) } else { find(store, wanted, asked).await }
-}
-
-/// On which timeline events are asked for, and whether the entries that ended them are too.
-struct EventsAsked {
-    key: TimelineKey,
-    layers: Arc<[Layer]>,
-    endings: bool,
-}
-
-/// `asked` says on which timelines the events are that are wanted.
-async fn find(store: &dyn Store, wanted: Wanted, asked: Vec<EventsAsked>) -> Result<Known, StoreError> {
-    let (outcomes_asked, entries_asked) = (wanted.outcomes_of.clone(), wanted.entries.clone());
-    let Facts { events, outcomes, outcomes_of, entries, data, .. } = store.facts(wanted, Asker::Writer).await?;
-    let data = data.into_iter().flatten().filter(|(_, record)| record.erased.is_none());
-    let entries = entries_asked.into_iter().zip(entries);
-    let mut known = Known {
-        outcomes: outcomes.into_iter().flatten().map(|record| (record.key, record)).collect(),
-        data: data.map(|(on, record)| (record.data_id, (on, record.position))).collect(),
-        entries: entries.filter_map(|(of, found)| Some((of, found?))).collect(),
-        ..Known::default()
-    };
-    for ((timeline, event_ids), found) in outcomes_asked.iter().zip(outcomes_of) {
-        known.add_outcomes(timeline, event_ids, found);
-    }
-    let mut endings = Vec::new();
-    for (EventsAsked { key, layers, endings: are_wanted }, found) in asked.into_iter().zip(events) {
-        let ended = found.values().filter(|_| are_wanted).filter_map(KnownEvent::ending);
-        endings.extend(ended.filter_map(|(layer, position)| Some((layers.get(layer)?.timeline, position))));
-        known.events.extend(found.into_iter().map(|(id, event)| ((key, id), event)));
-    }
-    add_endings(&mut known, store, endings).await?;
-    Ok(known)
-}
-
-/// Adds the entries that ended events. Where they stand is known by then only, and no entry ever changes.
-async fn add_endings(
-    known: &mut Known,
-    store: &dyn Store,
-    mut endings: Vec<(TimelineKey, u64)>,
-) -> Result<(), StoreError> {
-    endings.retain(|of| !known.entries.contains_key(of));
-    if endings.is_empty() {
-        return Ok(());
-    }
-    let wanted = Wanted { entries: endings.clone(), ..Wanted::default() };
-    let found = store.facts(wanted, Asker::Writer).await?.entries;
-    known.entries.extend(endings.into_iter().zip(found).filter_map(|(of, entry)| Some((of, entry?))));
-    Ok(())
-}
-
 fn seal_all(groups: &threads::Receiver<Sealed>, shared: &Shared) {
     while let Ok(first) = groups.recv() {
         // One durable append serves every group that is waiting.
@@ -345,7 +418,7 @@ fn seal_all(groups: &threads::Receiver<Sealed>, shared: &Shared) {
 
 fn seal_together(sealing: Vec<Sealed>, shared: &Shared) {
     let kept = match shared.failure() {
-        None => keep_newest(&sealing, shared),
+        None => keep_newest(sealing.iter().flat_map(|sealed| &sealed.committed.states).map(|state| &**state), shared),
         Some(reason) => Err(reason),
     };
     if let Err(reason) = &kept {
@@ -358,9 +431,8 @@ fn seal_together(sealing: Vec<Sealed>, shared: &Shared) {
 }
 
 /// Signs the newest checkpoint of each timeline that has grown, since it is known now that it has, and keeps it outside.
-fn keep_newest(sealing: &[Sealed], shared: &Shared) -> Result<(), String> {
-    let states = sealing.iter().flat_map(|sealed| &sealed.committed.states);
-    let newest: HashMap<&TimelineId, &TimelineState> = states.map(|state| (&state.head.id, &**state)).collect();
+fn keep_newest<'s>(states: impl Iterator<Item = &'s TimelineState>, shared: &Shared) -> Result<(), String> {
+    let newest: HashMap<&TimelineId, &TimelineState> = states.map(|state| (&state.head.id, state)).collect();
     let sealed = |(id, state): (&TimelineId, &TimelineState)| {
         let note = newest_note(state, &shared.doors, &shared.options).map_err(|refusal| refusal.to_string())?;
         Ok(KeptOutside::seal(id.clone(), note, &*shared.doors.signer))

@@ -3,8 +3,9 @@
 //! A value that only borrows can be decided again, as often as other writers have changed what it was decided on.
 
 use timenav_core::access::{Demand, Denial};
-use timenav_core::ids::{DataId, EventId};
+use timenav_core::ids::{DataId, EventId, TimelineId};
 
+use self::catching_up::CatchUp;
 use crate::action::{Action, Demanded};
 use crate::changes::Change;
 use crate::draft::{Done, Draft};
@@ -14,6 +15,7 @@ use crate::refusal::Refusal;
 pub(crate) mod access;
 pub(crate) mod adoption;
 pub(crate) mod anchors;
+pub(crate) mod catching_up;
 pub(crate) mod clocks;
 pub(crate) mod data;
 pub(crate) mod ends;
@@ -65,6 +67,16 @@ pub(crate) trait Asking: Send + Sync + 'static {
     /// Returns whether it only asks what was answered before.
     fn is_asked_again(&self) -> bool {
         false
+    }
+
+    /// Returns what it only catches up with, where that is all that it is for.
+    fn catches_up(&self) -> Option<CatchUp> {
+        None
+    }
+
+    /// Returns another timeline that it relies on.
+    fn relies_on(&self) -> Option<&TimelineId> {
+        None
     }
 
     /// Returns how it treats a key with a horizon.

@@ -356,6 +356,11 @@ impl Engine {
         demand: Demand,
         (operation, horizon): (&str, HorizonUse),
     ) -> Result<Arc<TimelineState>, Refusal> {
+        // Whoever is let on has what they ask for decided again where it becomes an entry. Whoever is not, is looked at
+        // with what other services have written meanwhile.
+        if self.has_others() && !self.is_admitted_later(caller, timeline, demand) {
+            self.hear_of(timeline).await?;
+        }
         if self.check_live(caller).is_err() {
             return Err(self.refuse_ended(caller, timeline, operation).await);
         }

@@ -57,6 +57,8 @@ mod draft;
 mod deciding;
 mod asked;
 mod group;
+mod gathering;
+mod locking;
 
 // What the writer and every reader share, and the writer.
 mod turns;
@@ -76,6 +78,7 @@ mod committer;
 mod engine;
 
 // Use cases, and how those that read go.
+mod catching_up;
 mod sight;
 mod look;
 mod cursor;
@@ -196,8 +199,8 @@ pub use sessions::{CROSS_SITE_CODE, NewSession, PasswordRequest, SessionView};
 pub use signer::Signer;
 pub use spool::Spool;
 pub use store::{
-    ArrivalCommit, Arriving, ArrivingRows, CarriedSeals, Commit, EventPlace, EventQuery, EventsPassing, Health, Opened,
-    Pattern, RotationNote, Store, TimelineCommit, Upkeep,
+    ArrivalCommit, Arriving, ArrivingRows, CarriedSeals, Commit, EventPlace, EventQuery, EventsPassing, Health, Locked,
+    Opened, Pattern, RotationNote, Store, TimelineCommit, Upkeep,
 };
 pub use store_error::StoreError;
 pub use sweeping::{ForeseenSweep, Pruned, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};

@@ -142,6 +142,13 @@ impl Engine {
                 Ok((position, answer.change.seen))
             }
             ReadLog::Buffered => {
+                // Nobody waits for the entry, which would be refused.
+                if self.has_others() {
+                    self.hear_of(timeline).await?;
+                    if self.check_live(caller).is_err() {
+                        return Err(self.refuse_ended(caller, timeline, operation).await);
+                    }
+                }
                 self.send(Actor::Caller(caller.clone()), timeline.clone(), read, None, None).await?;
                 Ok((None, None))
             }

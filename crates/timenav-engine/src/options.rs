@@ -51,6 +51,8 @@ pub struct Options {
     pub retention_floor_seconds: u32,
     /// Whether to start although the database is behind the checkpoints kept outside it.
     pub accept_rollback: bool,
+    /// Whether nothing has to be kept outside yet of what the store holds: another service has written it.
+    pub joins: bool,
 }
 
 impl Default for Options {
@@ -70,6 +72,7 @@ impl Default for Options {
             views_events_max: VIEWS_EVENTS_MAX,
             retention_floor_seconds: RETENTION_FLOOR_SECONDS_DEFAULT,
             accept_rollback: false,
+            joins: false,
         }
     }
 }

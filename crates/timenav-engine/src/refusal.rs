@@ -196,6 +196,9 @@ pub enum Refusal {
     /// The ledger cannot be written, so nothing can be done.
     #[error("the ledger cannot be written, and nothing is changed without an entry: {0}")]
     Unavailable(String),
+    /// What was asked for may have happened or not.
+    #[error("it is not known whether this happened: {0}; send it again with the same Idempotency-Key")]
+    OutcomeUnknown(String),
     /// What is kept does not make sense.
     #[error("stored data is inconsistent: {0}")]
     Damaged(String),
@@ -268,6 +271,7 @@ impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Moved(_) | StoreError::Unavailable(_) => Self::Unavailable(error.to_string()),
+            StoreError::Unknown(reason) => Self::OutcomeUnknown(reason),
             StoreError::Damaged(detail) => Self::Damaged(detail),
         }
     }

@@ -100,6 +100,7 @@ impl Engine {
         before: Option<&Caller>,
     ) -> Result<Result<NewSession, String>, Refusal> {
         let passwords = self.passwords()?;
+        self.hear_of(&TimelineId::system()).await?;
         let directory = self.directory();
         let kept = directory.passwords.get(&user_id).filter(|_| directory.users.contains_key(&user_id)).cloned();
         let phc = kept.as_ref().map(|kept| Arc::clone(&kept.phc));

@@ -56,6 +56,9 @@ pub struct Commit {
     /// Timelines that the step relies on and does not change, and the sizes that their ledgers must have; `None` where
     /// there must be no such timeline. Empty where no others write.
     pub relied: Vec<(TimelineId, Option<u64>)>,
+    /// The version of the directory that the step was decided against, where its heads are locked. It is looked at last,
+    /// unless the step changes `system`, which is locked then.
+    pub decided_against: Option<u64>,
     /// What happens to users, keys, passwords and sessions.
     pub directory: Vec<DirectoryChange>,
     /// Outcomes that a repeated request is answered with.
@@ -186,6 +189,15 @@ pub enum Pattern {
     Event(EventId),
 }
 
+/// What is known of ledgers as a step begins, whose heads it has locked.
+#[derive(Clone, Debug, Default)]
+pub struct Locked {
+    /// The sizes of those that were asked for; one that does not stand has none.
+    pub sizes: HashMap<TimelineKey, u64>,
+    /// The size of `system`, and the version of the directory.
+    pub system: (u64, u64),
+}
+
 /// What is asked of the health of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Health {
@@ -211,7 +223,43 @@ pub trait Store: ScanSource + Upkeep {
         false
     }
 
+    /// Returns whether other services may be at work on the same database right now, so that what readers know of it here
+    /// may be older than what somebody was answered there.
+    fn has_others(&self) -> bool {
+        false
+    }
+
+    /// Begins a step: locks the heads of timelines, so that nobody moves them until the step ends. What it returns, and
+    /// what [`Asker::Writer`] is told from here on, was read after that. The next commit is the step's; without one it ends
+    /// by [`Store::release`]. `None` where nobody else writes, and nothing has to be locked.
+    async fn lock(&self, _timelines: &[TimelineKey]) -> Result<Option<Locked>, StoreError> {
+        Ok(None)
+    }
+
+    /// Ends a step without effect. Does nothing where none has begun.
+    async fn release(&self) {}
+
+    /// Returns the size of each ledger, all of one moment.
+    async fn sizes(&self) -> Result<Vec<(TimelineKey, u64)>, StoreError> {
+        Ok(self.open().await?.heads.iter().map(|head| (head.key, head.frontier.size())).collect())
+    }
+
+    /// Returns the newest heads of some timelines, and of all that were made after one, by number.
+    async fn newest(&self, timelines: &[TimelineKey], after: TimelineKey) -> Result<Vec<Head>, StoreError> {
+        let mut heads = self.open().await?.heads;
+        heads.retain(|head| head.key > after || timelines.contains(&head.key));
+        heads.sort_unstable_by_key(|head| head.key);
+        Ok(heads)
+    }
+
+    /// Waits until another service may have written something. It is a hint, which may get lost.
+    async fn hint(&self) {
+        std::future::pending::<()>().await;
+    }
+
     /// Makes one step true. Compares each timeline's size with the expected one first, and those that it relies on.
+    ///
+    /// A change of the directory is in force once this returns: no step that was decided before it is still to come.
     async fn commit(&self, commit: Commit) -> Result<(), StoreError>;
 
     /// Returns an answer to each question, all of one moment.

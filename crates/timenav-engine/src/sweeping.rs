@@ -214,7 +214,8 @@ impl Engine {
             let Some(state) = self.state(timeline) else { return Ok((None, false)) };
             let Chosen { sweep, has_more } = self.choose(&state, false).await?;
             let Some((sweep, mark)) = sweep else { return Ok((None, has_more)) };
-            let deciding = LetGo { sweep, policies: state.head.retention.clone(), mark };
+            let size = self.has_others().then(|| state.head.frontier.size());
+            let deciding = LetGo { sweep, policies: state.head.retention.clone(), mark, size };
             let answer = match caller {
                 Some(caller) => self.submit(caller, timeline.clone(), deciding, None).await,
                 None => self.submit_service(timeline.clone(), deciding).await,

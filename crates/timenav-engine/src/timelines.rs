@@ -220,6 +220,7 @@ impl Engine {
         }
         // Anybody may ask: what is told is what each of them may read.
         self.log_read(caller, &TimelineId::system(), &[], &Reading::Timelines {}).await?;
+        self.hear_of_all().await?;
         let mut seen = self.readable_after(caller, after, items_max + 1);
         let more = seen.len() > items_max;
         seen.truncate(items_max);

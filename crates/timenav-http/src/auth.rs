@@ -73,6 +73,8 @@ enum Stranger {
     Unidentified(AuthFailure),
     /// A page of another site asked with a cookie, which may be that of a session.
     CrossSite(Option<Caller>),
+    /// Who asks cannot be found out.
+    Unknown(Refusal),
 }
 
 impl Stranger {
@@ -80,6 +82,7 @@ impl Stranger {
         match self {
             Self::Unidentified(failure) => codes::of_stranger(*failure),
             Self::CrossSite(_) => Code::CrossSiteRequest,
+            Self::Unknown(_) => Code::Unavailable,
         }
     }
 }
@@ -103,7 +106,7 @@ pub(crate) async fn identify(State(app): State<App>, request: Request, next: Nex
     } else {
         Reading::Whole(CHANGE_BODY_BYTES_MAX)
     };
-    match who(&app, &parts) {
+    match who(&app, &parts).await {
         Ok(caller) => admit(&app, caller, parts, body, reading, true, next).await,
         Err(stranger) => turn_away(&app, stranger, parts, body, reading).await,
     }
@@ -112,7 +115,7 @@ pub(crate) async fn identify(State(app): State<App>, request: Request, next: Nex
 /// Identifies whoever shows something, and lets others pass too.
 pub(crate) async fn identify_if_shown(State(app): State<App>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
-    let has_ended = match who(&app, &parts) {
+    let has_ended = match who(&app, &parts).await {
         Ok(caller) => {
             return admit(&app, caller, parts, body, Reading::Whole(LOOKUP_BODY_BYTES_MAX), false, next).await;
         }
@@ -201,6 +204,9 @@ async fn admit(
 
 /// Counts the attempt of somebody who is nobody known, looks at what it was aimed at, logs it, and refuses it.
 async fn turn_away(app: &App, stranger: Stranger, mut parts: Parts, body: Body, reading: Reading) -> Response {
+    if let Stranger::Unknown(refusal) = stranger {
+        return Failure::from(refusal).into_response();
+    }
     let network = network(&parts);
     if let Some(Err(left)) = network.map(|network| app.rates.failed_attempt(network)) {
         // Past the limit nothing is read of it, and none has an entry of its own.
@@ -222,16 +228,22 @@ async fn turn_away(app: &App, stranger: Stranger, mut parts: Parts, body: Body, 
 }
 
 /// Returns who asks, by what the request shows: a key, or else the cookie of a session.
-fn who(app: &App, parts: &Parts) -> Result<Caller, Stranger> {
+async fn who(app: &App, parts: &Parts) -> Result<Caller, Stranger> {
     let unidentified = |failure| Err(Stranger::Unidentified(failure));
     match credentials(&parts.headers) {
-        Ok(key) => app.engine.authenticate(key).map_err(Stranger::Unidentified),
+        Ok(key) => match app.engine.identify(key).await {
+            Ok(found) => found.map_err(Stranger::Unidentified),
+            Err(refusal) => Err(Stranger::Unknown(refusal)),
+        },
         Err(missing @ (AuthFailure::Missing | AuthFailure::OtherScheme)) => {
             let Some(secret) = session_cookie::shown(&parts.headers, &app.options) else {
                 let is_elsewhere = missing == AuthFailure::Missing && shows_key_elsewhere(parts);
                 return unidentified(if is_elsewhere { AuthFailure::Elsewhere } else { missing });
             };
-            let in_session = secret.and_then(|secret| app.engine.authenticate_session(secret));
+            let in_session = match secret {
+                Ok(secret) => app.engine.identify_session(secret).await.map_err(Stranger::Unknown)?,
+                Err(failure) => Err(failure),
+            };
             if !same_origin::is_own_page(parts, &app.options) {
                 return Err(Stranger::CrossSite(in_session.ok()));
             }
@@ -268,6 +280,7 @@ async fn refuse(app: &App, stranger: Stranger, parts: &Parts) -> Response {
         match &stranger {
             Stranger::Unidentified(failure) => app.engine.log_unidentified(aimed, &operation, *failure).await,
             Stranger::CrossSite(caller) => app.engine.log_cross_site(caller.as_ref(), aimed, &operation).await,
+            Stranger::Unknown(_) => Ok(()),
         }
     };
     if let Err(refusal) = logged {
@@ -276,6 +289,7 @@ async fn refuse(app: &App, stranger: Stranger, parts: &Parts) -> Response {
     let failure = match stranger {
         Stranger::Unidentified(failure) => Failure::Unidentified(failure),
         Stranger::CrossSite(_) => Failure::CrossSite,
+        Stranger::Unknown(refusal) => Failure::from(refusal),
     };
     refused(app, failure)
 }

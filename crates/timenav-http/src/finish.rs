@@ -192,7 +192,7 @@ pub(crate) fn log_once(failure: &Failure, id: &RequestId) {
         Failure::Refused(Refusal::Damaged(error)) => {
             tracing::error!(request_id, error, "stored data is inconsistent");
         }
-        Failure::Refused(Refusal::Unavailable(error)) => {
+        Failure::Refused(Refusal::Unavailable(error) | Refusal::OutcomeUnknown(error)) => {
             tracing::warn!(request_id, error, "a request could not be carried out");
         }
         Failure::Panicked => tracing::error!(request_id, "a handler panicked"),

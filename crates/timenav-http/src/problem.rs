@@ -365,7 +365,7 @@ impl Failure {
             }
             Self::TooMany(left) => vec![(header::RETRY_AFTER, left.seconds().to_string())],
             Self::Full { retry_after_seconds, .. } => vec![(header::RETRY_AFTER, retry_after_seconds.to_string())],
-            Self::Refused(Refusal::Unavailable(_)) => vec![(header::RETRY_AFTER, "1".to_owned())],
+            Self::Refused(Refusal::Unavailable(_) | Refusal::OutcomeUnknown(_)) => vec![(header::RETRY_AFTER, "1".to_owned())],
             Self::Refused(Refusal::RateLimited { retry_after_seconds, .. }) => {
                 vec![(header::RETRY_AFTER, retry_after_seconds.to_string())]
             }

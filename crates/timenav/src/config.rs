@@ -45,7 +45,7 @@ const SHUTDOWN_DEADLINE_SECS_DEFAULT: u64 = 10;
 /// What is logged unless told otherwise.
 const LOG_FILTER_DEFAULT: &str = "info";
 /// Options that the file cannot set: where it is, short forms, and what is for one start.
-const FLAGS_ALONE: [&str; 4] = ["config", "no_timelines_by_first_write", "no_encryption", "accept_rollback"];
+const FLAGS_ALONE: [&str; 5] = ["config", "no_timelines_by_first_write", "no_encryption", "accept_rollback", "join"];
 /// Least similarity at which a key of the file is taken for a misspelt one.
 const SIMILARITY_MIN: f64 = 0.7;
 
@@ -97,6 +97,20 @@ pub(crate) struct ServeOptions {
     /// an address with a password in the environment or in the file.
     #[arg(long, env = "TIMENAV_STORE", hide_env_values = true, value_name = "URL")]
     pub(crate) store: Option<StoreUrl>,
+    /// Whether several services use the database of --store together. [default: false]
+    ///
+    /// Each has a data folder of its own with the same `signing.key`. The first start is made without this, by one service
+    /// alone.
+    #[arg(long, env = "TIMENAV_REPLICAS", value_parser = BoolishValueParser::new(), num_args = 0..=1,
+        require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
+    pub(crate) replicas: Option<bool>,
+    /// Start with a data folder that holds no checkpoints yet of what is in the database.
+    ///
+    /// For the first start of a further replica: what is there then is taken as it is. It cannot be set in the file.
+    #[arg(long, env = "TIMENAV_JOIN", value_parser = BoolishValueParser::new(), num_args = 0..=1,
+        require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
+    #[serde(skip)]
+    pub(crate) join: Option<bool>,
     /// A TOML file of settings, named like these flags with `_` for `-`.
     ///
     /// Relative paths in it start at the working directory, as they do in flags.
@@ -270,6 +284,10 @@ pub(crate) struct Settings {
     pub(crate) data: PathBuf,
     /// The PostgreSQL database, where it is not a file in the data folder.
     pub(crate) store: Option<StoreUrl>,
+    /// Whether others use it too.
+    pub(crate) replicas: bool,
+    /// Whether nothing has to be kept yet of what is in it.
+    pub(crate) join: bool,
     /// The service name that is asked for.
     pub(crate) service_name: Option<String>,
     /// How far from host time users with `limited_access` may travel, in days.
@@ -347,11 +365,22 @@ impl Settings {
                 .unwrap_or(Secs::of(CONNECTION_IDLE_SECONDS_DEFAULT)),
             handshake: (options.handshake_secs.or(file.handshake_secs)).unwrap_or(Secs::of(HANDSHAKE_SECONDS_DEFAULT)),
         };
+        let store = options.store.or(file.store);
+        let replicas = options.replicas.or(file.replicas).unwrap_or(false);
+        let join = options.join.unwrap_or(false);
+        if replicas && store.is_none() {
+            bail!("`replicas` needs a PostgreSQL database: give --store too");
+        }
+        if join && !replicas {
+            bail!("`join` is for one of several services on a database: give --replicas too");
+        }
         Ok(Self {
             tls,
             listen: options.listen.or(file.listen).unwrap_or(LISTEN_DEFAULT),
             data: options.data.or(file.data).unwrap_or_else(|| DATA_DEFAULT.into()),
-            store: options.store.or(file.store),
+            store,
+            replicas,
+            join,
             service_name: options.service_name.or(file.service_name),
             limited_access_window_days: window_days.unwrap_or(LIMITED_ACCESS_WINDOW_DAYS_DEFAULT),
             read_log: options.read_log.or(file.read_log).unwrap_or_default(),
@@ -379,8 +408,9 @@ impl Settings {
 }
 
 fn unknown_key(key: &str, keys: &[String]) -> String {
-    if key == "accept_rollback" {
-        return "`accept_rollback` is for one start and cannot be set here; use --accept-rollback instead".to_owned();
+    if key == "accept_rollback" || key == "join" {
+        let flag = key.replace('_', "-");
+        return format!("`{key}` is for one start and cannot be set here; use --{flag} instead");
     }
     let close = keys.iter().map(|known| (strsim::jaro_winkler(known, &key.replace('-', "_")), known));
     let nearest = close.max_by(|a, b| a.0.total_cmp(&b.0));

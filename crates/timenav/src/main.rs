@@ -17,6 +17,7 @@ mod output;
 mod places;
 mod profiles;
 mod prompt;
+mod replicas;
 mod server;
 mod spool;
 mod surroundings;

@@ -73,7 +73,7 @@ fn give_way() {
 pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Result<Wired> {
     let checkpoints = folder.checkpoints(settings.checkpoints.as_deref())?;
     let postgres = match &settings.store {
-        Some(url) => Some(open_postgres(folder, url).await?),
+        Some(url) => Some(open_postgres(folder, url, !settings.replicas).await?),
         None => None,
     };
     // The key comes before the database, so that no crash leaves a database without it.
@@ -82,8 +82,8 @@ pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Re
     put_together(folder, settings, checkpoints, (key, next), postgres).await
 }
 
-/// Connects to a database that this service alone writes to.
-async fn open_postgres(folder: &DataFolder, url: &StoreUrl) -> anyhow::Result<Arc<dyn Store>> {
+/// Connects to a database, which this service uses alone or others too.
+async fn open_postgres(folder: &DataFolder, url: &StoreUrl, is_alone: bool) -> anyhow::Result<Arc<dyn Store>> {
     let named = || format!("the database {url}");
     if folder.database().try_exists().context("the database cannot be read")? {
         bail!(
@@ -91,11 +91,18 @@ async fn open_postgres(folder: &DataFolder, url: &StoreUrl) -> anyhow::Result<Ar
             folder.database().display()
         );
     }
-    let options = PostgresOptions { url: url.secret().to_owned(), is_alone: true };
+    let options = PostgresOptions { url: url.secret().to_owned(), is_alone };
     let store = PostgresStore::open(&options).await.with_context(named)?;
     let key = folder.signing_key();
     let has_key = key.try_exists().with_context(|| format!("{} cannot be read", key.display()))?;
-    if !has_key && !store.open().await.with_context(named)?.heads.is_empty() {
+    let is_new = (!has_key || !is_alone) && store.open().await.with_context(named)?.heads.is_empty();
+    if is_new && !is_alone {
+        bail!(
+            "the database {url} is empty: make the first start without --replicas, with one service, and then give each \
+             of them a copy of its signing.key"
+        );
+    }
+    if !has_key && !is_new {
         bail!(
             "the database {url} is in use, but the key that signs its ledgers, {}, is missing: put the key back; \
              without it the history can be read but not continued",
@@ -125,7 +132,7 @@ pub(crate) async fn open_to_rotate(
 ) -> anyhow::Result<Wired> {
     let checkpoints = folder.checkpoints(settings.checkpoints.as_deref())?;
     let postgres = match &settings.store {
-        Some(url) => Some(open_postgres(folder, url).await?),
+        Some(url) => Some(open_postgres(folder, url, true).await?),
         None => None,
     };
     put_together(folder, settings, checkpoints, (key, Some(next)), postgres).await
@@ -172,6 +179,7 @@ async fn put_together(
         session_seconds: settings.session_max_secs.get(),
         retention_floor_seconds: settings.retention_floor_secs,
         accept_rollback: settings.accept_rollback,
+        joins: settings.join,
         ..Options::default()
     };
     let admin_key = folder.admin_key();

@@ -51,6 +51,8 @@ pub(crate) struct LetGo {
     /// The policies that it was chosen by.
     pub(crate) policies: Arc<RetentionPolicies>,
     pub(crate) mark: SweepMark,
+    /// The ledger's size that it was chosen at, where other services sweep too.
+    pub(crate) size: Option<u64>,
 }
 
 /// Say that the host's clock is right although it went further than it does, or back.
@@ -111,8 +113,10 @@ impl Deciding for LetGo {
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<LetGone>, Refusal> {
         let ledger = draft.aimed()?;
-        // A longer policy may have been set since.
-        if draft.state(ledger).head.retention != self.policies {
+        // A longer policy may have been set since, or another service may have named the same.
+        let head = &draft.state(ledger).head;
+        let is_as_chosen = self.size.is_none_or(|size| head.frontier.size() == size);
+        if head.retention != self.policies || !is_as_chosen {
             return Err(Refusal::ChangedMeanwhile);
         }
         let asked_by = Cow::Owned(draft.actor().name().to_owned());

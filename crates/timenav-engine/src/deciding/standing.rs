@@ -66,6 +66,15 @@ impl Draft<'_> {
         access::decide(directory::standing(self.directory(), caller, Some(state)), Demand::Look) != Err(Denial::Hidden)
     }
 
+    /// Asks whether a timeline that another one is to go on from still stands, and core whether the actor may still look at
+    /// it. Both were so when the actor was let on to it.
+    pub(crate) fn admit_to_fork(&self, of: &TimelineId) -> Result<(), Refusal> {
+        self.check_standing(of)?;
+        let Actor::Caller(caller) = self.actor() else { return Ok(()) };
+        let standing = directory::standing(self.directory(), caller, self.look(of));
+        access::decide(standing, Demand::Look).map_err(|denial| Refusal::from(denial).about(of))
+    }
+
     /// Asks core whether the actor may mark a moment. How far it is from host time is a question to the host's clock,
     /// not to the newest entry, which may be later where that clock was set back.
     pub(crate) fn admit_moment(&self, to: Instant<Virtual>) -> Result<(), Denial> {

@@ -35,6 +35,10 @@ impl Asking for CreateTimeline {
     fn aim(&self) -> Aim {
         Aim::NewTimeline
     }
+
+    fn relies_on(&self) -> Option<&TimelineId> {
+        self.fork.as_ref().map(|fork| &fork.of)
+    }
 }
 
 impl Deciding for CreateTimeline {
@@ -106,6 +110,7 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Re
     let host = draft.now();
     if let Some(fork) = fork {
         fork.check_name(&id)?;
+        draft.admit_to_fork(&fork.of)?;
         // To make a clock that stands at a moment is a way to go there.
         let clock = fork.clock_from(host);
         draft.admit_clock(&clock.moment(host), clock.rate())?;

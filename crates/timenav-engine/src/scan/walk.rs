@@ -266,7 +266,7 @@ impl Way<'_, '_> {
                 self.findings.add(FindingKind::StateMismatch, None, format!("table {table} cannot be read: {what}"));
                 Ok(())
             }
-            StoreError::Moved(_) | StoreError::Unavailable(_) => Err(error),
+            StoreError::Moved(_) | StoreError::Unavailable(_) | StoreError::Unknown(_) => Err(error),
         }
     }
 

@@ -47,6 +47,7 @@ pub(super) const fn answer_of(code: Code) -> (StatusCode, &'static str) {
         }
         Code::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong inside the service."),
         Code::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "The service cannot do this right now."),
+        Code::OutcomeUnknown => (StatusCode::SERVICE_UNAVAILABLE, "It is not known whether this happened."),
     }
 }
 
@@ -93,6 +94,7 @@ pub(super) const fn of_refusal(refusal: &Refusal) -> Code {
         Refusal::RateLimited { .. } => Code::RateLimited,
         Refusal::KeyReused => Code::IdempotencyKeyReused,
         Refusal::Unavailable(_) => Code::Unavailable,
+        Refusal::OutcomeUnknown(_) => Code::OutcomeUnknown,
         Refusal::Damaged(_) => Code::Internal,
     }
 }

@@ -40,6 +40,11 @@ impl<'a> Batch<'a> {
         self.0.push((statement, values));
     }
 
+    /// Returns how many there are.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Runs them one after the other, and returns the rows of each.
     pub(super) async fn run(self, on: &Object) -> Result<Vec<Vec<Row>>, Failed> {
         let mut all = Vec::with_capacity(self.0.len());

@@ -14,8 +14,8 @@ use tokio_postgres::Row;
 
 use super::batch::{Batch, values};
 use super::connection::Connections;
-use super::transaction::Writing;
-use super::values::{Failed, damaged, get, sql};
+use super::transaction::{Proof, Writing, wait_for_earlier};
+use super::values::{Failed, damaged, get, number, sql};
 use super::{anchors, contents, data, events, heads, identity, outcomes, retention, tiles};
 
 /// How often a step is tried where it loses against another transaction.
@@ -24,6 +24,7 @@ const TRIED_MAX: usize = 5;
 const ARRIVING_MAX: usize = 1;
 
 const SELECT_RELIED: &str = "SELECT timeline_id, size FROM timelines WHERE timeline_id = ANY($1)";
+const SELECT_VERSION: &str = "SELECT directory FROM timelines WHERE timeline_id = 'system'";
 const INSERT_INTERVENTIONS: &str = "INSERT INTO interventions (timeline, event_id, position, intervention_id)
     SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[])";
 const DELETE_PERMISSIONS: &str = "DELETE FROM permissions WHERE timeline = ANY($1)";
@@ -56,7 +57,7 @@ async fn try_commit(connections: &Connections, step: &Commit) -> Result<(), Fail
         write(&writing, step).await
     };
     match written.await {
-        Ok(()) => writing.commit(connections).await,
+        Ok(()) => end(connections, writing, step).await,
         Err(failed) => {
             writing.give_up().await;
             Err(failed)
@@ -64,7 +65,19 @@ async fn try_commit(connections: &Connections, step: &Commit) -> Result<(), Fail
     }
 }
 
-async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed> {
+/// Commits what is written. A change of the directory is in force when this returns: who was let in by what it takes away
+/// has ended by then.
+pub(super) async fn end(connections: &Connections, writing: Writing, step: &Commit) -> Result<(), Failed> {
+    let name = writing.name().to_owned();
+    writing.commit(connections, Proof::of(step)).await?;
+    if step.directory.is_empty() || connections.is_alone() {
+        return Ok(());
+    }
+    wait_for_earlier(connections, &name).await
+}
+
+/// Writes a step on heads that are locked.
+pub(super) async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed> {
     let on = writing.on()?;
     let mut batch = Batch::default();
     heads::update(&mut batch, &step.timelines);
@@ -92,12 +105,21 @@ async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed> {
         retention::insert_sweeps(&mut batch, timeline.head.key, &timeline.sweeps);
     }
     data::erase(&mut batch, &step.timelines);
-    outcomes::put(&mut batch, step);
+    let outcomes = outcomes::put(&mut batch, step);
     // The last thing that is looked at before the end.
     let ended = |timeline: &TimelineId| heads::ended(step).any(|ended| ended.id == *timeline);
     let relied: Vec<_> = step.relied.iter().filter(|(timeline, _)| !ended(timeline)).cloned().collect();
     batch.add(SELECT_RELIED, values![relied.iter().map(|(timeline, _)| timeline.to_string()).collect::<Vec<_>>()]);
+    // A step that changes `system` has locked it, and has compared its size.
+    let version = step.decided_against.filter(|_| !step.timelines.iter().any(|one| one.head.id.is_system()));
+    if version.is_some() {
+        batch.add(SELECT_VERSION, values![]);
+    }
     let mut found = batch.run(on).await?;
+    if let Some(version) = version {
+        check_version(version, found.pop().as_ref().and_then(|rows| rows.first()))?;
+    }
+    outcomes::check_put(outcomes.and_then(|(at, count)| Some((found.get(at)?, count))))?;
     let found_relied = found.pop().unwrap_or_default();
     updated.extend(found);
     heads::check_updated(&step.timelines, updated.first())?;
@@ -106,6 +128,12 @@ async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed> {
         tiles::fill(on, timeline.head.key, (size - timeline.entries.len() as u64, size), &timeline.entries).await?;
     }
     check_relied(&relied, &found_relied)
+}
+
+/// Compares the version of the directory with the one that the step was decided against.
+fn check_version(version: u64, row: Option<&Row>) -> Result<(), Failed> {
+    let found = row.map(|row| number(row, 0)).transpose()?;
+    if found == Some(version) { Ok(()) } else { Err(StoreError::Moved(TimelineId::system()).into()) }
 }
 
 /// Compares the sizes of timelines that the step relies on.

@@ -1,7 +1,9 @@
 //! How connections are made and kept: one that writes, and some that read.
 
+use std::future::poll_fn;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use deadpool_postgres::{
@@ -10,10 +12,11 @@ use deadpool_postgres::{
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use timenav_engine::StoreError;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
-use tokio_postgres::{Client, Config, Connection, NoTls};
+use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
@@ -43,6 +46,10 @@ const SETTINGS: &str = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEV
     SET tcp_keepalives_count = 3; SET client_connection_check_interval = '2s'; SET client_min_messages = warning; SET timezone = 'UTC'; SET row_security = off;";
 /// Holds as long as the session: the server gives it back when the service is gone.
 const LOCK_ALONE: &str = "SET lock_timeout = '5s'; SELECT pg_advisory_lock(1414414678, 2); SET lock_timeout = '10s'";
+/// The same lock, as several have it that let each other in: none of them is there while one is alone.
+const LOCK_SHARED: &str =
+    "SET lock_timeout = '5s'; SELECT pg_advisory_lock_shared(1414414678, 2); SET lock_timeout = '10s'";
+const SELECT_SESSION: &str = "SELECT pg_backend_pid()";
 const LOCK_NOT_AVAILABLE: &str = "55P03";
 
 /// Where a database is, and how it is spoken to.
@@ -85,15 +92,21 @@ impl Address {
         Ok(Self { config, tls })
     }
 
-    /// Makes a pool of connections. Those of the writer hold the lock that only one service has, if it is to be alone.
-    fn pool(&self, size: usize, is_alone: bool) -> Result<Pool, StoreError> {
+    /// Makes a pool of connections. That of the writer takes a lock, and its session is taken down.
+    fn pool(&self, size: usize, writer: Option<Writer>, warnings: &Arc<AtomicU64>) -> Result<Pool, StoreError> {
         let manager = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let connector = Connector { runtime: Handle::current(), tls: self.tls.clone() };
+        let (runtime, tls, warnings) = (Handle::current(), self.tls.clone(), Arc::clone(warnings));
+        let connector = Connector { runtime, tls, warnings };
         let manager = Manager::from_connect(self.config.clone(), connector, manager);
         let begin = Hook::async_fn(move |client, _| {
+            let writer = writer.clone();
             Box::pin(async move {
                 client.batch_execute(SETTINGS).await.map_err(HookError::Backend)?;
-                if is_alone { lock_alone(client).await } else { Ok(()) }
+                let Some(Writer { lock, session }) = writer else { return Ok(()) };
+                lock_alone(client, lock).await?;
+                let row = client.query_one(SELECT_SESSION, &[]).await.map_err(HookError::Backend)?;
+                session.store(row.try_get(0).map_err(HookError::Backend)?, Ordering::Release);
+                Ok(())
             })
         });
         let timeouts = Timeouts { wait: Some(POOL_WAIT), create: Some(2 * POOL_WAIT), recycle: Some(CONNECT_WAIT) };
@@ -107,19 +120,21 @@ impl Address {
 struct Connector {
     runtime: Handle,
     tls: Option<MakeRustlsConnect>,
+    /// Counts what the server warned of.
+    warnings: Arc<AtomicU64>,
 }
 
 impl Connect for Connector {
     fn connect(&self, config: &Config) -> BoxFuture<'_, Result<(Client, JoinHandle<()>), tokio_postgres::Error>> {
         let (config, tls, runtime) = (config.clone(), self.tls.clone(), self.runtime.clone());
-        let connecting = self.runtime.spawn(async move {
-            match tls {
-                None => config.connect(NoTls).await.map(|(client, connection)| (client, drive(&runtime, connection))),
-                Some(tls) => {
-                    config.connect(tls).await.map(|(client, connection)| (client, drive(&runtime, connection)))
-                }
+        let warnings = Arc::clone(&self.warnings);
+        let hear = move |told: AsyncMessage| {
+            if let AsyncMessage::Notice(notice) = told {
+                tracing::warn!(code = notice.code().code(), "PostgreSQL: {}", notice.message());
+                warnings.fetch_add(1, Ordering::AcqRel);
             }
-        });
+        };
+        let connecting = self.runtime.spawn(async move { connect(&runtime, &config, tls, hear).await });
         async move {
             match connecting.await {
                 Ok(connected) => connected,
@@ -131,20 +146,50 @@ impl Connect for Connector {
     }
 }
 
+/// Makes a connection. What the server says by itself is given to `hear`, before the answers that come after it.
+async fn connect(
+    runtime: &Handle,
+    config: &Config,
+    tls: Option<MakeRustlsConnect>,
+    hear: impl FnMut(AsyncMessage) + Send + 'static,
+) -> Result<(Client, JoinHandle<()>), tokio_postgres::Error> {
+    match tls {
+        None => config.connect(NoTls).await.map(|(client, connection)| (client, drive(runtime, connection, hear))),
+        Some(tls) => config.connect(tls).await.map(|(client, connection)| (client, drive(runtime, connection, hear))),
+    }
+}
+
 /// Lets a connection do its work until it ends.
-fn drive<S, T>(runtime: &Handle, connection: Connection<S, T>) -> JoinHandle<()>
+fn drive<S, T>(
+    runtime: &Handle,
+    mut connection: Connection<S, T>,
+    mut hear: impl FnMut(AsyncMessage) + Send + 'static,
+) -> JoinHandle<()>
 where
-    Connection<S, T>: Future<Output = Result<(), tokio_postgres::Error>> + Send + 'static,
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     runtime.spawn(async move {
-        if let Err(error) = connection.await {
-            tracing::debug!(%error, "a connection to PostgreSQL ended");
+        loop {
+            match poll_fn(|context| connection.poll_message(context)).await {
+                Some(Ok(told)) => hear(told),
+                Some(Err(error)) => return tracing::debug!(%error, "a connection to PostgreSQL ended"),
+                None => return,
+            }
         }
     })
 }
 
-async fn lock_alone(client: &Client) -> Result<(), HookError> {
-    match client.batch_execute(LOCK_ALONE).await {
+/// How the connection that writes begins.
+#[derive(Clone)]
+struct Writer {
+    lock: &'static str,
+    /// By which the server knows its session.
+    session: Arc<AtomicI32>,
+}
+
+async fn lock_alone(client: &Client, lock: &str) -> Result<(), HookError> {
+    match client.batch_execute(lock).await {
         Ok(()) => Ok(()),
         Err(error) if error.code().is_some_and(|code| code.code() == LOCK_NOT_AVAILABLE) => Err(HookError::message(
             "another timenav uses this database; one at a time may, and the next one starts when that one has ended",
@@ -157,12 +202,56 @@ async fn lock_alone(client: &Client) -> Result<(), HookError> {
 pub(super) struct Connections {
     writer: Pool,
     readers: Pool,
+    address: Address,
+    is_alone: bool,
+    /// How often the server warned the connection that writes.
+    warnings: Arc<AtomicU64>,
+    /// The session of the connection that writes.
+    session: Arc<AtomicI32>,
 }
 
 impl Connections {
     pub(super) fn new(options: &PostgresOptions) -> Result<Self, StoreError> {
         let address = Address::read(&options.url)?;
-        Ok(Self { writer: address.pool(1, options.is_alone)?, readers: address.pool(READERS_MAX, false)? })
+        let (warnings, unheard) = (Arc::default(), Arc::default());
+        let session = Arc::<AtomicI32>::default();
+        let lock = if options.is_alone { LOCK_ALONE } else { LOCK_SHARED };
+        let writer = address.pool(1, Some(Writer { lock, session: Arc::clone(&session) }), &warnings)?;
+        let readers = address.pool(READERS_MAX, None, &unheard)?;
+        Ok(Self { writer, readers, address, is_alone: options.is_alone, warnings, session })
+    }
+
+    /// Returns whether no other service uses the database.
+    pub(super) const fn is_alone(&self) -> bool {
+        self.is_alone
+    }
+
+    /// Makes sure that what is written goes to the session that has the lock and the settings.
+    ///
+    /// # Errors
+    /// It goes to another one.
+    pub(super) fn check_session(&self, found: i32) -> Result<(), StoreError> {
+        if found == self.session.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let what = "PostgreSQL: a pooler gives each transaction another session; connect to the server itself, or through \
+                    a pooler in session mode";
+        Err(StoreError::Unavailable(what.to_owned()))
+    }
+
+    /// Returns how often the server has warned of something where it is written.
+    pub(super) fn warnings(&self) -> u64 {
+        self.warnings.load(Ordering::Acquire)
+    }
+
+    /// Makes a connection beside the pools, for what the server says by itself.
+    pub(super) async fn listen(
+        &self,
+        hear: impl FnMut(AsyncMessage) + Send + 'static,
+    ) -> Result<(Client, JoinHandle<()>), StoreError> {
+        let Address { config, tls } = &self.address;
+        let made = connect(&Handle::current(), config, tls.clone(), hear).await;
+        Ok(made.map_err(Failed::from)?)
     }
 
     /// Returns the connection that writes. Whoever has it is alone with it.

@@ -93,7 +93,7 @@ pub(super) async fn let_go(
         let_go_some(&writing, ended, from, items_max).await
     };
     match done.await {
-        Ok(next) => writing.commit(connections).await.map(|()| next),
+        Ok(next) => writing.commit(connections, None).await.map(|()| next),
         Err(failed) => {
             writing.give_up().await;
             Err(failed)

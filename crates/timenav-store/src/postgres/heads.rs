@@ -18,7 +18,8 @@ use super::values::{Failed, count, damaged, get, id, instant, number, rate, role
 use crate::kept::origins;
 
 /// In the order of their numbers, so that two who lock several never wait for each other. `system` has the first one.
-const LOCK: &str = "SELECT timeline, size FROM timelines WHERE timeline = ANY($1) ORDER BY timeline FOR UPDATE";
+pub(super) const LOCK: &str =
+    "SELECT timeline, size FROM timelines WHERE timeline = ANY($1) ORDER BY timeline FOR UPDATE";
 const INSERT: &str = "INSERT INTO timelines (timeline, timeline_id, created_at, size, frontier, carried_note,
     recorded_at, clock_running, clock_rate, clock_host, clock_virtual, clock_location, clock_generation, events_count,
     anchors_count, clock_entry, overrides_count, fork_of, fork_size, created_by, data_count, directory, statement,
@@ -47,10 +48,12 @@ const SELECT: &str = "SELECT t.timeline, timeline_id, created_at, size, frontier
     anchors_count, t.clock_entry, overrides_count, fork_of, fork_size, created_by, data_count, directory, statement,
     origins, expires_at, e.leaf FROM timelines t
     LEFT JOIN entries e ON e.timeline = t.timeline AND e.position = t.size - 1
-    WHERE $1::text IS NULL OR timeline_id = $1 ORDER BY t.timeline";
+    WHERE ($1::text IS NULL OR timeline_id = $1)
+    AND ($2::bigint[] IS NULL OR t.timeline = ANY($2) OR t.timeline > $3) ORDER BY t.timeline";
+const SELECT_SIZES: &str = "SELECT timeline, size FROM timelines";
 const SELECT_LEAF: &str = "SELECT leaf FROM entries WHERE timeline = $1 AND position = $2";
 const SELECT_PERMISSIONS: &str = "SELECT timeline, user_id, role FROM permissions
-    WHERE $1::bigint IS NULL OR timeline = $1 ORDER BY timeline";
+    WHERE $1::bigint[] IS NULL OR timeline = ANY($1) ORDER BY timeline";
 
 fn expected(steps: &[TimelineCommit]) -> impl Iterator<Item = (&TimelineCommit, u64)> {
     steps.iter().filter_map(|step| Some((step, step.expected_size?)))
@@ -65,10 +68,16 @@ pub(super) fn lock<'a>(batch: &mut Batch<'a>, step: &'a Commit) {
     let steps = &step.timelines;
     let changed = expected(steps).map(|(step, _)| step.head.key.0);
     batch.add(LOCK, values![changed.chain(ended(step).map(|ended| ended.key.0)).collect::<Vec<_>>()]);
-    if new(steps).next().is_some() {
-        let heads: Vec<&Head> = new(steps).map(|step| &step.head).collect();
+    put_new(batch, step);
+}
+
+/// Puts the heads there that are new. Returns whether there are any.
+pub(super) fn put_new<'a>(batch: &mut Batch<'a>, step: &'a Commit) -> bool {
+    let heads: Vec<&Head> = new(&step.timelines).map(|step| &step.head).collect();
+    if !heads.is_empty() {
         insert(batch, &heads);
     }
+    !heads.is_empty()
 }
 
 /// Returns the timelines that end by a step.
@@ -95,9 +104,15 @@ pub(super) fn check_locked(steps: &[TimelineCommit], rows: &[Vec<Row>]) -> Resul
             return moved(step);
         }
     }
-    let inserted = rows.get(1).into_iter().flatten().map(|row| get::<i64>(row, 0));
+    check_put(steps, rows.get(1))
+}
+
+/// Counts the heads that are new. `rows` are what [`put_new`] returned.
+pub(super) fn check_put(steps: &[TimelineCommit], rows: Option<&Vec<Row>>) -> Result<(), Failed> {
+    let inserted = rows.into_iter().flatten().map(|row| get::<i64>(row, 0));
     let inserted: BTreeSet<i64> = inserted.collect::<Result<_, Failed>>()?;
-    new(steps).find(|step| !inserted.contains(&step.head.key.0)).map_or(Ok(()), moved)
+    let missing = new(steps).find(|step| !inserted.contains(&step.head.key.0));
+    missing.map_or(Ok(()), |step| Err(StoreError::Moved(step.head.id.clone()).into()))
 }
 
 fn insert<'a>(batch: &mut Batch<'a>, heads: &[&'a Head]) {
@@ -171,15 +186,31 @@ pub(super) fn check_updated(steps: &[TimelineCommit], rows: Option<&Vec<Row>>) -
     missing.map_or(Ok(()), |(step, _)| Err(StoreError::Moved(step.head.id.clone()).into()))
 }
 
-/// Returns the heads of all timelines, by number, or that of one.
-pub(super) async fn select(on: &Object, named: Option<&TimelineId>) -> Result<Vec<Head>, Failed> {
-    let found = rows(on, SELECT, &[&named.map(TimelineId::as_str)]).await?;
-    let only = match (named, found.first()) {
-        (Some(_), Some(row)) => Some(TimelineKey(get(row, 0)?)),
-        _ => None,
+/// Which heads are asked for.
+#[derive(Clone, Copy)]
+pub(super) enum Which<'a> {
+    All,
+    Named(&'a TimelineId),
+    /// Those of these numbers, and of higher ones than another.
+    Some(&'a [TimelineKey], TimelineKey),
+}
+
+/// Returns heads by number.
+pub(super) async fn select(on: &Object, which: Which<'_>) -> Result<Vec<Head>, Failed> {
+    let (named, some, after) = match which {
+        Which::All => (None, None, None),
+        Which::Named(named) => (Some(named.as_str()), None, None),
+        Which::Some(keys, after) => (None, Some(keys.iter().map(|key| key.0).collect::<Vec<_>>()), Some(after.0)),
     };
-    let mut permissions = permissions(on, only).await?;
-    let mut policies = retention::policies(on, only).await?;
+    let found = rows(on, SELECT, &[&named, &some, &after]).await?;
+    let only = match which {
+        Which::All => None,
+        Which::Named(_) | Which::Some(..) => {
+            Some(found.iter().map(|row| get(row, 0)).collect::<Result<Vec<i64>, Failed>>()?)
+        }
+    };
+    let mut permissions = permissions(on, only.as_deref()).await?;
+    let mut policies = retention::policies(on, only.as_deref()).await?;
     let mut heads = Vec::with_capacity(found.len());
     for row in &found {
         let key = TimelineKey(get(row, 0)?);
@@ -252,8 +283,8 @@ pub(super) fn fork(row: &Row, at: usize) -> Result<Option<Fork>, Failed> {
     Ok(of.map(|(of, size)| Ok::<_, StoreError>(Fork { of: TimelineKey(of), size: count(size)? })).transpose()?)
 }
 
-async fn permissions(on: &Object, only: Option<TimelineKey>) -> Result<HashMap<TimelineKey, Arc<Permissions>>, Failed> {
-    let found = rows(on, SELECT_PERMISSIONS, &[&only.map(|only| only.0)]).await?;
+async fn permissions(on: &Object, only: Option<&[i64]>) -> Result<HashMap<TimelineKey, Arc<Permissions>>, Failed> {
+    let found = rows(on, SELECT_PERMISSIONS, &[&only]).await?;
     let mut all = HashMap::new();
     // Timelines that are made one after the other are often one user's: equal lists are kept once.
     let mut before = Arc::<Permissions>::default();
@@ -273,4 +304,10 @@ async fn permissions(on: &Object, only: Option<TimelineKey>) -> Result<HashMap<T
         all.insert(TimelineKey(get(&of_one[0], 0)?), Arc::clone(&before));
     }
     Ok(all)
+}
+
+/// Returns the size of each ledger.
+pub(super) async fn sizes(on: &Object) -> Result<Vec<(TimelineKey, u64)>, Failed> {
+    let found = rows(on, SELECT_SIZES, &[]).await?;
+    found.iter().map(|row| Ok((TimelineKey(get(row, 0)?), number(row, 1)?))).collect()
 }

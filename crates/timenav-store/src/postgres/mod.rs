@@ -16,8 +16,10 @@ mod entries;
 mod events;
 mod facts;
 mod heads;
+mod hints;
 mod identity;
 mod leaf;
+mod locking;
 mod log_rows;
 mod migrations;
 mod moving;
@@ -41,9 +43,12 @@ use deadpool_postgres::Object;
 use futures_util::future::BoxFuture;
 use timenav_core::ids::TimelineId;
 use timenav_engine::StoreError;
+use tokio::sync::Mutex;
 
 use batch::Batch;
 use connection::Connections;
+use hints::Hints;
+use locking::Held;
 pub(crate) use moving::{PostgresSource, PostgresTarget};
 use transaction::{Moment, Writing};
 use values::Failed;
@@ -53,7 +58,8 @@ use values::Failed;
 pub struct PostgresOptions {
     /// The address, as libpq takes it: `postgres://user:password@host/database?sslmode=verify-full`.
     pub url: String,
-    /// Whether this service alone writes to the database. Another one that wants to be alone with it is refused.
+    /// Whether this service alone uses the database. Where one does, any other is refused; several that do not want to be
+    /// alone use it together.
     pub is_alone: bool,
 }
 
@@ -67,6 +73,9 @@ impl fmt::Debug for PostgresOptions {
 /// Keeps everything in a PostgreSQL database.
 pub struct PostgresStore {
     connections: Arc<Connections>,
+    /// The step of the writer that has begun, with its locks.
+    held: Mutex<Option<Held>>,
+    hints: Hints,
 }
 
 impl PostgresStore {
@@ -94,7 +103,8 @@ impl PostgresStore {
         };
         prepared.await?;
         drop(writer);
-        Ok(Self { connections })
+        let hints = if options.is_alone { Hints::none() } else { Hints::start(&connections) };
+        Ok(Self { connections, held: Mutex::default(), hints })
     }
 
     /// Connects to look at what is there, as it is: nothing is made or brought up to date.
@@ -104,7 +114,7 @@ impl PostgresStore {
     pub async fn open_to_look(options: &PostgresOptions) -> Result<Self, StoreError> {
         let connections = Arc::new(Connections::new(options)?);
         drop(connections.reader().await?);
-        Ok(Self { connections })
+        Ok(Self { connections, held: Mutex::default(), hints: Hints::none() })
     }
 
     /// Returns the timelines there are, by name.
@@ -145,6 +155,6 @@ impl PostgresStore {
     /// Writes something beside the commits.
     async fn write(&self, batch: Batch<'_>) -> Result<(), Failed> {
         let (writing, _) = Writing::begin(&self.connections, batch).await?;
-        writing.commit(&self.connections).await
+        writing.commit(&self.connections, None).await
     }
 }

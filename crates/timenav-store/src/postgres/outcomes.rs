@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use deadpool_postgres::Object;
 use serde::Deserialize;
 use timenav_core::ids::{EventId, TimelineId};
-use timenav_engine::{Commit, Idempotency, IdempotencyRecord};
+use timenav_core::time::Instant;
+use timenav_engine::{Commit, Idempotency, IdempotencyRecord, StoreError};
 use tokio_postgres::Row;
 
 use super::batch::{Batch, rows, values};
@@ -16,15 +17,23 @@ const PUT: &str = "INSERT INTO outcomes (key, fingerprint, expires_at, outcome, 
     SELECT * FROM unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bytea[], $5::text[], $6::text[], $7::text[])
     ON CONFLICT (key) DO UPDATE SET fingerprint = excluded.fingerprint, expires_at = excluded.expires_at,
     outcome = excluded.outcome, timeline_id = excluded.timeline_id, event_id = excluded.event_id,
-    told_of = excluded.told_of";
-const FORGET: &str = "DELETE FROM outcomes WHERE expires_at < $1";
+    told_of = excluded.told_of
+    WHERE outcomes.expires_at <= $8 OR outcomes.fingerprint = excluded.fingerprint RETURNING key";
+/// Leaves out those that another service is forgetting.
+const FORGET: &str = "DELETE FROM outcomes WHERE key IN
+    (SELECT key FROM outcomes WHERE expires_at < $1 LIMIT 1000 FOR UPDATE SKIP LOCKED)";
 const SELECT: &str = "SELECT key, fingerprint, expires_at, outcome, timeline_id, event_id FROM outcomes
     WHERE key = ANY($1)";
 const SELECT_OF: &str = "SELECT key, fingerprint, expires_at, outcome, timeline_id, event_id FROM outcomes
     WHERE timeline_id = $1 AND event_id = ANY($2) ORDER BY array_position($2, event_id), key";
 
-/// Keeps and forgets what a step says.
-pub(super) fn put<'a>(batch: &mut Batch<'a>, step: &'a Commit) {
+/// Keeps and forgets what a step says. Returns which statement of the batch keeps outcomes, and how many.
+pub(super) fn put<'a>(batch: &mut Batch<'a>, step: &'a Commit) -> Option<(usize, usize)> {
+    let mut put = None;
+    // Who has locked nothing may be alone with the store, and knows what is kept. Who changes all fingerprints does.
+    let knows_all = step.decided_against.is_none() || step.forget_fingerprints;
+    let now = if knows_all { Some(Instant::MAX) } else { step.forget_outcomes_before };
+    let now = now.unwrap_or(Instant::MIN).micros();
     if step.forget_fingerprints {
         batch.add(FORGET_FINGERPRINTS, values![&Idempotency::FINGERPRINT_FORGOTTEN[..]]);
     }
@@ -36,6 +45,7 @@ pub(super) fn put<'a>(batch: &mut Batch<'a>, step: &'a Commit) {
             let numbered = step.outcomes.iter().enumerate();
             numbered.filter(|(number, record)| last.get(&record.key) == Some(number)).map(|(_, record)| record)
         };
+        put = Some((batch.len(), last.len()));
         batch.add(
             PUT,
             values![
@@ -46,11 +56,22 @@ pub(super) fn put<'a>(batch: &mut Batch<'a>, step: &'a Commit) {
                 records().map(|record| record.event.as_ref().map(|(on, _)| on.as_str())).collect::<Vec<_>>(),
                 records().map(|record| record.event.as_ref().map(|(_, event)| event.as_str())).collect::<Vec<_>>(),
                 records().map(|record| told_of(&record.outcome)).collect::<Vec<_>>(),
+                now
             ],
         );
     }
     if let Some(instant) = step.forget_outcomes_before {
         batch.add(FORGET, values![instant.micros()]);
+    }
+    put
+}
+
+/// Counts the outcomes that were kept. One that is missing is kept already, of another request under the same key: where
+/// two were made at the same time, on two timelines, the later one finds the earlier one when it is decided again.
+pub(super) fn check_put(put: Option<(&Vec<Row>, usize)>) -> Result<(), Failed> {
+    match put {
+        Some((rows, count)) if rows.len() != count => Err(StoreError::Moved(TimelineId::system()).into()),
+        _ => Ok(()),
     }
 }
 

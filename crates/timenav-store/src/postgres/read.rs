@@ -10,17 +10,17 @@ use timenav_core::ids::{EventId, KeyId, UserId};
 use timenav_core::ledger::{Hash, LeafRecord, TileId};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_engine::{
-    ApiKey, Asker, CarriedSeals, Commit, Described, EndedTimeline, EventFilter, EventQuery, EventsPassing, Facts,
-    Health, Layer, LogRow, Opened, RotationNote, Store, StoreError, StoredEvent, SweepMark, TimelineKey, Upkeep,
-    Wanted,
+    ApiKey, Asker, CarriedSeals, Commit, Described, EndedTimeline, EventFilter, EventQuery, EventsPassing, Facts, Head,
+    Health, Layer, Locked, LogRow, Opened, RotationNote, Store, StoreError, StoredEvent, SweepMark, TimelineKey,
+    Upkeep, Wanted,
 };
 
 use super::batch::{Batch, rows};
 use super::transaction::Moment;
 use super::values::{Failed, damaged, get, sql};
 use super::{
-    PostgresStore, commit, described, ends, events, facts, heads, identity, log_rows, origins, retention, room, tiles,
-    versions,
+    PostgresStore, commit, described, ends, events, facts, heads, identity, locking, log_rows, origins, retention,
+    room, tiles, versions,
 };
 
 const SELECT_ANYTHING: &str = "SELECT count(*) FROM migrations";
@@ -48,11 +48,51 @@ impl Store for PostgresStore {
         true
     }
 
+    fn has_others(&self) -> bool {
+        !self.connections.is_alone()
+    }
+
+    async fn lock(&self, timelines: &[TimelineKey]) -> Result<Option<Locked>, StoreError> {
+        let (held, locked) = locking::begin(&self.connections, timelines).await?;
+        *self.held.lock().await = Some(held);
+        Ok(Some(locked))
+    }
+
+    async fn release(&self) {
+        let held = self.held.lock().await.take();
+        if let Some(held) = held {
+            held.give_up().await;
+        }
+    }
+
+    async fn sizes(&self) -> Result<Vec<(TimelineKey, u64)>, StoreError> {
+        Ok(heads::sizes(&self.reader().await?).await?)
+    }
+
+    async fn newest(&self, timelines: &[TimelineKey], after: TimelineKey) -> Result<Vec<Head>, StoreError> {
+        let timelines = timelines.to_vec();
+        Ok(self.moment(|on| newest(on, timelines, after).boxed()).await?)
+    }
+
+    async fn hint(&self) {
+        self.hints.wait().await;
+    }
+
     async fn commit(&self, step: Commit) -> Result<(), StoreError> {
-        commit::commit(&self.connections, &step).await
+        let held = self.held.lock().await.take();
+        match held {
+            Some(held) => locking::commit(&self.connections, held, &step).await?,
+            None => commit::commit(&self.connections, &step).await?,
+        }
+        self.hints.tell();
+        Ok(())
     }
 
     async fn facts(&self, wanted: Wanted, asker: Asker) -> Result<Facts, StoreError> {
+        let held = if asker == Asker::Writer { Some(self.held.lock().await) } else { None };
+        if let Some(held) = held.as_ref().and_then(|held| held.as_ref()) {
+            return Ok(facts::find(held.on()?, wanted).await?);
+        }
         let connection = match asker {
             Asker::Writer => self.connections.writer().await?,
             Asker::Reader => self.connections.reader().await?,
@@ -215,9 +255,13 @@ impl Upkeep for PostgresStore {
 }
 
 async fn opened(on: &Object) -> Result<Opened, Failed> {
-    let (heads, ended) = (heads::select(on, None).await?, ends::select(on, None).await?);
+    let (heads, ended) = (heads::select(on, heads::Which::All).await?, ends::select(on, None).await?);
     let directory = identity::directory(on, false).await?;
     Ok(Opened { heads, ended, directory, seals: CarriedSeals::default() })
+}
+
+async fn newest(on: &Object, timelines: Vec<TimelineKey>, after: TimelineKey) -> Result<Vec<Head>, Failed> {
+    heads::select(on, heads::Which::Some(&timelines, after)).await
 }
 
 /// Host times never go down along a ledger, so the place is found by halving.

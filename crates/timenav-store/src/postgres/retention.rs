@@ -23,7 +23,7 @@ const SELECT_MARKS: &str = "SELECT position, reads_until, refusals_until FROM po
 const SELECT_LEFT: &str = "SELECT timeline, position FROM sweeps WHERE NOT finished ORDER BY timeline, position";
 const SELECT_SWEEPS: &str = "SELECT position FROM sweeps WHERE timeline = $1 AND position < $2 ORDER BY position";
 const SELECT_POLICIES: &str = "SELECT timeline, position, reads_seconds, refusals_seconds FROM policies
-    WHERE $1::bigint IS NULL OR timeline = $1 ORDER BY timeline, position";
+    WHERE $1::bigint[] IS NULL OR timeline = ANY($1) ORDER BY timeline, position";
 const SELECT_HOST_CLOCK: &str = "SELECT known_at FROM host_clock";
 const KEEP_HOST_CLOCK: &str = "INSERT INTO host_clock (id, known_at) VALUES (true, $1)
     ON CONFLICT (id) DO UPDATE SET known_at = excluded.known_at";
@@ -85,10 +85,10 @@ pub(super) fn let_go(batch: &mut Batch<'_>, timeline: TimelineKey, positions: &[
 /// Returns the policies of all timelines, or of one.
 pub(super) async fn policies(
     on: &Object,
-    only: Option<TimelineKey>,
+    only: Option<&[i64]>,
 ) -> Result<HashMap<TimelineKey, Arc<RetentionPolicies>>, Failed> {
     let mut all: HashMap<TimelineKey, RetentionPolicies> = HashMap::new();
-    for row in rows(on, SELECT_POLICIES, &[&only.map(|only| only.0)]).await? {
+    for row in rows(on, SELECT_POLICIES, &[&only]).await? {
         let seconds = |at: usize| -> Result<Option<u32>, Failed> {
             let wrong = |_| damaged("a retention that is no number of seconds");
             let seconds = get::<Option<i64>>(&row, at)?.map(|seconds| u32::try_from(seconds).map_err(wrong));

@@ -14,8 +14,8 @@ pub(super) async fn try_writing(connections: &Connections) -> Result<(), Failed>
     let mut batch = Batch::default();
     batch.add("DELETE FROM room", values![]);
     batch.add("INSERT INTO room (filling) VALUES ($1)", values![vec![0_u8; TRIED_BYTES]]);
-    Writing::begin(connections, batch).await?.0.commit(connections).await?;
+    Writing::begin(connections, batch).await?.0.commit(connections, None).await?;
     let mut batch = Batch::default();
     batch.add("DELETE FROM room", values![]);
-    Writing::begin(connections, batch).await?.0.commit(connections).await
+    Writing::begin(connections, batch).await?.0.commit(connections, None).await
 }

@@ -15,6 +15,7 @@ use tokio_postgres::Row;
 
 use super::batch::rows;
 use super::contents::{self, Kept};
+use super::heads::Which;
 use super::leaf::make_whole;
 use super::values::{Failed, count, get, number, sql, text, text_or_none};
 use super::{PostgresStore, anchors, data, ends, heads, identity, orphans, outcomes, retention, schema, tiles};
@@ -101,13 +102,14 @@ impl ScanSource for PostgresStore {
 
 /// Reads what is kept beside the entries.
 async fn snapshot(on: &Object, timeline: TimelineId) -> Result<Option<Snapshot>, Failed> {
-    let Some(head) = heads::select(on, Some(&timeline)).await?.pop() else { return Ok(None) };
+    let Some(head) = heads::select(on, Which::Named(&timeline)).await?.pop() else { return Ok(None) };
     let last = rows(on, SELECT_LAST, &[&head.key.0]).await?;
     let last: Option<i64> = last.first().map_or(Ok(None), |row| get(row, 0))?;
     let last_position = last.map(count).transpose()?;
     let (service, orphans) = if timeline.is_system() {
         let directory = identity::directory(on, true).await?;
-        let mut timelines: Vec<TimelineId> = heads::select(on, None).await?.into_iter().map(|head| head.id).collect();
+        let mut timelines: Vec<TimelineId> =
+            heads::select(on, Which::All).await?.into_iter().map(|head| head.id).collect();
         timelines.sort();
         let ended = ends::select(on, None).await?;
         (Some(ServiceRows { directory, timelines, ended }), orphans::orphans(on).await?)

@@ -1,17 +1,20 @@
 //! A transaction that writes, and what became of it; and one that reads.
 
+use std::time::Duration;
+
 use deadpool_postgres::Object;
 use futures_util::future::BoxFuture;
 use futures_util::try_join;
-use timenav_engine::StoreError;
+use timenav_engine::{Commit, StoreError, TimelineKey};
 use tokio_postgres::Row;
 use tokio_postgres::error::Severity;
 
-use super::batch::Batch;
+use super::batch::{Batch, values};
 use super::connection::Connections;
 use super::values::{Failed, get};
+use super::{heads, tiles};
 
-const NAME: &str = "SELECT pg_current_xact_id()::text";
+const NAME: &str = "SELECT pg_current_xact_id()::text, pg_backend_pid()";
 const STATUS: &str = "SELECT pg_xact_status($1::text::xid8)";
 
 /// A transaction on the connection that writes. Dropped while it is open, it takes the connection with it, and with that
@@ -20,6 +23,36 @@ pub(super) struct Writing {
     writer: Option<Object>,
     /// By which the server knows it, also once it has ended.
     name: String,
+}
+
+/// How long the end of a transaction may take. No limit of the server covers its wait for a standby.
+const COMMIT_WAIT: Duration = Duration::from_secs(20);
+/// How long it is tried to find out what became of a transaction.
+const SETTLE_WAIT: Duration = Duration::from_secs(6);
+/// How long a change of the directory waits for transactions that began before it. The server ends those of services that
+/// do not go on after two seconds.
+const EARLIER_WAIT: Duration = Duration::from_secs(10);
+const SETTLE_EVERY: Duration = Duration::from_millis(100);
+const EARLIER_EVERY: Duration = Duration::from_millis(3);
+/// Something that is written and leaves nothing: once its commit is acknowledged, all that was committed before it is as
+/// safe as it will be.
+const WRITE_NOTHING: &str = "SELECT pg_logical_emit_message(true, 'timenav', '')::text";
+const IS_OLDEST: &str = "SELECT pg_snapshot_xmin(pg_current_snapshot()) > $1::text::xid8";
+
+/// By which a step is known again: the first entry that it wrote. No other has its salt.
+pub(super) struct Proof<'a> {
+    locks: Vec<i64>,
+    timeline: TimelineKey,
+    position: u64,
+    leaf: &'a [u8],
+}
+
+impl<'a> Proof<'a> {
+    pub(super) fn of(step: &'a Commit) -> Option<Self> {
+        let (timeline, first) = step.timelines.iter().find_map(|one| Some((one.head.key, one.entries.first()?)))?;
+        let locks = step.timelines.iter().map(|one| one.head.key.0).collect();
+        Some(Self { locks, timeline, position: first.seq, leaf: &first.leaf })
+    }
 }
 
 /// What became of a transaction that was to be committed.
@@ -44,6 +77,7 @@ impl Writing {
                 async { Ok(on.query_one(&name, &[]).await?) },
                 first.run(on)
             )?;
+            connections.check_session(get(&name, 1)?)?;
             Ok::<_, Failed>((get(&name, 0)?, rows))
         };
         match begun.await {
@@ -72,13 +106,17 @@ impl Writing {
         }
     }
 
-    /// Makes it true. Where the answer gets lost, the server is asked once more what became of it.
+    /// Returns by which name the server knows it.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Makes it true. Where the answer gets lost, or is none, it is found out what became of it.
     ///
     /// # Errors
-    /// It was not committed; or nobody knows, and then the next commit finds out: it waits for the same rows, and sees
-    /// their sizes.
-    pub(super) async fn commit(mut self, connections: &Connections) -> Result<(), Failed> {
-        match self.try_commit().await {
+    /// It was not committed; or that is not known.
+    pub(super) async fn commit(mut self, connections: &Connections, proof: Option<Proof<'_>>) -> Result<(), Failed> {
+        match self.try_commit(connections).await {
             Ended::Committed => Ok(()),
             Ended::Not(failed) => {
                 self.give_up().await;
@@ -86,23 +124,25 @@ impl Writing {
             }
             Ended::Unknown(failed) => {
                 let name = std::mem::take(&mut self.name);
-                // Its session holds the lock that the next one needs.
+                // Its session may hold what the next one needs.
                 drop(self);
-                match status(&connections.writer().await?, &name).await? {
-                    Some(status) if status == "committed" => Ok(()),
-                    _ => Err(failed),
-                }
+                if settle(connections, &name, proof.as_ref()).await? { Ok(()) } else { Err(failed) }
             }
         }
     }
 
-    async fn try_commit(&mut self) -> Ended {
+    async fn try_commit(&mut self, connections: &Connections) -> Ended {
+        let warnings = connections.warnings();
         let Ok(on) = self.on() else { return Ended::Unknown(lost()) };
         // The commit of a transaction that has failed is answered without an error, and the driver does not tell what was
         // answered. So the server is asked in the same breath.
-        let (committed, status) =
-            futures_util::join!(async { on.batch_execute("COMMIT").await }, status(on, &self.name));
+        let ending = async { futures_util::join!(on.batch_execute("COMMIT"), status(on, &self.name)) };
+        let Ok((committed, status)) = tokio::time::timeout(COMMIT_WAIT, ending).await else {
+            return Ended::Unknown(lost());
+        };
         match (committed, status) {
+            // The server warns where it has not waited for a standby: then what it has may still be lost.
+            (Ok(()), _) if connections.warnings() != warnings => Ended::Unknown(lost()),
             (Ok(()), Ok(Some(status))) if status == "committed" => {
                 drop(self.writer.take());
                 Ended::Committed
@@ -114,6 +154,70 @@ impl Writing {
             (Ok(()), Err(failed)) => Ended::Unknown(failed),
         }
     }
+}
+
+/// Finds out what became of a transaction. Another one waits for the same heads, so that the first has ended, looks for
+/// what it wrote, and writes something itself that is acknowledged: then what it saw is there for good. Seeing it alone is
+/// not enough: the server shows what no standby has yet.
+async fn settle(connections: &Connections, name: &str, proof: Option<&Proof<'_>>) -> Result<bool, Failed> {
+    let settled = tokio::time::timeout(SETTLE_WAIT, async {
+        loop {
+            match try_settle(connections, name, proof).await {
+                Ok(Some(is_there)) => return is_there,
+                Ok(None) => {}
+                Err(failed) => tracing::debug!(?failed, "it is not known yet what became of a transaction"),
+            }
+            pause(SETTLE_EVERY).await;
+        }
+    });
+    settled.await.map_err(|_| {
+        let what = "PostgreSQL: the connection was lost while the transaction was committed";
+        StoreError::Unknown(what.to_owned()).into()
+    })
+}
+
+async fn try_settle(connections: &Connections, name: &str, proof: Option<&Proof<'_>>) -> Result<Option<bool>, Failed> {
+    let mut first = Batch::default();
+    first.add(heads::LOCK, values![proof.map(|proof| proof.locks.clone()).unwrap_or_default()]);
+    first.add(STATUS, values![name]);
+    first.add(WRITE_NOTHING, values![]);
+    let (mut writing, found) = Writing::begin(connections, first).await?;
+    let status: Option<String> = found.get(1).and_then(|rows| rows.first()).map_or(Ok(None), |row| get(row, 0))?;
+    let is_there = match (status.as_deref(), proof) {
+        // What it has made is not there to be waited for.
+        (Some("in progress"), _) => return Ok(None),
+        (_, Some(proof)) => {
+            let leaf = tiles::leaves(writing.on()?, proof.timeline, proof.position, 1).await?;
+            leaf.first().is_some_and(|leaf| leaf == proof.leaf)
+        }
+        (status, None) => status == Some("committed"),
+    };
+    match writing.try_commit(connections).await {
+        Ended::Committed => Ok(Some(is_there)),
+        Ended::Not(failed) | Ended::Unknown(failed) => Err(failed),
+    }
+}
+
+/// Waits until every transaction has ended that had begun when one was committed. One that has begun may have looked at the
+/// directory before that, and may still be on its way.
+pub(super) async fn wait_for_earlier(connections: &Connections, name: &str) -> Result<(), Failed> {
+    let waited = tokio::time::timeout(EARLIER_WAIT, async {
+        let reader = connections.reader().await?;
+        let prepared = reader.prepare_cached(IS_OLDEST).await?;
+        while !get::<bool>(&reader.query_one(&prepared, &[&name]).await?, 0)? {
+            pause(EARLIER_EVERY).await;
+        }
+        Ok::<_, Failed>(())
+    });
+    waited.await.unwrap_or_else(|_| {
+        let what = "PostgreSQL: the change is committed, but a transaction that began before it is still open";
+        Err(StoreError::Unknown(what.to_owned()).into())
+    })
+}
+
+#[expect(clippy::disallowed_methods, reason = "the server tells nobody when a transaction ends")]
+async fn pause(duration: Duration) {
+    tokio::time::sleep(duration).await;
 }
 
 /// Returns what the server knows of a transaction.

@@ -18,8 +18,8 @@ const NAMED: &str = "TIMENAV_TEST_POSTGRES";
 const STORE: &str = "TIMENAV_TEST_STORE";
 
 /// A server that ends with this process.
-struct Cluster {
-    url: String,
+pub(crate) struct Cluster {
+    pub(crate) url: String,
     /// The server goes when nobody has the other end of this open any more, however the process ends.
     _kept: Option<(Child, ChildStdin)>,
 }
@@ -42,7 +42,7 @@ impl Cluster {
         said(NAMED).map_or_else(Self::start, |url| Self { url, _kept: None })
     }
 
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/postgres.sh");
         let command = Command::new(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut process = command.expect("the script that starts PostgreSQL");
@@ -78,6 +78,18 @@ pub(crate) fn database() -> String {
 /// Runs statements in a database, as somebody else would.
 pub(crate) fn execute(url: &str, statements: &str) {
     wait_for(execute_there(url, statements));
+}
+
+/// Runs a statement in a database, and returns whether that succeeded.
+pub(crate) fn try_execute(url: &str, statement: &str) -> bool {
+    wait_for(async {
+        let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+        let connection = tokio::spawn(connection);
+        let done = client.batch_execute(statement).await.is_ok();
+        drop(client);
+        connection.await.unwrap().unwrap();
+        done
+    })
 }
 
 async fn execute_there(url: &str, statements: &str) {

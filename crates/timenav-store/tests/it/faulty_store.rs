@@ -12,10 +12,11 @@ use timenav_core::ledger::{Hash, TileId};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{
     Anchor, ApiKey, Asker, Commit, DataRecord, Described, EndedTimeline, EntryRow, EventFilter, EventQuery,
-    EventsPassing, Facts, Health, IdempotencyRecord, KeptRows, Layer, LogRow, Opened, RotationNote, ScanSource,
-    Snapshot, Store, StoreError, StoredEvent, SweepMark, TimelineKey, Upkeep, Wanted,
+    EventsPassing, Facts, Head, Health, IdempotencyRecord, KeptRows, Layer, Locked, LogRow, Opened, RotationNote,
+    ScanSource, Snapshot, Store, StoreError, StoredEvent, SweepMark, TimelineKey, Upkeep, Wanted,
 };
 use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
 
 /// Another store behind two switches and a gate.
 /// What somebody else does in between.
@@ -36,8 +37,14 @@ pub(crate) struct FaultyStore {
     pub(crate) scan_gate: Semaphore,
     /// Whether others may write too.
     shared: bool,
-    /// Called wherever the writer comes: when it asks what it needs, and before it commits.
+    /// Whether heads are locked by the inner store.
+    locks: bool,
+    /// Whether they are.
+    is_locked: AtomicBool,
+    /// Called wherever the writer comes: before it locks, when it asks what it needs, and before it commits.
     meddler: Mutex<Option<Arc<Meddler>>>,
+    /// What somebody else does while heads are locked, and may have to wait.
+    meddling: Mutex<Vec<JoinHandle<()>>>,
     /// Those who have come to that gate, in their order: of which timeline they read.
     pub(crate) at_scan_gate: Mutex<Vec<TimelineKey>>,
     /// Closed by taking its permits: whoever reads the versions of events waits there.
@@ -64,13 +71,33 @@ impl FaultyStore {
             versions_gate: Semaphore::new(OPEN_PERMITS),
             at_versions_gate: Semaphore::new(0),
             shared: false,
+            locks: false,
+            is_locked: AtomicBool::new(false),
             meddler: Mutex::default(),
+            meddling: Mutex::default(),
         }
     }
 
     /// Returns a store that others write to as well.
     pub(crate) fn shared(inner: Arc<dyn Store>) -> Self {
         Self { shared: true, ..Self::new(inner) }
+    }
+
+    /// Returns a store that others write to as well, which locks heads.
+    pub(crate) fn locking(inner: Arc<dyn Store>) -> Self {
+        Self { shared: true, locks: true, ..Self::new(inner) }
+    }
+
+    pub(crate) const fn locks(&self) -> bool {
+        self.locks
+    }
+
+    /// Returns when all that somebody else does in between is done.
+    pub(crate) async fn meddled(&self) {
+        let meddling: Vec<_> = self.meddling.lock().drain(..).collect();
+        for one in meddling {
+            one.await.unwrap();
+        }
     }
 
     pub(crate) fn meddle(&self, meddler: Option<Arc<Meddler>>) {
@@ -80,8 +107,13 @@ impl FaultyStore {
     /// Lets somebody else do something in between.
     async fn point(&self) {
         let meddler = self.meddler.lock().clone();
-        if let Some(meddler) = meddler {
-            meddler().await;
+        match meddler {
+            // Who waits for what is locked is not waited for.
+            Some(meddler) if self.is_locked.load(Ordering::SeqCst) => {
+                self.meddling.lock().push(tokio::spawn(async move { meddler().await }));
+            }
+            Some(meddler) => meddler().await,
+            None => {}
         }
     }
 
@@ -230,8 +262,36 @@ impl Store for FaultyStore {
         self.shared
     }
 
+    fn has_others(&self) -> bool {
+        self.locks
+    }
+
+    async fn lock(&self, timelines: &[TimelineKey]) -> Result<Option<Locked>, StoreError> {
+        if !self.locks {
+            return Ok(None);
+        }
+        self.point().await;
+        let locked = self.inner.lock(timelines).await?;
+        self.is_locked.store(true, Ordering::SeqCst);
+        Ok(locked)
+    }
+
+    async fn release(&self) {
+        self.is_locked.store(false, Ordering::SeqCst);
+        self.inner.release().await;
+    }
+
+    async fn sizes(&self) -> Result<Vec<(TimelineKey, u64)>, StoreError> {
+        self.inner.sizes().await
+    }
+
+    async fn newest(&self, timelines: &[TimelineKey], after: TimelineKey) -> Result<Vec<Head>, StoreError> {
+        self.inner.newest(timelines, after).await
+    }
+
     async fn commit(&self, commit: Commit) -> Result<(), StoreError> {
         self.point().await;
+        self.is_locked.store(false, Ordering::SeqCst);
         self.arrived.add_permits(1);
         drop(self.gate.acquire().await.unwrap());
         let one_less = |left: usize| left.checked_sub(1);

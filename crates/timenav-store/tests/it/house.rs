@@ -61,6 +61,25 @@ impl House {
         Self { folder: folder.unwrap(), ..Self::new() }
     }
 
+    /// As [`House::new`], always on PostgreSQL.
+    pub(crate) fn on_postgres() -> Self {
+        Self { database: Some(cluster::database()), ..Self::new() }
+    }
+
+    /// Returns the house of another service on the same database, with the same key and its own checkpoints.
+    pub(crate) fn replica(&self) -> Self {
+        Self {
+            database: self.database.clone(),
+            clock: Arc::clone(&self.clock),
+            entropy: Arc::clone(&self.entropy),
+            signer: Arc::clone(&self.signer),
+            vault: self.vault.clone(),
+            first_keys: Mutex::new(self.first_keys.lock().clone()),
+            options: self.options.clone(),
+            ..Self::new()
+        }
+    }
+
     pub(crate) fn with(options: Options) -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
@@ -83,6 +102,11 @@ impl House {
     pub(crate) fn path(&self) -> PathBuf {
         assert!(self.database.is_none(), "this test is about the file of SQLite, and there is none");
         self.folder.path().join("timenav.db")
+    }
+
+    /// Returns the address of the database.
+    pub(crate) fn database(&self) -> String {
+        self.database.clone().expect("a house on PostgreSQL")
     }
 
     pub(crate) fn store(&self) -> Arc<dyn Store> {

@@ -12,6 +12,7 @@ mod doors;
 mod faulty_store;
 mod house;
 mod postgres;
+mod replicas;
 
 mod engine;
 

@@ -1,5 +1,6 @@
 //! What is particular to PostgreSQL: sessions that end, commits whose answers get lost, two services, other hands.
 
+mod locking;
 mod proxy;
 
 use std::path::Path;
@@ -8,7 +9,7 @@ use timenav_core::event::EventDraft;
 use timenav_engine::{Commit, DirectoryChange, EndedTimeline, Health, ScanSource as _, Store, StoreError, Upkeep as _};
 use timenav_store::{PostgresOptions, PostgresStore};
 
-use crate::cluster::{database, execute, open, wait_for};
+use crate::cluster::{Cluster, database, execute, open, try_execute, wait_for};
 use crate::sample::{Ledger, anchor, commit_of, event, host, moment, timeline_id};
 use proxy::{Lost, Proxy};
 
@@ -60,12 +61,47 @@ fn a_commit_that_happened_and_cannot_be_asked_for_has_moved_the_ledger() {
     proxy.lose(Lost::AnswerAndServer);
     let before = ledger.clone();
     let refused = commit(&store, ledger.grow(3));
-    assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+    assert!(matches!(refused, Err(StoreError::Unknown(_))), "{refused:?}");
     proxy.let_pass();
     let refused = commit(&store, before.clone().grow(3));
     assert!(matches!(refused, Err(StoreError::Moved(_))), "{refused:?}");
     commit(&store, ledger.grow(1)).unwrap();
     assert_eq!(size(&store), 6);
+}
+
+/// The server has it by then, and shows it to everybody; but a failover would lose it.
+#[test]
+fn a_commit_that_was_not_waited_for_by_a_standby_is_not_answered() {
+    let own = Cluster::start();
+    let (store, mut ledger) = (open(&own.url).unwrap(), Ledger::new(1, "main"));
+    commit(&store, ledger.grow(2)).unwrap();
+    execute(&own.url, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+    execute(&own.url, "SELECT pg_reload_conf()");
+    let waits = || try_execute(&own.url, "SELECT 1 / count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+    std::thread::scope(|scope| {
+        let committing = scope.spawn(|| commit(&store, ledger.grow(3)));
+        wait_until(waits);
+        execute(&own.url, "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+        wait_until(|| size(&store) == 5);
+        // Somebody waits again: what makes sure of it.
+        wait_until(waits);
+        assert!(!committing.is_finished(), "it was answered");
+        execute(&own.url, "ALTER SYSTEM RESET synchronous_standby_names");
+        execute(&own.url, "SELECT pg_reload_conf()");
+        committing.join().unwrap().unwrap();
+    });
+    assert_eq!(size(&store), 5);
+}
+
+/// Waits until somebody else has come to where the test wants them.
+fn wait_until(is_there: impl Fn() -> bool) {
+    for _ in 0..10_000 {
+        if is_there() {
+            return;
+        }
+        std::thread::yield_now();
+    }
+    panic!("it does not come");
 }
 
 #[test]
@@ -95,8 +131,14 @@ fn of_two_services_that_want_to_be_alone_the_second_is_refused() {
     commit(&first, Ledger::new(1, "main").grow(2)).unwrap();
     let refused = wait_for(PostgresStore::open(&options)).err().expect("there is one").to_string();
     assert!(refused.contains("another timenav uses this database"), "{refused}");
+    let together = PostgresOptions { is_alone: false, ..options.clone() };
+    let refused = wait_for(PostgresStore::open(&together)).err().expect("there is one").to_string();
+    assert!(refused.contains("another timenav uses this database"), "{refused}");
     commit(&first, Ledger::new(2, "other").grow(2)).unwrap();
     drop(first);
+    let several = [&together, &together].map(|options| wait_for(PostgresStore::open(options)).unwrap());
+    assert!(wait_for(PostgresStore::open(&options)).is_err(), "there are others");
+    drop(several);
     let second = wait_for(PostgresStore::open(&options)).unwrap();
     assert_eq!(size(&second), 2);
 }

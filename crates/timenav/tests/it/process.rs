@@ -5,6 +5,7 @@ mod compact;
 mod disk_full;
 mod foreign_database;
 mod postgres;
+mod replicas;
 mod restore;
 mod rollback;
 mod settings;

@@ -17,15 +17,15 @@ const ASKED_MAX: usize = 200;
 const ASKED_EVERY: Duration = Duration::from_millis(100);
 
 /// A server of this test's own, which goes with it.
-struct Cluster {
+pub(super) struct Cluster {
     process: Child,
     orders: ChildStdin,
     told: BufReader<ChildStdout>,
-    url: String,
+    pub(super) url: String,
 }
 
 impl Cluster {
-    fn start() -> Self {
+    pub(super) fn start() -> Self {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../timenav-store/tests/postgres.sh");
         let mut process = Command::new(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (orders, told) = (process.stdin.take().unwrap(), BufReader::new(process.stdout.take().unwrap()));

@@ -1,0 +1,46 @@
+//! What other services have written, for those that are about to look into memory.
+
+use timenav_core::access::Demand;
+
+use super::{Aim, Asking, Deciding};
+use crate::action::Action;
+use crate::changes::Logged;
+use crate::draft::{Done, Draft};
+use crate::refusal::Refusal;
+
+/// Have readers see what was committed before this was asked, and change nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CatchUp {
+    /// On the timeline that is aimed at, and of the directory.
+    Aimed,
+    /// On every timeline.
+    All,
+}
+
+impl Asking for CatchUp {
+    /// It comes with what is read.
+    fn action(&self) -> Action {
+        Action::Reads
+    }
+
+    fn demands(&self) -> &'static [Demand] {
+        &[]
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::Ledger
+    }
+
+    fn catches_up(&self) -> Option<Self> {
+        Some(*self)
+    }
+}
+
+impl Deciding for CatchUp {
+    type Change = Logged;
+
+    fn decide(&self, _draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
+        // There is nothing to be told: it was done before anything was decided.
+        Err(Refusal::ChangedMeanwhile)
+    }
+}

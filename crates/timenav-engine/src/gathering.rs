@@ -1,0 +1,110 @@
+//! What a group's decisions need to know of the store, gathered in one go.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use timenav_core::ids::{EventId, TimelineId};
+
+use crate::asked::Submission;
+use crate::deciding::Needs;
+use crate::draft::Known;
+use crate::facts::{Asker, Facts, Wanted};
+use crate::head::{Layer, TimelineKey, TimelineState};
+use crate::heads::Heads;
+use crate::rows::KnownEvent;
+use crate::store::Store;
+use crate::store_error::StoreError;
+
+/// Asks the store, in one call and of one moment, for what this group's decisions need.
+pub(crate) async fn known(store: &dyn Store, heads: &Heads, submissions: &[Submission]) -> Result<Known, StoreError> {
+    let mut wanted = Wanted::default();
+    let mut events: HashMap<&TimelineId, Vec<EventId>> = HashMap::new();
+    let mut ended_on: HashSet<&TimelineId> = HashSet::new();
+    for submission in submissions {
+        let Needs { events: asked, forks, outcomes, endings, data, entry } = submission.asked.asking().needs();
+        wanted.outcomes.extend(submission.idempotency.map(|asked| asked.key));
+        let aimed = heads.get(&submission.timeline);
+        if outcomes && let Some(aimed) = aimed {
+            let event_ids: Vec<EventId> = asked.iter().copied().cloned().collect();
+            let is_fork =
+                |state: &&Arc<TimelineState>| state.ancestors.iter().any(|layer| layer.timeline == aimed.head.key);
+            for state in heads.all().filter(is_fork).chain([aimed]) {
+                let id = &state.head.id;
+                if forks && id != &submission.timeline {
+                    events.entry(id).or_default().extend(event_ids.iter().cloned());
+                }
+                wanted.outcomes_of.push((id.clone(), event_ids.clone()));
+            }
+        }
+        wanted.entries.extend(entry.zip(aimed).map(|(position, aimed)| (aimed.head.key, position)));
+        if endings {
+            ended_on.insert(&submission.timeline);
+        }
+        if !asked.is_empty() {
+            events.entry(&submission.timeline).or_default().extend(asked.into_iter().cloned());
+        }
+        wanted.data.extend(data.cloned());
+    }
+    // A timeline that this group makes has no events yet, unless it is a fork. What was forked in this very group is
+    // refused where it is asked for: nobody was told of it.
+    let mut asked = Vec::new();
+    for (timeline, event_ids) in events {
+        let Some(state) = heads.get(timeline) else { continue };
+        let layers = state.layers(u64::MAX);
+        asked.push(EventsAsked {
+            key: state.head.key,
+            layers: Arc::clone(&layers),
+            endings: ended_on.contains(timeline),
+        });
+        wanted.events.push((layers, event_ids));
+    }
+    if wanted.is_empty() { Ok(Known::default()) } else { find(store, wanted, asked).await }
+}
+
+/// On which timeline events are asked for, and whether the entries that ended them are too.
+struct EventsAsked {
+    key: TimelineKey,
+    layers: Arc<[Layer]>,
+    endings: bool,
+}
+
+/// `asked` says on which timelines the events are that are wanted.
+async fn find(store: &dyn Store, wanted: Wanted, asked: Vec<EventsAsked>) -> Result<Known, StoreError> {
+    let (outcomes_asked, entries_asked) = (wanted.outcomes_of.clone(), wanted.entries.clone());
+    let Facts { events, outcomes, outcomes_of, entries, data, .. } = store.facts(wanted, Asker::Writer).await?;
+    let data = data.into_iter().flatten().filter(|(_, record)| record.erased.is_none());
+    let entries = entries_asked.into_iter().zip(entries);
+    let mut known = Known {
+        outcomes: outcomes.into_iter().flatten().map(|record| (record.key, record)).collect(),
+        data: data.map(|(on, record)| (record.data_id, (on, record.position))).collect(),
+        entries: entries.filter_map(|(of, found)| Some((of, found?))).collect(),
+        ..Known::default()
+    };
+    for ((timeline, event_ids), found) in outcomes_asked.iter().zip(outcomes_of) {
+        known.add_outcomes(timeline, event_ids, found);
+    }
+    let mut endings = Vec::new();
+    for (EventsAsked { key, layers, endings: are_wanted }, found) in asked.into_iter().zip(events) {
+        let ended = found.values().filter(|_| are_wanted).filter_map(KnownEvent::ending);
+        endings.extend(ended.filter_map(|(layer, position)| Some((layers.get(layer)?.timeline, position))));
+        known.events.extend(found.into_iter().map(|(id, event)| ((key, id), event)));
+    }
+    add_endings(&mut known, store, endings).await?;
+    Ok(known)
+}
+
+/// Adds the entries that ended events. Where they stand is known by then only, and no entry ever changes.
+async fn add_endings(
+    known: &mut Known,
+    store: &dyn Store,
+    mut endings: Vec<(TimelineKey, u64)>,
+) -> Result<(), StoreError> {
+    endings.retain(|of| !known.entries.contains_key(of));
+    if endings.is_empty() {
+        return Ok(());
+    }
+    let wanted = Wanted { entries: endings.clone(), ..Wanted::default() };
+    let found = store.facts(wanted, Asker::Writer).await?.entries;
+    known.entries.extend(endings.into_iter().zip(found).filter_map(|(of, entry)| Some((of, entry?))));
+    Ok(())
+}

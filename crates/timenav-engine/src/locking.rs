@@ -1,0 +1,55 @@
+//! Which heads a group is about, where others write to the store too.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use timenav_core::ids::TimelineId;
+
+use crate::asked::Submission;
+use crate::deciding::Aim;
+use crate::head::{TimelineKey, TimelineState};
+use crate::heads::Heads;
+use crate::store::Commit;
+
+/// Returns the heads that a group is about, and their sizes as they are known.
+pub(crate) fn to_lock(
+    heads: &Heads,
+    submissions: &[Submission],
+    also: &BTreeSet<TimelineId>,
+) -> BTreeMap<TimelineKey, u64> {
+    let mut keys = BTreeMap::new();
+    let mut lock = |state: &Arc<TimelineState>| _ = keys.insert(state.head.key, state.head.frontier.size());
+    let system = TimelineId::system();
+    let mut is_on_system = also.contains(&system);
+    also.iter().filter_map(|timeline| heads.get(timeline)).for_each(&mut lock);
+    for Submission { timeline, asked, .. } in submissions {
+        let asking = asked.asking();
+        if asking.catches_up().is_some() {
+            // The state of `system` comes with every lock.
+            heads.get(timeline).filter(|_| !timeline.is_system()).into_iter().for_each(&mut lock);
+            continue;
+        }
+        let Some(aimed) = heads.get(timeline) else {
+            is_on_system = true;
+            asking.relies_on().and_then(|other| heads.get(other)).into_iter().for_each(&mut lock);
+            continue;
+        };
+        lock(aimed);
+        is_on_system |= asking.aim() == Aim::TimelineToEnd;
+        let needs = asking.needs();
+        if needs.forks || needs.outcomes {
+            let is_fork =
+                |state: &&Arc<TimelineState>| state.ancestors.iter().any(|layer| layer.timeline == aimed.head.key);
+            heads.all().filter(is_fork).for_each(&mut lock);
+        }
+    }
+    if is_on_system {
+        heads.get(&system).into_iter().for_each(&mut lock);
+    }
+    keys
+}
+
+/// Returns whether a step would change nothing.
+pub(crate) const fn is_nothing(commit: &Commit) -> bool {
+    commit.timelines.is_empty() && commit.outcomes.is_empty() && commit.directory.is_empty()
+}

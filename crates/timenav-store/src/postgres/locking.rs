@@ -1,0 +1,99 @@
+//! A step that begins with the locks of its heads, and ends when it is known what to write.
+
+use std::collections::HashMap;
+
+use deadpool_postgres::Object;
+use timenav_engine::{Commit, Locked, StoreError, TimelineCommit, TimelineKey};
+use tokio_postgres::Row;
+
+use super::batch::{Batch, values};
+use super::connection::Connections;
+use super::transaction::Writing;
+use super::values::{Failed, damaged, get, number};
+use super::{commit, heads};
+
+/// How often a step begins that loses against another transaction.
+const BEGUN_MAX: usize = 5;
+
+/// What everybody relies on. It is read after the locks are there, by a statement of its own: one that had to wait for
+/// a lock sees the rest as it was before it waited.
+const SELECT_SYSTEM: &str = "SELECT size, directory FROM timelines WHERE timeline_id = 'system'";
+
+/// A step that has begun.
+pub(super) struct Held {
+    writing: Writing,
+    sizes: HashMap<TimelineKey, u64>,
+}
+
+impl Held {
+    /// Returns the connection that it is on.
+    pub(super) fn on(&self) -> Result<&Object, Failed> {
+        self.writing.on()
+    }
+
+    pub(super) async fn give_up(self) {
+        self.writing.give_up().await;
+    }
+}
+
+/// Begins a step.
+pub(super) async fn begin(connections: &Connections, timelines: &[TimelineKey]) -> Result<(Held, Locked), StoreError> {
+    for _ in 1..BEGUN_MAX {
+        match try_begin(connections, timelines).await {
+            Err(failed) if failed.may_be_repeated() => {}
+            ended => return Ok(ended?),
+        }
+    }
+    Ok(try_begin(connections, timelines).await?)
+}
+
+async fn try_begin(connections: &Connections, timelines: &[TimelineKey]) -> Result<(Held, Locked), Failed> {
+    let mut first = Batch::default();
+    first.add(heads::LOCK, values![timelines.iter().map(|timeline| timeline.0).collect::<Vec<_>>()]);
+    first.add(SELECT_SYSTEM, values![]);
+    let (writing, found) = Writing::begin(connections, first).await?;
+    match locked(&found) {
+        Ok(locked) => Ok((Held { writing, sizes: locked.sizes.clone() }, locked)),
+        Err(failed) => {
+            writing.give_up().await;
+            Err(failed)
+        }
+    }
+}
+
+fn locked(found: &[Vec<Row>]) -> Result<Locked, Failed> {
+    let sizes = found.first().into_iter().flatten();
+    let sizes = sizes.map(|row| Ok((TimelineKey(get(row, 0)?), number(row, 1)?)));
+    let sizes: HashMap<TimelineKey, u64> = sizes.collect::<Result<_, Failed>>()?;
+    let system = found.get(1).and_then(|rows| rows.first()).ok_or_else(|| damaged("there is no ledger `system`"))?;
+    Ok(Locked { sizes, system: (number(system, 0)?, number(system, 1)?) })
+}
+
+/// Writes a step whose heads are locked, and ends it.
+pub(super) async fn commit(connections: &Connections, held: Held, step: &Commit) -> Result<(), StoreError> {
+    let Held { writing, sizes } = held;
+    let is_moved =
+        |one: &&TimelineCommit| one.expected_size.is_some() && sizes.get(&one.head.key) != one.expected_size.as_ref();
+    if let Some(moved) = step.timelines.iter().find(is_moved) {
+        writing.give_up().await;
+        return Err(StoreError::Moved(moved.head.id.clone()));
+    }
+    let written = async {
+        let mut first = Batch::default();
+        if heads::put_new(&mut first, step) {
+            heads::check_put(&step.timelines, first.run(writing.on()?).await?.first())?;
+        }
+        commit::write(&writing, step).await
+    };
+    match written.await {
+        Ok(()) => Ok(commit::end(connections, writing, step).await?),
+        Err(failed) => {
+            writing.give_up().await;
+            Err(match step.timelines.first() {
+                // It lost against another transaction, and is to begin anew: with the locks.
+                Some(first) if failed.may_be_repeated() => StoreError::Moved(first.head.id.clone()),
+                _ => failed.into(),
+            })
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! Two engines over one PostgreSQL database, each with its own memory and its own checkpoints. What was answered by one is
+//! seen by whatever is asked of the other afterwards.
+
+use timenav_core::access::RestrictionLevel;
+use timenav_core::clock::ClockCommand;
+use timenav_core::event::EventDraft;
+use timenav_core::scan::Depth;
+use timenav_core::time::{Duration, Span};
+use timenav_engine::{
+    ApiKeyRequest, Caller, HorizonRequest, Idempotency, News, PermissionsChange, ReadLog, Refusal, Topic,
+};
+
+use crate::house::{Home, House, told, watch};
+use crate::sample::{digest, event_id, key_id, moment, password, timeline_id, user_id};
+
+/// Two services: the second one starts right after the first start.
+async fn two(house: &House) -> House {
+    let first = house.open().await;
+    let second = house.replica();
+    drop(second.open().await.close().await);
+    first.close().await;
+    second
+}
+
+fn hour() -> ClockCommand {
+    ClockCommand::FastForward(Duration::new(0, Span::from_micros(3_600_000_000)).unwrap())
+}
+
+fn draft(name: &str) -> EventDraft {
+    EventDraft { event_id: Some(event_id(name)), ..EventDraft::at(moment(1), name) }
+}
+
+async fn key_of(home: &Home<'_>, name: &str) -> String {
+    let request = ApiKeyRequest {
+        user_id: Some(user_id(name)),
+        timeline_id: None,
+        label: "of a test".to_owned(),
+        scopes: None,
+        horizon: HorizonRequest::default(),
+        expires_at: None,
+    };
+    home.engine.create_api_key(&home.admin, request, None).await.unwrap().secret.unwrap()
+}
+
+async fn read_list(home: &Home<'_>, timeline: &str, read: &[&str]) {
+    let read = read.iter().map(|name| user_id(name)).collect();
+    let change = PermissionsChange { read: Some(read), ..PermissionsChange::default() };
+    home.engine.set_access_control(&home.admin, timeline_id(timeline), change, None).await.unwrap();
+}
+
+async fn generation(home: &Home<'_>) -> u64 {
+    home.engine.read_clock(&home.admin, None).await.unwrap().clock.generation
+}
+
+async fn names(home: &Home<'_>, caller: &Caller) -> Vec<String> {
+    let (page, _) = home.engine.timelines(caller, 100, None).await.unwrap();
+    page.iter().map(|view| view.state.head.id.to_string()).collect()
+}
+
+/// Ends both, and looks for tampering through a third.
+async fn end(house: &House, homes: [Home<'_>; 2]) {
+    let [left, right] = homes;
+    // What each has kept outside is what it has seen; the first one sees all of it now.
+    left.engine.read_clock(&left.admin, None).await.unwrap();
+    left.engine.users(&left.admin, 1, None).await.unwrap();
+    left.engine.hear_of_all().await.unwrap();
+    right.engine.close().await;
+    drop(right);
+    left.close().await;
+    let home = house.open().await;
+    for timeline in ["main", "system"] {
+        let scan = home.engine.detect_tampering(&home.admin, &timeline_id(timeline), Depth::Full, &mut |_| {}).await;
+        let scan = scan.unwrap().scan;
+        assert!(!scan.tampering_detected(), "{}", scan.details);
+    }
+    home.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_was_answered_by_one_is_seen_through_the_other() {
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let (left, right) = (house.open().await, other.open().await);
+    for number in 1..=10 {
+        let (one, two) = if number % 2 == 0 { (&left, &right) } else { (&right, &left) };
+        let before = generation(two).await;
+        one.engine.change_clock(&one.admin, None, hour(), None).await.unwrap();
+        assert_eq!(generation(two).await, before + 1);
+        // A user and a key that were made here work there at once, and what they may do is known there.
+        let name = format!("user{number}");
+        one.engine.create_user(&one.admin, user_id(&name), false, None).await.unwrap();
+        let secret = key_of(one, &name).await;
+        let user = two.engine.identify(&secret).await.unwrap().unwrap();
+        let hidden = two.engine.read_clock(&user, None).await;
+        assert_eq!(told(&hidden), "Hidden");
+        read_list(one, "main", &[&name]).await;
+        two.engine.read_clock(&user, None).await.unwrap();
+        read_list(one, "main", &[]).await;
+        assert_eq!(told(&two.engine.read_clock(&user, None).await), "Hidden");
+        // So does a timeline, and its end.
+        let timeline = timeline_id(&format!("t{number}"));
+        one.engine.create_timeline(&one.admin, timeline.clone(), None).await.unwrap();
+        assert!(names(two, &two.admin).await.contains(&timeline.to_string()));
+        two.engine.change_clock(&two.admin, Some(timeline.clone()), hour(), None).await.unwrap();
+        one.engine.end_timeline(&one.admin, timeline.clone(), None).await.unwrap();
+        assert!(!names(two, &two.admin).await.contains(&timeline.to_string()));
+        let ended = two.engine.read_clock(&two.admin, Some(timeline.clone())).await;
+        assert!(matches!(ended, Err(Refusal::Ended { .. })), "{ended:?}");
+        let again = two.engine.create_timeline(&two.admin, timeline, None).await.map(|made| made.replayed);
+        assert!(matches!(again, Err(Refusal::NameEnded { .. })), "{again:?}");
+        // And a restriction.
+        let level = RestrictionLevel::NoAccess;
+        one.engine.restrict_time_travel(&one.admin, user_id(&name), level, None).await.unwrap();
+        let restricted = two.engine.restrictions(&two.admin).await.unwrap();
+        assert!(restricted.iter().any(|user| user.user_id == user_id(&name)));
+    }
+    end(&house, [left, right]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_key_that_was_revoked_works_nowhere() {
+    for read_log in [ReadLog::Durable, ReadLog::Buffered] {
+        let mut house = House::on_postgres();
+        house.options.read_log = read_log;
+        let other = two(&house).await;
+        let (left, right) = (house.open().await, other.open().await);
+        for number in 0..5 {
+            let name = format!("user{number}");
+            left.engine.create_user(&left.admin, user_id(&name), true, None).await.unwrap();
+            let secret = key_of(&left, &name).await;
+            let user = right.engine.identify(&secret).await.unwrap().unwrap();
+            right.engine.read_clock(&user, None).await.unwrap();
+            left.engine.revoke_api_key(&left.admin, key_id(&user)).await.unwrap();
+            // What the other one has in memory says that it works.
+            let changed = right.engine.change_clock(&user, None, hour(), None).await.map(|_| ());
+            assert!(matches!(changed, Err(Refusal::Unidentified(_))), "{changed:?}");
+            let read = right.engine.read_clock(&user, None).await.map(|_| ());
+            assert!(matches!(read, Err(Refusal::Unidentified(_))), "{read:?}");
+            let listed = right.engine.timelines(&user, 9, None).await.map(|_| ());
+            assert!(matches!(listed, Err(Refusal::Unidentified(_))), "{listed:?}");
+            assert!(right.engine.identify(&secret).await.unwrap().is_err());
+        }
+        end(&house, [left, right]).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn who_logged_in_here_is_known_there_and_logs_out_there() {
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let (left, right) = (house.open().await, other.open().await);
+    left.engine.create_user(&left.admin, user_id("ada"), false, None).await.unwrap();
+    let request = timenav_engine::PasswordRequest {
+        user_id: Some(user_id("ada")),
+        password: password("correct horse battery staple"),
+        current: None,
+    };
+    left.engine.set_password(&left.admin, request).await.unwrap();
+    let session = right.engine.log_in(user_id("ada"), password("correct horse battery staple"), None).await;
+    let session = session.unwrap().unwrap();
+    let ada = left.engine.identify_session(&session.secret).await.unwrap().unwrap();
+    left.engine.sessions(&ada, None).await.unwrap();
+    right.engine.log_out(&session.caller, false).await.unwrap();
+    assert!(left.engine.sessions(&ada, None).await.is_err());
+    assert!(left.engine.identify_session(&session.secret).await.unwrap().is_err());
+    end(&house, [left, right]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_same_request_at_both_at_once_happens_once() {
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let (left, right) = (house.open().await, other.open().await);
+    for number in 0..30 {
+        let idempotency = Some(Idempotency { key: digest(&format!("key{number}")), fingerprint: digest("request") });
+        let asked = [&left, &right].map(|home| {
+            let (engine, admin) = (home.engine.clone(), home.admin.clone());
+            tokio::spawn(async move { engine.change_clock(&admin, None, hour(), idempotency).await.unwrap() })
+        });
+        let [one, two] = asked;
+        let (one, two) = (one.await.unwrap(), two.await.unwrap());
+        assert_eq!(one.ledger, two.ledger);
+        assert!(one.replayed != two.replayed, "{number}");
+    }
+    // Under one key on two timelines only one of both happens.
+    for number in 0..20 {
+        left.engine.create_timeline(&left.admin, timeline_id(&format!("other{number}")), None).await.unwrap();
+        let asked = [(&left, "main".to_owned()), (&right, format!("other{number}"))].map(|(home, timeline)| {
+            let (engine, admin) = (home.engine.clone(), home.admin.clone());
+            let (key, fingerprint) = (digest(&format!("twice{number}")), digest(&timeline));
+            let idempotency = Some(Idempotency { key, fingerprint });
+            let timeline = Some(timeline_id(&timeline));
+            tokio::spawn(async move { engine.change_clock(&admin, timeline, hour(), idempotency).await.map(|_| ()) })
+        });
+        let [one, two] = asked;
+        let both = [one.await.unwrap(), two.await.unwrap()];
+        assert_eq!(both.iter().filter(|one| one.is_ok()).count(), 1, "{both:?}");
+        assert!(both.iter().any(|one| matches!(one, Err(Refusal::KeyReused))), "{both:?}");
+    }
+    assert_eq!(generation(&left).await, generation(&right).await);
+    end(&house, [left, right]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn two_that_always_write_at_once_both_come_to_their_end() {
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let (left, right) = (house.open().await, other.open().await);
+    let mut tasks = Vec::new();
+    for number in 0..200 {
+        let home = if number % 2 == 0 { &left } else { &right };
+        let (engine, caller) = (home.engine.clone(), home.admin.clone());
+        tasks.push(tokio::spawn(async move {
+            if number % 10 < 2 {
+                // What changes the directory has all others decided again.
+                engine.create_user(&caller, user_id(&format!("user{number}")), false, None).await.unwrap();
+                return None;
+            }
+            let drafts = vec![draft(&format!("event{number}"))];
+            Some(engine.record_events(&caller, None, drafts, None).await.unwrap().ledger.position)
+        }));
+    }
+    let mut positions = Vec::new();
+    for task in tasks {
+        positions.extend(task.await.unwrap());
+    }
+    positions.sort_unstable();
+    positions.dedup();
+    assert_eq!(positions.len(), 160, "each has an entry of its own");
+    end(&house, [left, right]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_stream_here_tells_what_was_written_there() {
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let (left, right) = (house.open().await, other.open().await);
+    let mut stream = right.engine.watch_ledger(&right.admin, watch(&[Topic::Events], None)).await.unwrap();
+    assert_eq!(stream.next().await.unwrap().what, News::Mark, "where it begins");
+    // As the service does: a hint, or else a look once in a while.
+    let engine = right.engine.clone();
+    let following = tokio::spawn(async move {
+        loop {
+            engine.hint().await;
+            engine.hear_of_all().await.unwrap();
+        }
+    });
+    let mut positions = Vec::new();
+    for number in 0..20 {
+        let drafts = vec![draft(&format!("event{number}"))];
+        let recorded = left.engine.record_events(&left.admin, None, drafts, None).await.unwrap();
+        positions.push(recorded.ledger.position);
+    }
+    for position in positions {
+        let told = loop {
+            let told = stream.next().await.unwrap();
+            if told.what != News::Mark {
+                break told;
+            }
+        };
+        assert_eq!(told.position, position, "none is left out, and none is told twice");
+    }
+    following.abort();
+    drop((following.await, stream));
+    end(&house, [left, right]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_ledger_that_went_back_is_not_gone_on_from() {
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let (left, right) = (house.open().await, other.open().await);
+    for _ in 0..3 {
+        left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
+    }
+    let before = generation(&right).await;
+    let size = left.size("main").await;
+    left.engine.close().await;
+    // As after a failover that lost the last entry: the other one has seen it.
+    let url = house.database();
+    let back = format!(
+        "CREATE TABLE kept AS SELECT * FROM timelines WHERE timeline_id = 'main';
+        DELETE FROM entries e USING timelines t WHERE t.timeline_id = 'main' AND e.timeline = t.timeline
+            AND e.position = {};
+        UPDATE timelines SET size = size - 1 WHERE timeline_id = 'main'",
+        size - 1
+    );
+    crate::cluster::execute(&url, &back);
+    for _ in 0..2 {
+        let refused = right.engine.change_clock(&right.admin, None, hour(), None).await.map(|_| ());
+        assert!(matches!(refused, Err(Refusal::Unavailable(_))), "{refused:?}");
+    }
+    assert!(right.engine.ready().await.is_err(), "until somebody has looked");
+    assert!(right.engine.read_clock(&right.admin, None).await.is_err());
+    assert!(before > 0);
+    right.engine.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_fork_of_what_was_ended_or_taken_away_meanwhile_is_refused() {
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let (left, right) = (house.open().await, other.open().await);
+    let parent = timeline_id("parent");
+    left.engine.create_timeline(&left.admin, parent.clone(), None).await.unwrap();
+    let fork = |home: &Home<'_>, name: &str| {
+        let (engine, admin, parent, name) =
+            (home.engine.clone(), home.admin.clone(), parent.clone(), timeline_id(name));
+        tokio::spawn(async move { engine.fork_timeline(&admin, name, &parent, None, None).await.map(|_| ()) })
+    };
+    fork(&right, "child").await.unwrap().unwrap();
+    assert!(names(&left, &left.admin).await.contains(&"child".to_owned()));
+    // At the same time: either the fork is first, or it is refused.
+    let racing = fork(&right, "late");
+    left.engine.end_timeline(&left.admin, parent.clone(), None).await.unwrap();
+    let late = racing.await.unwrap();
+    let is_there = names(&left, &left.admin).await.contains(&"late".to_owned());
+    assert_eq!(late.is_ok(), is_there, "{late:?}");
+    assert!(fork(&right, "later").await.unwrap().is_err());
+    end(&house, [left, right]).await;
+}

@@ -1,0 +1,186 @@
+//! Two real services on one database: what one has answered counts at the other, and either may die or stop in the middle.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use super::postgres::Cluster;
+use super::refused_start;
+use crate::http::{Answer, Connection, Request};
+use crate::service::{Process, Service};
+
+/// What may be answered while the other one, or this one, is on its way out.
+const STATUSES: [u16; 3] = [200, 201, 503];
+
+/// A further service on the database of another.
+struct Replica {
+    folder: tempfile::TempDir,
+    process: Process,
+    admin: String,
+}
+
+impl Replica {
+    fn join(first: &Service, url: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        std::fs::create_dir(&data).unwrap();
+        std::fs::copy(first.data().join("signing.key"), data.join("signing.key")).unwrap();
+        let refused = refused_start(&data, &["--store", url, "--replicas"]);
+        assert!(refused.contains("no checkpoint is kept outside"), "{refused}");
+        let process = Self::start(folder.path(), &["--store", url, "--replicas", "--join"]);
+        Self { folder, process, admin: first.admin.clone() }
+    }
+
+    fn start(folder: &Path, arguments: &[&str]) -> Process {
+        Process::start(&folder.join("data"), &folder.join("log"), arguments)
+    }
+
+    fn send(&self, request: Request) -> Answer {
+        send(self.process.address, &request.key(&self.admin)).unwrap()
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Value {
+        let answer = self.send(Request::post(path).json(body));
+        assert!(answer.status < 300, "{path}: {}", answer.text());
+        answer.json_or_null()
+    }
+}
+
+fn send(address: SocketAddr, request: &Request) -> std::io::Result<Answer> {
+    Connection::open(address)?.exchange(request)
+}
+
+fn generation(clock: &Value) -> u64 {
+    clock["generation"].as_u64().unwrap_or_else(|| panic!("{clock:#}"))
+}
+
+/// Starts two services on a database.
+fn two(cluster: &Cluster) -> (Service, Replica) {
+    let mut first = Service::with(&["--store", &cluster.url]);
+    let other = tempfile::tempdir().unwrap();
+    let refused = refused_start(other.path(), &["--store", &cluster.url, "--replicas"]);
+    assert!(refused.contains("another timenav uses this database"), "{refused}");
+    assert!(first.stop().success());
+    first.arguments(&["--store", &cluster.url, "--replicas"]);
+    first.start_again();
+    let refused = refused_start(other.path(), &["--store", &cluster.url]);
+    assert!(refused.contains("another timenav uses this database"), "{refused}");
+    let second = Replica::join(&first, &cluster.url);
+    (first, second)
+}
+
+#[test]
+fn what_one_service_answered_counts_at_the_other() {
+    let cluster = Cluster::start();
+    let (first, second) = two(&cluster);
+    for number in 0..20 {
+        let user = format!("user{number}");
+        let secret = first.user(&user);
+        let asked = || send(second.process.address, &Request::get("/v1/clock").key(&secret)).unwrap();
+        assert_eq!(asked().status, 404, "it is known, and has no role");
+        first.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": { "read": [user] } }));
+        assert_eq!(asked().status, 200);
+        let before = generation(&second.send(Request::get("/v1/clock")).json());
+        first.post("/v1/pause-time", &json!({}));
+        assert_eq!(generation(&second.send(Request::get("/v1/clock")).json()), before + 1);
+        second.post("/v1/resume-time", &json!({}));
+        assert_eq!(generation(&first.get("/v1/clock", &[])), before + 2);
+        let keys = first.get("/v1/api-keys", &[("user_id", &user)]);
+        let key_id = keys["api_keys"][0]["key_id"].as_str().unwrap_or_else(|| panic!("{keys:#}")).to_owned();
+        let revoked = first.send(Request::new("DELETE", &format!("/v1/api-keys/{key_id}")));
+        assert!(revoked.status < 300, "{}", revoked.text());
+        assert_eq!(asked().status, 401);
+    }
+    for number in 0..20 {
+        let request = || Request::post("/v1/pause-time").idempotent(&format!("same-{number}"));
+        let before = generation(&first.get("/v1/clock", &[]));
+        let (one, two) = std::thread::scope(|scope| {
+            let one = scope.spawn(|| first.send(request()));
+            let two = scope.spawn(|| second.send(request()));
+            (one.join().unwrap(), two.join().unwrap())
+        });
+        assert_eq!((one.status, two.status), (200, 200), "{}{}", one.text(), two.text());
+        assert_eq!(generation(&first.get("/v1/clock", &[])), before + 1);
+    }
+    drop(second);
+    first.audit();
+}
+
+/// Writes events until it is told to stop. Returns the ids of those that were acknowledged.
+fn write(address: SocketAddr, key: &str, name: &str, is_over: &AtomicBool) -> Vec<String> {
+    let mut acknowledged = Vec::new();
+    for number in 0..100_000 {
+        if is_over.load(Ordering::SeqCst) {
+            break;
+        }
+        let event_id = format!("{name}-{number}");
+        let body = json!({ "event_id": event_id, "time": "2001-01-01T00:00:00Z", "description": "x" });
+        let request = Request::post("/v1/events").json(&body).idempotent(&event_id).key(key);
+        match send(address, &request) {
+            Ok(answer) if answer.status == 503 => wait(),
+            Ok(answer) => {
+                assert!(STATUSES.contains(&answer.status), "{}", answer.text());
+                acknowledged.push(event_id);
+            }
+            // It is gone.
+            Err(_) => wait(),
+        }
+    }
+    acknowledged
+}
+
+#[expect(clippy::disallowed_methods, reason = "nothing tells how far somebody else has come")]
+fn wait() {
+    std::thread::sleep(Duration::from_millis(20));
+}
+
+#[test]
+fn a_service_that_dies_or_is_paused_holds_up_nobody_and_loses_nothing() {
+    let cluster = Cluster::start();
+    let (mut first, mut second) = two(&cluster);
+    first.errors_expected = vec!["a group could not be committed", "the store cannot be read", "were always faster"];
+    let mut all = Vec::new();
+    for round in 0..6 {
+        let is_over = AtomicBool::new(false);
+        let (here, there, admin) = (first.address(), second.process.address, first.admin.clone());
+        let written = std::thread::scope(|scope| {
+            let (admin, is_over) = (&admin, &is_over);
+            let mut writers = Vec::new();
+            for number in 0..2 {
+                writers.push(scope.spawn(move || write(here, admin, &format!("here-{round}-{number}"), is_over)));
+                writers.push(scope.spawn(move || write(there, admin, &format!("there-{round}-{number}"), is_over)));
+            }
+            (0..15).for_each(|_| wait());
+            second.process.signal(if round % 2 == 0 { Signal::STOP } else { Signal::KILL });
+            // The other one goes on: what it is asked now is answered.
+            let asked = Request::post("/v1/pause-time").key(admin);
+            let answer = (0..10).map(|_| send(here, &asked).unwrap()).find(|answer| answer.status == 200);
+            assert!(answer.is_some(), "it is held up");
+            if round % 2 == 0 {
+                second.process.signal(Signal::CONT);
+            }
+            (0..10).for_each(|_| wait());
+            is_over.store(true, Ordering::SeqCst);
+            writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect::<Vec<_>>()
+        });
+        all.extend(written);
+        if round % 2 == 1 {
+            second.process = Replica::start(second.folder.path(), &["--store", &cluster.url, "--replicas"]);
+        }
+    }
+    assert!(all.iter().any(|id| id.starts_with("here")) && all.iter().any(|id| id.starts_with("there")), "{all:?}");
+    for id in &all {
+        let found = second.send(Request::get(&format!("/v1/events/{id}")));
+        assert_eq!(found.status, 200, "{id}: {}", found.text());
+    }
+    for timeline in ["main", "system"] {
+        let scan = second.post("/v1/detect-tampering", &json!({ "timeline_id": timeline }));
+        assert_eq!((&scan["tampering_detected"], &scan["findings"]), (&json!(false), &json!([])), "{scan:#}");
+    }
+    drop(second);
+    first.audit();
+}
