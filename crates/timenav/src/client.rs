@@ -457,11 +457,35 @@ fn spoken_otherwise(url: &Url, error: &reqwest::Error) -> Option<String> {
     }
 }
 
+/// What comes of a stream within some time.
+pub(crate) enum Sign {
+    /// An event.
+    Event(ServerEvent),
+    /// The stream is alive, and nothing has happened.
+    Alive,
+    /// The stream has ended, or nothing came at all.
+    Lost,
+}
+
 /// Server-sent events, as they come.
 pub(crate) struct EventStream<'a> {
     client: &'a Client,
     response: Response,
     parser: EventParser,
+}
+
+impl EventStream<'_> {
+    /// Waits for the next sign of the service, for so long at most.
+    pub(crate) fn next_within(&mut self, patience: Duration) -> Sign {
+        if let Some(event) = self.parser.next_event() {
+            return Sign::Event(event);
+        }
+        let response = &mut self.response;
+        let chunk = self.client.runtime.block_on(async { tokio::time::timeout(patience, response.chunk()).await });
+        let Ok(Ok(Some(bytes))) = chunk else { return Sign::Lost };
+        self.parser.take(&bytes);
+        self.parser.next_event().map_or(Sign::Alive, Sign::Event)
+    }
 }
 
 impl Iterator for EventStream<'_> {

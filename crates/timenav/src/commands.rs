@@ -27,6 +27,7 @@ mod user;
 mod profile;
 mod status;
 mod stream;
+mod exec;
 mod proof;
 mod entries;
 mod verify;
@@ -92,6 +93,7 @@ enum Command {
     User(user::UserCommand),
     Profile(profile::ProfileCommand),
     Stream(stream::StreamCommand),
+    Exec(exec::ExecCommand),
     Proof(proof::ProofCommand),
     Entries(entries::EntriesCommand),
     Verify(verify::VerifyCommand),
@@ -179,6 +181,7 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::User(command) => user::run(command, surroundings),
         Command::Profile(command) => profile::run(command, surroundings),
         Command::Stream(command) => stream::run(command, surroundings),
+        Command::Exec(command) => exec::run(&command, surroundings),
         Command::Proof(command) => proof::run(command, surroundings),
         Command::Entries(command) => entries::run(&command, surroundings),
         Command::Verify(command) => verify::run(&command, surroundings),
