@@ -6,6 +6,7 @@ use crate::kernel::ptrace;
 use crate::kernel::seccomp::{Call, Listener};
 use crate::page::Moment;
 
+const REALTIME: u64 = 0;
 const TAI: u64 = 11;
 const NANOS: i64 = 1_000_000_000;
 /// `ADJ_OFFSET_SS_READ`: asks, although it is not 0.
@@ -51,7 +52,7 @@ impl Sleepers {
             Err(error) => -i64::from(error),
             Ok(Moment { seconds, nanos }) if seconds < 0 || !(0..NANOS).contains(&nanos) => -i64::from(libc::EINVAL),
             Ok(until) => {
-                let shift = if clock & 0xffff_ffff == TAI { tai_offset() } else { 0 };
+                let shift = if clock_of(clock) == TAI { tai_offset() } else { 0 };
                 let until = Moment { seconds: until.seconds - shift, ..until };
                 if until > board.now() {
                     self.all.push(Sleeper { id: call.id, until });
@@ -74,7 +75,7 @@ pub(crate) fn answer(call: &Call, board: &Board, listener: &Listener, sleepers: 
         }
         libc::SYS_clock_gettime => {
             let Moment { seconds, nanos } = board.now();
-            let shift = if first & 0xffff_ffff == TAI { tai_offset() } else { 0 };
+            let shift = if clock_of(first) == TAI { tai_offset() } else { 0 };
             write(call, listener, second, &pair(seconds + shift, nanos)).map(|()| 0)
         }
         libc::SYS_gettimeofday => {
@@ -90,13 +91,18 @@ pub(crate) fn answer(call: &Call, board: &Board, listener: &Listener, sleepers: 
             told.map(|()| seconds)
         }
         libc::SYS_adjtimex => adjust(call, board, listener, first),
-        libc::SYS_clock_adjtime if first & 0xffff_ffff == 0 => adjust(call, board, listener, second),
+        libc::SYS_clock_adjtime if clock_of(first) == REALTIME => adjust(call, board, listener, second),
         libc::SYS_clock_adjtime => Err(libc::EOPNOTSUPP),
         _ => return false,
     };
     // A time before 1970 is a negative number, and so is an error: this call tells them apart as badly natively.
     listener.answer(call.id, result.unwrap_or_else(|error| -i64::from(error)));
     true
+}
+
+/// Returns the clock that a parameter names: its lower half, since clocks are integers of 32 bits.
+const fn clock_of(parameter: u64) -> u64 {
+    parameter & 0xffff_ffff
 }
 
 /// Answers who asks how the clock is kept, and refuses who wants to keep it.

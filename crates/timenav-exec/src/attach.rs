@@ -11,8 +11,8 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use rustix::event::{PollFd, PollFlags, Timespec};
 
 use crate::image::{IMAGE, IMAGE_BYTES_MAX};
-use crate::kernel::ptrace::{self, EVENT_STOP, Registers};
 use crate::kernel::process;
+use crate::kernel::ptrace::{self, EVENT_STOP, Registers};
 use crate::kernel::seccomp::{Call, Listener};
 use crate::vdso::{Mapped, NAMES};
 
@@ -45,10 +45,7 @@ pub(crate) enum Reason {
     #[error("it runs where its process id is not visible")]
     Invisible,
     #[error("{what} failed: {}", process::error_text(*error))]
-    Refused {
-        what: &'static str,
-        error: i32,
-    },
+    Refused { what: &'static str, error: i32 },
 }
 
 /// How putting a program on the clock ended early.
@@ -81,8 +78,7 @@ impl Kernel {
         let vdso = own_vdso()?;
         let clock_gettime = vdso.function("clock_gettime")?;
         let of = |name| vdso.function(name).unwrap_or(clock_gettime);
-        let originals =
-            [clock_gettime, of("gettimeofday"), of("clock_getres"), of("getcpu"), of("getrandom")];
+        let originals = [clock_gettime, of("gettimeofday"), of("clock_getres"), of("getcpu"), of("getrandom")];
         let instruction = vdso.syscall_instruction()?;
         let time_namespace = std::fs::read_link("/proc/self/ns/time").ok();
         Some(Self { vdso, originals, instruction, time_namespace, boot_shift: boot_shift("self") })
@@ -154,9 +150,9 @@ impl<'a> Program<'a> {
         let mask = ptrace::signal_mask(self.pid)?;
         // Signals wait, but for the one by which steps are told.
         ptrace::set_signal_mask(self.pid, !(1 << (libc::SIGTRAP - 1)))?;
-        let result = self.map(page, &auxiliary).and_then(|image| {
-            ptrace::write(self.pid, entry, &image.to_le_bytes()).map_err(Failed::from)
-        });
+        let result = self
+            .map(page, &auxiliary)
+            .and_then(|image| ptrace::write(self.pid, entry, &image.to_le_bytes()).map_err(Failed::from));
         if let Err(Failed::Gone(status)) = result {
             return Err(Failed::Gone(status));
         }
@@ -204,14 +200,9 @@ impl<'a> Program<'a> {
         let fixed = |kind: i32| u64::from((kind | libc::MAP_FIXED).cast_unsigned());
         let readable = u64::from(libc::PROT_READ.cast_unsigned());
         let executable = u64::from((libc::PROT_READ | libc::PROT_EXEC).cast_unsigned());
-        let clock = self.call(
-            libc::SYS_mmap,
-            [at + PAGE, PAGE, readable, fixed(libc::MAP_SHARED), descriptor, 0],
-        )?;
-        let code = self.call(
-            libc::SYS_mmap,
-            [at + 2 * PAGE, PAGE, executable, fixed(libc::MAP_PRIVATE), descriptor, PAGE],
-        )?;
+        let clock = self.call(libc::SYS_mmap, [at + PAGE, PAGE, readable, fixed(libc::MAP_SHARED), descriptor, 0])?;
+        let code =
+            self.call(libc::SYS_mmap, [at + 2 * PAGE, PAGE, executable, fixed(libc::MAP_PRIVATE), descriptor, PAGE])?;
         self.call(libc::SYS_close, [descriptor, 0, 0, 0, 0, 0])?;
         done("mapping the clock page", clock)?;
         done("mapping the code that reads it", code)?;
@@ -241,8 +232,19 @@ impl<'a> Program<'a> {
         let length = 8 * changed.len() as u64;
         // A `prctl_mm_map` (linux/prctl.h). The break of a program that has not run yet is where it starts.
         let words = [
-            field(26), field(27), field(45), field(46), field(47), field(47), field(28), field(48), field(49),
-            field(50), field(51), vector, length | u64::from(u32::MAX) << 32,
+            field(26),
+            field(27),
+            field(45),
+            field(46),
+            field(47),
+            field(47),
+            field(28),
+            field(48),
+            field(49),
+            field(50),
+            field(51),
+            vector,
+            length | u64::from(u32::MAX) << 32,
         ];
         ptrace::write(self.pid, vector, &changed.into_iter().flat_map(u64::to_le_bytes).collect::<Vec<u8>>())?;
         ptrace::write(self.pid, map, &words.into_iter().flat_map(u64::to_le_bytes).collect::<Vec<u8>>())?;
@@ -325,20 +327,18 @@ impl<'a> Program<'a> {
             let mut polled = [PollFd::from_borrowed_fd(self.listener.as_fd(), PollFlags::IN)];
             // A stop is not told here, and is looked for again after a moment.
             let moment = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
-            match rustix::event::poll(&mut polled, Some(&moment)) {
-                Ok(0) => waits += 1,
-                _ => {
-                    let Ok(Some(call)) = self.listener.next() else { continue };
-                    if call.pid != self.pid {
-                        self.others.push_back(call);
-                        continue;
-                    }
-                    let given = self.listener.give(call.id, file);
-                    let given = given.unwrap_or_else(|error| -i64::from(error.raw_os_error().unwrap_or(libc::EIO)));
-                    if self.listener.answer(call.id, given) {
-                        let result = self.stepped()?;
-                        return done("handing over the clock page", result);
-                    }
+            if rustix::event::poll(&mut polled, Some(&moment)) != Ok(1) {
+                waits += 1;
+            } else if let Ok(Some(call)) = self.listener.next() {
+                if call.pid != self.pid {
+                    self.others.push_back(call);
+                    continue;
+                }
+                let given = self.listener.give(call.id, file);
+                let given = given.unwrap_or_else(|error| -i64::from(error.raw_os_error().unwrap_or(libc::EIO)));
+                if self.listener.answer(call.id, given) {
+                    let result = self.stepped()?;
+                    return done("handing over the clock page", result);
                 }
             }
             if waits > REPORT_SECONDS_MAX * 1_000 {

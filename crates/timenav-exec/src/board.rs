@@ -72,10 +72,8 @@ impl Board {
         ] {
             self.word(at).store(value, Ordering::Relaxed);
         }
-        let texts = [
-            (words::TIMELINE, words::TIMELINE_WORDS, timeline),
-            (words::SERVICE, words::SERVICE_WORDS, service),
-        ];
+        let texts =
+            [(words::TIMELINE, words::TIMELINE_WORDS, timeline), (words::SERVICE, words::SERVICE_WORDS, service)];
         for (at, count, text) in texts {
             for (index, value) in text_words(text, count).into_iter().enumerate() {
                 self.word(at + index).store(value, Ordering::Relaxed);
@@ -144,7 +142,6 @@ impl Board {
 fn nanos(boot: Moment) -> u64 {
     u64::try_from(boot.nanos_in_all()).unwrap_or_default()
 }
-
 
 #[cfg(test)]
 mod tests {

@@ -40,7 +40,9 @@ pub use front::Front;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub use kernel::process::boot_now;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub use linux::{Half, Plan, Run, divide};
+pub use linux::{Half, Run, divide};
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub use supervisor::Plan;
 
 /// Why no program was started.
 #[derive(Debug, thiserror::Error)]

@@ -1,6 +1,5 @@
 //! A run of `timenav exec`: the process is divided, the supervisor starts the program, and the front waits for it.
 
-use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -14,7 +13,7 @@ use crate::board::{Board, PAGE_NAME};
 use crate::front::{Front, block_signals};
 use crate::kernel::process::{self, Side, Signals};
 use crate::start::start;
-use crate::supervisor::{Supervisor, quiet};
+use crate::supervisor::{Plan, Supervisor, quiet};
 
 /// One of the two processes that a run consists of.
 pub enum Half {
@@ -29,18 +28,6 @@ pub struct Run {
     front: OwnedFd,
     front_pid: i32,
     mask: Signals,
-}
-
-/// What is run, and how.
-pub struct Plan<'a> {
-    /// The program and its arguments.
-    pub command: &'a [OsString],
-    /// The clock.
-    pub board: Arc<Board>,
-    /// Whether programs that cannot be put on the clock are not started.
-    pub is_strict: bool,
-    /// Where sentences for people go.
-    pub report: &'a dyn Fn(&str),
 }
 
 /// Divides this process in two. Call it before there are threads.
@@ -93,8 +80,7 @@ impl Run {
         release_output();
         let board = Arc::clone(&plan.board);
         std::thread::Builder::new().name("clock".to_owned()).spawn(move || follow(board))?;
-        let about = (&*plan.board, plan.is_strict, plan.report);
-        Supervisor::new(started, kernel, about, (self.front, self.front_pid)).run(&children)?;
+        Supervisor::new(started, kernel, plan, (self.front, self.front_pid)).run(&children)?;
         let _ = quiet();
         Ok(())
     }

@@ -1,9 +1,12 @@
 //! The supervisor: answers what programs ask, and puts each program on the clock when it is executed.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+use std::collections::hash_map::{Entry, HashMap};
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::Path;
+use std::sync::Arc;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 
@@ -22,6 +25,18 @@ const LINES_MAX: usize = 20;
 const LOOK_SECONDS: i128 = 5;
 /// A stop where a system call begins or ends.
 const CALL_STOP: i32 = libc::SIGTRAP | 0x80;
+
+/// What is run, and how.
+pub struct Plan<'a> {
+    /// The program and its arguments.
+    pub command: &'a [OsString],
+    /// The clock.
+    pub board: Arc<Board>,
+    /// Whether programs that cannot be put on the clock are not started.
+    pub is_strict: bool,
+    /// Where sentences for people go.
+    pub report: &'a dyn Fn(&str),
+}
 
 /// How far a thread is that the supervisor is attached to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,16 +72,16 @@ impl<'a> Supervisor<'a> {
     pub(crate) fn new(
         started: Started,
         kernel: Kernel,
-        (board, is_strict, report): (&'a Board, bool, &'a dyn Fn(&str)),
+        plan: &'a Plan<'_>,
         (front, front_pid): (OwnedFd, i32),
     ) -> Self {
         Self {
-            board,
+            board: &plan.board,
             kernel,
             listener: started.listener,
             first: started.pid,
-            is_strict,
-            report,
+            is_strict: plan.is_strict,
+            report: plan.report,
             front: Some(front),
             front_pid,
             attached: HashMap::new(),
@@ -147,10 +162,10 @@ impl<'a> Supervisor<'a> {
             self.waiting.push_back(call);
             return;
         }
-        if !self.attached.contains_key(&call.pid) {
+        if let Entry::Vacant(place) = self.attached.entry(call.pid) {
             match ptrace::seize(call.pid) {
                 Ok(()) => {
-                    self.attached.insert(call.pid, Stage::Executing);
+                    place.insert(Stage::Executing);
                 }
                 Err(error) if error.raw_os_error() == Some(libc::EPERM) && self.listener.is_waiting(call.id) => {
                     return self.let_without(&call, &Reason::Traced);

@@ -25,7 +25,7 @@ extern "C" fn fake_clock(id: i32, shown: *mut [i64; 2]) -> i64 {
 
 /// The image in memory, beside a page and originals.
 struct Loaded {
-    at: *mut u8,
+    at: *mut c_void,
     clock_gettime: u64,
     time: u64,
 }
@@ -43,10 +43,10 @@ impl Loaded {
             let fake = fake_clock as *const c_void as i64;
             originals.write([fake, fake, fake, fake, fake, shift[0], shift[1]]);
             let bytes = image.image_beside(&image);
-            std::ptr::copy_nonoverlapping(bytes.as_ptr(), at.cast::<u8>().add(2 * PAGE), bytes.len());
-            let code = at.cast::<u8>().add(2 * PAGE).cast();
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), at.byte_add(2 * PAGE).cast::<u8>(), bytes.len());
+            let code = at.byte_add(2 * PAGE);
             assert_eq!(libc::mprotect(code, PAGE, libc::PROT_READ | libc::PROT_EXEC), 0);
-            at.cast::<u8>()
+            at
         };
         Self { at, clock_gettime, time }
     }
@@ -54,7 +54,7 @@ impl Loaded {
     fn set(&self, slot: &Slot) {
         // SAFETY: the second page is ours, and nobody reads it meanwhile.
         unsafe {
-            let page = self.at.add(PAGE).cast::<u64>();
+            let page = self.at.byte_add(PAGE).cast::<u64>();
             page.add(words::END).write(END_SECONDS.cast_unsigned());
             page.add(words::TAI).write(TAI_OFFSET.cast_unsigned());
             let changes = page.add(words::CHANGES).read() + 1;
@@ -70,7 +70,7 @@ impl Loaded {
         let mut shown = [0_i64; 2];
         // SAFETY: the image has a function of this type there.
         let code = unsafe {
-            let at = self.at.add(2 * PAGE + usize::try_from(self.clock_gettime).unwrap());
+            let at = self.at.byte_add(2 * PAGE + usize::try_from(self.clock_gettime).unwrap());
             let function: extern "C" fn(i32, *mut [i64; 2]) -> i32 = std::mem::transmute(at);
             function(id, &raw mut shown)
         };
@@ -81,7 +81,7 @@ impl Loaded {
     fn time(&self) -> i64 {
         // SAFETY: the image has a function of this type there.
         unsafe {
-            let at = self.at.add(2 * PAGE + usize::try_from(self.time).unwrap());
+            let at = self.at.byte_add(2 * PAGE + usize::try_from(self.time).unwrap());
             let function: extern "C" fn(*mut i64) -> i64 = std::mem::transmute(at);
             function(std::ptr::null_mut())
         }
@@ -91,7 +91,7 @@ impl Loaded {
 impl Drop for Loaded {
     fn drop(&mut self) {
         // SAFETY: mapped above, and nothing points there any more.
-        unsafe { libc::munmap(self.at.cast(), 3 * PAGE) };
+        unsafe { libc::munmap(self.at, 3 * PAGE) };
     }
 }
 

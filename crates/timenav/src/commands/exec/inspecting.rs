@@ -65,9 +65,9 @@ fn told(found: &Inspection) -> Value {
 
 fn text(told: &Value) -> String {
     let mut told = told.clone();
-    let interpreters = told["interpreters"].as_array().map_or_else(String::new, |all| {
-        all.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
-    });
+    let interpreters = told["interpreters"]
+        .as_array()
+        .map_or_else(String::new, |all| all.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "));
     told["interpreters"] = interpreters.into();
     let rights = if told["gains_rights"] == true {
         "its file gives it rights, which it has only if timenav exec runs as root"
