@@ -23,7 +23,7 @@ const X32: u32 = 0x4000_0000;
 /// The clocks that are virtual: realtime, its alarm, and atomic time. The coarse one can be read and not slept on.
 const CLOCKS: [u32; 3] = [0, 8, 11];
 const COARSE: u32 = 5;
-/// `TIMER_ABSTIME`.
+/// `TIMER_ABSTIME`, and `TFD_TIMER_ABSTIME`.
 const ABSOLUTE: u32 = 1;
 
 /// Returns the filter.
@@ -81,6 +81,8 @@ fn wide_calls() -> Vec<Instruction> {
     let mut sleep = vec![load(parameter(1)), jump_if_any(ABSOLUTE, 1, 0), end(Verdict::Allow)];
     sleep.extend(report_clocks(&CLOCKS));
     calls.extend(rule(number(libc::SYS_clock_nanosleep), sleep));
+    let timer = vec![load(parameter(1)), jump_if_any(ABSOLUTE, 0, 1), end(Verdict::Report), end(Verdict::Allow)];
+    calls.extend(rule(number(libc::SYS_timerfd_settime), timer));
     calls.push(end(Verdict::Allow));
     calls
 }
@@ -188,7 +190,9 @@ mod tests {
             (X86_64, 230, [0, 1], REPORTED),
             (X86_64, 230, [1, 1], allowed),
             (X86_64, 230, [5, 1], allowed),
-            (X86_64, 286, [3, 1], allowed),
+            (X86_64, 286, [3, 0], allowed),
+            (X86_64, 286, [3, 1], REPORTED),
+            (X86_64, 286, [3, 3], REPORTED),
             (X86_64, 231, [0, 1], allowed),
         ] {
             assert_eq!(run(architecture, number, parameters), expected, "{architecture:x} {number} {parameters:?}");

@@ -104,7 +104,7 @@ impl Front {
                         end_as(status);
                     }
                     report(
-                        "the supervisor has ended; programs go on with the last clock, which nothing moves any more, \
+                        "the supervisor has ended; programs keep the last clock, which nothing moves any more, \
                          and can start no other program",
                     );
                 }

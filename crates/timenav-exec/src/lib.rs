@@ -25,6 +25,8 @@ mod attach;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod answers;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod timers;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod start;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod front;

@@ -1,5 +1,6 @@
 //! The supervisor: answers what programs ask, and puts each program on the clock when it is executed.
 
+use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::collections::hash_map::{Entry, HashMap};
 use std::ffi::OsString;
@@ -18,6 +19,7 @@ use crate::kernel::process::{self, boot_now};
 use crate::kernel::ptrace::{self, EVENT_STOP};
 use crate::kernel::seccomp::{Call, Listener};
 use crate::start::{NOT_EXECUTED, Started};
+use crate::timers::{Answered, Timers};
 
 /// How many programs are named that are not on the clock; of others, only that they are.
 const LINES_MAX: usize = 20;
@@ -64,6 +66,7 @@ pub(crate) struct Supervisor<'a> {
     /// Calls of threads whose process is executing a program by another thread.
     waiting: VecDeque<Call>,
     sleepers: Sleepers,
+    timers: Timers,
     reported: usize,
 }
 
@@ -88,6 +91,7 @@ impl<'a> Supervisor<'a> {
             calls: VecDeque::new(),
             waiting: VecDeque::new(),
             sleepers: Sleepers::default(),
+            timers: Timers::new(),
             reported: 0,
         }
     }
@@ -124,6 +128,7 @@ impl<'a> Supervisor<'a> {
             }
             if events[1].contains(PollFlags::IN) {
                 let _ = rustix::io::read(self.board.changed(), &mut [0; 8]);
+                self.timers.set_again(self.board);
             }
             let listened = events.get(2).copied().unwrap_or(PollFlags::empty());
             if listened.contains(PollFlags::IN) {
@@ -147,7 +152,12 @@ impl<'a> Supervisor<'a> {
     }
 
     fn take(&mut self, call: Call) {
-        if !answer(&call, self.board, &self.listener, &mut self.sleepers) {
+        if i64::from(call.number) == libc::SYS_timerfd_settime {
+            if let Answered::ByHost = self.timers.set(&call, self.board, &self.listener) {
+                let name = Self::name(call.pid);
+                self.say(&format!("a timer of {name} goes by host time: its descriptor cannot be had from outside"));
+            }
+        } else if !answer(&call, self.board, &self.listener, &mut self.sleepers) {
             self.execute(call);
         }
     }
@@ -305,20 +315,27 @@ impl<'a> Supervisor<'a> {
 
     /// Says that a program is not on the clock.
     fn complain(&mut self, pid: i32, reason: &Reason) {
+        let name = Self::name(pid);
+        let outcome = if self.is_strict { "was not started" } else { "runs on host time" };
+        self.say(&format!("{name} {outcome}: {reason}"));
+    }
+
+    /// Says something, as long as there is not too much of it.
+    fn say(&mut self, text: &str) {
         self.reported += 1;
-        if self.reported > LINES_MAX {
-            if self.reported == LINES_MAX + 1 {
-                (self.report)("more programs run on host time; they are not named");
-            }
-            return;
+        match self.reported.cmp(&(LINES_MAX + 1)) {
+            Ordering::Less => (self.report)(text),
+            Ordering::Equal => (self.report)("more programs are on host time; they are not named"),
+            Ordering::Greater => {}
         }
+    }
+
+    fn name(pid: i32) -> String {
         let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-        let name = match name.trim_end() {
+        match name.trim_end() {
             "" => format!("process {pid}"),
             name => format!("`{name}` (process {pid})"),
-        };
-        let outcome = if self.is_strict { "was not started" } else { "runs on host time" };
-        (self.report)(&format!("{name} {outcome}: {reason}"));
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 mod call;
 mod create_option;
 mod event_parser;
+mod event_stream;
 mod options;
 mod read_ahead;
 mod target;
@@ -20,6 +21,7 @@ pub(crate) use create_option::CreateOption;
 use data_encoding::HEXLOWER;
 use event_parser::EventParser;
 pub(crate) use event_parser::ServerEvent;
+pub(crate) use event_stream::{EventStream, Sign};
 pub(crate) use options::{ServiceOptions, TimelineOptions, authorities, is_this_machine, service_url};
 use read_ahead::read_ahead;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, IF_MATCH};
@@ -454,54 +456,6 @@ fn spoken_otherwise(url: &Url, error: &reqwest::Error) -> Option<String> {
             Some(format!("it does not speak plain HTTP there; write {}", other("https")))
         }
         _ => None,
-    }
-}
-
-/// What comes of a stream within some time.
-pub(crate) enum Sign {
-    /// An event.
-    Event(ServerEvent),
-    /// The stream is alive, and nothing has happened.
-    Alive,
-    /// The stream has ended, or nothing came at all.
-    Lost,
-}
-
-/// Server-sent events, as they come.
-pub(crate) struct EventStream<'a> {
-    client: &'a Client,
-    response: Response,
-    parser: EventParser,
-}
-
-impl EventStream<'_> {
-    /// Waits for the next sign of the service, for so long at most.
-    pub(crate) fn next_within(&mut self, patience: Duration) -> Sign {
-        if let Some(event) = self.parser.next_event() {
-            return Sign::Event(event);
-        }
-        let response = &mut self.response;
-        let chunk = self.client.runtime.block_on(async { tokio::time::timeout(patience, response.chunk()).await });
-        let Ok(Ok(Some(bytes))) = chunk else { return Sign::Lost };
-        self.parser.take(&bytes);
-        self.parser.next_event().map_or(Sign::Alive, Sign::Event)
-    }
-}
-
-impl Iterator for EventStream<'_> {
-    type Item = Result<ServerEvent, Failure>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            if let Some(event) = self.parser.next_event() {
-                return Some(Ok(event));
-            }
-            match self.client.runtime.block_on(self.response.chunk()) {
-                Ok(Some(bytes)) => self.parser.take(&bytes),
-                Ok(None) => return None,
-                Err(error) => return Some(Err(self.client.unreachable(&error))),
-            }
-        }
     }
 }
 

@@ -150,6 +150,11 @@ pub fn boot_now() -> Moment {
     read_clock(libc::CLOCK_BOOTTIME)
 }
 
+/// Returns what the monotonic clock shows, by which timers of a length go.
+pub(crate) fn monotonic_now() -> Moment {
+    read_clock(libc::CLOCK_MONOTONIC)
+}
+
 /// Returns by how many seconds the host's atomic time is ahead of its realtime.
 pub(crate) fn tai_offset() -> i64 {
     // The two are read one after the other, and are whole seconds apart.

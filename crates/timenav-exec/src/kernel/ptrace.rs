@@ -10,10 +10,16 @@ pub(crate) type Registers = libc::user_regs_struct;
 
 /// The stop of a thread that was asked to stop, or that takes part in a stop of its process.
 pub(crate) const EVENT_STOP: i32 = 128;
-const SET_SIGNAL_MASK: libc::c_uint = 0x420b;
-const GET_SIGNAL_MASK: libc::c_uint = 0x420a;
+const SET_SIGNAL_MASK: Request = 0x420b;
+const GET_SIGNAL_MASK: Request = 0x420a;
 
-fn call(request: libc::c_uint, pid: i32, address: usize, data: usize) -> io::Result<()> {
+/// How the C library declares what is asked of a thread.
+#[cfg(not(target_env = "musl"))]
+type Request = libc::c_uint;
+#[cfg(target_env = "musl")]
+type Request = libc::c_int;
+
+fn call(request: Request, pid: i32, address: usize, data: usize) -> io::Result<()> {
     // SAFETY: the requests of this module that come by here write nothing into this process.
     told(unsafe { libc::ptrace(request, pid, address, data) }).map(|_| ())
 }

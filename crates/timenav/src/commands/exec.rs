@@ -18,7 +18,7 @@ use crate::surroundings::Surroundings;
 /// virtual time and what does not.
 ///
 /// The exit code is that of the program; 127 if there is no such program, 126 if it cannot be executed. If the service
-/// cannot be reached any more, programs go on with the last clock, and one line says so. It works on Linux, on x86-64.
+/// cannot be reached any more, programs keep the last clock, and one line says so. It works on Linux, on x86-64.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExecCommand {
     /// How programs get the clock: `exec` puts it in place when a program is executed. `trace` and `preload` are not

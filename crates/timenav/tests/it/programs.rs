@@ -201,21 +201,25 @@ fn programs_follow_each_change_of_the_clock() {
 #[test]
 fn dates_come_when_the_clock_shows_them() {
     let (Some(service), Some((_folder, probe))) = (service(), probe(&[])) else { return };
-    let later = (DAY.1 + 3600).to_string();
-    let mut sleeper = Teller::of(&mut exec(&service, &[&probe, "sleep", &later]));
-    assert_eq!(sleeper.line(), "sleeping\n");
-    service.post("/v1/fast-forward", &json!({ "duration": "30m" }));
-    assert!(sleeper.child.try_wait().unwrap().is_none(), "it is half an hour too early");
-    service.post("/v1/rewind", &json!({ "duration": "10m" }));
-    service.post("/v1/fast-forward", &json!({ "duration": "1h" }));
-    assert_eq!(sleeper.line(), format!("0 at {later}\n"));
-    assert!(sleeper.child.wait().unwrap().success());
-    // An hour at this rate takes a second.
-    service.post("/v1/set-rate", &json!({ "rate": 3600 }));
-    service.post("/v1/resume-time", &json!({}));
-    let later = (DAY.1 + 3 * 3600).to_string();
-    assert_eq!(done(&service, &[&probe, "sleep", &later]), format!("sleeping\n0 at {later}\n"));
-    // What is past comes at once.
-    assert_eq!(done(&service, &[&probe, "sleep", "5"]), "sleeping\n0 at 5\n");
+    for way in ["sleep", "timer"] {
+        travel(&service, DAY.0);
+        let later = (DAY.1 + 3600).to_string();
+        let mut sleeper = Teller::of(&mut exec(&service, &[&probe, way, &later]));
+        assert_eq!(sleeper.line(), "sleeping\n");
+        service.post("/v1/fast-forward", &json!({ "duration": "30m" }));
+        assert!(sleeper.child.try_wait().unwrap().is_none(), "it is half an hour too early");
+        service.post("/v1/rewind", &json!({ "duration": "10m" }));
+        service.post("/v1/fast-forward", &json!({ "duration": "1h" }));
+        assert_eq!(sleeper.line(), format!("0 at {later}\n"), "{way}");
+        assert!(sleeper.child.wait().unwrap().success());
+        // An hour at this rate takes a second.
+        service.post("/v1/set-rate", &json!({ "rate": 3600 }));
+        service.post("/v1/resume-time", &json!({}));
+        let later = (DAY.1 + 3 * 3600).to_string();
+        assert_eq!(done(&service, &[&probe, way, &later]), format!("sleeping\n0 at {later}\n"), "{way}");
+        // What is past comes at once.
+        assert_eq!(done(&service, &[&probe, way, "5"]), "sleeping\n0 at 5\n", "{way}");
+        service.post("/v1/pause-time", &json!({}));
+    }
     service.audit();
 }

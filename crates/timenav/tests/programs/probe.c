@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/timerfd.h>
 #include <sys/timex.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -105,6 +106,17 @@ int main(int count, char **arguments) {
         fflush(stdout);
         int error = clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, 0);
         printf("%d at %ld\n", error, (long)(time(0) >= value ? value : time(0)));
+        return 0;
+    }
+    if (!strcmp(arguments[1], "timer")) {
+        int fd = timerfd_create(CLOCK_REALTIME, 0);
+        struct itimerspec at = {{0, 0}, {value, 0}};
+        long expirations = 0;
+        check("timerfd_settime", timerfd_settime(fd, TFD_TIMER_ABSTIME, &at, 0), 0);
+        puts("sleeping");
+        fflush(stdout);
+        if (read(fd, &expirations, sizeof expirations) != sizeof expirations) return 1;
+        printf("0 at %ld\n", (long)(time(0) >= value ? value : time(0)));
         return 0;
     }
     return 2;

@@ -72,7 +72,7 @@ pub(super) fn follow(client: &Client, timeline: &TimelineOptions, board: &Board,
         board.lost();
         if !is_lost {
             is_lost = true;
-            output::note("timenav exec: the service cannot be reached; programs go on with the last clock");
+            output::note("timenav exec: the service cannot be reached; programs keep the last clock");
         }
         // The other end of the channel is here, so this lasts as long as it says.
         let _ = nothing.recv_timeout(retry);

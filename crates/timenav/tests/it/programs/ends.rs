@@ -82,7 +82,7 @@ fn programs_go_on_with_the_last_clock_when_the_service_is_gone() {
         let text = std::fs::read_to_string(&told).unwrap();
         text.ends_with('\n').then_some(text)
     });
-    assert!(text.contains("cannot be reached; programs go on with the last clock"), "{text}");
+    assert!(text.contains("cannot be reached; programs keep the last clock"), "{text}");
     assert_eq!(teller.ask(), DAY.1);
     teller.end();
     assert_eq!(std::fs::read_to_string(&told).unwrap().lines().count(), 1, "it is said once");
