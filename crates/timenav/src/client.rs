@@ -3,6 +3,7 @@
 mod call;
 mod create_option;
 mod event_parser;
+mod event_stream;
 mod options;
 mod read_ahead;
 mod target;
@@ -20,6 +21,7 @@ pub(crate) use create_option::CreateOption;
 use data_encoding::HEXLOWER;
 use event_parser::EventParser;
 pub(crate) use event_parser::ServerEvent;
+pub(crate) use event_stream::{EventStream, Sign};
 pub(crate) use options::{ServiceOptions, TimelineOptions, authorities, is_this_machine, service_url};
 use read_ahead::read_ahead;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, IF_MATCH};
@@ -454,30 +456,6 @@ fn spoken_otherwise(url: &Url, error: &reqwest::Error) -> Option<String> {
             Some(format!("it does not speak plain HTTP there; write {}", other("https")))
         }
         _ => None,
-    }
-}
-
-/// Server-sent events, as they come.
-pub(crate) struct EventStream<'a> {
-    client: &'a Client,
-    response: Response,
-    parser: EventParser,
-}
-
-impl Iterator for EventStream<'_> {
-    type Item = Result<ServerEvent, Failure>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            if let Some(event) = self.parser.next_event() {
-                return Some(Ok(event));
-            }
-            match self.client.runtime.block_on(self.response.chunk()) {
-                Ok(Some(bytes)) => self.parser.take(&bytes),
-                Ok(None) => return None,
-                Err(error) => return Some(Err(self.client.unreachable(&error))),
-            }
-        }
     }
 }
 

@@ -28,6 +28,7 @@ mod user;
 mod profile;
 mod status;
 mod stream;
+mod exec;
 mod proof;
 mod entries;
 mod verify;
@@ -94,6 +95,7 @@ enum Command {
     User(user::UserCommand),
     Profile(profile::ProfileCommand),
     Stream(stream::StreamCommand),
+    Exec(exec::ExecCommand),
     Proof(proof::ProofCommand),
     Entries(entries::EntriesCommand),
     Verify(verify::VerifyCommand),
@@ -182,6 +184,7 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::User(command) => user::run(command, surroundings),
         Command::Profile(command) => profile::run(command, surroundings),
         Command::Stream(command) => stream::run(command, surroundings),
+        Command::Exec(command) => exec::run(&command, surroundings),
         Command::Proof(command) => proof::run(command, surroundings),
         Command::Entries(command) => entries::run(&command, surroundings),
         Command::Verify(command) => verify::run(&command, surroundings),

@@ -10,7 +10,7 @@ struct Layer {
     instead: &'static str,
 }
 
-const LAYERS: [Layer; 7] = [
+const LAYERS: [Layer; 8] = [
     Layer {
         manifest: "crates/timenav-core/Cargo.toml",
         forbidden: &[
@@ -118,6 +118,25 @@ const LAYERS: [Layer; 7] = [
             "rusqlite",
         ],
         instead: "keys and plaintext pass through here: nothing that could write them down",
+    },
+    Layer {
+        manifest: "crates/timenav-exec/Cargo.toml",
+        forbidden: &[
+            "timenav-engine",
+            "timenav-store",
+            "timenav-http",
+            "timenav-import",
+            "timenav-places",
+            "timenav-vault",
+            "timenav",
+            "tokio",
+            "reqwest",
+            "hyper",
+            "axum",
+            "serde",
+            "serde_json",
+        ],
+        instead: "who runs programs is handed a clock, and does not know where it is from",
     },
     Layer {
         manifest: "crates/timenav-http/Cargo.toml",

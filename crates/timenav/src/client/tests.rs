@@ -4,7 +4,7 @@ use super::read_ahead::CHUNK_BYTES;
 use super::*;
 
 fn surroundings(key: Option<&str>) -> Surroundings {
-    Surroundings { api_key: key.map(str::to_owned), config_folder: None }
+    Surroundings { api_key: key.map(str::to_owned), ..Surroundings::default() }
 }
 
 fn options(url: Option<&str>, data: Option<&std::path::Path>) -> ServiceOptions {

@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn a_mapping_is_itself_a_file_or_a_name() {
         let home = tempfile::tempdir().unwrap();
-        let surroundings = Surroundings { api_key: None, config_folder: Some(home.path().to_owned()) };
+        let surroundings = Surroundings { config_folder: Some(home.path().to_owned()), ..Surroundings::default() };
         let resolved = |map: &str| resolved(map, &surroundings).map_err(|error| format!("{error:#}"));
         assert_eq!(resolved("time=when").unwrap(), "time=when");
         assert_eq!(resolved(" {\"time\": \"when\"}").unwrap(), " {\"time\": \"when\"}");

@@ -24,6 +24,7 @@ mod concurrency;
 mod cli;
 mod kill;
 mod process;
+mod programs;
 mod tour;
 mod verifier;
 mod bundles;

@@ -1,0 +1,138 @@
+//! Answers to system calls about realtime that do not go by the vDSO, and sleeps until a virtual date.
+
+use crate::board::Board;
+use crate::kernel::process::{self, TIMEX_BYTES, boot_now, tai_offset};
+use crate::kernel::ptrace;
+use crate::kernel::seccomp::{Call, Listener};
+use crate::page::Moment;
+
+const REALTIME: u64 = 0;
+const TAI: u64 = 11;
+const NANOS: i64 = 1_000_000_000;
+/// `ADJ_OFFSET_SS_READ`: asks, although it is not 0.
+const ADJ_READ: u32 = 0xa001;
+
+/// A thread that sleeps until a virtual date.
+struct Sleeper {
+    id: u64,
+    until: Moment,
+}
+
+/// The threads that sleep until a virtual date.
+#[derive(Default)]
+pub(crate) struct Sleepers {
+    all: Vec<Sleeper>,
+}
+
+impl Sleepers {
+    /// Wakes those whose date has come, forgets those that are gone, and returns when the next date comes by the boot
+    /// clock, if it does.
+    pub(crate) fn wake(&mut self, board: &Board, listener: &Listener) -> Option<i128> {
+        let (slot, boot) = (board.slot(), boot_now());
+        let shown = slot.at(boot);
+        self.all.retain(|sleeper| {
+            if sleeper.until <= shown {
+                listener.answer(sleeper.id, 0);
+                return false;
+            }
+            listener.is_waiting(sleeper.id)
+        });
+        self.all.iter().filter_map(|sleeper| slot.boot_when(sleeper.until)).min()
+    }
+
+    /// Returns whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Lets a thread sleep, or answers at once where its date is wrong or has come.
+    fn add(&mut self, call: &Call, board: &Board, listener: &Listener) {
+        let [clock, _, request, ..] = call.parameters;
+        let result = match read_moment(call.pid, request) {
+            Err(error) => -i64::from(error),
+            Ok(Moment { seconds, nanos }) if seconds < 0 || !(0..NANOS).contains(&nanos) => -i64::from(libc::EINVAL),
+            Ok(until) => {
+                let shift = if clock_of(clock) == TAI { tai_offset() } else { 0 };
+                let until = Moment { seconds: until.seconds - shift, ..until };
+                if until > board.now() {
+                    self.all.push(Sleeper { id: call.id, until });
+                    return;
+                }
+                0
+            }
+        };
+        listener.answer(call.id, result);
+    }
+}
+
+/// Answers a call about time. Returns whether it was one.
+pub(crate) fn answer(call: &Call, board: &Board, listener: &Listener, sleepers: &mut Sleepers) -> bool {
+    let [first, second, ..] = call.parameters;
+    let result = match i64::from(call.number) {
+        libc::SYS_clock_nanosleep => {
+            sleepers.add(call, board, listener);
+            return true;
+        }
+        libc::SYS_clock_gettime => {
+            let Moment { seconds, nanos } = board.now();
+            let shift = if clock_of(first) == TAI { tai_offset() } else { 0 };
+            write(call, listener, second, &pair(seconds + shift, nanos)).map(|()| 0)
+        }
+        libc::SYS_gettimeofday => {
+            let Moment { seconds, nanos } = board.now();
+            let time = if first == 0 { Ok(()) } else { write(call, listener, first, &pair(seconds, nanos / 1_000)) };
+            // The zone that kernels kept long ago.
+            let zone = if second == 0 { Ok(()) } else { write(call, listener, second, &[0; 8]) };
+            time.and(zone).map(|()| 0)
+        }
+        libc::SYS_time => {
+            let seconds = board.now().seconds;
+            let told = if first == 0 { Ok(()) } else { write(call, listener, first, &seconds.to_le_bytes()) };
+            told.map(|()| seconds)
+        }
+        libc::SYS_adjtimex => adjust(call, board, listener, first),
+        libc::SYS_clock_adjtime if clock_of(first) == REALTIME => adjust(call, board, listener, second),
+        libc::SYS_clock_adjtime => Err(libc::EOPNOTSUPP),
+        _ => return false,
+    };
+    // A time before 1970 is a negative number, and so is an error: this call tells them apart as badly natively.
+    listener.answer(call.id, result.unwrap_or_else(|error| -i64::from(error)));
+    true
+}
+
+/// Returns the clock that a parameter names: its lower half, since clocks are integers of 32 bits.
+const fn clock_of(parameter: u64) -> u64 {
+    parameter & 0xffff_ffff
+}
+
+/// Answers who asks how the clock is kept, and refuses who wants to keep it.
+fn adjust(call: &Call, board: &Board, listener: &Listener, at: u64) -> Result<i64, i32> {
+    let mut modes = [0; 4];
+    ptrace::read(call.pid, at, &mut modes).map_err(|_| libc::EFAULT)?;
+    if !matches!(u32::from_le_bytes(modes), 0 | ADJ_READ) {
+        return Err(libc::EPERM);
+    }
+    let (state, mut bytes) = process::kept_clock(board.now()).map_err(|_| libc::EPERM)?;
+    bytes.truncate(TIMEX_BYTES);
+    bytes[..4].copy_from_slice(&modes);
+    write(call, listener, at, &bytes).map(|()| state)
+}
+
+fn read_moment(pid: i32, at: u64) -> Result<Moment, i32> {
+    let mut bytes = [0; 16];
+    ptrace::read(pid, at, &mut bytes).map_err(|_| libc::EFAULT)?;
+    let word = |at: usize| bytes[at..at + 8].iter().rev().fold(0, |all, byte| all << 8 | i64::from(*byte));
+    Ok(Moment { seconds: word(0), nanos: word(8) })
+}
+
+fn pair(seconds: i64, rest: i64) -> Vec<u8> {
+    [seconds.to_le_bytes(), rest.to_le_bytes()].concat()
+}
+
+/// Writes an answer into the memory of the thread that waits for it, if it is still that one.
+fn write(call: &Call, listener: &Listener, at: u64, bytes: &[u8]) -> Result<(), i32> {
+    if !listener.is_waiting(call.id) {
+        return Err(libc::EINTR);
+    }
+    ptrace::write(call.pid, at, bytes).map_err(|_| libc::EFAULT)
+}

@@ -1,0 +1,415 @@
+//! Puts a program on the clock, between its `execve` and its first instruction.
+//!
+//! The thread is stopped where the system call returns. Calls are made in its place, by a `syscall` instruction of the
+//! kernel's own vDSO: nothing that is executed is written. In the end its registers are what they were, and one word of
+//! its stack is different: where the vDSO is.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd};
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+
+use crate::image::{IMAGE, IMAGE_BYTES_MAX};
+use crate::kernel::process;
+use crate::kernel::ptrace::{self, EVENT_STOP, Registers};
+use crate::kernel::seccomp::{Call, Listener};
+use crate::vdso::{Mapped, NAMES};
+
+/// `AT_SYSINFO_EHDR`: the entry of the auxiliary vector that says where the vDSO is.
+const AT_VDSO: u64 = 33;
+const PAGE: u64 = 4096;
+/// The originals, the clock page, and the image.
+const MAPPED: u64 = 3 * PAGE;
+/// How far into the page of originals what `PR_SET_MM_MAP` reads is put, and how much may be there.
+const SCRATCH: u64 = 1024;
+const AUXILIARY_WORDS_MAX: usize = 128;
+/// No program has more pointers to arguments and environment than this: 6 MiB of them.
+const STACK_WORDS_MAX: usize = 6 * 1024 * 1024 / 8;
+/// How long a call of our own may take to be reported before the program counts as lost.
+const REPORT_SECONDS_MAX: u32 = 30;
+/// The selector of the code segment of 64-bit programs.
+const WIDE_CODE: u64 = 0x33;
+
+/// Why a program is not on the clock.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Reason {
+    #[error("it is a 32-bit program")]
+    Narrow,
+    #[error("the kernel gave it no vDSO")]
+    NoVdso,
+    #[error("its vDSO is not the one of this kernel")]
+    OtherVdso,
+    #[error("another tracer, such as a debugger, has it, or it gained rights that the supervisor does not have")]
+    Traced,
+    #[error("it runs where its process id is not visible")]
+    Invisible,
+    #[error("{what} failed: {}", process::error_text(*error))]
+    Refused { what: &'static str, error: i32 },
+}
+
+/// How putting a program on the clock ended early.
+pub(crate) enum Failed {
+    /// The program is gone, with this status.
+    Gone(i32),
+    /// It is there, as it was.
+    NotOn(Reason),
+}
+
+impl From<io::Error> for Failed {
+    fn from(error: io::Error) -> Self {
+        Self::NotOn(Reason::Refused { what: "reading its memory", error: error.raw_os_error().unwrap_or(libc::EIO) })
+    }
+}
+
+/// What is known of this kernel, for all programs.
+pub(crate) struct Kernel {
+    vdso: Mapped,
+    /// Where the functions of [`NAMES`] that the image calls are.
+    originals: [u64; 5],
+    instruction: u64,
+    time_namespace: Option<std::path::PathBuf>,
+    boot_shift: i128,
+}
+
+impl Kernel {
+    /// Looks at the vDSO of this process, which is that of all.
+    pub(crate) fn look() -> Option<Self> {
+        let vdso = own_vdso()?;
+        let clock_gettime = vdso.function("clock_gettime")?;
+        let of = |name| vdso.function(name).unwrap_or(clock_gettime);
+        let originals = [clock_gettime, of("gettimeofday"), of("clock_getres"), of("getcpu"), of("getrandom")];
+        let instruction = vdso.syscall_instruction()?;
+        let time_namespace = std::fs::read_link("/proc/self/ns/time").ok();
+        Some(Self { vdso, originals, instruction, time_namespace, boot_shift: boot_shift("self") })
+    }
+
+    /// Returns by how many nanoseconds the boot clock of a process is ahead of the one here.
+    fn shift(&self, pid: i32) -> i128 {
+        let theirs = std::fs::read_link(format!("/proc/{pid}/ns/time_for_children")).ok();
+        if theirs == self.time_namespace { 0 } else { boot_shift(&pid.to_string()) - self.boot_shift }
+    }
+}
+
+/// Returns the image for this kernel: without the names that its own vDSO does not have.
+pub(crate) fn image() -> Option<Vec<u8>> {
+    let image = Mapped::read(IMAGE)?.image_beside(&own_vdso()?);
+    (image.len() <= IMAGE_BYTES_MAX).then_some(image)
+}
+
+fn own_vdso() -> Option<Mapped> {
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    let range = maps.lines().find(|line| line.ends_with("[vdso]"))?.split(' ').next()?;
+    let (from, to) = range.split_once('-')?;
+    let (from, to) = (u64::from_str_radix(from, 16).ok()?, u64::from_str_radix(to, 16).ok()?);
+    let mut bytes = vec![0; usize::try_from(to.checked_sub(from)?).ok()?];
+    ptrace::read(std::process::id().cast_signed(), from, &mut bytes).ok()?;
+    let vdso = Mapped::read(&bytes)?;
+    NAMES.iter().any(|name| vdso.function(name).is_some()).then_some(vdso)
+}
+
+/// Reads the offset of a process's boot clock, in nanoseconds. Without time namespaces there is none.
+fn boot_shift(process: &str) -> i128 {
+    let text = std::fs::read_to_string(format!("/proc/{process}/timens_offsets")).unwrap_or_default();
+    let Some(line) = text.lines().find(|line| line.starts_with("boottime")) else { return 0 };
+    let mut numbers = line.split_whitespace().skip(1).filter_map(|word| word.parse::<i128>().ok());
+    numbers.next().unwrap_or_default() * 1_000_000_000 + numbers.next().unwrap_or_default()
+}
+
+/// A program that has just been executed, stopped where its `execve` returns.
+pub(crate) struct Program<'a> {
+    pid: i32,
+    kernel: &'a Kernel,
+    listener: &'a Listener,
+    /// Where calls of others are put that come in between.
+    others: &'a mut VecDeque<Call>,
+    start: Registers,
+    vdso: u64,
+    /// Stops that have to wait until the program runs.
+    stops: Vec<i32>,
+}
+
+impl<'a> Program<'a> {
+    /// Looks at a stopped program.
+    pub(crate) fn look(
+        pid: i32,
+        kernel: &'a Kernel,
+        listener: &'a Listener,
+        others: &'a mut VecDeque<Call>,
+    ) -> Result<Self, Failed> {
+        let start = ptrace::registers(pid)?;
+        Ok(Self { pid, kernel, listener, others, start, vdso: 0, stops: Vec::new() })
+    }
+
+    /// Puts the program on the clock of a page. Where that fails, it is as it was.
+    pub(crate) fn put_on(&mut self, page: BorrowedFd<'_>) -> Result<(), Failed> {
+        if self.start.cs != WIDE_CODE {
+            return Err(Failed::NotOn(Reason::Narrow));
+        }
+        let (entry, auxiliary) = self.auxiliary_vector()?;
+        let mask = ptrace::signal_mask(self.pid)?;
+        // Signals wait, but for the one by which steps are told.
+        ptrace::set_signal_mask(self.pid, !(1 << (libc::SIGTRAP - 1)))?;
+        let result = self
+            .map(page, &auxiliary)
+            .and_then(|image| ptrace::write(self.pid, entry, &image.to_le_bytes()).map_err(Failed::from));
+        if let Err(Failed::Gone(status)) = result {
+            return Err(Failed::Gone(status));
+        }
+        ptrace::set_registers(self.pid, &self.start)?;
+        ptrace::set_signal_mask(self.pid, mask)?;
+        result
+    }
+
+    /// Lets the program run, or be stopped where somebody stopped it meanwhile.
+    pub(crate) fn let_go(self) {
+        let _ = ptrace::detach(self.pid, 0);
+        for signal in self.stops {
+            process::kill(self.pid, signal);
+        }
+    }
+
+    /// Ends the program before its first instruction, as if it could not be executed. Returns its status if it is known.
+    pub(crate) fn end(mut self, code: u64) -> Option<i32> {
+        if self.vdso != 0
+            && let Err(Failed::Gone(status)) = self.call(libc::SYS_exit_group, [code, 0, 0, 0, 0, 0])
+        {
+            return Some(status);
+        }
+        process::kill(self.pid, libc::SIGKILL);
+        None
+    }
+
+    /// Maps the three pages, and returns where the image is.
+    fn map(&mut self, page: BorrowedFd<'_>, auxiliary: &[u64]) -> Result<u64, Failed> {
+        let anonymous = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS).cast_unsigned().into();
+        let writable = (libc::PROT_READ | libc::PROT_WRITE).cast_unsigned().into();
+        let parameters = [0, MAPPED, writable, anonymous, u64::MAX, 0];
+        let at = self.call(libc::SYS_mmap, parameters).and_then(|result| done("mapping memory", result))?;
+        let image = at + 2 * PAGE;
+        let result = self.fill(at, page, auxiliary);
+        if let Err(Failed::NotOn(_)) = result {
+            // Nothing points there. Where this fails too, some memory is lost.
+            let _ = self.call(libc::SYS_munmap, [at, MAPPED, 0, 0, 0, 0]);
+        }
+        result.map(|()| image)
+    }
+
+    fn fill(&mut self, at: u64, page: BorrowedFd<'_>, auxiliary: &[u64]) -> Result<(), Failed> {
+        let descriptor = self.receive(page)?;
+        let fixed = |kind: i32| u64::from((kind | libc::MAP_FIXED).cast_unsigned());
+        let readable = u64::from(libc::PROT_READ.cast_unsigned());
+        let executable = u64::from((libc::PROT_READ | libc::PROT_EXEC).cast_unsigned());
+        let clock = self.call(libc::SYS_mmap, [at + PAGE, PAGE, readable, fixed(libc::MAP_SHARED), descriptor, 0])?;
+        let code =
+            self.call(libc::SYS_mmap, [at + 2 * PAGE, PAGE, executable, fixed(libc::MAP_PRIVATE), descriptor, PAGE])?;
+        self.call(libc::SYS_close, [descriptor, 0, 0, 0, 0, 0])?;
+        done("mapping the clock page", clock)?;
+        done("mapping the code that reads it", code)?;
+        let shift = self.kernel.shift(self.pid);
+        let whole = i64::try_from(shift.div_euclid(1_000_000_000)).unwrap_or_default();
+        let rest = i64::try_from(shift.rem_euclid(1_000_000_000)).unwrap_or_default();
+        let originals = self.kernel.originals.map(|original| self.vdso + original);
+        let words = originals.into_iter().chain([whole.cast_unsigned(), rest.cast_unsigned()]);
+        ptrace::write(self.pid, at, &words.flat_map(u64::to_le_bytes).collect::<Vec<u8>>())?;
+        self.tell_kernel(at, auxiliary)?;
+        let parameters = [at, PAGE, readable, 0, 0, 0];
+        self.call(libc::SYS_mprotect, parameters).and_then(|result| done("protecting memory", result))?;
+        Ok(())
+    }
+
+    /// Changes the kernel's copy of the auxiliary vector, which some programs read instead of the one on the stack.
+    ///
+    /// A kernel without `CONFIG_CHECKPOINT_RESTORE` refuses; those programs have host time there, as the docs say.
+    fn tell_kernel(&mut self, at: u64, auxiliary: &[u64]) -> Result<(), Failed> {
+        let Some(fields) = stat_fields(self.pid) else { return Ok(()) };
+        let field = |number: usize| fields.get(number - 3).copied().unwrap_or_default();
+        let mut changed = auxiliary.to_vec();
+        for pair in changed.chunks_exact_mut(2).filter(|pair| pair[0] == AT_VDSO) {
+            pair[1] = at + 2 * PAGE;
+        }
+        let (vector, map) = (at + SCRATCH, at + SCRATCH + 8 * AUXILIARY_WORDS_MAX as u64);
+        let length = 8 * changed.len() as u64;
+        // A `prctl_mm_map` (linux/prctl.h). The break of a program that has not run yet is where it starts.
+        let words = [
+            field(26),
+            field(27),
+            field(45),
+            field(46),
+            field(47),
+            field(47),
+            field(28),
+            field(48),
+            field(49),
+            field(50),
+            field(51),
+            vector,
+            length | u64::from(u32::MAX) << 32,
+        ];
+        ptrace::write(self.pid, vector, &changed.into_iter().flat_map(u64::to_le_bytes).collect::<Vec<u8>>())?;
+        ptrace::write(self.pid, map, &words.into_iter().flat_map(u64::to_le_bytes).collect::<Vec<u8>>())?;
+        let (set, whole) = (libc::PR_SET_MM.cast_unsigned().into(), 14);
+        self.call(libc::SYS_prctl, [set, whole, map, 8 * words.len() as u64, 0, 0]).map(|_| ())
+    }
+
+    /// Finds the auxiliary vector on the stack. Returns where it says where the vDSO is, and all of it.
+    fn auxiliary_vector(&mut self) -> Result<(u64, Vec<u64>), Failed> {
+        let mut stack = Stack { pid: self.pid, at: self.start.rsp, words: VecDeque::new(), taken: 0 };
+        let arguments = stack.take()?;
+        for _ in 0..arguments {
+            stack.take()?;
+        }
+        stack.take()?;
+        while stack.take()? != 0 {}
+        let (mut entry, mut vector) = (None, Vec::new());
+        while vector.len() < AUXILIARY_WORDS_MAX {
+            let key = stack.take()?;
+            let at = stack.place();
+            let value = stack.take()?;
+            vector.extend([key, value]);
+            if key == AT_VDSO {
+                entry = Some((at, value));
+            }
+            if key == 0 {
+                break;
+            }
+        }
+        let (at, vdso) = entry.ok_or(Failed::NotOn(Reason::NoVdso))?;
+        let mut head = vec![0; self.kernel.vdso.head().len()];
+        let mut instruction = [0; 2];
+        ptrace::read(self.pid, vdso, &mut head)?;
+        ptrace::read(self.pid, vdso + self.kernel.instruction, &mut instruction)?;
+        if head != self.kernel.vdso.head() || instruction != [0x0f, 0x05] {
+            return Err(Failed::NotOn(Reason::OtherVdso));
+        }
+        self.vdso = vdso;
+        Ok((at, vector))
+    }
+
+    fn prepare(&self, number: i64, parameters: [u64; 6]) -> Result<(), Failed> {
+        let [rdi, rsi, rdx, r10, r8, r9] = parameters;
+        let (rip, rax) = (self.vdso + self.kernel.instruction, number.cast_unsigned());
+        // No system call is under way that the kernel could want to begin anew.
+        let orig_rax = u64::MAX;
+        let registers = Registers { rip, rax, orig_rax, rdi, rsi, rdx, r10, r8, r9, ..self.start };
+        ptrace::set_registers(self.pid, &registers)?;
+        ptrace::step(self.pid)?;
+        Ok(())
+    }
+
+    /// Makes a system call in the program's place.
+    fn call(&mut self, number: i64, parameters: [u64; 6]) -> Result<i64, Failed> {
+        self.prepare(number, parameters)?;
+        self.stepped()
+    }
+
+    /// Waits until a step has ended, and returns the result of the system call.
+    fn stepped(&mut self) -> Result<i64, Failed> {
+        loop {
+            let Some((_, status)) = process::wait(self.pid, true) else { return Err(Failed::Gone(0)) };
+            if self.has_stepped(status)? {
+                return Ok(ptrace::registers(self.pid)?.rax.cast_signed());
+            }
+        }
+    }
+
+    /// Makes a system call that the filter reports, and answers it with a descriptor of a file.
+    fn receive(&mut self, file: BorrowedFd<'_>) -> Result<u64, Failed> {
+        self.prepare(libc::SYS_gettimeofday, [0; 6])?;
+        let mut waits = 0;
+        loop {
+            while let Some((_, status)) = process::wait(self.pid, false) {
+                if self.has_stepped(status)? {
+                    let result = ptrace::registers(self.pid)?.rax.cast_signed();
+                    return done("handing over the clock page", result);
+                }
+            }
+            let mut polled = [PollFd::from_borrowed_fd(self.listener.as_fd(), PollFlags::IN)];
+            // A stop is not told here, and is looked for again after a moment.
+            let moment = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+            if rustix::event::poll(&mut polled, Some(&moment)) != Ok(1) {
+                waits += 1;
+            } else if let Ok(Some(call)) = self.listener.next() {
+                if call.pid != self.pid {
+                    self.others.push_back(call);
+                    continue;
+                }
+                let given = self.listener.give(call.id, file);
+                let given = given.unwrap_or_else(|error| -i64::from(error.raw_os_error().unwrap_or(libc::EIO)));
+                if self.listener.answer(call.id, given) {
+                    let result = self.stepped()?;
+                    return done("handing over the clock page", result);
+                }
+            }
+            if waits > REPORT_SECONDS_MAX * 1_000 {
+                // Nothing like this is known to happen. A program that nobody can bring to a stop is not left so.
+                process::kill(self.pid, libc::SIGKILL);
+                waits = 0;
+            }
+        }
+    }
+
+    /// Returns whether a stop ends a step. If not, the program takes the step again.
+    fn has_stepped(&mut self, status: i32) -> Result<bool, Failed> {
+        if libc::WIFCONTINUED(status) {
+            return Ok(false);
+        }
+        if !libc::WIFSTOPPED(status) {
+            return Err(Failed::Gone(status));
+        }
+        let (signal, event) = (libc::WSTOPSIG(status), status >> 16);
+        if event == 0 && signal == libc::SIGTRAP {
+            return Ok(true);
+        }
+        if event != EVENT_STOP && signal == libc::SIGSTOP {
+            self.stops.push(signal);
+        }
+        ptrace::step(self.pid)?;
+        Ok(false)
+    }
+}
+
+fn done(what: &'static str, result: i64) -> Result<u64, Failed> {
+    u64::try_from(result).map_err(|_| {
+        let error = i32::try_from(-result).unwrap_or(libc::EIO);
+        Failed::NotOn(Reason::Refused { what, error })
+    })
+}
+
+/// The words of a stack, from its top on, read to the end of a page at a time.
+struct Stack {
+    pid: i32,
+    at: u64,
+    words: VecDeque<u64>,
+    taken: usize,
+}
+
+impl Stack {
+    fn take(&mut self) -> Result<u64, Failed> {
+        self.taken += 1;
+        if self.taken > STACK_WORDS_MAX {
+            return Err(Failed::NotOn(Reason::NoVdso));
+        }
+        if self.words.is_empty() {
+            let length = PAGE - self.at % PAGE;
+            let mut bytes = vec![0; usize::try_from(length).unwrap_or_default()];
+            ptrace::read(self.pid, self.at, &mut bytes)?;
+            self.at += length;
+            let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |all, byte| all << 8 | u64::from(*byte));
+            self.words.extend(bytes.chunks_exact(8).map(word));
+        }
+        self.words.pop_front().ok_or(Failed::NotOn(Reason::NoVdso))
+    }
+
+    /// Returns where the next word is.
+    fn place(&self) -> u64 {
+        self.at - 8 * self.words.len() as u64
+    }
+}
+
+/// Returns the fields of `/proc/PID/stat` from the third on, which are numbers but for the state.
+fn stat_fields(pid: i32) -> Option<Vec<u64>> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let rest = &text[text.rfind(')')? + 1..];
+    Some(rest.split_whitespace().map(|word| word.parse().unwrap_or_default()).collect())
+}

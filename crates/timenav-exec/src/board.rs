@@ -1,0 +1,211 @@
+//! The clock that programs see: the page that they map, and its newest state.
+
+use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::sync::{Mutex, PoisonError};
+
+use rustix::event::EventfdFlags;
+use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
+
+use crate::kernel::mapping::SharedWords;
+use crate::kernel::process::{boot_now, tai_offset};
+use crate::page::{END_SECONDS, MAGIC, Moment, PAGE_BYTES, Slot, VERSION, text_words, words};
+
+/// What the page is called in `/proc/PID/maps` of each program that has it.
+pub(crate) const PAGE_NAME: &str = "timenav-clock";
+
+/// The clock page of one `timenav exec`, and the code that reads it in the programs.
+///
+/// Both are in one file without a name, which is sealed: no program can change or shorten it.
+pub struct Board {
+    words: SharedWords,
+    /// For programs, which can only read by it.
+    file: OwnedFd,
+    /// Wakes the supervisor after a change.
+    changed: OwnedFd,
+    slot: Mutex<Slot>,
+}
+
+impl Board {
+    /// Creates a page with the first state of a clock.
+    ///
+    /// # Errors
+    /// The kernel has no sealed memory, or no `/proc`.
+    pub fn create(timeline: &str, service: &str, first: Slot) -> io::Result<Self> {
+        let image = crate::attach::image().ok_or_else(|| io::Error::other("this kernel's vDSO cannot be read"))?;
+        Self::with_image(timeline, service, first, &image)
+    }
+
+    fn with_image(timeline: &str, service: &str, first: Slot, image: &[u8]) -> io::Result<Self> {
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        // Kernels before 6.3 do not know that a file is never to be executed as a program.
+        let file = rustix::fs::memfd_create(PAGE_NAME, flags | MemfdFlags::NOEXEC_SEAL)
+            .or_else(|_| rustix::fs::memfd_create(PAGE_NAME, flags))?;
+        rustix::fs::ftruncate(&file, (PAGE_BYTES + image.len().next_multiple_of(PAGE_BYTES)) as u64)?;
+        let mut written = 0;
+        while written < image.len() {
+            written += rustix::io::pwrite(&file, &image[written..], (PAGE_BYTES + written) as u64)?;
+        }
+        let shared = SharedWords::map(file.as_fd())?;
+        rustix::fs::fcntl_add_seals(
+            &file,
+            SealFlags::FUTURE_WRITE | SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL,
+        )?;
+        let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&file));
+        let file = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+        let changed = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let board = Self { words: shared, file, changed, slot: Mutex::new(first) };
+        board.write_head(timeline, service);
+        board.write(first);
+        board.heard();
+        Ok(board)
+    }
+
+    #[expect(clippy::cast_sign_loss, reason = "words are bits; those who read them know which are signed")]
+    fn write_head(&self, timeline: &str, service: &str) {
+        for (at, value) in [
+            (words::VERSION, VERSION),
+            (words::TAI, tai_offset() as u64),
+            (words::END, END_SECONDS as u64),
+            (words::MAGIC, MAGIC),
+        ] {
+            self.word(at).store(value, Ordering::Relaxed);
+        }
+        let texts =
+            [(words::TIMELINE, words::TIMELINE_WORDS, timeline), (words::SERVICE, words::SERVICE_WORDS, service)];
+        for (at, count, text) in texts {
+            for (index, value) in text_words(text, count).into_iter().enumerate() {
+                self.word(at + index).store(value, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Shows another state of the clock to all programs.
+    pub fn change(&self, slot: Slot) {
+        self.write(slot);
+        // It only counts; where nobody has looked yet, it is readable already.
+        let _ = rustix::io::write(&self.changed, &1_u64.to_ne_bytes());
+    }
+
+    fn write(&self, slot: Slot) {
+        let mut newest = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
+        // Readers look at the slot that the lowest bit names, and only then whether the number is still the same. So
+        // the other one is filled, and then named.
+        let changes = self.word(words::CHANGES).load(Ordering::Relaxed) + 1;
+        let first = words::SLOTS[usize::from(changes & 1 == 1)];
+        fence(Ordering::Release);
+        for (index, value) in slot.words().into_iter().enumerate() {
+            self.word(first + index).store(value, Ordering::Relaxed);
+        }
+        self.word(words::CHANGES).store(changes, Ordering::Release);
+        *newest = slot;
+    }
+
+    /// Notes that the service has said something.
+    pub fn heard(&self) {
+        self.word(words::HEARD).store(nanos(boot_now()), Ordering::Relaxed);
+        self.word(words::UNCONFIRMED).store(0, Ordering::Relaxed);
+    }
+
+    /// Notes that the service can no longer be heard. Programs go on with the last state.
+    pub fn lost(&self) {
+        let now = nanos(boot_now()).max(1);
+        let _ = self.word(words::UNCONFIRMED).compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// Returns the newest state.
+    #[must_use]
+    pub fn slot(&self) -> Slot {
+        *self.slot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns what the clock shows.
+    pub(crate) fn now(&self) -> Moment {
+        self.slot().at(boot_now())
+    }
+
+    pub(crate) fn file(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+
+    pub(crate) fn changed(&self) -> BorrowedFd<'_> {
+        self.changed.as_fd()
+    }
+
+    fn word(&self, at: usize) -> &AtomicU64 {
+        &self.words.words()[at]
+    }
+}
+
+/// Returns nanoseconds of the boot clock, of which 64 bits last for 584 years.
+fn nanos(boot: Moment) -> u64 {
+    u64::try_from(boot.nanos_in_all()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slot(seconds: i64) -> Slot {
+        Slot {
+            origin_virtual: Moment { seconds, nanos: 7 },
+            origin_boot: Moment::default(),
+            rate: 1_000_000,
+            is_paused: true,
+            generation: seconds.cast_unsigned(),
+            uncertainty: 0,
+        }
+    }
+
+    #[test]
+    fn readers_never_see_half_a_change() {
+        let board = Board::with_image("main", "http://x", slot(1), &[0; 8]).unwrap();
+        std::thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                let mut last = 0;
+                while last < 20_000 {
+                    let before = board.word(words::CHANGES).load(Ordering::Acquire);
+                    let first = words::SLOTS[usize::from(before & 1 == 1)];
+                    let [seconds, generation] = [0, 6].map(|at| board.word(first + at).load(Ordering::Relaxed));
+                    fence(Ordering::Acquire);
+                    if board.word(words::CHANGES).load(Ordering::Relaxed) == before {
+                        assert_eq!(seconds, generation);
+                        assert!(generation >= last);
+                        last = generation;
+                    }
+                }
+            });
+            (2..=20_000).for_each(|seconds| board.change(slot(seconds)));
+            reader.join().unwrap();
+        });
+        assert_eq!(board.slot(), slot(20_000));
+    }
+
+    #[test]
+    fn the_page_says_since_when_nobody_vouches_for_it() {
+        let board = Board::with_image("main", "http://x", slot(1), &[0; 8]).unwrap();
+        let unconfirmed = || board.word(words::UNCONFIRMED).load(Ordering::Relaxed);
+        assert_eq!(unconfirmed(), 0);
+        board.lost();
+        let since = unconfirmed();
+        assert!(since > 0);
+        board.lost();
+        assert_eq!(unconfirmed(), since, "since the first time");
+        board.heard();
+        assert_eq!(unconfirmed(), 0);
+    }
+
+    #[test]
+    fn nobody_else_can_change_the_page() {
+        let board = Board::with_image("main", "http://x", slot(1), &[0; 8]).unwrap();
+        assert!(rustix::io::write(board.file(), b"x").is_err());
+        let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&board.file()));
+        // Root may open it for writing; the seal holds.
+        if let Ok(again) = rustix::fs::open(path, OFlags::RDWR, Mode::empty()) {
+            assert!(rustix::io::write(&again, b"x").is_err());
+            assert!(rustix::fs::ftruncate(&again, 0).is_err());
+            assert!(SharedWords::map(again.as_fd()).is_err());
+        }
+    }
+}

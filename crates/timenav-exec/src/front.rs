@@ -1,0 +1,187 @@
+//! The process that was called: it stands for the first program, as its exit code, its stops and its signals.
+//!
+//! The supervisor is another process, which stays when the first program has ended and others have not.
+
+use std::os::fd::OwnedFd;
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::process::{Resource, Rlimit, setrlimit};
+
+use crate::kernel::process::{self, Arrived, Signals};
+
+/// What the supervisor tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// The first program was started, with this id.
+    Started,
+    /// It has stopped by this signal.
+    Stopped,
+    /// It has ended, with this status.
+    Ended,
+}
+
+/// The signals that are passed on, and those by which stops and ends are noticed.
+const HEEDED: [i32; 12] = [
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGQUIT,
+    libc::SIGTERM,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+    libc::SIGALRM,
+    libc::SIGCHLD,
+    libc::SIGTSTP,
+    libc::SIGTTIN,
+    libc::SIGTTOU,
+    libc::SIGCONT,
+];
+/// How many parents are looked at to find out whether a signal came from the programs themselves.
+const PARENTS_MAX: usize = 64;
+
+/// Tells the front something.
+pub(crate) fn send(front: &OwnedFd, what: Told, value: i32) {
+    let kind: i32 = match what {
+        Told::Started => 1,
+        Told::Stopped => 2,
+        Told::Ended => 3,
+    };
+    let bytes = [kind.to_le_bytes(), value.to_le_bytes()].concat();
+    let _ = rustix::net::send(front, &bytes, rustix::net::SendFlags::NOSIGNAL);
+}
+
+fn receive(from: &OwnedFd) -> Option<(Told, i32)> {
+    let mut bytes = [0; 8];
+    let (count, _) = rustix::net::recv(from, &mut bytes, rustix::net::RecvFlags::empty()).ok()?;
+    let [kind, value] = [0, 4].map(|at| bytes[at..at + 4].try_into().map_or(0, i32::from_le_bytes));
+    let told = match kind {
+        1 => Told::Started,
+        2 => Told::Stopped,
+        3 => Told::Ended,
+        _ => return None,
+    };
+    (count == bytes.len()).then_some((told, value))
+}
+
+/// The signals that the front heeds, all of which are blocked from now on, and those that were blocked before.
+pub(crate) fn block_signals() -> (Signals, Signals) {
+    process::reset(libc::SIGCHLD);
+    let heeded = Signals::of(&HEEDED);
+    (heeded, heeded.block())
+}
+
+/// The process that was called.
+pub struct Front {
+    pub(crate) supervisor: i32,
+    pub(crate) socket: OwnedFd,
+    pub(crate) signals: OwnedFd,
+}
+
+impl Front {
+    /// Waits for the first program, and ends as it did. Passes on signals, and stops when it stops.
+    pub fn wait(self, report: &dyn Fn(&str)) -> ! {
+        let mut program = None;
+        let mut is_supervised = true;
+        loop {
+            let mut polled = vec![PollFd::new(&self.signals, PollFlags::IN)];
+            if is_supervised {
+                polled.push(PollFd::new(&self.socket, PollFlags::IN));
+            }
+            if rustix::event::poll(&mut polled, None).is_err_and(|error| error != rustix::io::Errno::INTR) {
+                std::process::exit(1);
+            }
+            let news = polled.get(1).is_some_and(|socket| !socket.revents().is_empty());
+            if news {
+                match receive(&self.socket) {
+                    Some((Told::Started, pid)) => program = Some(pid),
+                    Some((Told::Stopped, signal)) => stop(signal),
+                    Some((Told::Ended, status)) => end_as(status),
+                    None => is_supervised = false,
+                }
+                if !is_supervised {
+                    let status = process::wait(self.supervisor, true).map_or(0, |(_, status)| status);
+                    if program.is_none() {
+                        // It never came to a program, and has said why.
+                        end_as(status);
+                    }
+                    report(
+                        "the supervisor has ended; programs keep the last clock, which nothing moves any more, \
+                         and can start no other program",
+                    );
+                }
+            }
+            if let Some(pid) = program {
+                while let Some(arrived) = process::arrived(&self.signals) {
+                    pass_on(pid, arrived);
+                }
+                // Without a supervisor its children are ours.
+                while !is_supervised && let Some((ended, status)) = process::wait(-1, false) {
+                    if ended == pid && libc::WIFSTOPPED(status) {
+                        stop(libc::WSTOPSIG(status));
+                    } else if ended == pid && !libc::WIFCONTINUED(status) {
+                        end_as(status);
+                    }
+                }
+            } else if is_supervised {
+                // A signal before there is a program ends the supervisor, which is asked to.
+                while let Some(arrived) = process::arrived(&self.signals) {
+                    if arrived.is_sent && arrived.signal != libc::SIGCHLD {
+                        process::kill(self.supervisor, arrived.signal);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Passes on a signal that was meant for the program.
+fn pass_on(program: i32, arrived: Arrived) {
+    match arrived.signal {
+        libc::SIGCHLD | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU | libc::SIGCONT => {}
+        // What a key of the terminal sends, all processes in the foreground get; and what a program sends to its whole
+        // group, it has sent to the program too.
+        signal if arrived.is_sent && !is_one_of_ours(arrived.sender) => process::kill(program, signal),
+        _ => {}
+    }
+}
+
+/// Returns whether a process descends from this one.
+fn is_one_of_ours(mut pid: i32) -> bool {
+    let own = std::process::id().cast_signed();
+    for _ in 0..PARENTS_MAX {
+        match parent(pid) {
+            Some(parent) if parent == own => return true,
+            Some(parent) if parent > 1 => pid = parent,
+            _ => return false,
+        }
+    }
+    false
+}
+
+fn parent(pid: i32) -> Option<i32> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    text[text.rfind(')')? + 1..].split_whitespace().nth(1)?.parse().ok()
+}
+
+/// Stops as the program did, so that a shell has its terminal back. The supervisor continues this process when somebody
+/// continues the program.
+///
+/// The signal is one that does nothing where no shell is there to continue anybody.
+fn stop(signal: i32) {
+    let signal = if signal == libc::SIGSTOP { libc::SIGTSTP } else { signal };
+    if matches!(signal, libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) {
+        process::raise_unblocked(signal);
+    }
+}
+
+/// Ends as a process did: with its exit code, or by its signal.
+fn end_as(status: i32) -> ! {
+    if libc::WIFSIGNALED(status) {
+        let signal = libc::WTERMSIG(status);
+        // The program has left a core file if it was to leave one.
+        let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+        process::raise_unblocked(signal);
+        // The signal does not end a process, or is blocked for good: as shells tell it.
+        std::process::exit(128 + signal);
+    }
+    std::process::exit(libc::WEXITSTATUS(status))
+}

@@ -1,0 +1,150 @@
+//! The image, called as a program calls it, with a boot clock that shows what a test wants.
+
+use std::cell::Cell;
+use std::ffi::c_void;
+
+use crate::image::IMAGE;
+use crate::page::{END_SECONDS, Moment, Slot, words};
+use crate::vdso::Mapped;
+
+const PAGE: usize = 4096;
+const TAI_OFFSET: i64 = 37;
+
+thread_local! {
+    static BOOT: Cell<Moment> = const { Cell::new(Moment { seconds: 0, nanos: 0 }) };
+}
+
+extern "C" fn fake_clock(id: i32, shown: *mut [i64; 2]) -> i64 {
+    // The image asks for the boot clock; other clocks are passed on to here as they are.
+    let boot = BOOT.get();
+    let told = if id == libc::CLOCK_BOOTTIME { [boot.seconds, boot.nanos] } else { [i64::from(id), 1] };
+    // SAFETY: those who call hand over a `timespec`.
+    unsafe { shown.write(told) };
+    0
+}
+
+/// The image in memory, beside a page and originals.
+struct Loaded {
+    at: *mut c_void,
+    clock_gettime: u64,
+    time: u64,
+}
+
+impl Loaded {
+    fn new(shift: [i64; 2]) -> Self {
+        let image = Mapped::read(IMAGE).unwrap();
+        let [clock_gettime, time] = ["clock_gettime", "time"].map(|name| image.function(name).unwrap());
+        let (writable, private) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: a new mapping of three pages, which is written within its bounds before it is executed.
+        let at = unsafe {
+            let at = libc::mmap(std::ptr::null_mut(), 3 * PAGE, writable, private, -1, 0);
+            assert_ne!(at, libc::MAP_FAILED);
+            let originals = at.cast::<[i64; 7]>();
+            let fake = fake_clock as *const c_void as i64;
+            originals.write([fake, fake, fake, fake, fake, shift[0], shift[1]]);
+            let bytes = image.image_beside(&image);
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), at.byte_add(2 * PAGE).cast::<u8>(), bytes.len());
+            let code = at.byte_add(2 * PAGE);
+            assert_eq!(libc::mprotect(code, PAGE, libc::PROT_READ | libc::PROT_EXEC), 0);
+            at
+        };
+        Self { at, clock_gettime, time }
+    }
+
+    fn set(&self, slot: &Slot) {
+        // SAFETY: the second page is ours, and nobody reads it meanwhile.
+        unsafe {
+            let page = self.at.byte_add(PAGE).cast::<u64>();
+            page.add(words::END).write(END_SECONDS.cast_unsigned());
+            page.add(words::TAI).write(TAI_OFFSET.cast_unsigned());
+            let changes = page.add(words::CHANGES).read() + 1;
+            for (index, word) in slot.words().into_iter().enumerate() {
+                page.add(words::SLOTS[usize::from(changes & 1 == 1)] + index).write(word);
+            }
+            page.add(words::CHANGES).write(changes);
+        }
+    }
+
+    fn read(&self, id: i32, boot: Moment) -> Moment {
+        BOOT.set(boot);
+        let mut shown = [0_i64; 2];
+        // SAFETY: the image has a function of this type there.
+        let code = unsafe {
+            let at = self.at.byte_add(2 * PAGE + usize::try_from(self.clock_gettime).unwrap());
+            let function: extern "C" fn(i32, *mut [i64; 2]) -> i32 = std::mem::transmute(at);
+            function(id, &raw mut shown)
+        };
+        assert_eq!(code, 0);
+        Moment { seconds: shown[0], nanos: shown[1] }
+    }
+
+    fn time(&self) -> i64 {
+        // SAFETY: the image has a function of this type there.
+        unsafe {
+            let at = self.at.byte_add(2 * PAGE + usize::try_from(self.time).unwrap());
+            let function: extern "C" fn(*mut i64) -> i64 = std::mem::transmute(at);
+            function(std::ptr::null_mut())
+        }
+    }
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        // SAFETY: mapped above, and nothing points there any more.
+        unsafe { libc::munmap(self.at, 3 * PAGE) };
+    }
+}
+
+const EDGES: [i64; 9] =
+    [-377_705_116_800, -62_167_219_200, -1, 0, 1, 2_147_483_648, 4_102_444_800, 253_402_300_798, END_SECONDS];
+
+#[test]
+fn the_image_computes_what_the_page_says() {
+    let image = Loaded::new([0, 0]);
+    let mut looked_at = 0;
+    for seconds in EDGES {
+        for rate in [1, 333_333, 500_000, 1_000_000, 1_234_567, 3_600_000_000, 1_000_000_000_000] {
+            for (is_paused, origin) in [(false, 0), (false, -1_790_000_000), (true, 5)] {
+                let slot = Slot {
+                    origin_virtual: Moment { seconds, nanos: 999_998_999 },
+                    origin_boot: Moment { seconds: origin, nanos: 999_999_999 },
+                    rate,
+                    is_paused,
+                    generation: 1,
+                    uncertainty: 0,
+                };
+                image.set(&slot);
+                for passed in [-5, 0, 1, 999, 1_000_000, 59_999_999_999, 86_400_000_000_001, 31_536_000_000_000_000] {
+                    let boot = Moment::from_nanos(slot.origin_boot.nanos_in_all() + passed);
+                    let expected = slot.at(boot);
+                    assert_eq!(image.read(0, boot), expected, "{slot:?} {passed}");
+                    assert_eq!(image.time(), expected.seconds, "{slot:?} {passed}");
+                    looked_at += 1;
+                }
+            }
+        }
+    }
+    assert!(looked_at > 1_000);
+}
+
+#[test]
+fn each_clock_is_the_virtual_one_or_the_kernels() {
+    let (image, boot) = (Loaded::new([1_000, 5]), Moment { seconds: 1_100, nanos: 5 });
+    image.set(&Slot {
+        origin_virtual: Moment { seconds: 7, nanos: 0 },
+        origin_boot: Moment { seconds: 90, nanos: 0 },
+        rate: 1_000_000,
+        is_paused: false,
+        generation: 1,
+        uncertainty: 0,
+    });
+    let shown = Moment { seconds: 17, nanos: 0 };
+    for id in [libc::CLOCK_REALTIME, libc::CLOCK_REALTIME_COARSE, libc::CLOCK_REALTIME_ALARM] {
+        assert_eq!(image.read(id, boot), shown, "the boot clock of another time namespace");
+    }
+    assert_eq!(image.read(libc::CLOCK_TAI, boot).seconds, 17 + TAI_OFFSET);
+    for id in [libc::CLOCK_MONOTONIC, libc::CLOCK_MONOTONIC_RAW, libc::CLOCK_PROCESS_CPUTIME_ID, -6, 40] {
+        assert_eq!(image.read(id, boot), Moment { seconds: id.into(), nanos: 1 });
+    }
+    assert_eq!(image.read(libc::CLOCK_BOOTTIME, boot), boot);
+}

@@ -1,0 +1,112 @@
+//! Tracing one thread, and reading and writing its memory.
+
+use std::io;
+use std::mem::MaybeUninit;
+
+use super::told;
+
+/// The registers of a thread.
+pub(crate) type Registers = libc::user_regs_struct;
+
+/// The stop of a thread that was asked to stop, or that takes part in a stop of its process.
+pub(crate) const EVENT_STOP: i32 = 128;
+const SET_SIGNAL_MASK: Request = 0x420b;
+const GET_SIGNAL_MASK: Request = 0x420a;
+
+/// How the C library declares what is asked of a thread.
+#[cfg(not(target_env = "musl"))]
+type Request = libc::c_uint;
+#[cfg(target_env = "musl")]
+type Request = libc::c_int;
+
+fn call(request: Request, pid: i32, address: usize, data: usize) -> io::Result<()> {
+    // SAFETY: the requests of this module that come by here write nothing into this process.
+    told(unsafe { libc::ptrace(request, pid, address, data) }).map(|_| ())
+}
+
+/// Attaches to a thread without stopping it. It is told when it has executed a program, and killed with this process
+/// as long as it is attached: a program that was half put on a clock must not go on.
+pub(crate) fn seize(pid: i32) -> io::Result<()> {
+    let options = libc::PTRACE_O_TRACEEXEC | libc::PTRACE_O_EXITKILL | libc::PTRACE_O_TRACESYSGOOD;
+    call(libc::PTRACE_SEIZE, pid, 0, usize::try_from(options).unwrap_or_default())
+}
+
+/// Makes a running thread stop.
+pub(crate) fn interrupt(pid: i32) -> io::Result<()> {
+    call(libc::PTRACE_INTERRUPT, pid, 0, 0)
+}
+
+/// Lets a stopped thread go on to the next beginning or end of a system call.
+pub(crate) fn go_on_to_call(pid: i32) -> io::Result<()> {
+    call(libc::PTRACE_SYSCALL, pid, 0, 0)
+}
+
+/// Lets a stopped thread execute one instruction.
+pub(crate) fn step(pid: i32) -> io::Result<()> {
+    call(libc::PTRACE_SINGLESTEP, pid, 0, 0)
+}
+
+/// Lets a stopped thread go on without a tracer.
+pub(crate) fn detach(pid: i32, signal: i32) -> io::Result<()> {
+    call(libc::PTRACE_DETACH, pid, 0, usize::try_from(signal).unwrap_or_default())
+}
+
+/// Returns the registers of a stopped thread.
+pub(crate) fn registers(pid: i32) -> io::Result<Registers> {
+    let mut registers = MaybeUninit::<Registers>::zeroed();
+    // SAFETY: the kernel writes one `user_regs_struct` to the place it is given, which has room for one.
+    told(unsafe { libc::ptrace(libc::PTRACE_GETREGS, pid, 0, registers.as_mut_ptr()) })?;
+    // SAFETY: all bits of the integers it consists of are valid, and they were zeroed before.
+    Ok(unsafe { registers.assume_init() })
+}
+
+/// Sets the registers of a stopped thread.
+pub(crate) fn set_registers(pid: i32, registers: &Registers) -> io::Result<()> {
+    // SAFETY: the kernel reads one `user_regs_struct` from a reference to one.
+    told(unsafe { libc::ptrace(libc::PTRACE_SETREGS, pid, 0, std::ptr::from_ref(registers)) }).map(|_| ())
+}
+
+/// Returns which signals a stopped thread has blocked.
+pub(crate) fn signal_mask(pid: i32) -> io::Result<u64> {
+    let mut mask = 0_u64;
+    // SAFETY: the kernel writes as many bytes as it is told, which is the size of the mask.
+    told(unsafe { libc::ptrace(GET_SIGNAL_MASK, pid, size_of::<u64>(), &raw mut mask) })?;
+    Ok(mask)
+}
+
+/// Sets which signals a stopped thread has blocked.
+pub(crate) fn set_signal_mask(pid: i32, mask: u64) -> io::Result<()> {
+    // SAFETY: the kernel reads as many bytes as it is told, which is the size of the mask.
+    told(unsafe { libc::ptrace(SET_SIGNAL_MASK, pid, size_of::<u64>(), &raw const mask) }).map(|_| ())
+}
+
+/// Returns what a stop of a thread is about: for an executed program, which thread it was.
+pub(crate) fn event_message(pid: i32) -> io::Result<i32> {
+    let mut message: libc::c_ulong = 0;
+    // SAFETY: the kernel writes one `unsigned long`.
+    told(unsafe { libc::ptrace(libc::PTRACE_GETEVENTMSG, pid, 0, &raw mut message) })?;
+    Ok(i32::try_from(message).unwrap_or_default())
+}
+
+/// Reads memory of a process. It is read whole or not at all.
+pub(crate) fn read(pid: i32, address: u64, into: &mut [u8]) -> io::Result<()> {
+    let local = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
+    let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: into.len() };
+    // SAFETY: the local vector is the slice; the remote address is looked up in the other process by the kernel, which
+    // says so where it is not there.
+    let count = told(unsafe { libc::process_vm_readv(pid, &raw const local, 1, &raw const remote, 1, 0) } as i64)?;
+    whole(count, into.len())
+}
+
+/// Writes memory of a process. It is written whole, or an error is returned.
+pub(crate) fn write(pid: i32, address: u64, bytes: &[u8]) -> io::Result<()> {
+    let local = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+    let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: bytes.len() };
+    // SAFETY: the local vector is the slice, from which the kernel only reads; the remote one as above.
+    let count = told(unsafe { libc::process_vm_writev(pid, &raw const local, 1, &raw const remote, 1, 0) } as i64)?;
+    whole(count, bytes.len())
+}
+
+fn whole(count: i64, expected: usize) -> io::Result<()> {
+    if usize::try_from(count) == Ok(expected) { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::EFAULT)) }
+}

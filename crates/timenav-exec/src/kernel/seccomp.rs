@@ -1,0 +1,116 @@
+//! A filter for system calls, and the listener that is told of some of them.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
+
+use super::told;
+
+/// One instruction of a filter.
+pub(crate) type Instruction = libc::sock_filter;
+
+/// A system call that waits for an answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Call {
+    /// By which it is answered.
+    pub(crate) id: u64,
+    /// The thread, or 0 if it is not visible from here.
+    pub(crate) pid: i32,
+    /// The number of the call.
+    pub(crate) number: i32,
+    /// Its parameters.
+    pub(crate) parameters: [u64; 6],
+}
+
+/// Where the calls that a filter reports are answered.
+pub(crate) struct Listener {
+    fd: OwnedFd,
+}
+
+impl Listener {
+    /// Returns the listener of a filter.
+    pub(crate) const fn new(fd: OwnedFd) -> Self {
+        Self { fd }
+    }
+
+    /// Returns the next call; `None` if it is gone, as after a signal.
+    pub(crate) fn next(&self) -> io::Result<Option<Call>> {
+        // SAFETY: all bits of the integers it consists of are valid; the kernel wants zeros there.
+        let mut told_of: libc::seccomp_notif = unsafe { std::mem::zeroed() };
+        // SAFETY: the kernel writes one `seccomp_notif` to the place it is given.
+        match self.call(libc::SECCOMP_IOCTL_NOTIF_RECV, (&raw mut told_of).cast()) {
+            Ok(_) => Ok(Some(Call {
+                id: told_of.id,
+                pid: told_of.pid.cast_signed(),
+                number: told_of.data.nr,
+                parameters: told_of.data.args,
+            })),
+            Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::EINTR)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Answers a call with a value, or with a negative error number. Returns whether somebody still waited for it.
+    pub(crate) fn answer(&self, id: u64, value: i64) -> bool {
+        let error = i32::try_from(value.min(0)).unwrap_or(-libc::EIO);
+        self.send(libc::seccomp_notif_resp { id, val: value.max(0), error, flags: 0 })
+    }
+
+    /// Lets a call go on to the kernel. Returns whether somebody still waited for that.
+    pub(crate) fn let_go_on(&self, id: u64) -> bool {
+        let flags = u32::try_from(libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE).unwrap_or(1);
+        self.send(libc::seccomp_notif_resp { id, val: 0, error: 0, flags })
+    }
+
+    /// Returns whether somebody still waits for an answer, so that the thread is still the one that asked.
+    pub(crate) fn is_waiting(&self, mut id: u64) -> bool {
+        self.call(libc::SECCOMP_IOCTL_NOTIF_ID_VALID, (&raw mut id).cast()).is_ok()
+    }
+
+    /// Gives a descriptor to a thread that waits for an answer, and returns its number there.
+    pub(crate) fn give(&self, id: u64, descriptor: BorrowedFd<'_>) -> io::Result<i64> {
+        let source = descriptor.as_raw_fd().cast_unsigned();
+        let mut given = libc::seccomp_notif_addfd { id, flags: 0, srcfd: source, newfd: 0, newfd_flags: 0 };
+        self.call(libc::SECCOMP_IOCTL_NOTIF_ADDFD, (&raw mut given).cast())
+    }
+
+    fn send(&self, mut answer: libc::seccomp_notif_resp) -> bool {
+        self.call(libc::SECCOMP_IOCTL_NOTIF_SEND, (&raw mut answer).cast()).is_ok()
+    }
+
+    fn call(&self, request: libc::Ioctl, argument: *mut libc::c_void) -> io::Result<i64> {
+        // SAFETY: those who call hand over the place that the request is about, of its type, which outlives the call.
+        told(i64::from(unsafe { libc::ioctl(self.fd.as_raw_fd(), request, argument) }))
+    }
+}
+
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// Puts this thread and all that it starts under a filter, and returns the listener.
+///
+/// Where that needs a privilege that this process does not have, it gives up for good gaining any
+/// (`PR_SET_NO_NEW_PRIVS`), and tries again.
+pub(crate) fn install(filter: &[Instruction]) -> io::Result<OwnedFd> {
+    match try_install(filter) {
+        Err(error) if error.raw_os_error() == Some(libc::EACCES) => {
+            // SAFETY: takes integers only.
+            told(i64::from(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }))?;
+            try_install(filter)
+        }
+        result => result,
+    }
+}
+
+fn try_install(filter: &[Instruction]) -> io::Result<OwnedFd> {
+    let length = u16::try_from(filter.len()).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
+    let program = libc::sock_fprog { len: length, filter: filter.as_ptr().cast_mut() };
+    let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
+    // SAFETY: the kernel reads as many instructions as the program has, and writes nothing.
+    let fd = unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program) };
+    let fd = i32::try_from(told(fd)?).map_err(|_| io::Error::from_raw_os_error(libc::EBADF))?;
+    // SAFETY: the kernel has just opened it for us alone.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}

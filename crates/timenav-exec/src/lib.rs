@@ -1,0 +1,76 @@
+//! Programs of any language on a virtual clock: a vDSO of our own, put in place at each `execve`.
+//!
+//! A run consists of two processes beside the programs. The *front* is the one that was called, and stands for the first
+//! program: its exit code, its stops, its signals. The *supervisor* answers what the programs' seccomp filter reports.
+//! For the length of one `execve` it attaches to the thread, maps the clock page and an image that reads it, and says
+//! on the new program's stack that the vDSO is there. Between two `execve` nothing is traced.
+//!
+//! It works on Linux, on x86-64. Elsewhere there is [`page`] alone, and a refusal.
+
+pub mod page;
+pub mod inspect;
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod vdso;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod image;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod kernel;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod board;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod filter;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod attach;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod answers;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod timers;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod start;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod front;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod supervisor;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod linux;
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub use board::Board;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub use front::Front;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub use kernel::process::boot_now;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub use linux::{Half, Run, divide};
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub use supervisor::Plan;
+
+/// Why no program was started.
+#[derive(Debug, thiserror::Error)]
+pub enum Refused {
+    /// Another run has put this process on its clock.
+    #[error(
+        "this process is on the clock of another `timenav exec`, and a program can be on one clock only; start the \
+         command without a second `timenav exec`, or start both from outside"
+    )]
+    Nested,
+    /// The kernel does not report system calls.
+    #[error(
+        "this system does not let a supervisor see system calls (no seccomp listener: a kernel before 5.9, or a sandbox \
+         such as gVisor); run timenav exec on a Linux kernel of 5.9 or later"
+    )]
+    NoListener,
+    /// The vDSO of the kernel cannot be read.
+    #[error("the vDSO of this kernel cannot be read; if the kernel was started with vdso=0, start it without")]
+    NoVdso,
+    /// Something else.
+    #[error("the program cannot be started: {0}")]
+    Start(std::io::Error),
+}
+
+impl From<std::io::Error> for Refused {
+    fn from(error: std::io::Error) -> Self {
+        Self::Start(error)
+    }
+}

@@ -1,0 +1,176 @@
+//! The clock page: what a clock shows, for everybody who maps it.
+//!
+//! The layout is written down in `docs/clock-page.md`. This module knows its arithmetic and its words, and no memory:
+//! a [`Slot`] is computed from here, written by [`crate::kernel`], and read by the image in the programs.
+
+use timenav_core::clock::{Clock, ClockState};
+use timenav_core::time::{Instant, Wall};
+
+/// Says what this is: `TNCLOCK` and a zero byte.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"TNCLOCK\0");
+/// The version of the layout.
+pub const VERSION: u64 = 1;
+/// How long the page is, in bytes.
+pub const PAGE_BYTES: usize = 4096;
+/// The last second of a clock: 9999-12-31T23:59:59Z.
+pub const END_SECONDS: i64 = 253_402_300_799;
+/// How much of the last second a clock shows, in nanoseconds: core counts in microseconds.
+const END_NANOS: i64 = 999_999_000;
+/// Host speed, in millionths.
+const MILLION: u64 = 1_000_000;
+const NANOS: i64 = 1_000_000_000;
+
+/// Where the words of the page are, counted in words of eight bytes.
+pub(crate) mod words {
+    pub(crate) const MAGIC: usize = 0;
+    pub(crate) const VERSION: usize = 1;
+    pub(crate) const CHANGES: usize = 2;
+    pub(crate) const HEARD: usize = 3;
+    pub(crate) const UNCONFIRMED: usize = 4;
+    pub(crate) const TAI: usize = 5;
+    pub(crate) const END: usize = 6;
+    pub(crate) const SLOTS: [usize; 2] = [8, 16];
+    pub(crate) const TIMELINE: usize = 32;
+    pub(crate) const TIMELINE_WORDS: usize = 16;
+    pub(crate) const SERVICE: usize = 48;
+    pub(crate) const SERVICE_WORDS: usize = 32;
+}
+
+/// A moment by some clock: seconds and the nanoseconds since that second began.
+///
+/// They are apart, because nanoseconds alone overflow 64 bits after 292 years.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Moment {
+    /// Whole seconds, rounded down.
+    pub seconds: i64,
+    /// 0 to 999 999 999.
+    pub nanos: i64,
+}
+
+impl Moment {
+    /// Returns the moment so many nanoseconds after the origin of its clock.
+    #[must_use]
+    pub fn from_nanos(nanos: i128) -> Self {
+        let seconds = nanos.div_euclid(i128::from(NANOS));
+        let nanos = nanos.rem_euclid(i128::from(NANOS));
+        // A moment that is further away than 64 bits of seconds is as far as there is.
+        let seconds = i64::try_from(seconds).unwrap_or(if seconds < 0 { i64::MIN } else { i64::MAX });
+        Self { seconds, nanos: i64::try_from(nanos).unwrap_or_default() }
+    }
+
+    /// Returns the moment of so many microseconds.
+    #[must_use]
+    pub fn from_micros(micros: i64) -> Self {
+        Self::from_nanos(i128::from(micros) * 1_000)
+    }
+
+    /// Returns the nanoseconds since the origin of its clock.
+    #[must_use]
+    pub fn nanos_in_all(self) -> i128 {
+        i128::from(self.seconds) * i128::from(NANOS) + i128::from(self.nanos)
+    }
+}
+
+/// One state of a clock, as it is on the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// What the clock shows at `origin_boot`.
+    pub origin_virtual: Moment,
+    /// The same moment by the boot clock of this host, which may be before the host was started.
+    pub origin_boot: Moment,
+    /// Millionths of host speed.
+    pub rate: u64,
+    /// Whether the clock stands at `origin_virtual`.
+    pub is_paused: bool,
+    /// Counts the changes of the clock.
+    pub generation: u64,
+    /// By how much host time `origin_boot` may be late, in nanoseconds.
+    pub uncertainty: u64,
+}
+
+impl Slot {
+    /// Returns the slot of a clock, where the host time of its service is known by the boot clock here.
+    ///
+    /// `host_minus_boot` is in nanoseconds.
+    #[must_use]
+    pub fn of_clock(clock: &Clock, host_minus_boot: i128, uncertainty: u64) -> Self {
+        let (origin_host, origin_virtual, rate, is_paused) = match clock.state {
+            ClockState::Running { origin_host, origin_virtual, rate } => (origin_host, origin_virtual, rate, false),
+            ClockState::Paused { since, at, rate } => (since, at, rate, true),
+        };
+        Self {
+            origin_virtual: Moment::from_micros(origin_virtual.micros()),
+            origin_boot: boot_of(origin_host, host_minus_boot),
+            rate: rate.micros(),
+            is_paused,
+            generation: clock.generation,
+            uncertainty,
+        }
+    }
+
+    /// Returns what the clock shows when the boot clock shows `boot`.
+    ///
+    /// The rule is that of core, in nanoseconds: `origin_virtual + floor((boot − origin_boot) × rate)`, held within the
+    /// years. The image in the programs computes the same.
+    #[must_use]
+    pub fn at(&self, boot: Moment) -> Moment {
+        if self.is_paused {
+            return self.origin_virtual;
+        }
+        let host = (boot.nanos_in_all() - self.origin_boot.nanos_in_all()).max(0);
+        let passed = host * i128::from(self.rate) / i128::from(MILLION);
+        let end = i128::from(END_SECONDS) * i128::from(NANOS) + i128::from(END_NANOS);
+        Moment::from_nanos((self.origin_virtual.nanos_in_all() + passed).min(end))
+    }
+
+    /// Returns when the boot clock shows it that this clock shows `shown`, in nanoseconds; `None` if as it is now it
+    /// never will.
+    #[must_use]
+    pub fn boot_when(&self, shown: Moment) -> Option<i128> {
+        let passed = shown.nanos_in_all() - self.origin_virtual.nanos_in_all();
+        if passed <= 0 {
+            return Some(self.origin_boot.nanos_in_all());
+        }
+        let end = i128::from(END_SECONDS) * i128::from(NANOS) + i128::from(END_NANOS);
+        if self.is_paused || shown.nanos_in_all() > end {
+            return None;
+        }
+        let rate = i128::from(self.rate.max(1));
+        // Rounded up, so that the moment has come when it is looked at again.
+        let host = (passed * i128::from(MILLION) + rate - 1) / rate;
+        Some(self.origin_boot.nanos_in_all() + host)
+    }
+
+    /// Returns the words of the page.
+    #[expect(clippy::cast_sign_loss, reason = "words are bits; those who read them know which are signed")]
+    pub(crate) const fn words(&self) -> [u64; 8] {
+        [
+            self.origin_virtual.seconds as u64,
+            self.origin_virtual.nanos as u64,
+            self.origin_boot.seconds as u64,
+            self.origin_boot.nanos as u64,
+            self.rate,
+            self.is_paused as u64,
+            self.generation,
+            self.uncertainty,
+        ]
+    }
+}
+
+fn boot_of(host: Instant<Wall>, host_minus_boot: i128) -> Moment {
+    Moment::from_nanos(i128::from(host.micros()) * 1_000 - host_minus_boot)
+}
+
+/// Returns the bytes of a text in so many words, cut between characters where it is too long. The last byte is zero.
+pub(crate) fn text_words(text: &str, count: usize) -> Vec<u64> {
+    let mut end = text.len().min(count * 8 - 1);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let mut bytes = text.as_bytes()[..end].to_vec();
+    bytes.resize(count * 8, 0);
+    bytes.chunks_exact(8).map(|word| word.iter().rev().fold(0, |all, byte| all << 8 | u64::from(*byte))).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,348 @@
+//! The supervisor: answers what programs ask, and puts each program on the clock when it is executed.
+
+use std::cmp::Ordering;
+use std::collections::VecDeque;
+use std::collections::hash_map::{Entry, HashMap};
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::Path;
+use std::sync::Arc;
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+
+use crate::answers::{Sleepers, answer};
+use crate::attach::{Failed, Kernel, Program, Reason};
+use crate::board::Board;
+use crate::front::Told;
+use crate::kernel::process::{self, boot_now};
+use crate::kernel::ptrace::{self, EVENT_STOP};
+use crate::kernel::seccomp::{Call, Listener};
+use crate::start::{NOT_EXECUTED, Started};
+use crate::timers::{Answered, Timers};
+
+/// How many programs are named that are not on the clock; of others, only that they are.
+const LINES_MAX: usize = 20;
+/// How long the supervisor waits at most before it looks whether sleepers are still there.
+const LOOK_SECONDS: i128 = 5;
+/// A stop where a system call begins or ends.
+const CALL_STOP: i32 = libc::SIGTRAP | 0x80;
+
+/// What is run, and how.
+pub struct Plan<'a> {
+    /// The program and its arguments.
+    pub command: &'a [OsString],
+    /// The clock.
+    pub board: Arc<Board>,
+    /// Whether programs that cannot be put on the clock are not started.
+    pub is_strict: bool,
+    /// Where sentences for people go.
+    pub report: &'a dyn Fn(&str),
+}
+
+/// How far a thread is that the supervisor is attached to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// It was told to go on with its `execve`.
+    Executing,
+    /// It has executed a program, and the call has not returned.
+    Executed,
+}
+
+/// Supervises the programs of one `timenav exec`.
+pub(crate) struct Supervisor<'a> {
+    board: &'a Board,
+    kernel: Kernel,
+    listener: Listener,
+    /// The program that was asked for.
+    first: i32,
+    is_strict: bool,
+    report: &'a dyn Fn(&str),
+    front: Option<OwnedFd>,
+    front_pid: i32,
+    attached: HashMap<i32, Stage>,
+    /// Calls to be answered.
+    calls: VecDeque<Call>,
+    /// Calls of threads whose process is executing a program by another thread.
+    waiting: VecDeque<Call>,
+    sleepers: Sleepers,
+    timers: Timers,
+    reported: usize,
+}
+
+impl<'a> Supervisor<'a> {
+    /// Returns the supervisor of a program that waits.
+    pub(crate) fn new(
+        started: Started,
+        kernel: Kernel,
+        plan: &'a Plan<'_>,
+        (front, front_pid): (OwnedFd, i32),
+    ) -> Self {
+        Self {
+            board: &plan.board,
+            kernel,
+            listener: started.listener,
+            first: started.pid,
+            is_strict: plan.is_strict,
+            report: plan.report,
+            front: Some(front),
+            front_pid,
+            attached: HashMap::new(),
+            calls: VecDeque::new(),
+            waiting: VecDeque::new(),
+            sleepers: Sleepers::default(),
+            timers: Timers::new(),
+            reported: 0,
+        }
+    }
+
+    /// Supervises until the last program has ended.
+    pub(crate) fn run(mut self, children: &OwnedFd) -> io::Result<()> {
+        self.tell(Told::Started, self.first);
+        let mut is_listening = true;
+        loop {
+            while let Some((pid, status)) = process::wait(-1, false) {
+                self.news(pid, status);
+            }
+            while let Some(call) = self.calls.pop_front() {
+                self.take(call);
+            }
+            let next = self.sleepers.wake(self.board, &self.listener);
+            if !is_listening && self.front.is_none() {
+                return Ok(());
+            }
+            let mut polled = vec![
+                PollFd::new(children, PollFlags::IN),
+                PollFd::from_borrowed_fd(self.board.changed(), PollFlags::IN),
+            ];
+            if is_listening {
+                polled.push(PollFd::from_borrowed_fd(self.listener.as_fd(), PollFlags::IN));
+            }
+            match rustix::event::poll(&mut polled, self.patience(next).as_ref()) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            let events: Vec<PollFlags> = polled.iter().map(PollFd::revents).collect();
+            if events[0].contains(PollFlags::IN) {
+                while process::arrived(children).is_some() {}
+            }
+            if events[1].contains(PollFlags::IN) {
+                let _ = rustix::io::read(self.board.changed(), &mut [0; 8]);
+                self.timers.set_again(self.board);
+            }
+            let listened = events.get(2).copied().unwrap_or(PollFlags::empty());
+            if listened.contains(PollFlags::IN) {
+                self.calls.extend(self.listener.next()?);
+            } else if listened.intersects(PollFlags::HUP | PollFlags::ERR) {
+                // Nobody is left under the filter.
+                is_listening = false;
+            }
+        }
+    }
+
+    /// Returns how long to wait for something to happen; `None` for as long as it takes.
+    fn patience(&self, next: Option<i128>) -> Option<Timespec> {
+        if self.sleepers.is_empty() {
+            return None;
+        }
+        let look = LOOK_SECONDS * 1_000_000_000;
+        let nanos = next.map_or(look, |next| (next - boot_now().nanos_in_all()).clamp(0, look));
+        let (seconds, rest) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
+        Some(Timespec { tv_sec: i64::try_from(seconds).unwrap_or(1), tv_nsec: i64::try_from(rest).unwrap_or(0) })
+    }
+
+    fn take(&mut self, call: Call) {
+        if i64::from(call.number) == libc::SYS_timerfd_settime {
+            if let Answered::ByHost = self.timers.set(&call, self.board, &self.listener) {
+                let name = Self::name(call.pid);
+                self.say(&format!("a timer of {name} goes by host time: its descriptor cannot be had from outside"));
+            }
+        } else if !answer(&call, self.board, &self.listener, &mut self.sleepers) {
+            self.execute(call);
+        }
+    }
+
+    /// Lets a thread execute a program, and is there when it has.
+    fn execute(&mut self, call: Call) {
+        if call.pid == 0 {
+            return self.let_without(&call, &Reason::Invisible);
+        }
+        if self.is_executing_beside(call.pid) {
+            // The other thread ends this one if it succeeds. Attaching would wait for it, and it for us.
+            self.waiting.push_back(call);
+            return;
+        }
+        if let Entry::Vacant(place) = self.attached.entry(call.pid) {
+            match ptrace::seize(call.pid) {
+                Ok(()) => {
+                    place.insert(Stage::Executing);
+                }
+                Err(error) if error.raw_os_error() == Some(libc::EPERM) && self.listener.is_waiting(call.id) => {
+                    return self.let_without(&call, &Reason::Traced);
+                }
+                // It is gone; if not, it is told so and tries again.
+                Err(_) => {
+                    self.listener.answer(call.id, -i64::from(libc::EAGAIN));
+                    return;
+                }
+            }
+        }
+        // Another thread may have this id by now. It is attached to for a moment, and let go.
+        if self.listener.is_waiting(call.id) {
+            self.listener.let_go_on(call.id);
+        }
+        // Where the call fails, this is how the thread is met again.
+        let _ = ptrace::interrupt(call.pid);
+    }
+
+    /// Lets a thread execute a program that cannot be put on the clock, or says no.
+    fn let_without(&mut self, call: &Call, reason: &Reason) {
+        self.complain(call.pid, reason);
+        if self.is_strict {
+            self.listener.answer(call.id, -i64::from(libc::EPERM));
+        } else {
+            self.listener.let_go_on(call.id);
+        }
+    }
+
+    /// Returns whether another thread of a thread's process is executing a program.
+    fn is_executing_beside(&self, thread: i32) -> bool {
+        let beside = |other: &i32| *other != thread && Path::new(&format!("/proc/{other}/task/{thread}")).exists();
+        self.attached.keys().any(beside)
+    }
+
+    /// Takes what the kernel tells of a process or thread.
+    fn news(&mut self, pid: i32, status: i32) {
+        if libc::WIFCONTINUED(status) {
+            if pid == self.first {
+                process::kill(self.front_pid, libc::SIGCONT);
+            }
+        } else if !libc::WIFSTOPPED(status) {
+            self.forget(pid);
+            self.ended(pid, status);
+        } else if self.attached.contains_key(&pid) || status >> 16 != 0 {
+            self.stopped(pid, libc::WSTOPSIG(status), status >> 16);
+        } else if pid == self.first {
+            self.tell(Told::Stopped, libc::WSTOPSIG(status));
+        }
+    }
+
+    /// Takes the stop of a thread that the supervisor is attached to.
+    fn stopped(&mut self, pid: i32, signal: i32, event: i32) {
+        if event == libc::PTRACE_EVENT_EXEC {
+            // A thread that executes a program takes over the id of its process.
+            if let Ok(former) = ptrace::event_message(pid) {
+                self.attached.remove(&former);
+            }
+            self.attached.insert(pid, Stage::Executed);
+            let _ = ptrace::go_on_to_call(pid);
+            return;
+        }
+        match self.attached.get(&pid) {
+            Some(Stage::Executed) if signal == CALL_STOP => self.put_on(pid),
+            Some(Stage::Executed) => {
+                let _ = ptrace::go_on_to_call(pid);
+            }
+            // The call has failed, or begins anew after a signal and is then reported again.
+            Some(Stage::Executing) | None => {
+                let signal = if event == EVENT_STOP || signal == CALL_STOP { 0 } else { signal };
+                let _ = ptrace::detach(pid, signal);
+                self.forget(pid);
+            }
+        }
+    }
+
+    /// Puts a program on the clock that is about to run its first instruction.
+    fn put_on(&mut self, pid: i32) {
+        let (reason, ended) = self.try_put_on(pid);
+        self.forget(pid);
+        if let Some(reason) = reason {
+            self.complain(pid, &reason);
+        }
+        if let Some(status) = ended {
+            self.ended(pid, status);
+        }
+    }
+
+    /// Returns why the program is not on the clock, and how it ended, if it did.
+    fn try_put_on(&mut self, pid: i32) -> (Option<Reason>, Option<i32>) {
+        let mut program = match Program::look(pid, &self.kernel, &self.listener, &mut self.calls) {
+            Ok(program) => program,
+            Err(Failed::Gone(status)) => return (None, Some(status)),
+            Err(Failed::NotOn(reason)) => {
+                let _ = ptrace::detach(pid, 0);
+                return (Some(reason), None);
+            }
+        };
+        match program.put_on(self.board.file()) {
+            Ok(()) => {
+                program.let_go();
+                (None, None)
+            }
+            Err(Failed::Gone(status)) => (None, Some(status)),
+            Err(Failed::NotOn(reason)) if self.is_strict => {
+                (Some(reason), program.end(NOT_EXECUTED.cast_unsigned().into()))
+            }
+            Err(Failed::NotOn(reason)) => {
+                program.let_go();
+                (Some(reason), None)
+            }
+        }
+    }
+
+    /// Forgets a thread that is no longer attached to, and takes the calls that waited for that.
+    fn forget(&mut self, pid: i32) {
+        if self.attached.remove(&pid).is_some() {
+            self.calls.append(&mut self.waiting);
+        }
+    }
+
+    fn ended(&mut self, pid: i32, status: i32) {
+        if pid == self.first {
+            self.first = 0;
+            // Whoever waits for the output of the program would also wait for what the supervisor keeps open.
+            let _ = quiet();
+            self.tell(Told::Ended, status);
+            self.front = None;
+        }
+    }
+
+    fn tell(&mut self, what: Told, value: i32) {
+        if let Some(front) = &self.front {
+            crate::front::send(front, what, value);
+        }
+    }
+
+    /// Says that a program is not on the clock.
+    fn complain(&mut self, pid: i32, reason: &Reason) {
+        let name = Self::name(pid);
+        let outcome = if self.is_strict { "was not started" } else { "runs on host time" };
+        self.say(&format!("{name} {outcome}: {reason}"));
+    }
+
+    /// Says something, as long as there is not too much of it.
+    fn say(&mut self, text: &str) {
+        self.reported += 1;
+        match self.reported.cmp(&(LINES_MAX + 1)) {
+            Ordering::Less => (self.report)(text),
+            Ordering::Equal => (self.report)("more programs are on host time; they are not named"),
+            Ordering::Greater => {}
+        }
+    }
+
+    fn name(pid: i32) -> String {
+        let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        match name.trim_end() {
+            "" => format!("process {pid}"),
+            name => format!("`{name}` (process {pid})"),
+        }
+    }
+}
+
+/// Closes what the supervisor shares with the programs.
+pub(crate) fn quiet() -> rustix::io::Result<()> {
+    let nothing = rustix::fs::open("/dev/null", rustix::fs::OFlags::RDWR, rustix::fs::Mode::empty())?;
+    rustix::stdio::dup2_stdin(&nothing)?;
+    rustix::stdio::dup2_stdout(&nothing)?;
+    rustix::stdio::dup2_stderr(&nothing)
+}

@@ -1,0 +1,103 @@
+//! `timenav exec`: programs of any language on a virtual clock.
+
+mod inspecting;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod following;
+
+use std::ffi::OsString;
+
+use crate::client::{ServiceOptions, TimelineOptions};
+use crate::exit::Failure;
+use crate::surroundings::Surroundings;
+
+/// Runs a program on the virtual clock of a timeline, with all that it starts.
+///
+/// Whatever its language, the program sees the clock as if it were this host's: date, time zones, certificates,
+/// databases. It follows each change at once, also jumps back, pauses and other rates. Nothing is installed and no file
+/// is changed. Monotonic clocks, and what sleeps or waits by them, go by host time. docs/programs.md says what gets
+/// virtual time and what does not.
+///
+/// The exit code is that of the program; 127 if there is no such program, 126 if it cannot be executed. If the service
+/// cannot be reached any more, programs keep the last clock, and one line says so. It works on Linux, on x86-64.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExecCommand {
+    /// How programs get the clock: `exec` puts it in place when a program is executed. `trace` and `preload` are not
+    /// available yet.
+    #[arg(long, value_enum, value_name = "WAY", default_value_t, hide_possible_values = true)]
+    via: Via,
+    /// Start no program that cannot be put on the clock, such as a 32-bit one. Without this, it runs on host time, and a
+    /// line says so.
+    #[arg(long)]
+    strict: bool,
+    /// Say what would be done with the command, and why, and start nothing.
+    #[arg(long)]
+    inspect: bool,
+    #[command(flatten)]
+    service: ServiceOptions,
+    #[command(flatten)]
+    timeline: TimelineOptions,
+    /// The program, and its arguments. Write `--` before them.
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// How programs get the clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Via {
+    #[default]
+    Exec,
+    Trace,
+    Preload,
+}
+
+/// Runs a program, and ends as it does.
+///
+/// # Errors
+/// The program cannot be started on the clock, or the service does not tell the clock.
+pub(crate) fn run(command: &ExecCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let missing = match command.via {
+        Via::Exec => None,
+        Via::Trace => Some("trace"),
+        Via::Preload => Some("preload"),
+    };
+    if let Some(missing) = missing {
+        return Err(anyhow::anyhow!("--via {missing} is not available yet; leave it out, or write --via exec").into());
+    }
+    if command.inspect {
+        return inspecting::show(&command.command, surroundings, command.service.output());
+    }
+    start(command, surroundings)
+}
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn start(command: &ExecCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    use timenav_exec::{Half, Plan};
+
+    use crate::client::Client;
+    use crate::output;
+
+    let report = |text: &str| output::note(&format!("timenav exec: {text}"));
+    // Before there are threads: the client has some.
+    let run = match timenav_exec::divide().map_err(anyhow::Error::new)? {
+        Half::Front(front) => front.wait(&report),
+        Half::Supervisor(run) => run,
+    };
+    let first = &command.command[..1];
+    if let Some(warning) = inspecting::warning(first, surroundings) {
+        report(&warning);
+    }
+    let client = Client::new(&command.service, surroundings)?;
+    let (board, known) = following::begin(&client, &command.timeline)?;
+    let plan = Plan { command: &command.command, board, is_strict: command.strict, report: &report };
+    let timeline = command.timeline.clone();
+    let follow = move |board: std::sync::Arc<timenav_exec::Board>| following::follow(&client, &timeline, &board, known);
+    run.supervise(&plan, follow).map_err(anyhow::Error::new)?;
+    Ok(())
+}
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+fn start(_: &ExecCommand, _: &Surroundings) -> Result<(), Failure> {
+    let text = "timenav exec works on Linux on x86-64 only, for now; on this system, let programs ask the service, or \
+                use a client with a virtual clock (docs/clients.md)";
+    Err(anyhow::anyhow!(text).into())
+}

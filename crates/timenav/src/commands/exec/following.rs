@@ -1,0 +1,201 @@
+//! Keeps the clock page of a run current, from the stream of the service.
+
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use serde_json::Value;
+use timenav_core::clock::{Clock, ClockState, Rate};
+use timenav_core::time::{Instant, Virtual, Wall, parse_timestamp};
+use timenav_exec::page::{Moment, Slot};
+use timenav_exec::{Board, boot_now};
+
+use crate::client::{Client, Sign, TimelineOptions};
+use crate::exit::Failure;
+use crate::output;
+
+/// How long the service may say nothing before it counts as lost. It says something every 15 seconds.
+const SILENCE_MAX: Duration = Duration::from_secs(20);
+/// How long to wait before the first attempt to reconnect, and before any.
+const RETRY_MIN: Duration = Duration::from_millis(100);
+const RETRY_MAX: Duration = Duration::from_secs(3);
+
+/// What is known of a clock.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    clock: Clock,
+    /// By how much the host time of the service is ahead of the boot clock here, in nanoseconds: not more than it is.
+    offset: i128,
+}
+
+/// Asks for the clock, and makes the page that shows it.
+///
+/// # Errors
+/// The service does not answer, or says no.
+pub(super) fn begin(client: &Client, timeline: &TimelineOptions) -> Result<(Arc<Board>, Known), Failure> {
+    let asked = boot_now();
+    let answer = client.get(&["v1", "clock"], &timeline.query())?;
+    let told = Told::read(&answer.value).ok_or_else(|| anyhow::anyhow!("the service told no clock; is it timenav?"))?;
+    let (known, uncertainty) = told.learned(None, asked, boot_now());
+    let name = answer.value["timeline_id"].as_str().unwrap_or_default();
+    let slot = Slot::of_clock(&known.clock, known.offset, uncertainty);
+    let board = Board::create(name, client.target().url.as_str(), slot).map_err(anyhow::Error::new)?;
+    Ok((Arc::new(board), known))
+}
+
+/// Follows the clock until the process ends. A lost connection is told once, and so is its return.
+pub(super) fn follow(client: &Client, timeline: &TimelineOptions, board: &Board, mut known: Known) {
+    let (_never_told, nothing) = mpsc::channel::<()>();
+    let mut is_lost = false;
+    let mut retry = RETRY_MIN;
+    loop {
+        let asked = boot_now();
+        if let Ok(mut stream) = client.stream(&["v1", "clock", "stream"], &timeline.query(), None) {
+            let mut first = Some(asked);
+            loop {
+                match stream.next_within(SILENCE_MAX) {
+                    Sign::Event(event) => {
+                        let told = serde_json::from_str(&event.data).ok().and_then(|data| Told::read(&data));
+                        let Some(told) = told else { continue };
+                        take(&told, first.take(), board, &mut known);
+                        if is_lost {
+                            is_lost = false;
+                            output::note("timenav exec: the service is back; programs are on its clock again");
+                        }
+                        retry = RETRY_MIN;
+                        board.heard();
+                    }
+                    Sign::Alive => board.heard(),
+                    Sign::Lost => break,
+                }
+            }
+        }
+        board.lost();
+        if !is_lost {
+            is_lost = true;
+            output::note("timenav exec: the service cannot be reached; programs keep the last clock");
+        }
+        // The other end of the channel is here, so this lasts as long as it says.
+        let _ = nothing.recv_timeout(retry);
+        retry = (retry * 2).min(RETRY_MAX);
+    }
+}
+
+fn take(told: &Told, asked: Option<Moment>, board: &Board, known: &mut Known) {
+    let (learned, uncertainty) = match asked {
+        Some(asked) => told.learned(Some(known), asked, boot_now()),
+        // A change: when it was written is known, and not when it was asked for.
+        None => told.changed(known, boot_now()),
+    };
+    if learned.clock != known.clock || learned.offset != known.offset {
+        board.change(Slot::of_clock(&learned.clock, learned.offset, uncertainty));
+    }
+    *known = learned;
+}
+
+/// What the service told of a clock.
+struct Told {
+    clock: Clock,
+    /// The host time of the service when it wrote this, at least.
+    host: Instant<Wall>,
+}
+
+impl Told {
+    /// Reads an answer or a message; `None` if it is not about a clock.
+    fn read(value: &Value) -> Option<Self> {
+        let moment = |name: &str| parse_timestamp::<Virtual>(value[name].as_str()?).ok();
+        let origin_host = Instant::<Wall>::from_micros(moment("origin_host")?.micros())?;
+        let (origin_virtual, shown) = (moment("origin_virtual")?, moment("current_time")?);
+        let rate = Rate::from_factor(value["rate"].as_f64()?)?;
+        let (state, host) = match value["state"].as_str()? {
+            "running" => {
+                // At a slow rate the clock shows the same for a while: this is when it began to.
+                let passed = i128::from(shown.micros()) - i128::from(origin_virtual.micros());
+                let rate_micros = i128::from(rate.micros());
+                let passed = (passed.max(0) * 1_000_000 + rate_micros - 1) / rate_micros;
+                let host = i64::try_from(i128::from(origin_host.micros()) + passed).ok()?;
+                (ClockState::Running { origin_host, origin_virtual, rate }, Instant::from_micros(host)?)
+            }
+            "paused" => (ClockState::Paused { since: origin_host, at: origin_virtual, rate }, origin_host),
+            _ => return None,
+        };
+        let clock = Clock { state, location: None, generation: value["generation"].as_u64()? };
+        Some(Self { clock, host })
+    }
+
+    /// Returns what is known after an answer that was asked for then and has come now, and how uncertain host time is.
+    ///
+    /// The offset stays as it was where this does not contradict it, so that the clock does not go back by itself.
+    fn learned(&self, before: Option<&Known>, asked: Moment, came: Moment) -> (Known, u64) {
+        let host = i128::from(self.host.micros()) * 1_000;
+        let (low, high) = (host - came.nanos_in_all(), host - asked.nanos_in_all());
+        // Of a clock that stands, or that was told by its beginning, only the lower bound is known.
+        let offset = match before {
+            Some(before) if self.is_paused() => before.offset.max(low),
+            Some(before) => before.offset.clamp(low, high.max(low)),
+            None => low,
+        };
+        (Known { clock: self.clock.clone(), offset }, u64::try_from(high - low).unwrap_or_default())
+    }
+
+    /// Returns what is known after a message that was sent when something changed.
+    fn changed(&self, before: &Known, came: Moment) -> (Known, u64) {
+        let low = i128::from(self.host.micros()) * 1_000 - came.nanos_in_all();
+        let offset = before.offset.max(low);
+        (Known { clock: self.clock.clone(), offset }, u64::try_from(offset - low).unwrap_or_default())
+    }
+
+    const fn is_paused(&self) -> bool {
+        matches!(self.clock.state, ClockState::Paused { .. })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn told(state: &str, rate: f64, shown: &str) -> Told {
+        let value = json!({
+            "state": state, "rate": rate, "generation": 3, "current_time": shown,
+            "origin_host": "2026-01-01T00:00:00Z", "origin_virtual": "2000-01-01T00:00:00Z",
+        });
+        Told::read(&value).unwrap()
+    }
+
+    fn boot(millis: i128) -> Moment {
+        Moment::from_nanos(millis * 1_000_000)
+    }
+
+    #[test]
+    fn an_answer_tells_host_time_between_question_and_answer() {
+        let clock = told("running", 60.0, "2000-01-01T00:01:00Z");
+        let host = i128::from(clock.host.micros()) * 1_000;
+        assert_eq!(clock.host.micros() % 60_000_000, 1_000_000, "one second of host time has passed");
+        let (known, uncertainty) = clock.learned(None, boot(100), boot(103));
+        assert_eq!((known.offset, uncertainty), (host - 103_000_000, 3_000_000), "never ahead of the service");
+        // Nothing contradicts it: it stays.
+        let (later, _) = clock.learned(Some(&known), boot(90), boot(110));
+        assert_eq!(later.offset, known.offset);
+        // A quicker answer shows that it was too low, and a service whose host time was set back, that it was too high.
+        let (quicker, _) = clock.learned(Some(&known), boot(99), boot(101));
+        assert_eq!(quicker.offset, host - 101_000_000);
+        let (back, _) = clock.learned(Some(&known), boot(5_000), boot(5_001));
+        assert_eq!(back.offset, host - 5_000_000_000);
+    }
+
+    #[test]
+    fn a_clock_that_stands_tells_no_upper_bound() {
+        let known = Known { clock: told("paused", 1.0, "2000-01-01T00:00:00Z").clock, offset: i128::MAX };
+        let (learned, _) = told("paused", 1.0, "2000-01-01T00:00:00Z").learned(Some(&known), boot(1), boot(2));
+        assert_eq!(learned.offset, i128::MAX);
+    }
+
+    #[test]
+    fn slow_clocks_are_told_by_when_they_began_to_show_it() {
+        let clock = told("running", 0.000_001, "2000-01-01T00:00:00.000002Z");
+        assert_eq!(clock.host.micros() % 60_000_000, 2_000_000);
+        assert!(Told::read(&json!({})).is_none());
+        assert!(Told::read(&json!({ "state": "lost" })).is_none());
+    }
+}

@@ -1,0 +1,87 @@
+//! What `timenav exec` would do with a command.
+
+use std::ffi::{OsStr, OsString};
+
+use anyhow::Context as _;
+use serde_json::{Value, json};
+use timenav_exec::inspect::{Inspection, Kind, inspect};
+
+use crate::exit::Failure;
+use crate::output::{self, OutputFormat};
+use crate::surroundings::Surroundings;
+
+/// Shows what would be done.
+///
+/// # Errors
+/// There is no such program.
+pub(super) fn show(command: &[OsString], around: &Surroundings, format: OutputFormat) -> Result<(), Failure> {
+    let name = command.first().map(OsString::as_os_str).unwrap_or_default();
+    let found = look(name, around).with_context(|| format!("cannot look at `{}`", name.display()))?;
+    let told = told(&found);
+    match format {
+        OutputFormat::Table => output::write(&text(&told)),
+        OutputFormat::Json => output::write(&output::pretty(&told.to_string())),
+        OutputFormat::Ndjson => output::write(&format!("{told}\n")),
+        OutputFormat::Csv => Err(anyhow::anyhow!("an inspection has no rows; write --output json").into()),
+    }
+}
+
+/// Returns what to say of a program before it is started: that it loses rights.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub(super) fn warning(command: &[OsString], around: &Surroundings) -> Option<String> {
+    let name = command.first()?;
+    let found = look(name, around).ok()?;
+    let is_root = rustix::process::geteuid().is_root();
+    (found.gains_rights && !is_root).then(|| {
+        let name = name.display();
+        format!("`{name}` runs without the rights that its file gives it; as root it would have them")
+    })
+}
+
+fn look(name: &OsStr, around: &Surroundings) -> std::io::Result<Inspection> {
+    inspect(name, &around.program_folders)
+}
+
+fn told(found: &Inspection) -> Value {
+    let interpreters: Vec<_> = found.interpreters.iter().map(|path| path.display().to_string()).collect();
+    let (kind, why) = match found.kind {
+        Kind::Dynamic => ("dynamic", "a 64-bit program: its vDSO is replaced by one that reads the clock page"),
+        Kind::Static => {
+            ("static", "a 64-bit program: its vDSO is replaced; what it asks by plain system calls is answered")
+        }
+        Kind::Narrow => ("32-bit", "a 32-bit program cannot be put on the clock; with --strict it is not started"),
+        Kind::Foreign => ("another processor's", "it is a program of another processor"),
+        Kind::Unknown => ("no program", "it is neither a program nor a script that names its interpreter"),
+    };
+    json!({
+        "program": found.path.display().to_string(),
+        "interpreters": interpreters,
+        "kind": kind,
+        "clock": if found.is_on_clock() { "virtual" } else { "host" },
+        "why": why,
+        "gains_rights": found.gains_rights,
+    })
+}
+
+fn text(told: &Value) -> String {
+    let mut told = told.clone();
+    let interpreters = told["interpreters"]
+        .as_array()
+        .map_or_else(String::new, |all| all.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "));
+    told["interpreters"] = interpreters.into();
+    let rights = if told["gains_rights"] == true {
+        "its file gives it rights, which it has only if timenav exec runs as root"
+    } else {
+        ""
+    };
+    told["gains_rights"] = rights.into();
+    let shown = [
+        ("program", "program"),
+        ("interpreter", "interpreters"),
+        ("kind", "kind"),
+        ("clock", "clock"),
+        ("because", "why"),
+        ("rights", "gains_rights"),
+    ];
+    output::fields(&told, &shown)
+}

@@ -1,0 +1,225 @@
+//! `timenav exec`: programs of any language on a virtual clock.
+
+mod ends;
+mod starts;
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::cli::command;
+use crate::service::{Service, run};
+
+/// Where programs are looked for, whatever the tests were started with.
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+/// How often something is looked at before a test gives up on it. It takes much longer than anything that is waited for.
+const LOOKS_MAX: usize = 1_000_000;
+/// A day in the future, and what it is in seconds.
+const DAY: (&str, i64) = ("2031-05-06T07:08:09Z", 1_935_817_689);
+
+/// Returns a service whose clock stands at [`DAY`], or `None` where the system lets nobody see system calls, which it
+/// says.
+fn service() -> Option<Service> {
+    let service = Service::start();
+    service.post("/v1/pause-time", &json!({}));
+    travel(&service, DAY.0);
+    let (code, stdout, stderr) = run(&mut exec(&service, &["true"]), "");
+    if stderr.contains("no seccomp listener") {
+        eprintln!("skipped: {stderr}");
+        return None;
+    }
+    assert_eq!((code, stdout.as_str(), stderr.as_str()), (Some(0), "", ""));
+    Some(service)
+}
+
+fn travel(service: &Service, to: &str) {
+    service.post("/v1/travel", &json!({ "destination_time": to }));
+}
+
+/// Returns the command that runs a program on the clock.
+fn exec(service: &Service, program: &[&str]) -> Command {
+    let mut command = command(service, &[&["exec", "--"], program].concat());
+    command.env("PATH", PATH);
+    command
+}
+
+/// Runs a program on the clock, which says nothing on stderr, and returns what it prints.
+#[track_caller]
+fn done(service: &Service, program: &[&str]) -> String {
+    let (code, stdout, stderr) = run(&mut exec(service, program), "");
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{program:?}: {stdout}");
+    stdout
+}
+
+/// Returns whether a program is installed, and says so if it is not.
+fn is_installed(program: &str) -> bool {
+    let is_there = PATH.split(':').any(|folder| Path::new(folder).join(program).exists());
+    if !is_there {
+        eprintln!("skipped for {program}: it is not installed");
+    }
+    is_there
+}
+
+/// Compiles the probe, if there is a compiler. Holds the folder.
+fn probe(flags: &[&str]) -> Option<(TempDir, String)> {
+    let folder = tempfile::tempdir().unwrap();
+    let (source, program) = (folder.path().join("probe.c"), folder.path().join("probe"));
+    std::fs::write(&source, include_str!("../programs/probe.c")).unwrap();
+    let mut compiler = Command::new("gcc");
+    compiler.args(["-O1", "-Wall", "-pthread"]).args(flags).arg("-o").arg(&program).arg(&source);
+    match compiler.stderr(Stdio::null()).status() {
+        Ok(status) if status.success() => {
+            let path = program.to_str().unwrap().to_owned();
+            Some((folder, path))
+        }
+        other => {
+            eprintln!("skipped for gcc {flags:?}: {other:?}");
+            None
+        }
+    }
+}
+
+/// A shell on the clock that says what time it is whenever it is asked.
+struct Teller {
+    child: Child,
+    questions: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Teller {
+    fn start(service: &Service, stderr: Stdio) -> Self {
+        let script = "while read -r word; do printf '%(%s)T\\n' -1; done; exit 5";
+        Self::of(exec(service, &["bash", "-c", script]).stderr(stderr))
+    }
+
+    fn of(command: &mut Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (questions, answers) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        Self { child, questions, answers }
+    }
+
+    fn ask(&mut self) -> i64 {
+        self.questions.write_all(b"?\n").unwrap();
+        self.line().trim_end().parse().unwrap()
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.answers.read_line(&mut line).unwrap();
+        line
+    }
+
+    /// Asks until the answer is as it is to be.
+    #[track_caller]
+    fn ask_until(&mut self, what: &str, is_right: impl Fn(i64) -> bool) -> i64 {
+        for _ in 0..LOOKS_MAX {
+            let answer = self.ask();
+            if is_right(answer) {
+                return answer;
+            }
+        }
+        panic!("{what}: {}", self.ask());
+    }
+
+    /// Ends the shell, which ends with its own code.
+    fn end(self) {
+        let Self { mut child, questions, .. } = self;
+        drop(questions);
+        assert_eq!(child.wait().unwrap().code(), Some(5));
+    }
+}
+
+/// Waits until something is there.
+#[track_caller]
+fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    for _ in 0..LOOKS_MAX {
+        if let Some(found) = look() {
+            return found;
+        }
+        std::thread::yield_now();
+    }
+    panic!("there is no {what}");
+}
+
+/// Returns the state and the parent of a process, and of all that there are.
+fn processes() -> Vec<(u32, char, u32)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        let Ok(text) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
+        let mut fields = text[text.rfind(')').unwrap() + 1..].split_whitespace();
+        let state = fields.next().and_then(|word| word.chars().next()).unwrap_or('?');
+        found.push((pid, state, fields.next().and_then(|word| word.parse().ok()).unwrap_or(0)));
+    }
+    found
+}
+
+/// Returns the children of a process.
+fn children(parent: u32) -> Vec<u32> {
+    processes().into_iter().filter(|(_, _, of)| *of == parent).map(|(pid, ..)| pid).collect()
+}
+
+fn file(folder: &TempDir, name: &str) -> PathBuf {
+    folder.path().join(name)
+}
+
+#[test]
+fn programs_follow_each_change_of_the_clock() {
+    let Some(service) = service() else { return };
+    let mut teller = Teller::start(&service, Stdio::inherit());
+    assert_eq!(teller.ask(), DAY.1);
+    for (to, seconds) in [
+        ("2041-01-01T00:00:00Z", 2_240_611_200),
+        ("1969-07-20T20:17:40Z", -14_182_940),
+        ("2000-02-29T12:00:00Z", 951_825_600),
+        ("0001-01-01T00:00:00Z", -62_135_596_800),
+        ("9999-12-31T23:59:59Z", 253_402_300_799),
+        (DAY.0, DAY.1),
+    ] {
+        travel(&service, to);
+        teller.ask_until(to, |answer| answer == seconds);
+    }
+    // At these rates some virtual time passes in any host time.
+    for rate in [3600.0, 0.5] {
+        service.post("/v1/set-rate", &json!({ "rate": rate }));
+        service.post("/v1/resume-time", &json!({}));
+        let before = teller.ask();
+        teller.ask_until("a clock that runs", |answer| answer > before);
+        service.post("/v1/pause-time", &json!({}));
+        let paused = service.get("/v1/clock", &[])["current_time"].as_str().unwrap().to_owned();
+        travel(&service, &paused);
+        let seconds: i64 = teller.ask_until("a clock that stands", |answer| answer >= before);
+        assert!(seconds - before < 3600 * 3600, "{seconds} {before}");
+    }
+    teller.end();
+    service.audit();
+}
+
+#[test]
+fn dates_come_when_the_clock_shows_them() {
+    let (Some(service), Some((_folder, probe))) = (service(), probe(&[])) else { return };
+    for way in ["sleep", "timer"] {
+        travel(&service, DAY.0);
+        let later = (DAY.1 + 3600).to_string();
+        let mut sleeper = Teller::of(&mut exec(&service, &[&probe, way, &later]));
+        assert_eq!(sleeper.line(), "sleeping\n");
+        service.post("/v1/fast-forward", &json!({ "duration": "30m" }));
+        assert!(sleeper.child.try_wait().unwrap().is_none(), "it is half an hour too early");
+        service.post("/v1/rewind", &json!({ "duration": "10m" }));
+        service.post("/v1/fast-forward", &json!({ "duration": "1h" }));
+        assert_eq!(sleeper.line(), format!("0 at {later}\n"), "{way}");
+        assert!(sleeper.child.wait().unwrap().success());
+        // An hour at this rate takes a second.
+        service.post("/v1/set-rate", &json!({ "rate": 3600 }));
+        service.post("/v1/resume-time", &json!({}));
+        let later = (DAY.1 + 3 * 3600).to_string();
+        assert_eq!(done(&service, &[&probe, way, &later]), format!("sleeping\n0 at {later}\n"), "{way}");
+        // What is past comes at once.
+        assert_eq!(done(&service, &[&probe, way, "5"]), "sleeping\n0 at 5\n", "{way}");
+        service.post("/v1/pause-time", &json!({}));
+    }
+    service.audit();
+}

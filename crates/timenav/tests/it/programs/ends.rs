@@ -1,0 +1,138 @@
+//! How programs end, and what happens when the service or the supervisor does.
+
+use std::io::Write as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::Stdio;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::{DAY, Teller, children, exec, file, processes, service, travel, wait_for};
+use crate::service::run;
+
+fn pid(of: u32) -> Pid {
+    Pid::from_raw(of.cast_signed()).unwrap()
+}
+
+#[test]
+fn a_run_ends_as_its_program_does() {
+    let Some(service) = service() else { return };
+    for (script, code, signal) in [
+        ("exit 0", Some(0), None),
+        ("exit 7", Some(7), None),
+        ("exit 255", Some(255), None),
+        ("kill -TERM $$", None, Some(15)),
+        ("kill -KILL $$", None, Some(9)),
+        ("kill -ABRT $$", None, Some(6)),
+    ] {
+        let status = exec(&service, &["sh", "-c", script]).stderr(Stdio::null()).status().unwrap();
+        assert_eq!((status.code(), status.signal()), (code, signal), "{script}");
+    }
+    for (program, expected) in [("no-such-program", 127), ("/etc", 126)] {
+        let (code, _, stderr) = run(&mut exec(&service, &[program]), "");
+        assert_eq!(code, Some(expected), "{stderr}");
+        assert!(stderr.contains(&format!("cannot start `{program}`")), "{stderr}");
+    }
+    // Input and output are the program's.
+    let (code, stdout, stderr) = run(&mut exec(&service, &["cat"]), "through\n");
+    assert_eq!((code, stdout.as_str(), stderr.as_str()), (Some(0), "through\n", ""));
+    service.audit();
+}
+
+#[test]
+fn signals_are_passed_on() {
+    let Some(service) = service() else { return };
+    let script = "trap 'echo caught; exit 9' TERM INT HUP USR1; echo ready; while :; do sleep 0.05; done";
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::USR1] {
+        let mut teller = Teller::of(&mut exec(&service, &["sh", "-c", script]));
+        assert_eq!(teller.line(), "ready\n");
+        kill_process(pid(teller.child.id()), signal).unwrap();
+        assert_eq!(teller.line(), "caught\n");
+        assert_eq!(teller.child.wait().unwrap().code(), Some(9), "{signal:?}");
+    }
+    service.audit();
+}
+
+/// A stop of the program is one of the run, so that a shell takes its terminal back; a continuation too.
+#[test]
+fn stops_and_continuations_are_those_of_the_program() {
+    let Some(service) = service() else { return };
+    let mut teller = Teller::start(&service, Stdio::inherit());
+    assert_eq!(teller.ask(), DAY.1);
+    let front = teller.child.id();
+    let program = children(children(front)[0])[0];
+    let state = |of: u32| processes().into_iter().find(|(pid, ..)| *pid == of).map(|(_, state, _)| state);
+    kill_process(pid(program), Signal::STOP).unwrap();
+    wait_for("stopped program", || (state(program) == Some('T')).then_some(()));
+    kill_process(pid(program), Signal::CONT).unwrap();
+    kill_process(pid(front), Signal::CONT).unwrap();
+    assert_eq!(teller.ask(), DAY.1);
+    teller.end();
+    service.audit();
+}
+
+#[test]
+fn programs_go_on_with_the_last_clock_when_the_service_is_gone() {
+    let Some(mut service) = service() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let told = file(&folder, "stderr");
+    let mut teller = Teller::start(&service, std::fs::File::create(&told).unwrap().into());
+    assert_eq!(teller.ask(), DAY.1);
+    service.kill();
+    let text = wait_for("line on stderr", || {
+        let text = std::fs::read_to_string(&told).unwrap();
+        text.ends_with('\n').then_some(text)
+    });
+    assert!(text.contains("cannot be reached; programs keep the last clock"), "{text}");
+    assert_eq!(teller.ask(), DAY.1);
+    teller.end();
+    assert_eq!(std::fs::read_to_string(&told).unwrap().lines().count(), 1, "it is said once");
+    service.start_again();
+    service.audit();
+}
+
+#[test]
+fn nothing_is_left_stopped_when_the_supervisor_is_killed() {
+    let Some(service) = service() else { return };
+    let script = "echo ready; read -r x; printf '%(%s)T\\n' -1; /bin/date; echo $?; read -r x; exit 3";
+    let mut command = exec(&service, &["bash", "-c", script]);
+    let mut teller = Teller::of(command.stderr(Stdio::piped()));
+    assert_eq!(teller.line(), "ready\n");
+    let front = teller.child.id();
+    let supervisor = children(front)[0];
+    let program = children(supervisor)[0];
+    kill_process(pid(supervisor), Signal::KILL).unwrap();
+    // The program is the front's now.
+    wait_for("child of the front", || children(front).contains(&program).then_some(()));
+    teller.questions.write_all(b"?\n").unwrap();
+    assert_eq!(teller.line(), format!("{}\n", DAY.1), "it goes on with the last clock");
+    let code = teller.line();
+    assert_ne!(code, "0\n", "what it starts fails, rather than running on host time");
+    for (pid, state, parent) in processes() {
+        let is_ours = [front, program].contains(&pid) || parent == program;
+        assert!(!is_ours || !matches!(state, 'T' | 't'), "{pid} is stopped");
+    }
+    teller.questions.write_all(b"?\n").unwrap();
+    let output = teller.child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("the supervisor has ended"), "{stderr}");
+    service.audit();
+}
+
+/// A daemon has its clock after the run has ended, and holds nobody up who waits for the output.
+#[test]
+fn what_a_program_leaves_behind_stays_on_the_clock() {
+    let Some(service) = service() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let told = file(&folder, "told");
+    let script = format!(
+        "(until [ $(date +%s) = 2240611200 ]; do sleep 0.02; done; echo reached > {told}) </dev/null >/dev/null 2>&1 & \
+         echo first",
+        told = told.display(),
+    );
+    let (code, stdout, stderr) = run(&mut exec(&service, &["sh", "-c", &script]), "");
+    assert_eq!((code, stdout.as_str(), stderr.as_str()), (Some(0), "first\n", ""));
+    travel(&service, "2041-01-01T00:00:00Z");
+    wait_for("change of the daemon's clock", || told.exists().then_some(()));
+    service.audit();
+}

@@ -1,0 +1,141 @@
+//! What is put on the clock, and what is refused.
+
+use std::process::Stdio;
+
+use super::{DAY, PATH, Teller, children, done, exec, is_installed, probe, service};
+use crate::cli::command;
+use crate::service::run;
+
+#[test]
+fn programs_of_any_language_see_the_clock() {
+    let Some(service) = service() else { return };
+    let script = "from subprocess import run; import time; print(int(time.time()), flush=True); run(['date', '+%s'])";
+    for (program, twice) in [
+        (&["date", "+%s"][..], false),
+        (&["sh", "-c", "date +%s; (exec date +%s)"], true),
+        (&["bash", "-c", "printf '%(%s)T\\n' -1; x=$(date +%s); echo $x"], true),
+        (&["env", "-i", "/bin/date", "+%s"], false),
+        (&["python3", "-c", script], true),
+        (&["perl", "-e", "print time, qq(\\n)"], false),
+        (&["node", "-e", "console.log(Math.floor(Date.now() / 1000))"], false),
+        (&["java", "-XshowSettings:none", "-version"], false),
+    ] {
+        if !is_installed(program[0]) {
+            continue;
+        }
+        if program[0] == "java" {
+            // It prints no time without a class; that it starts is what is looked at.
+            let (code, _, stderr) = run(&mut exec(&service, program), "");
+            assert_eq!(code, Some(0), "{stderr}");
+            continue;
+        }
+        let expected = format!("{}\n", DAY.1).repeat(if twice { 2 } else { 1 });
+        assert_eq!(done(&service, program), expected, "{program:?}");
+    }
+    service.audit();
+}
+
+/// Every call of the C library and of the kernel, and every way to start a program.
+#[test]
+fn programs_see_one_clock_whichever_way_they_ask() {
+    let Some(service) = service() else { return };
+    let seconds = DAY.1.to_string();
+    for flags in [&[][..], &["-static"]] {
+        let Some((_folder, probe)) = probe(flags) else { continue };
+        assert_eq!(done(&service, &[&probe, "readings", &seconds]), "done\n", "{flags:?}");
+        assert_eq!(done(&service, &[&probe, "starts", &seconds]), "done\n".repeat(5), "{flags:?}");
+    }
+    service.audit();
+}
+
+/// One start in thousands would show, were there one at host time.
+#[test]
+fn none_of_many_starts_is_missed() {
+    let Some(service) = service() else { return };
+    let script = "i=0; while [ $i -lt 250 ]; do date +%s; i=$((i+1)); done";
+    let beside = format!("for j in 1 2 3 4; do ({script}) & done; wait");
+    let shown = done(&service, &["sh", "-c", &beside]);
+    assert_eq!(shown.lines().count(), 1_000);
+    let expected = DAY.1.to_string();
+    assert!(shown.lines().all(|line| line == expected), "{shown}");
+    service.audit();
+}
+
+#[test]
+fn debuggers_work_inside() {
+    let Some(service) = service() else { return };
+    for tool in ["strace", "gdb"] {
+        if !is_installed(tool) {
+            continue;
+        }
+        // To a program that runs already they attach as everywhere, and it keeps its clock.
+        let mut teller = Teller::start(&service, Stdio::inherit());
+        assert_eq!(teller.ask(), DAY.1);
+        let front = teller.child.id();
+        let supervisor = children(front)[0];
+        let shell = children(supervisor)[0].to_string();
+        let attach = match tool {
+            "strace" => format!("timeout 20 strace -o /dev/null -p {shell} & sleep 0.2; kill $!; wait $!; true"),
+            _ => format!("gdb -batch -p {shell} -ex detach >/dev/null 2>&1"),
+        };
+        let (code, _, stderr) = run(&mut exec(&service, &["sh", "-c", &attach]), "");
+        assert_eq!(code, Some(0), "{tool}: {stderr}");
+        assert_eq!(teller.ask(), DAY.1, "{tool}");
+        teller.end();
+        // What a debugger starts itself is the debugger's alone: it has host time, which is said, or is not started.
+        let program = match tool {
+            "strace" => ["strace", "-o", "/dev/null", "date", "+%Y"].as_slice(),
+            _ => &["gdb", "-batch", "-ex", "set startup-with-shell off", "-ex", "run", "--args", "date", "+%Y"],
+        };
+        let (_, stdout, stderr) = run(&mut exec(&service, program), "");
+        assert!(stderr.contains("runs on host time: another tracer"), "{tool}: {stdout}{stderr}");
+        let strict = [&["exec", "--strict", "--"], program].concat();
+        let (_, stdout, stderr) = run(command(&service, &strict).env("PATH", PATH), "");
+        assert!(stderr.contains("was not started: another tracer"), "{tool}: {stdout}{stderr}");
+        assert!(!stdout.lines().any(|line| line.starts_with("20")), "{tool}: {stdout}");
+    }
+    service.audit();
+}
+
+#[test]
+fn a_program_is_on_one_clock_only() {
+    let Some(service) = service() else { return };
+    let inner = env!("CARGO_BIN_EXE_timenav");
+    let (code, stdout, stderr) = run(&mut exec(&service, &[inner, "exec", "--", "date"]), "");
+    assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
+    assert!(stderr.contains("another `timenav exec`") && stderr.contains("start both from outside"), "{stderr}");
+    service.audit();
+}
+
+#[test]
+fn what_is_not_there_is_not_pretended() {
+    let Some(service) = service() else { return };
+    for way in ["trace", "preload"] {
+        let (code, stdout, stderr) = run(&mut command(&service, &["exec", "--via", way, "--", "date"]), "");
+        assert_eq!((code, stdout.as_str()), (Some(1), ""));
+        assert!(stderr.contains("not available yet"), "{stderr}");
+    }
+    let (code, _, stderr) = run(&mut command(&service, &["exec", "--timeline", "nowhere", "--", "date"]), "");
+    assert_eq!(code, Some(5), "{stderr}");
+    let (code, _, stderr) = run(&mut command(&service, &["exec"]), "");
+    assert_eq!(code, Some(2), "{stderr}");
+    service.audit();
+}
+
+#[test]
+fn a_command_is_inspected_and_not_started() {
+    let Some(service) = service() else { return };
+    let inspect =
+        |words: &[&str]| run(command(&service, &[&["exec", "--inspect"], words].concat()).env("PATH", PATH), "");
+    let (code, stdout, stderr) = inspect(&["--", "sh", "-c", "echo started"]);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    assert!(stdout.contains("clock") && stdout.contains("virtual") && !stdout.contains("started"), "{stdout}");
+    let (code, stdout, stderr) = inspect(&["--json", "--", "/bin/sh"]);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    let told: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!((&told["clock"], &told["program"]), (&"virtual".into(), &"/bin/sh".into()));
+    let (code, _, stderr) = inspect(&["--", "no-such-program"]);
+    assert_eq!(code, Some(1));
+    assert!(stderr.contains("PATH"), "{stderr}");
+    service.audit();
+}
