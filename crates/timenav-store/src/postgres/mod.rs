@@ -123,7 +123,7 @@ impl PostgresStore {
     /// They cannot be read.
     pub async fn timelines(&self) -> Result<Vec<TimelineId>, StoreError> {
         let mut all: Vec<_> =
-            heads::select(&self.reader().await?, None).await?.into_iter().map(|head| head.id).collect();
+            heads::select(&self.reader().await?, heads::Which::All).await?.into_iter().map(|head| head.id).collect();
         all.sort();
         Ok(all)
     }

@@ -51,7 +51,7 @@ impl PostgresSource {
 impl Source for PostgresSource {
     async fn heads(&self) -> Result<Vec<Head>, StoreError> {
         // With the connection that writes, so that the lock is still held.
-        Ok(heads::select(&self.0.connections.writer().await?, None).await?)
+        Ok(heads::select(&self.0.connections.writer().await?, heads::Which::All).await?)
     }
 
     async fn page(&self, table: &'static Table, after: Option<Vec<Value>>) -> Result<Page, StoreError> {
@@ -137,7 +137,7 @@ impl Target for PostgresTarget {
     }
 
     async fn heads(&self) -> Result<Vec<Head>, StoreError> {
-        Ok(heads::select(&self.0.connections.writer().await?, None).await?)
+        Ok(heads::select(&self.0.connections.writer().await?, heads::Which::All).await?)
     }
 
     async fn begin(&self, state: &str) -> Result<(), StoreError> {
