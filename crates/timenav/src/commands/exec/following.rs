@@ -56,15 +56,21 @@ pub(super) fn follow(client: &Client, timeline: &TimelineOptions, board: &Board,
                     Sign::Event(event) => {
                         let told = serde_json::from_str(&event.data).ok().and_then(|data| Told::read(&data));
                         let Some(told) = told else { continue };
+                        if first.is_none() {
+                            // A stream that only begins and ends, over and over, is not asked for that often.
+                            retry = RETRY_MIN;
+                        }
                         take(&told, first.take(), board, &mut known);
                         if is_lost {
                             is_lost = false;
                             output::note("timenav exec: the service is back; programs are on its clock again");
                         }
+                        board.heard();
+                    }
+                    Sign::Alive => {
                         retry = RETRY_MIN;
                         board.heard();
                     }
-                    Sign::Alive => board.heard(),
                     Sign::Lost => break,
                 }
             }
