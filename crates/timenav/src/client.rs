@@ -22,7 +22,7 @@ use data_encoding::HEXLOWER;
 use event_parser::EventParser;
 pub(crate) use event_parser::ServerEvent;
 pub(crate) use event_stream::{EventStream, Sign};
-pub(crate) use options::{ServiceOptions, TimelineOptions, authorities, is_this_machine, service_url};
+pub(crate) use options::{ServiceOptions, TimelineOptions, authorities, built, is_this_machine, service_url};
 use read_ahead::read_ahead;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, IF_MATCH};
 use reqwest::{Body, Method, RequestBuilder, Response, Url};
@@ -78,18 +78,19 @@ impl Client {
         bearer.set_sensitive(true);
         let mut headers = HeaderMap::from_iter([(AUTHORIZATION, bearer)]);
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        let mut builder = reqwest::Client::builder()
-            .user_agent(concat!("timenav/", env!("CARGO_PKG_VERSION")))
-            .default_headers(headers)
-            .connect_timeout(CONNECT_TIMEOUT)
-            .redirect(reqwest::redirect::Policy::none());
-        if is_local {
-            builder = builder.no_proxy();
-        }
-        if let Some(path) = &target.ca {
-            builder = builder.tls_certs_only(authorities(path)?);
-        }
-        let http = builder.build().map_err(anyhow::Error::new)?;
+        let authorities = target.ca.as_deref().map(authorities).transpose()?;
+        let http = built(&target.url, || {
+            let builder = reqwest::Client::builder()
+                .user_agent(concat!("timenav/", env!("CARGO_PKG_VERSION")))
+                .default_headers(headers.clone())
+                .connect_timeout(CONNECT_TIMEOUT)
+                .redirect(reqwest::redirect::Policy::none());
+            let builder = if is_local { builder.no_proxy() } else { builder };
+            match &authorities {
+                Some(authorities) => builder.tls_certs_only(authorities.clone()),
+                None => builder,
+            }
+        })?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(anyhow::Error::new)?;
         Ok(Self { runtime, http, target, format, rows: RefCell::default() })
     }

@@ -28,6 +28,8 @@ pub(super) struct PlainRows<'i> {
     input: BufReader<Box<dyn Read + 'i>>,
     /// Where the columns are; at blanks if it is empty.
     columns: Vec<FixedColumn>,
+    /// With what a line begins that is no row. The first column may be anywhere in a line.
+    comment: Option<String>,
     line: u64,
     bytes: Vec<u8>,
 }
@@ -53,7 +55,8 @@ impl<'i> Rows<'i> {
                 Some(TableColumns::Named(_)) | None => Vec::new(),
             };
             let input = BufReader::with_capacity(BUFFER_BYTES, Box::new(input) as Box<dyn Read + 'i>);
-            return Ok(Self::Plain(PlainRows { input, columns, line, bytes: Vec::new() }));
+            let comment = table.comment.clone();
+            return Ok(Self::Plain(PlainRows { input, columns, comment, line, bytes: Vec::new() }));
         }
         let mut head = Vec::new();
         let delimiter = match table.delimiter {
@@ -138,6 +141,10 @@ impl PlainRows<'_> {
             }
             let is_whole = self.bytes.ends_with(b"\n");
             let text = self.bytes.trim_ascii_end();
+            let is_comment = |start: &String| text.trim_ascii_start().starts_with(start.as_bytes());
+            if is_whole && self.comment.as_ref().is_some_and(is_comment) {
+                continue;
+            }
             if text.len() > RECORD_BYTES_MAX {
                 if !is_whole {
                     self.input.skip_until(b'\n').map_err(at)?;

@@ -227,6 +227,28 @@ fn what_is_between_columns_is_seen_or_said() {
     assert_eq!(read.len(), 2);
 }
 
+/// The columns are named in any order, and the first of them need not begin a line.
+#[test]
+fn a_comment_begins_its_line_wherever_columns_are() {
+    let file = "# of 1 Jan 1972 and later\n10  # 1 Jan 1972\n  # 1 Jul 1972 is next\n#\n11  # 1 Jul 1972\n";
+    let events = ["1972-01-01", "1972-07-01"];
+    let offsets = ["10", "11"];
+    for (map, date) in [
+        (r##"{"comment": "#", "columns": {"offset": "1-2", "day": "7-"}, "time": {"date": "day"}}"##, true),
+        (r##"{"comment": "#", "columns": {"day": "7-"}, "time": {"date": "day"}}"##, false),
+    ] {
+        let expected: Vec<String> = [2, 5]
+            .iter()
+            .zip(events.iter().zip(offsets))
+            .map(|(line, (day, offset))| {
+                let attributes = if date { format!(r#""attributes":{{"offset":"{offset}"}},"#) } else { String::new() };
+                format!(r#"{line} - {{{attributes}"precision":"day","time":"{day}T00:00:00Z"}}"#)
+            })
+            .collect();
+        check(Format::Csv, map, file, &expected.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+}
+
 #[test]
 fn missing_texts_are_neither_fields_nor_attributes() {
     let t = "2024-07-20T20:17:40Z";

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
-use reqwest::{Certificate, Url};
+use reqwest::{Certificate, Client, ClientBuilder, Url};
 use serde_json::{Map, Value};
 
 use crate::output::OutputFormat;
@@ -99,6 +99,22 @@ pub(crate) fn authorities(path: &Path) -> anyhow::Result<Vec<Certificate>> {
     let text = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
     let certificates = Certificate::from_pem_bundle(&text).ok().filter(|certificates| !certificates.is_empty());
     certificates.with_context(|| format!("{} has no certificate in PEM", path.display()))
+}
+
+/// Builds what sends requests to a service. A machine without certificates of authorities, such as a small container,
+/// needs none for plain HTTP.
+///
+/// # Errors
+/// The service is asked over TLS, and there is nothing to check its certificate with.
+pub(crate) fn built(url: &Url, made: impl Fn() -> ClientBuilder) -> anyhow::Result<Client> {
+    match made().build() {
+        Ok(http) => Ok(http),
+        Err(_) if url.scheme() == "http" => Ok(made().tls_certs_only([]).build()?),
+        Err(error) => Err(anyhow::Error::new(error).context(
+            "the certificate of the service could not be checked: install the certificates of authorities (on Debian \
+             the package ca-certificates), or name the service's own with --ca",
+        )),
+    }
 }
 
 /// Reads the address of a service.

@@ -61,14 +61,22 @@ pub(crate) fn run(command: ServeCommand) -> Result<(), Failure> {
     served
 }
 
+/// Says why nothing can be listened on, and what to do where another program does.
+fn no_listener(address: SocketAddr, error: std::io::Error) -> anyhow::Error {
+    let mut what = format!("cannot listen on {address}");
+    if error.kind() == std::io::ErrorKind::AddrInUse {
+        what.push_str(" because another program does; choose another port, such as --listen 127.0.0.1:9090");
+    }
+    anyhow::Error::new(error).context(what)
+}
+
 async fn serve(settings: &Settings) -> Result<(), Failure> {
     let tls = settings.tls.as_ref().map(server::acceptor).transpose()?;
     let connections_max = server::make_room_for(settings.connections.connections_max.map(NonZeroU32::get))?;
     let bounds = settings.connections.bounds(connections_max);
     let folder = DataFolder::open(&settings.data)?;
     let mut signals = Signals::listen().context("signals cannot be received")?;
-    let listener =
-        TcpListener::bind(settings.listen).await.with_context(|| format!("cannot listen on {}", settings.listen))?;
+    let listener = TcpListener::bind(settings.listen).await.map_err(|error| no_listener(settings.listen, error))?;
     let address = listener.local_addr().context("the address cannot be read")?;
     let wired = wiring::open(&folder, settings).await?;
     if settings.demo

@@ -134,7 +134,8 @@ fn an_address_that_is_taken_is_named() {
     command.args(["serve", "--listen", &address, "--data"]).arg(folder.path().join("data"));
     let (code, stdout, stderr) = run(&mut command, "");
     assert_eq!((code, stdout.as_str()), (Some(1), ""));
-    assert!(stderr.contains(&format!("cannot listen on {address}")), "{stderr}");
+    assert!(stderr.contains(&format!("cannot listen on {address} because another program does")), "{stderr}");
+    assert!(stderr.contains("--listen 127.0.0.1:9090"), "{stderr}");
     service.audit();
 }
 

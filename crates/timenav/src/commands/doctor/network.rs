@@ -14,7 +14,7 @@ use timenav_engine::WallClock as _;
 use x509_parser::prelude::{FromDer as _, X509Certificate};
 
 use super::check::{Check, some_of};
-use crate::client::{authorities, is_this_machine};
+use crate::client::{authorities, built, is_this_machine};
 use crate::doors::HostClock;
 use crate::exit::Failure;
 use crate::surroundings::Surroundings;
@@ -41,15 +41,16 @@ pub(super) struct Seen {
 /// # Errors
 /// There is no client with which it could be looked at.
 pub(super) fn look_at(url: &Url, ca: Option<&Path>, surroundings: &Surroundings) -> Result<Vec<Check>, Failure> {
-    let mut builder = Client::builder().tls_info(true).timeout(ANSWER_TIMEOUT);
-    builder = builder.redirect(reqwest::redirect::Policy::none());
-    if is_this_machine(url) {
-        builder = builder.no_proxy();
-    }
-    if let Some(path) = ca {
-        builder = builder.tls_certs_only(authorities(path)?);
-    }
-    let http = builder.build().map_err(anyhow::Error::new)?;
+    let authorities = ca.map(authorities).transpose()?;
+    let http = built(url, || {
+        let builder = Client::builder().tls_info(true).timeout(ANSWER_TIMEOUT);
+        let builder = builder.redirect(reqwest::redirect::Policy::none());
+        let builder = if is_this_machine(url) { builder.no_proxy() } else { builder };
+        match &authorities {
+            Some(authorities) => builder.tls_certs_only(authorities.clone()),
+            None => builder,
+        }
+    })?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(anyhow::Error::new)?;
     let get = |path: &str, key: Option<&str>| {
         let mut request = http.get(beside(url, path)).header(ACCEPT, "application/json");

@@ -88,3 +88,19 @@ fn events_do_nothing_to_a_terminal() {
     assert_eq!(text.lines().count(), 2, "{text}");
     service.audit();
 }
+
+#[test]
+fn plain_http_needs_no_certificates_of_authorities() {
+    let service = Service::start();
+    let folder = tempfile::tempdir().unwrap();
+    let without = |arguments: &[&str]| {
+        let mut command = command(&service, arguments);
+        command.env("SSL_CERT_FILE", "/dev/null").env("SSL_CERT_DIR", folder.path());
+        run(&mut command, "")
+    };
+    let (code, stdout, stderr) = without(&["clock", "now"]);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+    let (code, _, stderr) = without(&["clock", "now", "--url", "https://127.0.0.1:1"]);
+    assert!(code != Some(0) && stderr.contains("ca-certificates") && stderr.contains("--ca"), "{stderr}");
+    service.audit();
+}
