@@ -34,7 +34,7 @@ describe('an import', () => {
     await counted(page, '2 events');
     await expectAccessible(page);
     await dialog.getByRole('button', { name: 'Undo this import' }).click();
-    await dialog.getByText('2 events of this import were cancelled.').waitFor();
+    await dialog.getByText('2 events of this import cancelled.').waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
     expect(param(page, 'do')).toBeNull();
     expect((await on.service.call('GET', 'v1/aggregate-events?timeline_id=files&by=source')).count).toBe(0);

@@ -18,13 +18,13 @@ export const STEPS: readonly [Step, ...Step[]] = [
   },
   {
     title: 'One event, with its causes',
-    text: 'The card says what led to it and what depends on it, who changed it and when, and proves that from the ledger.',
+    text: 'The card shows what led to it, what depends on it, and who changed it when. The ledger proves that.',
     view: 'timeline',
     params: { event: EVENT, center: '1969-07-20T20:17:40Z', zoom: '2000000000' },
   },
   {
     title: 'A clock of its own',
-    text: 'Pause it, move it, or let it run faster. You see what a move would pass before you make it, and what comes next.',
+    text: 'Pause it, move it, or let it run faster. It tells what a move would pass before you make it.',
     view: 'clock',
     params: {},
   },

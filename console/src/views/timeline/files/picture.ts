@@ -64,7 +64,8 @@ export function picture(shown: Shown, palette: Palette): string {
   parts.push(text(16, HEIGHT - 8, notes.join(' · '), `font-size="11" fill="${palette.muted}"`));
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${n(view.width)} ${HEIGHT}" width="${n(view.width)}" ` +
-    `height="${HEIGHT}" font-family="Inter, system-ui, sans-serif"><title>${escaped(title)}</title>${parts.join('')}</svg>`
+    `height="${HEIGHT}" font-family="Inter, system-ui, sans-serif">` +
+    `<title>${escaped(title)}</title>${parts.join('')}</svg>`
   );
 }
 
