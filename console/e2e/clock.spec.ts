@@ -137,6 +137,55 @@ describe('moving the clock', () => {
   });
 });
 
+describe('what a move would do', () => {
+  it('is told before it is made: where it goes, and what it passes', async () => {
+    await standing('passing');
+    const event = (event_id: string, time: string): Promise<unknown> =>
+      on.service.call('POST', 'v1/events?timeline_id=passing', { event_id, time, name: event_id, description: 'x' });
+    await event('Earlier', '2028-02-28T12:00:00Z');
+    await event('Next', '2028-02-29T08:00:00Z');
+    await event('After', '2028-03-01T07:30:00Z');
+    const page = await on.loggedIn('clock?timeline=passing');
+    await page.getByRole('button', { name: '1 day' }).click();
+    await page.getByText('28 February 2028, 07:30, passes 1 event', { exact: false }).waitFor();
+    await page.getByText('1 March 2028, 07:30, passes 2 events', { exact: false }).waitFor();
+    const next = page.getByRole('region', { name: 'Next' });
+    const entries = (): Promise<string[]> =>
+      next
+        .getByRole('listitem')
+        .allInnerTexts()
+        .then((texts) => texts.map((text) => text.split('\n')[0] ?? ''));
+    await next.getByRole('link', { name: 'Next' }).waitFor();
+    expect(await entries()).toEqual(['in 30 minutes', 'in 1 day']);
+    // Live: what is recorded appears, what is passed goes.
+    await event('Sooner', '2028-02-29T07:45:00Z');
+    await next.getByRole('link', { name: 'Sooner' }).waitFor();
+    expect(await entries()).toEqual(['in 15 minutes', 'in 30 minutes', 'in 1 day']);
+    await page.getByRole('button', { name: '1 hour' }).click();
+    await page.getByRole('button', { name: 'Fast-forward' }).click();
+    await expect.poll(entries).toEqual(['in 23 hours']);
+    await next.getByRole('button', { name: 'Travel to After' }).click();
+    await page.getByRole('dialog', { name: 'Travel' }).getByText('The way there passes 1 event.').waitFor();
+    await page.getByRole('button', { name: 'Travel', exact: true }).click();
+    await next.getByText('Nothing is ahead of the clock').waitFor();
+  });
+
+  it('is above the fold, on a phone too', async () => {
+    await standing('fold');
+    for (const [width, height, hidden] of [
+      [1440, 900, 0],
+      [390, 844, 62],
+    ] as const) {
+      const page = await on.loggedIn('clock?timeline=fold', { viewport: { width, height } });
+      await page.getByText('passes no events').first().waitFor();
+      for (const name of ['Rewind', 'Resume', 'Fast-forward', 'Travel…', '1 year']) {
+        const box = await page.getByRole('button', { name }).first().boundingBox();
+        expect(box!.y + box!.height).toBeLessThan(height - hidden);
+      }
+    }
+  });
+});
+
 describe('travel', () => {
   it('understands what is typed before anything is done', async () => {
     await standing('typed');

@@ -96,4 +96,25 @@ describe('more events than are shown one by one', () => {
     await page.getByText('400,000 events', { exact: true }).first().waitFor();
     expect(calls).toBe(4);
   });
+
+  it('are listed with their marks and anchors', async () => {
+    await on.service.call('POST', 'v1/manipulate-event', {
+      timeline_id: 'demo',
+      event_id: 'moon-landing-1969',
+      action: 'rename to First people land on the Moon, on television',
+      time: '1969-07-20T00:00:00Z',
+    });
+    await on.service.call('POST', 'v1/set-anchor', {
+      timeline_id: 'demo',
+      timestamp: '1969-07-18T00:00:00Z',
+      description: 'On the way',
+    });
+    const page = await on.loggedIn(
+      'timeline?timeline=demo&most=1&view=list&center=1969-07-19T00:00:00Z&zoom=1000000000',
+    );
+    const row = page.getByRole('row', { name: /First people land on the Moon/ });
+    await row.getByText('intervention').waitFor();
+    await page.getByRole('list', { name: 'Anchors in this time' }).getByRole('button', { name: 'On the way' }).click();
+    await page.getByRole('dialog').getByText('On the way').first().waitFor();
+  });
 });

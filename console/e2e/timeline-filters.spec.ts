@@ -97,6 +97,26 @@ for (const [name, most] of [
   });
 }
 
+describe('the legend', () => {
+  it('counts what is in view, and keeps the colors of what stays there', async () => {
+    // One by one, and counted by the service.
+    for (const most of ['', '&most=1']) {
+      const view = 'by=actor&center=2005-08-23T12:00:00Z&zoom=300000000';
+      const page = await on.loggedIn(`timeline?timeline=storms&${view}${most}`);
+      await expect.poll(() => legend(page)).toEqual(['AL12 2', 'AL18 2']);
+      const color = (name: string): Promise<string> =>
+        page
+          .getByRole('button', { name: new RegExp(`^${name}`) })
+          .locator('.swatch')
+          .evaluate((swatch) => getComputedStyle(swatch).backgroundColor);
+      const before = await color('AL18');
+      await page.getByRole('button', { name: 'Fit', exact: true }).click();
+      await expect.poll(() => legend(page)).toEqual(['AL12 4', 'AL18 2']);
+      expect(await color('AL18')).toBe(before);
+    }
+  });
+});
+
 describe('an event that comes while one looks', () => {
   it('is counted where it passes the filter, and not where it does not', async () => {
     const page = await on.loggedIn('timeline?timeline=storms&actor=AL18&by=attribute.status');
@@ -112,11 +132,14 @@ describe('an event that comes while one looks', () => {
     await late('other', 'AL99');
     await late('own', 'AL18');
     await counted(page, '3 events');
-    await expect.poll(() => legend(page)).toContain('HU 1');
     await region(page, 'Axis')
       .getByText(/out of sight/)
       .first()
       .waitFor();
+    // The legend counts what is in view.
+    expect(await legend(page)).toEqual(['EX 1', 'TS 1']);
+    await page.getByRole('button', { name: 'Fit', exact: true }).click();
+    await expect.poll(() => legend(page)).toContain('HU 1');
     await axis(page).waitFor();
   });
 });

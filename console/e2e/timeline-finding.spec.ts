@@ -45,6 +45,23 @@ describe('the map', () => {
   });
 });
 
+describe('where the map is', () => {
+  it('is in the address once somebody chose it', async () => {
+    const page = await open();
+    await page.getByRole('application', { name: /^World map with 4\d\d events/ }).waitFor();
+    expect(param(page, 'map')).toBeNull();
+    await page.getByRole('button', { name: 'Zoom the map in' }).click();
+    await expect.poll(() => param(page, 'map')).toMatch(/,1[.]8$/);
+    await page.getByRole('button', { name: 'Zoom the map in' }).click();
+    await expect.poll(() => param(page, 'map')).toMatch(/,3[.]24$/);
+    const there = param(page, 'map')!;
+    await page.reload();
+    await counted(page, '491 events');
+    await page.getByRole('button', { name: 'Zoom the map out' }).click();
+    await expect.poll(() => param(page, 'map')).toBe(there.replace(/,3[.]24$/, ',1.8'));
+  });
+});
+
 describe('the search', () => {
   it('finds as one types, by keys alone, and keeps what was wanted in the address', async () => {
     const page = await open();

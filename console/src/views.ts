@@ -19,6 +19,8 @@ interface View {
   isOpen: boolean;
   /** Without what there is nothing to look at: a timeline that the user may read, or its clock and events too. */
   needs: 'nothing' | 'timeline' | 'clock';
+  /** Whether it is in the navigation; the others are reached from where they belong. */
+  isListed: boolean;
   /** Fetches its files. What failed once fails until the page is loaded anew: browsers keep halves of it. */
   load: () => Promise<{ default: Component<ViewProps> }>;
 }
@@ -37,6 +39,7 @@ export const views: readonly [View, ...View[]] = [
     icon: 'clock',
     isOpen: false,
     needs: 'clock',
+    isListed: true,
     load: once(() => import('./views/clock/ClockView.svelte')),
   },
   {
@@ -45,7 +48,17 @@ export const views: readonly [View, ...View[]] = [
     icon: 'timeline',
     isOpen: false,
     needs: 'clock',
+    isListed: true,
     load: once(() => import('./views/timeline/TimelineView.svelte')),
+  },
+  {
+    id: 'compare',
+    title: 'Compare',
+    icon: 'fork',
+    isOpen: false,
+    needs: 'timeline',
+    isListed: false,
+    load: once(() => import('./views/compare/CompareView.svelte')),
   },
   {
     id: 'paradoxes',
@@ -53,6 +66,7 @@ export const views: readonly [View, ...View[]] = [
     icon: 'paradox',
     isOpen: false,
     needs: 'clock',
+    isListed: true,
     load: once(() => import('./views/paradoxes/ParadoxesView.svelte')),
   },
   {
@@ -61,6 +75,7 @@ export const views: readonly [View, ...View[]] = [
     icon: 'shield',
     isOpen: false,
     needs: 'timeline',
+    isListed: true,
     load: once(() => import('./views/integrity/IntegrityView.svelte')),
   },
   {
@@ -69,6 +84,7 @@ export const views: readonly [View, ...View[]] = [
     icon: 'people',
     isOpen: false,
     needs: 'nothing',
+    isListed: true,
     load: once(() => import('./views/access/AccessView.svelte')),
   },
   {
@@ -77,6 +93,7 @@ export const views: readonly [View, ...View[]] = [
     icon: 'explorer',
     isOpen: true,
     needs: 'nothing',
+    isListed: true,
     load: once(() => import('./views/explorer/ExplorerView.svelte')),
   },
 ];

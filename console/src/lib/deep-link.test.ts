@@ -5,11 +5,12 @@ describe('an address', () => {
   it('is understood as the console writes it', () => {
     for (const [view, params] of [
       ['timeline', { timeline: 'demo', center: '1969-07-20T20:17:40Z', zoom: '2.5e6', view: 'list', q: 'moon' }],
-      ['timeline', { box: '-98,18,-81,31', range: '1914-01-01T00:00:00Z/1919-01-01T00:00:00Z' }],
+      ['timeline', { map: '29.95,-90.07,4', box: '-98,18,-81,31', range: '1914-01-01T00:00:00Z/1919-01-01T00:00:00Z' }],
       [
         'timeline',
         { text: 'moon', actor: 'A', source: 'S', 'attribute.site.name': 'K', by: 'attribute.x', lanes: '1' },
       ],
+      ['compare', { timeline: 'plan', with: 'main', change: 'differs', event: 'x' }],
       ['paradoxes', { tab: 'lab', event: 'x', action: 'cancel' }],
       ['integrity', { position: '7' }],
       ['access', { tab: 'log', period: 'custom', from: '2020-01-01T00:00:00Z' }],
@@ -23,6 +24,8 @@ describe('an address', () => {
     expect(wrong('timeline', 'center', 'yesterday')).toEqual(['“center” must be a time such as 1969-07-20T20:17:40Z.']);
     expect(wrong('timeline', 'zoom', '-1')).toEqual(['“zoom” must be a number above 0.']);
     expect(wrong('timeline', 'box', '1,2,3')).toHaveLength(1);
+    expect(wrong('timeline', 'map', '95,0,2')).toHaveLength(1);
+    expect(wrong('timeline', 'map', '5,0,0.5')).toHaveLength(1);
     expect(wrong('timeline', 'operation', 'x')).toEqual(['This view has no “operation”.']);
     expect(wrong('timeline', 'by', 'color')).toHaveLength(1);
     expect(wrong('timeline', 'constructor', 'x')).toEqual(['This view has no “constructor”.']);

@@ -1,6 +1,6 @@
 /** What each view understands of an address. What it does not is left out, and the page says so. */
 import { parse } from './instant';
-import { parseBox, parseRange } from './ranges';
+import { parseBox, parseMapParts, parseRange } from './ranges';
 
 /** Says what would be right, or null where a value is. */
 type Check = (text: string) => string | null;
@@ -17,6 +17,9 @@ const range: Check = (text) =>
   parseRange(text) === null ? 'must be two times, such as 1914-01-01T00:00:00Z/1919-01-01T00:00:00Z' : null;
 const box: Check = (text) =>
   parseBox(text) === null ? 'must be west,south,east,north in degrees, such as -98,18,-81,31' : null;
+
+const map: Check = (text) =>
+  parseMapParts(text) === null ? 'must be latitude,longitude,zoom, such as 29.95,-90.07,4' : null;
 
 const grouping: Check = (text) =>
   /^(actor|source|attribute[.].+)$/.test(text)
@@ -35,6 +38,9 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     event: anything,
     range,
     box,
+    map,
+    as_of: time,
+    do: oneOf('as-of', 'tree', 'record', 'import', 'export', 'save'),
     view: oneOf('list'),
     q: anything,
     text: anything,
@@ -43,6 +49,13 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     by: grouping,
     lanes: oneOf('1'),
     scale: oneOf('log'),
+  },
+  compare: {
+    with: anything,
+    change: oneOf('only_in_a', 'only_in_b', 'differs'),
+    center: time,
+    zoom: above,
+    event: anything,
   },
   paradoxes: {
     tab: oneOf('lab'),
@@ -73,6 +86,8 @@ export function wrongParams(view: string, params: Record<string, string>): strin
   if (understood === undefined) return [];
   return Object.entries(params).flatMap(([name, text]) => {
     if (name === 'timeline') return [];
+    // The tour goes through all views.
+    if (name === 'tour') return /^[1-9]$/.test(text) ? [] : ['“tour” must be the number of a step.'];
     // A filter by an attribute has the attribute's name in its own.
     if (view === 'timeline' && /^attribute[.]./.test(name)) return [];
     const check = Object.hasOwn(understood, name) ? understood[name] : undefined;

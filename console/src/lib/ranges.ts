@@ -32,3 +32,14 @@ export function parseBox(text: string | null): Box | null {
     return null;
   return { west, south, east, north };
 }
+
+export function boxParam(box: Box): string {
+  return [box.west, box.south, box.east, box.north].join(',');
+}
+
+/** Reads what is in the middle of a map, and how often it is larger than the world, such as `29.95,-90.07,4`. */
+export function parseMapParts(text: string | null): { lat: number; lon: number; zoom: number } | null {
+  const [lat, lon, zoom, ...rest] = (text ?? '').split(',').map((part) => (part.trim() === '' ? NaN : Number(part)));
+  if (lat === undefined || lon === undefined || zoom === undefined || rest.length > 0) return null;
+  return Math.abs(lat) <= 90 && Math.abs(lon) <= 180 && zoom >= 1 ? { lat, lon, zoom } : null;
+}

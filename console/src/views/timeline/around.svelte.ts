@@ -1,8 +1,9 @@
 /** What stands around the events: anchors, forks, and what hangs on the events that are in sight. */
 import { readAnchors, type Anchor } from '../../lib/anchors';
 import { call } from '../../lib/api';
-import { format, type Micros } from '../../lib/instant';
+import { format, parse, type Micros } from '../../lib/instant';
 import { timelines } from '../../lib/timelines.svelte';
+import { bodyOf, type Question } from '../../lib/events/filter';
 import { readLanes, type Lane } from './lanes';
 import type { Marks } from './paint';
 
@@ -11,7 +12,14 @@ const ANCHORS_MAX = 1_000;
 export const MARKS_MAX = 1_000;
 
 export class Around {
-  anchors = $state.raw<Anchor[]>([]);
+  /** Host time of what is shown; null for all that is known now. */
+  asOf = $state<string | null>(null);
+  /** All that were set by now. */
+  known = $state.raw<Anchor[]>([]);
+  anchors = $derived.by(() => {
+    const until = this.asOf === null ? null : parse(this.asOf);
+    return until === null ? this.known : this.known.filter(({ set_at }) => (parse(set_at) ?? until) <= until);
+  });
   lanes = $state.raw<Lane[]>([]);
   lanesMore = $state(0);
   marks = $state.raw<Marks>(new Map());
@@ -23,7 +31,7 @@ export class Around {
     const anchors = readAnchors(this.timeline, { limit: ANCHORS_MAX, signal });
     const lanes = readLanes(this.timeline, timelines.list, signal);
     try {
-      this.anchors = (await anchors).anchors;
+      this.known = (await anchors).anchors;
       const found = await lanes;
       this.lanes = found.lanes;
       this.lanesMore = found.more;
@@ -33,10 +41,9 @@ export class Around {
   }
 
   /** Reads which events of a time have interventions or paradoxes. */
-  async readMarks(from: Micros, to: Micros, signal: AbortSignal): Promise<void> {
+  async readMarks(question: Question, from: Micros, to: Micros, signal: AbortSignal): Promise<void> {
     const body = {
-      timeline_id: this.timeline,
-      location: '*',
+      ...bodyOf(question),
       time_range: `${format(from)}/${format(to)}`,
       limit: MARKS_MAX,
     };

@@ -1,7 +1,7 @@
 /** Counts as bars, with the scale that they are drawn to: linear from zero, or logarithmic where one asks for it. */
-import { firstAfter, type Bucket, type Counts } from './counts';
+import { firstAfter, type Bucket, type Counts } from '../../lib/events/counts';
 import type { Frame } from './paint';
-import { timeAt, xOf } from './scale';
+import { timeAt, xOf } from '../../lib/events/scale';
 
 /** How high a count is drawn. */
 export interface Heights {

@@ -1,8 +1,8 @@
 /** How many events there are in each cell of the earth, where they are too many to place one by one. */
 import type { Box } from '../../lib/ranges';
 import type { Micros } from '../../lib/instant';
-import { aggregate, GROUPS_MAX } from './counts';
-import type { Question } from './filter';
+import { aggregate, GROUPS_MAX } from '../../lib/events/counts';
+import type { Question } from '../../lib/events/filter';
 
 interface Cell extends Box {
   count: number;

@@ -1,10 +1,10 @@
 /** The counts that the axis draws: over all of time, around what is in sight, and of each group of that. */
 import { isAborted } from '../../lib/api';
 import type { Micros } from '../../lib/instant';
-import { GROUPS_MAX, readCounts, renewed, type Counts } from './counts';
-import type { Question } from './filter';
+import { GROUPS_MAX, readCounts, renewed, type Counts } from '../../lib/events/counts';
+import type { GroupBy, Question } from '../../lib/events/filter';
 import { readSeries, type Legend } from './groups';
-import { stepBegin, stepEnd, stepOf, type Step } from './steps';
+import { stepBegin, stepEnd, stepOf, type Step } from '../../lib/events/steps';
 
 /** A bar is at least so wide. */
 export const BAR_PIXELS = 6;
@@ -12,8 +12,8 @@ export const BAR_PIXELS = 6;
 export interface Series {
   /** Of which counts they are parts. */
   whole: Counts;
-  legend: Legend;
-  counts: readonly Counts[];
+  by: GroupBy;
+  byKey: ReadonlyMap<string, Counts>;
 }
 
 export class Counted {
@@ -62,10 +62,21 @@ export class Counted {
     return isWide && wide >= BAR_PIXELS / 3 && near.step.micros < overall.step.micros ? near : overall;
   }
 
-  async readSeries(question: Question, legend: Legend, whole: Counts, signal: AbortSignal): Promise<void> {
-    if (this.series?.whole === whole && this.series.legend === legend) return;
-    const counts = await readSeries(question, legend, whole, signal);
-    this.series = { whole, legend, counts };
+  /** Counts those groups that are not counted in these stretches yet. */
+  async readSeries(question: Question, { by, groups }: Legend, whole: Counts, signal: AbortSignal): Promise<void> {
+    const known = this.series?.whole === whole && this.series.by === by ? this.series.byKey : new Map<string, Counts>();
+    const missing = groups.map(({ key }) => key).filter((key) => !known.has(key));
+    if (missing.length === 0) return;
+    const found = await readSeries(question, by, missing, whole, signal);
+    this.series = { whole, by, byKey: new Map([...known, ...found]) };
+  }
+
+  /** Returns the counts of the groups of a legend; null until all are there. */
+  seriesOf({ by, groups }: Legend, whole: Counts): readonly Counts[] | null {
+    const { series } = this;
+    if (series?.whole !== whole || series.by !== by) return null;
+    const found = groups.map(({ key }) => series.byKey.get(key));
+    return found.every((counts) => counts !== undefined) ? found : null;
   }
 
   /** Counts anew what changed, between two moments; all where these are not known. */

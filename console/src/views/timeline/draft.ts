@@ -1,6 +1,6 @@
 /** An event as it is typed into the form, and back. */
 import { format, parse } from '../../lib/instant';
-import type { Cause, EventBody } from './store';
+import type { Cause, EventBody } from '../../lib/events/store';
 
 export interface Draft {
   name: string;

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { ALL } from './filter';
+import { parse } from '../../lib/instant';
+import { ALL } from '../../lib/events/filter';
 import { COLORS, groupings, groupsOfStore, legendOf, valuesOf } from './groups';
-import { EventStore, type EventBody } from './store';
+import { FIRST, LAST } from '../../lib/events/scale';
+import { EventStore, type EventBody } from '../../lib/events/store';
 
 const event = (event_id: string, more: Partial<EventBody>): EventBody => ({
   event_id,
@@ -14,6 +16,8 @@ function store(...events: EventBody[]): EventStore {
   for (const one of events) made.push(one);
   return made;
 }
+
+const always = { from: FIRST, to: LAST };
 
 describe('groups', () => {
   it('are of actors, sources, and attributes however deep', () => {
@@ -38,7 +42,7 @@ describe('groups', () => {
       Array.from({ length: 12 - index }, (_, copy) => event(`${index} ${copy}`, { source: `S${index}` })),
     ).flat();
     const made = store(...many, event('none', {}));
-    const legend = legendOf(made, ALL, 'source');
+    const legend = legendOf(made, ALL, 'source', always);
     expect(legend.groups.map(({ key }) => key)).toEqual(['S0', 'S1', 'S2', 'S3', 'S4', 'S5', 'S6', 'S7']);
     expect(legend.groups[0]!.count).toBe(12);
     expect([legend.others, legend.hasSeveral]).toEqual([4 + 3 + 2 + 1 + 1, false]);
@@ -48,10 +52,28 @@ describe('groups', () => {
 
   it('say that an event with several values counts for each', () => {
     const made = store(event('1', { actors: ['A', 'B'] }), event('2', { actors: ['A'] }));
-    const legend = legendOf(made, ALL, 'actor');
+    const legend = legendOf(made, ALL, 'actor', always);
     expect(legend).toMatchObject({ hasSeveral: true, others: 0 });
     expect([...groupsOfStore(made, legend)]).toEqual([0, 0]);
     // Who was asked for has a color, and who was there too has none.
-    expect(legendOf(made, { ...ALL, actor: 'B' }, 'actor').groups).toEqual([{ key: 'B', count: 1 }]);
+    expect(legendOf(made, { ...ALL, actor: 'B' }, 'actor', always).groups).toEqual([{ key: 'B', count: 1 }]);
+  });
+
+  it('are those of a time, and keep their colors from one to the next', () => {
+    const at = (year: number, source: string): EventBody =>
+      event(`${year} ${source}`, { source, time: `${year}-01-01T00:00:00Z` });
+    const made = store(at(2000, 'A'), at(2001, 'A'), at(2002, 'B'), at(2003, 'B'), at(2004, 'B'), at(2005, 'C'));
+    const year = (text: number): bigint => parse(`${text}-01-01T00:00:00Z`)!;
+    const early = legendOf(made, ALL, 'source', { from: year(2000), to: year(2002) });
+    expect(early.groups).toEqual([
+      { key: 'A', count: 2 },
+      { key: 'B', count: 1 },
+    ]);
+    expect(early.others).toBe(0);
+    // A keeps the first color though B is larger now, and C comes behind.
+    const all = legendOf(made, ALL, 'source', always, early);
+    expect(all.groups.map(({ key }) => key)).toEqual(['A', 'B', 'C']);
+    const late = legendOf(made, ALL, 'source', { from: year(2003), to: year(2005) }, all);
+    expect(late.groups.map(({ key }) => key)).toEqual(['C', 'B']);
   });
 });

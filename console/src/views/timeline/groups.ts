@@ -1,8 +1,17 @@
 /** What events are told apart by, and the largest groups that makes: each has a color, and a lane where one likes. */
 import { call } from '../../lib/api';
-import { aggregate, readCounts, GROUPS_MAX, type AggregateBody, type Counts } from './counts';
-import { demanded, groupName, narrowed, queryOf, type Filter, type GroupBy, type Question } from './filter';
-import type { EventBody, EventStore } from './store';
+import { aggregate, readCounts, GROUPS_MAX, type AggregateBody, type Counts } from '../../lib/events/counts';
+import {
+  demanded,
+  groupName,
+  narrowed,
+  queryOf,
+  type Filter,
+  type GroupBy,
+  type Question,
+} from '../../lib/events/filter';
+import type { Micros } from '../../lib/instant';
+import type { EventBody, EventStore } from '../../lib/events/store';
 
 /** So many groups have a color of their own. The others share one. */
 export const COLORS = 8;
@@ -14,41 +23,57 @@ export interface Group {
 
 export interface Legend {
   by: GroupBy;
-  /** The largest ones first. */
+  /** In the order of their colors. What had a color before keeps it, so the largest need not be the first. */
   groups: readonly Group[];
   /** How many events are in none of them. */
   others: number;
   /** Whether there are so many groups that the service did not tell all: then counts may be too small. */
   isAbout: boolean;
-  /** Whether only the events in sight are counted: all of time is still to come. */
-  isPart: boolean;
   /** Whether there are events with several values. They count for each. */
   hasSeveral: boolean;
 }
 
-/** Counts the events of each group over all of time. */
-export async function readLegend(question: Question, by: GroupBy, signal: AbortSignal): Promise<Legend> {
+export interface Span {
+  from: Micros;
+  to: Micros;
+}
+
+/** Counts the events of each group in a time, both ends included. */
+export async function readLegend(
+  question: Question,
+  by: GroupBy,
+  range: Span,
+  before: Legend | null,
+  signal: AbortSignal,
+): Promise<Legend> {
   const sums = new Map<string, number>();
   let [count, without, isAbout] = [0, 0, false];
-  await aggregate(question, { by, limit: GROUPS_MAX }, null, signal, (body) => {
+  await aggregate(question, { by, limit: GROUPS_MAX }, range, signal, (body) => {
     for (const group of body.groups) sums.set(group.key, (sums.get(group.key) ?? 0) + group.count);
     count += body.count;
     without += body.without_count;
     isAbout ||= body.is_groups_cut || body.groups_count > body.groups.length;
   });
-  return summed(by, demanded(question.filter, by), sums, { count, without, isAbout });
+  return summed(by, demanded(question.filter, by), sums, { count, without, isAbout }, before);
 }
 
-/** Counts the groups of a store, as `readLegend` does those of the service. */
-export function legendOf(store: EventStore, filter: Filter, by: GroupBy): Legend {
+/** Counts the groups in a time of a store, as `readLegend` does those of the service. */
+export function legendOf(
+  store: EventStore,
+  filter: Filter,
+  by: GroupBy,
+  { from, to }: Span,
+  before: Legend | null = null,
+): Legend {
   const sums = new Map<string, number>();
   let without = 0;
-  for (const event of store.bodies) {
+  const events = store.bodies.slice(store.lowerBound(from), store.lowerBound(to + 1n));
+  for (const event of events) {
     const values = new Set(valuesOf(event, by));
     for (const value of values) sums.set(value, (sums.get(value) ?? 0) + 1);
     if (values.size === 0) without += 1;
   }
-  return summed(by, demanded(filter, by), sums, { count: store.count, without, isAbout: false });
+  return summed(by, demanded(filter, by), sums, { count: events.length, without, isAbout: false }, before);
 }
 
 function summed(
@@ -56,33 +81,50 @@ function summed(
   own: string,
   sums: ReadonlyMap<string, number>,
   { count, without, isAbout }: { count: number; without: number; isAbout: boolean },
+  before: Legend | null,
 ): Legend {
   const all = [...sums].map(([key, sum]) => ({ key, count: sum }));
   all.sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1));
   // An event may have several actors: the one that was asked for has a color, those that accompany it have none.
-  const groups = own === '' ? all.slice(0, COLORS) : all.filter((group) => group.key === own);
+  const groups = inPlaces(own === '' ? all.slice(0, COLORS) : all.filter((group) => group.key === own), before);
   const named = groups.reduce((sum, group) => sum + group.count, 0);
   const told = all.reduce((sum, group) => sum + group.count, 0);
   const others = Math.max(0, count - named);
-  return { by, groups, others, isAbout, isPart: false, hasSeveral: told + without > count };
+  return { by, groups, others, isAbout, hasSeveral: told + without > count };
 }
 
-/** Counts each group in the stretches that are counted already, a few at a time. */
+/** Leaves groups in the places that they had, as far as there are so many, and puts the new ones between them. */
+function inPlaces(groups: readonly Group[], before: Legend | null): Group[] {
+  const placed = new Array<Group | undefined>(groups.length).fill(undefined);
+  const rest: Group[] = [];
+  for (const group of groups) {
+    const place = before?.groups.findIndex(({ key }) => key === group.key) ?? -1;
+    if (place >= 0 && place < placed.length) placed[place] = group;
+    else rest.push(group);
+  }
+  return placed.map((group) => group ?? rest.shift()!);
+}
+
+/** A browser has six connections to a service, and needs some for what is looked at meanwhile. */
+const SERIES_AT_ONCE = 4;
+
+/** Counts each of some groups in the stretches that are counted already, a few groups at a time. */
 export async function readSeries(
   question: Question,
-  { by, groups }: Legend,
+  by: GroupBy,
+  keys: readonly string[],
   { step, from, to }: Counts,
   signal: AbortSignal,
-): Promise<Counts[]> {
-  const series: Counts[] = [];
-  const rest = groups.map((group, index) => ({ group, index }));
+): Promise<ReadonlyMap<string, Counts>> {
+  const series = new Map<string, Counts>();
+  const rest = [...keys];
   const work = async (): Promise<void> => {
-    for (let next = rest.shift(); next !== undefined; next = rest.shift()) {
-      const asked = { ...question, filter: narrowed(question.filter, by, next.group.key) };
-      series[next.index] = await readCounts(asked, step, { from, to }, signal, () => {});
+    for (let key = rest.shift(); key !== undefined; key = rest.shift()) {
+      const asked = { ...question, filter: narrowed(question.filter, by, key) };
+      series.set(key, await readCounts(asked, step, { from, to }, signal, () => {}));
     }
   };
-  await Promise.all([work(), work()]);
+  await Promise.all(Array.from({ length: SERIES_AT_ONCE }, work));
   return series;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { dotAt, layOut, pick, ROW, type Layout, type Strips } from './layout';
-import { fitted, panned, xOf, type Scale } from './scale';
-import { EventStore } from './store';
+import { fitted, panned, xOf, type Scale } from '../../lib/events/scale';
+import { EventStore } from '../../lib/events/store';
 
 const WIDTH = 1_000;
 const DAY = 86_400_000_000n;

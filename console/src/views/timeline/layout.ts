@@ -2,9 +2,9 @@
  * Where events are drawn one by one: dots in stacks as far as these fit, and labels. All in pixels from the middle of
  * the scale it was made for, so a drag only shifts it.
  */
-import type { Scale } from './scale';
-import { split } from './scale';
-import type { EventStore } from './store';
+import type { Scale } from '../../lib/events/scale';
+import { split } from '../../lib/events/scale';
+import type { EventStore } from '../../lib/events/store';
 
 export const DOT = 6;
 const BIN = 7;

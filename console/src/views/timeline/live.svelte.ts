@@ -1,6 +1,6 @@
 /** What becomes of the timeline while one looks: what flashes, and what happened out of sight. */
 import { parse, type Micros } from '../../lib/instant';
-import type { EventBody } from './store';
+import type { EventBody } from '../../lib/events/store';
 
 interface StreamBody {
   event_id?: string | null;

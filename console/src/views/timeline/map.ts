@@ -1,10 +1,10 @@
 /** The world on a canvas: an Equal Earth projection that is computed once; a zoom only stretches and shifts it. */
 import { geoEqualEarth } from 'd3-geo';
 import { World } from '../../lib/world';
-import type { Palette } from './palette';
+import type { Palette } from '../../lib/palette';
 import { classOf, type Cells } from './cells';
-import type { EventStore } from './store';
-import type { Box } from '../../lib/ranges';
+import type { EventStore } from '../../lib/events/store';
+import { parseMapParts, type Box } from '../../lib/ranges';
 
 /** Wide and high of the projection with scale 1, nearly. */
 const WIDE = 2 * Math.PI * 0.862;
@@ -59,6 +59,20 @@ export function zoomedAt(view: MapView, size: Size, factor: number, x: number, y
 
 function projected(lat: number, lon: number): [number, number] {
   return projection([lon, lat]) ?? [NaN, NaN];
+}
+
+/** Writes what is in the middle of the map, and how large it is, without digits that nobody sees. */
+export function mapParam({ x, y, zoom }: MapView): string {
+  const [lon, lat] = projection.invert?.([x, y]) ?? [0, 0];
+  return [lat.toFixed(3), lon.toFixed(3), Number(zoom.toPrecision(3))].join(',');
+}
+
+/** Reads such a parameter; null where it is none. */
+export function parseMap(text: string | null): MapView | null {
+  const parts = parseMapParts(text);
+  if (parts === null) return null;
+  const [x, y] = projected(parts.lat, parts.lon);
+  return bounded({ zoom: parts.zoom, x, y });
 }
 
 /** Returns latitude and longitude of a pixel, or null outside of the world. */

@@ -9,14 +9,14 @@ import { Stream } from '../../lib/stream.svelte';
 import { timelines } from '../../lib/timelines.svelte';
 import { Around, MARKS_MAX } from './around.svelte';
 import { BAR_PIXELS, Counted } from './counted.svelte';
-import { countStore, countWithin, rounded, type Counts } from './counts';
-import { ALL, isFiltered, isSameFilter, type Filter, type GroupBy, type Question } from './filter';
-import { groupsOfStore, legendOf, readLegend, type Legend } from './groups';
+import { countStore, countWithin, rounded, type Counts } from '../../lib/events/counts';
+import { ALL, isFiltered, isSameFilter, type Filter, type GroupBy, type Question } from '../../lib/events/filter';
+import { groupsOfStore, legendOf, readLegend, type Legend, type Span } from './groups';
 import { Live, spanOf, type Changes } from './live.svelte';
-import { readExtent, readPage } from './pages';
-import { FIRST, LAST, fitted, scale, timeAt, type Scale } from './scale';
-import { stepOf } from './steps';
-import { EventStore } from './store';
+import { readExtent, readPage } from '../../lib/events/pages';
+import { FIRST, LAST, fitted, scale, timeAt, type Scale } from '../../lib/events/scale';
+import { stepOf } from '../../lib/events/steps';
+import { EventStore } from '../../lib/events/store';
 
 export interface Range {
   from: Micros;
@@ -37,6 +37,8 @@ export class TimelineModel {
   range = $state.raw<Range | null>(null);
   box = $state.raw<Box | null>(null);
   filter = $state.raw<Filter>(ALL);
+  /** Host time of what is shown; null for all that is known now. */
+  asOf = $state<string | null>(null);
   by = $state<GroupBy | null>(null);
   selected = $state<string | null>(null);
   legendError = $state.raw<unknown>(null);
@@ -61,17 +63,10 @@ export class TimelineModel {
   shown = $derived(this.isFar ? EMPTY : this.all);
   /** Whether every event that passes was read. */
   isWhole = $derived(this.#window?.from === FIRST && this.#window.to === LAST);
-  /** As the service counts it, over all of time. */
-  #counted = $state.raw<Legend | null>(null);
-  /** The groups by which events are told apart; null while they are not counted, or where they are not wanted. */
-  legend = $derived.by<Legend | null>(() => {
-    if (this.by === null) return null;
-    if (this.isWhole || (this.#counted === null && !this.isFar)) {
-      const legend = legendOf(this.all, this.filter, this.by);
-      return this.isWhole ? legend : { ...legend, isPart: true };
-    }
-    return this.#counted;
-  });
+  /** The largest groups of what was in sight when it last stayed; null while they are not counted, or not wanted. */
+  legend = $state.raw<Legend | null>(null);
+  /** Of which time the legend is; null where it has to be counted anew. */
+  #legendSpan: Span | null = null;
   readonly #step = $derived(stepOf(this.view.pixel * BAR_PIXELS));
   /** What the bars of the axis are made of. */
   counts = $derived.by<Counts | null>(() => {
@@ -86,8 +81,7 @@ export class TimelineModel {
       const groups = groupsOfStore(this.all, legend);
       return legend.groups.map((_, index) => countStore(this.all, counts.step, (row) => groups[row] === index));
     }
-    const { series } = this.counted;
-    return series?.whole === counts && series.legend === legend ? series.counts : null;
+    return this.counted.seriesOf(legend, counts);
   });
   /** Which group each shown event is in. */
   groups = $derived(this.legend === null ? null : groupsOfStore(this.shown, this.legend));
@@ -114,22 +108,24 @@ export class TimelineModel {
   #renewed: Range | 'all' | null = null;
   /** Whose interventions and paradoxes were read. */
   #marked: EventStore | null = null;
-  #isLegendOld = false;
 
   constructor(
     readonly timeline: string,
     /** More events in sight are not read one by one. */
     private readonly singlesMax: number,
     /** Which of them to begin with. */
-    start: { filter: Filter; by: GroupBy | null; box: Box | null } = { filter: ALL, by: null, box: null },
+    start: { filter: Filter; by: GroupBy | null; box: Box | null; asOf: string | null },
   ) {
     this.around = new Around(timeline);
     this.filter = start.filter;
     this.by = start.by;
     this.box = start.box;
+    this.asOf = this.around.asOf = start.asOf;
     this.#stream = new Stream(
       { timeline, events: ['events', 'interventions', 'reset'] },
       (message) => {
+        // What was known then does not change.
+        if (this.asOf !== null) return;
         if (message.event === 'reset') void this.load();
         else this.live.take(message.data as Parameters<Live['take']>[0]);
       },
@@ -143,7 +139,7 @@ export class TimelineModel {
   }
 
   get question(): Question {
-    return { timeline: this.timeline, filter: this.filter, box: this.box };
+    return { timeline: this.timeline, filter: this.filter, box: this.box, asOf: this.asOf };
   }
 
   /** How many events the timeline says it has. */
@@ -198,7 +194,7 @@ export class TimelineModel {
         return;
       }
     }
-    const extent = await readExtent(this.timeline, signal);
+    const extent = await readExtent(this.question, signal);
     this.#window = null;
     this.counted.clear();
     this.#extent = extent && { from: extent.first, to: extent.last };
@@ -213,12 +209,14 @@ export class TimelineModel {
     this.#loading.abort();
   }
 
-  /** Shows other events: those that pass another filter, or of another box. */
-  ask(filter: Filter, box: Box | null): void {
-    if (isSameFilter(filter, this.filter) && JSON.stringify(box) === JSON.stringify(this.box)) return;
+  /** Shows other events: those that pass another filter, of another box, or as they were known at another time. */
+  ask(filter: Filter, box: Box | null, asOf = this.asOf): void {
+    const isSame = JSON.stringify(box) === JSON.stringify(this.box) && asOf === this.asOf;
+    if (isSame && isSameFilter(filter, this.filter)) return;
+    this.asOf = this.around.asOf = asOf;
     this.filter = filter;
     this.box = box;
-    this.#counted = null;
+    this.#legendSpan = null;
     void this.load();
   }
 
@@ -226,7 +224,8 @@ export class TimelineModel {
   groupBy(by: GroupBy | null): void {
     if (by === this.by) return;
     this.by = by;
-    this.#counted = null;
+    this.legend = null;
+    this.#legendSpan = null;
     this.settle(0);
   }
 
@@ -287,7 +286,7 @@ export class TimelineModel {
     const { all } = this;
     const window = this.#window;
     if (window === null || this.isFar || all === this.#marked || all.count === 0 || all.count > MARKS_MAX) return;
-    await this.around.readMarks(window.from, window.to, signal);
+    await this.around.readMarks(this.question, window.from, window.to, signal);
     this.#marked = all;
   }
 
@@ -311,11 +310,17 @@ export class TimelineModel {
 
   async #readGroups(signal: AbortSignal): Promise<void> {
     const { by, question } = this;
-    if (by === null || this.isWhole || this.#extent === null) return;
+    const extent = this.#extent;
+    if (by === null || extent === null) return;
+    // Before the first event and after the last one there is nothing to count.
+    const { from, to } = this.#inSight;
+    const span = { from: max(from, extent.from), to: min(to, extent.to) };
     try {
       this.legendError = null;
-      if (this.#counted === null || this.#isLegendOld) this.#counted = await readLegend(question, by, signal);
-      this.#isLegendOld = false;
+      if (!this.isFar || span.from > span.to) this.legend = legendOf(this.shown, this.filter, by, span, this.legend);
+      else if (this.#legendSpan === null || !isAlike(span, this.#legendSpan))
+        this.legend = await readLegend(question, by, span, this.legend, signal);
+      this.#legendSpan = span;
       const { counts, legend } = this;
       if (this.isFar && counts !== null && legend !== null)
         await this.counted.readSeries(question, legend, counts, signal);
@@ -361,7 +366,7 @@ export class TimelineModel {
   async #renew(span: Range | null): Promise<void> {
     const { question, counted } = this;
     const { signal } = this.#loading;
-    const extent = await readExtent(this.timeline, signal).catch(() => null);
+    const extent = await readExtent(this.question, signal).catch(() => null);
     const { overall } = counted;
     if (extent !== null && overall !== null && (extent.first < overall.from || extent.last >= overall.to)) {
       await this.load();
@@ -379,7 +384,7 @@ export class TimelineModel {
         return;
       } else this.#window = null;
     }
-    this.#isLegendOld = true;
+    this.#legendSpan = null;
     this.version += 1;
     this.settle();
   }
@@ -396,5 +401,11 @@ export class TimelineModel {
 
 /** How much of an axis is left free at its ends. */
 const roomOf = (width: number): number => (width < 600 ? 0.06 : 0.04);
+/** A legend is counted anew where one end of what is in sight moved by more than such a part of it. */
+const LEGEND_MOVES = 20n;
+const isAlike = (a: Span, b: Span): boolean => {
+  const moved = (one: Micros, other: Micros): Micros => (one > other ? one - other : other - one) * LEGEND_MOVES;
+  return moved(a.from, b.from) <= b.to - b.from && moved(a.to, b.to) <= b.to - b.from;
+};
 const min = (a: Micros, b: Micros): Micros => (a < b ? a : b);
 const max = (a: Micros, b: Micros): Micros => (a > b ? a : b);

@@ -1,10 +1,10 @@
 /** Draws the axis. Events are drawn once per zoom onto a sheet that a drag only shifts; the rest is drawn each time. */
 import type { Label, Layout } from './layout';
 import { BAR_MIN, ROW, dotAt } from './layout';
-import type { Palette } from './palette';
-import { xOf, type Scale } from './scale';
-import type { EventStore } from './store';
-import type { Ticks } from './ticks';
+import type { Palette } from '../../lib/palette';
+import { xOf, type Scale } from '../../lib/events/scale';
+import type { EventStore } from '../../lib/events/store';
+import type { Ticks } from '../../lib/events/ticks';
 
 /** Heights from the top: the periods, the ticks, the flags. */
 export const RULER = 46;

@@ -2,7 +2,7 @@
 import type { Anchor } from '../../lib/anchors';
 import type { Micros } from '../../lib/instant';
 import { heights, mostIn, paintBars, paintLines, paintTicks, type Heights } from './bars';
-import { bucketAt, type Bucket, type Counts } from './counts';
+import { bucketAt, type Bucket, type Counts } from '../../lib/events/counts';
 import type { Legend } from './groups';
 import type { Lane } from './lanes';
 import { dotAt, layOut, pick, type Layout, type Strips } from './layout';
@@ -21,10 +21,10 @@ import {
   type Frame,
   type Marks,
 } from './paint';
-import { hue, type Palette } from './palette';
-import { timeAt, xOf, type Scale } from './scale';
-import type { EventStore } from './store';
-import { ticks } from './ticks';
+import { hue, type Palette } from '../../lib/palette';
+import { timeAt, xOf, type Scale } from '../../lib/events/scale';
+import type { EventStore } from '../../lib/events/store';
+import { ticks } from '../../lib/events/ticks';
 
 const LANE = 30;
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from '../../lib/instant';
-import { parseBox, parseRange } from '../../lib/ranges';
-import { boxParam, boxText, parseView, viewParams } from './address';
+import { boxParam, parseBox, parseRange } from '../../lib/ranges';
+import { boxText, parseView, viewParams } from '../../lib/events/address';
 import { bodyOf, draftOf } from './draft';
-import { changes, geoText } from './event';
-import { scale } from './scale';
-import { countText, rangeParam, rangeText } from './words';
+import { changes, geoText } from '../../lib/events/event';
+import { scale } from '../../lib/events/scale';
+import { countText, rangeParam, rangeText } from '../../lib/events/words';
 
 const at = (text: string): bigint => parse(text)!;
 

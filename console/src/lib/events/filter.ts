@@ -1,7 +1,6 @@
 /** Which events are shown: the filter in the address, and as the service takes it. */
-import type { Query } from '../../lib/base';
-import type { Box } from '../../lib/ranges';
-import { boxParam } from './address';
+import type { Query } from '../base';
+import { boxParam, type Box } from '../ranges';
 
 export interface Filter {
   /** Words, each of which begins a word of the event. */
@@ -92,13 +91,23 @@ export interface Question {
   timeline: string;
   filter: Filter;
   box: Box | null;
+  /** Host time up to which is asked what was known; all that is known now where it is missing. */
+  asOf?: string | null;
 }
 
 /** Returns the parameters that all questions share. */
-export function queryOf({ timeline, filter, box }: Question): Query {
+export function queryOf({ timeline, filter, box, asOf }: Question): Query {
   const { text, actor, source, attributes } = filter;
   const attribute = Object.keys(attributes).length > 0 ? JSON.stringify(attributes) : null;
-  return { timeline_id: timeline, location: locationOf(box), text, actor, source, attribute };
+  return { timeline_id: timeline, location: locationOf(box), text, actor, source, attribute, as_of: asOf };
+}
+
+/** Returns the same for an operation that takes a body. */
+export function bodyOf(question: Question): Record<string, unknown> {
+  const { attribute: _, ...query } = queryOf(question);
+  const given = Object.entries(query).filter(([, value]) => value !== '' && value != null);
+  const { attributes } = question.filter;
+  return { ...Object.fromEntries(given), ...(Object.keys(attributes).length > 0 ? { attribute: attributes } : {}) };
 }
 
 export function locationOf(box: Box | null): string {

@@ -1,7 +1,7 @@
 /** How many events there are in each stretch of time, as the service counts them, or as they are in a store. */
-import { call } from '../../lib/api';
-import type { Query } from '../../lib/base';
-import { format, parse, type Micros } from '../../lib/instant';
+import { call } from '../api';
+import type { Query } from '../base';
+import { format, parse, type Micros } from '../instant';
 import { queryOf, type Question } from './filter';
 import { FIRST, LAST } from './scale';
 import { stepBegin, stepEnd, type Step } from './steps';
@@ -106,6 +106,26 @@ export async function readExact(
   let count = 0;
   await aggregate(question, { by: 'time', bucket: 1, limit: 1 }, range, signal, (body) => (count += body.count));
   return count;
+}
+
+/** A count, and whether it is of all: the service looks through so many events at once, and no more. */
+export interface Some {
+  count: number;
+  isAll: boolean;
+}
+
+/** Counts the events of a time with one question. */
+export async function readSome(
+  question: Question,
+  range: { from: Micros; to: Micros },
+  signal: AbortSignal,
+): Promise<Some> {
+  const time_range = `${format(range.from)}/${format(range.to)}`;
+  const body = await call<AggregateBody>('GET', 'v1/aggregate-events', {
+    query: { ...queryOf(question), by: 'time', bucket: 1, limit: 1, time_range },
+    signal,
+  });
+  return { count: body.count, isAll: !body.counted_to };
 }
 
 /** Counts the events of a store that pass a test, in stretches. */

@@ -1,7 +1,7 @@
 /** What of the view is in the address. */
-import { format, parse, type Micros } from '../../lib/instant';
+import { format, parse, type Micros } from '../instant';
 import type { Scale } from './scale';
-import type { Box } from '../../lib/ranges';
+import type { Box } from '../ranges';
 
 /** Writes the middle and the zoom, without digits that nobody sees. */
 export function viewParams(view: Scale): { center: string; zoom: string } {
@@ -24,10 +24,6 @@ const SINGLES_MAX = 1_000;
 export function singlesMax(text: string | null): number {
   const most = Number(text ?? NaN);
   return Number.isInteger(most) && most > 0 ? Math.min(most, SINGLES_MAX) : SINGLES_MAX;
-}
-
-export function boxParam(box: Box): string {
-  return [box.west, box.south, box.east, box.north].join(',');
 }
 
 export function boxText(box: Box): string {

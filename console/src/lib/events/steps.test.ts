@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { format, parse } from '../../lib/instant';
+import { format, parse } from '../instant';
 import { STEPS, stepBegin, stepEnd, stepOf } from './steps';
 
 const at = (text: string): bigint => parse(text)!;

@@ -2,8 +2,8 @@
  * The events that are drawn, sorted by time, as columns: a hundred thousand objects would be slow to walk for each
  * picture. What a card shows is asked of the service when it is opened.
  */
-import { parse, type Micros } from '../../lib/instant';
-import { plain } from '../../lib/plain';
+import { parse, type Micros } from '../instant';
+import { plain } from '../plain';
 import { split } from './scale';
 
 export interface Cause {

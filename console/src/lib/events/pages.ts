@@ -1,6 +1,6 @@
 /** Events page by page, as the service has them. */
-import { call } from '../../lib/api';
-import { format, parse, type Micros } from '../../lib/instant';
+import { call } from '../api';
+import { format, parse, type Micros } from '../instant';
 import { queryOf, type Question } from './filter';
 import { EventStore, type EventBody } from './store';
 
@@ -60,15 +60,15 @@ export async function readPage(question: Question, options: PageOptions): Promis
   return { store, next, searchedTo: next === null ? null : searchedTo };
 }
 
-/** Returns the times of the first and the last event of a timeline, or null where there is none. */
+/** Returns the times of the first and the last event of a timeline, whatever the filter; null where there is none. */
 export async function readExtent(
-  timeline: string,
+  { timeline, asOf }: Pick<Question, 'timeline' | 'asOf'>,
   signal: AbortSignal,
 ): Promise<{ first: Micros; last: Micros } | null> {
   const ends = await Promise.all(
     [undefined, 'newest' as const].map((order) =>
       call<PageBody>('GET', 'v1/monitor-events', {
-        query: { timeline_id: timeline, location: '*', time_range: '../..', limit: 1, order },
+        query: { timeline_id: timeline, location: '*', time_range: '../..', limit: 1, order, as_of: asOf },
         signal,
       }),
     ),

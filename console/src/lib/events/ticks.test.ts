@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parse } from '../../lib/instant';
+import { parse } from '../instant';
 import { FIRST, LAST, fitted } from './scale';
 import { ticks } from './ticks';
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { parse } from '../../lib/instant';
+import { parse } from '../instant';
 import { bucketAt, countStore, countWithin, readCounts, renewed, rounded, type Counts } from './counts';
 import { ALL } from './filter';
 import { STEPS } from './steps';

@@ -4,7 +4,7 @@
  * Microseconds since 1970 do not fit into a number without loss, so the middle is a bigint (and a fraction of a
  * microsecond, for the deepest zoom), and everything is drawn at its distance from there.
  */
-import { SECOND, floorDiv, type Micros } from '../../lib/instant';
+import { SECOND, floorDiv, type Micros } from '../instant';
 
 /** The calendar of the API, from −9999-01-01 to 9999-12-31. */
 export const FIRST: Micros = -377_705_116_800_000_000n;

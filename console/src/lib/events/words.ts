@@ -10,7 +10,7 @@ import {
   yearForPeople,
   type Micros,
   monthName,
-} from '../../lib/instant';
+} from '../instant';
 
 /** Returns a range, as exactly as its length calls for: "1914 – 1945", "20 July 1969, 20:17 – 20:40". */
 export function rangeText(from: Micros, to: Micros): string {

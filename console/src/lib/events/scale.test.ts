@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parse, SECOND } from '../../lib/instant';
+import { parse, SECOND } from '../instant';
 import { FIRST, LAST, fitted, panned, scale, split, timeAt, xOf, zoomed } from './scale';
 
 const at = (text: string): bigint => parse(text)!;

@@ -13,7 +13,7 @@ import {
   toCivil,
   yearForPeople,
   type Micros,
-} from '../../lib/instant';
+} from '../instant';
 import { FIRST, LAST, timeAt, xOf, type Scale } from './scale';
 
 interface Tick {

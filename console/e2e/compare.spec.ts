@@ -1,0 +1,86 @@
+/** Two timelines side by side. */
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { REFUSED, expectAccessible, expectNoSidewaysScroll } from './harness';
+import { WIDTHS, on, param, region, timeline } from './timeline-page';
+
+const fix = (id: string, time: string): Record<string, unknown> => ({
+  event_id: id,
+  time,
+  name: `Event ${id}`,
+  description: 'It happens.',
+});
+
+beforeAll(async () => {
+  const { service } = on;
+  await timeline('before', fix('kept', '2005-08-01T00:00:00Z'), fix('late', '2005-08-02T00:00:00Z'));
+  await service.call('POST', 'v1/events?timeline_id=before', fix('gone', '2005-08-03T00:00:00Z'));
+  await service.call('POST', 'timelines', { timeline_id: 'after', fork_of: 'before' });
+  const intervene = (event_id: string, action: string): Promise<unknown> =>
+    service.call('POST', 'v1/manipulate-event', {
+      timeline_id: 'after',
+      event_id,
+      action,
+      time: '2005-08-01T12:00:00Z',
+    });
+  await intervene('late', 'delay by 2d');
+  await intervene('gone', 'cancel');
+  await service.call('POST', 'v1/events?timeline_id=after', fix('new', '2005-08-05T00:00:00Z'));
+});
+
+const table = (page: Page): Promise<string[]> =>
+  region(page, 'Differences as a table')
+    .getByRole('row')
+    .allInnerTexts()
+    .then((rows) => rows.slice(1).map((row) => row.replace(/\s+/g, ' ').trim()));
+
+describe('a fork and its parent', () => {
+  it('are compared from the page of the fork: what only one has, and what changed', async () => {
+    const page = await on.loggedIn('timeline?timeline=after');
+    await page.getByRole('link', { name: 'Compare with before' }).click();
+    await page.getByText('Both share 4 entries of before').waitFor();
+    await expect
+      .poll(() => table(page))
+      .toEqual([
+        'Event gone does not occur 3 August 2005 only in before',
+        'Event late 4 August 2005 2 August 2005 From 2 August 2005 to 4 August 2005',
+        'Event new 5 August 2005 does not occur only in after',
+      ]);
+    await page.getByRole('application', { name: /^Both timelines on one axis: 3 differences/ }).waitFor();
+    await page.getByRole('button', { name: '1 changed' }).click();
+    expect((await table(page)).map((row) => row.split(' ')[1])).toEqual(['late']);
+    await page.getByRole('button', { name: 'Event late' }).click();
+    expect([param(page, 'with'), param(page, 'change'), param(page, 'event')]).toEqual(['before', 'differs', 'late']);
+    await page.reload();
+    await page.getByRole('button', { name: 'Event late', pressed: true }).waitFor();
+    expect(await table(page)).toHaveLength(1);
+    await page.getByRole('link', { name: 'Swap' }).click();
+    await page.getByRole('button', { name: '1 only in before' }).waitFor();
+    expect([param(page, 'timeline'), param(page, 'with')]).toEqual(['before', 'after']);
+  });
+
+  it('are compared from the picker, and only where there is something to compare', async () => {
+    const page = await on.loggedIn('timeline?timeline=before', { expected: REFUSED });
+    await page.getByRole('button', { name: 'Timeline: before' }).click();
+    await page.getByRole('link', { name: 'Compare before…' }).click();
+    await page.getByRole('button', { name: '1 only in after' }).waitFor();
+    await page.goto(`${on.service.url}/#/compare?timeline=demo`);
+    await page.getByText('demo has nothing to be compared with').waitFor();
+    await page.goto(`${on.service.url}/#/compare?timeline=demo&with=before`);
+    await page.getByRole('alert').waitFor();
+  });
+
+  it('fit every width and can be used by everybody', async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const page = await on.loggedIn('compare?timeline=after', {
+        colorScheme,
+      });
+      await page.getByRole('button', { name: '1 changed' }).waitFor();
+      await expectAccessible(page);
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 800 });
+        await expectNoSidewaysScroll(page);
+      }
+    }
+  });
+});

@@ -1,0 +1,146 @@
+/** What was known when, forks and anchors as a tree, and the palette that leads there. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { expectAccessible } from './harness';
+import { counted, landing, launch, on, param, region, timeline } from './timeline-page';
+
+let between = '';
+
+beforeAll(async () => {
+  await timeline('known', launch);
+  await on.service.call('POST', 'v1/set-anchor', {
+    timeline_id: 'known',
+    timestamp: '1969-07-17T00:00:00Z',
+    description: 'On the way',
+  });
+  // A whole second apart: the address has no more digits.
+  await new Promise((later) => setTimeout(later, 1_100));
+  between = new Date().toISOString().replace(/[.]\d+Z$/, 'Z');
+  await new Promise((later) => setTimeout(later, 1_100));
+  await on.service.call('POST', 'v1/events?timeline_id=known', landing);
+  await on.service.call('POST', 'timelines', { timeline_id: 'branch', fork_of: 'known' });
+});
+
+describe('what was known when', () => {
+  it('is chosen with a slider, has a link, and stays as it was', async () => {
+    const page = await on.loggedIn('timeline?timeline=known');
+    await counted(page, '2 events');
+    await page.getByRole('button', { name: 'More', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'What was known when…' }).click();
+    const slider = page.getByRole('slider', { name: 'As known at' });
+    await slider.press('Home');
+    await expect.poll(() => param(page, 'as_of')).toMatch(/^\d{4}-.*Z$/);
+    await expectAccessible(page);
+    await slider.press('End');
+    await counted(page, '2 events');
+    expect(param(page, 'as_of')).toBeNull();
+    await page.goto(`${on.service.url}/#/timeline?timeline=known&as_of=${between}`);
+    await counted(page, '1 event');
+    // What is recorded now was not known then.
+    await on.service.call('POST', 'v1/events?timeline_id=known', {
+      event_id: 'splash',
+      time: '1969-07-24T16:50:35Z',
+      name: 'Splashdown',
+      description: 'They are back.',
+    });
+    await page.getByRole('button', { name: 'List', exact: true }).click();
+    expect(await region(page, 'Events on the axis').getByRole('row').count()).toBe(2);
+    await page.getByRole('button', { name: 'Back to now' }).click();
+    await counted(page, '3 events');
+  });
+});
+
+describe('forks and anchors', () => {
+  it('are a tree that leads to each of them', async () => {
+    const page = await on.loggedIn('timeline?timeline=branch');
+    await page.getByRole('button', { name: 'More', exact: true }).press('ArrowDown');
+    await page.keyboard.press('f');
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Forks and anchors' });
+    await dialog.getByRole('button', { name: 'On the way' }).waitFor();
+    await expectAccessible(page);
+    expect(param(page, 'do')).toBe('tree');
+    await dialog.getByRole('link', { name: 'Compare', exact: true }).click();
+    await page.getByText(/^Both share \d+ entries of known$/).waitFor();
+  });
+});
+
+describe('the palette', () => {
+  it('goes to views, timelines, anchors and times, and starts what can be done', async () => {
+    const page = await on.loggedIn('clock?timeline=known');
+    const field = page.getByRole('combobox', { name: 'View, timeline, anchor, time or action' });
+    await page.getByRole('timer').waitFor();
+    await page.keyboard.press('Control+k');
+    await field.fill('branch');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => param(page, 'timeline')).toBe('branch');
+    await page.keyboard.press('Control+k');
+    await field.fill('1969-07-20T20:17:40Z');
+    await page.getByRole('option', { name: /Show it on the axis/ }).waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Travel' }).getByLabel('Moment').waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+k');
+    await field.fill('on the way');
+    await page.getByRole('option', { name: /On the way/ }).click();
+    await expect.poll(() => param(page, 'anchor')).toMatch(/^anchor_/);
+    await page.getByRole('button', { name: 'Go to or do anything' }).click();
+    await field.fill('no such thing');
+    await page.getByText('Nothing has this name.').waitFor();
+    await page.keyboard.press('Escape');
+    await field.waitFor({ state: 'detached' });
+  });
+});
+
+describe('the everyday', () => {
+  it('has saved views, and times from the clock on', async () => {
+    const page = await on.loggedIn('timeline?timeline=known&text=launch&scale=log');
+    await counted(page, '1 event');
+    await page.getByRole('button', { name: 'More', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Saved views…' }).click();
+    await page.getByLabel('Name of what is shown now').fill('Launches');
+    await expectAccessible(page);
+    await page.keyboard.press('Enter');
+    await page.getByText('Saved as “Launches”. Ctrl-K finds it.').waitFor();
+    await page.goto(`${on.service.url}/#/integrity?timeline=branch`);
+    await page.reload();
+    await page.getByRole('button', { name: 'Go to or do anything' }).click();
+    await page.getByRole('combobox', { name: 'View, timeline, anchor, time or action' }).fill('launches');
+    await page.keyboard.press('Enter');
+    await counted(page, '1 event');
+    expect([param(page, 'text'), param(page, 'scale'), param(page, 'do')]).toEqual(['launch', 'log', null]);
+
+    await on.service.call('POST', 'v1/pause-time', { timeline_id: 'known' });
+    await on.service.call('POST', 'v1/travel', { timeline_id: 'known', destination_time: '1969-07-20T00:00:00Z' });
+    await page.getByText('1969-07-20').first().waitFor();
+    await page.getByTitle('Type which time is shown').click();
+    await page.getByRole('button', { name: 'Last week' }).click();
+    await expect
+      .poll(() => page.getByTitle('Type which time is shown').innerText())
+      .toBe('13 July 1969 – 20 July 1969');
+  });
+});
+
+describe('the tour', () => {
+  it('goes through the views of the demo, and can be left', async () => {
+    const page = await on.loggedIn('timeline?timeline=demo');
+    await page.getByRole('link', { name: 'Take the tour' }).click();
+    const tour = page.getByRole('complementary', { name: 'Tour' });
+    const titles: string[] = [];
+    for (let step = 1; step <= 5; step += 1) {
+      await tour.getByText(`${step} of 5`).waitFor();
+      titles.push(await tour.getByRole('heading').innerText());
+      if (step === 2) await page.getByRole('heading', { name: 'First people land on the Moon' }).first().waitFor();
+      if (step === 4) await expectAccessible(page);
+      if (step < 5) await tour.getByRole('link', { name: 'Next' }).click();
+    }
+    expect(new Set(titles).size).toBe(5);
+    expect(param(page, 'tour')).toBe('5');
+    await page.goBack();
+    await tour.getByText('4 of 5').waitFor();
+    await tour.getByRole('button', { name: 'Leave the tour' }).click();
+    await tour.waitFor({ state: 'detached' });
+    expect(param(page, 'tour')).toBeNull();
+  });
+});

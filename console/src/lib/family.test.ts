@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import type { TimelineBody } from './timelines.svelte';
+import { ancestors, relatives } from './family';
+
+const one = (timeline_id: string, of?: string): TimelineBody => ({
+  timeline_id,
+  created_at: '2026-01-01T00:00:00Z',
+  events: 0,
+  anchors: 0,
+  role: 'read',
+  head: { size: 1, root: '' },
+  fork: of === undefined ? null : { of, size: 1 },
+});
+const all = [one('main'), one('plan-a', 'main'), one('plan-b', 'main'), one('plan-a-2', 'plan-a'), one('other')];
+
+describe('a family of timelines', () => {
+  it('has a parent first, then forks, then the others', () => {
+    expect(ancestors('plan-a-2', all)).toEqual(['plan-a', 'main']);
+    expect(relatives('plan-a', all)).toEqual(['main', 'plan-a-2', 'plan-b']);
+    expect(relatives('main', all)).toEqual(['plan-a', 'plan-b', 'plan-a-2']);
+    expect(relatives('other', all)).toEqual([]);
+  });
+
+  it('leaves out who cannot be asked', () => {
+    // The parent may not be read; what was forked from it too is still a relative.
+    expect(relatives('x', [one('x', 'hidden'), one('y', 'hidden')])).toEqual(['y']);
+    expect(relatives('x', [one('x', 'far/main')])).toEqual([]);
+  });
+});

@@ -1,0 +1,23 @@
+/** Which timelines share a beginning with another one: only these can be compared. */
+import { isLayer, type TimelineBody } from './timelines.svelte';
+
+/** Returns the names of a timeline's ancestors, the nearest first. */
+export function ancestors(timeline: string, all: readonly TimelineBody[]): string[] {
+  const known = new Map(all.map((one) => [one.timeline_id, one]));
+  const found: string[] = [];
+  for (let of = known.get(timeline)?.fork?.of; of !== undefined && !found.includes(of); of = known.get(of)?.fork?.of)
+    found.push(of);
+  return found;
+}
+
+/** Returns the timelines that a timeline can be compared with: its parent first, then its forks, then all others. */
+export function relatives(timeline: string, all: readonly TimelineBody[]): string[] {
+  const rootOf = (name: string): string => ancestors(name, all).at(-1) ?? name;
+  const own = ancestors(timeline, all);
+  const root = own.at(-1) ?? timeline;
+  const names = all.map((one) => one.timeline_id).filter((name) => rootOf(name) === root);
+  const forks = all.filter((one) => one.fork?.of === timeline).map((one) => one.timeline_id);
+  return [...new Set([...own, ...forks, ...names])].filter(
+    (name) => name !== timeline && !isLayer(name) && all.some((one) => one.timeline_id === name),
+  );
+}

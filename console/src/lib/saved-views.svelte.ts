@@ -1,0 +1,50 @@
+/** Views that somebody gave a name: links, kept in this browser for each user. */
+const KEY = 'timenav-views';
+const SAVED_MAX = 50;
+export const NAME_LENGTH_MAX = 60;
+
+export interface SavedView {
+  user: string;
+  name: string;
+  hash: string;
+}
+
+class SavedViews {
+  #all = $state.raw<readonly SavedView[]>(read(localStorage.getItem(KEY)));
+
+  of(user: string | null): SavedView[] {
+    return this.#all.filter((one) => one.user === user);
+  }
+
+  /** Saves a view; one of the same name is replaced, and of too many the oldest is dropped. */
+  save(view: SavedView): void {
+    const others = this.#all.filter((one) => one.user !== view.user || one.name !== view.name);
+    this.#keep([view, ...others].slice(0, SAVED_MAX));
+  }
+
+  remove({ user, name }: SavedView): void {
+    this.#keep(this.#all.filter((one) => one.user !== user || one.name !== name));
+  }
+
+  #keep(all: readonly SavedView[]): void {
+    this.#all = all;
+    localStorage.setItem(KEY, JSON.stringify(all));
+  }
+}
+
+/** Reads what was kept. What is no saved view, or leads elsewhere than into the console, is left out. */
+export function read(kept: string | null): SavedView[] {
+  try {
+    const all: unknown = JSON.parse(kept ?? '[]');
+    return Array.isArray(all) ? all.filter(isSavedView) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isSavedView(one: unknown): one is SavedView {
+  const { user, name, hash } = (one ?? {}) as Record<string, unknown>;
+  return typeof user === 'string' && typeof name === 'string' && typeof hash === 'string' && hash.startsWith('#/');
+}
+
+export const savedViews = new SavedViews();

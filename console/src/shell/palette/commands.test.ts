@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from '../../lib/instant';
+import { commands, type Sources } from './commands';
+
+const sources: Sources = {
+  timeline: 'demo',
+  now: parse('2005-08-29T00:00:00Z'),
+  views: [
+    { id: 'clock', title: 'Clock', icon: 'clock' },
+    { id: 'paradoxes', title: 'Paradoxes', icon: 'paradox' },
+  ],
+  timelines: [
+    { timeline_id: 'demo', events: 5 },
+    { timeline_id: 'storms', events: 1 },
+    { timeline_id: 'my.storms+', events: 2 },
+  ],
+  saved: [{ name: 'My view', hash: '#/timeline?timeline=demo&text=moon' }],
+  anchors: [
+    {
+      anchor_id: 'a1',
+      timestamp: '2005-08-29T11:10:00Z',
+      description: 'before the levees fail',
+      fixed: true,
+      position: 1,
+      timeline_id: 'demo',
+      set_at: '2026-01-01T00:00:00Z',
+    },
+  ],
+  may: { move: true, record: true },
+  href: (view, params = {}) => `#/${view}?${new URLSearchParams(params).toString()}`,
+};
+const titles = (typed: string, more: Partial<Sources> = {}): string[] =>
+  commands(typed, { ...sources, ...more }).map(({ title }) => title);
+
+describe('the palette', () => {
+  it('finds views, timelines, anchors and actions by the words of their names', () => {
+    expect(titles('par')).toEqual(['Paradoxes']);
+    expect(titles('storms')).toEqual(['storms', 'my.storms+']);
+    expect(titles('levee')).toEqual(['before the levees fail']);
+    expect(titles('file import')).toEqual(['Import a file…']);
+    expect(titles('storms+')).toEqual(['my.storms+']);
+    expect(commands('my view', sources).map(({ href }) => href)).toEqual(['#/timeline?timeline=demo&text=moon']);
+    expect(titles('nothing like this')).toEqual([]);
+  });
+
+  it('offers a moment that is typed, on the axis and for the clock', () => {
+    const [look, travel] = commands('1969-07-20', sources);
+    expect(look?.href).toContain('center=1969-07-20T00%3A00%3A00Z');
+    expect(travel?.href).toContain('to=1969-07-20T00%3A00%3A00Z');
+    expect(commands('+90m', sources)[0]?.hint).toBe('29 August 2005, 01:30');
+    expect(titles('+90m', { now: null })).toEqual([]);
+  });
+
+  it('offers nothing that one may not do', () => {
+    expect(titles('travel')).toEqual(['Travel…']);
+    expect(titles('travel', { may: { move: false, record: false } })).toEqual([]);
+    expect(titles('1969-07-20', { may: { move: false, record: false } })).toEqual(['Show it on the axis']);
+    expect(titles('', { may: { move: false, record: false } })).not.toContain('Record an event…');
+  });
+});

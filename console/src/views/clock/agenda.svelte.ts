@@ -1,0 +1,102 @@
+/** What happens next: the events after the clock, read again when some were passed, moved or recorded. */
+import { untrack } from 'svelte';
+import { isAborted } from '../../lib/api';
+import type { LiveClock } from '../../lib/clock.svelte';
+import { ALL } from '../../lib/events/filter';
+import { readPage } from '../../lib/events/pages';
+import { EventStore } from '../../lib/events/store';
+import { SECOND, floorDiv, type Micros } from '../../lib/instant';
+import { Stream } from '../../lib/stream.svelte';
+
+/** So many are read at once; fewer are shown. */
+const READ = 24;
+const SHOWN = 6;
+/** With the clock at a high rate, or while much is recorded, they are read no more often. */
+const AGAIN_MS = 5_000;
+
+export interface Entry {
+  id: string;
+  title: string;
+  time: Micros;
+  precision: string;
+}
+
+export class Agenda {
+  /** What happens next, the next one first. */
+  entries = $derived.by<Entry[]>(() => {
+    const first = this.#events.lowerBound(this.#second + 1n);
+    const rows = Array.from({ length: Math.min(SHOWN, this.#events.count - first) }, (_, index) => first + index);
+    return rows.map((row) => ({
+      id: this.#events.ids[row] ?? '',
+      title: this.#events.titles[row] ?? '',
+      time: this.#events.time(row),
+      precision: this.#events.precision(row),
+    }));
+  });
+  isRead = $state(false);
+  error = $state.raw<unknown>(null);
+
+  #events = $state.raw(new EventStore());
+  /** Whether there are more after those that were read. */
+  #hasMore = $state(false);
+  readonly #second: Micros;
+  #stream: Stream;
+  #asking = new AbortController();
+  #asked = -AGAIN_MS;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly timeline: string,
+    private readonly clock: () => LiveClock | null,
+  ) {
+    this.#second = $derived(floorDiv(this.clock()?.now ?? 0n, SECOND) * SECOND);
+    this.#stream = new Stream(
+      { timeline, events: ['events', 'interventions', 'reset'] },
+      () => this.#soon(),
+      () => this.#soon(),
+    );
+    // Another way of the clock, or most of what was read has happened.
+    $effect(() => {
+      void this.clock()?.body?.generation;
+      untrack(() => this.#soon(0));
+    });
+    $effect(() => {
+      if (this.isRead && this.#hasMore && this.entries.length < SHOWN) untrack(() => this.#soon());
+    });
+  }
+
+  /** Reads them after a while: at once where nothing was read of late. */
+  #soon(rest = AGAIN_MS): void {
+    if (rest > 0 && this.#timer !== undefined) return;
+    clearTimeout(this.#timer);
+    const wait = Math.max(0, rest - (performance.now() - this.#asked));
+    this.#timer = setTimeout(() => void this.read(), wait);
+  }
+
+  async read(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const clock = this.clock();
+    if (!clock?.body) return;
+    this.#asking.abort();
+    this.#asking = new AbortController();
+    this.#asked = performance.now();
+    try {
+      const question = { timeline: this.timeline, filter: ALL, box: null };
+      const from = floorDiv(clock.now, SECOND) * SECOND + 1n;
+      const page = await readPage(question, { from, limit: READ, signal: this.#asking.signal });
+      this.#events = page.store;
+      this.#hasMore = page.next !== null;
+      this.isRead = true;
+      this.error = null;
+    } catch (error) {
+      if (!isAborted(error)) this.error = error;
+    }
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#asking.abort();
+    this.#stream.close();
+  }
+}

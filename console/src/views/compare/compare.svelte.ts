@@ -1,0 +1,157 @@
+/** Two timelines that share a beginning: where they differ, and how many events each has in each stretch of time. */
+import { call, isAborted } from '../../lib/api';
+import { readCounts, type Counts } from '../../lib/events/counts';
+import { ALL } from '../../lib/events/filter';
+import { readExtent } from '../../lib/events/pages';
+import { FIRST, LAST, fitted, scale, timeAt, type Scale } from '../../lib/events/scale';
+import { stepBegin, stepEnd, stepOf } from '../../lib/events/steps';
+import type { EventBody } from '../../lib/events/store';
+import { parse, type Micros } from '../../lib/instant';
+
+export type Change = 'only_in_a' | 'only_in_b' | 'differs';
+
+interface DifferenceBody {
+  event_id: string;
+  change: Change;
+  a?: EventBody | null;
+  b?: EventBody | null;
+}
+
+export interface Difference extends DifferenceBody {
+  /** When it happens on each side; null where it does not. */
+  at: { a: Micros | null; b: Micros | null };
+}
+
+interface DiffBody {
+  common: { timeline_id: string; size: number };
+  differences: DifferenceBody[];
+  next_cursor?: string | null;
+  has_more: boolean;
+}
+
+const PAGE_ITEMS = 500;
+/** So many differences are read by themselves; more on request. */
+const READ_MAX = 2_000;
+const SETTLED_MS = 300;
+/** A bar is at least so wide. */
+const BAR_PIXELS = 6;
+
+export class Comparison {
+  differences = $state.raw<readonly Difference[]>([]);
+  common = $state.raw<DiffBody['common'] | null>(null);
+  hasMore = $state(false);
+  isReading = $state(false);
+  error = $state.raw<unknown>(null);
+  view = $state.raw<Scale>(scale(0n, 0, 1e9, 1_000));
+  counts = $state.raw<{ a: Counts; b: Counts } | null>(null);
+  /** Whether what is in sight was chosen, and not only by what there is. */
+  isViewChosen = false;
+  #extent: { from: Micros; to: Micros } | null = null;
+  #cursor: string | null = null;
+  #reading = new AbortController();
+  #counting = new AbortController();
+  #settled: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    readonly a: string,
+    readonly b: string,
+  ) {}
+
+  async read(): Promise<void> {
+    this.#cursor = null;
+    this.differences = [];
+    await this.more(READ_MAX);
+    if (!this.isViewChosen && this.error === null) await this.fit();
+  }
+
+  /** Reads further differences, page by page. */
+  async more(most = PAGE_ITEMS): Promise<void> {
+    this.#reading.abort();
+    this.#reading = new AbortController();
+    const { signal } = this.#reading;
+    this.isReading = true;
+    this.error = null;
+    const until = this.differences.length + most;
+    try {
+      do {
+        const body: DiffBody = await call<DiffBody>('GET', 'timelines/diff', {
+          query: { a: this.a, b: this.b, limit: PAGE_ITEMS, cursor: this.#cursor },
+          signal,
+        });
+        this.common = body.common;
+        this.differences = [...this.differences, ...body.differences.map(timed)].sort(byTime);
+        this.#cursor = body.next_cursor ?? null;
+        this.hasMore = body.has_more;
+      } while (this.hasMore && this.differences.length < until);
+    } catch (error) {
+      if (isAborted(error)) return;
+      this.error = error;
+    }
+    this.isReading = false;
+  }
+
+  /** Brings all differences into sight; all events where there is no difference. */
+  async fit(): Promise<void> {
+    const times = this.differences.flatMap(({ at }) => [at.a, at.b]).filter((time) => time !== null);
+    if (times.length > 0) {
+      const [from, to] = [times.reduce(min), times.reduce(max)];
+      this.view = fitted(from, to, this.view.width, 0.12);
+    } else {
+      this.#extent ??= await this.#readExtent();
+      if (this.#extent) this.view = fitted(this.#extent.from, this.#extent.to, this.view.width);
+    }
+    this.#settle();
+  }
+
+  async #readExtent(): Promise<{ from: Micros; to: Micros } | null> {
+    const found = await readExtent({ timeline: this.a }, this.#reading.signal).catch(() => null);
+    return found && { from: found.first, to: found.last };
+  }
+
+  look(view: Scale): void {
+    this.view = view;
+    this.isViewChosen = true;
+    this.#settle();
+  }
+
+  /** Counts both sides in the stretches that fit, once what is in sight stays. */
+  #settle(): void {
+    clearTimeout(this.#settled);
+    this.#settled = setTimeout(() => void this.#count(), SETTLED_MS);
+  }
+
+  async #count(): Promise<void> {
+    this.#counting.abort();
+    this.#counting = new AbortController();
+    const { signal } = this.#counting;
+    const { view } = this;
+    const step = stepOf(view.pixel * BAR_PIXELS);
+    const half = view.width / 2;
+    const [from, to] = [timeAt(view, -half), timeAt(view, view.width + half)];
+    const range = { from: stepBegin(step, max(from, FIRST)), to: stepEnd(step, stepBegin(step, min(to, LAST))) };
+    const count = (timeline: string): Promise<Counts> =>
+      readCounts({ timeline, filter: ALL, box: null }, step, range, signal, () => {});
+    try {
+      const [a, b] = await Promise.all([count(this.a), count(this.b)]);
+      this.counts = { a, b };
+    } catch {
+      // The differences are there; without bars they are still right.
+    }
+  }
+
+  close(): void {
+    clearTimeout(this.#settled);
+    this.#reading.abort();
+    this.#counting.abort();
+  }
+}
+
+const min = (a: Micros, b: Micros): Micros => (a < b ? a : b);
+const max = (a: Micros, b: Micros): Micros => (a > b ? a : b);
+const timeOf = ({ at }: Difference): Micros => at.a ?? at.b ?? 0n;
+const byTime = (x: Difference, y: Difference): number =>
+  timeOf(x) < timeOf(y) ? -1 : timeOf(x) > timeOf(y) ? 1 : x.event_id < y.event_id ? -1 : 1;
+
+function timed(body: DifferenceBody): Difference {
+  return { ...body, at: { a: body.a ? parse(body.a.time) : null, b: body.b ? parse(body.b.time) : null } };
+}

@@ -1,0 +1,177 @@
+/** The axis as a picture: an SVG of its own, without anything that it would have to fetch. */
+import type { Counts } from '../../../lib/events/counts';
+import { timeAt, xOf, type Scale } from '../../../lib/events/scale';
+import type { EventStore } from '../../../lib/events/store';
+import { ticks } from '../../../lib/events/ticks';
+import { countText, rangeText } from '../../../lib/events/words';
+import { format } from '../../../lib/instant';
+import { hue, type Palette } from '../../../lib/palette';
+import { heights, mostIn, share } from '../bars';
+import type { Legend } from '../groups';
+
+export interface Shown {
+  title: string;
+  view: Scale;
+  counts: Counts | null;
+  /** The events that are shown one by one. */
+  store: EventStore;
+  legend: Legend | null;
+  series: readonly Counts[] | null;
+  groups: Uint8Array | null;
+  isLog: boolean;
+  /** What is said below: the filter, and as of when. */
+  notes: readonly string[];
+}
+
+const TOP = 64;
+const ROOM = 260;
+const BASE = TOP + ROOM;
+const FOOT = 76;
+export const HEIGHT = BASE + FOOT;
+const LABELS_MAX = 24;
+
+const escaped = (text: string): string =>
+  text.replaceAll(/[&<>"]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[sign] ?? sign);
+const n = (value: number): string => Number(value.toFixed(2)).toString();
+
+export function picture(shown: Shown, palette: Palette): string {
+  const { view, title, counts, notes } = shown;
+  const text = (x: number, y: number, words: string, more = ''): string =>
+    `<text x="${n(x)}" y="${n(y)}" ${more}>${escaped(words)}</text>`;
+  const parts: string[] = [
+    `<rect width="${n(view.width)}" height="${HEIGHT}" fill="${palette.surface}"/>`,
+    text(16, 28, title, `font-size="17" font-weight="600" fill="${palette.ink}"`),
+    text(16, 48, rangeText(timeAt(view, 0), timeAt(view, view.width)), `font-size="13" fill="${palette.muted}"`),
+  ];
+  const isBars = counts !== null && shown.store.count === 0;
+  if (counts !== null && isBars) parts.push(bars(shown, counts, palette));
+  else parts.push(dots(shown, palette, text));
+  const { ticks: marks, periods } = ticks(view);
+  parts.push(`<rect y="${BASE}" width="${n(view.width)}" height="1" fill="${palette['line-strong']}"/>`);
+  for (const { x, label, isMajor } of marks)
+    parts.push(
+      `<rect x="${n(x)}" y="${BASE}" width="1" height="6" fill="${palette['line-strong']}"/>`,
+      text(x + 3, BASE + 18, label, `font-size="11" fill="${isMajor ? palette.ink : palette.muted}"`),
+    );
+  let until = -Infinity;
+  for (const { x, label } of periods) {
+    const left = Math.max(x, 0) + 3;
+    if (left < until) continue;
+    parts.push(text(left, BASE + 34, label, `font-size="11" fill="${palette.muted}"`));
+    until = left + label.length * 6.5 + 12;
+  }
+  parts.push(legend(shown, palette, text));
+  parts.push(text(16, HEIGHT - 8, notes.join(' · '), `font-size="11" fill="${palette.muted}"`));
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${n(view.width)} ${HEIGHT}" width="${n(view.width)}" ` +
+    `height="${HEIGHT}" font-family="Inter, system-ui, sans-serif">` +
+    `<title>${escaped(title)}</title>${parts.join('')}</svg>`
+  );
+}
+
+function bars({ view, isLog, legend: groups, series }: Shown, counts: Counts, palette: Palette): string {
+  const scale = heights(mostIn(counts, { scale: view }), isLog, ROOM);
+  const colored = (series ?? []).map((one, index) => ({
+    color: hue(palette, index, groups?.groups.length ?? 0),
+    of: new Map(one.buckets.map((bucket) => [bucket.from, bucket.count])),
+  }));
+  const parts = scale.ticks.map((tick) => {
+    const y = n(BASE - share(scale, tick) * ROOM);
+    return (
+      `<rect y="${y}" width="${n(view.width)}" height="1" fill="${palette.line}"/>` +
+      `<text x="${n(view.width - 8)}" y="${n(Number(y) - 4)}" font-size="11" text-anchor="end" ` +
+      `fill="${palette.muted}">${tick.toLocaleString('en')}</text>`
+    );
+  });
+  for (const { from, to, count } of counts.buckets) {
+    const left = xOf(view, from);
+    const right = xOf(view, to);
+    if (right < 0 || left > view.width || count === 0) continue;
+    const tall = Math.max(1.5, share(scale, count) * ROOM);
+    const width = Math.max(1, right - left - 0.75);
+    const named = colored.map(({ color, of }) => ({ color, count: of.get(from) ?? 0 }));
+    const sum = named.reduce((all, one) => all + one.count, 0);
+    const fit = sum > count ? count / sum : 1;
+    const rest = { color: colored.length > 0 ? palette.faint : palette.accent, count: (count - sum * fit) / fit };
+    let y = BASE;
+    for (const one of [...named, rest]) {
+      const high = ((one.count * fit) / count) * tall;
+      if (high <= 0) continue;
+      y -= high;
+      parts.push(`<rect x="${n(left)}" y="${n(y)}" width="${n(width)}" height="${n(high)}" fill="${one.color}"/>`);
+    }
+  }
+  return parts.join('');
+}
+
+function dots(
+  { view, store, groups, legend: found }: Shown,
+  palette: Palette,
+  text: (x: number, y: number, words: string, more?: string) => string,
+): string {
+  const first = store.lowerBound(timeAt(view, 0));
+  const last = store.lowerBound(timeAt(view, view.width) + 1n);
+  const rows = 12;
+  const labelled = last - first <= LABELS_MAX;
+  const parts: string[] = [];
+  for (let row = first; row < last; row += 1) {
+    const x = xOf(view, store.time(row));
+    const y = BASE - 14 - ((row - first) % rows) * (ROOM / rows - 1);
+    const color =
+      groups && found ? hue(palette, groups[row] ?? found.groups.length, found.groups.length) : palette.accent;
+    const length = store.lengths[row]! / view.pixel;
+    const shape =
+      length > 4
+        ? `<rect x="${n(x)}" y="${n(y - 4)}" width="${n(length)}" height="8" rx="3" fill="${color}">`
+        : `<circle cx="${n(x)}" cy="${n(y)}" r="4" fill="${color}">`;
+    parts.push(
+      `${shape}<title>${escaped(`${store.titles[row]!}, ${format(store.time(row))}`)}</title>` +
+        `</${length > 4 ? 'rect' : 'circle'}>`,
+    );
+    if (labelled) parts.push(text(x + 8, y + 4, store.titles[row]!, `font-size="11" fill="${palette.ink}"`));
+  }
+  return parts.join('');
+}
+
+function legend(
+  { legend: found, view }: Shown,
+  palette: Palette,
+  text: (x: number, y: number, words: string, more?: string) => string,
+): string {
+  if (found === null) return '';
+  const entries = [
+    ...found.groups.map(({ key, count }, index) => ({ key, count, color: hue(palette, index, found.groups.length) })),
+    ...(found.others > 0 ? [{ key: 'others', count: found.others, color: palette.faint }] : []),
+  ];
+  let x = 16;
+  return entries
+    .map(({ key, count, color }) => {
+      const words = `${key} ${count.toLocaleString('en')}`;
+      const left = x;
+      x += words.length * 7 + 30;
+      if (x > view.width) return '';
+      return (
+        `<rect x="${n(left)}" y="${BASE + 44}" width="10" height="10" rx="3" fill="${color}"/>` +
+        text(left + 15, BASE + 53, words, `font-size="12" fill="${palette.ink}"`)
+      );
+    })
+    .join('');
+}
+
+/** Draws an SVG as a PNG, so many pixels for each of its own. */
+export async function asPng(svg: string, width: number, ratio = 2): Promise<Blob> {
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  await image.decode();
+  const canvas = document.createElement('canvas');
+  canvas.width = Math.round(width * ratio);
+  canvas.height = HEIGHT * ratio;
+  canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((done, failed) =>
+    canvas.toBlob((blob) => (blob ? done(blob) : failed(new Error('The picture could not be made.'))), 'image/png'),
+  );
+}
+
+/** Returns what a picture says of how much it shows. */
+export const countNote = (count: number, isExact: boolean): string =>
+  `${isExact ? '' : 'about '}${countText(count, 'event')}`;

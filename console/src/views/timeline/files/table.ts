@@ -1,0 +1,113 @@
+/** The first rows of a table, for the dialog that asks which column is what. The service reads the file itself. */
+
+export interface Table {
+  columns: string[];
+  rows: string[][];
+}
+
+const DELIMITERS = [',', '\t', ';', '|'];
+
+/** Reads the first rows of a CSV text; the last one may be cut off and is left out where there are others. */
+export function readTable(text: string, rowsMax = 3): Table {
+  const body = text.startsWith('\uFEFF') ? text.slice(1) : text;
+  const first = body.split(/\r?\n|\r/, 1)[0] ?? '';
+  const count = (sign: string): number => first.split(sign).length;
+  const delimiter = DELIMITERS.reduce((best, sign) => (count(sign) > count(best) ? sign : best), ',');
+  const [columns = [], ...rows] = cells(body, delimiter, rowsMax + 1);
+  return { columns: columns.map((column) => column.trim()), rows };
+}
+
+function cells(text: string, delimiter: string, rowsMax: number): string[][] {
+  const rows: string[][] = [];
+  let row: string[] = [];
+  let cell = '';
+  let isQuoted = false;
+  for (let at = 0; at < text.length && rows.length < rowsMax; at += 1) {
+    const sign = text.charAt(at);
+    if (isQuoted) {
+      if (sign !== '"') cell += sign;
+      else if (text.charAt(at + 1) === '"') {
+        cell += '"';
+        at += 1;
+      } else isQuoted = false;
+    } else if (sign === '"' && cell === '') isQuoted = true;
+    else if (sign === delimiter) {
+      row.push(cell);
+      cell = '';
+    } else if (sign === '\n' || sign === '\r') {
+      if (sign === '\r' && text.charAt(at + 1) === '\n') at += 1;
+      row.push(cell);
+      rows.push(row);
+      [row, cell] = [[], ''];
+    } else cell += sign;
+  }
+  if (rows.length < rowsMax && (cell !== '' || row.length > 0)) rows.push([...row, cell]);
+  return rows.filter((cells) => cells.some((text) => text.trim() !== ''));
+}
+
+/** A field that a column may be, with the names under which the service finds it by itself. */
+export const FIELDS = [
+  { field: 'time', label: 'Time', names: ['time', 'timestamp', 'date_time', 'datetime'] },
+  { field: 'name', label: 'Name', names: ['name'] },
+  { field: 'description', label: 'Description', names: ['description'] },
+  { field: 'location', label: 'Place', names: ['location', 'place'] },
+  { field: 'lat', label: 'Latitude', names: ['lat', 'latitude'] },
+  { field: 'lon', label: 'Longitude', names: ['lon', 'lng', 'long', 'longitude'] },
+  { field: 'actors', label: 'Actors', names: ['actors'] },
+  { field: 'event_id', label: 'Id', names: ['event_id', 'id'] },
+] as const;
+
+/** How a time may be written in a column. */
+export const TIMES = [
+  { suffix: '', label: 'a timestamp' },
+  { suffix: '|unix', label: 'seconds since 1970' },
+  { suffix: '|unix_ms', label: 'milliseconds since 1970' },
+  { suffix: '|YYYY-MM-DD', label: 'a day, such as 2005-08-29' },
+  { suffix: '|DD/MM/YYYY', label: 'a day, such as 29/08/2005' },
+  { suffix: '|MM/DD/YYYY', label: 'a day, such as 08/29/2005' },
+] as const;
+
+/** Returns the column that the service takes for a field by itself, or null. */
+export function byName(names: readonly string[], columns: readonly string[]): string | null {
+  for (const name of names) {
+    const found = columns.find((column) => column.toLowerCase() === name);
+    if (found !== undefined) return found;
+  }
+  return null;
+}
+
+/** Writes a mapping. Fields that nobody chose are left to the service. */
+export function mapping(
+  chosen: Readonly<Record<string, string>>,
+  timeSuffix: string,
+  columns: readonly string[],
+): string {
+  const entries = Object.entries(chosen).map(([field, column]) => [field, column === '' ? '' : named(column)] as const);
+  const map: Record<string, string> = Object.fromEntries(entries);
+  if (timeSuffix !== '') {
+    const time = chosen.time ?? byName(FIELDS[0].names, columns);
+    if (time) map.time = named(time) + timeSuffix;
+  }
+  return Object.keys(map).length === 0 ? '' : JSON.stringify(map);
+}
+
+/** A name with signs that mean something in a mapping needs braces. */
+const named = (column: string): string => (/[|,{}']/.test(column) ? `{${column}}` : column);
+
+const FORMATS: Record<string, string> = {
+  csv: 'csv',
+  tsv: 'csv',
+  tab: 'csv',
+  ndjson: 'ndjson',
+  jsonl: 'ndjson',
+  logfmt: 'logfmt',
+  geojson: 'geojson',
+  json: 'json',
+  ics: 'icalendar',
+  ical: 'icalendar',
+};
+
+/** Returns the format that the end of a name tells, or nothing. */
+export function formatOf(name: string): string {
+  return FORMATS[name.slice(name.lastIndexOf('.') + 1).toLowerCase()] ?? '';
+}
