@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue, header};
 use serde::{Deserialize, Serialize};
-use timenav_core::ids::{SessionId, UserId};
+use timenav_core::ids::{SessionId, TimelineId, UserId};
 use timenav_core::password::Password;
 use timenav_engine::{AuthFailure, Caller, Code, HorizonUse, Refusal, SessionView};
 use utoipa::ToSchema;
@@ -168,8 +168,11 @@ async fn session(
     State(app): State<App>,
     MaybeAuthenticated(caller): MaybeAuthenticated,
     Params(NoParameters {}): Params<NoParameters>,
-) -> Json<SessionBody> {
-    Json(SessionBody::of(&app, caller.as_ref()))
+) -> Result<Json<SessionBody>, Failure> {
+    // Nothing of it becomes an entry, so nothing else finds out what another service has changed.
+    app.engine.hear_of(&TimelineId::system()).await?;
+    let caller = caller.filter(|caller| app.engine.is_live(caller));
+    Ok(Json(SessionBody::of(&app, caller.as_ref())))
 }
 
 /// Begins a session. Each begins a new one, so that only the form of an idempotency key is checked.

@@ -96,7 +96,9 @@ fn what_one_service_answered_counts_at_the_other() {
         assert_eq!(asked().status, 401);
     }
     for number in 0..20 {
-        let request = || Request::post("/v1/pause-time").idempotent(&format!("same-{number}"));
+        // Each of them changes something.
+        let path = if number % 2 == 0 { "/v1/pause-time" } else { "/v1/resume-time" };
+        let request = || Request::post(path).idempotent(&format!("same-{number}"));
         let before = generation(&first.get("/v1/clock", &[]));
         let (one, two) = std::thread::scope(|scope| {
             let one = scope.spawn(|| first.send(request()));
