@@ -31,7 +31,7 @@ pub struct Copied {
 }
 
 enum AnyTarget {
-    Postgres(PostgresTarget),
+    Postgres(Box<PostgresTarget>),
     Sqlite(SqliteTarget),
 }
 
@@ -48,7 +48,7 @@ pub async fn to_postgres(
     let from: Box<dyn Source> = Box::new(SqliteSource::open(from)?);
     let target = PostgresTarget::open(to).await?;
     let heads = copy(&*from, &target, told).await?;
-    Ok(Copied { from, target: AnyTarget::Postgres(target), heads })
+    Ok(Copied { from, target: AnyTarget::Postgres(Box::new(target)), heads })
 }
 
 /// Copies everything from a PostgreSQL database into a file that is not there yet.
