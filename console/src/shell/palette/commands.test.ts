@@ -34,7 +34,7 @@ const titles = (typed: string, more: Partial<Sources> = {}): string[] =>
 
 describe('the palette', () => {
   it('finds views, timelines, anchors and actions by the words of their names', () => {
-    expect(titles('par')).toEqual(['Paradoxes']);
+    expect(titles('par')).toEqual(['Paradoxes', 'Compare with a fork']);
     expect(titles('storms')).toEqual(['storms', 'my.storms+']);
     expect(titles('levee')).toEqual(['before the levees fail']);
     expect(titles('file import')).toEqual(['Import a file…']);
