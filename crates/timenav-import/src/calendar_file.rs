@@ -234,8 +234,7 @@ impl Calendar {
             self.bytes += PENDING_BYTES;
             event.notes.push(RecordNote::left_out(line, &error.detail));
         } else {
-            let detail = format!("line {line}: {error}");
-            self.pend(Pending::new(line, Err(RecordError { detail, ..error })));
+            self.pend(Pending::new(line, Err(error)));
         }
     }
 
