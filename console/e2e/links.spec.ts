@@ -41,6 +41,7 @@ const TITLES: Record<string, string> = {
   integrity: 'Integrity',
   access: 'Access',
   explorer: 'Explorer',
+  compare: 'Compare',
 };
 
 /** Returns the links of a page once it has come to rest. */
@@ -86,9 +87,8 @@ describe('links', () => {
 
   it('“Import a file” opens the import, aimed at the timeline that is looked at', async () => {
     const page = await on.loggedIn('timeline?timeline=empty');
-    await page.getByRole('link', { name: 'Import a file' }).click();
-    await page.getByRole('heading', { level: 1 }).filter({ hasText: '/v1/import-events' }).waitFor();
-    await page.getByRole('button', { name: 'Send to empty' }).waitFor();
+    await page.getByRole('button', { name: 'Import a file…' }).click();
+    await page.getByRole('dialog', { name: 'Import into empty' }).waitFor();
   });
 });
 
