@@ -14,7 +14,7 @@ use timenav_store::{Copied, Moved, PostgresOptions, fold_log, to_postgres, to_sq
 use super::checked_copy::CheckedCopy;
 use super::verify::files::{Archive, Files, Outside, read_outside};
 use crate::config::StoreUrl;
-use crate::data_folder::{DATABASE_FILE, DataFolder, sync_folder_of};
+use crate::data_folder::{CheckpointPlace, DATABASE_FILE, DataFolder, sync_folder_of};
 use crate::doors::OsEntropy;
 use crate::exit::Failure;
 use crate::key_files::{ServiceKey, service_key};
@@ -99,14 +99,14 @@ pub(crate) fn run(command: &MigrateCommand) -> Result<(), Failure> {
     let moved = runtime.block_on(async {
         if is_into_postgres { place.to_postgres(url, &options).await } else { place.to_sqlite(url, &options).await }
     })?;
-    moved.show(command.json, &next_command(folder, url, is_into_postgres))
+    moved.show(command.json, &next_command(folder, is_into_postgres))
 }
 
-/// Returns how the service is started from now on.
-fn next_command(folder: &Path, url: &StoreUrl, is_into_postgres: bool) -> String {
+/// Returns how the service is started from now on. An address may hold a password, so it is not repeated.
+fn next_command(folder: &Path, is_into_postgres: bool) -> String {
     let folder = folder.display();
     if is_into_postgres {
-        format!("timenav serve --data {folder} --store {url}")
+        format!("timenav serve --data {folder} --store \"$TIMENAV_STORE\"")
     } else {
         format!("timenav serve --data {folder}")
     }
@@ -115,6 +115,8 @@ fn next_command(folder: &Path, url: &StoreUrl, is_into_postgres: bool) -> String
 /// A data folder that nobody else uses, and what is known of its service.
 struct Place {
     folder: DataFolder,
+    /// Nobody else keeps checkpoints there meanwhile.
+    _checkpoints: CheckpointPlace,
     outside: Outside,
     key: ServiceKey,
     depth: Depth,
@@ -143,7 +145,7 @@ impl Place {
         let checkpoints = folder.checkpoints(command.checkpoints.as_deref())?;
         let outside = read_outside(&checkpoints.file)?;
         let key = service_key(&folder, None, &OsEntropy::new())?;
-        Ok(Self { folder, outside, key, depth: command.depth })
+        Ok(Self { folder, _checkpoints: checkpoints, outside, key, depth: command.depth })
     }
 
     async fn to_postgres(&self, url: &StoreUrl, options: &PostgresOptions) -> Result<MovedAll, Failure> {

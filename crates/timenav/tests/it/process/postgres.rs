@@ -153,7 +153,7 @@ fn everything_moves_to_postgresql_and_back() {
 
     let (code, told) = migrate(&folder, &cluster.url);
     assert_eq!(code, Some(0), "{told}");
-    let next = format!("timenav serve --data {} --store postgres:", service.data().display());
+    let next = format!("timenav serve --data {} --store \"$TIMENAV_STORE\"", service.data().display());
     assert!(told.starts_with("Moved 3 timelines with ") && told.contains(&next), "{told}");
     assert!(service.data().join("timenav.db.moved").exists() && !service.data().join("timenav.db").exists());
     let (code, told) = verify(&service, &cluster.url, &[]);
