@@ -13,7 +13,7 @@ use crate::operations::operations;
 use crate::rate::Rates;
 use crate::refusals::Refusals;
 use crate::shares::Shares;
-use crate::state::{App, HttpOptions, REQUESTS_AT_ONCE_PER_USER_MAX};
+use crate::state::{App, HttpOptions, REQUESTS_AT_ONCE_PER_USER_MAX, Reach};
 use crate::v1::adoption::ADOPTIONS_RUNNING_MAX;
 use crate::v1::import::{IMPORTS_PER_USER_MAX, IMPORTS_RUNNING_MAX};
 use crate::v1::streaming::{STREAMS_MAX, STREAMS_PER_USER_MAX};
@@ -25,7 +25,7 @@ pub fn router(engine: Engine, options: HttpOptions) -> Router {
     let treated = operations
         .iter()
         .flat_map(|route| route.paths().into_iter().map(|path| (route.method.clone(), path, route.horizon)));
-    let app = App {
+    let app = App::new(Reach {
         rates: Arc::new(Rates::new(&engine, options.requests_per_minute)),
         refusals: Arc::new(Refusals::new(engine.clone(), options.closing.clone())),
         horizons: Arc::new(Horizons::new(treated)),
@@ -38,7 +38,7 @@ pub fn router(engine: Engine, options: HttpOptions) -> Router {
         engine,
         options: Arc::new(options),
         metrics: Arc::new(Metrics::new()),
-    };
+    });
     let (mut for_callers, mut for_anybody) = (Router::new(), Router::new());
     for route in operations {
         for path in route.paths() {

@@ -1,6 +1,7 @@
 //! What the process tells the HTTP layer, and what every handler can reach.
 
 use std::num::NonZeroU32;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use timenav_core::ids::UserId;
@@ -46,9 +47,26 @@ impl HttpOptions {
     }
 }
 
-/// What every handler can reach.
+/// What every handler can reach. Each layer has a copy, and gives one to each request: so it is one pointer.
 #[derive(Clone)]
-pub(crate) struct App {
+pub(crate) struct App(Arc<Reach>);
+
+impl App {
+    pub(crate) fn new(reach: Reach) -> Self {
+        Self(Arc::new(reach))
+    }
+}
+
+impl Deref for App {
+    type Target = Reach;
+
+    fn deref(&self) -> &Reach {
+        &self.0
+    }
+}
+
+/// What [`App`] leads to.
+pub(crate) struct Reach {
     pub(crate) engine: Engine,
     pub(crate) options: Arc<HttpOptions>,
     pub(crate) metrics: Arc<Metrics>,

@@ -26,6 +26,7 @@ mod paradoxes;
 mod key;
 mod user;
 mod profile;
+mod sntp;
 mod status;
 mod stream;
 mod exec;
@@ -96,6 +97,7 @@ enum Command {
     Profile(profile::ProfileCommand),
     Stream(stream::StreamCommand),
     Exec(exec::ExecCommand),
+    Sntp(sntp::SntpCommand),
     Proof(proof::ProofCommand),
     Entries(entries::EntriesCommand),
     Verify(verify::VerifyCommand),
@@ -185,6 +187,7 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::Profile(command) => profile::run(command, surroundings),
         Command::Stream(command) => stream::run(command, surroundings),
         Command::Exec(command) => exec::run(&command, surroundings),
+        Command::Sntp(command) => sntp::run(&command, surroundings),
         Command::Proof(command) => proof::run(command, surroundings),
         Command::Entries(command) => entries::run(&command, surroundings),
         Command::Verify(command) => verify::run(&command, surroundings),

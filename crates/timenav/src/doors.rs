@@ -38,7 +38,7 @@ impl HostClock {
 
 /// Returns what the counter shows.
 #[expect(clippy::disallowed_methods, reason = "the door by which host time enters")]
-fn counted() -> Duration {
+pub(crate) fn counted() -> Duration {
     let counted = clock_gettime(COUNTER);
     // The counter begins at zero, and what it shows is never negative.
     let (seconds, nanos) = (u64::try_from(counted.tv_sec), u32::try_from(counted.tv_nsec));

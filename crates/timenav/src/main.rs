@@ -12,6 +12,7 @@ mod data_folder;
 mod demo;
 mod doors;
 mod exit;
+mod following;
 mod key_files;
 mod output;
 mod places;

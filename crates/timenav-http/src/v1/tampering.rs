@@ -123,7 +123,7 @@ async fn detect_tampering(
     let depth = request.scan_depth.map(|depth| depth.0).unwrap_or_default();
     let asked = app.engine.ask_for_scan(&caller, &request.timeline_id.0, depth).await?;
     let mut response = if Accept::of(&headers).asks_for("text/event-stream", JSON) {
-        stream::answer(app.engine, asked, id)
+        stream::answer(app.engine.clone(), asked, id)
     } else {
         Json(TamperingBody::from(run(&app.engine, asked, &mut |_| ()).await?)).into_response()
     };

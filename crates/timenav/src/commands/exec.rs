@@ -2,7 +2,7 @@
 
 mod inspecting;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod following;
+mod board;
 
 use std::ffi::OsString;
 
@@ -74,7 +74,7 @@ fn start(command: &ExecCommand, surroundings: &Surroundings) -> Result<(), Failu
     use timenav_exec::{Half, Plan};
 
     use crate::client::Client;
-    use crate::output;
+    use crate::{following, output};
 
     let report = |text: &str| output::note(&format!("timenav exec: {text}"));
     // Before there are threads: the client has some.
@@ -87,10 +87,13 @@ fn start(command: &ExecCommand, surroundings: &Surroundings) -> Result<(), Failu
         report(&warning);
     }
     let client = Client::new(&command.service, surroundings)?;
-    let (board, known) = following::begin(&client, &command.timeline)?;
+    let begun = following::begin(&client, &command.timeline)?;
+    let board = board::create(&client, &begun)?;
     let plan = Plan { command: &command.command, board, is_strict: command.strict, report: &report };
     let timeline = command.timeline.clone();
-    let follow = move |board: std::sync::Arc<timenav_exec::Board>| following::follow(&client, &timeline, &board, known);
+    let follow = move |board: std::sync::Arc<timenav_exec::Board>| {
+        following::follow(&client, &timeline, &board::Page(board), &board::WORDS, begun.known)
+    };
     run.supervise(&plan, follow).map_err(anyhow::Error::new)?;
     Ok(())
 }

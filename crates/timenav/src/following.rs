@@ -1,15 +1,14 @@
-//! Keeps the clock page of a run current, from the stream of the service.
+//! Follows a clock by the stream of the service, and keeps it by the boot clock of this host.
 
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 use std::time::Duration;
 
 use serde_json::Value;
 use timenav_core::clock::{Clock, ClockState, Rate};
 use timenav_core::time::{Instant, Virtual, Wall, parse_timestamp};
-use timenav_exec::page::{Moment, Slot};
-use timenav_exec::{Board, boot_now};
 
 use crate::client::{Client, Sign, TimelineOptions};
+use crate::doors::counted;
 use crate::exit::Failure;
 use crate::output;
 
@@ -21,29 +20,68 @@ const RETRY_MAX: Duration = Duration::from_secs(3);
 
 /// What is known of a clock.
 #[derive(Clone, Debug)]
-pub(super) struct Known {
-    clock: Clock,
+pub(crate) struct Known {
+    pub(crate) clock: Clock,
     /// By how much the host time of the service is ahead of the boot clock here, in nanoseconds: not more than it is.
-    offset: i128,
+    pub(crate) offset: i128,
 }
 
-/// Asks for the clock, and makes the page that shows it.
+impl Known {
+    /// Returns what the host clock of the service shows now, as far as it is known here.
+    pub(crate) fn host_now(&self) -> Instant<Wall> {
+        let micros = (boot_now() + self.offset).div_euclid(1_000);
+        i64::try_from(micros).ok().and_then(Instant::from_micros).unwrap_or(Instant::MAX)
+    }
+}
+
+/// Who shows a clock that is followed.
+pub(crate) trait Shown {
+    /// The clock has changed, or what is known of it; how uncertain host time is, in nanoseconds.
+    fn change(&self, known: &Known, uncertainty: u64);
+
+    /// The service was heard of.
+    fn heard(&self);
+
+    /// The service cannot be reached, until it is heard of.
+    fn lost(&self);
+}
+
+/// What is said when the service is lost, and when it is back.
+pub(crate) struct Words {
+    pub(crate) lost: &'static str,
+    pub(crate) back: &'static str,
+}
+
+/// A clock as it was when somebody began to follow it.
+pub(crate) struct Begun {
+    /// The name of the timeline.
+    pub(crate) timeline: String,
+    pub(crate) known: Known,
+    /// How uncertain host time is, in nanoseconds.
+    pub(crate) uncertainty: u64,
+}
+
+/// Asks for the clock.
 ///
 /// # Errors
 /// The service does not answer, or says no.
-pub(super) fn begin(client: &Client, timeline: &TimelineOptions) -> Result<(Arc<Board>, Known), Failure> {
+pub(crate) fn begin(client: &Client, timeline: &TimelineOptions) -> Result<Begun, Failure> {
     let asked = boot_now();
     let answer = client.get(&["v1", "clock"], &timeline.query())?;
     let told = Told::read(&answer.value).ok_or_else(|| anyhow::anyhow!("the service told no clock; is it timenav?"))?;
     let (known, uncertainty) = told.learned(None, asked, boot_now());
-    let name = answer.value["timeline_id"].as_str().unwrap_or_default();
-    let slot = Slot::of_clock(&known.clock, known.offset, uncertainty);
-    let board = Board::create(name, client.target().url.as_str(), slot).map_err(anyhow::Error::new)?;
-    Ok((Arc::new(board), known))
+    let timeline = answer.value["timeline_id"].as_str().unwrap_or_default().to_owned();
+    Ok(Begun { timeline, known, uncertainty })
 }
 
 /// Follows the clock until the process ends. A lost connection is told once, and so is its return.
-pub(super) fn follow(client: &Client, timeline: &TimelineOptions, board: &Board, mut known: Known) {
+pub(crate) fn follow(
+    client: &Client,
+    timeline: &TimelineOptions,
+    shown: &impl Shown,
+    words: &Words,
+    mut known: Known,
+) -> ! {
     let (_never_told, nothing) = mpsc::channel::<()>();
     let mut is_lost = false;
     let mut retry = RETRY_MIN;
@@ -60,25 +98,25 @@ pub(super) fn follow(client: &Client, timeline: &TimelineOptions, board: &Board,
                             // A stream that only begins and ends, over and over, is not asked for that often.
                             retry = RETRY_MIN;
                         }
-                        take(&told, first.take(), board, &mut known);
+                        take(&told, first.take(), shown, &mut known);
                         if is_lost {
                             is_lost = false;
-                            output::note("timenav exec: the service is back; programs are on its clock again");
+                            output::note(words.back);
                         }
-                        board.heard();
+                        shown.heard();
                     }
                     Sign::Alive => {
                         retry = RETRY_MIN;
-                        board.heard();
+                        shown.heard();
                     }
                     Sign::Lost => break,
                 }
             }
         }
-        board.lost();
+        shown.lost();
         if !is_lost {
             is_lost = true;
-            output::note("timenav exec: the service cannot be reached; programs keep the last clock");
+            output::note(words.lost);
         }
         // The other end of the channel is here, so this lasts as long as it says.
         let _ = nothing.recv_timeout(retry);
@@ -86,14 +124,19 @@ pub(super) fn follow(client: &Client, timeline: &TimelineOptions, board: &Board,
     }
 }
 
-fn take(told: &Told, asked: Option<Moment>, board: &Board, known: &mut Known) {
+/// Returns what the boot clock of this host shows, in nanoseconds.
+fn boot_now() -> i128 {
+    counted().as_nanos().try_into().unwrap_or(i128::MAX)
+}
+
+fn take(told: &Told, asked: Option<i128>, shown: &impl Shown, known: &mut Known) {
     let (learned, uncertainty) = match asked {
         Some(asked) => told.learned(Some(known), asked, boot_now()),
         // A change: when it was written is known, and not when it was asked for.
         None => told.changed(known, boot_now()),
     };
     if learned.clock != known.clock || learned.offset != known.offset {
-        board.change(Slot::of_clock(&learned.clock, learned.offset, uncertainty));
+        shown.change(&learned, uncertainty);
     }
     *known = learned;
 }
@@ -131,9 +174,9 @@ impl Told {
     /// Returns what is known after an answer that was asked for then and has come now, and how uncertain host time is.
     ///
     /// The offset stays as it was where this does not contradict it, so that the clock does not go back by itself.
-    fn learned(&self, before: Option<&Known>, asked: Moment, came: Moment) -> (Known, u64) {
+    fn learned(&self, before: Option<&Known>, asked: i128, came: i128) -> (Known, u64) {
         let host = i128::from(self.host.micros()) * 1_000;
-        let (low, high) = (host - came.nanos_in_all(), host - asked.nanos_in_all());
+        let (low, high) = (host - came, host - asked);
         // Of a clock that stands, or that was told by its beginning, only the lower bound is known.
         let offset = match before {
             Some(before) if self.is_paused() => before.offset.max(low),
@@ -144,8 +187,8 @@ impl Told {
     }
 
     /// Returns what is known after a message that was sent when something changed.
-    fn changed(&self, before: &Known, came: Moment) -> (Known, u64) {
-        let low = i128::from(self.host.micros()) * 1_000 - came.nanos_in_all();
+    fn changed(&self, before: &Known, came: i128) -> (Known, u64) {
+        let low = i128::from(self.host.micros()) * 1_000 - came;
         let offset = before.offset.max(low);
         (Known { clock: self.clock.clone(), offset }, u64::try_from(offset - low).unwrap_or_default())
     }
@@ -169,8 +212,8 @@ mod tests {
         Told::read(&value).unwrap()
     }
 
-    fn boot(millis: i128) -> Moment {
-        Moment::from_nanos(millis * 1_000_000)
+    const fn boot(millis: i128) -> i128 {
+        millis * 1_000_000
     }
 
     #[test]

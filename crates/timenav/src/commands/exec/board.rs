@@ -1,0 +1,43 @@
+//! The clock page of a run, kept current.
+
+use std::sync::Arc;
+
+use timenav_exec::Board;
+use timenav_exec::page::Slot;
+
+use crate::client::Client;
+use crate::exit::Failure;
+use crate::following::{Begun, Known, Shown, Words};
+
+/// What is said when the service is lost, and when it is back.
+pub(super) const WORDS: Words = Words {
+    lost: "timenav exec: the service cannot be reached; programs keep the last clock",
+    back: "timenav exec: the service is back; programs are on its clock again",
+};
+
+/// Makes the page that shows a clock.
+///
+/// # Errors
+/// The system makes none.
+pub(super) fn create(client: &Client, begun: &Begun) -> Result<Arc<Board>, Failure> {
+    let slot = Slot::of_clock(&begun.known.clock, begun.known.offset, begun.uncertainty);
+    let board = Board::create(&begun.timeline, client.target().url.as_str(), slot).map_err(anyhow::Error::new)?;
+    Ok(Arc::new(board))
+}
+
+/// The page, to whoever follows the clock.
+pub(super) struct Page(pub(super) Arc<Board>);
+
+impl Shown for Page {
+    fn change(&self, known: &Known, uncertainty: u64) {
+        self.0.change(Slot::of_clock(&known.clock, known.offset, uncertainty));
+    }
+
+    fn heard(&self) {
+        self.0.heard();
+    }
+
+    fn lost(&self) {
+        self.0.lost();
+    }
+}

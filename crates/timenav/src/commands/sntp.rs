@@ -1,0 +1,241 @@
+//! `timenav sntp`: the clock of a timeline for whatever sets its own by the network.
+
+mod leap;
+mod packet;
+mod rates;
+
+use std::net::{SocketAddr, UdpSocket};
+use std::str::FromStr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use anyhow::{Context as _, anyhow, bail};
+use timenav_core::time::{Instant, Virtual, Wall};
+
+use crate::client::{Client, ServiceOptions, TimelineOptions};
+use crate::doors::counted;
+use crate::exit::Failure;
+use crate::following::{self, Known, Shown, Words};
+use crate::output;
+use crate::surroundings::Surroundings;
+use packet::{Kiss, Reading, Request};
+use rates::{Rates, Verdict};
+
+/// Ports that one command serves.
+const PORTS_MAX: usize = 64;
+/// More than a request with extension fields has; what is longer is cut.
+const REQUEST_BYTES: usize = 512;
+/// Ports below this one belong to the system, and 123 to its own clock.
+const UNPRIVILEGED_PORT: u16 = 1_024;
+/// Clients take the seconds they are told for those of the era that is nearest to their own clock (RFC 5905, section 6).
+const ERA_SECONDS_MAX: u64 = 1 << 31;
+/// From 1968 to 2104, in seconds since 1970: what clients take them for that go by their first bit (RFC 4330, section 3).
+const BY_FIRST_BIT: std::ops::Range<i64> = -61_505_152..4_233_462_144;
+const WORDS: Words = Words {
+    lost: "timenav sntp: the service cannot be reached; answers say that the clock is not to be used",
+    back: "timenav sntp: the service is back; answers tell the time again",
+};
+
+/// Serves clocks by SNTP, for devices and programs that set their own by the network.
+///
+/// Each port tells the time of one timeline, and follows each change at once. A clock that is paused, or a service that
+/// cannot be reached, is told as a clock that is not to be used. A time that clients would take for another, since the
+/// protocol counts seconds within 136 years, is refused. docs/programs.md says more.
+///
+/// Whoever can reach the port is told the time, without a key. So it listens on this machine only, and on no port of the
+/// system, unless it is told otherwise: a virtual clock on a network sets other machines wrong.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SntpCommand {
+    /// Where to listen (UDP), and for which timeline; without one, for the timeline that the API key is bound to. Port 0
+    /// picks a free one.
+    #[arg(required = true, num_args = 1..=PORTS_MAX, value_name = "ADDRESS:PORT[=TIMELINE_ID]")]
+    ports: Vec<Port>,
+    /// Listen where other machines can ask, or on a port below 1024, such as 123.
+    #[arg(long)]
+    beyond_loopback: bool,
+    #[command(flatten)]
+    service: ServiceOptions,
+}
+
+/// A port, and the timeline whose time it tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Port {
+    address: SocketAddr,
+    timeline: Option<String>,
+}
+
+impl FromStr for Port {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (address, timeline) = match text.split_once('=') {
+            Some((_, "")) => return Err("write the timeline after `=`, such as 127.0.0.1:1123=main".to_owned()),
+            Some((address, timeline)) => (address, Some(timeline.to_owned())),
+            None => (text, None),
+        };
+        let example = "write an address and a port, such as 127.0.0.1:1123=main";
+        let address = address.parse().map_err(|_| format!("`{address}` is not an address with a port; {example}"))?;
+        Ok(Self { address, timeline })
+    }
+}
+
+/// Serves until the process is ended.
+///
+/// # Errors
+/// A port cannot be listened on, or the service does not tell a clock.
+pub(crate) fn run(command: &SntpCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let mut threads = Vec::new();
+    for port in &command.ports {
+        if !command.beyond_loopback {
+            check(port.address)?;
+        }
+        let socket = UdpSocket::bind(port.address).with_context(|| format!("cannot listen on {} (UDP)", port.address));
+        let socket = socket?;
+        let address = socket.local_addr().context("the address cannot be read")?;
+        let client = Client::new(&command.service, surroundings)?;
+        let timeline = TimelineOptions { timeline: port.timeline.clone() };
+        let begun = following::begin(&client, &timeline)?;
+        let face = Arc::new(Face::new(begun.known.clone()));
+        output::write(&format!("serving SNTP on {address}: timeline {}\n", begun.timeline))?;
+        let shown = Arc::clone(&face);
+        threads.push(thread::spawn(move || answer_all(&socket, &shown)));
+        threads.push(thread::spawn(move || following::follow(&client, &timeline, &*face, &WORDS, begun.known)));
+    }
+    for thread in threads {
+        // Both serve for ever.
+        thread.join().map_err(|_| anyhow!("a thread that served has ended"))?;
+    }
+    Ok(())
+}
+
+/// Checks that nobody's clock is set by accident.
+fn check(address: SocketAddr) -> anyhow::Result<()> {
+    if !address.ip().is_loopback() {
+        bail!(
+            "other machines can reach {address}, and a virtual clock sets theirs wrong: listen on 127.0.0.1, or add \
+             --beyond-loopback if that is what you want"
+        );
+    }
+    if (1..UNPRIVILEGED_PORT).contains(&address.port()) {
+        bail!(
+            "port {} belongs to the system: choose one from 1024 on, such as {}:1123, or add --beyond-loopback",
+            address.port(),
+            address.ip()
+        );
+    }
+    Ok(())
+}
+
+fn answer_all(socket: &UdpSocket, face: &Face) {
+    let (mut buffer, mut rates) = ([0; REQUEST_BYTES], Rates::default());
+    loop {
+        // An error is about a client that is gone, which says nothing of the next one.
+        let Ok((length, client)) = socket.recv_from(&mut buffer) else { continue };
+        let Some(request) = buffer.get(..length).and_then(Request::read) else { continue };
+        let packet = match rates.count(client.ip(), counted().as_secs()) {
+            Verdict::Answer => face.answer(&request),
+            Verdict::Tell => request.refuse(Kiss::Rate),
+            Verdict::Drop => continue,
+        };
+        let _ = socket.send_to(&packet, client);
+    }
+}
+
+/// A clock, as those see it who ask.
+struct Face(Mutex<State>);
+
+struct State {
+    known: Known,
+    is_lost: bool,
+}
+
+impl Face {
+    const fn new(known: Known) -> Self {
+        Self(Mutex::new(State { known, is_lost: false }))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // What is changed under the lock is whole at each moment.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn answer(&self, request: &Request) -> [u8; packet::PACKET_BYTES] {
+        let state = self.state();
+        let host = state.known.host_now();
+        let clock = &state.known.clock;
+        let received = clock.now(host);
+        if !is_understood(received, host) {
+            return request.refuse(Kiss::Era);
+        }
+        let is_current = clock.is_running() && !state.is_lost;
+        let sent = clock.now(state.known.host_now()).max(received);
+        request.answer(&Reading { set: clock.origin().1, received, sent, is_current })
+    }
+}
+
+impl Shown for Face {
+    fn change(&self, known: &Known, _: u64) {
+        self.state().known = known.clone();
+    }
+
+    fn heard(&self) {
+        self.state().is_lost = false;
+    }
+
+    fn lost(&self) {
+        self.state().is_lost = true;
+    }
+}
+
+/// Returns whether clients know in which era a time is: those whose own clock is right, or those that go by the first bit.
+fn is_understood(shown: Instant<Virtual>, host: Instant<Wall>) -> bool {
+    let (shown, host) = (shown.micros().div_euclid(1_000_000), host.micros().div_euclid(1_000_000));
+    shown.abs_diff(host) < ERA_SECONDS_MAX || BY_FIRST_BIT.contains(&shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use timenav_core::time::parse_timestamp;
+
+    use super::*;
+
+    #[test]
+    fn ports_name_their_timeline_or_none() {
+        let port = |text: &str| text.parse::<Port>();
+        let address = SocketAddr::from(([127, 0, 0, 1], 1_123));
+        assert_eq!(port("127.0.0.1:1123"), Ok(Port { address, timeline: None }));
+        assert_eq!(port("127.0.0.1:1123=test"), Ok(Port { address, timeline: Some("test".to_owned()) }));
+        assert_eq!(port("[::1]:0=a=b").unwrap().timeline.as_deref(), Some("a=b"));
+        assert!(port("127.0.0.1:1123=").unwrap_err().contains("after `=`"));
+        assert!(port("1123=main").unwrap_err().contains("127.0.0.1:1123=main"));
+    }
+
+    #[test]
+    fn nobodys_clock_is_set_by_accident() {
+        for (address, said) in [("0.0.0.0:1123", "--beyond-loopback"), ("127.0.0.1:123", "from 1024 on")] {
+            assert!(check(address.parse().unwrap()).unwrap_err().to_string().contains(said), "{address}");
+        }
+        for address in ["127.0.0.1:0", "[::1]:1123"] {
+            check(address.parse().unwrap()).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_time_is_told_as_far_as_clients_know_its_era() {
+        let told =
+            |shown: &str, host: &str| is_understood(parse_timestamp(shown).unwrap(), parse_timestamp(host).unwrap());
+        let host = "2026-01-01T00:00:00Z";
+        for (shown, is_told) in [
+            ("1957-12-13T20:45:51Z", false),
+            ("1957-12-13T20:45:53Z", true),
+            ("1968-01-20T03:14:07Z", true),
+            ("2036-02-07T06:28:16Z", true),
+            ("2104-02-26T09:42:23Z", true),
+            ("2104-02-26T09:42:24Z", false),
+            ("-000044-03-15T12:00:00Z", false),
+        ] {
+            assert_eq!(told(shown, host), is_told, "{shown}");
+        }
+        assert!(told("2104-02-26T09:42:24Z", "2040-01-01T00:00:00Z"));
+    }
+}

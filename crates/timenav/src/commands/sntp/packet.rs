@@ -1,0 +1,188 @@
+//! The packets of SNTP (RFC 4330, of which RFC 5905 keeps the format), as a server sees them.
+
+use timenav_core::time::{Instant, Virtual};
+
+use super::leap::leap_ahead;
+
+/// A header without extension fields and authentication: what every request has, and all that an answer has.
+pub(super) const PACKET_BYTES: usize = 48;
+/// From 1900, where NTP begins to count, to 1970.
+const SECONDS_1900_TO_1970: i64 = 2_208_988_800;
+const MICROS: i64 = 1_000_000;
+/// Microseconds, as a power of two of seconds.
+const PRECISION: i8 = -20;
+/// The server has no clock above it.
+const STRATUM_PRIMARY: u8 = 1;
+/// Who gives the time. Names that begin with X are for whoever wants one.
+const REFERENCE: [u8; 4] = *b"XTNV";
+/// That the clock cannot be set by what this says.
+const LEAP_UNKNOWN: u8 = 3;
+const MODE_SYMMETRIC_ACTIVE: u8 = 1;
+const MODE_SYMMETRIC_PASSIVE: u8 = 2;
+const MODE_CLIENT: u8 = 3;
+const MODE_SERVER: u8 = 4;
+const VERSION_MAX: u8 = 4;
+
+/// What a request asks, where it asks for the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Request {
+    version: u8,
+    mode: u8,
+    poll: u8,
+    transmit: [u8; 8],
+}
+
+/// What a clock shows, and what is to be known of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reading {
+    /// When it was set: at the last change of its course.
+    pub(super) set: Instant<Virtual>,
+    /// When the request came.
+    pub(super) received: Instant<Virtual>,
+    /// When the answer is sent.
+    pub(super) sent: Instant<Virtual>,
+    /// Whether it runs, and the service has been heard of lately.
+    pub(super) is_current: bool,
+}
+
+/// Why no time is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kiss {
+    /// The client asks too often.
+    Rate,
+    /// The clock shows a time that the client would take for another.
+    Era,
+}
+
+impl Request {
+    /// Reads a request; `None` if it is none that a server answers. What follows the header is not looked at.
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let header = bytes.get(..PACKET_BYTES)?;
+        let (version, mode) = (header[0] >> 3 & 7, header[0] & 7);
+        let is_asked = matches!(mode, MODE_CLIENT | MODE_SYMMETRIC_ACTIVE) && (1..=VERSION_MAX).contains(&version);
+        let transmit = header[40..].try_into().ok()?;
+        is_asked.then_some(Self { version, mode, poll: header[2], transmit })
+    }
+
+    /// Answers with the time.
+    pub(super) fn answer(&self, reading: &Reading) -> [u8; PACKET_BYTES] {
+        let leap = if reading.is_current { leap_ahead(reading.sent) } else { LEAP_UNKNOWN };
+        let mut packet = self.begun(leap, STRATUM_PRIMARY, REFERENCE);
+        packet[16..24].copy_from_slice(&timestamp(reading.set));
+        packet[32..40].copy_from_slice(&timestamp(reading.received));
+        packet[40..].copy_from_slice(&timestamp(reading.sent));
+        packet
+    }
+
+    /// Answers that no time is told: a "kiss of death".
+    pub(super) fn refuse(&self, kiss: Kiss) -> [u8; PACKET_BYTES] {
+        let code = match kiss {
+            Kiss::Rate => *b"RATE",
+            Kiss::Era => *b"XERA",
+        };
+        self.begun(LEAP_UNKNOWN, 0, code)
+    }
+
+    /// Returns an answer without times but the client's own, by which it knows that it is one to its request.
+    fn begun(&self, leap: u8, stratum: u8, reference: [u8; 4]) -> [u8; PACKET_BYTES] {
+        let mode = if self.mode == MODE_CLIENT { MODE_SERVER } else { MODE_SYMMETRIC_PASSIVE };
+        let mut packet = [0; PACKET_BYTES];
+        packet[0] = leap << 6 | self.version << 3 | mode;
+        packet[1] = stratum;
+        packet[2] = self.poll;
+        packet[3] = PRECISION.to_be_bytes()[0];
+        packet[12..16].copy_from_slice(&reference);
+        packet[24..32].copy_from_slice(&self.transmit);
+        packet
+    }
+}
+
+/// Returns the seconds since 1900 within their era of 2^32, and the fraction of a second in 2^-32.
+///
+/// All bits zero mean that there is no time, so the moment at which an era begins is told one fraction later.
+fn timestamp(instant: Instant<Virtual>) -> [u8; 8] {
+    let micros = instant.micros();
+    let seconds = micros.div_euclid(MICROS) + SECONDS_1900_TO_1970;
+    let within = micros.rem_euclid(MICROS);
+    let fraction = (within << 32) / MICROS;
+    let era_seconds = seconds.rem_euclid(1 << 32);
+    let bits = era_seconds.cast_unsigned() << 32 | fraction.cast_unsigned();
+    bits.max(1).to_be_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(unix: i64, micros: i64) -> Instant<Virtual> {
+        Instant::from_micros(unix * MICROS + micros).unwrap()
+    }
+
+    fn asked(first: u8) -> [u8; PACKET_BYTES] {
+        let mut packet = [0; PACKET_BYTES];
+        packet[0] = first;
+        packet[2] = 6;
+        packet[40..].copy_from_slice(&[0xfe, 1, 2, 3, 0, 0, 7, 0x80]);
+        packet
+    }
+
+    fn reading(unix: i64) -> Reading {
+        Reading { set: at(unix - 5, 0), received: at(unix, 0), sent: at(unix, 1), is_current: true }
+    }
+
+    #[test]
+    fn eras_begin_where_the_seconds_are_full() {
+        // RFC 5905, figure 4: 2036-02-07T06:28:16Z is the first second of era 1.
+        assert_eq!(timestamp(at(2_085_978_495, 0)), [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
+        assert_eq!(timestamp(at(2_085_978_496, 0)), [0, 0, 0, 0, 0, 0, 0, 1], "all zero would be no time");
+        assert_eq!(timestamp(at(2_085_978_497, 500_000)), [0, 0, 0, 1, 0x80, 0, 0, 0]);
+        assert_eq!(timestamp(at(-SECONDS_1900_TO_1970, 0)), [0, 0, 0, 0, 0, 0, 0, 1], "1900");
+        assert_eq!(timestamp(at(-SECONDS_1900_TO_1970 - 1, 0)), [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0], "era -1");
+        // 1999-12-31T00:00:00Z is 3 155 587 200 in the same table.
+        assert_eq!(timestamp(at(946_598_400, 0))[..4], 3_155_587_200_u32.to_be_bytes());
+    }
+
+    #[test]
+    fn an_answer_has_the_clients_own_time_bit_for_bit() {
+        for version in 1..=VERSION_MAX {
+            let request = Request::read(&asked(version << 3 | MODE_CLIENT)).unwrap();
+            let answer = request.answer(&reading(1_700_000_000));
+            assert_eq!(answer[0], version << 3 | MODE_SERVER);
+            assert_eq!((answer[1], answer[2], answer[3].cast_signed(), &answer[12..16]), (1, 6, -20, &b"XTNV"[..]));
+            assert_eq!(answer[24..32], asked(0)[40..]);
+            assert_eq!(answer[16..24], timestamp(at(1_699_999_995, 0)));
+            assert_eq!(answer[32..40], timestamp(at(1_700_000_000, 0)));
+            assert_eq!(answer[40..], timestamp(at(1_700_000_000, 1)));
+        }
+        let peer = Request::read(&asked(4 << 3 | MODE_SYMMETRIC_ACTIVE)).unwrap();
+        assert_eq!(peer.answer(&reading(0))[0] & 7, MODE_SYMMETRIC_PASSIVE);
+    }
+
+    #[test]
+    fn what_asks_for_nothing_is_not_answered() {
+        for mode in [0, 2, 4, 5, 6, 7] {
+            assert_eq!(Request::read(&asked(4 << 3 | mode)), None, "mode {mode}");
+        }
+        for version in [0, 5, 6, 7] {
+            assert_eq!(Request::read(&asked(version << 3 | MODE_CLIENT)), None, "version {version}");
+        }
+        assert_eq!(Request::read(&asked(4 << 3 | MODE_CLIENT)[..47]), None);
+        let longer = [&asked(4 << 3 | MODE_CLIENT)[..], &[1; 20]].concat();
+        assert!(Request::read(&longer).is_some(), "what follows is not looked at");
+    }
+
+    #[test]
+    fn a_clock_that_nobody_should_set_theirs_by_says_so() {
+        let request = Request::read(&asked(4 << 3 | MODE_CLIENT)).unwrap();
+        let stale = Reading { is_current: false, ..reading(0) };
+        assert_eq!(request.answer(&stale)[0] >> 6, LEAP_UNKNOWN);
+        // 2016-12-31 was the last day that had a leap second.
+        assert_eq!(request.answer(&reading(1_483_228_799))[0] >> 6, 1);
+        for (kiss, code) in [(Kiss::Rate, b"RATE"), (Kiss::Era, b"XERA")] {
+            let answer = request.refuse(kiss);
+            assert_eq!((answer[0] >> 6, answer[1], &answer[12..16]), (LEAP_UNKNOWN, 0, &code[..]));
+            assert_eq!(answer[24..32], asked(0)[40..]);
+            assert_eq!(answer[32..], [0; 16], "no time");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! How often one address may ask.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+/// Requests of one address that are answered in a second. Clients ask once in a minute, or a few times when they start.
+pub(super) const REQUESTS_PER_SECOND_MAX: u32 = 16;
+/// Addresses that are answered in a second. Beyond that, those that have not asked yet wait for the next one.
+pub(super) const ADDRESSES_PER_SECOND_MAX: usize = 4_096;
+
+/// What becomes of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Answer,
+    /// The first too many: the client is told.
+    Tell,
+    Drop,
+}
+
+/// Who has asked how often in this second.
+#[derive(Debug, Default)]
+pub(super) struct Rates {
+    second: u64,
+    asked: HashMap<IpAddr, u32>,
+}
+
+impl Rates {
+    /// Counts a request that comes in a second. This machine may ask as often as it likes.
+    pub(super) fn count(&mut self, address: IpAddr, second: u64) -> Verdict {
+        if address.to_canonical().is_loopback() {
+            return Verdict::Answer;
+        }
+        if self.second != second {
+            self.second = second;
+            self.asked.clear();
+        }
+        if self.asked.len() >= ADDRESSES_PER_SECOND_MAX && !self.asked.contains_key(&address) {
+            return Verdict::Drop;
+        }
+        let asked = self.asked.entry(address).or_default();
+        *asked = asked.saturating_add(1);
+        match (*asked).cmp(&(REQUESTS_PER_SECOND_MAX + 1)) {
+            std::cmp::Ordering::Less => Verdict::Answer,
+            std::cmp::Ordering::Equal => Verdict::Tell,
+            std::cmp::Ordering::Greater => Verdict::Drop,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    #[test]
+    fn an_address_is_told_once_a_second() {
+        let (mut rates, address) = (Rates::default(), IpAddr::from([192, 0, 2, 1]));
+        for second in [7, 8] {
+            for _ in 0..REQUESTS_PER_SECOND_MAX {
+                assert_eq!(rates.count(address, second), Verdict::Answer);
+            }
+            assert_eq!(rates.count(address, second), Verdict::Tell);
+            assert_eq!(rates.count(address, second), Verdict::Drop);
+            assert_eq!(rates.count(IpAddr::from([192, 0, 2, 2]), second), Verdict::Answer);
+        }
+    }
+
+    #[test]
+    fn memory_is_bounded_whoever_asks() {
+        let mut rates = Rates::default();
+        let address = |n: u32| IpAddr::from(Ipv4Addr::from(0x0a00_0000 + n));
+        let max = u32::try_from(ADDRESSES_PER_SECOND_MAX).unwrap();
+        for n in 0..max {
+            assert_eq!(rates.count(address(n), 1), Verdict::Answer);
+        }
+        assert_eq!(rates.count(address(max), 1), Verdict::Drop);
+        assert_eq!(rates.count(address(0), 1), Verdict::Answer, "who is known is answered on");
+        assert_eq!(rates.asked.len(), ADDRESSES_PER_SECOND_MAX);
+        assert_eq!(rates.count(address(max), 2), Verdict::Answer);
+    }
+
+    #[test]
+    fn this_machine_asks_as_often_as_it_likes() {
+        let mut rates = Rates::default();
+        for _ in 0..1_000 {
+            assert_eq!(rates.count(IpAddr::from([127, 0, 0, 1]), 1), Verdict::Answer);
+        }
+        assert!(rates.asked.is_empty());
+    }
+}

@@ -1,0 +1,177 @@
+//! `timenav sntp`: clocks for what sets its own by the network.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::UdpSocket;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::command;
+use crate::instant::micros;
+use crate::service::{Service, run};
+
+/// How often something is looked at before a test gives up on it.
+const LOOKS_MAX: usize = 100_000;
+/// From 1900 to 1970, in seconds.
+const TO_1970: i64 = 2_208_988_800;
+
+/// A running `timenav sntp`, and one who asks it.
+struct Sntp {
+    child: Child,
+    addresses: Vec<String>,
+    asking: UdpSocket,
+}
+
+impl Sntp {
+    fn start(service: &Service, ports: &[&str]) -> Self {
+        let mut command = command(service, &[&["sntp"], ports].concat());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let said = stdout.lines().take(ports.len()).map(|line| {
+            let line = line.unwrap();
+            let said = line.strip_prefix("serving SNTP on ").expect("it says where it listens");
+            said.split_once(": timeline ").expect("it says which timeline").0.to_owned()
+        });
+        let addresses = said.collect();
+        let asking = UdpSocket::bind("127.0.0.1:0").unwrap();
+        asking.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        Self { child, addresses, asking }
+    }
+
+    fn send(&self, packet: &[u8]) {
+        self.asking.send_to(packet, &self.addresses[0]).unwrap();
+    }
+
+    /// Asks, and returns the answer.
+    fn ask(&self) -> [u8; 48] {
+        let mut packet = [0; 48];
+        packet[0] = 0o43;
+        packet[40..].copy_from_slice(b"any bits");
+        self.send(&packet);
+        let mut answer = [0; 512];
+        let length = self.asking.recv(&mut answer).unwrap();
+        assert_eq!((length, &answer[24..32]), (48, &b"any bits"[..]), "as long as the question, and to it");
+        answer[..48].try_into().unwrap()
+    }
+
+    /// Asks until the answer is as it is to be.
+    #[track_caller]
+    fn ask_until(&self, what: &str, is_right: impl Fn(&[u8; 48]) -> bool) -> [u8; 48] {
+        for _ in 0..LOOKS_MAX {
+            let answer = self.ask();
+            if is_right(&answer) {
+                return answer;
+            }
+        }
+        panic!("{what}: {:?}", self.ask());
+    }
+}
+
+impl Drop for Sntp {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+fn travel(service: &Service, to: &str) {
+    service.post("/v1/travel", &json!({ "destination_time": to }));
+}
+
+/// Returns the seconds since 1970 that an answer tells, in an era.
+fn told(answer: &[u8; 48], era: i64) -> i64 {
+    i64::from(u32::from_be_bytes(answer[40..44].try_into().unwrap())) + (era << 32) - TO_1970
+}
+
+#[test]
+fn the_clock_is_told_and_each_change_of_it() {
+    let service = Service::start();
+    travel(&service, "2031-05-06T07:08:09Z");
+    let sntp = Sntp::start(&service, &["127.0.0.1:0=main"]);
+    let first = sntp.ask();
+    assert_eq!((first[0], first[1], &first[12..16]), (0o44, 1, &b"XTNV"[..]));
+    assert!((1_935_817_689..1_935_817_989).contains(&told(&first, 0)), "{}", told(&first, 0));
+    // The first second of the next era, and a moment before the first one.
+    travel(&service, "2036-02-07T06:28:16Z");
+    let next = sntp.ask_until("the next era", |answer| told(answer, 1) >= 2_085_978_496 && told(answer, 0) < 0);
+    assert!(told(&next, 1) < 2_085_978_796);
+    // A clock that stands is not one to set others by, and one that runs again is.
+    service.post("/v1/pause-time", &json!({}));
+    sntp.ask_until("a clock that stands", |answer| answer[0] >> 6 == 3 && answer[1] == 1);
+    service.post("/v1/resume-time", &json!({}));
+    sntp.ask_until("a clock that runs", |answer| answer[0] >> 6 == 0);
+    // What no client could tell from another time.
+    travel(&service, "-000043-03-15T12:00:00Z");
+    let refused = sntp.ask_until("a refusal", |answer| answer[1] == 0);
+    assert_eq!((refused[0] >> 6, &refused[12..16], &refused[32..]), (3, &b"XERA"[..], &[0; 16][..]));
+    service.audit();
+}
+
+#[test]
+fn strangers_get_nothing_out_of_it_but_the_time() {
+    let service = Service::start();
+    let sntp = Sntp::start(&service, &["127.0.0.1:0"]);
+    // The stream is open, with the entry that says so, once a change is seen.
+    service.post("/v1/pause-time", &json!({}));
+    sntp.ask_until("a clock that stands", |answer| answer[0] >> 6 == 3);
+    let size = || service.checkpoint("main").size;
+    let (before, for_looking) = (size(), size());
+    let asked = [&[0o46][..], &[0; 47]].concat();
+    for packet in [&[][..], &[0o43], &[0o43; 47], &asked, &[0xff; 400], &[0; 48]] {
+        sntp.send(packet);
+    }
+    // The first answer is the one to what was asked last: nothing before it was answered.
+    sntp.ask();
+    for _ in 0..200 {
+        sntp.ask();
+    }
+    assert_eq!(size() - for_looking, for_looking - before, "packets are no entries");
+    service.audit();
+}
+
+#[test]
+fn a_port_for_each_timeline() {
+    let service = Service::start();
+    service.post("/v1/travel", &json!({ "destination_time": "1999-12-31T00:00:00Z", "timeline_id": "old" }));
+    let sntp = Sntp::start(&service, &["127.0.0.1:0=old", "127.0.0.1:0=main"]);
+    assert_eq!(told(&sntp.ask(), 0) / 86_400, 10_956, "1999-12-31");
+    assert_eq!(sntp.addresses.len(), 2);
+    service.audit();
+}
+
+#[test]
+fn what_cannot_be_served_is_refused_at_once() {
+    let service = Service::start();
+    for (port, said) in
+        [("127.0.0.1:0=nowhere", "nowhere"), ("0.0.0.0:0", "--beyond-loopback"), ("127.0.0.1:123", "--beyond-loopback")]
+    {
+        let (code, stdout, stderr) = run(&mut command(&service, &["sntp", port]), "");
+        assert!(code != Some(0) && stdout.is_empty() && stderr.contains(said), "{port}: {stderr}");
+    }
+    service.audit();
+}
+
+/// A client that others wrote, where it is installed.
+#[test]
+fn chrony_understands_it() {
+    let service = Service::start();
+    travel(&service, "2031-05-06T07:08:09Z");
+    let sntp = Sntp::start(&service, &["127.0.0.1:0=main"]);
+    let port = sntp.addresses[0].rsplit_once(':').unwrap().1;
+    let server = format!("server 127.0.0.1 port {port} iburst maxsamples 1");
+    let mut client = Command::new("chronyd");
+    client.args(["-Q", "-U", "-t", "20", &server]).env("PATH", "/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin");
+    let Ok(output) = client.output() else {
+        eprintln!("skipped: chronyd is not installed");
+        return;
+    };
+    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    let wrong = said.split_once("System clock wrong by ").map(|(_, by)| by.split(' ').next().unwrap());
+    let wrong: f64 = wrong.unwrap_or_else(|| panic!("{said}")).parse().unwrap();
+    let host = micros(service.get("/v1/clock", &[])["origin_host"].as_str().unwrap());
+    #[expect(clippy::cast_precision_loss, reason = "microseconds of some years")]
+    let expected = (1_935_817_689_000_000 - host) as f64 / 1e6;
+    assert!((wrong - expected).abs() < 1.0, "{wrong} instead of {expected}: {said}");
+    service.audit();
+}
