@@ -24,6 +24,8 @@ mod surroundings;
 mod sweeping;
 mod telemetry;
 mod wiring;
+mod witness;
+mod witnesses;
 
 use std::process::ExitCode;
 

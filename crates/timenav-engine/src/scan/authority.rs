@@ -250,7 +250,8 @@ fn is_own(powers: &Powers, claim: &Claim<'_>, action: Action, actor: &UserId) ->
         | Action::EndTimeline
         | Action::SetRetention
         | Action::Sweep
-        | Action::AcceptHostClock => false,
+        | Action::AcceptHostClock
+        | Action::Heads => false,
     }
 }
 
