@@ -831,7 +831,9 @@ def main():
     try:
         if args.checkpoint:
             saved = pathlib.Path(args.checkpoint).read_bytes()
-        note = service.get("checkpoint", accept="text/plain")
+        # Of `system`, the newest that witnesses have cosigned would be given. Versions before knew no other.
+        newest = "?newest=true" if args.timeline == "system" else ""
+        note = service.get(f"checkpoint{newest}", accept="text/plain")
         if not keys:
             print("WARNING: without --verifier-key, the service itself says which key to trust. That pins nothing: who runs\n"
                   "it can show another history under another key. Get the key by another way, and give it.", file=sys.stderr)

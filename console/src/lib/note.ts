@@ -69,6 +69,20 @@ function readText(text: string, signatures: Checkpoint['signatures']): Checkpoin
     : 'Its size is larger than a ledger can be.';
 }
 
+/** Bytes of a cosignature by Ed25519, after the key's id: a time and a signature (C2SP tlog-cosignature). */
+const COSIGNATURE_BYTES = 8 + 64;
+
+/** Returns who is said to have cosigned a checkpoint, and when. Whether they did, a verifier with their keys says. */
+export function cosigners({ origin, signatures }: Checkpoint): { name: string; at: Date }[] {
+  return signatures
+    .filter(({ name, signature }) => name !== origin && signature.length === COSIGNATURE_BYTES)
+    .map(({ name, signature }) => {
+      const seconds = new DataView(signature.buffer, signature.byteOffset, 8).getBigUint64(0);
+      return { name, at: new Date(Number(seconds) * 1000) };
+    })
+    .filter(({ at }) => !Number.isNaN(at.getTime()));
+}
+
 export type Verdict = 'signed' | 'wrong signature' | 'other key' | 'other origin' | 'unsupported';
 
 /** Verifies a checkpoint against a key. The origin has to be the name of the key: one service signs many ledgers. */
