@@ -6,12 +6,14 @@
     verify.py --head FILE --verifier-key VKEY
     verify.py FILE --verifier-key VKEY [--rotation FILE]…
     verify.py CERTIFICATE --verifier-key VKEY
+    verify.py WITNESSED --verifier-key VKEY --witness VKEY…
 
 The first checks a whole ledger over HTTP, and with --contents what its entries say: each payload that the API key may see
 against its leaf, and the events that monitor-events answers against those that follow. The second checks a proof file of one
 entry (§7), and with it the entry's payload, or one read that is shown of it (2§3); the third a head statement (2§4); the fourth
 a bundle (docs/bundle-format.md, b§n), with proofs of rotations of the key that is given; the fifth the answer of `GET
-/v1/certificates`: what a key with a horizon has seen (docs/horizon.md). Those four need no network.
+/v1/certificates`: what a key with a horizon has seen (docs/horizon.md); the sixth the answer of `GET /timeline/TIMELINE/proof?witnessed=true` (2§10).
+Those five need no network.
 Written from docs/ledger-format.md ("the page"; §n is a section of it), docs/ledger-format-2.md (2§n) and C2SP tlog-tiles,
 with the standard library of Python 3.9 alone. Every read is itself recorded, so a ledger grows while it is read: what is
 checked is the ledger at the size of the checkpoint that is fetched first. Each answer says what was not checked.
@@ -252,12 +254,12 @@ def decoded(text):
     need(data and base64.b64encode(data).decode() == text, f"{text!r} is not base64 as it is written here")
     return data
 
-def read_key(text):
-    """§6: reads a public key, whose id must be its own."""
+def read_key(text, kind=1):
+    """§6: reads a public key, whose id must be its own. That of a witness is of kind 4 (2§10)."""
     name, key_id, data = (text.split("+", 2) + ["", ""])[:3]
     data = decoded(data)
     right_id = hashlib.sha256(name.encode() + b"\n" + data).digest()[:4]
-    need(KEY_NAME.fullmatch(name) and len(data) == 33 and data[0] == 1 and key_id == right_id.hex(), "this is no verifier key")
+    need(KEY_NAME.fullmatch(name) and len(data) == 33 and data[0] == kind and key_id == right_id.hex(), "this is no verifier key")
     return Key(name, right_id, data[1:])
 
 def open_note(note, keys, counting):
@@ -807,6 +809,8 @@ def main():
     parser.add_argument("--head", metavar="FILE", help="head statement, to be checked instead of a whole ledger")
     parser.add_argument("--rotation", metavar="FILE", action="append", default=[],
                         help="proof that another key took the place of the one given, for a bundle")
+    parser.add_argument("--witness", metavar="VKEY", type=read_witness_key, action="append", default=[],
+                        help="public key of a witness that must have cosigned a witnessed proof")
     parser.add_argument("--self-test", action="store_true", help="try the Ed25519 of this script and do nothing else")
     args, api_key, saved, problems = parser.parse_args(), os.environ.get("TIMENAV_API_KEY", ""), None, []
     if args.self_test:
@@ -827,7 +831,9 @@ def main():
     try:
         if args.checkpoint:
             saved = pathlib.Path(args.checkpoint).read_bytes()
-        note = service.get("checkpoint", accept="text/plain")
+        # Of `system`, the newest that witnesses have cosigned would be given. Versions before knew no other.
+        newest = "?newest=true" if args.timeline == "system" else ""
+        note = service.get(f"checkpoint{newest}", accept="text/plain")
         if not keys:
             print("WARNING: without --verifier-key, the service itself says which key to trust. That pins nothing: who runs\n"
                   "it can show another history under another key. Get the key by another way, and give it.", file=sys.stderr)
@@ -1247,13 +1253,81 @@ def main_of_certificate(args, data):
     print(f"{args.url} verifies.")
     return 0
 
+# Proofs that witnesses vouch for (2§10).
+def read_witness_key(text):
+    """2§10: reads the public key of a witness."""
+    return read_key(text, 4)
+
+def cosigned_at(note, witness):
+    """2§10: returns when a witness has cosigned a note, in seconds since 1970."""
+    text, _, lines = note.rpartition("\n\n")
+    times = []
+    for line in lines.split("\n")[:-1]:
+        _, name, data = line.split(" ", 2)
+        signature = decoded(data)
+        if (name, signature[:4]) != (witness.name, witness.id):
+            continue
+        time = int.from_bytes(signature[4:12], "big")
+        message = f"cosignature/v1\ntime {time}\n{text}\n".encode()
+        is_good = len(signature) == 76 and 0 < time < 2**63 and ed25519_verifies(witness.public, message, signature[12:])
+        need(is_good, f"the cosignature of {witness.name} does not verify")
+        times.append(time)
+    need(times, f"{witness.name} has not cosigned the checkpoint")
+    return max(times)
+
+def verify_witnessed(data, key, witnesses):
+    """2§10: leads an entry to the tree of its timeline, that to an entry of `system`, and that to a cosigned checkpoint."""
+    told = json.loads(data)
+    hashes = lambda texts: [bytes.fromhex(text) for text in texts]
+    service, _, timeline = key.name.rpartition("/")
+    name = f"{service}/system"
+    kind = b"\1" + key.public
+    system_key = Key(name, hashlib.sha256(name.encode() + b"\n" + kind).digest()[:4], key.public)
+    system = open_checkpoint(told["checkpoint"].encode(), [system_key])
+    times = {witness.name: cosigned_at(told["checkpoint"], witness) for witness in witnesses}
+    tree, head = Checkpoint(told["size"], bytes.fromhex(told["root"])), told.get("head")
+    if head is None:
+        need(timeline == "system" and tree == system, "it does not show that `system` is committed to the timeline")
+    else:
+        leaf = head["leaf"].encode()
+        check_inclusion(leaf_hash(leaf), head["position"], system, hashes(head["system_hashes"]))
+        entry = read_entry(leaf)
+        is_it = (entry["action"], entry["actor"], entry["timeline_id"], entry["seq"]) == ("heads", "system", "system", head["position"])
+        count, _, root = entry["subject"].partition(":")
+        need(is_it and HASH.fullmatch(root) and count == str(head["count"]), "the entry of `system` does not commit to trees")
+        text = f"{key.name}\n{tree.size}\n{base64.b64encode(tree.root).decode()}\n".encode()
+        check_inclusion(leaf_hash(text), head["index"], Checkpoint(int(count), bytes.fromhex(root)), hashes(head["hashes"]))
+    leaf = told["leaf"].encode()
+    check_inclusion(leaf_hash(leaf), told["position"], tree, hashes(told["hashes"]))
+    entry = read_entry(leaf)
+    need((entry["seq"], entry["timeline_id"]) == (told["position"], timeline), "the entry says that it is another one")
+    return told, system, times
+
+def main_of_witnessed(args, data):
+    """Checks a proof of an entry that witnesses vouch for, and tells of it."""
+    try:
+        need(args.witness, "give the keys of witnesses with --witness; without them it shows no more than an ordinary proof")
+        told, system, times = verify_witnessed(data, args.verifier_key[0], args.witness)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
+        print(printable(f"WRONG       {str(error)[:600]}") + f"\n{args.url} does NOT verify.")
+        return 1
+    print(printable(f"entry       {told['leaf']}"))
+    print(f"tree        {told['size']} entries, which `system` is committed to; that has {system.size} entries, and is signed")
+    for name, time in times.items():
+        print(f"cosigned    by {name} at {datetime.datetime.fromtimestamp(time, datetime.timezone.utc):%Y-%m-%dT%H:%M:%SZ}")
+    not_checked("the payload", "whether the actor might do this", "whether the witnesses work together with the service")
+    print(f"{args.url} verifies.")
+    return 0
+
 def main_of_file(args):
-    """Checks a bundle or a certificate. A bundle's first line says that it is one."""
+    """Checks a bundle, a certificate or a witnessed proof. A bundle's first line says that it is one."""
     try:
         with open(args.url, "rb") as file:
             begin = file.read(1024)
             if begin.lstrip().startswith(b"{") and not re.match(rb'\s*\{\s*"bundle"', begin):
-                return main_of_certificate(args, begin + file.read())
+                data = begin + file.read()
+                is_witnessed = re.search(rb'"kind"\s*:\s*"witnessed"', data[:4096])
+                return (main_of_witnessed if is_witnessed else main_of_certificate)(args, data)
     except OSError as error:
         print(f"could not look: {error}", file=sys.stderr)
         return 2

@@ -2249,6 +2249,30 @@ export interface components {
              */
             size: number;
         };
+        /** @description The proof that `system` is committed to the tree of a timeline (docs/ledger-format-2.md §10). */
+        HeadProofBody: {
+            /**
+             * Format: int64
+             * @description How many heads the entry commits to.
+             */
+            count: number;
+            /** @description The hashes from the timeline's checkpoint text to the root of the heads. */
+            hashes: string[];
+            /**
+             * Format: int64
+             * @description Which of the heads it is, counted from 0.
+             */
+            index: number;
+            /** @description The text of that entry. */
+            leaf: string;
+            /**
+             * Format: int64
+             * @description The position of the entry `heads` on `system`.
+             */
+            position: number;
+            /** @description The hashes from that entry to the root of the cosigned tree. */
+            system_hashes: string[];
+        };
         /**
          * @description A head statement (docs/ledger-format-2.md §4): the access-relevant state of a timeline, signed with its latest
          *     entries.
@@ -2798,7 +2822,7 @@ export interface components {
         };
         /** @description A proof against the latest checkpoint. */
         ProofBody: {
-            /** @description The signed note over size and root. */
+            /** @description The signed note over size and root. If witnessed: the cosigned note of `system`. */
             checkpoint: string;
             /**
              * Format: int64
@@ -2809,12 +2833,15 @@ export interface components {
             from_root?: string | null;
             /** @description The hashes of the proof (RFC 9162 §2.1.3, §2.1.4), 64 hexadecimal digits each. */
             hashes: string[];
-            /** @description Whether the proof is of `inclusion` or `consistency`. */
+            head?: components["schemas"]["HeadProofBody"] | null;
+            /** @description Whether the proof is of `inclusion` or `consistency`, or of inclusion that witnesses vouch for: `witnessed`. */
             kind: string;
             /** @description For inclusion: the text whose hash is the leaf. */
             leaf?: string | null;
             /** @description For inclusion: the hash of the leaf. */
             leaf_hash?: string | null;
+            /** @description If witnessed: the name of the timeline's ledger. */
+            origin?: string | null;
             /**
              * Format: int64
              * @description For inclusion: the position of the entry.
@@ -2831,6 +2858,10 @@ export interface components {
             status: string;
             /** @description The key that verifies it, as C2SP signed-note writes keys. */
             verifier_key: string;
+            /** @description If witnessed: when each witness cosigned the checkpoint, by name, in seconds since 1970. */
+            witnesses?: {
+                [key: string]: number;
+            } | null;
         };
         /** @description What to prune. */
         PruneRequest: {
@@ -4222,7 +4253,13 @@ export interface operations {
     };
     checkpoint: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Whether to return the very latest checkpoint of `system`. Defaults to false: the latest one that a witness has
+                 *     cosigned, if any has. Other timelines have no cosigned checkpoints of their own.
+                 */
+                newest?: boolean;
+            };
             header?: never;
             path: {
                 timeline_id: string;
@@ -4382,6 +4419,11 @@ export interface operations {
                 from?: number;
                 /** @description The position of an entry, counted from 0, to prove that it is in the ledger. */
                 position?: number;
+                /**
+                 * @description Whether to prove the entry by a checkpoint of `system` that witnesses have cosigned. Defaults to false. The answer
+                 *     is JSON, and can be verified offline.
+                 */
+                witnessed?: boolean;
             };
             header?: never;
             path: {

@@ -40,7 +40,7 @@ export const OPERATIONS = {
   checkpoint: {
     method: 'GET',
     path: '/timeline/{timeline_id}/checkpoint',
-    query: [],
+    query: ['newest'],
     body: 'none',
     isOnce: false,
     hasTimeline: false,
@@ -64,7 +64,7 @@ export const OPERATIONS = {
   proof: {
     method: 'GET',
     path: '/timeline/{timeline_id}/proof',
-    query: ['format', 'from', 'position'],
+    query: ['format', 'from', 'position', 'witnessed'],
     body: 'none',
     isOnce: false,
     hasTimeline: false,

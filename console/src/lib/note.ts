@@ -2,6 +2,7 @@
  * Signed checkpoints: docs/ledger-format.md §5 and §6 (C2SP tlog-checkpoint, signed-note), with the Ed25519 of
  * WebCrypto.
  */
+import type { Micros } from './instant';
 import { concat, equal, fromBase64, fromHex, sha256, toBase64, utf8, type Bytes } from './merkle';
 
 export interface VerifierKey {
@@ -67,6 +68,24 @@ function readText(text: string, signatures: Checkpoint['signatures']): Checkpoin
   return Number.isSafeInteger(size)
     ? { origin, size, root, text, signatures }
     : 'Its size is larger than a ledger can be.';
+}
+
+/** Bytes of a cosignature by Ed25519, after the key's id: a time and a signature (C2SP tlog-cosignature). */
+const COSIGNATURE_BYTES = 8 + 64;
+
+/** The end of the year 9999, in seconds since 1970. Nothing later can be shown. */
+const SECONDS_MAX = 253_402_300_799n;
+
+/** Returns who is said to have cosigned a checkpoint, and when. Whether they did, a verifier with their keys says. */
+export function cosigners({ origin, signatures }: Checkpoint): { name: string; at: Micros }[] {
+  return signatures
+    .filter(({ name, signature }) => name !== origin && signature.length === COSIGNATURE_BYTES)
+    .map(({ name, signature }) => {
+      const seconds = new DataView(signature.buffer, signature.byteOffset, 8).getBigUint64(0);
+      return { name, seconds };
+    })
+    .filter(({ seconds }) => seconds <= SECONDS_MAX)
+    .map(({ name, seconds }) => ({ name, at: seconds * 1_000_000n }));
 }
 
 export type Verdict = 'signed' | 'wrong signature' | 'other key' | 'other origin' | 'unsupported';

@@ -123,6 +123,8 @@ actions! {
     Sweep = "sweep",
     /// An operator said that the host's clock is right.
     AcceptHostClock = "accept_host_clock",
+    /// `system` was committed to the trees of other timelines, for witnesses to cosign.
+    Heads = "heads",
 }
 
 /// What a listener may ask to be told.
@@ -240,7 +242,8 @@ impl Action {
             | Self::EndTimeline
             | Self::SetRetention
             | Self::Sweep
-            | Self::AcceptHostClock => None,
+            | Self::AcceptHostClock
+            | Self::Heads => None,
         }
     }
 
@@ -275,7 +278,7 @@ impl Action {
             Self::EndTimeline | Self::LogIn | Self::RenewSession | Self::Attempt | Self::AttemptsCounted => {
                 Demanded::Nothing
             }
-            Self::RotateSigningKey | Self::AcceptRollback => Demanded::Service,
+            Self::RotateSigningKey | Self::AcceptRollback | Self::Heads => Demanded::Service,
         }
     }
 
@@ -322,7 +325,8 @@ impl Action {
             | Self::EndTimeline
             | Self::SetRetention
             | Self::Sweep
-            | Self::AcceptHostClock => HorizonUse::Refused,
+            | Self::AcceptHostClock
+            | Self::Heads => HorizonUse::Refused,
         }
     }
 
@@ -366,7 +370,8 @@ impl Action {
             | Self::EndTimeline
             | Self::SetRetention
             | Self::Sweep
-            | Self::AcceptHostClock => OnEvents::Nothing,
+            | Self::AcceptHostClock
+            | Self::Heads => OnEvents::Nothing,
         }
     }
 
@@ -414,7 +419,8 @@ impl Action {
             | Self::EndTimeline
             | Self::SetRetention
             | Self::Sweep
-            | Self::AcceptHostClock => Audience::Admins,
+            | Self::AcceptHostClock
+            | Self::Heads => Audience::Admins,
         }
     }
 }

@@ -21,6 +21,7 @@ pub(crate) mod data;
 pub(crate) mod ends;
 pub(crate) mod erasing;
 pub(crate) mod events;
+pub(crate) mod heads;
 pub(crate) mod history;
 pub(crate) mod identity;
 pub(crate) mod logged;

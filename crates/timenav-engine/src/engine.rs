@@ -41,6 +41,7 @@ use crate::shared::Shared;
 use crate::store::{Health, Store};
 use crate::store_error::StoreError;
 use crate::view_board::Views;
+use crate::witnessed::Witnessed;
 
 /// What the engine has done since it opened.
 #[derive(Clone, Copy, Debug, Default)]
@@ -162,7 +163,7 @@ impl Engine {
     /// Why it cannot.
     pub async fn ready(&self) -> Result<(), Refusal> {
         let shared = &self.0.shared;
-        if let Some(reason) = shared.failure() {
+        if let Some(reason) = shared.unfit() {
             return Err(Refusal::Unavailable(reason));
         }
         if shared.is_refused.load(Ordering::Acquire) {
@@ -250,6 +251,10 @@ impl Engine {
 
     pub(crate) fn host_clock(&self) -> &HostClock {
         &self.0.shared.host_clock
+    }
+
+    pub(crate) fn witnessed(&self) -> &Witnessed {
+        &self.0.shared.witnessed
     }
 
     /// Returns the fingerprint of a request that may be sent twice. It is kept for a day, and the

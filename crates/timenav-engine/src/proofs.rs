@@ -91,13 +91,26 @@ impl Engine {
         Ok(SignedHead { statement, text, verifier_key: key.to_string() })
     }
 
-    /// Returns a timeline's newest checkpoint.
+    /// Returns a timeline's newest checkpoint; of `system` the newest one that a witness has cosigned, where there is one
+    /// and the very newest is not asked for.
     ///
     /// # Errors
     /// The caller may not read the timeline, or the ledger cannot be written.
-    pub async fn checkpoint(&self, caller: &Caller, timeline: &TimelineId) -> Result<SignedCheckpoint, Refusal> {
+    pub async fn checkpoint(
+        &self,
+        caller: &Caller,
+        timeline: &TimelineId,
+        newest: bool,
+    ) -> Result<SignedCheckpoint, Refusal> {
         let look = self.look(caller, timeline.clone(), Demand::Inspect, Reading::Checkpoint {}).await?;
-        self.newest_checkpoint(&look.state)
+        let signed = self.newest_checkpoint(&look.state)?;
+        let cosigned = self.cosigned().filter(|_| timeline.is_system() && !newest);
+        Ok(cosigned.map_or(signed.clone(), |cosigned| SignedCheckpoint {
+            size: cosigned.size,
+            root: cosigned.root,
+            note: cosigned.note.to_string(),
+            ..signed
+        }))
     }
 
     /// Shows that an entry is in a timeline's newest tree.

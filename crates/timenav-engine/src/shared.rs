@@ -23,6 +23,7 @@ use crate::published::Published;
 use crate::refused::CountedRefusals;
 use crate::scan_places::ScanPlaces;
 use crate::view_board::Views;
+use crate::witnessed::Witnessed;
 
 /// What was committed, and is to be seen.
 pub(crate) struct Committed {
@@ -62,6 +63,8 @@ pub(crate) struct Shared {
     pub(crate) host_clock: HostClock,
     /// Whoever looks after ends of timelines holds on to it.
     pub(crate) tending: tokio::sync::Mutex<()>,
+    /// What witnesses have cosigned, and what they said.
+    pub(crate) witnessed: Witnessed,
 }
 
 impl Shared {
@@ -100,6 +103,7 @@ impl Shared {
             newest_at_start,
             host_clock,
             tending: tokio::sync::Mutex::default(),
+            witnessed: Witnessed::default(),
         }
     }
 
@@ -135,6 +139,12 @@ impl Shared {
     /// Remembers whether the store took the last group.
     pub(crate) fn note_commit(&self, taken: bool) {
         self.is_refused.store(!taken, Ordering::Release);
+    }
+
+    /// Returns why nobody should rely on the service, if so: nothing is written any more, or what is here is not what
+    /// witnesses have seen.
+    pub(crate) fn unfit(&self) -> Option<String> {
+        self.failure().or_else(|| self.witnessed.alarm())
     }
 
     /// Returns why nothing is written any more, if so.

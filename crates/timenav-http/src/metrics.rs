@@ -1,5 +1,6 @@
 //! What is counted, for `/metrics`.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use prometheus_client::encoding::EncodeLabelSet;
@@ -9,7 +10,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 use timenav_core::time::Span;
-use timenav_engine::EngineStats;
+use timenav_engine::{Engine, WitnessState, WitnessStatus};
 
 use crate::connections::{ConnectionCounts, ConnectionEnd};
 
@@ -56,8 +57,8 @@ impl Metrics {
     }
 
     /// Returns everything in the text format of `OpenMetrics` 1.0.
-    pub(crate) fn text(&self, engine: EngineStats, connections: &ConnectionCounts) -> String {
-        let mut text = String::new();
+    pub(crate) fn text(&self, service: &Engine, connections: &ConnectionCounts) -> String {
+        let (mut text, engine) = (String::new(), service.stats());
         // Writing to a string cannot fail.
         let _ = encode(&mut text, &self.registry);
         let engine = [
@@ -91,6 +92,7 @@ impl Metrics {
             );
         }
         write_connections(&mut text, connections);
+        write_witnesses(&mut text, &service.witnesses());
         text.push_str("# EOF\n");
         text
     }
@@ -108,6 +110,37 @@ fn write_connections(text: &mut String, connections: &ConnectionCounts) {
         let (name, count) = (end.name(), connections.ended(end));
         let _ = writeln!(text, "timenav_connections_ended_total{{reason=\"{name}\"}} {count}");
     }
+}
+
+fn write_witnesses(text: &mut String, witnesses: &BTreeMap<String, WitnessStatus>) {
+    if witnesses.is_empty() {
+        return;
+    }
+    let numbers: [(&str, &str, fn(&WitnessStatus) -> u64); 2] = [
+        ("witness_cosigned_entries", "Entries of system that the witness last cosigned", |status| status.size),
+        ("witness_cosigned_seconds", "When it did by its own clock, in seconds since 1970", |status| status.time),
+    ];
+    for (name, help, value) in numbers {
+        let _ = write!(text, "# HELP timenav_{name} {help}.\n# TYPE timenav_{name} gauge\n");
+        for (witness, status) in witnesses {
+            let _ = writeln!(text, "timenav_{name}{{witness={}}} {}", quoted(witness), value(status));
+        }
+    }
+    text.push_str("# HELP timenav_witness_state How the witness stands to the service.\n");
+    text.push_str("# TYPE timenav_witness_state stateset\n");
+    for (witness, status) in witnesses {
+        for state in WitnessState::ALL {
+            let (word, is_it) = (state.as_str(), u8::from(state == status.state));
+            let witness = quoted(witness);
+            let _ =
+                writeln!(text, "timenav_witness_state{{witness={witness},timenav_witness_state=\"{word}\"}} {is_it}");
+        }
+    }
+}
+
+/// Writes a value of a label (`OpenMetrics` 1.0, ABNF).
+fn quoted(value: &str) -> String {
+    format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }
 
 /// Buckets from 100 µs to 26 s, each four times the one before.

@@ -4,6 +4,7 @@
 //! it needs, tests.
 
 mod serve;
+mod witness;
 mod rotate_signing_key;
 mod backup;
 mod restore;
@@ -73,6 +74,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Serve(serve::ServeCommand),
+    Witness(witness::WitnessCommand),
     RotateSigningKey(rotate_signing_key::RotateSigningKeyCommand),
     Backup(backup::BackupCommand),
     Restore(restore::RestoreCommand),
@@ -163,6 +165,7 @@ fn output_format(matches: &ArgMatches) -> OutputFormat {
 pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> {
     match cli.command {
         Command::Serve(command) => serve::run(command),
+        Command::Witness(command) => witness::run(command),
         Command::RotateSigningKey(command) => rotate_signing_key::run(command),
         Command::Backup(command) => backup::run(command),
         Command::Restore(command) => restore::run(command),

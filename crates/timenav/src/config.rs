@@ -29,11 +29,13 @@ mod connections;
 mod public_url;
 mod secs;
 mod store_url;
+mod witness_url;
 
 pub(crate) use connections::ConnectionSettings;
 pub(crate) use public_url::PublicUrl;
-use secs::{ConnectionSecs, Secs, SessionSecs};
+use secs::{ConnectionSecs, Secs, SessionSecs, WitnessSecs};
 pub(crate) use store_url::StoreUrl;
+pub(crate) use witness_url::WitnessUrl;
 
 /// Where the service listens unless told otherwise.
 const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
@@ -42,6 +44,8 @@ const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr
 const REQUESTS_PER_MINUTE_DEFAULT: u32 = 60_000;
 /// How long requests in flight may take after the signal to stop, in seconds.
 const SHUTDOWN_DEADLINE_SECS_DEFAULT: u64 = 10;
+/// How often witnesses are asked unless told otherwise, in seconds.
+const WITNESS_INTERVAL_SECS_DEFAULT: u32 = 60;
 /// What is logged unless told otherwise.
 const LOG_FILTER_DEFAULT: &str = "info";
 /// Options that the file cannot set: where it is, short forms, and what is for one start.
@@ -214,6 +218,15 @@ pub(crate) struct ServeOptions {
     /// somebody rolled back or rewrote the database.
     #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
     pub(crate) checkpoints: Option<PathBuf>,
+    /// A witness that cosigns what the service writes, as `<key>=<URL>`; give it once for each.
+    ///
+    /// The key is what `timenav witness` prints: `<name>+<id>+<base64>`. In the environment, separate them by commas.
+    #[arg(long, env = "TIMENAV_WITNESS", value_name = "KEY=URL", value_delimiter = ',')]
+    #[serde(default)]
+    pub(crate) witness: Vec<WitnessUrl>,
+    /// How often witnesses are asked, in seconds, if anything was written. [default: 60]
+    #[arg(long, env = "TIMENAV_WITNESS_INTERVAL_SECS", value_name = "SECONDS")]
+    pub(crate) witness_interval_secs: Option<WitnessSecs>,
     /// Start even if the database is behind or differs from what was signed.
     ///
     /// Use it for one start after you restored a backup on purpose; it cannot be set in the file.
@@ -318,6 +331,10 @@ pub(crate) struct Settings {
     pub(crate) retention_floor_secs: u32,
     /// The folder of the checkpoints, where it is not the data folder.
     pub(crate) checkpoints: Option<PathBuf>,
+    /// The witnesses that are asked to cosign.
+    pub(crate) witnesses: Vec<WitnessUrl>,
+    /// How often they are asked.
+    pub(crate) witness_interval: Duration,
     /// Whether to start although the database is not what was signed.
     pub(crate) accept_rollback: bool,
     /// How long requests in flight may take after the signal to stop.
@@ -398,6 +415,10 @@ impl Settings {
             retention_floor_secs: (options.retention_floor_secs.or(file.retention_floor_secs))
                 .unwrap_or(RETENTION_FLOOR_SECONDS_DEFAULT),
             checkpoints: options.checkpoints.or(file.checkpoints),
+            witnesses: witness_url::settled(options.witness, file.witness)?,
+            witness_interval: (options.witness_interval_secs.or(file.witness_interval_secs))
+                .unwrap_or(WitnessSecs::of(WITNESS_INTERVAL_SECS_DEFAULT))
+                .duration(),
             accept_rollback: options.accept_rollback.unwrap_or(false),
             shutdown_deadline: Duration::from_secs(deadline_secs.unwrap_or(SHUTDOWN_DEADLINE_SECS_DEFAULT)),
             log_format: options.log_format.or(file.log_format).unwrap_or_default(),

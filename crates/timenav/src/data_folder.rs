@@ -26,6 +26,8 @@ pub(crate) const SIGNING_KEY_FILE: &str = "signing.key";
 pub(crate) const NEXT_SIGNING_KEY_FILE: &str = "signing.key.next";
 /// The checkpoints outside the database.
 pub(crate) const CHECKPOINTS_FILE: &str = "checkpoints.log";
+/// The newest checkpoint of `system` that witnesses have cosigned, beside the others.
+pub(crate) const COSIGNED_FILE: &str = "cosigned.checkpoint";
 /// Held by the process that keeps checkpoints in the folder.
 pub(crate) const CHECKPOINTS_LOCK_FILE: &str = "checkpoints.lock";
 

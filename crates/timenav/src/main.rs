@@ -25,6 +25,8 @@ mod surroundings;
 mod sweeping;
 mod telemetry;
 mod wiring;
+mod witness;
+mod witnesses;
 
 use std::process::ExitCode;
 

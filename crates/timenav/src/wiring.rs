@@ -1,5 +1,6 @@
 //! Puts the service together: the data folder, the store, the doors, the engine.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
@@ -9,7 +10,7 @@ use timenav_vault::{AesVault, Argon2Passwords, Turns};
 use tokio::runtime::{Handle, Runtime};
 
 use crate::config::{Settings, StoreUrl};
-use crate::data_folder::{CheckpointPlace, DataFolder, make_private};
+use crate::data_folder::{COSIGNED_FILE, CheckpointPlace, DataFolder, make_private};
 use crate::doors::{FileSigner, HostClock, OsEntropy};
 use crate::key_files::{NextKeyFile, ServiceKey, keep_first_key, service_key};
 use crate::places::Places;
@@ -26,8 +27,15 @@ const LONG_WORK_BLOCKING_THREADS_MAX: usize = 16;
 pub(crate) struct Wired {
     /// The engine.
     pub(crate) engine: Engine,
-    _checkpoints: CheckpointPlace,
+    checkpoints: CheckpointPlace,
     _long_work: LongWorkThreads,
+}
+
+impl Wired {
+    /// Returns the file of the newest checkpoint that witnesses have cosigned, beside the other checkpoints.
+    pub(crate) fn cosigned_file(&self) -> PathBuf {
+        self.checkpoints.file.with_file_name(COSIGNED_FILE)
+    }
 }
 
 /// Threads for work that takes long, as many as may work at a time and some that wait for the disk.
@@ -184,7 +192,7 @@ async fn put_together(
     };
     let admin_key = folder.admin_key();
     let engine = Engine::open(store, doors, options, |secret| keep_first_key(&admin_key, secret)).await?;
-    Ok(Wired { engine, _checkpoints: checkpoints, _long_work: long_work })
+    Ok(Wired { engine, checkpoints, _long_work: long_work })
 }
 
 /// Returns the next key, where a rotation was cut off: it may have sealed passwords already. The service runs as before,

@@ -41,16 +41,19 @@ class AsyncCalls(AsyncTransport):
         """
         return await self._download(OPERATIONS["bundle"], {"timeline_id": timeline_id})
 
-    async def checkpoint(self, timeline_id: str) -> schemas.CheckpointBody:
+    async def checkpoint(self, timeline_id: str, *, newest: bool | Unset = UNSET) -> schemas.CheckpointBody:
         """Returns the latest signed checkpoint."""
-        return cast("schemas.CheckpointBody", await self._json(OPERATIONS["checkpoint"], {"timeline_id": timeline_id}))
+        return cast(
+            "schemas.CheckpointBody",
+            await self._json(OPERATIONS["checkpoint"], {"timeline_id": timeline_id, "newest": newest}),
+        )
 
-    async def checkpoint_text(self, timeline_id: str) -> str:
+    async def checkpoint_text(self, timeline_id: str, *, newest: bool | Unset = UNSET) -> str:
         """Returns the latest signed checkpoint.
 
         As the signed text, to be kept and checked elsewhere.
         """
-        return await self._text(OPERATIONS["checkpoint"], {"timeline_id": timeline_id})
+        return await self._text(OPERATIONS["checkpoint"], {"timeline_id": timeline_id, "newest": newest})
 
     async def entries(
         self, timeline_id: str, *, from_: int | Unset = UNSET, limit: int | Unset = UNSET
@@ -81,13 +84,20 @@ class AsyncCalls(AsyncTransport):
         format: Literal["json", "tlog-proof"] | Unset = UNSET,
         from_: int | Unset = UNSET,
         position: int | Unset = UNSET,
+        witnessed: bool | Unset = UNSET,
     ) -> schemas.ProofBody:
         """Proves that an entry is in the ledger, or that the ledger only grew."""
         return cast(
             "schemas.ProofBody",
             await self._json(
                 OPERATIONS["proof"],
-                {"timeline_id": timeline_id, "format": format, "from_": from_, "position": position},
+                {
+                    "timeline_id": timeline_id,
+                    "format": format,
+                    "from_": from_,
+                    "position": position,
+                    "witnessed": witnessed,
+                },
             ),
         )
 
@@ -98,13 +108,21 @@ class AsyncCalls(AsyncTransport):
         format: Literal["json", "tlog-proof"] | Unset = UNSET,
         from_: int | Unset = UNSET,
         position: int | Unset = UNSET,
+        witnessed: bool | Unset = UNSET,
     ) -> str:
         """Proves that an entry is in the ledger, or that the ledger only grew.
 
         As the signed text, to be kept and checked elsewhere.
         """
         return await self._text(
-            OPERATIONS["proof"], {"timeline_id": timeline_id, "format": format, "from_": from_, "position": position}
+            OPERATIONS["proof"],
+            {
+                "timeline_id": timeline_id,
+                "format": format,
+                "from_": from_,
+                "position": position,
+                "witnessed": witnessed,
+            },
         )
 
     async def tile(self, timeline_id: str, tile: str) -> bytes:

@@ -44,6 +44,7 @@ OPERATIONS: dict[str, Operation] = {
         is_once=False,
         has_timeline=False,
         path={"timeline_id": "timeline_id"},
+        query={"newest": "newest"},
     ),
     "entries": Operation(
         name="entries",
@@ -72,7 +73,7 @@ OPERATIONS: dict[str, Operation] = {
         is_once=False,
         has_timeline=False,
         path={"timeline_id": "timeline_id"},
-        query={"format": "format", "from_": "from", "position": "position"},
+        query={"format": "format", "from_": "from", "position": "position", "witnessed": "witnessed"},
     ),
     "tile": Operation(
         name="tile",

@@ -37,16 +37,19 @@ class Calls(Transport):
         """
         return self._download(OPERATIONS["bundle"], {"timeline_id": timeline_id})
 
-    def checkpoint(self, timeline_id: str) -> schemas.CheckpointBody:
+    def checkpoint(self, timeline_id: str, *, newest: bool | Unset = UNSET) -> schemas.CheckpointBody:
         """Returns the latest signed checkpoint."""
-        return cast("schemas.CheckpointBody", self._json(OPERATIONS["checkpoint"], {"timeline_id": timeline_id}))
+        return cast(
+            "schemas.CheckpointBody",
+            self._json(OPERATIONS["checkpoint"], {"timeline_id": timeline_id, "newest": newest}),
+        )
 
-    def checkpoint_text(self, timeline_id: str) -> str:
+    def checkpoint_text(self, timeline_id: str, *, newest: bool | Unset = UNSET) -> str:
         """Returns the latest signed checkpoint.
 
         As the signed text, to be kept and checked elsewhere.
         """
-        return self._text(OPERATIONS["checkpoint"], {"timeline_id": timeline_id})
+        return self._text(OPERATIONS["checkpoint"], {"timeline_id": timeline_id, "newest": newest})
 
     def entries(
         self, timeline_id: str, *, from_: int | Unset = UNSET, limit: int | Unset = UNSET
@@ -75,13 +78,20 @@ class Calls(Transport):
         format: Literal["json", "tlog-proof"] | Unset = UNSET,
         from_: int | Unset = UNSET,
         position: int | Unset = UNSET,
+        witnessed: bool | Unset = UNSET,
     ) -> schemas.ProofBody:
         """Proves that an entry is in the ledger, or that the ledger only grew."""
         return cast(
             "schemas.ProofBody",
             self._json(
                 OPERATIONS["proof"],
-                {"timeline_id": timeline_id, "format": format, "from_": from_, "position": position},
+                {
+                    "timeline_id": timeline_id,
+                    "format": format,
+                    "from_": from_,
+                    "position": position,
+                    "witnessed": witnessed,
+                },
             ),
         )
 
@@ -92,13 +102,21 @@ class Calls(Transport):
         format: Literal["json", "tlog-proof"] | Unset = UNSET,
         from_: int | Unset = UNSET,
         position: int | Unset = UNSET,
+        witnessed: bool | Unset = UNSET,
     ) -> str:
         """Proves that an entry is in the ledger, or that the ledger only grew.
 
         As the signed text, to be kept and checked elsewhere.
         """
         return self._text(
-            OPERATIONS["proof"], {"timeline_id": timeline_id, "format": format, "from_": from_, "position": position}
+            OPERATIONS["proof"],
+            {
+                "timeline_id": timeline_id,
+                "format": format,
+                "from_": from_,
+                "position": position,
+                "witnessed": witnessed,
+            },
         )
 
     def tile(self, timeline_id: str, tile: str) -> bytes:

@@ -1046,6 +1046,23 @@ class HeadBody(TypedDict):
     """Entries in the ledger."""
 
 
+class HeadProofBody(TypedDict):
+    """The proof that `system` is committed to the tree of a timeline (docs/ledger-format-2.md §10)."""
+
+    count: int
+    """How many heads the entry commits to."""
+    hashes: Sequence[str]
+    """The hashes from the timeline's checkpoint text to the root of the heads."""
+    index: int
+    """Which of the heads it is, counted from 0."""
+    leaf: str
+    """The text of that entry."""
+    position: int
+    """The position of the entry `heads` on `system`."""
+    system_hashes: Sequence[str]
+    """The hashes from that entry to the root of the cosigned tree."""
+
+
 class HeadStatementBody(TypedDict):
     """A head statement (docs/ledger-format-2.md §4): the access-relevant state of a timeline, signed with its
     latest entries.
@@ -1520,14 +1537,17 @@ ProofBody = TypedDict(
         "from": "NotRequired[int | None]",
         "from_root": "NotRequired[str | None]",
         "hashes": "Sequence[str]",
+        "head": "NotRequired[HeadProofBody | None]",
         "kind": "str",
         "leaf": "NotRequired[str | None]",
         "leaf_hash": "NotRequired[str | None]",
+        "origin": "NotRequired[str | None]",
         "position": "NotRequired[int | None]",
         "root": "str",
         "size": "int",
         "status": "str",
         "verifier_key": "str",
+        "witnesses": "NotRequired[Mapping[str, int] | None]",
     },
 )
 """A proof against the latest checkpoint."""
@@ -2239,6 +2259,7 @@ __all__ = [
     "HandOverRequest",
     "HandedOverBody",
     "HeadBody",
+    "HeadProofBody",
     "HeadStatementBody",
     "HorizonWord",
     "ImportUndoneBody",

@@ -50,7 +50,7 @@ export const ACTIONS: readonly [string, readonly string[]][] = [
     ['create_timeline', 'set_access_control', 'adopt', 'handed_over', 'rotate_signing_key', 'accept_rollback'],
   ],
   ['Retention', ['set_retention', 'sweep']],
-  ['Service, in system', ['end_timeline', 'accept_host_clock']],
+  ['Service, in system', ['end_timeline', 'accept_host_clock', 'heads']],
   [
     'Users, in system',
     [
@@ -78,6 +78,7 @@ const SAID: Record<string, string> = {
   adopt: 'Adopt timeline',
   handed_over: 'Hand over timeline',
   accept_host_clock: 'Confirm host clock',
+  heads: 'Commit to timelines',
   rotate_signing_key: 'Change signing key',
   create_api_key: 'Create API key',
   revoke_api_key: 'Revoke API key',

@@ -15,10 +15,12 @@ mod adoption;
 mod canonical;
 mod certificate;
 mod checkpoint;
+mod cosignature;
 mod directory;
 mod ending;
 mod erasure;
 mod head;
+mod heads;
 mod leaf;
 mod merkle;
 mod note;
@@ -30,6 +32,7 @@ mod salt;
 mod state;
 mod sweep;
 mod tile;
+mod witnessing;
 
 #[cfg(test)]
 mod tests;
@@ -38,18 +41,22 @@ pub use adoption::{ADOPT_ACTION, ADOPT_AHEAD_SECONDS_MAX, AdoptRefusal, Adopted,
 pub use canonical::Malformed;
 pub use certificate::{Certificate, CertificateCheck, CertificateError, CertifiedReads};
 pub use checkpoint::{Checkpoint, CheckpointError, origin};
+pub use cosignature::{
+    COSIGNATURE, COSIGNATURE_AHEAD_SECONDS_MAX, COSIGNATURE_ML_DSA_44, CosignatureError, WitnessKey, cosignatures_in,
+};
 pub use directory::{DIRECTORY_BUCKETS, DirectoryRow, DirectoryTree, RowName};
 pub use ending::{END_TIMELINE_ACTION, HANDED_OVER_ACTION, HandedOver, TimelineEnded};
 pub use erasure::{ERASE_EVENTS_ACTION, ERASE_READS_ACTION, ERASED_OUTCOMES_MAX};
 pub use erasure::{ErasedBy, EventsErased, ReadsErased};
 pub use head::{HeadError, HeadStatement};
+pub use heads::{CommittedHead, CommittedHeads, HEADS_ACTION, HEADS_MAX, HeadProof, HeadProofError};
 pub use leaf::{Authority, LEAF_VERSION, LEAF_VERSION_2, Leaf, LeafError, LeafRecord, SEQ_MAX};
 pub use merkle::{Frontier, FrontierError, Subtree};
 pub use merkle::{empty_root, fold, leaf_hash, node_hash, tree_root};
 pub use note::{ED25519, NOTE_BYTES_MAX, NOTE_SIGNATURES_MAX};
 pub use note::{Note, NoteError, NoteKeyId, NoteSignature, SignerKey, TrustedKeys, VerifierKey, key_id};
 pub use proof::{PROOF_HASHES_MAX, ProofError, ProofNode, TlogProof, TlogProofError};
-pub use proof::{consistency_nodes, inclusion_nodes, root_node};
+pub use proof::{consistency_nodes, inclusion_hashes, inclusion_nodes, root_node};
 pub use proof::{verify_consistency, verify_inclusion};
 pub use reads::{KeptReads, READ_PARAMETERS_BYTES_MAX, READS_MAX, READS_OPENED_BYTES_MAX, READS_PAYLOAD_BYTES_MAX};
 pub use reads::{READS_ACTION, Read, ReadParameters, ReadProof, ReadProofError, ReadsDraft, ReadsEntry, ReadsError};
@@ -66,6 +73,10 @@ pub use sweep::{
 };
 pub use tile::{TILE_HEIGHT, TILE_WIDTH, TileError, TileId, TilePath};
 pub use tile::{index_path, parse_index_path, tile_of};
+pub use witnessing::{
+    ADD_CHECKPOINT_BYTES_MAX, ADD_CHECKPOINT_HASHES_MAX, AddCheckpoint, AddCheckpointError, WitnessRefusal, Witnessed,
+    decide_witnessing,
+};
 
 /// A SHA-256 hash.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -152,7 +152,12 @@ impl NoteSignature {
         &self.signature
     }
 
-    fn parse(line: &str) -> Result<Self, NoteError> {
+    /// Returns the line of a signature that was just made.
+    pub(super) const fn new(name: String, id: NoteKeyId, signature: Vec<u8>) -> Self {
+        Self { name, id, signature }
+    }
+
+    pub(super) fn parse(line: &str) -> Result<Self, NoteError> {
         let rest = line.strip_prefix(SIGNATURE_START).ok_or(NoteError::SignatureLine)?;
         let (name, base64) = rest.split_once(' ').ok_or(NoteError::SignatureLine)?;
         check_name(name)?;
@@ -206,6 +211,23 @@ impl Note {
         let signature = sign(self.text.as_bytes()).to_vec();
         self.signatures.push(NoteSignature { name: key.name.clone(), id: key.id, signature });
         Ok(self)
+    }
+
+    /// Returns the note with a signature that others made, in the place of those by the same key. It is not checked.
+    ///
+    /// # Errors
+    /// There are [`NOTE_SIGNATURES_MAX`] signatures already.
+    pub fn with_signature(self, line: NoteSignature) -> Result<Self, NoteError> {
+        let mut note = self.retaining(|own| (&own.name, own.id) != (&line.name, line.id));
+        note.signatures.push(line);
+        if note.signatures.len() > NOTE_SIGNATURES_MAX { Err(NoteError::TooManySignatures) } else { Ok(note) }
+    }
+
+    /// Returns the note with those signatures alone that are meant.
+    #[must_use]
+    pub fn retaining(mut self, is_meant: impl FnMut(&NoteSignature) -> bool) -> Self {
+        self.signatures.retain(is_meant);
+        self
     }
 
     /// Reads a note. Its text ends before the last empty line.
@@ -294,7 +316,7 @@ fn check_characters(text: &str) -> Result<(), NoteError> {
     if control { Err(NoteError::ControlCharacter) } else { Ok(()) }
 }
 
-fn check_name(name: &str) -> Result<(), NoteError> {
+pub(super) fn check_name(name: &str) -> Result<(), NoteError> {
     let ends_name = |c: char| c.is_whitespace() || c == '+' || c < ' ';
     if name.is_empty() || name.contains(ends_name) { Err(NoteError::KeyName) } else { Ok(()) }
 }
@@ -357,7 +379,7 @@ impl VerifierKey {
 
 impl fmt::Display for VerifierKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&key_text(&self.name, self.id, &self.public_key))
+        f.write_str(&key_text(&self.name, self.id, ED25519, &self.public_key))
     }
 }
 
@@ -422,7 +444,7 @@ impl SignerKey {
     /// Returns the text, which must stay secret.
     #[must_use]
     pub fn to_secret_text(&self) -> String {
-        format!("{SIGNER_START}{}", key_text(&self.name, self.id, &self.seed))
+        format!("{SIGNER_START}{}", key_text(&self.name, self.id, ED25519, &self.seed))
     }
 
     /// Returns the name.
@@ -454,12 +476,12 @@ impl fmt::Debug for SignerKey {
     }
 }
 
-fn key_text(name: &str, id: NoteKeyId, key: &[u8; 32]) -> String {
-    format!("{name}+{id}+{}", BASE64.encode(&[&[ED25519], key.as_slice()].concat()))
+pub(super) fn key_text(name: &str, id: NoteKeyId, signature_type: u8, key: &[u8; 32]) -> String {
+    format!("{name}+{id}+{}", BASE64.encode(&[&[signature_type], key.as_slice()].concat()))
 }
 
 /// Splits a key at the first two plus signs, since base64 may have more.
-fn parse_key(text: &str) -> Option<(&str, NoteKeyId, Vec<u8>)> {
+pub(super) fn parse_key(text: &str) -> Option<(&str, NoteKeyId, Vec<u8>)> {
     let (name, rest) = text.split_once('+')?;
     let (id, key) = rest.split_once('+')?;
     let id = NoteKeyId::from_hex(id)?;

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use data_encoding::BASE64;
 
-use super::merkle::{Subtree, empty_root, fold, node_hash};
+use super::merkle::{Subtree, empty_root, fold, node_hash, tree_root};
 use super::{Hash, decode_base64, parse_decimal};
 
 #[cfg(test)]
@@ -127,6 +127,20 @@ pub fn inclusion_nodes(index: u64, size: u64) -> Result<Vec<ProofNode>, ProofErr
     }
     nodes.reverse();
     Ok(nodes)
+}
+
+/// Returns the hashes of the proof that the leaf at `index` is among these, where all of them are at hand.
+///
+/// # Errors
+/// There is no such leaf.
+pub fn inclusion_hashes(leaves: &[Hash], index: u64) -> Result<Vec<Hash>, ProofError> {
+    let size = leaves.len() as u64;
+    let hash_of = |Subtree { height, index }: Subtree| {
+        let first = usize::try_from(index << height).ok();
+        let leaves = first.and_then(|first| leaves.get(first..first + (1 << height)));
+        leaves.map(tree_root).ok_or(ProofError::TooShort)
+    };
+    inclusion_nodes(index, size)?.iter().map(|node| node.hash(hash_of)).collect()
 }
 
 /// Returns what the proof is made of that the tree of `new` entries starts with the tree of `old`

@@ -114,7 +114,8 @@ pub(crate) fn happened_in(
         | Action::EndTimeline
         | Action::SetRetention
         | Action::Sweep
-        | Action::AcceptHostClock => return Ok(None),
+        | Action::AcceptHostClock
+        | Action::Heads => return Ok(None),
     }))
 }
 

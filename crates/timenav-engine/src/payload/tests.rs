@@ -12,7 +12,7 @@ use timenav_core::horizon::Horizon;
 use timenav_core::ids::{AnchorId, EventId, KeyId, SessionId, TimelineId, UserId};
 use timenav_core::intervention::Effect;
 use timenav_core::ledger::{Adopted, HandedOver, Hash, LetGoClass, PositionRuns, Retention, Sweep, TimelineEnded};
-use timenav_core::ledger::{ErasedBy, EventsErased, ReadsErased};
+use timenav_core::ledger::{CommittedHead, CommittedHeads, ErasedBy, EventsErased, ReadsErased};
 use timenav_core::permissions::PermissionsSet;
 use timenav_core::place::{Geo, Point};
 use timenav_core::time::{Instant, TimeScale, Virtual, Wall, parse_duration};
@@ -324,6 +324,12 @@ fn of_the_service() -> Vec<(Action, String)> {
         policy: 1,
         positions,
     };
+    let head = |name: &str| CommittedHead {
+        root: Hash::from_bytes([8; 32]),
+        size: 5,
+        timeline_id: TimelineId::new(name).unwrap(),
+    };
+    let heads = CommittedHeads::new(vec![head("main"), head("apollo-11")], Some(3)).unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     vec![
         (Action::AcceptRollback, json(&RollbackAccepted { findings: vec!["it \"was\" taken back".to_owned()] })),
@@ -336,6 +342,7 @@ fn of_the_service() -> Vec<(Action, String)> {
             Action::AcceptHostClock,
             json(&HostClockAccepted { last: at::<Wall>(1).to_string(), now: at::<Wall>(9).to_string() }),
         ),
+        (Action::Heads, text(heads.encode())),
         (Action::SetRetention, text(retention.encode())),
         (Action::Sweep, text(sweep.encode())),
     ]
@@ -566,6 +573,7 @@ fn written_again(action: Action, payload: &str) -> Option<String> {
         Action::AcceptRollback => json(&read::<RollbackAccepted>(bytes)?),
         Action::Adopt => String::from_utf8(Adopted::decode(bytes).ok()?.encode()).ok()?,
         Action::HandedOver => String::from_utf8(HandedOver::decode(bytes).ok()?.encode()).ok()?,
+        Action::Heads => String::from_utf8(CommittedHeads::decode(bytes).ok()?.encode()).ok()?,
         Action::AcceptHostClock => json(&read::<HostClockAccepted>(bytes)?),
         Action::SetRetention => String::from_utf8(Retention::decode(bytes).ok()?.encode()).ok()?,
         Action::Sweep => String::from_utf8(Sweep::decode(bytes).ok()?.encode()).ok()?,

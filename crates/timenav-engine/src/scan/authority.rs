@@ -163,7 +163,7 @@ fn check_reads(powers: &Powers, claim: &Claim<'_>) -> Result<(), String> {
 fn check_nobody(powers: &Powers, claim: &Claim<'_>, action: Action) -> Result<(), String> {
     let Claim { record, authority, .. } = claim;
     let may = match (&*record.actor, action) {
-        // The last two: a timeline that was made to end by itself, and what nobody asked to be let go.
+        // `EndTimeline` and `Sweep`: one that was made to end by itself, and what nobody asked to be let go.
         (UserId::UNKNOWN, Action::Attempt | Action::AttemptsCounted)
         | (
             TimelineId::SYSTEM,
@@ -171,7 +171,8 @@ fn check_nobody(powers: &Powers, claim: &Claim<'_>, action: Action) -> Result<()
             | Action::AcceptRollback
             | Action::EndSession
             | Action::EndTimeline
-            | Action::Sweep,
+            | Action::Sweep
+            | Action::Heads,
         ) => true,
         // The first operator is made by nobody.
         (TimelineId::SYSTEM, Action::CreateTimeline | Action::CreateUser | Action::CreateApiKey) => {
@@ -250,7 +251,8 @@ fn is_own(powers: &Powers, claim: &Claim<'_>, action: Action, actor: &UserId) ->
         | Action::EndTimeline
         | Action::SetRetention
         | Action::Sweep
-        | Action::AcceptHostClock => false,
+        | Action::AcceptHostClock
+        | Action::Heads => false,
     }
 }
 

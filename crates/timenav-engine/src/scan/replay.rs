@@ -26,6 +26,7 @@ mod compare;
 mod erased;
 mod events;
 mod gone;
+mod heads;
 mod marks;
 mod rights;
 mod signing_keys;
@@ -34,6 +35,7 @@ mod timelines;
 
 use erased::erasures;
 use gone::Gone;
+pub(super) use heads::ToldHeads;
 use marks::Marks;
 use signing_keys::SigningKeys;
 use timelines::Ended;
@@ -166,6 +168,10 @@ pub(super) struct Replay {
     told_later: BTreeMap<u64, Erased>,
     /// What erasures of this service say of kept answers, since it was taken.
     forgotten: Vec<ForgottenOutcomes>,
+    /// What entries `heads` say of other timelines, since it was taken.
+    heads: Vec<ToldHeads>,
+    /// The newest entry by which an operator accepted that the database was taken back.
+    rollback_accepted: Option<u64>,
     changes_count: u64,
     marks: Marks,
     /// Whose entries come first, as far as entries tell.
@@ -217,6 +223,8 @@ impl Replay {
             told: BTreeMap::new(),
             told_later: BTreeMap::new(),
             forgotten: Vec::new(),
+            heads: Vec::new(),
+            rollback_accepted: None,
             changes_count: 0,
             marks: Marks::new(first),
             origins: Vec::new(),
@@ -383,10 +391,14 @@ impl Replay {
             | Action::Reads
             | Action::Attempt
             | Action::AttemptsCounted
-            | Action::AcceptRollback
             | Action::AcceptHostClock
             | Action::DecryptData
             | Action::DetectTampering => return Some(Followed::Nothing),
+            Action::AcceptRollback => {
+                self.rollback_accepted = Some(position);
+                return Some(Followed::Nothing);
+            }
+            Action::Heads => return self.committed(record, position, payload?).map(|()| Followed::Nothing),
             Action::CreateTimeline => self.create(record, payload?)?,
             Action::EndTimeline => {
                 self.directory.take(action, record, recorded_at, payload)?;

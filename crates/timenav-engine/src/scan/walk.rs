@@ -19,6 +19,7 @@ use crate::store_error::StoreError;
 
 mod block;
 mod fork;
+mod heads;
 mod layers;
 mod outcomes;
 mod picked;
@@ -26,6 +27,7 @@ mod reads;
 mod retention;
 
 use block::Block;
+use heads::Heads;
 
 /// Entries read at a time. A scan holds three such blocks in memory, and no more of a ledger: one
 /// is read, one is hashed, and the events of one are compared.
@@ -51,6 +53,8 @@ struct Way<'a, 'b> {
     missing_sampled: MissingPayloads,
     /// Events without the coordinates of their place.
     unplaced: Unplaced,
+    /// The timelines that entries `heads` tell of.
+    heads: Heads,
     /// How far it has come, and who is told.
     progress: Progress,
     tell: &'a mut (dyn FnMut(Progress) + Send),
@@ -93,6 +97,7 @@ pub(super) async fn walk(
         missing: Vec::new(),
         missing_sampled: MissingPayloads::default(),
         unplaced: Unplaced::default(),
+        heads: Heads::default(),
         progress: Progress::default(),
         tell,
     };
@@ -227,6 +232,7 @@ impl Way<'_, '_> {
             self.compare_data(&mut carried.replay, &block.data).await?;
         }
         self.compare_outcomes(&block.forgotten).await?;
+        self.compare_heads(&block.heads).await?;
         Ok(block.events)
     }
 
@@ -317,6 +323,7 @@ impl Way<'_, '_> {
                     .to_owned(),
             );
         }
+        self.tell_heads(replay.rollback_accepted());
         self.checked.push(Checked { what: "events", count: replay.event_rows() });
         self.checked.push(Checked { what: "data_records", count: replay.data_count() });
         self.checked.push(Checked { what: "rows", count: rows });

@@ -94,7 +94,8 @@ fn told(leaf: &LeafRecord<'_>, row: &EntryRow, stamp: Stamp, take: &mut dyn FnMu
         | Action::EndTimeline
         | Action::SetRetention
         | Action::Sweep
-        | Action::AcceptHostClock => None,
+        | Action::AcceptHostClock
+        | Action::Heads => None,
     }
 }
 

@@ -2,13 +2,18 @@
 //!
 //! `docs/ledger-format.md` says how.
 
+use std::collections::BTreeMap;
+
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, header};
 use serde::{Deserialize, Serialize};
-use timenav_core::ledger::{Hash, TlogProof};
-use timenav_engine::{ConsistencyProof, HorizonUse, InclusionProof, SignedCheckpoint, SignedHead};
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{Hash, HeadProof, TlogProof, leaf_hash};
+use timenav_engine::{
+    Caller, ConsistencyProof, HorizonUse, InclusionProof, SignedCheckpoint, SignedHead, WitnessedProof,
+};
 use utoipa::ToSchema;
 
 use super::parameters::{NoParameters, named};
@@ -35,7 +40,7 @@ pub(crate) fn routes() -> Vec<Route> {
             checkpoint,
             HorizonUse::Refused,
         )
-        .takes::<NoParameters>()
+        .takes::<CheckpointRequest>()
         .gives_text::<CheckpointBody>("A signed note")
         .bare()
         .tag(TAG),
@@ -59,11 +64,22 @@ pub(crate) fn routes() -> Vec<Route> {
         )
         .takes::<ProofRequest>()
         .form(Form::default().with("position").without("from"))
-        .form(Form::default().with("from").without("position").only("format", AS_JSON))
+        .form(Form::default().with("from").without("position").without("witnessed").only("format", AS_JSON))
         .gives_text::<ProofBody>("A proof; as text, of an entry alone: C2SP tlog-proof with the entry in `extra`")
         .bare()
         .tag(TAG),
     ]
+}
+
+/// Which checkpoint.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CheckpointRequest {
+    /// Whether to return the very latest checkpoint of `system`. Defaults to false: the latest one that a witness has
+    /// cosigned, if any has. Other timelines have no cosigned checkpoints of their own.
+    #[schema(example = true)]
+    #[serde(default, deserialize_with = "wire::truth")]
+    newest: Option<bool>,
 }
 
 /// What to prove: one of the two.
@@ -80,6 +96,11 @@ pub(crate) struct ProofRequest {
     /// `json` unless `Accept` asks for `text/plain`.
     #[schema(format = "proof-format", example = "tlog-proof")]
     format: Option<String>,
+    /// Whether to prove the entry by a checkpoint of `system` that witnesses have cosigned. Defaults to false. The answer
+    /// is JSON, and can be verified offline.
+    #[schema(example = true)]
+    #[serde(default, deserialize_with = "wire::truth")]
+    witnessed: Option<bool>,
 }
 
 /// How the proof of an entry is written.
@@ -132,7 +153,7 @@ pub(crate) struct HeadStatementBody {
 pub(crate) struct ProofBody {
     /// What the proof shows, in a sentence.
     status: String,
-    /// Whether the proof is of `inclusion` or `consistency`.
+    /// Whether the proof is of `inclusion` or `consistency`, or of inclusion that witnesses vouch for: `witnessed`.
     #[schema(value_type = String)]
     kind: &'static str,
     /// For inclusion: the position of the entry.
@@ -156,10 +177,36 @@ pub(crate) struct ProofBody {
     size: u64,
     /// The root of the tree: 64 hexadecimal digits.
     root: String,
-    /// The signed note over size and root.
+    /// If witnessed: the name of the timeline's ledger.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<String>,
+    /// If witnessed, and not of `system` itself: the proof that `system` is committed to size and root.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    head: Option<HeadProofBody>,
+    /// If witnessed: when each witness cosigned the checkpoint, by name, in seconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    witnesses: Option<BTreeMap<String, u64>>,
+    /// The signed note over size and root. If witnessed: the cosigned note of `system`.
     checkpoint: String,
     /// The key that verifies it, as C2SP signed-note writes keys.
     verifier_key: String,
+}
+
+/// The proof that `system` is committed to the tree of a timeline (docs/ledger-format-2.md §10).
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct HeadProofBody {
+    /// Which of the heads it is, counted from 0.
+    index: u64,
+    /// How many heads the entry commits to.
+    count: u64,
+    /// The hashes from the timeline's checkpoint text to the root of the heads.
+    hashes: Vec<String>,
+    /// The position of the entry `heads` on `system`.
+    position: u64,
+    /// The text of that entry.
+    leaf: String,
+    /// The hashes from that entry to the root of the cosigned tree.
+    system_hashes: Vec<String>,
 }
 
 /// Gives a timeline's newest checkpoint: the note itself, or JSON around it.
@@ -171,9 +218,9 @@ async fn checkpoint(
     Authenticated(caller): Authenticated,
     InPath(timeline_id): InPath,
     headers: HeaderMap,
-    Params(NoParameters {}): Params<NoParameters>,
+    Params(CheckpointRequest { newest }): Params<CheckpointRequest>,
 ) -> Result<Response, Failure> {
-    let signed = app.engine.checkpoint(&caller, &named(&timeline_id)?).await?;
+    let signed = app.engine.checkpoint(&caller, &named(&timeline_id)?, newest.unwrap_or(false)).await?;
     if speaks_json(&headers) {
         return Ok(Json(CheckpointBody::from(signed)).into_response());
     }
@@ -208,6 +255,9 @@ async fn proof(
 ) -> Result<Response, Failure> {
     let timeline_id = named(&timeline_id)?;
     let format = request.format.as_deref().map(format).transpose()?;
+    if request.witnessed == Some(true) {
+        return witnessed(&app, &caller, &timeline_id, &request, format).await;
+    }
     match (request.position, request.from) {
         (Some(position), None) => {
             let proof = app.engine.inclusion_proof(&caller, &timeline_id, position).await?;
@@ -226,6 +276,26 @@ async fn proof(
         (None, None) => Err(fault(FaultKind::Missing, "give `position` for an entry, or `from` for an earlier size")),
         (Some(_), Some(_)) => Err(fault(FaultKind::Conflicting, "give `position` or `from`, not both")),
     }
+}
+
+/// Shows that an entry is in a tree that witnesses vouch for.
+async fn witnessed(
+    app: &App,
+    caller: &Caller,
+    timeline_id: &TimelineId,
+    request: &ProofRequest,
+    format: Option<ProofFormat>,
+) -> Result<Response, Failure> {
+    if format == Some(ProofFormat::TlogProof) {
+        return Err(Failure::invalid("format", "a `tlog-proof` has one checkpoint; with `witnessed`, use `json`"));
+    }
+    let position = match (request.position, request.from) {
+        (Some(position), None) => position,
+        (None, _) => return Err(fault(FaultKind::Missing, "give `position`: witnesses vouch for entries")),
+        (Some(_), Some(_)) => return Err(fault(FaultKind::Conflicting, "give `position` or `from`, not both")),
+    };
+    let proof = app.engine.witnessed_proof(caller, timeline_id, position).await?;
+    Ok(Json(ProofBody::from(proof)).into_response())
 }
 
 fn fault(kind: FaultKind, detail: &str) -> Failure {
@@ -306,6 +376,9 @@ impl From<InclusionProof> for ProofBody {
             leaf_hash: Some(proof.leaf_hash.to_hex()),
             from: None,
             from_root: None,
+            origin: None,
+            head: None,
+            witnesses: None,
             hashes: hex(&proof.hashes),
             size: proof.checkpoint.size,
             root: proof.checkpoint.root.to_hex(),
@@ -325,11 +398,49 @@ impl From<ConsistencyProof> for ProofBody {
             leaf_hash: None,
             from: Some(proof.from),
             from_root: Some(proof.from_root.to_hex()),
+            origin: None,
+            head: None,
+            witnesses: None,
             hashes: hex(&proof.hashes),
             size: proof.checkpoint.size,
             root: proof.checkpoint.root.to_hex(),
             checkpoint: proof.checkpoint.note,
             verifier_key: proof.checkpoint.verifier_key,
         }
+    }
+}
+
+impl From<WitnessedProof> for ProofBody {
+    fn from(proof: WitnessedProof) -> Self {
+        let WitnessedProof { position, leaf, hashes, tree, head, cosigned, verifier_key } = proof;
+        let by = match cosigned.by.len() {
+            1 => "a witness has".to_owned(),
+            count => format!("{count} witnesses have"),
+        };
+        Self {
+            status: format!("Entry {position} is in a tree of {} entries that {by} vouched for.", tree.size),
+            kind: "witnessed",
+            position: Some(position),
+            leaf_hash: Some(leaf_hash(&leaf).to_hex()),
+            leaf: Some(String::from_utf8_lossy(&leaf).into_owned()),
+            from: None,
+            from_root: None,
+            origin: Some(tree.origin),
+            head: head.map(HeadProofBody::from),
+            witnesses: Some(cosigned.by.clone()),
+            hashes: hex(&hashes),
+            size: tree.size,
+            root: tree.root.to_hex(),
+            checkpoint: cosigned.note.to_string(),
+            verifier_key,
+        }
+    }
+}
+
+impl From<HeadProof> for HeadProofBody {
+    fn from(proof: HeadProof) -> Self {
+        let HeadProof { index, count, hashes, position, leaf, system_hashes } = proof;
+        let leaf = String::from_utf8_lossy(&leaf).into_owned();
+        Self { index, count, hashes: hex(&hashes), position, leaf, system_hashes: hex(&system_hashes) }
     }
 }

@@ -9,6 +9,7 @@ mod depths;
 mod ended;
 mod entries;
 mod erasing;
+mod heads;
 mod moved;
 mod retention;
 mod rewritten;

@@ -26,6 +26,9 @@ pub(crate) struct ProofCommand {
     #[arg(long, env = "TIMENAV_TIMELINE", value_name = "TIMELINE_ID", default_value = "main",
         value_parser = timeline_id)]
     timeline: TimelineId,
+    /// Prove it by a checkpoint that witnesses have cosigned, in JSON: `timenav verify FILE --witness KEY` verifies it.
+    #[arg(long)]
+    witnessed: bool,
     /// Where to save it, usually under a name that ends in `.tlog-proof`. Printed by default.
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
@@ -41,7 +44,10 @@ pub(crate) fn run(command: ProofCommand, surroundings: &Surroundings) -> Result<
     let client = Client::new(&command.service, surroundings)?;
     let path = ["timeline", command.timeline.as_str(), "proof"];
     let mut query = vec![("position", command.position.to_string())];
-    let text = if client.format().is_json() {
+    if command.witnessed {
+        query.push(("witnessed", "true".to_owned()));
+    }
+    let text = if client.format().is_json() || command.witnessed {
         output::pretty(&client.get(&path, &query)?.text)
     } else {
         query.push(("format", "tlog-proof".to_owned()));

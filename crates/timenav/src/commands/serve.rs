@@ -18,7 +18,7 @@ use crate::data_folder::{DataFolder, KeptAddress};
 use crate::exit::{Exit, Failure};
 use crate::server::{self, Server};
 use crate::sweeping::sweep_when_quiet;
-use crate::{demo, output, replicas, telemetry, wiring};
+use crate::{demo, output, replicas, telemetry, wiring, witnesses};
 
 /// How long the ledger may take to write what was taken before the end. A disk that needs longer fails.
 const LEDGER_DEADLINE: Duration = Duration::from_secs(20);
@@ -62,7 +62,7 @@ pub(crate) fn run(command: ServeCommand) -> Result<(), Failure> {
 }
 
 /// Says why nothing can be listened on, and what to do where another program does.
-fn no_listener(address: SocketAddr, error: std::io::Error) -> anyhow::Error {
+pub(super) fn no_listener(address: SocketAddr, error: std::io::Error) -> anyhow::Error {
     let mut what = format!("cannot listen on {address}");
     if error.kind() == std::io::ErrorKind::AddrInUse {
         what.push_str(" because another program does; choose another port, such as --listen 127.0.0.1:9090");
@@ -101,6 +101,7 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     let router = timenav_http::router(wired.engine.clone(), options);
     tokio::spawn(tend(wired.engine.clone(), closing.clone()));
     tokio::spawn(replicas::follow(wired.engine.clone(), closing.clone()));
+    witnesses::start(&wired.engine, settings, wired.cosigned_file(), &closing)?;
     let scheme = if tls.is_some() { "https" } else { "http" };
     let mut server = Server::start(listener, tls, router, bounds, counts);
     // Before the line that says so: whoever waits for that may look for it.
@@ -160,7 +161,7 @@ fn keep_address(folder: &DataFolder, scheme: &str, address: SocketAddr) -> Optio
 }
 
 /// Says where the service listens. That nobody reads it is no reason to stop.
-fn say_listening(scheme: &str, address: SocketAddr) -> Result<(), Failure> {
+pub(super) fn say_listening(scheme: &str, address: SocketAddr) -> Result<(), Failure> {
     match output::write(&format!("listening on {scheme}://{address}\n")) {
         Err(Failure::OutputClosed) => Ok(()),
         written => written,
@@ -177,7 +178,7 @@ fn warn_beyond_loopback(address: SocketAddr) {
 }
 
 /// The signals that end the service, and one that must not.
-struct Signals {
+pub(super) struct Signals {
     terminate: Signal,
     interrupt: Signal,
     /// A file has reached the limit that the process has. Unheard, it would end the process; heard, the write fails
@@ -186,7 +187,7 @@ struct Signals {
 }
 
 impl Signals {
-    fn listen() -> std::io::Result<Self> {
+    pub(super) fn listen() -> std::io::Result<Self> {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
@@ -195,7 +196,7 @@ impl Signals {
     }
 
     /// Returns the name of the next one.
-    async fn next(&mut self) -> &'static str {
+    pub(super) async fn next(&mut self) -> &'static str {
         tokio::select! {
             _ = self.terminate.recv() => "SIGTERM",
             _ = self.interrupt.recv() => "SIGINT",

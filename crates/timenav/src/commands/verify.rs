@@ -7,17 +7,19 @@ mod contents;
 pub(super) mod files;
 mod scan_bar;
 mod service;
+mod witnessed;
 
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
 use reqwest::Url;
 use serde_json::{Value, json};
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{Checkpoint, Note, TrustedKeys, VerifierKey, origin};
+use timenav_core::ledger::{Checkpoint, Note, TrustedKeys, VerifierKey, WitnessKey, origin};
 use timenav_core::scan::{Depth, Finding, FindingKind};
 use timenav_engine::{Checked, Scan};
 
@@ -40,11 +42,11 @@ const CERTIFICATE_FILE_BYTES_MAX: u64 = 64 << 20;
 /// A checkpoint that you kept (`GET /timeline/main/checkpoint`) shows what nothing in the files can: that an older
 /// copy was restored, or that history was rewritten and signed again.
 ///
-/// With a FILE, it verifies a bundle (`timenav timeline export`) or a certificate (`timenav key certify`) with
-/// --verifier-key, offline and without a data folder.
+/// With a FILE, it verifies a bundle (`timenav timeline export`), a certificate (`timenav key certify`) or a proof that
+/// witnesses vouch for (`timenav proof --witnessed`) with --verifier-key, offline and without a data folder.
 #[derive(Debug, clap::Args)]
 pub(crate) struct VerifyCommand {
-    /// A bundle or a certificate to verify instead of a service or its files.
+    /// A bundle, a certificate or a witnessed proof to verify instead of a service or its files.
     #[arg(value_name = "FILE", requires = "verifier_key",
         conflicts_with_all = ["data", "checkpoints", "url", "timeline", "depth", "checkpoint", "key"])]
     bundle: Option<PathBuf>,
@@ -55,6 +57,13 @@ pub(crate) struct VerifyCommand {
     /// rotation since.
     #[arg(long, value_name = "FILE", requires = "bundle")]
     rotation: Vec<PathBuf>,
+    /// The key of a witness that you trust, as `timenav witness` prints it; give it once for each. They must have cosigned
+    /// the proof in the file, or the --checkpoint.
+    #[arg(long, value_name = "KEY", value_parser = witness_key)]
+    witness: Vec<WitnessKey>,
+    /// How many of the witnesses must have cosigned. [default: all]
+    #[arg(long, value_name = "COUNT", requires = "witness")]
+    witness_quorum: Option<NonZeroUsize>,
     /// The data folder. [default: ./timenav-data]
     #[arg(long, value_name = "DIR", conflicts_with = "url")]
     data: Option<PathBuf>,
@@ -150,7 +159,24 @@ fn verify_file(path: &Path, key: &VerifierKey, command: &VerifyCommand) -> Resul
     if read as u64 > CERTIFICATE_FILE_BYTES_MAX {
         return Err(anyhow!("{} is larger than any certificate", path.display()).into());
     }
-    certificate::verify(&text, key, command.json)
+    if !witnessed::is_one(&text) {
+        return certificate::verify(&text, key, command.json);
+    }
+    if command.witness.is_empty() {
+        return Err(anyhow!("give the keys of witnesses that you trust with --witness; without them the proof shows no more than an ordinary one").into());
+    }
+    witnessed::verify(&text, key, (&command.witness, command.quorum()?), command.json)
+}
+
+impl VerifyCommand {
+    /// Returns how many of the given witnesses must have cosigned.
+    fn quorum(&self) -> anyhow::Result<usize> {
+        let (given, quorum) = (self.witness.len(), self.witness_quorum.map_or(self.witness.len(), NonZeroUsize::get));
+        if quorum > given {
+            bail!("--witness-quorum is {quorum}, but there are {given} witnesses");
+        }
+        Ok(quorum)
+    }
 }
 
 impl Trusted {
@@ -162,6 +188,11 @@ impl Trusted {
             bail!("the keys belong to two services, `{}` and `{}`", current.name(), other.name());
         }
         let kept = command.checkpoint.as_deref().map(read_checkpoint).transpose()?;
+        if !command.witness.is_empty() {
+            let kept =
+                kept.as_ref().context("--witness needs a witnessed proof, or the --checkpoint that was cosigned")?;
+            witnessed::cosigned(&kept.note, &command.witness, command.quorum()?).context("the checkpoint")?;
+        }
         if let (Some(asked), Some(kept)) = (&command.timeline, &kept)
             && *asked != kept.timeline
         {
@@ -192,6 +223,10 @@ fn service_name(name: &str) -> &str {
 
 fn verifier_key(text: &str) -> Result<VerifierKey, String> {
     VerifierKey::parse(text).map_err(|error| error.to_string())
+}
+
+fn witness_key(text: &str) -> Result<WitnessKey, String> {
+    WitnessKey::parse(text).map_err(|error| error.to_string())
 }
 
 pub(super) fn read_key(path: &Path) -> anyhow::Result<VerifierKey> {

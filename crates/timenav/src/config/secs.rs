@@ -12,6 +12,8 @@ use crate::server::limits::CONNECTION_SECONDS_MAX;
 pub(crate) type SessionSecs = Secs<SESSION_SECONDS_MAX>;
 /// How long something on a connection may take.
 pub(crate) type ConnectionSecs = Secs<CONNECTION_SECONDS_MAX>;
+/// How long there is between two times that witnesses are asked.
+pub(crate) type WitnessSecs = Secs<86_400>;
 
 /// Seconds: at least one, and at most so many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

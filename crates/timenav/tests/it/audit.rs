@@ -14,7 +14,7 @@ const POSITIONS_MAX: u64 = 12;
 impl Service {
     /// Fetches and verifies the newest checkpoint of a ledger.
     pub(crate) fn checkpoint(&self, timeline: &str) -> Checkpoint {
-        let path = format!("/timeline/{timeline}/checkpoint");
+        let path = format!("/timeline/{timeline}/checkpoint?newest=true");
         let request = Request::get(&path).header("Accept", "application/json");
         let answer = self.send(request).expect(200);
         let checkpoint = self.signed_checkpoint(&answer, timeline);

@@ -29,6 +29,7 @@ mod tour;
 mod verifier;
 mod bundles;
 mod certificates;
+mod witness;
 mod adoption;
 mod manners;
 mod connections;

@@ -2,7 +2,7 @@
 
 use super::super::canonical::{Malformed, Scanner, Writer};
 use super::super::merkle::{leaf_hash, tree_root};
-use super::super::proof::inclusion_nodes;
+use super::super::proof::inclusion_hashes;
 use super::shown::ReadProof;
 use super::{Hash, READS_MAX, READS_OPENED_BYTES_MAX, READS_PAYLOAD_BYTES_MAX, Read, Salt, digest};
 
@@ -129,14 +129,7 @@ impl<'a> KeptReads<'a> {
     pub fn prove(&self, index: usize) -> Option<ReadProof> {
         let (read, salt) = self.reads.get(index)?.read.as_ref()?;
         let (number, count) = (index as u64, self.reads.len() as u64);
-        let leaves = self.leaves();
-        let subtree = |first: u64, height: u8| {
-            let first = usize::try_from(first << height).ok()?;
-            leaves.get(first..first + (1 << height)).map(tree_root)
-        };
-        let hash = |subtree_of: super::super::Subtree| subtree(subtree_of.index, subtree_of.height).ok_or(());
-        let nodes = inclusion_nodes(number, count).ok()?;
-        let hashes = nodes.iter().map(|node| node.hash(hash)).collect::<Result<_, ()>>().ok()?;
+        let hashes = inclusion_hashes(&self.leaves(), number).ok()?;
         Some(ReadProof { index: number, count, salt: *salt, read: read.encode(), hashes })
     }
 

@@ -133,7 +133,8 @@ fn stand_more(record: &LeafRecord<'_>, payload: Option<&[u8]>, counted: i64) -> 
             | Action::EndTimeline
             | Action::SetRetention
             | Action::Sweep
-            | Action::AcceptHostClock,
+            | Action::AcceptHostClock
+            | Action::Heads,
             _,
         ) => Some(counted),
     }

@@ -5,7 +5,7 @@ use timenav_core::scan::{FilledTile, LedgerScan};
 
 use crate::archive::EntryRow;
 use crate::long_work::giving_way;
-use crate::scan::replay::{ForgottenOutcomes, Recorded, RecordedData, RecordedEvent, Replay};
+use crate::scan::replay::{ForgottenOutcomes, Recorded, RecordedData, RecordedEvent, Replay, ToldHeads};
 
 /// What a block gives to compare with what is kept.
 #[derive(Default)]
@@ -14,6 +14,7 @@ pub(super) struct Block {
     pub(super) data: Vec<RecordedData>,
     pub(super) filled: Vec<FilledTile>,
     pub(super) forgotten: Vec<ForgottenOutcomes>,
+    pub(super) heads: Vec<ToldHeads>,
 }
 
 /// Takes the rows there are before position `end`. `is_let_go` says of each entry, and whether its payload is missing, if a
@@ -62,6 +63,7 @@ pub(super) fn take(
     }
     block.filled = ledger.take_filled();
     block.forgotten = replay.take_forgotten();
+    block.heads = replay.take_heads();
     block
 }
 

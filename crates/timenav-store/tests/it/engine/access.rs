@@ -84,7 +84,7 @@ impl Shared<'_> {
             "anchors" => told(&engine.anchors(caller, on("shared"), 10, None).await),
             "monitor_events" => told(&engine.monitor_events(caller, everything()).await),
             "timeline" => told(&engine.timeline(caller, &shared).await),
-            "checkpoint" => told(&engine.checkpoint(caller, &shared).await),
+            "checkpoint" => told(&engine.checkpoint(caller, &shared, true).await),
             "proof" => told(&engine.inclusion_proof(caller, &shared, 0).await),
             "entries" => {
                 let request = EntriesRequest { timeline: shared, from: 0, items_max: 10 };

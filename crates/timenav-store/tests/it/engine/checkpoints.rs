@@ -58,7 +58,7 @@ async fn a_group_that_fails_leaves_no_checkpoint() {
     other_hand.execute_batch("DELETE FROM entries WHERE leaf = x'00'").unwrap();
     // What comes at that place instead is the only one of its size.
     assert_eq!(record(&home, "main").await.unwrap(), size + 1);
-    let note = home.engine.checkpoint(&home.admin, &timeline_id("main")).await.unwrap();
+    let note = home.engine.checkpoint(&home.admin, &timeline_id("main"), true).await.unwrap();
     assert_eq!(note.size, size + 2);
     home.close().await;
     let mut roots: BTreeMap<(String, u64), _> = BTreeMap::new();

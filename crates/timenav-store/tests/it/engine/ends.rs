@@ -85,7 +85,7 @@ async fn nothing_of_a_timeline_that_has_ended_is_told_to_anybody() {
         assert_eq!(told(&home.engine.read_clock(&ada, on("job")).await), ended("job"));
         let events = all_events("job");
         assert_eq!(told(&home.engine.monitor_events(&home.admin, events).await), ended("job"));
-        assert_eq!(told(&home.engine.checkpoint(&home.admin, &timeline_id("job")).await), ended("job"));
+        assert_eq!(told(&home.engine.checkpoint(&home.admin, &timeline_id("job"), true).await), ended("job"));
         assert_eq!(told(&home.engine.timeline(&home.admin, &timeline_id("job")).await), ended("job"));
         let pause = home.engine.change_clock(&home.admin, on("job"), ClockCommand::Pause, None).await;
         assert_eq!(told(&pause), ended("job"));

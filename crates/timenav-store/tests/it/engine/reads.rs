@@ -32,7 +32,7 @@ async fn read_in_every_way(home: &Home<'_>) -> Vec<String> {
     };
     engine.monitor_events(admin, request).await.unwrap();
     engine.timeline(admin, &main).await.unwrap();
-    engine.checkpoint(admin, &main).await.unwrap();
+    engine.checkpoint(admin, &main, true).await.unwrap();
     engine.inclusion_proof(admin, &main, 0).await.unwrap();
     engine.consistency_proof(admin, &main, 1).await.unwrap();
     engine.entries(admin, EntriesRequest { timeline: main.clone(), from: 0, items_max: 5 }).await.unwrap();

@@ -115,7 +115,7 @@ async fn every_ledger_goes_over_and_nothing_else_changes() {
     }
     // What is signed from here on is signed by the new key alone.
     home.engine.read_clock(&home.admin, None).await.unwrap();
-    let note = home.engine.checkpoint(&home.admin, &timeline_id("main")).await.unwrap().note;
+    let note = home.engine.checkpoint(&home.admin, &timeline_id("main"), true).await.unwrap().note;
     assert_eq!(Note::parse(note.as_bytes()).unwrap().signatures().len(), 1);
     home.close().await;
     clean(&house).await;

@@ -11,11 +11,11 @@ use super::carried_over::make_old;
 use super::*;
 use crate::sample::key_id;
 
-const SYSTEM: i64 = 1;
+pub(super) const SYSTEM: i64 = 1;
 pub(super) const HOUR: i64 = 3_600_000_000;
 
 /// Returns what a scan finds that has nothing to compare with, after entries were changed and all was signed anew.
-async fn rewritten(house: &House, timeline: i64, change: impl FnOnce(&Connection)) -> Scan {
+pub(super) async fn rewritten(house: &House, timeline: i64, change: impl FnOnce(&Connection)) -> Scan {
     let connection = connect(house);
     change(&connection);
     let frontier = rebuild(&connection, timeline);
@@ -38,7 +38,7 @@ fn last_of(house: &House, timeline: i64) -> u64 {
 }
 
 /// Returns the last position of an action on a timeline.
-fn last_with(house: &House, timeline: i64, action: &str) -> u64 {
+pub(super) fn last_with(house: &House, timeline: i64, action: &str) -> u64 {
     let connection = connect(house);
     let is_meant = |position: &u64| {
         let (leaf, ..) = row(&connection, timeline, *position);

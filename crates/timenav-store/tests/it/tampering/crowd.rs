@@ -231,7 +231,7 @@ async fn look_at_something(home: &Home<'_>, caller: &Caller, timeline: TimelineI
         3 => drop(engine.users(caller, 9, None).await),
         4 => drop(engine.api_keys(caller, Some(user_id("user1")), 9, None).await),
         5 => drop(engine.sessions(caller, None).await),
-        6 => drop(engine.checkpoint(caller, &timeline).await),
+        6 => drop(engine.checkpoint(caller, &timeline, true).await),
         7 => drop(engine.access_control(caller, &timeline).await),
         _ => drop(engine.detect_tampering(caller, &timeline, Depth::Quick, &mut |_| ()).await),
     }

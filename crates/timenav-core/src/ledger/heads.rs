@@ -1,0 +1,183 @@
+//! What an entry `heads` commits `system` to: the trees of other timelines. Whoever cosigns `system` so vouches for them.
+//!
+//! The entry's subject is the number of heads and the root of a tree over them (RFC 6962). Each leaf is the text of the
+//! timeline's checkpoint, so a timeline is shown to be in it without telling of another.
+
+use super::canonical::{Malformed, Scanner, Writer};
+use super::checkpoint::{Checkpoint, origin};
+use super::leaf::LeafRecord;
+use super::merkle::{leaf_hash, tree_root};
+use super::proof::{ProofError, verify_inclusion};
+use super::{Hash, parse_decimal};
+use crate::ids::TimelineId;
+
+#[cfg(test)]
+mod tests;
+
+/// The action of an entry of `system` that commits to the trees of other timelines.
+pub const HEADS_ACTION: &str = "heads";
+
+/// Most heads that one entry commits to. Further ones come in further entries.
+pub const HEADS_MAX: usize = 1_024;
+
+/// A timeline's tree at one size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommittedHead {
+    /// The root.
+    pub root: Hash,
+    /// How many entries it is over.
+    pub size: u64,
+    /// The timeline.
+    pub timeline_id: TimelineId,
+}
+
+impl CommittedHead {
+    /// Returns the leaf: the text of the timeline's checkpoint.
+    fn leaf(&self, service_name: &str) -> Hash {
+        let (origin, size, root) = (origin(service_name, self.timeline_id.as_str()), self.size, self.root);
+        leaf_hash(Checkpoint { origin, size, root, extensions: Vec::new() }.to_text().as_bytes())
+    }
+}
+
+/// The payload of an entry `heads`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommittedHeads {
+    /// At least one, by rising names of the timelines.
+    heads: Vec<CommittedHead>,
+    /// The position of the entry `heads` before this one.
+    pub previous: Option<u64>,
+}
+
+impl CommittedHeads {
+    /// Returns heads in the order in which they are written; `None` where there are none, more than [`HEADS_MAX`], or two
+    /// of one timeline.
+    #[must_use]
+    pub fn new(mut heads: Vec<CommittedHead>, previous: Option<u64>) -> Option<Self> {
+        heads.sort_by(|a, b| a.timeline_id.cmp(&b.timeline_id));
+        let is_one_each = heads.windows(2).all(|pair| pair[0].timeline_id != pair[1].timeline_id);
+        ((1..=HEADS_MAX).contains(&heads.len()) && is_one_each).then_some(Self { heads, previous })
+    }
+
+    /// Returns the heads, by rising names of the timelines.
+    #[must_use]
+    pub fn as_slice(&self) -> &[CommittedHead] {
+        &self.heads
+    }
+
+    /// Returns the hashes of the leaves, for the ledgers of a service.
+    #[must_use]
+    pub fn leaves(&self, service_name: &str) -> Vec<Hash> {
+        self.heads.iter().map(|head| head.leaf(service_name)).collect()
+    }
+
+    /// Returns the subject of the entry: how many heads there are, and the root of the tree over them.
+    #[must_use]
+    pub fn subject(&self, service_name: &str) -> String {
+        subject(self.heads.len() as u64, &tree_root(&self.leaves(service_name)))
+    }
+
+    /// Returns the payload of the entry: RFC 8785 JSON with sorted keys.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut writer = Writer::default();
+        writer.raw("{\"heads\":").array(&self.heads, |writer, head| {
+            writer.raw("{\"root\":").hash(&head.root).raw(",\"size\":").integer(head.size);
+            writer.raw(",\"timeline_id\":").text(head.timeline_id.as_str()).raw("}");
+        });
+        if let Some(previous) = self.previous {
+            writer.raw(",\"previous\":").integer(previous);
+        }
+        writer.raw("}");
+        writer.into_bytes()
+    }
+
+    /// Reads what [`CommittedHeads::encode`] writes, and nothing else.
+    ///
+    /// # Errors
+    /// The bytes are written otherwise, or the heads are too many, or not in order.
+    pub fn decode(payload: &[u8]) -> Result<Self, Malformed> {
+        let mut scanner = Scanner::new(payload)?;
+        scanner.expect("{\"heads\":[")?;
+        let mut heads: Vec<CommittedHead> = Vec::new();
+        loop {
+            let wrong = scanner.malformed("the tree of a timeline, by rising names, and not too many");
+            scanner.expect("{\"root\":\"")?;
+            let root = scanner.hash()?;
+            scanner.expect(",\"size\":")?;
+            let size = scanner.integer()?;
+            scanner.expect(",\"timeline_id\":\"")?;
+            let timeline_id = TimelineId::new(&scanner.text()?).map_err(|_| wrong)?;
+            scanner.expect("}")?;
+            let is_after = heads.last().is_none_or(|last| last.timeline_id < timeline_id);
+            if !is_after || heads.len() == HEADS_MAX {
+                return Err(wrong);
+            }
+            heads.push(CommittedHead { root, size, timeline_id });
+            if !scanner.skip(",") {
+                break;
+            }
+        }
+        scanner.expect("]")?;
+        let previous = if scanner.skip(",\"previous\":") { Some(scanner.integer()?) } else { None };
+        scanner.expect("}")?;
+        scanner.end()?;
+        Ok(Self { heads, previous })
+    }
+}
+
+fn subject(count: u64, root: &Hash) -> String {
+    format!("{count}:{}", root.to_hex())
+}
+
+/// Shows that an entry `heads` commits to a timeline's tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeadProof {
+    /// Which of the heads it is, counted from 0.
+    pub index: u64,
+    /// How many heads there are.
+    pub count: u64,
+    /// The hashes from the head to the root of the heads.
+    pub hashes: Vec<Hash>,
+    /// The position of the entry `heads` on `system`.
+    pub position: u64,
+    /// The entry's bytes.
+    pub leaf: Vec<u8>,
+    /// The hashes from the entry to the root of `system`.
+    pub system_hashes: Vec<Hash>,
+}
+
+/// Why a proof shows nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HeadProofError {
+    /// The entry on `system` is none of these.
+    #[error("the entry of `system` is not one that commits to the trees of timelines")]
+    Entry,
+    /// The entry is not in the tree of `system`.
+    #[error("the entry is not in the tree of `system`: {0}")]
+    System(ProofError),
+    /// The head is not among those that the entry commits to.
+    #[error("the tree is not among those that the entry of `system` commits to: {0}")]
+    Head(ProofError),
+}
+
+impl HeadProof {
+    /// Checks that the tree of a checkpoint, whose text is given, is committed to by an entry of `system` that is in the
+    /// tree of the checkpoint of `system`. The signatures of that one are for the caller to check.
+    ///
+    /// # Errors
+    /// It is not, or the proof does not show it.
+    pub fn verify(&self, head: &Checkpoint, system: &Checkpoint) -> Result<(), HeadProofError> {
+        verify_inclusion(self.position, system.size, &leaf_hash(&self.leaf), &self.system_hashes, &system.root)
+            .map_err(HeadProofError::System)?;
+        let record = LeafRecord::decode(&self.leaf).map_err(|_| HeadProofError::Entry)?;
+        let is_it = record.action == HEADS_ACTION
+            && record.seq == self.position
+            && record.timeline_id == TimelineId::SYSTEM
+            && record.actor == TimelineId::SYSTEM;
+        let told = record.subject.split_once(':').filter(|_| is_it);
+        let told = told.and_then(|(count, root)| Some((parse_decimal(count)?, Hash::from_hex(root)?)));
+        let (count, root) = told.filter(|(count, _)| *count == self.count).ok_or(HeadProofError::Entry)?;
+        let leaf = leaf_hash(head.to_text().as_bytes());
+        verify_inclusion(self.index, count, &leaf, &self.hashes, &root).map_err(HeadProofError::Head)
+    }
+}

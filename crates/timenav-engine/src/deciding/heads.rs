@@ -1,0 +1,46 @@
+//! That `system` is committed to the trees of other timelines, so that whoever cosigns it vouches for them.
+
+use timenav_core::ledger::CommittedHeads;
+
+use super::{Aim, Asking, Deciding};
+use crate::action::Action;
+use crate::changes::Logged;
+use crate::draft::{Done, Draft};
+use crate::refusal::Refusal;
+
+/// Commit `system` to trees that are durable and signed.
+pub(crate) struct CommitHeads {
+    pub(crate) heads: CommittedHeads,
+}
+
+impl Asking for CommitHeads {
+    fn action(&self) -> Action {
+        Action::Heads
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::Ledger
+    }
+}
+
+impl Deciding for CommitHeads {
+    type Change = Logged;
+
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
+        // What was committed once stays so; a timeline that has ended since has its tree still.
+        let is_ahead = self
+            .heads
+            .as_slice()
+            .iter()
+            .any(|head| draft.look(&head.timeline_id).is_some_and(|state| state.head.frontier.size() < head.size));
+        if is_ahead {
+            return Err(Refusal::ChangedMeanwhile);
+        }
+        let system = draft.system()?;
+        let host = draft.host(system);
+        let subject = self.heads.subject(&draft.options().service_name);
+        let payload = String::from_utf8_lossy(&self.heads.encode()).into_owned();
+        let position = draft.append(system, Action::Heads, &subject, payload, host);
+        Ok(draft.done(system, position, Logged {}))
+    }
+}

@@ -1,0 +1,212 @@
+//! What witnesses have cosigned, and what they said: shared by those who ask them and those who are shown it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use arc_swap::ArcSwapOption;
+use parking_lot::Mutex;
+use timenav_core::ledger::Hash;
+
+use crate::head::TimelineKey;
+
+/// A checkpoint of `system` with the cosignatures of witnesses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cosigned {
+    /// Entries of `system`.
+    pub size: u64,
+    /// The root over them.
+    pub root: Hash,
+    /// The note, signed by the service and by witnesses.
+    pub note: Arc<str>,
+    /// Which witnesses have cosigned, and when by their clocks, in seconds since 1970.
+    pub by: BTreeMap<String, u64>,
+}
+
+/// How a witness stands to the service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WitnessState {
+    /// It was not heard of since the start.
+    Waiting,
+    /// It has cosigned what it was shown last.
+    Cosigning,
+    /// It does not answer.
+    Unreachable,
+    /// It does not cosign, for a reason that tells nothing of the ledger: it does not know the log, or its answer cannot be used.
+    Refusing,
+    /// It has cosigned a larger tree than there is here: what is here was taken back.
+    Rollback,
+    /// It has cosigned another tree than the one that is here.
+    Fork,
+}
+
+impl WitnessState {
+    /// Every state.
+    pub const ALL: [Self; 6] =
+        [Self::Waiting, Self::Cosigning, Self::Unreachable, Self::Refusing, Self::Rollback, Self::Fork];
+
+    /// Returns the word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Cosigning => "cosigning",
+            Self::Unreachable => "unreachable",
+            Self::Refusing => "refusing",
+            Self::Rollback => "rollback",
+            Self::Fork => "fork",
+        }
+    }
+}
+
+/// What is known of a witness.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WitnessStatus {
+    /// How it stands to the service.
+    pub state: WitnessState,
+    /// The size of `system` that it cosigned last, as far as is known.
+    pub size: u64,
+    /// When it did, by its own clock, in seconds since 1970; 0 where it has not.
+    pub time: u64,
+    /// A sentence on what is wrong; empty where nothing is.
+    pub detail: String,
+    /// Whether it has shown a checkpoint with this service's own signature that contradicts what is here.
+    pub is_proven: bool,
+}
+
+impl Default for WitnessStatus {
+    fn default() -> Self {
+        Self { state: WitnessState::Waiting, size: 0, time: 0, detail: String::new(), is_proven: false }
+    }
+}
+
+/// Where an entry `heads` commits to a timeline's tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HeadAt {
+    /// The position of the entry on `system`.
+    pub(crate) position: u64,
+    /// Which of its heads it is.
+    pub(crate) index: usize,
+    /// The size of the timeline's tree.
+    pub(crate) size: u64,
+}
+
+/// What entries `heads` have committed to.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// The position of the newest.
+    pub(crate) last: Option<u64>,
+    heads: HashMap<TimelineKey, (HeadAt, Option<HeadAt>)>,
+}
+
+impl Told {
+    /// Takes what the newest entry says of a timeline. What the one before said is kept as long as that alone is
+    /// cosigned.
+    pub(crate) fn insert(&mut self, key: TimelineKey, at: HeadAt, cosigned_size: u64) {
+        let (newest, before) = self.heads.entry(key).or_insert((at, None));
+        if newest.position < cosigned_size {
+            *before = Some(*newest);
+        }
+        *newest = at;
+    }
+
+    /// Takes what an entry from before those that are known says of a timeline.
+    pub(crate) fn insert_earlier(&mut self, key: TimelineKey, at: HeadAt, cosigned_size: u64) {
+        let (newest, before) = self.heads.entry(key).or_insert((at, None));
+        if newest.position >= cosigned_size && at.position < cosigned_size {
+            before.get_or_insert(at);
+        }
+    }
+
+    /// Returns what was committed to last of a timeline.
+    pub(crate) fn newest(&self, key: TimelineKey) -> Option<HeadAt> {
+        self.heads.get(&key).map(|(newest, _)| *newest)
+    }
+
+    /// Returns the newest of a timeline that is in the first entries of `system`.
+    pub(crate) fn within(&self, key: TimelineKey, system_size: u64) -> Option<HeadAt> {
+        let (newest, before) = self.heads.get(&key)?;
+        let all = [Some(*newest), *before];
+        all.into_iter().flatten().find(|at| at.position < system_size)
+    }
+}
+
+/// What witnesses have cosigned, and what they said.
+#[derive(Default)]
+pub(crate) struct Witnessed {
+    pub(crate) cosigned: ArcSwapOption<Cosigned>,
+    pub(crate) told: Mutex<Told>,
+    /// Held by whoever commits to heads.
+    pub(crate) committing: tokio::sync::Mutex<()>,
+    pub(crate) board: Mutex<BTreeMap<String, WitnessStatus>>,
+    /// How what is kept here contradicts what `system` was committed to, or what was cosigned.
+    pub(crate) contradiction: Mutex<Option<String>>,
+}
+
+impl Witnessed {
+    /// Returns how many entries of `system` are under a cosignature.
+    pub(crate) fn size(&self) -> u64 {
+        self.cosigned.load().as_ref().map_or(0, |cosigned| cosigned.size)
+    }
+
+    /// Returns why the service is not what it was, if so. A witness that shows no evidence is believed unless another one
+    /// cosigns: one that lies could stop the service otherwise.
+    pub(crate) fn alarm(&self) -> Option<String> {
+        if let Some(contradiction) = self.contradiction.lock().clone() {
+            return Some(contradiction);
+        }
+        let board = self.board.lock();
+        let is_vouched_for = board.values().any(|status| status.state == WitnessState::Cosigning);
+        let is_alarm = |status: &&WitnessStatus| {
+            matches!(status.state, WitnessState::Rollback | WitnessState::Fork) && (status.is_proven || !is_vouched_for)
+        };
+        board.values().find(is_alarm).map(|status| status.detail.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_that_is_cosigned_is_found() {
+        let (mut told, key) = (Told::default(), TimelineKey(1));
+        let at = |position| HeadAt { position, index: 0, size: position };
+        assert_eq!((told.newest(key), told.within(key, 100)), (None, None));
+        told.insert(key, at(5), 0);
+        assert_eq!((told.newest(key), told.within(key, 5), told.within(key, 6)), (Some(at(5)), None, Some(at(5))));
+        // Cosigned up to 6: the next one does not make this one forgotten, and neither does the one after.
+        told.insert(key, at(8), 6);
+        told.insert(key, at(9), 6);
+        assert_eq!(
+            (told.newest(key), told.within(key, 6), told.within(key, 10)),
+            (Some(at(9)), Some(at(5)), Some(at(9)))
+        );
+        let (mut told, other) = (Told::default(), TimelineKey(2));
+        told.insert_earlier(other, at(9), 6);
+        told.insert_earlier(other, at(7), 6);
+        told.insert_earlier(other, at(4), 6);
+        told.insert_earlier(other, at(2), 6);
+        assert_eq!((told.newest(other), told.within(other, 6)), (Some(at(9)), Some(at(4))));
+    }
+
+    #[test]
+    fn a_witness_without_evidence_is_believed_unless_another_cosigns() {
+        let witnessed = Witnessed::default();
+        let put = |name: &str, state, is_proven| {
+            let status = WitnessStatus { state, is_proven, detail: name.to_owned(), ..WitnessStatus::default() };
+            witnessed.board.lock().insert(name.to_owned(), status);
+        };
+        put("one", WitnessState::Rollback, false);
+        assert_eq!(witnessed.alarm().as_deref(), Some("one"));
+        put("two", WitnessState::Cosigning, false);
+        assert_eq!(witnessed.alarm(), None);
+        put("one", WitnessState::Fork, true);
+        assert_eq!(witnessed.alarm().as_deref(), Some("one"));
+        for state in [WitnessState::Waiting, WitnessState::Unreachable, WitnessState::Refusing] {
+            put("one", state, false);
+            assert_eq!(witnessed.alarm(), None, "{state:?}");
+        }
+        *witnessed.contradiction.lock() = Some("here".to_owned());
+        assert_eq!(witnessed.alarm().as_deref(), Some("here"));
+    }
+}

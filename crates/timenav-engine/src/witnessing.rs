@@ -1,0 +1,456 @@
+//! Witnesses: what `system` is committed to for them, what they have cosigned, and what is proven with it.
+//!
+//! Nothing here asks a witness: that is for whoever runs the engine, which also says when.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use timenav_core::access::Demand;
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{
+    Checkpoint, CommittedHead, CommittedHeads, HEADS_MAX, Hash, HeadProof, LeafRecord, Note, NoteSignature, WitnessKey,
+    consistency_nodes, inclusion_hashes, inclusion_nodes, leaf_hash, origin, payload_hash, verify_consistency,
+    verify_inclusion,
+};
+
+use crate::action::Action;
+use crate::caller::Caller;
+use crate::deciding::heads::CommitHeads;
+use crate::engine::Engine;
+use crate::head::{TimelineKey, TimelineState};
+use crate::one_fact::OneFact as _;
+use crate::payload::Reading;
+use crate::proofs::SignedCheckpoint;
+use crate::refusal::Refusal;
+use crate::tree::{node_hashes, root_at};
+use crate::witnessed::{Cosigned, HeadAt, WitnessStatus};
+
+/// Entries `heads` that are written in one interval. What grew beyond them is committed to in the next one.
+const HEADS_ENTRIES_MAX: usize = 64;
+/// Entries of `system` that are looked through at the start for the newest entry `heads`. Where it is not among them,
+/// every timeline is committed to again.
+const RECALLED_ENTRIES_MAX: u64 = 65_536;
+/// Entries `heads` that are read at the start. Timelines that none of them names are committed to again.
+const RECALLED_HEADS_MAX: usize = 4_096;
+/// Entries read at a time.
+const BLOCK_ENTRIES: u64 = 256;
+
+/// Shows that an entry is in a tree that witnesses vouch for.
+#[derive(Clone, Debug)]
+pub struct WitnessedProof {
+    /// Position of the entry.
+    pub position: u64,
+    /// The bytes that are hashed.
+    pub leaf: Vec<u8>,
+    /// The hashes from the entry to the root of its timeline.
+    pub hashes: Vec<Hash>,
+    /// The tree of the timeline.
+    pub tree: Checkpoint,
+    /// Shows that `system` is committed to that tree; `None` where it is the tree of `system` itself.
+    pub head: Option<HeadProof>,
+    /// The cosigned checkpoint of `system`.
+    pub cosigned: Arc<Cosigned>,
+    /// The key that verifies the service's signature on it, as text.
+    pub verifier_key: String,
+}
+
+impl Engine {
+    /// Commits `system` to the trees of all timelines that have grown since the last time, in one entry or several. Returns
+    /// how many there were.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub async fn commit_heads(&self) -> Result<usize, Refusal> {
+        let _one_at_a_time = self.witnessed().committing.lock().await;
+        let engine = self.clone();
+        let moved = tokio::task::spawn_blocking(move || engine.moved_heads()).await;
+        let moved = moved.map_err(|error| Refusal::Unavailable(error.to_string()))?;
+        let count = moved.len();
+        for chunk in moved.chunks(HEADS_MAX) {
+            let keys: BTreeMap<&TimelineId, TimelineKey> =
+                chunk.iter().map(|(key, head)| (&head.timeline_id, *key)).collect();
+            let previous = self.witnessed().told.lock().last;
+            let heads = chunk.iter().map(|(_, head)| head.clone()).collect();
+            let Some(heads) = CommittedHeads::new(heads, previous) else { continue };
+            let sizes: Vec<_> = heads.as_slice().iter().map(|head| (keys[&head.timeline_id], head.size)).collect();
+            let answer = self.submit_service(TimelineId::system(), CommitHeads { heads }).await?;
+            let (position, cosigned_size) = (answer.ledger.position, self.witnessed().size());
+            let mut told = self.witnessed().told.lock();
+            told.last = Some(position);
+            for (index, (key, size)) in sizes.into_iter().enumerate() {
+                told.insert(key, HeadAt { position, index, size }, cosigned_size);
+            }
+        }
+        Ok(count)
+    }
+
+    /// Returns the timelines whose trees are not those that were committed to last: those that waited longest first, and no
+    /// more than are written at a time.
+    fn moved_heads(&self) -> Vec<(TimelineKey, CommittedHead)> {
+        let states = self.states();
+        let told = self.witnessed().told.lock();
+        let mut moved: Vec<_> = states
+            .iter()
+            // Layers never change, and what adopted them tells of them.
+            .filter(|state| !state.head.id.is_system() && state.head.id.came_with().is_none())
+            .filter_map(|state| {
+                let before = told.newest(state.head.key);
+                let is_told = before.is_some_and(|at| at.size == state.head.frontier.size());
+                (!is_told).then(|| (before.map(|at| at.position), state))
+            })
+            .collect();
+        moved.sort_by_key(|(before, _)| *before);
+        moved.truncate(HEADS_ENTRIES_MAX * HEADS_MAX);
+        let head = |state: &TimelineState| CommittedHead {
+            root: state.root,
+            size: state.head.frontier.size(),
+            timeline_id: state.head.id.clone(),
+        };
+        moved.into_iter().map(|(_, state)| (state.head.key, head(state))).collect()
+    }
+
+    /// Learns at the start what `system` was committed to, and compares it with what the timelines are now. A
+    /// contradiction is found by [`Engine::ready`] from then on, and returned.
+    ///
+    /// # Errors
+    /// The store does not answer.
+    pub async fn recall_heads(&self) -> Result<Option<String>, Refusal> {
+        let _one_at_a_time = self.witnessed().committing.lock().await;
+        let system = self.system_state()?;
+        let Recall { newest, is_accepted } = self.newest_heads(&system).await?;
+        self.witnessed().told.lock().last = newest;
+        let mut missing: HashSet<TimelineKey> = self.states().iter().map(|state| state.head.key).collect();
+        missing.remove(&system.head.key);
+        let (mut next, mut contradiction) = (newest, None);
+        for _ in 0..RECALLED_HEADS_MAX {
+            let Some(position) = next else { break };
+            let heads = match self.heads_at(&system, position).await {
+                Ok((heads, _)) => heads,
+                Err(Refusal::Damaged(what)) => {
+                    contradiction.get_or_insert(what);
+                    break;
+                }
+                Err(refusal) => return Err(refusal),
+            };
+            for (index, head) in heads.as_slice().iter().enumerate() {
+                let Some(state) = self.state_even_expired(&head.timeline_id) else {
+                    if !self.has_ended(&head.timeline_id) && !is_accepted {
+                        contradiction.get_or_insert_with(|| lost(head, "there is no such timeline any more"));
+                    }
+                    continue;
+                };
+                let cosigned_size = self.witnessed().size();
+                let key = state.head.key;
+                if missing.remove(&key) {
+                    match self.compare_head(&state, head).await? {
+                        Some(why) if is_accepted => tracing::warn!("accepted by an operator: {why}"),
+                        Some(why) => drop(contradiction.get_or_insert(why)),
+                        None => {
+                            let at = HeadAt { position, index, size: head.size };
+                            self.witnessed().told.lock().insert(key, at, cosigned_size);
+                        }
+                    }
+                } else {
+                    let at = HeadAt { position, index, size: head.size };
+                    self.witnessed().told.lock().insert_earlier(key, at, cosigned_size);
+                }
+            }
+            next = heads.previous.filter(|_| !missing.is_empty());
+        }
+        if contradiction.is_some() {
+            (*self.witnessed().contradiction.lock()).clone_from(&contradiction);
+        }
+        Ok(contradiction)
+    }
+
+    /// Compares a timeline with the tree that `system` was committed to. Returns what is wrong.
+    async fn compare_head(&self, state: &TimelineState, head: &CommittedHead) -> Result<Option<String>, Refusal> {
+        let size = state.head.frontier.size();
+        if size < head.size {
+            return Ok(Some(lost(head, &format!("the timeline has {size}"))));
+        }
+        let root = match root_at(self.store(), state.head.key, head.size).await {
+            Ok(root) => root,
+            Err(Refusal::Damaged(what)) => return Ok(Some(lost(head, &what))),
+            Err(refusal) => return Err(refusal),
+        };
+        Ok((root != head.root).then(|| lost(head, "they are others now")))
+    }
+
+    /// Finds the newest entry `heads`, and whether an operator has accepted since that the database was taken back.
+    async fn newest_heads(&self, system: &TimelineState) -> Result<Recall, Refusal> {
+        let size = system.head.frontier.size();
+        let (mut end, mut is_accepted) = (size, false);
+        while end > size.saturating_sub(RECALLED_ENTRIES_MAX) {
+            let first = end.saturating_sub(BLOCK_ENTRIES);
+            let count = usize::try_from(end - first).unwrap_or(usize::MAX);
+            let leaves = self.store().leaves(system.head.key, first, count).await?;
+            if leaves.len() != count {
+                return Err(Refusal::Damaged(format!("some of the entries {first} to {end} of `system` are missing")));
+            }
+            // The last one first.
+            for (position, leaf) in (first..end).rev().zip(leaves.iter().rev()) {
+                let action = LeafRecord::decode(leaf).ok().and_then(|record| Action::of(&record));
+                is_accepted |= action == Some(Action::AcceptRollback);
+                if action == Some(Action::Heads) {
+                    return Ok(Recall { newest: Some(position), is_accepted });
+                }
+            }
+            end = first;
+        }
+        Ok(Recall { newest: None, is_accepted })
+    }
+
+    /// Returns what an entry of `system` is committed to, and its bytes, once it is known to be in the tree.
+    async fn heads_at(&self, system: &TimelineState, position: u64) -> Result<(CommittedHeads, Vec<u8>), Refusal> {
+        let damaged = |what: &str| Refusal::Damaged(format!("the entry `heads` at {position} of `system` {what}"));
+        let entry = self.store().entry(system.head.key, position).await?.ok_or_else(|| damaged("is missing"))?;
+        let size = system.head.frontier.size();
+        let nodes = inclusion_nodes(position, size).map_err(|error| damaged(&error.to_string()))?;
+        let hashes = node_hashes(self.store(), system.head.key, &nodes).await?;
+        verify_inclusion(position, size, &leaf_hash(&entry.leaf), &hashes, &system.root)
+            .map_err(|_| damaged("is not the one that was signed"))?;
+        let record = LeafRecord::decode(&entry.leaf).map_err(|_| damaged("cannot be read"))?;
+        let is_it = Action::of(&record) == Some(Action::Heads)
+            && payload_hash(&entry.salt, &entry.payload) == record.payload_hash;
+        let heads = CommittedHeads::decode(&entry.payload).ok().filter(|_| is_it);
+        let heads = heads.filter(|heads| heads.subject(&self.options().service_name) == record.subject);
+        Ok((heads.ok_or_else(|| damaged("has another payload than was signed"))?, entry.leaf))
+    }
+
+    fn system_state(&self) -> Result<Arc<TimelineState>, Refusal> {
+        self.state(&TimelineId::system()).ok_or_else(|| Refusal::Damaged("there is no timeline `system`".to_owned()))
+    }
+
+    fn state_even_expired(&self, timeline: &TimelineId) -> Option<Arc<TimelineState>> {
+        self.published().read().get(timeline).cloned()
+    }
+
+    /// Returns the newest checkpoint of `system`, to be shown to witnesses.
+    ///
+    /// # Errors
+    /// It cannot be signed.
+    pub fn system_checkpoint(&self) -> Result<SignedCheckpoint, Refusal> {
+        self.newest_checkpoint(&*self.system_state()?)
+    }
+
+    /// Shows that a checkpoint of `system` continues the tree of an earlier size.
+    ///
+    /// # Errors
+    /// What is kept does not show it.
+    pub async fn system_consistency(&self, from: u64, to: &SignedCheckpoint) -> Result<Vec<Hash>, Refusal> {
+        let key = self.system_state()?.head.key;
+        let damaged = |error: &dyn std::fmt::Display| Refusal::Damaged(format!("`system` from {from} on: {error}"));
+        let nodes = consistency_nodes(from, to.size).map_err(|error| damaged(&error))?;
+        let hashes = node_hashes(self.store(), key, &nodes).await?;
+        let root = root_at(self.store(), key, from).await?;
+        // Else a tile that somebody damaged would look like another history.
+        verify_consistency(from, &root, to.size, &to.root, &hashes).map_err(|error| damaged(&error))?;
+        Ok(hashes)
+    }
+
+    /// Takes the cosigned checkpoint that was kept when the service ran last. What it says is compared with what is here:
+    /// a contradiction is found by [`Engine::ready`] from then on, and returned as the text of the refusal. Returns the
+    /// checkpoint with those of the given witnesses that have cosigned it; `None` where none has, or another key signed it.
+    ///
+    /// # Errors
+    /// It is no checkpoint of what is here, or the store does not answer.
+    pub async fn recall_cosigned(
+        &self,
+        note: &str,
+        witnesses: &[WitnessKey],
+    ) -> Result<Option<Arc<Cosigned>>, Refusal> {
+        let Some((checkpoint, contradiction)) = self.compare_with_system(note).await? else { return Ok(None) };
+        if let Some(contradiction) = contradiction {
+            *self.witnessed().contradiction.lock() = Some(contradiction.clone());
+            return Err(Refusal::Damaged(contradiction));
+        }
+        let signer = &self.doors().signer;
+        let verify = |key: &[u8; 32], message: &[u8], signature: &[u8; 64]| signer.verify(key, message, signature);
+        let parsed = Note::parse(note.as_bytes()).map_err(|error| Refusal::Damaged(error.to_string()))?;
+        let by = witnesses.iter().filter_map(|witness| {
+            let (time, _) = witness.cosigned_at(&parsed, verify).ok()?;
+            Some((witness.name().to_owned(), time))
+        });
+        let by: BTreeMap<String, u64> = by.collect();
+        if by.is_empty() {
+            return Ok(None);
+        }
+        let (size, root) = (checkpoint.size, checkpoint.root);
+        let cosigned = Arc::new(Cosigned { size, root, note: note.into(), by });
+        self.witnessed().cosigned.store(Some(Arc::clone(&cosigned)));
+        Ok(Some(cosigned))
+    }
+
+    /// Reads a checkpoint of `system` that this service is said to have signed, and says how it contradicts what is here.
+    /// `None` where this service has not signed it.
+    ///
+    /// # Errors
+    /// The store does not answer.
+    pub async fn compare_with_system(&self, note: &str) -> Result<Option<(Checkpoint, Option<String>)>, Refusal> {
+        let system = self.system_state()?;
+        let signer = &self.doors().signer;
+        let verify = |key: &[u8; 32], message: &[u8], signature: &[u8; 64]| signer.verify(key, message, signature);
+        let key = signer.ledger_key(&self.options().service_name, &system.head.id);
+        let key = key.map_err(|error| Refusal::Damaged(error.to_string()))?;
+        let Ok(checkpoint) = Checkpoint::open(note.as_bytes(), &key, verify) else { return Ok(None) };
+        let (size, here) = (checkpoint.size, system.head.frontier.size());
+        let contradiction = if size > here {
+            Some(format!("rollback: a checkpoint of `system` with {size} entries was cosigned, and it has {here} now"))
+        } else {
+            let root = root_at(self.store(), system.head.key, size).await?;
+            (root != checkpoint.root)
+                .then(|| format!("fork: the first {size} entries of `system` are not those that were cosigned"))
+        };
+        Ok(Some((checkpoint, contradiction)))
+    }
+
+    /// Takes a cosignature that was verified. Returns the newest cosigned checkpoint where this made another one, to be
+    /// kept.
+    ///
+    /// # Errors
+    /// The checkpoint cannot take it.
+    pub fn add_cosignature(
+        &self,
+        checkpoint: &SignedCheckpoint,
+        (witness, line, time): (&WitnessKey, NoteSignature, u64),
+    ) -> Result<Option<Arc<Cosigned>>, Refusal> {
+        let damaged = |error: &dyn std::fmt::Display| Refusal::Damaged(error.to_string());
+        let mut newer = None;
+        let mut failure = None;
+        self.witnessed().cosigned.rcu(|before| {
+            failure = None;
+            let before = before.as_ref();
+            if before.is_some_and(|before| before.size > checkpoint.size) {
+                newer = None;
+                return before.cloned();
+            }
+            let same = before.filter(|before| before.size == checkpoint.size);
+            let (note, mut by) =
+                same.map_or((checkpoint.note.as_str(), BTreeMap::new()), |same| (&same.note, same.by.clone()));
+            let note = Note::parse(note.as_bytes()).and_then(|note| note.with_signature(line.clone()));
+            match note {
+                Ok(note) => {
+                    by.insert(witness.name().to_owned(), time);
+                    let (size, root) = (checkpoint.size, checkpoint.root);
+                    newer = Some(Arc::new(Cosigned { size, root, note: note.to_string().into(), by }));
+                    newer.clone()
+                }
+                Err(error) => {
+                    failure = Some(damaged(&error));
+                    before.cloned()
+                }
+            }
+        });
+        failure.map_or(Ok(newer), Err)
+    }
+
+    /// Returns whether what is kept here contradicts what `system` was committed to, or what was cosigned.
+    #[must_use]
+    pub fn contradicts_itself(&self) -> bool {
+        self.witnessed().contradiction.lock().is_some()
+    }
+
+    /// Remembers how a witness stands to the service.
+    pub fn note_witness(&self, name: &str, status: WitnessStatus) {
+        self.witnessed().board.lock().insert(name.to_owned(), status);
+    }
+
+    /// Returns how witnesses stand to the service, by name.
+    #[must_use]
+    pub fn witnesses(&self) -> BTreeMap<String, WitnessStatus> {
+        self.witnessed().board.lock().clone()
+    }
+
+    /// Returns the newest checkpoint of `system` that a witness has cosigned.
+    #[must_use]
+    pub fn cosigned(&self) -> Option<Arc<Cosigned>> {
+        self.witnessed().cosigned.load_full()
+    }
+
+    /// Shows that an entry is in a tree that witnesses vouch for.
+    ///
+    /// # Errors
+    /// No cosigned checkpoint covers it yet, the caller may not read the timeline, or the ledger cannot be written.
+    pub async fn witnessed_proof(
+        &self,
+        caller: &Caller,
+        timeline: &TimelineId,
+        position: u64,
+    ) -> Result<WitnessedProof, Refusal> {
+        let look = self.look(caller, timeline.clone(), Demand::Look, Reading::InclusionProof { position }).await?;
+        let cosigned = self.cosigned().ok_or(Refusal::FeatureDisabled { what: NO_COSIGNATURE })?;
+        let (head, system) = (&look.state.head, self.system_state()?);
+        let key = self.doors().signer.ledger_key(&self.options().service_name, &system.head.id);
+        let verifier_key = key.map_err(|error| Refusal::Damaged(error.to_string()))?.to_string();
+        let not_yet = |covered: u64| {
+            let detail = format!("witnesses vouch for {covered} entries of this timeline so far; ask again later");
+            Refusal::invalid("position", detail)
+        };
+        let checkpoint_of = |size, root| {
+            let origin = origin(&self.options().service_name, head.id.as_str());
+            Checkpoint { origin, size, root, extensions: Vec::new() }
+        };
+        let (tree, proof) = if head.id.is_system() {
+            (checkpoint_of(cosigned.size, cosigned.root), None)
+        } else {
+            let at = self.witnessed().told.lock().within(head.key, cosigned.size).ok_or_else(|| not_yet(0))?;
+            let (heads, leaf) = self.heads_at(&system, at.position).await?;
+            let own = heads.as_slice().get(at.index).filter(|own| own.timeline_id == head.id);
+            let own = own.ok_or_else(|| Refusal::Damaged("an entry `heads` is not the one it was".to_owned()))?;
+            let leaves = heads.leaves(&self.options().service_name);
+            let index = at.index as u64;
+            let damaged = |error: timenav_core::ledger::ProofError| Refusal::Damaged(error.to_string());
+            let nodes = inclusion_nodes(at.position, cosigned.size).map_err(damaged)?;
+            let proof = HeadProof {
+                index,
+                count: leaves.len() as u64,
+                hashes: inclusion_hashes(&leaves, index).map_err(damaged)?,
+                position: at.position,
+                leaf,
+                system_hashes: node_hashes(self.store(), system.head.key, &nodes).await?,
+            };
+            (checkpoint_of(own.size, own.root), Some(proof))
+        };
+        if position >= tree.size {
+            return Err(not_yet(tree.size));
+        }
+        let entry = self.store().entry(head.key, position).await?;
+        let missing = || Refusal::Damaged(format!("entry {position} of `{timeline}` is missing"));
+        let leaf = entry.ok_or_else(missing)?.leaf;
+        let nodes = inclusion_nodes(position, tree.size).map_err(|_| not_yet(tree.size))?;
+        let hashes = node_hashes(self.store(), head.key, &nodes).await?;
+        let proof = WitnessedProof { position, leaf, hashes, tree, head: proof, cosigned, verifier_key };
+        proof.check().map(|()| proof)
+    }
+}
+
+impl WitnessedProof {
+    /// Checks all but the signatures: what is kept may be damaged.
+    fn check(&self) -> Result<(), Refusal> {
+        let damaged = |error: &dyn std::fmt::Display| Refusal::Damaged(error.to_string());
+        let Self { position, leaf, hashes, tree, head, cosigned, .. } = self;
+        verify_inclusion(*position, tree.size, &leaf_hash(leaf), hashes, &tree.root)
+            .map_err(|error| damaged(&error))?;
+        let system =
+            Checkpoint { origin: String::new(), size: cosigned.size, root: cosigned.root, extensions: Vec::new() };
+        head.as_ref().map_or(Ok(()), |head| head.verify(tree, &system).map_err(|error| damaged(&error)))
+    }
+}
+
+/// What is off where no witness has cosigned anything.
+const NO_COSIGNATURE: &str = "proving an entry with cosignatures of witnesses, of which there are none yet,";
+
+/// What is found of entries `heads` at the start.
+struct Recall {
+    /// The position of the newest.
+    newest: Option<u64>,
+    /// Whether an operator has accepted since that the database was taken back.
+    is_accepted: bool,
+}
+
+/// Says that what `system` was committed to is not there.
+fn lost(head: &CommittedHead, how: &str) -> String {
+    let CommittedHead { size, timeline_id, .. } = head;
+    format!("rollback: `system` was committed to {size} entries of `{timeline_id}`, but {how}")
+}

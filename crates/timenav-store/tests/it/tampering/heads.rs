@@ -1,0 +1,160 @@
+//! What entries `heads` commit `system` to, and timelines that are something else.
+
+use timenav_core::ledger::{CommittedHead, CommittedHeads, WitnessKey, sha256};
+
+use super::authority::{SYSTEM, last_with, rewritten};
+use super::*;
+use crate::doors::SeedSigner;
+
+/// Returns a house whose `system` was committed to its timelines, twice.
+async fn committed() -> House {
+    let house = lived_in().await;
+    let home = house.open().await;
+    let all = home.engine.commit_heads().await.unwrap();
+    assert!(all > 1, "every timeline but `system` was new");
+    assert_eq!(home.engine.commit_heads().await.unwrap(), 0, "nothing has moved");
+    record(&home, "main", 8_001, 1).await;
+    assert_eq!(home.engine.commit_heads().await.unwrap(), 1);
+    home.engine.close().await;
+    house
+}
+
+/// Rewrites what the newest entry `heads` commits to, and signs all anew. Returns what a scan of `system` finds.
+async fn committed_to(house: &House, change: impl Fn(&mut CommittedHead)) -> Vec<(FindingKind, Option<u64>)> {
+    let position = last_with(house, SYSTEM, "heads");
+    let scan = rewritten(house, SYSTEM, |connection| {
+        rewrite(connection, SYSTEM, position, |record, payload| {
+            let heads = CommittedHeads::decode(payload).unwrap();
+            let mut changed = heads.as_slice().to_vec();
+            changed.iter_mut().for_each(&change);
+            let changed = CommittedHeads::new(changed, heads.previous).unwrap();
+            *payload = changed.encode();
+            record.subject = changed.subject("timenav.test").into();
+        });
+    })
+    .await;
+    told(&scan).into_iter().map(|(kind, at)| (kind, at.map(|at| at - position))).collect()
+}
+
+#[tokio::test]
+async fn what_is_committed_to_is_what_is_there() {
+    let house = committed().await;
+    let scan = look(&house, "system", Depth::Full, Outside::Kept).await;
+    assert_eq!(told(&scan), [], "{:?}", scan.findings);
+    assert!(scan.checked.iter().any(|checked| checked.what == "heads" && checked.count > 2), "{:?}", scan.checked);
+    // What was committed to last is known after a start, and nothing is committed to twice.
+    let home = house.open().await;
+    assert_eq!(home.engine.recall_heads().await.unwrap(), None);
+    assert_eq!(home.engine.commit_heads().await.unwrap(), 0);
+    home.engine.ready().await.unwrap();
+    home.close().await;
+}
+
+#[tokio::test]
+async fn a_timeline_that_was_taken_back_or_rewritten_is_found() {
+    let house = committed().await;
+    assert_eq!(committed_to(&house, |_| {}).await, []);
+    let found = committed_to(&house, |head| head.size += 100).await;
+    assert_eq!(found, [(FindingKind::Rollback, Some(0))]);
+    let found = committed_to(&house, |head| head.size -= 100).await;
+    assert_eq!(found, [], "back as it was");
+    let found = committed_to(&house, |head| head.root = sha256(&[])).await;
+    assert_eq!(found, [(FindingKind::Fork, Some(0))]);
+    let found = committed_to(&house, |head| head.timeline_id = timeline_id("never")).await;
+    assert_eq!(found, [(FindingKind::Rollback, Some(0))]);
+    // The subject says what it commits to, whatever the payload says.
+    let position = last_with(&house, SYSTEM, "heads");
+    let scan = rewritten(&house, SYSTEM, |connection| {
+        rewrite(connection, SYSTEM, position, |record, _| record.subject = record.subject.replace("1:", "2:").into());
+    })
+    .await;
+    check_found(&scan, FindingKind::LeafMismatch, Some(position));
+}
+
+#[tokio::test]
+async fn only_the_service_commits() {
+    let house = committed().await;
+    let position = last_with(&house, SYSTEM, "heads");
+    let scan = rewritten(&house, SYSTEM, |connection| {
+        rewrite(connection, SYSTEM, position, |record, _| record.actor = "admin".into());
+    })
+    .await;
+    check_found(&scan, FindingKind::UnauthorizedEntry, Some(position));
+}
+
+#[tokio::test]
+async fn a_start_finds_a_timeline_that_contradicts_what_was_committed_to() {
+    let house = committed().await;
+    let home = house.open().await;
+    // A checkpoint of another ledger, or of a larger one, that this service has signed.
+    let checkpoint = home.engine.system_checkpoint().unwrap();
+    assert!(home.engine.compare_with_system("x").await.unwrap().is_none());
+    let (_, contradiction) = home.engine.compare_with_system(&checkpoint.note).await.unwrap().unwrap();
+    assert_eq!(contradiction, None);
+    home.engine.close().await;
+    let position = last_with(&house, SYSTEM, "heads");
+    let connection = connect(&house);
+    let (leaf, salt, payload) = row(&connection, SYSTEM, position);
+    put(
+        &connection,
+        SYSTEM,
+        position,
+        &(leaf, salt, String::from_utf8(payload).unwrap().replace("\"size\":", "\"size\":9").into()),
+    );
+    drop(connection);
+    let home = house.open().await;
+    let contradiction = home.engine.recall_heads().await.unwrap().expect("it is another payload");
+    assert!(contradiction.contains("has another payload than was signed"), "{contradiction}");
+    assert!(home.engine.contradicts_itself());
+    assert!(home.engine.ready().await.unwrap_err().to_string().contains("another payload"));
+    home.engine.close().await;
+}
+
+#[tokio::test]
+async fn an_entry_is_proven_by_the_newest_cosigned_checkpoint_that_covers_it() {
+    let house = committed().await;
+    let home = house.open().await;
+    home.engine.recall_heads().await.unwrap();
+    let (engine, admin, main) = (&home.engine, &home.admin, timeline_id("main"));
+    let refused = engine.witnessed_proof(admin, &main, 0).await.unwrap_err();
+    assert!(refused.to_string().contains("of which there are none yet"), "{refused}");
+    let signer = SeedSigner::new([3; 32]);
+    let witness = WitnessKey::new("witness.test", signer.public_key()).unwrap();
+    let cosign = |time: u64| {
+        let checkpoint = engine.system_checkpoint().unwrap();
+        let text = checkpoint.note.split_inclusive("\n\n").next().unwrap().strip_suffix('\n').unwrap().to_owned();
+        let line = witness.cosign(&text, time, |message| signer.sign(message)).unwrap();
+        engine.add_cosignature(&checkpoint, (&witness, line, time)).unwrap().expect("it is newer")
+    };
+    let first = cosign(1_700_000_000);
+    assert_eq!((first.by.len(), first.by["witness.test"]), (1, 1_700_000_000));
+    let proof = engine.witnessed_proof(admin, &main, 0).await.unwrap();
+    let (covered, head) = (proof.tree.size, proof.head.expect("`system` is committed to it"));
+    assert!(head.position < first.size && proof.cosigned.size == first.size);
+    // What came after is not covered, also where `system` is committed to it: that is not cosigned.
+    record(&home, "main", 8_002, 1).await;
+    engine.commit_heads().await.unwrap();
+    let refused = engine.witnessed_proof(admin, &main, covered).await.unwrap_err();
+    assert!(refused.to_string().contains(&format!("witnesses vouch for {covered} entries")), "{refused}");
+    assert_eq!(engine.witnessed_proof(admin, &main, covered - 1).await.unwrap().tree.size, covered);
+    let second = cosign(1_700_000_001);
+    assert!(second.size > first.size);
+    assert!(engine.witnessed_proof(admin, &main, covered).await.unwrap().tree.size > covered);
+    // `system` itself needs no commitment.
+    let of_system = engine.witnessed_proof(admin, &timeline_id("system"), 0).await.unwrap();
+    assert!(of_system.head.is_none() && of_system.tree.size == second.size);
+    // A newer one takes the place of an older one, and is found again when the service starts.
+    let (kept, old) = (second.note.to_string(), first.note.to_string());
+    assert_eq!(engine.checkpoint(admin, &timeline_id("system"), false).await.unwrap().note, kept);
+    assert_ne!(engine.checkpoint(admin, &timeline_id("system"), true).await.unwrap().note, kept);
+    home.engine.close().await;
+    let home = house.open().await;
+    let engine = &home.engine;
+    let keys = [witness.clone()];
+    assert_eq!(engine.recall_cosigned(&old, &[]).await.unwrap(), None, "nobody known has cosigned it");
+    assert_eq!(engine.recall_cosigned(&kept, &keys).await.unwrap().unwrap().size, second.size);
+    assert_eq!(engine.recall_heads().await.unwrap(), None);
+    assert_eq!(engine.witnessed_proof(&home.admin, &main, covered).await.unwrap().cosigned.size, second.size);
+    assert!(engine.witnesses().is_empty());
+    home.close().await;
+}

@@ -1,0 +1,135 @@
+//! A witness as it is written in settings: its key, and where it is asked.
+
+use std::fmt;
+use std::str::FromStr;
+
+use anyhow::bail;
+use reqwest::Url;
+use serde::Deserialize;
+use timenav_core::ledger::WitnessKey;
+
+/// Most witnesses of one service. Each cosignature is a line of a note, of which a reader takes 64, and one or two are the
+/// service's own.
+pub(crate) const WITNESSES_MAX: usize = 32;
+
+/// A witness that is asked to cosign.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct WitnessUrl {
+    /// What its cosignatures are verified with.
+    pub(crate) key: WitnessKey,
+    /// What `/add-checkpoint` is put after.
+    pub(crate) url: Url,
+}
+
+impl FromStr for WitnessUrl {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        const FORM: &str = "write it as <name>+<id>+<base64>=<URL>, with the key that `timenav witness` printed";
+        // The base64 of a key has no padding, so the first equals sign after it ends the key.
+        let (key, url) = text.split_once('=').ok_or(FORM)?;
+        let key = WitnessKey::parse(key).map_err(|error| format!("{error}; {FORM}"))?;
+        let url = Url::parse(url).map_err(|error| format!("the URL of `{}`: {error}; {FORM}", key.name()))?;
+        let is_web = matches!(url.scheme(), "http" | "https") && url.has_host();
+        if !is_web || url.query().is_some() || url.fragment().is_some() {
+            return Err(format!("the URL of `{}` must be one of http or https, without a query", key.name()));
+        }
+        Ok(Self { key, url })
+    }
+}
+
+impl TryFrom<String> for WitnessUrl {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl WitnessUrl {
+    /// Returns an address below that of the witness.
+    pub(crate) fn below(&self, segments: &[&str]) -> Url {
+        let mut url = self.url.clone();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().extend(segments);
+        }
+        url
+    }
+}
+
+impl fmt::Debug for WitnessUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // An address may hold a password.
+        f.debug_struct("WitnessUrl").field("name", &self.key.name()).finish_non_exhaustive()
+    }
+}
+
+/// Settles which witnesses count: those of flags and the environment, else those of the file.
+///
+/// # Errors
+/// There are too many, or two of one name.
+pub(super) fn settled(options: Vec<WitnessUrl>, file: Vec<WitnessUrl>) -> anyhow::Result<Vec<WitnessUrl>> {
+    let witnesses = if options.is_empty() { file } else { options };
+    if witnesses.len() > WITNESSES_MAX {
+        bail!("there can be at most {WITNESSES_MAX} witnesses, not {}", witnesses.len());
+    }
+    for (at, one) in witnesses.iter().enumerate() {
+        let is_twice =
+            |other: &&WitnessUrl| other.key.name() == one.key.name() || other.key.public_key() == one.key.public_key();
+        if let Some(other) = witnesses[..at].iter().find(is_twice) {
+            bail!(
+                "the witnesses `{}` and `{}` have the same name or key; each must have its own",
+                other.key.name(),
+                one.key.name()
+            );
+        }
+    }
+    Ok(witnesses)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "witness.example/w1+aa4a09d1+BOpKbGPinFIKvvVQexMuxfmVR3auvr57kkIe6mkURtIs";
+
+    #[test]
+    fn a_witness_is_a_key_and_an_address() {
+        let read = |text: &str| text.parse::<WitnessUrl>();
+        let witness = read(&format!("{KEY}=https://user:secret@w.example/one/")).unwrap();
+        assert_eq!(witness.key.to_string(), KEY);
+        assert_eq!(witness.below(&["add-checkpoint"]).path(), "/one/add-checkpoint");
+        assert!(!format!("{witness:?}").contains("secret"));
+        assert_eq!(
+            read(&format!("{KEY}=http://127.0.0.1:1")).unwrap().below(&["x", "y"]).as_str(),
+            "http://127.0.0.1:1/x/y"
+        );
+        for (wrong, expected) in [
+            (KEY.to_owned(), "write it as"),
+            (format!("{KEY}="), "the URL of `witness.example/w1`"),
+            (format!("{KEY}=w.example"), "the URL of `witness.example/w1`"),
+            (format!("{KEY}=ftp://w.example"), "must be one of http or https"),
+            (format!("{KEY}=http://w.example/?x=1"), "without a query"),
+            (format!("{}=http://w.example", KEY.replace("aa4a", "aa4b")), "has the id"),
+            ("=http://w.example".to_owned(), "the key must be written as"),
+        ] {
+            let error = read(&wrong).unwrap_err();
+            assert!(error.contains(expected), "{wrong}: {error}");
+        }
+    }
+
+    #[test]
+    fn flags_take_the_place_of_the_file_and_none_is_given_twice() {
+        let of = |number: u8| {
+            let key = WitnessKey::new(&format!("w{number}"), [number; 32]).unwrap();
+            format!("{key}=http://w{number}.example").parse::<WitnessUrl>().unwrap()
+        };
+        assert_eq!(settled(vec![of(1)], vec![of(2)]).unwrap(), [of(1)]);
+        assert_eq!(settled(Vec::new(), vec![of(2)]).unwrap(), [of(2)]);
+        assert!(settled(vec![of(1), of(2), of(1)], Vec::new()).unwrap_err().to_string().contains("`w1` and `w1`"));
+        let most: Vec<_> = (0..32).map(of).collect();
+        assert_eq!(settled(most.clone(), Vec::new()).unwrap(), most);
+        assert!(settled((0..33).map(of).collect(), Vec::new()).is_err());
+    }
+}

@@ -1,0 +1,145 @@
+//! What a witness keeps: its key, and the last checkpoint of each log.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, anyhow, bail};
+use parking_lot::Mutex;
+use timenav_core::ledger::{SignerKey, VerifierKey, WitnessKey};
+use timenav_engine::{Entropy as _, Signer as _};
+use zeroize::Zeroizing;
+
+use crate::data_folder::{LOCK_FILE, hold, replace_secret, write_secret};
+use crate::doors::{FileSigner, OsEntropy};
+use crate::key_files::read_signing_key;
+
+/// The witness's key.
+const KEY_FILE: &str = "witness.key";
+/// The logs of which something was cosigned, a line each, so that a file that is gone is missed.
+const KNOWN_FILE: &str = "logs";
+/// What a witness is called that was given no name.
+pub(crate) const NAME_DEFAULT: &str = "timenav.local/witness";
+
+/// The folder of a witness, which this process alone uses.
+pub(crate) struct WitnessFolder {
+    path: PathBuf,
+    known: Mutex<Vec<String>>,
+    _lock: File,
+}
+
+impl WitnessFolder {
+    /// Takes hold of a folder, and makes it where there is none.
+    ///
+    /// # Errors
+    /// It cannot be made or written, or another process holds it, or it is the data folder of a service.
+    pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
+        if path.join(crate::data_folder::DATABASE_FILE).exists() {
+            bail!(
+                "{} is the data folder of a service: give the witness a folder of its own, best on another machine",
+                path.display()
+            );
+        }
+        let lock = hold(path, LOCK_FILE).map_err(|error| anyhow!("the folder {} {error:#}", path.display()))?;
+        let known = match std::fs::read_to_string(path.join(KNOWN_FILE)) {
+            Ok(text) => text.lines().map(str::to_owned).collect(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(error).with_context(|| format!("{} cannot be read", path.display())),
+        };
+        Ok(Self { path: path.to_owned(), known: Mutex::new(known), _lock: lock })
+    }
+
+    /// Reads the key, or makes it on the first start.
+    ///
+    /// # Errors
+    /// It cannot be read or written, is missing although something was cosigned, or has another name.
+    pub(super) fn key(&self, name: Option<&str>) -> anyhow::Result<(WitnessKey, FileSigner)> {
+        let path = self.path.join(KEY_FILE);
+        let named = || format!("the key of the witness, {}", path.display());
+        if !path.try_exists().with_context(named)? {
+            if !self.known.lock().is_empty() {
+                bail!("{} is missing: put it back; another key could not vouch for what was cosigned", named());
+            }
+            make_key(&path, name.unwrap_or(NAME_DEFAULT)).with_context(named)?;
+        }
+        let key = read_signing_key(&path).with_context(named)?;
+        if let Some(name) = name.filter(|name| *name != key.service_name) {
+            bail!("the witness is called `{}`, and cannot be renamed to `{name}`", key.service_name);
+        }
+        let public = WitnessKey::new(&key.service_name, key.signer.public_key())?;
+        let signer = std::sync::Arc::into_inner(key.signer).context("the key is in use")?;
+        Ok((public, signer))
+    }
+
+    /// Returns the checkpoint that was cosigned last of a log.
+    ///
+    /// # Errors
+    /// It cannot be read, or is gone.
+    pub(super) fn checkpoint(&self, log: &str) -> anyhow::Result<Option<String>> {
+        let path = self.checkpoint_file(log);
+        match std::fs::read_to_string(&path) {
+            Ok(text) => {
+                // A crash may have come between the two.
+                self.know(log)?;
+                Ok(Some(text))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if self.known.lock().iter().any(|known| known == log) {
+                    bail!(
+                        "{} is missing, so the log could take back what was cosigned: restore it from a backup, or, to \
+                         begin again with this log, remove its line from {}",
+                        path.display(),
+                        self.path.join(KNOWN_FILE).display()
+                    );
+                }
+                Ok(None)
+            }
+            Err(error) => Err(error).with_context(|| format!("{} cannot be read", path.display())),
+        }
+    }
+
+    /// Keeps the checkpoint that is cosigned of a log. It is durable on return.
+    ///
+    /// # Errors
+    /// It may be kept or not.
+    pub(super) fn keep_checkpoint(&self, log: &str, note: &str) -> io::Result<()> {
+        replace_secret(&self.checkpoint_file(log), note)?;
+        self.know(log)
+    }
+
+    /// Keeps a request that proves that a log has signed two histories: the first one of each log. What it would cost to
+    /// lose it is not worth an answer less.
+    pub(super) fn keep_evidence(&self, log: &str, request: &str) {
+        let path = self.path.join(format!("{log}.evidence"));
+        match write_secret(&path, request) {
+            Ok(()) => {
+                tracing::error!(path = %path.display(), "a log signed a checkpoint that does not continue what was cosigned")
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => tracing::error!(path = %path.display(), %error, "evidence against a log could not be kept"),
+        }
+    }
+
+    fn know(&self, log: &str) -> io::Result<()> {
+        let mut known = self.known.lock();
+        if known.iter().any(|known| known == log) {
+            return Ok(());
+        }
+        known.push(log.to_owned());
+        replace_secret(&self.path.join(KNOWN_FILE), &(known.join("\n") + "\n"))
+    }
+
+    fn checkpoint_file(&self, log: &str) -> PathBuf {
+        self.path.join(format!("{log}.checkpoint"))
+    }
+}
+
+fn make_key(path: &Path, name: &str) -> anyhow::Result<()> {
+    let mut seed = Zeroizing::new([0; 32]);
+    OsEntropy::new().fill(&mut *seed);
+    let signer = FileSigner::new(&seed).context("no key can be created")?;
+    let public = VerifierKey::new(name, signer.public_key())
+        .with_context(|| format!("`{name}` cannot be the name of a witness"))?;
+    let text = Zeroizing::new(SignerKey::new(*seed, &public).to_secret_text() + "\n");
+    Ok(write_secret(path, &text)?)
+}

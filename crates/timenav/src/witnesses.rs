@@ -1,0 +1,244 @@
+//! What a service does that has witnesses: it commits `system` to what moved, and shows them its checkpoint.
+//!
+//! One task does the first, at each interval. Each witness has a task of its own, so that none waits for another, and
+//! nobody who reads or writes waits for any of them.
+
+mod asking;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use timenav_core::ledger::WitnessKey;
+use timenav_engine::{Cosigned, Engine, Refusal, Seldom, SignedCheckpoint, WitnessState, WitnessStatus};
+use tokio::sync::watch;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use self::asking::{Asked, AskedWitness};
+use crate::config::Settings;
+use crate::data_folder::replace_secret;
+
+/// How long a witness is left alone after it did not answer, at first. It doubles with each further time.
+const PAUSE_MIN: Duration = Duration::from_secs(1);
+/// The longest that it is left alone.
+const PAUSE_MAX: Duration = Duration::from_mins(5);
+
+/// Begins to ask witnesses, if there are any.
+///
+/// # Errors
+/// Nothing can be sent to one of them.
+pub(crate) fn start(
+    engine: &Engine,
+    settings: &Settings,
+    file: PathBuf,
+    closing: &CancellationToken,
+) -> anyhow::Result<()> {
+    if settings.witnesses.is_empty() {
+        return Ok(());
+    }
+    let asked = settings.witnesses.iter().map(AskedWitness::new).collect::<anyhow::Result<Vec<_>>>()?;
+    for witness in &settings.witnesses {
+        engine.note_witness(witness.key.name(), WitnessStatus::default());
+    }
+    let interval = settings.witness_interval;
+    tokio::spawn(run(engine.clone(), asked, interval, file, closing.clone()));
+    Ok(())
+}
+
+async fn run(engine: Engine, asked: Vec<AskedWitness>, interval: Duration, file: PathBuf, closing: CancellationToken) {
+    let keys: Vec<WitnessKey> = asked.iter().map(|witness| witness.key().clone()).collect();
+    let cosigned = recall(&engine, &file, &keys).await;
+    let (tips, newest) = watch::channel(None);
+    let kept = Arc::new(Kept { file, newest: tokio::sync::Mutex::new(cosigned.as_ref().map_or(0, |one| one.size)) });
+    for witness in asked {
+        let known = cosigned.as_ref().filter(|one| one.by.contains_key(witness.key().name())).map_or(0, |one| one.size);
+        let follower = Follower { engine: engine.clone(), witness, kept: Arc::clone(&kept), known, paused: 0 };
+        tokio::spawn(follower.follow(newest.clone(), closing.clone()));
+    }
+    drop(newest);
+    let failures = Seldom::default();
+    // First what is there, before anything is added to it: if it was taken back, they know.
+    let mut commits = false;
+    loop {
+        let tip = tokio::select! {
+            tip = next_tip(&engine, commits) => tip,
+            () = closing.cancelled() => return,
+        };
+        match tip {
+            Ok(tip) => {
+                let size = tip.size;
+                tips.send_if_modified(|before: &mut Option<Arc<SignedCheckpoint>>| {
+                    let is_new = before.as_ref().is_none_or(|before| before.size != size);
+                    *before = Some(Arc::new(tip));
+                    is_new
+                });
+            }
+            Err(refusal) => {
+                if let Some(untold) = failures.tell(engine.now()) {
+                    tracing::error!(%refusal, untold, "`system` could not be prepared for witnesses; it will be tried again");
+                }
+            }
+        }
+        commits = true;
+        if timeout(interval, closing.cancelled()).await.is_ok() {
+            return;
+        }
+    }
+}
+
+/// Commits `system` to what moved, and returns its checkpoint.
+async fn next_tip(engine: &Engine, commits: bool) -> Result<SignedCheckpoint, Refusal> {
+    // Where what is here contradicts itself, nothing is said that would look as if it were right.
+    if commits && !engine.contradicts_itself() {
+        engine.commit_heads().await?;
+    }
+    engine.system_checkpoint()
+}
+
+/// Takes what was cosigned and committed to before the start, and compares it with what is here.
+async fn recall(engine: &Engine, file: &Path, keys: &[WitnessKey]) -> Option<Arc<Cosigned>> {
+    let path = file.to_owned();
+    let text = tokio::task::spawn_blocking(move || std::fs::read_to_string(&path)).await;
+    let cosigned = match text {
+        Ok(Ok(note)) => match engine.recall_cosigned(&note, keys).await {
+            Ok(cosigned) => {
+                if cosigned.is_none() {
+                    tracing::warn!(path = %file.display(), "the kept checkpoint was cosigned by none of the witnesses, or signed by another key");
+                }
+                cosigned
+            }
+            Err(refusal) => {
+                tracing::error!(path = %file.display(), %refusal, "what was cosigned is not what is here: {refusal}");
+                None
+            }
+        },
+        Ok(Err(error)) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Ok(Err(error)) => {
+            tracing::error!(path = %file.display(), %error, "the cosigned checkpoint cannot be read");
+            None
+        }
+        Err(_) => None,
+    };
+    match engine.recall_heads().await {
+        Ok(None) => {}
+        Ok(Some(contradiction)) => tracing::error!("what is here is not what was committed to: {contradiction}"),
+        Err(refusal) => tracing::error!(%refusal, "what was committed to cannot be read: {refusal}"),
+    }
+    cosigned
+}
+
+/// The file of the newest cosigned checkpoint.
+struct Kept {
+    file: PathBuf,
+    /// The size of the one that is there.
+    newest: tokio::sync::Mutex<u64>,
+}
+
+impl Kept {
+    async fn keep(&self, cosigned: &Cosigned) {
+        let mut newest = self.newest.lock().await;
+        if cosigned.size < *newest {
+            return;
+        }
+        let (file, note) = (self.file.clone(), Arc::clone(&cosigned.note));
+        let written = tokio::task::spawn_blocking(move || replace_secret(&file, &note)).await;
+        match written {
+            Ok(Ok(())) => *newest = cosigned.size,
+            Ok(Err(error)) => {
+                tracing::error!(path = %self.file.display(), %error, "the cosigned checkpoint cannot be kept");
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+/// Shows one witness what it has not cosigned yet.
+struct Follower {
+    engine: Engine,
+    witness: AskedWitness,
+    kept: Arc<Kept>,
+    /// The size that it cosigned last, as far as is known.
+    known: u64,
+    /// How often it could not be reached since.
+    paused: u32,
+}
+
+impl Follower {
+    async fn follow(mut self, mut tips: watch::Receiver<Option<Arc<SignedCheckpoint>>>, closing: CancellationToken) {
+        let mut status = WitnessStatus::default();
+        loop {
+            let tip = tips.borrow_and_update().clone();
+            let is_done = match &tip {
+                None => true,
+                Some(tip) => {
+                    let asked = tokio::select! {
+                        asked = self.witness.ask(&self.engine, self.known, tip) => asked,
+                        () = closing.cancelled() => return,
+                    };
+                    let next = self.take(asked, &status).await;
+                    tell(self.witness.key().name(), &status, &next);
+                    self.engine.note_witness(self.witness.key().name(), next.clone());
+                    status = next;
+                    status.state == WitnessState::Cosigning
+                }
+            };
+            if is_done {
+                self.paused = 0;
+                tokio::select! {
+                    changed = tips.changed() => if changed.is_err() { return },
+                    () = closing.cancelled() => return,
+                }
+            } else {
+                let pause = PAUSE_MIN.saturating_mul(1 << self.paused.min(16)).min(PAUSE_MAX);
+                self.paused += 1;
+                if timeout(pause, closing.cancelled()).await.is_ok() {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Takes what a witness answered.
+    async fn take(&mut self, asked: Asked, before: &WitnessStatus) -> WitnessStatus {
+        let failed = |state, detail: String, is_proven| WitnessStatus { state, detail, is_proven, ..before.clone() };
+        match asked {
+            Asked::Cosigned { checkpoint, line, time } => {
+                self.known = checkpoint.size;
+                match self.engine.add_cosignature(&checkpoint, (self.witness.key(), line, time)) {
+                    Ok(newest) => {
+                        if let Some(newest) = newest {
+                            self.kept.keep(&newest).await;
+                        }
+                        let (state, size) = (WitnessState::Cosigning, checkpoint.size);
+                        WitnessStatus { state, size, time, detail: String::new(), is_proven: false }
+                    }
+                    Err(refusal) => failed(WitnessState::Refusing, refusal.to_string(), false),
+                }
+            }
+            Asked::Unreachable(detail) => failed(WitnessState::Unreachable, detail, false),
+            Asked::Refused(detail) => failed(WitnessState::Refusing, detail, false),
+            Asked::Rollback { detail, is_proven } => failed(WitnessState::Rollback, detail, is_proven),
+            Asked::Fork { detail, is_proven } => failed(WitnessState::Fork, detail, is_proven),
+        }
+    }
+}
+
+/// Says in the log how a witness stands to the service, where that has changed.
+fn tell(name: &str, before: &WitnessStatus, now: &WitnessStatus) {
+    if before.state == now.state && before.detail == now.detail {
+        return;
+    }
+    let WitnessStatus { state, size, detail, .. } = now;
+    match state {
+        WitnessState::Waiting => {}
+        WitnessState::Cosigning if before.state == WitnessState::Cosigning => {}
+        WitnessState::Cosigning => tracing::info!(witness = name, size, "the witness `{name}` cosigns"),
+        WitnessState::Unreachable | WitnessState::Refusing => {
+            tracing::warn!(witness = name, "the witness `{name}` does not cosign: {detail}");
+        }
+        WitnessState::Rollback | WitnessState::Fork => {
+            tracing::error!(witness = name, kind = state.as_str(), "the witness `{name}` does not cosign: {detail}");
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! One question to one witness (C2SP tlog-witness).
+
+use std::time::Duration;
+
+use reqwest::{Client, Method, Response, StatusCode, Url, header};
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{
+    AddCheckpoint, COSIGNATURE_AHEAD_SECONDS_MAX, Note, NoteSignature, WitnessKey, cosignatures_in, sha256,
+};
+use timenav_engine::{Engine, Refusal, SignedCheckpoint};
+
+use crate::client::{built, is_this_machine};
+use crate::config::WitnessUrl;
+use crate::doors::verify_signature;
+
+/// How long a witness may take to answer.
+const ANSWER_SECONDS_MAX: Duration = Duration::from_secs(10);
+/// Longest answer of a witness that is read, in bytes.
+const ANSWER_BYTES_MAX: usize = 64 * 1024;
+/// How often a witness is asked again at once, because it has another size than was thought.
+const TURNS_MAX: usize = 3;
+/// Longest reason of a witness that is repeated, in characters.
+const REASON_CHARS_MAX: usize = 200;
+
+/// What came of a question.
+pub(super) enum Asked {
+    /// It has cosigned.
+    Cosigned { checkpoint: SignedCheckpoint, line: NoteSignature, time: u64 },
+    /// It does not answer.
+    Unreachable(String),
+    /// It does not cosign, for a reason that tells nothing of the ledger.
+    Refused(String),
+    /// It has seen a larger tree.
+    Rollback { detail: String, is_proven: bool },
+    /// It has seen another tree.
+    Fork { detail: String, is_proven: bool },
+}
+
+/// A witness that can be asked.
+pub(super) struct AskedWitness {
+    witness: WitnessUrl,
+    http: Client,
+}
+
+/// An answer, read up to a limit.
+struct Answer {
+    status: StatusCode,
+    body: Vec<u8>,
+}
+
+impl AskedWitness {
+    /// Returns what sends questions to a witness.
+    ///
+    /// # Errors
+    /// It is asked over TLS, and there is nothing to check its certificate with.
+    pub(super) fn new(witness: &WitnessUrl) -> anyhow::Result<Self> {
+        let http = built(&witness.url, || {
+            let builder = Client::builder()
+                .user_agent(concat!("timenav/", env!("CARGO_PKG_VERSION")))
+                .timeout(ANSWER_SECONDS_MAX)
+                .redirect(reqwest::redirect::Policy::none());
+            if is_this_machine(&witness.url) { builder.no_proxy() } else { builder }
+        })?;
+        Ok(Self { witness: witness.clone(), http })
+    }
+
+    pub(super) const fn key(&self) -> &WitnessKey {
+        &self.witness.key
+    }
+
+    /// Shows the witness a checkpoint, from the size on that it is thought to have cosigned last.
+    pub(super) async fn ask(&self, engine: &Engine, known: u64, tip: &SignedCheckpoint) -> Asked {
+        let (mut old, mut tip) = (known, tip.clone());
+        for _ in 0..TURNS_MAX {
+            let asked = match self.submit(engine, old, &tip).await {
+                Ok(answer) => answer,
+                Err(asked) => return asked,
+            };
+            match asked.status {
+                StatusCode::OK => return self.cosigned(engine, tip, &asked.body),
+                StatusCode::CONFLICT => {
+                    let Some(size) = size_in(&asked.body) else {
+                        return Asked::Refused("it answered 409 without a size".to_owned());
+                    };
+                    if size > tip.size {
+                        // Another service on the same database may have been faster.
+                        match heard(engine).await {
+                            Ok(newer) => tip = newer,
+                            Err(refusal) => return Asked::Refused(refusal.to_string()),
+                        }
+                    }
+                    if size > tip.size {
+                        let detail = format!(
+                            "rollback: the witness `{}` has cosigned {size} entries of `system`, but it has {} now",
+                            self.key().name(),
+                            tip.size
+                        );
+                        return self
+                            .with_evidence(engine, &tip.origin, |is_proven| Asked::Rollback { detail, is_proven })
+                            .await;
+                    }
+                    old = size;
+                }
+                StatusCode::UNPROCESSABLE_ENTITY => {
+                    // What was sent is consistent with what is here, so what the witness has is not.
+                    let detail = format!(
+                        "fork: the witness `{}` has cosigned another history of `system` than the one that is here, up to {old} \
+                         entries",
+                        self.key().name()
+                    );
+                    return self
+                        .with_evidence(engine, &tip.origin, |is_proven| Asked::Fork { detail, is_proven })
+                        .await;
+                }
+                status => return Asked::Refused(reason(status, &asked.body)),
+            }
+        }
+        Asked::Refused("it names another size each time".to_owned())
+    }
+
+    async fn submit(&self, engine: &Engine, old_size: u64, tip: &SignedCheckpoint) -> Result<Answer, Asked> {
+        if old_size > tip.size {
+            // What was cosigned is larger than what is here. The witness says by how much.
+            return self.post(AddCheckpoint { old_size: 0, hashes: Vec::new(), note: tip.note.clone() }).await;
+        }
+        let hashes = engine.system_consistency(old_size, tip).await;
+        let hashes = hashes.map_err(|refusal| Asked::Refused(format!("it was not asked: {refusal}")))?;
+        self.post(AddCheckpoint { old_size, hashes, note: tip.note.clone() }).await
+    }
+
+    async fn post(&self, request: AddCheckpoint) -> Result<Answer, Asked> {
+        self.send(Method::POST, self.witness.below(&["add-checkpoint"]), request.to_text()).await
+    }
+
+    async fn send(&self, method: Method, url: Url, body: String) -> Result<Answer, Asked> {
+        let request = self.http.request(method, url).header(header::CONTENT_TYPE, "text/plain; charset=utf-8");
+        let read = async {
+            let mut response = request.body(body).send().await?;
+            let body = read(&mut response).await?;
+            Ok::<_, reqwest::Error>(Answer { status: response.status(), body })
+        };
+        read.await.map_err(|error| Asked::Unreachable(cause(&error)))
+    }
+
+    fn cosigned(&self, engine: &Engine, checkpoint: SignedCheckpoint, body: &[u8]) -> Asked {
+        let key = self.key();
+        let unusable = |error: &dyn std::fmt::Display| Asked::Refused(format!("its answer cannot be used: {error}"));
+        let lines = match cosignatures_in(body) {
+            Ok(lines) => lines,
+            Err(error) => return unusable(&error),
+        };
+        // Others that it sent are of keys that nobody here knows.
+        let Some(line) = lines.into_iter().find(|line| key.is_of(line)) else {
+            return unusable(&"no line is by its key");
+        };
+        let Ok(note) = Note::parse(checkpoint.note.as_bytes()) else { return unusable(&"there is no note") };
+        let time = match key.check(note.text(), &line, verify_signature) {
+            Ok(time) => time,
+            Err(error) => return unusable(&error),
+        };
+        let now = u64::try_from(engine.now().micros() / 1_000_000).unwrap_or(0);
+        if time.abs_diff(now) > COSIGNATURE_AHEAD_SECONDS_MAX {
+            return unusable(&format!("it has the time {time}, and it is {now} here, in seconds since 1970"));
+        }
+        Asked::Cosigned { checkpoint, line, time }
+    }
+
+    /// Asks the witness for what it has, which shows whether it says the truth: this service must have signed it.
+    async fn with_evidence(&self, engine: &Engine, origin: &str, tell: impl FnOnce(bool) -> Asked) -> Asked {
+        let origin = sha256(&[origin.as_bytes()]).to_hex();
+        let answer = self.send(Method::GET, self.witness.below(&[&origin, "checkpoint"]), String::new()).await;
+        let shown = answer.ok().filter(|answer| answer.status == StatusCode::OK);
+        let shown = shown.and_then(|answer| String::from_utf8(answer.body).ok());
+        let compared = match &shown {
+            Some(note) => engine.compare_with_system(note).await.ok().flatten(),
+            None => None,
+        };
+        tell(compared.is_some_and(|(_, contradiction)| contradiction.is_some()))
+    }
+}
+
+/// Returns the checkpoint of `system` with what other services have written.
+async fn heard(engine: &Engine) -> Result<SignedCheckpoint, Refusal> {
+    engine.hear_of(&TimelineId::system()).await?;
+    engine.system_checkpoint()
+}
+
+/// Reads the body of an answer, up to a limit. What is beyond it is not looked at: nothing of use is so long.
+async fn read(response: &mut Response) -> Result<Vec<u8>, reqwest::Error> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        body.extend_from_slice(&chunk[..chunk.len().min(ANSWER_BYTES_MAX - body.len())]);
+        if body.len() == ANSWER_BYTES_MAX {
+            break;
+        }
+    }
+    Ok(body)
+}
+
+/// Reads the size in an answer to a conflict: a decimal number and a line end.
+fn size_in(body: &[u8]) -> Option<u64> {
+    let digits = std::str::from_utf8(body).ok()?.strip_suffix('\n')?;
+    let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && (digits == "0" || !digits.starts_with('0'));
+    if is_plain { digits.parse().ok() } else { None }
+}
+
+/// Repeats why a witness refuses, as far as it can be printed.
+fn reason(status: StatusCode, body: &[u8]) -> String {
+    let text: String =
+        String::from_utf8_lossy(body).chars().filter(|c| !c.is_control()).take(REASON_CHARS_MAX).collect();
+    format!("it answered {status}: {text}")
+}
+
+fn cause(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    if error.is_timeout() {
+        format!("it did not answer in {} seconds", ANSWER_SECONDS_MAX.as_secs())
+    } else {
+        cause.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_plain_numbers_on_a_line() {
+        for (body, expected) in [
+            ("0\n", Some(0)),
+            ("20852163\n", Some(20_852_163)),
+            ("007\n", None),
+            ("7", None),
+            ("\n", None),
+            ("+7\n", None),
+            ("7\n\n", None),
+            ("18446744073709551616\n", None),
+        ] {
+            assert_eq!(size_in(body.as_bytes()), expected, "{body:?}");
+        }
+    }
+
+    #[test]
+    fn reasons_are_short_and_plain() {
+        let told = reason(StatusCode::FORBIDDEN, format!("no\u{1b}[31m\n{}", "x".repeat(1_000)).as_bytes());
+        assert!(told.starts_with("it answered 403 Forbidden: no[31mxx") && told.len() < 250, "{told}");
+    }
+}

@@ -1,0 +1,383 @@
+//! A service that has witnesses.
+
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+
+use super::Witness;
+use super::log::cosigned_at;
+use super::stand_in::StandIn;
+use crate::http::Request;
+use crate::ledger::{self, verifier_key};
+use crate::service::{Service, run, timenav};
+use crate::verifier::{examples, has_python};
+
+/// How often something is looked at before a test gives up on it.
+const LOOKS_MAX: usize = 20_000;
+
+fn system_key(service: &Service) -> String {
+    verifier_key("timenav.local/system", &service.public_key)
+}
+
+/// Starts a service again, with witnesses.
+fn with_witnesses(service: &mut Service, witnesses: &[&str]) {
+    assert!(service.stop().success());
+    let arguments: Vec<&str> = witnesses.iter().flat_map(|witness| ["--witness", *witness]).collect();
+    service.arguments(&[&arguments[..], &["--witness-interval-secs", "1"]].concat());
+    service.start_again();
+}
+
+/// Starts a service that has a witness.
+fn witnessed() -> (Service, Witness) {
+    let mut service = Service::start();
+    let witness = Witness::start(&[&system_key(&service)]);
+    with_witnesses(&mut service, &[&witness.option()]);
+    (service, witness)
+}
+
+fn looked_for<T>(service: &Service, what: &str, look: impl Fn() -> Option<T>) -> T {
+    let found = (0..LOOKS_MAX).find_map(|_| {
+        let found = look();
+        if found.is_none() {
+            std::thread::yield_now();
+        }
+        found
+    });
+    found.unwrap_or_else(|| panic!("{what} does not come: {}", service.log_text()))
+}
+
+/// Waits for a line of `/metrics`.
+fn wait_for_state(service: &Service, witness: &str, state: &str) {
+    let line = format!("timenav_witness_state{{witness=\"{witness}\",timenav_witness_state=\"{state}\"}} 1");
+    looked_for(service, &line, || {
+        let text = service.send(Request::get("/metrics").anonymous()).text();
+        text.lines().any(|one| one == line).then_some(())
+    });
+}
+
+/// Waits for the proof of an entry that witnesses vouch for.
+fn proof(service: &Service, timeline: &str, position: u64) -> Value {
+    looked_for(service, "a proof", || {
+        let path = format!("/timeline/{timeline}/proof?position={position}&witnessed=true");
+        let answer = service.send(Request::get(&path));
+        (answer.status == 200).then(|| answer.json())
+    })
+}
+
+fn is_ready(service: &Service) -> (u16, String) {
+    let answer = service.send(Request::get("/readyz").anonymous());
+    (answer.status, answer.text())
+}
+
+fn record(service: &Service, timeline: &str, event_id: &str) -> u64 {
+    let event = json!({ "timeline_id": timeline, "time": "2000-01-01T00:00:00Z", "event_id": event_id });
+    service.post("/v1/events", &event)["ledger"]["position"].as_u64().expect("a position")
+}
+
+/// Copies a whole data folder, but for locks.
+fn copy(from: &Path, to: &Path) {
+    let _ = std::fs::remove_dir_all(to);
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file() {
+            std::fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
+        }
+    }
+}
+
+#[test]
+fn one_cosignature_covers_every_timeline() {
+    let (service, witness) = witnessed();
+    let position = record(&service, "apollo", "eagle");
+    record(&service, "other", "x");
+    let proof = proof(&service, "apollo", position);
+    assert_eq!((proof["kind"].as_str(), proof["origin"].as_str()), (Some("witnessed"), Some("timenav.local/apollo")));
+    // From the entry to the tree of its timeline, to the entry on `system`, to the cosigned root: with code of the test's own.
+    let leaf = ledger::leaf_hash(proof["leaf"].as_str().unwrap().as_bytes());
+    let (size, root) = (proof["size"].as_u64().unwrap(), ledger::hash(&proof["root"]));
+    assert!(ledger::includes(&leaf, position, size, &ledger::hashes(&proof["hashes"]), &root), "{proof:#}");
+    let (head, note) = (&proof["head"], proof["checkpoint"].as_str().unwrap());
+    let text = format!("timenav.local/apollo\n{size}\n{}\n", data_encoding::BASE64.encode(&root));
+    let entry = head["leaf"].as_str().unwrap();
+    let (index, count) = (head["index"].as_u64().unwrap(), head["count"].as_u64().unwrap());
+    let subject = ledger::entry(entry)["subject"].as_str().unwrap().to_owned();
+    let heads_root = ledger::hash(&subject.strip_prefix(&format!("{count}:")).expect("the number of heads").into());
+    let of_head = ledger::leaf_hash(text.as_bytes());
+    assert!(ledger::includes(&of_head, index, count, &ledger::hashes(&head["hashes"]), &heads_root), "{proof:#}");
+    let (lines, of_entry) = (note.split("\n\n").next().unwrap().lines(), ledger::leaf_hash(entry.as_bytes()));
+    let [origin, system_size, system_root] = lines.collect::<Vec<_>>().try_into().expect("three lines");
+    assert_eq!(origin, "timenav.local/system");
+    let system_root = data_encoding::BASE64.decode(system_root.as_bytes()).unwrap().try_into().unwrap();
+    let (at, path) = (head["position"].as_u64().unwrap(), ledger::hashes(&head["system_hashes"]));
+    assert!(ledger::includes(&of_entry, at, system_size.parse().unwrap(), &path, &system_root), "{proof:#}");
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    assert!(cosigned_at(note, &witness.key).abs_diff(now) < 60, "{note}");
+    assert_eq!(is_ready(&service).0, 200);
+    wait_for_state(&service, "witness.test/w1", "cosigning");
+    service.audit();
+}
+
+#[test]
+fn a_proof_is_verified_offline_by_both_verifiers() {
+    let (service, witness) = witnessed();
+    let position = record(&service, "apollo", "eagle");
+    let proof = proof(&service, "apollo", position);
+    let file = service.data().join("../apollo.json");
+    let key = verifier_key("timenav.local/apollo", &service.public_key);
+    let other = StandIn::start("witness.test/w2", |_, _| None).option();
+    let other = other.split_once('=').unwrap().0;
+    let rust = |arguments: &[&str]| {
+        let mut command = timenav();
+        command.arg("verify").arg(&file).args(["--verifier-key", &key]).args(arguments);
+        let (code, stdout, stderr) = run(&mut command, "");
+        (code, stdout + &stderr)
+    };
+    let python = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("python3");
+        command.arg(examples().join("verify.py")).arg(&file).args(["--verifier-key", &key]).args(arguments);
+        let (code, stdout, stderr) = run(&mut command, "");
+        (code, stdout + &stderr)
+    };
+    let write = |value: &Value| std::fs::write(&file, value.to_string()).unwrap();
+    write(&proof);
+    let (code, said) = rust(&["--witness", &witness.key]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("cosigned by `witness.test/w1` at 2"), "{said}");
+    // Each witness that is named must have cosigned, unless fewer will do.
+    assert_eq!(rust(&["--witness", &witness.key, "--witness", other]).0, Some(7));
+    assert_eq!(rust(&["--witness", &witness.key, "--witness", other, "--witness-quorum", "1"]).0, Some(0));
+    let (code, said) = rust(&[]);
+    assert!(code == Some(1) && said.contains("--witness"), "{code:?} {said}");
+    let tries_python = has_python();
+    if tries_python {
+        let (code, said) = python(&["--witness", &witness.key]);
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains("cosigned    by witness.test/w1 at 2"), "{said}");
+        assert_eq!(python(&["--witness", &witness.key, "--witness", other]).0, Some(1));
+    }
+    // A digit of each hash, the entry, the sizes, and the note.
+    let mut wrong: Vec<(&str, Value)> = Vec::new();
+    let mut change = |what: &'static str, pointer: &str, new: Value| {
+        let mut changed = proof.clone();
+        *changed.pointer_mut(pointer).unwrap_or_else(|| panic!("{pointer}: {proof:#}")) = new;
+        wrong.push((what, changed));
+    };
+    let flipped = |value: &Value| {
+        let text = value.as_str().unwrap();
+        let first = if text.starts_with('0') { "1" } else { "0" };
+        Value::from(format!("{first}{}", &text[1..]))
+    };
+    for list in ["/hashes", "/head/hashes", "/head/system_hashes"] {
+        let hashes = proof.pointer(list).unwrap().as_array().unwrap();
+        for (at, hash) in hashes.iter().enumerate() {
+            change("a hash", &format!("{list}/{at}"), flipped(hash));
+        }
+    }
+    change("the root", "/root", flipped(&proof["root"]));
+    change("the size", "/size", (proof["size"].as_u64().unwrap() + 1).into());
+    change("the position", "/position", (position + 1).into());
+    change("the entry", "/leaf", proof["leaf"].as_str().unwrap().replace("admin", "bdmin").into());
+    change("the index", "/head/index", (proof["head"]["index"].as_u64().unwrap() + 1).into());
+    change("the count", "/head/count", (proof["head"]["count"].as_u64().unwrap() + 1).into());
+    change("the commitment", "/head/leaf", proof["head"]["leaf"].as_str().unwrap().replace("heads", "reads").into());
+    change("no commitment", "/head", Value::Null);
+    let note = proof["checkpoint"].as_str().unwrap();
+    change(
+        "no cosignature",
+        "/checkpoint",
+        note.split_inclusive('\n').filter(|line| !line.contains("w1")).collect::<String>().into(),
+    );
+    for (what, changed) in wrong {
+        write(&changed);
+        let (code, said) = rust(&["--witness", &witness.key]);
+        assert_eq!(code, Some(7), "{what}: {said}");
+        if tries_python {
+            let (code, said) = python(&["--witness", &witness.key]);
+            assert_eq!(code, Some(1), "{what}: {said}");
+        }
+    }
+    service.audit();
+}
+
+#[test]
+fn the_checkpoint_of_system_is_the_cosigned_one_also_after_a_restart() {
+    let (mut service, mut witness) = witnessed();
+    let checkpoint = |service: &Service, newest: &str| {
+        service
+            .send(Request::get(&format!("/timeline/system/checkpoint{newest}")).header("Accept", "text/plain"))
+            .text()
+    };
+    let cosigned = looked_for(&service, "a cosignature", || {
+        Some(checkpoint(&service, "")).filter(|note| note.contains("witness.test/w1"))
+    });
+    cosigned_at(&cosigned, &witness.key);
+    assert!(!checkpoint(&service, "?newest=true").contains("witness.test/w1"));
+    // The witness is gone, and what it has cosigned is there.
+    witness.kill();
+    service.restart();
+    let kept = looked_for(&service, "what was kept", || {
+        Some(checkpoint(&service, "")).filter(|note| note.contains("witness.test/w1"))
+    });
+    cosigned_at(&kept, &witness.key);
+    let position = record(&service, "main", "without");
+    wait_for_state(&service, "witness.test/w1", "unreachable");
+    assert_eq!(is_ready(&service).0, 200, "nobody waits for a witness");
+    // It comes back, and is shown what it has missed.
+    witness.start_again();
+    proof(&service, "main", position);
+    let (code, said) = {
+        let file = service.data().join("cosigned.checkpoint");
+        let key = service.data().join("../system.key");
+        std::fs::write(&key, system_key(&service)).unwrap();
+        let mut command = timenav();
+        command.args(["verify", "--timeline", "system", "--data"]).arg(service.data()).arg("--key").arg(key);
+        let (code, stdout, stderr) = run(command.arg("--checkpoint").arg(file).args(["--witness", &witness.key]), "");
+        (code, stdout + &stderr)
+    };
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains(" heads"), "{said}");
+    service.audit();
+}
+
+/// T14, T23 of the threat model: the attacker owns the disk, and has put back all of it.
+#[test]
+fn a_whole_disk_that_was_taken_back_is_found_for_every_timeline() {
+    let (mut service, witness) = witnessed();
+    let old = record(&service, "apollo", "old");
+    proof(&service, "apollo", old);
+    assert!(service.stop().success());
+    let backup = tempfile::tempdir().unwrap();
+    copy(&service.data(), backup.path());
+    service.start_again();
+    // Something on one timeline alone; `system` is only committed to it.
+    let new = record(&service, "apollo", "new");
+    proof(&service, "apollo", new);
+    assert!(service.stop().success());
+    copy(backup.path(), &service.data());
+    // Database, checkpoints, cosignatures: all are of one age, so that the service itself cannot know.
+    service.errors_expected.extend(["the witness `witness.test/w1` does not cosign: "]);
+    service.remembered.clear();
+    service.start_again();
+    wait_for_state(&service, "witness.test/w1", "rollback");
+    let (status, said) = is_ready(&service);
+    assert!(status == 503 && said.contains("rollback: the witness `witness.test/w1` has cosigned"), "{said}");
+    assert!(service.log_text().lines().any(|line| line.contains("ERROR") && line.contains("rollback")));
+    // It goes on, until it is larger than what was cosigned: that is another history.
+    for number in 0..30 {
+        service.post("/v1/users", &json!({ "user_id": format!("user-{number}") }));
+    }
+    wait_for_state(&service, "witness.test/w1", "fork");
+    assert!(is_ready(&service).1.contains("fork: the witness"), "{}", is_ready(&service).1);
+    assert!(witness.log_text().contains("does not continue what was cosigned"), "{}", witness.log_text());
+    service.audit();
+}
+
+/// One timeline alone was taken back, with its line among the checkpoints.
+#[test]
+fn a_timeline_that_was_taken_back_contradicts_what_system_was_committed_to() {
+    let (mut service, witness) = witnessed();
+    let position = record(&service, "apollo", "old");
+    proof(&service, "apollo", position);
+    assert!(service.stop().success());
+    // What `system` was committed to is changed instead: it comes to the same, and is easier to write than a tree.
+    let database = service.data().join("timenav.db");
+    let change = |old: &str, new: &str| {
+        let statement = format!(
+            "UPDATE entries SET payload = CAST(replace(CAST(payload AS TEXT), {old}, {new}) AS BLOB) \
+             WHERE instr(CAST(payload AS TEXT), '{{\"heads\":') = 1"
+        );
+        assert!(rusqlite::Connection::open(&database).unwrap().execute(&statement, []).unwrap() > 0);
+    };
+    change("'\"size\":'", "'\"size\":9'");
+    service.errors_expected.extend(["what is here is not what was committed to"]);
+    service.start_again();
+    looked_for(&service, "503", || Some(is_ready(&service)).filter(|(status, _)| *status == 503));
+    assert!(is_ready(&service).1.contains("has another payload than was signed"), "{}", is_ready(&service).1);
+    drop(witness);
+    let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": "system", "scan_depth": "full" }));
+    assert_eq!(scan["tampering_detected"], true, "{scan:#}");
+    // Put back as it was, it is as it was.
+    assert!(service.stop().success());
+    change("'\"size\":9'", "'\"size\":'");
+    service.start_again();
+    looked_for(&service, "200", || Some(is_ready(&service)).filter(|(status, _)| *status == 200));
+    service.audit();
+}
+
+#[test]
+fn a_witness_that_lies_is_slow_or_dead_holds_nobody_back() {
+    let mut service = Service::start();
+    let witness = Witness::start(&[&system_key(&service)]);
+    // It has another size each time, without evidence; it signs something else; its clock is off; it says nothing.
+    let liar = |name, answer: fn(&str) -> (u16, &'static str, String)| {
+        StandIn::start(name, move |_, (_, body)| Some(answer(body)))
+    };
+    let size = liar("liar.test/size", |_| (409, "text/x.tlog.size", "99999\n".to_owned()));
+    let fork = liar("liar.test/fork", |_| (422, "text/plain", "no\n".to_owned()));
+    let long = liar("liar.test/long", |_| (200, "text/plain", "x".repeat(1 << 20)));
+    let text = |body: &str| {
+        let note = body.split_once("\n\n").unwrap().1;
+        note.split_once("\n\n").unwrap().0.to_owned() + "\n"
+    };
+    let else_ = StandIn::start("liar.test/else", move |signer, (path, body)| {
+        assert_eq!(path, "/prefix/add-checkpoint");
+        Some((200, "text/plain", signer.line(&text(body).replace("system", "other"), 1_700_000_000)))
+    });
+    let late = StandIn::start("liar.test/late", move |signer, (_, body)| {
+        Some((200, "text/plain", signer.line(&text(body), 1_000_000_000)))
+    });
+    let silent = StandIn::start("silent.test", |_, _| None);
+    // The stand-ins have one key, under a name each: a service takes each key once, so they are tried one after the other.
+    for (stand_in, name, state) in [
+        (&size, "liar.test/size", "rollback"),
+        (&fork, "liar.test/fork", "fork"),
+        (&long, "liar.test/long", "refusing"),
+        (&else_, "liar.test/else", "refusing"),
+        (&late, "liar.test/late", "refusing"),
+    ] {
+        with_witnesses(&mut service, &[&stand_in.option(), &witness.option()]);
+        wait_for_state(&service, name, state);
+        wait_for_state(&service, "witness.test/w1", "cosigning");
+        let position = record(&service, "main", &name.replace('/', "-"));
+        let proof = proof(&service, "main", position);
+        let note = proof["checkpoint"].as_str().unwrap();
+        cosigned_at(note, &witness.key);
+        assert!(!note.contains(name), "{note}");
+        assert_eq!(is_ready(&service).0, 200, "one that shows nothing is not believed while another cosigns");
+        assert!(stand_in.asked() > 0);
+    }
+    with_witnesses(&mut service, &[&silent.option(), &witness.option()]);
+    looked_for(&service, "a question", || (silent.asked() > 0).then_some(()));
+    let position = record(&service, "main", "while-it-waits");
+    proof(&service, "main", position);
+    assert_eq!(is_ready(&service).0, 200);
+    // Alone, what it says is an alarm: nobody says otherwise.
+    service
+        .errors_expected
+        .extend(["the witness `liar.test/size` does not cosign", "the witness `liar.test/fork` does not"]);
+    with_witnesses(&mut service, &[&size.option()]);
+    looked_for(&service, "503", || Some(is_ready(&service)).filter(|(status, _)| *status == 503));
+    service.audit();
+}
+
+#[test]
+fn settings_of_witnesses_are_checked() {
+    let mut service = Service::start();
+    let witness = StandIn::start("w.test", |_, _| None).option();
+    assert!(service.stop().success());
+    let refused = |arguments: &[&str]| {
+        let mut command = timenav();
+        command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(service.data()).args(arguments);
+        let (code, _, stderr) = run(&mut command, "");
+        assert!(code.is_some_and(|code| code > 0), "{stderr}");
+        stderr
+    };
+    assert!(refused(&["--witness", "w.test"]).contains("with the key that `timenav witness` printed"));
+    assert!(refused(&["--witness", &witness.replace("http:", "ftp:")]).contains("must be one of http or https"));
+    assert!(refused(&["--witness", &witness, "--witness", &witness]).contains("have the same name or key"));
+    assert!(refused(&["--witness-interval-secs", "0"]).contains("give 1 to 86400 seconds"));
+    service.start_again();
+    service.audit();
+}

@@ -1,0 +1,110 @@
+//! A witness that does as a test says: one that lies, or is slow, or does not answer.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair as _};
+use data_encoding::{BASE64, HEXLOWER};
+
+use crate::ledger::sha256;
+
+/// What it was asked: the path, and the body.
+pub(super) type Asked<'a> = (&'a str, &'a str);
+/// What it answers: status, media type, body; nothing where it says nothing at all.
+pub(super) type Said = Option<(u16, &'static str, String)>;
+
+pub(super) struct StandIn {
+    address: SocketAddr,
+    signer: Arc<Signer>,
+    pub(super) asked: Arc<AtomicUsize>,
+}
+
+/// The key of a witness.
+pub(super) struct Signer {
+    name: &'static str,
+    pair: Ed25519KeyPair,
+}
+
+impl Signer {
+    fn id(&self) -> [u8; 4] {
+        let hash = sha256(&[self.name.as_bytes(), b"\n\x04", self.pair.public_key().as_ref()]);
+        hash[..4].try_into().unwrap()
+    }
+
+    /// Cosigns the text of a note at a time.
+    pub(super) fn line(&self, text: &str, time: u64) -> String {
+        let signature = self.pair.sign(format!("cosignature/v1\ntime {time}\n{text}").as_bytes());
+        let bytes = [self.id().as_slice(), &time.to_be_bytes(), signature.as_ref()].concat();
+        format!("— {} {}\n", self.name, BASE64.encode(&bytes))
+    }
+}
+
+impl StandIn {
+    /// Starts one that answers so. The thread ends with the process of the test.
+    pub(super) fn start(
+        name: &'static str,
+        answer: impl Fn(&Signer, Asked<'_>) -> Said + Send + Sync + 'static,
+    ) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let pair = Ed25519KeyPair::from_seed_unchecked(&[11; 32]).unwrap();
+        let (signer, asked) = (Arc::new(Signer { name, pair }), Arc::new(AtomicUsize::new(0)));
+        let (key, counter, answer) = (Arc::clone(&signer), Arc::clone(&asked), Arc::new(answer));
+        std::thread::spawn(move || {
+            // Kept open, so that whoever waits for an answer waits.
+            let mut silent = Vec::new();
+            for stream in listener.incoming().flatten() {
+                silent.extend(serve(stream, &key, &counter, &*answer));
+            }
+        });
+        Self { address, signer, asked }
+    }
+
+    /// Returns what `timenav serve --witness` takes.
+    pub(super) fn option(&self) -> String {
+        let public = self.signer.pair.public_key();
+        let typed = BASE64.encode(&[&[4], public.as_ref()].concat());
+        let Signer { name, .. } = &*self.signer;
+        format!("{name}+{}+{typed}=http://{}/prefix", HEXLOWER.encode(&self.signer.id()), self.address)
+    }
+
+    pub(super) fn asked(&self) -> usize {
+        self.asked.load(Ordering::SeqCst)
+    }
+}
+
+/// Answers one request. Returns the connection where nothing is to be said.
+fn serve(
+    stream: TcpStream,
+    signer: &Signer,
+    asked: &AtomicUsize,
+    answer: &dyn Fn(&Signer, Asked<'_>) -> Said,
+) -> Option<TcpStream> {
+    let mut reader = BufReader::new(stream);
+    let mut line = || {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok().filter(|bytes| *bytes > 0).map(|_| line)
+    };
+    let first = line()?;
+    let mut length = 0;
+    while let Some(header) = line().filter(|header| header != "\r\n") {
+        if let Some(value) = header.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    asked.fetch_add(1, Ordering::SeqCst);
+    let path = first.split(' ').nth(1)?;
+    let said = answer(signer, (path, &String::from_utf8(body).unwrap()));
+    let mut stream = reader.into_inner();
+    let Some((status, kind, text)) = said else { return Some(stream) };
+    let head = format!(
+        "HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        text.len()
+    );
+    let _ = stream.write_all((head + &text).as_bytes());
+    None
+}
