@@ -53,10 +53,10 @@ describe('more events than are shown one by one', () => {
       .first()
       .waitFor();
     await page.getByRole('button', { name: 'List', exact: true }).click();
-    await page.getByText(/^1 to 50 of 491 events in view/).waitFor();
+    await page.getByText(/^1 to 50 of 493 events in view/).waitFor();
     const first = await page.getByRole('region', { name: 'Events in view' }).getByRole('button').first().innerText();
     await page.getByRole('button', { name: 'Next page' }).click();
-    await page.getByText(/^51 to 100 of 491 events in view/).waitFor();
+    await page.getByText(/^51 to 100 of 493 events in view/).waitFor();
     expect(await page.getByRole('region', { name: 'Events in view' }).getByRole('button').first().innerText()).not.toBe(
       first,
     );
