@@ -77,7 +77,7 @@ describe('a newcomer can', () => {
   it('ask what would happen if an event were canceled', async () => {
     const page = await on.loggedIn('timeline?timeline=demo');
     await page.getByRole('combobox', { name: /^Find events/ }).fill('Sputnik');
-    await page.getByRole('option').first().click();
+    await page.getByRole('listbox', { name: 'Events found' }).getByRole('option').first().click();
     await card(page).getByRole('link', { name: 'Intervene' }).click();
     await page
       .getByRole('button', { name: /^Cancel/ })
@@ -155,7 +155,7 @@ describe('a newcomer can', () => {
 
     await goTo(page, 'Timeline');
     await page.getByRole('combobox', { name: /^Find events/ }).fill('Sputnik');
-    await page.getByRole('option').first().click();
+    await page.getByRole('listbox', { name: 'Events found' }).getByRole('option').first().click();
     // One version, and no intervention: its entry is among those that are as they were.
     const entries = card(page).getByRole('button', { name: /^Entry [\d,]+$/ });
     await entries.first().waitFor();

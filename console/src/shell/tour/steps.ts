@@ -35,7 +35,7 @@ const STEPS: readonly Step[] = [
   },
   {
     title: 'An anchor and a fork',
-    text: 'The flag is an anchor: a moment to return to. The line that leaves the axis is a timeline forked from it.',
+    text: 'The flag is an anchor: a moment to return to. Below the axis is a timeline that was forked from there.',
     view: 'timeline',
     params: { ...DEMO, center: '1914-06-27T00:00:00Z', zoom: '20000000000' },
   },

@@ -42,6 +42,10 @@ describe('numbers of events', () => {
   it('are not joined where some name nobody', () => {
     const made = store([1, ['Katrina'], { wind: 30 }], [2, [], { wind: 40 }]);
     expect(linesOf(made, 'wind', null, [0, 2]).isJoined).toBe(false);
+    const quakes = new EventStore();
+    for (const name of ['Tokyo', 'Lisbon', 'Valdivia'])
+      quakes.push({ event_id: name, time: '1960-05-22T19:11:00Z', name, description: '', attributes: { wind: 9 } });
+    expect(linesOf(quakes, 'wind', null, [0, 3])).toMatchObject({ count: 3, isJoined: false });
     expect(linesOf(store([1, [], { wind: 1 }], [2, [], { wind: 2 }]), 'wind', null, [0, 2])).toMatchObject({
       isJoined: true,
       lines: [{ points: [{ value: 1 }, { value: 2 }] }],

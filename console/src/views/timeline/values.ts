@@ -55,6 +55,7 @@ export function linesOf(store: EventStore, key: string, groups: Uint8Array | nul
   const found = new Map<string, { group: number; points: Point[] }>();
   let [count, without] = [0, 0];
   const actors = new Set<string>();
+  const titles = new Set<string>();
   for (let row = part[0]; row < part[1]; row += 1) {
     const event = store.bodies[row]!;
     const value = numberOf(member(event.attributes ?? {}, key));
@@ -66,13 +67,14 @@ export function linesOf(store: EventStore, key: string, groups: Uint8Array | nul
     const group = groups?.[row] ?? -1;
     const actor = event.actors?.[0] ?? '';
     actors.add(actor);
+    titles.add(store.titles[row]!);
     const name = `${group} ${actor}`;
     const line = found.get(name) ?? { group, points: [] };
     line.points.push({ row, time: store.time(row), value });
     found.set(name, line);
   }
-  // Events of many that nobody is named for are not one thing that changes.
-  const isMixed = actors.size > 1 && actors.has('');
+  // Where nobody is named, events that are all called otherwise are not one thing that changes.
+  const isMixed = actors.has('') && (actors.size > 1 || titles.size * 2 > count);
   return { lines: [...found.values()], count, without, isJoined: actors.size <= JOINED_MAX && !isMixed };
 }
 
