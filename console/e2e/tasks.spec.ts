@@ -79,10 +79,7 @@ describe('a newcomer can', () => {
     await page.getByRole('combobox', { name: /^Find events/ }).fill('Sputnik');
     await page.getByRole('listbox', { name: 'Events found' }).getByRole('option').first().click();
     await card(page).getByRole('link', { name: 'Intervene' }).click();
-    await page
-      .getByRole('button', { name: /^Cancel/ })
-      .first()
-      .click();
+    await page.getByRole('group', { name: 'Examples' }).getByRole('button', { name: 'cancel', exact: true }).click();
     await page.getByText(/It creates (a paradox|\d+ paradoxes)/).waitFor();
     await page
       .getByText(/\d+ events? depends? on it/)
