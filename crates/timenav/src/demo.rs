@@ -124,6 +124,8 @@ fn drafts(lines: &str) -> anyhow::Result<Vec<EventDraft>> {
 mod tests {
     use std::collections::HashSet;
 
+    use timenav_core::time::Virtual;
+
     use super::*;
 
     #[test]
@@ -147,6 +149,6 @@ mod tests {
                 .iter()
                 .any(|draft| { draft.event_id.as_ref().is_some_and(|id| id.as_str() == CANCELED.0) })
         );
-        assert!([EVE, CANCELED.1].iter().all(|time| parse_timestamp(time).is_ok()));
+        assert!([EVE, CANCELED.1].iter().all(|time| parse_timestamp::<Virtual>(time).is_ok()));
     }
 }
