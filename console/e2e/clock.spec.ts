@@ -33,7 +33,7 @@ describe('the face', () => {
     await face(page).getByText('Paused').waitFor();
     await page.getByRole('button', { name: 'Paris · UTC+1' }).click();
     await face(page).getByText('UTC 29 February 2028, 07:30').waitFor();
-    expect(new URL(page.url()).hash).toContain('zone=local');
+    expect(new URL(page.url()).hash).toContain('tz=place');
     await page.reload();
     await face(page).getByText('UTC 29 February 2028, 07:30').waitFor();
   });

@@ -64,9 +64,9 @@ describe('a fork and its parent', () => {
     await page.getByRole('button', { name: 'Timeline: before' }).click();
     await page.getByRole('link', { name: 'Compare before…' }).click();
     await page.getByRole('button', { name: '1 only in after' }).waitFor();
-    await page.goto(`${on.service.url}/#/compare?timeline=demo`);
-    await page.getByText('demo has nothing to be compared with').waitFor();
-    await page.goto(`${on.service.url}/#/compare?timeline=demo&with=before`);
+    await page.goto(`${on.service.url}/#/compare?timeline=main`);
+    await page.getByText('main has nothing to be compared with').waitFor();
+    await page.goto(`${on.service.url}/#/compare?timeline=main&with=before`);
     await page.getByRole('alert').waitFor();
   });
 

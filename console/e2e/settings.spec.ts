@@ -54,7 +54,7 @@ describe('a bundle', () => {
     await page.getByText(/^Saved, \d+ kB$/).waitFor();
     const text = await written(page, 'demo.timenav-bundle');
     expect(text).toMatch(END);
-    expect(text.split('\n').filter((line) => line.startsWith('{"entry":')).length).toBeGreaterThan(491);
+    expect(text.split('\n').filter((line) => line.startsWith('{"entry":')).length).toBeGreaterThan(493);
   });
 
   it('is not asked for where the user chooses no file', async () => {

@@ -160,7 +160,7 @@ describe('a service that restarts', () => {
       await page.getByText('The service cannot be reached.').first().waitFor();
     }
     await on.service.again();
-    await page.getByText('491 events').first().waitFor();
+    await page.getByText('493 events').first().waitFor();
     expect(await page.getByText('The service cannot be reached.').count()).toBe(0);
     for (const name of ['Integrity', 'Paradoxes', 'Clock']) {
       await views.getByRole('link', { name }).click();

@@ -172,7 +172,7 @@ describe('reading', () => {
     await page.getByText('0 events counted, then stopped').waitFor();
     isHeld = false;
     await page.getByRole('button', { name: 'Count all', exact: true }).click();
-    await counted(page, '491 events');
+    await counted(page, '493 events');
   });
 
   it('counts where there is too much to show each, until one is near enough', async () => {
@@ -181,12 +181,12 @@ describe('reading', () => {
     page.on('request', (sent) => asked.push(new URL(sent.url()).pathname));
     await page.context().addCookies(await (await open()).context().cookies());
     await page.goto(`${on.service.url}/#/timeline?timeline=demo&most=40`);
-    await counted(page, '491 events');
+    await counted(page, '493 events');
     const unit = page.getByRole('button', { name: /^events per \d+ years · linear$/ });
     await unit.waitFor();
     expect(await shownTime(page)).toMatch(/BCE – 2\d\d\d$/);
     expect(asked.filter((path) => path.endsWith('/export-events'))).toEqual([]);
-    await page.getByText(/^Shows .+, 491 events$/).waitFor({ state: 'attached' });
+    await page.getByText(/^Shows .+, 493 events$/).waitFor({ state: 'attached' });
 
     await unit.click();
     await page.getByRole('button', { name: /^events per \d+ years · logarithmic$/ }).waitFor();
@@ -195,12 +195,12 @@ describe('reading', () => {
     // What is between two bars is told roughly, and each event once there are few.
     await page.goto(`${on.service.url}/#/timeline?timeline=demo&most=40&center=${LANDING}&zoom=1e12`);
     await region(page, 'Axis')
-      .getByText(/^(about )?[\d,]+ in view, 491 events$/)
+      .getByText(/^(about )?[\d,]+ in view, 493 events$/)
       .first()
       .waitFor();
     await page.goto(`${on.service.url}/#/timeline?timeline=demo&most=40&center=${LANDING}&zoom=1e9`);
     await region(page, 'Axis')
-      .getByText(/^\d in view, 491 events$/)
+      .getByText(/^\d in view, 493 events$/)
       .waitFor();
     // From there to the next one that is not on the screen.
     await axis(page).focus();
@@ -239,7 +239,7 @@ describe('reading', () => {
     await page.getByRole('alert').getByText('Too many requests. Try again in a moment.').waitFor();
     await page.unroute('**/v1/monitor-events*');
     await page.getByRole('button', { name: 'Try again', exact: true }).click();
-    await counted(page, '491 events');
+    await counted(page, '493 events');
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 });

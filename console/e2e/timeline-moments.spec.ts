@@ -123,22 +123,36 @@ describe('the everyday', () => {
 });
 
 describe('the tour', () => {
-  it('goes through the views of the demo, and can be left', async () => {
+  it('goes through the views of the demo and its fork, forth and back, and can be left', async () => {
     const page = await on.loggedIn('timeline?timeline=demo');
     await page.getByRole('link', { name: 'Take the tour' }).click();
     const tour = page.getByRole('complementary', { name: 'Tour' });
+    /** What each step is about has to be there, and not only what is told of it. */
+    const shows = [
+      () => counted(page, '493 events'),
+      () => page.getByRole('heading', { name: 'First people land on the Moon' }).first().waitFor(),
+      () => page.getByRole('article').getByRole('heading', { name: 'Effect before cause' }).waitFor(),
+      () => page.getByRole('link', { name: 'demo-no-sarajevo' }).first().waitFor(),
+      () => page.getByRole('button', { name: '1 only in demo-no-sarajevo' }).waitFor(),
+      () => page.getByRole('article').getByRole('heading', { name: 'Orphaned effect' }).waitFor(),
+      () => page.getByRole('button', { name: 'Apply…' }).waitFor(),
+      () => page.getByText('The clock is running.').waitFor({ state: 'attached' }),
+      () => page.getByRole('button', { name: 'Scan demo' }).waitFor(),
+    ];
     const titles: string[] = [];
-    for (let step = 1; step <= 5; step += 1) {
-      await tour.getByText(`${step} of 5`).waitFor();
+    for (const [index, isShown] of shows.entries()) {
+      await tour.getByText(`${index + 1} of ${shows.length}`).waitFor();
       titles.push(await tour.getByRole('heading').innerText());
-      if (step === 2) await page.getByRole('heading', { name: 'First people land on the Moon' }).first().waitFor();
-      if (step === 4) await expectAccessible(page);
-      if (step < 5) await tour.getByRole('link', { name: 'Next' }).click();
+      await isShown();
+      if (index % 2 === 0) await expectAccessible(page);
+      if (index < shows.length - 1) await tour.getByRole('link', { name: 'Next' }).click();
     }
-    expect(new Set(titles).size).toBe(5);
-    expect(param(page, 'tour')).toBe('5');
+    expect(new Set(titles).size).toBe(shows.length);
+    expect(param(page, 'tour')).toBe('9');
     await page.goBack();
-    await tour.getByText('4 of 5').waitFor();
+    await tour.getByText('8 of 9').waitFor();
+    await tour.getByRole('link', { name: 'Back' }).click();
+    await tour.getByText('7 of 9').waitFor();
     await tour.getByRole('button', { name: 'Leave the tour' }).click();
     await tour.waitFor({ state: 'detached' });
     expect(param(page, 'tour')).toBeNull();

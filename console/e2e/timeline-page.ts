@@ -18,7 +18,7 @@ export const shownTime = (page: Page): Promise<string> => page.getByTitle('Type 
 
 export async function open(params = '', options?: Options): Promise<Page> {
   const page = await on.loggedIn(`timeline?timeline=demo${params}`, options);
-  await counted(page, '491 events');
+  await counted(page, '493 events');
   return page;
 }
 

@@ -1,4 +1,5 @@
 import './app.css';
+import './tables.css';
 import { mount } from 'svelte';
 import { watchTexts } from './lib/plain';
 import App from './App.svelte';

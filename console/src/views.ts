@@ -61,6 +61,15 @@ export const views: readonly [View, ...View[]] = [
     load: once(() => import('./views/compare/CompareView.svelte')),
   },
   {
+    id: 'timelines',
+    title: 'Timelines',
+    icon: 'timeline',
+    isOpen: false,
+    needs: 'nothing',
+    isListed: false,
+    load: once(() => import('./views/timelines/TimelinesView.svelte')),
+  },
+  {
     id: 'paradoxes',
     title: 'Paradoxes',
     icon: 'paradox',

@@ -17,29 +17,63 @@ export interface ClockBody {
   origin_virtual: string;
 }
 
+/** A clock that runs faster than seconds can be read is shown so often. */
+const QUICK_MS = 100;
+/** What is wanted more often comes with the pictures of the browser. */
+const FRAME_MS = 20;
+
 /** Where the calendar of the API ends. */
 const LAST: Micros = 253_402_300_799_999_999n;
 const FIRST: Micros = -377_705_116_800_000_000n;
 
 export class LiveClock {
   body = $state<ClockBody | null>(null);
-  /** What the clock shows; follows animation frames while it runs. */
+  /** What the clock shows: new with each of its seconds while it runs, and as often as somebody wants it. */
   now = $state<Micros>(0n);
   #stream: Stream;
   #shown: Micros = 0n;
   /** `performance.now()` when the clock showed `#shown`: the browser's wall clock may be wrong, its pace is not. */
   #since = 0;
   #frame = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #eager = new Map<symbol, number>();
 
   constructor(readonly timeline: string) {
     this.#stream = new Stream({ timeline, events: ['clock'] }, ({ data, ageMs }) => {
       this.take((data as { clock: ClockBody }).clock, ageMs);
     });
-    const tick = (): void => {
-      this.now = this.#compute();
-      this.#frame = requestAnimationFrame(tick);
-    };
-    this.#frame = requestAnimationFrame(tick);
+  }
+
+  /** Shows it at least every so many milliseconds, for who sees it move between its seconds; returns what ends that. */
+  often(everyMs: number): () => void {
+    const who = Symbol();
+    this.#eager.set(who, everyMs);
+    this.#schedule();
+    return () => void this.#eager.delete(who);
+  }
+
+  /** Shows what it shows now, and comes back when that is something else. A paused clock costs nothing. */
+  #tick(): void {
+    this.now = this.#compute();
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    clearTimeout(this.#timer);
+    cancelAnimationFrame(this.#frame);
+    if (this.body === null || this.body.state === 'paused') return;
+    const { rate } = this.body;
+    const within = Number(((this.#compute() % 1_000_000n) + 1_000_000n) % 1_000_000n) / 1_000;
+    // A thousandth after the second has begun.
+    const second = (1_000 - within) / rate + 1;
+    const wait = Math.min(Math.max(second, rate > 1 ? QUICK_MS : 0), ...this.#eager.values());
+    if (wait < FRAME_MS) this.#frame = requestAnimationFrame(() => this.#tick());
+    else this.#timer = setTimeout(() => this.#tick(), Math.min(wait, 60_000));
+  }
+
+  /** Returns what it shows at this moment, also between two pictures. */
+  exact(): Micros {
+    return this.#compute();
   }
 
   /** What to tell people of the connection, or null where all is well. */
@@ -58,7 +92,7 @@ export class LiveClock {
     this.#shown = parse(body.current_time) ?? 0n;
     this.#since = performance.now() - ageMs;
     this.body = body;
-    this.now = this.#compute();
+    this.#tick();
   }
 
   #compute(): Micros {
@@ -85,6 +119,7 @@ export class LiveClock {
   }
 
   close(): void {
+    clearTimeout(this.#timer);
     cancelAnimationFrame(this.#frame);
     this.#stream.close();
   }

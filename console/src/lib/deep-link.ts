@@ -1,5 +1,6 @@
 /** What each view understands of an address. What it does not is left out, and the page says so. */
 import { parse } from './instant';
+import { isZone } from './zone.svelte';
 import { parseBox, parseMapParts, parseRange } from './ranges';
 
 /** Says what would be right, or null where a value is. */
@@ -42,6 +43,8 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     as_of: time,
     do: oneOf('as-of', 'tree', 'record', 'import', 'export', 'save'),
     view: oneOf('list'),
+    sort: anything,
+    cols: anything,
     q: anything,
     text: anything,
     actor: anything,
@@ -49,7 +52,11 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     by: grouping,
     lanes: oneOf('1'),
     scale: oneOf('log'),
+    follow: oneOf('1'),
+    play: oneOf('all', '1', '10', '60', '3600'),
+    value: (text) => (text.length <= 256 ? null : 'must be the name of an attribute'),
   },
+  timelines: { q: anything, sort: anything },
   compare: {
     with: anything,
     change: oneOf('only_in_a', 'only_in_b', 'differs'),
@@ -86,6 +93,9 @@ export function wrongParams(view: string, params: Record<string, string>): strin
   if (understood === undefined) return [];
   return Object.entries(params).flatMap(([name, text]) => {
     if (name === 'timeline') return [];
+    // All views show times.
+    if (name === 'tz')
+      return isZone(text) ? [] : ['“tz” must be a time zone such as Europe/Paris, an offset such as +05:30, or place.'];
     // The tour goes through all views.
     if (name === 'tour') return /^[1-9]$/.test(text) ? [] : ['“tour” must be the number of a step.'];
     // A filter by an attribute has the attribute's name in its own.

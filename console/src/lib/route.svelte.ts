@@ -1,3 +1,6 @@
+/** What stays when the view changes. */
+const KEPT = ['timeline', 'tz'] as const;
+
 /**
  * Where the user is: `#/<view>?<parameters>`. Everything that can be pointed at is in the address, so each view and
  * each selection has a link. A hash needs nothing of the server, whatever prefix the console is served under.
@@ -32,9 +35,9 @@ class Route {
     return this.params.timeline !== undefined;
   }
 
-  /** Returns the link to a view. The timeline comes along unless another is named. */
+  /** Returns the link to a view. The timeline and the time zone come along unless others are named. */
   href(view: string, params: Record<string, string> = {}): string {
-    const kept: Record<string, string> = this.params.timeline ? { timeline: this.params.timeline } : {};
+    const kept = Object.fromEntries(KEPT.flatMap((name) => (this.params[name] ? [[name, this.params[name]]] : [])));
     return link(view, { ...kept, ...params });
   }
 

@@ -1,13 +1,17 @@
-//! The timeline `demo`: well-known history, so that a newcomer has something to look at.
+//! The timeline `demo`: well-known history, so that a newcomer has something to look at. Among it is a document that
+//! names a city before that was founded, which is a paradox; an anchor; and a fork on which a shot was never fired.
 
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
+use timenav_core::as_of::AsOf;
 use timenav_core::event::EventDraft;
-use timenav_core::ids::TimelineId;
-use timenav_engine::{Engine, Refusal};
+use timenav_core::ids::{EventId, TimelineId};
+use timenav_core::intervention::Effect;
+use timenav_core::time::parse_timestamp;
+use timenav_engine::{AnchorRequest, Caller, Engine, InterventionRequest, OnParadox, Refusal};
 use timenav_import::{Format, Item, Mapping, read};
 
 use crate::key_files::read_api_key;
@@ -17,8 +21,25 @@ const TIMELINE: &str = "demo";
 
 const HISTORY: &str = include_str!("../../../examples/demo-history.ndjson");
 
-/// Makes the timeline `demo` and records history on it, unless that was done before. Needs the
-/// operator's key, as anybody would.
+/// The fork of it: what if there had been no war to begin?
+const FORK: &str = "demo-no-sarajevo";
+
+/// When the anchor is, from which the fork begins.
+const EVE: &str = "1914-06-27T00:00:00Z";
+
+/// What is canceled on the fork, when, and in which words.
+const CANCELED: (&str, &str, &str) =
+    ("sarajevo-assassination-1914", "1914-06-28T00:00:00Z", "cancel: the driver does not take the wrong turn");
+
+/// What happens on the fork only.
+const INSTEAD: &str = r#"{"event_id": "franz-ferdinand-returns-1914", "time": "1914-07-01T00:00:00Z",
+    "precision": "day", "name": "Franz Ferdinand returns to Vienna",
+    "description": "On this fork nobody was shot in Sarajevo, and the heir to the throne came home.",
+    "location": "Vienna, Austria", "geo": {"lat": 48.2082, "lon": 16.3738}, "actors": ["franz-ferdinand"],
+    "attributes": {"topic": "politics"}, "source": "demo"}"#;
+
+/// Makes the timeline `demo` and records history on it, with an anchor and a fork, unless there is history on it
+/// already. Needs the operator's key, as anybody would.
 ///
 /// # Errors
 /// The key is gone or no longer works, or the ledger cannot be written.
@@ -45,16 +66,45 @@ pub(crate) async fn load(engine: &Engine, admin_key: &Path) -> anyhow::Result<()
         }
         Err(refusal) => return Err(refusal.into()),
     }
-    let batch = engine.import_events(&caller, &timeline, history()?).await?;
+    let batch = engine.import_events(&caller, &timeline, drafts(HISTORY)?).await?;
     tracing::info!(events = batch.taken, "the timeline `{TIMELINE}` has {} events of history", batch.taken);
+    fork(engine, &caller, timeline).await
+}
+
+/// Sets the anchor and makes the fork of it, where one event is canceled and another happens.
+async fn fork(engine: &Engine, caller: &Caller, of: TimelineId) -> anyhow::Result<()> {
+    let eve = AnchorRequest {
+        timestamp: Some(parse_timestamp(EVE)?),
+        description: "The eve of Sarajevo".to_owned(),
+        fixed: true,
+    };
+    let (anchor, ..) = engine.set_anchor(caller, Some(of.clone()), eve, None).await?;
+    let timeline = TimelineId::new(FORK)?;
+    match engine.fork_timeline(caller, timeline.clone(), &of, Some(&AsOf::Anchor(anchor)), None).await {
+        Ok(_) => {}
+        // Somebody has one of that name: it is left alone.
+        Err(Refusal::AlreadyExists { .. }) => return Ok(()),
+        Err(refusal) => return Err(refusal.into()),
+    }
+    let (event, time, words) = CANCELED;
+    let canceled = InterventionRequest {
+        event_id: EventId::new(event)?,
+        action: words.to_owned(),
+        effect: Effect::Cancel,
+        time: parse_timestamp(time)?,
+        causes: Vec::new(),
+    };
+    engine.intervene(caller, Some(timeline.clone()), canceled, OnParadox::Tell, None).await?;
+    let instead = drafts(&INSTEAD.replace('\n', " "))?;
+    engine.record_events(caller, Some(timeline), instead, None).await?;
     Ok(())
 }
 
-/// Returns the events of the demo.
-fn history() -> anyhow::Result<Vec<EventDraft>> {
+/// Reads events, one a line.
+fn drafts(lines: &str) -> anyhow::Result<Vec<EventDraft>> {
     let mut drafts = Vec::new();
     let mut wrong = None;
-    read(Format::Ndjson, &Mapping::default(), HISTORY.as_bytes(), &mut |item: Item| match item.event {
+    read(Format::Ndjson, &Mapping::default(), lines.as_bytes(), &mut |item: Item| match item.event {
         Ok(draft) => {
             drafts.push(draft);
             ControlFlow::Continue(())
@@ -74,11 +124,13 @@ fn history() -> anyhow::Result<Vec<EventDraft>> {
 mod tests {
     use std::collections::HashSet;
 
+    use timenav_core::time::Virtual;
+
     use super::*;
 
     #[test]
     fn the_history_is_well_formed_and_its_causes_are_in_it() {
-        let drafts = history().unwrap();
+        let drafts = drafts(HISTORY).unwrap();
         assert!(drafts.len() >= 150);
         let ids: HashSet<_> = drafts.iter().filter_map(|draft| draft.event_id.clone()).collect();
         assert_eq!(ids.len(), drafts.len(), "each event has an id of its own");
@@ -87,5 +139,16 @@ mod tests {
                 assert!(ids.contains(&cause.event_id), "{:?} is a cause and no event", cause.event_id);
             }
         }
+    }
+    #[test]
+    fn what_happens_on_the_fork_only_is_well_formed() {
+        assert_eq!(drafts(&INSTEAD.replace('\n', " ")).unwrap().len(), 1);
+        assert!(
+            drafts(HISTORY)
+                .unwrap()
+                .iter()
+                .any(|draft| { draft.event_id.as_ref().is_some_and(|id| id.as_str() == CANCELED.0) })
+        );
+        assert!([EVE, CANCELED.1].iter().all(|time| parse_timestamp::<Virtual>(time).is_ok()));
     }
 }

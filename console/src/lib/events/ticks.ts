@@ -14,6 +14,7 @@ import {
   yearForPeople,
   type Micros,
 } from '../instant';
+import { zone } from '../zone.svelte';
 import { FIRST, LAST, timeAt, xOf, type Scale } from './scale';
 
 interface Tick {
@@ -84,9 +85,13 @@ const startOfMonth = (year: number, month: number): Micros => BigInt(daysFromCiv
 export function ticks(view: Scale): Ticks {
   const step =
     STEPS.find((candidate) => lengthOf(candidate) / view.pixel >= candidate.room) ?? STEPS[STEPS.length - 1]!;
-  const from = timeAt(view, -80);
-  const to = timeAt(view, view.width + 80);
-  const tick = (time: Micros): Tick => ({ time, x: xOf(view, time), ...label(step, time) });
+  // Days begin where they do in the zone that is shown: all is reckoned there, and put in its place in the end.
+  const from = zone.at(timeAt(view, -80));
+  const to = zone.at(timeAt(view, view.width + 80));
+  const tick = (local: Micros): Tick => {
+    const time = zone.from(local);
+    return { time, x: xOf(view, time), ...label(step, local) };
+  };
   return { ticks: instants(step, from, to).map(tick), periods: periods(view, step) };
 }
 
@@ -162,10 +167,11 @@ function label(step: Step, time: Micros): { label: string; isMajor: boolean } {
 
 function periods(view: Scale, step: Step): Tick[] {
   if (step.unit === 'year') return [];
-  const from = timeAt(view, 0);
-  const to = timeAt(view, view.width);
+  const from = zone.at(timeAt(view, 0));
+  const to = zone.at(timeAt(view, view.width));
   const found: Tick[] = [];
-  const add = (time: Micros, text: string): void => {
+  const add = (local: Micros, text: string): void => {
+    const time = zone.from(local);
     found.push({ time, x: xOf(view, time), label: text, isMajor: true });
   };
   if (step.unit === 'month') {

@@ -1,33 +1,23 @@
 /** Ranges of time and counts in the words of people. */
-import {
-  DAY,
-  HOUR,
-  MINUTE,
-  SECOND,
-  dateForPeople,
-  format,
-  toCivil,
-  yearForPeople,
-  type Micros,
-  monthName,
-} from '../instant';
+import { DAY, HOUR, MINUTE, SECOND, format, yearForPeople, type Micros, monthName } from '../instant';
+import { dateText, shownCivil } from '../people';
 
 /** Returns a range, as exactly as its length calls for: "1914 – 1945", "20 July 1969, 20:17 – 20:40". */
 export function rangeText(from: Micros, to: Micros): string {
   const span = to - from;
-  const a = toCivil(from);
-  const b = toCivil(to);
+  const a = shownCivil(from);
+  const b = shownCivil(to);
   if (span > 1_500n * DAY) return `${yearForPeople(a.year)} – ${yearForPeople(b.year)}`;
   if (span > 90n * DAY)
     return `${monthName(a.month)} ${yearForPeople(a.year)} – ${monthName(b.month)} ${yearForPeople(b.year)}`;
-  if (span > 3n * DAY) return `${dateForPeople(from)} – ${dateForPeople(to)}`;
-  const first = `${dateForPeople(from)}, ${clockText(from, span)}`;
-  const isSameDay = dateForPeople(from) === dateForPeople(to);
-  return isSameDay ? `${first} – ${clockText(to, span)}` : `${first} – ${dateForPeople(to)}, ${clockText(to, span)}`;
+  if (span > 3n * DAY) return `${dateText(from)} – ${dateText(to)}`;
+  const first = `${dateText(from)}, ${clockText(from, span)}`;
+  const isSameDay = dateText(from) === dateText(to);
+  return isSameDay ? `${first} – ${clockText(to, span)}` : `${first} – ${dateText(to)}, ${clockText(to, span)}`;
 }
 
 function clockText(time: Micros, span: Micros): string {
-  const { hour, minute, second, micros } = toCivil(time);
+  const { hour, minute, second, micros } = shownCivil(time);
   const two = (value: number): string => String(value).padStart(2, '0');
   if (span > (6n * HOUR) / 2n) return `${two(hour)}:${two(minute)}`;
   const seconds = `${two(hour)}:${two(minute)}:${two(second)}`;

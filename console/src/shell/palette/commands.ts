@@ -1,6 +1,7 @@
 /** What the palette offers for what is typed. */
 import { understand } from '../../lib/calendar';
-import { forPeople, format, parse, type Micros } from '../../lib/instant';
+import { format, parse, type Micros } from '../../lib/instant';
+import { momentText } from '../../lib/people';
 import type { Anchor } from '../../lib/anchors';
 
 export interface Command {
@@ -59,7 +60,7 @@ export function commands(typed: string, sources: Sources): Command[] {
     id: `anchor ${anchor_id}`,
     group: 'Anchors',
     title: description || 'Anchor',
-    hint: forPeople(parse(timestamp) ?? 0n),
+    hint: momentText(parse(timestamp) ?? 0n),
     icon: 'anchor',
     href: href('clock', { anchor: anchor_id }),
   }));
@@ -92,7 +93,7 @@ function times(wanted: string, now: Micros | null, { href, may }: Sources): Comm
   const found = wanted === '' ? null : understand(wanted, now ?? 0n);
   if (found === null || (found.isRelative && now === null)) return [];
   const time = format(found.instant);
-  const hint = forPeople(found.instant);
+  const hint = momentText(found.instant);
   const look: Command = {
     id: 'look',
     group: 'Time',
@@ -134,6 +135,7 @@ function actions({ href, may, timelines }: Sources): Command[] {
     act('as-of', 'Show what was known when', 'history', href('timeline', { do: 'as-of' })),
     act('compare', 'Compare with a fork', 'fork', href('compare')),
     act('list', 'Show events as a list', 'timeline', href('timeline', { view: 'list' })),
+    act('timelines', 'Show all timelines and their clocks', 'timeline', href('timelines')),
     act('what-if', 'Ask what would happen if', 'paradox', href('paradoxes', { tab: 'lab' })),
   ];
 }

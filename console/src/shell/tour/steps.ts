@@ -4,46 +4,82 @@ interface Step {
   text: string;
   view: string;
   params: Record<string, string>;
+  /** Whether it is about the fork of the demo, which somebody may have let go. */
+  isFork?: boolean;
 }
 
-/** The event of the demo that the tour looks at. */
-const EVENT = 'moon-landing-1969';
+const DEMO = { timeline: 'demo' };
+/** The fork of the demo, on which one event is canceled. */
+export const FORK = 'demo-no-sarajevo';
+const LANDING = 'moon-landing-1969';
+const SHOT = 'sarajevo-assassination-1914';
 
-export const STEPS: readonly [Step, ...Step[]] = [
+const STEPS: readonly Step[] = [
   {
     title: 'History on an axis',
     text: 'Each bar counts events. Drag to move, use the wheel to zoom, and click a bar to see what it is made of.',
     view: 'timeline',
-    params: {},
+    params: DEMO,
   },
   {
     title: 'One event, with its causes',
     text: 'The card shows what led to it, what depends on it, and who changed it when. The ledger proves that.',
     view: 'timeline',
-    params: { event: EVENT, center: '1969-07-20T20:17:40Z', zoom: '2000000000' },
+    params: { ...DEMO, event: LANDING, center: '1969-07-20T20:17:40Z', zoom: '2000000000' },
   },
   {
-    title: 'A clock of its own',
-    text: 'Pause it, move it, or let it run faster. It tells what a move would pass before you make it.',
-    view: 'clock',
-    params: {},
+    title: 'A paradox',
+    text: 'A decree dated 315 names a city that was founded in 330. The service noticed; Lorenzo Valla did in 1440.',
+    view: 'paradoxes',
+    params: { ...DEMO, paradox: 'P01/definite/constantinople-dedicated-330/donation-of-constantine-315' },
+  },
+  {
+    title: 'An anchor and a fork',
+    text: 'The flag is an anchor: a moment to return to. Below the axis is a timeline that was forked from there.',
+    view: 'timeline',
+    params: { ...DEMO, center: '1914-06-27T00:00:00Z', zoom: '20000000000' },
+  },
+  {
+    title: 'What the fork changed',
+    text: 'On the fork nobody was shot in Sarajevo. Both timelines are on one axis, with what only one of them has.',
+    view: 'compare',
+    params: { timeline: FORK, with: 'demo' },
+    isFork: true,
+  },
+  {
+    title: 'An intervention has consequences',
+    text: 'The war still begins on the fork, without its cause. Events that depend on it are counted.',
+    view: 'paradoxes',
+    params: { timeline: FORK, paradox: `P05/definite/${SHOT}/first-world-war-begins-1914` },
+    isFork: true,
   },
   {
     title: 'What if?',
     text: 'Cancel or delay an event, and see which effects lose their cause. Nothing is changed until you apply it.',
     view: 'paradoxes',
-    params: { tab: 'lab', event: EVENT, action: 'cancel' },
+    params: { ...DEMO, tab: 'lab', event: LANDING, action: 'cancel' },
+  },
+  {
+    title: 'A clock of its own',
+    text: 'Pause it, move it, or let it run faster. It tells what a move would pass before you make it.',
+    view: 'clock',
+    params: DEMO,
   },
   {
     title: 'Verify it yourself',
     text: 'Your browser checks the proofs. Keep a checkpoint: nobody can change history before it unnoticed.',
     view: 'integrity',
-    params: {},
+    params: DEMO,
   },
 ];
 
-/** Returns which step an address names, from 1; null where it names none. */
-export function stepOf(text: string | null): number | null {
+/** Returns the steps that there is something to show for. */
+export function stepsFor(hasFork: boolean): readonly Step[] {
+  return hasFork ? STEPS : STEPS.filter((step) => !step.isFork);
+}
+
+/** Returns which of so many steps an address names, from 1; null where it names none. */
+export function stepOf(text: string | null, count: number): number | null {
   const step = Number(text ?? NaN);
-  return Number.isInteger(step) && step >= 1 && step <= STEPS.length ? step : null;
+  return Number.isInteger(step) && step >= 1 && step <= count ? step : null;
 }

@@ -86,7 +86,7 @@ export class Desk {
   private async act(deed: Deed, parameters: Record<string, unknown>): Promise<boolean> {
     const clock = this.clock();
     if (clock === null) return false;
-    const was = clock.body ? { instant: clock.now, location: clock.body.location } : null;
+    const was = clock.body ? { instant: clock.exact(), location: clock.body.location } : null;
     this.busy = deed;
     this.error = null;
     try {

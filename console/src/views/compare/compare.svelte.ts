@@ -7,6 +7,7 @@ import { FIRST, LAST, fitted, scale, timeAt, type Scale } from '../../lib/events
 import { stepBegin, stepEnd, stepOf } from '../../lib/events/steps';
 import type { EventBody } from '../../lib/events/store';
 import { parse, type Micros } from '../../lib/instant';
+import { Stream } from '../../lib/stream.svelte';
 
 export type Change = 'only_in_a' | 'only_in_b' | 'differs';
 
@@ -35,6 +36,8 @@ const READ_MAX = 2_000;
 const SETTLED_MS = 300;
 /** A bar is at least so wide. */
 const BAR_PIXELS = 6;
+/** While much changes on either side, both are compared no more often. */
+const RENEW_MS = 1_500;
 
 export class Comparison {
   differences = $state.raw<readonly Difference[]>([]);
@@ -52,16 +55,69 @@ export class Comparison {
   #counting = new AbortController();
   #settled: ReturnType<typeof setTimeout> | undefined;
 
+  #streams: Stream[];
+  #renewing: ReturnType<typeof setTimeout> | undefined;
+
   constructor(
     readonly a: string,
     readonly b: string,
-  ) {}
+  ) {
+    // Whatever happens on either side is compared. What was read before the line was open is read again.
+    const heard = (): void => void (this.#renewing ??= setTimeout(() => void this.#renew(), RENEW_MS));
+    this.#streams = [a, b].map(
+      (timeline) =>
+        new Stream({ timeline, events: ['events', 'interventions', 'reset'] }, heard, () => {
+          if (this.common !== null) heard();
+        }),
+    );
+  }
+
+  /** Whether changes on both sides are heard of. */
+  get isLive(): boolean {
+    return this.#streams.every((stream) => stream.state === 'open');
+  }
 
   async read(): Promise<void> {
     this.#cursor = null;
     this.differences = [];
     await this.more(READ_MAX);
     if (!this.isViewChosen && this.error === null) await this.fit();
+  }
+
+  /** Compares again what is shown, which stays until the answer is there. */
+  async #renew(): Promise<void> {
+    if (this.isReading) {
+      this.#renewing = setTimeout(() => void this.#renew(), RENEW_MS);
+      return;
+    }
+    this.#renewing = undefined;
+    const before = this.differences;
+    const most = Math.max(READ_MAX, before.length);
+    this.#cursor = null;
+    const found: Difference[] = [];
+    const { signal } = this.#reading;
+    try {
+      do {
+        const body = await this.#page(signal);
+        found.push(...body.differences.map(timed));
+      } while (this.hasMore && found.length < most);
+      this.differences = found.sort(byTime);
+      if (!this.isViewChosen && before.length === 0) await this.fit();
+      else this.#settle();
+    } catch (error) {
+      if (!isAborted(error)) this.error = error;
+    }
+  }
+
+  async #page(signal: AbortSignal): Promise<DiffBody> {
+    const body = await call<DiffBody>('GET', 'timelines/diff', {
+      query: { a: this.a, b: this.b, limit: PAGE_ITEMS, cursor: this.#cursor },
+      signal,
+    });
+    this.common = body.common;
+    this.#cursor = body.next_cursor ?? null;
+    this.hasMore = body.has_more;
+    return body;
   }
 
   /** Reads further differences, page by page. */
@@ -74,14 +130,8 @@ export class Comparison {
     const until = this.differences.length + most;
     try {
       do {
-        const body: DiffBody = await call<DiffBody>('GET', 'timelines/diff', {
-          query: { a: this.a, b: this.b, limit: PAGE_ITEMS, cursor: this.#cursor },
-          signal,
-        });
-        this.common = body.common;
+        const body = await this.#page(signal);
         this.differences = [...this.differences, ...body.differences.map(timed)].sort(byTime);
-        this.#cursor = body.next_cursor ?? null;
-        this.hasMore = body.has_more;
       } while (this.hasMore && this.differences.length < until);
     } catch (error) {
       if (isAborted(error)) return;
@@ -140,6 +190,8 @@ export class Comparison {
   }
 
   close(): void {
+    for (const stream of this.#streams) stream.close();
+    clearTimeout(this.#renewing);
     clearTimeout(this.#settled);
     this.#reading.abort();
     this.#counting.abort();

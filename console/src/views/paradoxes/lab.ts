@@ -1,5 +1,6 @@
 /** What an intervention would change, side by side; and the words in which one is told to the service. */
-import { forPeople, parse } from '../../lib/instant';
+import { parse } from '../../lib/instant';
+import { zonedText } from '../../lib/people';
 import type { Paradox } from './paradox';
 
 export interface EventBody {
@@ -90,7 +91,7 @@ export function differences(before: EventBody | null, after: EventBody | null): 
 
 function momentText(text: string): string {
   const instant = parse(text);
-  return instant === null ? text : `${forPeople(instant)} UTC`;
+  return instant === null ? text : zonedText(instant);
 }
 
 const DRY = 'Dry run: nothing was changed. ';

@@ -4,7 +4,17 @@ import { BACK_ROOM, axisScale, chainSpots, chainWay, elide, logShare, ringSpots,
 import { differences, effectWords, statusWords } from './lab';
 import { append, follow } from './following';
 import { countOf, kindOf, type Paradox, type ParadoxesBody } from './paradox';
+import { named } from './names.svelte';
 import { gapWords, pictureOf } from './picture';
+
+describe('names', () => {
+  it('take the place of ids, where they are known', () => {
+    const names = new Map([['donation-315', 'Donation of Constantine']]);
+    expect(named('`donation-315` lies before its cause `city-330`.', names)).toBe(
+      '“Donation of Constantine” lies before its cause `city-330`.',
+    );
+  });
+});
 
 const told = (code: string, witness: Record<string, unknown>): Paradox => ({
   code,

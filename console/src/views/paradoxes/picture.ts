@@ -1,5 +1,6 @@
 /** From a witness to what is drawn of it: which shape, with which parts. Where they stand is in `layout.ts`. */
-import { distance, forPeople, parse, type Micros } from '../../lib/instant';
+import { distance, parse, type Micros } from '../../lib/instant';
+import { momentText } from '../../lib/people';
 import type { Paradox, Step } from './paradox';
 
 /** Something that is drawn; `event` is its id where it has a page. */
@@ -161,7 +162,7 @@ export function pictureOf(paradox: Paradox): Picture | null {
           node(text('event'), 'bad'),
           {
             id: text('anchor_id'),
-            label: `anchor at ${forPeople(parse(text('timestamp')) ?? 0n)}`,
+            label: `anchor at ${momentText(parse(text('timestamp')) ?? 0n)}`,
             event: null,
             look: 'plain',
           },
@@ -250,7 +251,7 @@ function early(cause: string, effect: string, causeTime: unknown, effectTime: un
       event,
       from,
       to,
-      note: from === to ? forPeople(from) : `${forPeople(from)} to ${forPeople(to)}`,
+      note: from === to ? momentText(from) : `${momentText(from)} to ${momentText(to)}`,
       isBad,
     };
   };
@@ -269,7 +270,7 @@ function axis(
 ): Picture | null {
   const bars = parts.map(([name, event, time, isBad]): Bar | null => {
     const at = parse(time);
-    return at === null ? null : { label: name, event, from: at, to: at, note: forPeople(at), isBad };
+    return at === null ? null : { label: name, event, from: at, to: at, note: momentText(at), isBad };
   });
   return bars.includes(null) ? null : { shape: 'axis', bars: bars as Bar[], arrow: { from, to, label }, clash: null };
 }
@@ -297,7 +298,7 @@ function contradiction(
     shape: 'axis',
     bars,
     arrow: null,
-    clash: { from: start, to: end, label: `${forPeople(start)} until ${forPeople(end)}` },
+    clash: { from: start, to: end, label: `${momentText(start)} until ${momentText(end)}` },
   };
 }
 

@@ -136,7 +136,7 @@ export function valuesOf(event: EventBody, by: GroupBy): string[] {
 }
 
 /** A key that has a dot itself comes before one that leads into an object. */
-function member(object: Record<string, unknown>, key: string): unknown {
+export function member(object: Record<string, unknown>, key: string): unknown {
   if (key in object) return object[key];
   for (let dot = key.indexOf('.'); dot > 0; dot = key.indexOf('.', dot + 1)) {
     const inner = object[key.slice(0, dot)];

@@ -11,7 +11,9 @@ import { Around, MARKS_MAX } from './around.svelte';
 import { BAR_PIXELS, Counted } from './counted.svelte';
 import { countStore, countWithin, rounded, type Counts } from '../../lib/events/counts';
 import { ALL, isFiltered, isSameFilter, type Filter, type GroupBy, type Question } from '../../lib/events/filter';
+import { SETTLE_MS } from './follow';
 import { groupsOfStore, legendOf, readLegend, type Legend, type Span } from './groups';
+import { Measured } from './measured.svelte';
 import { Live, spanOf, type Changes } from './live.svelte';
 import { readExtent, readPage } from '../../lib/events/pages';
 import { FIRST, LAST, fitted, scale, timeAt, type Scale } from '../../lib/events/scale';
@@ -40,7 +42,11 @@ export class TimelineModel {
   /** Host time of what is shown; null for all that is known now. */
   asOf = $state<string | null>(null);
   by = $state<GroupBy | null>(null);
+  /** The attribute whose numbers are shown. */
+  measure = $state<string | null>(null);
   selected = $state<string | null>(null);
+  /** Up to where time is played; null where it is not. */
+  playhead = $state<Micros | null>(null);
   legendError = $state.raw<unknown>(null);
   phase = $state<'loading' | 'ready' | 'canceled' | 'failed'>('loading');
   error = $state.raw<unknown>(null);
@@ -48,6 +54,7 @@ export class TimelineModel {
   version = $state(0);
 
   readonly counted = new Counted();
+  readonly measured = new Measured();
   readonly around: Around;
   readonly live = new Live((changes) => this.#apply(changes));
 
@@ -166,6 +173,7 @@ export class TimelineModel {
     this.#loading = loading;
     this.phase = 'loading';
     this.error = null;
+    this.measured.forget(null);
     try {
       await timelines.ready();
       void this.around.read(loading.signal);
@@ -229,6 +237,13 @@ export class TimelineModel {
     this.settle(0);
   }
 
+  /** Shows the numbers of another attribute. */
+  measureBy(key: string | null): void {
+    if (key === this.measure) return;
+    this.measure = key;
+    this.settle(0);
+  }
+
   /** All of time that has events. */
   get extent(): Range | null {
     return this.#extent;
@@ -259,6 +274,16 @@ export class TimelineModel {
     this.settle();
   }
 
+  #followed = 0;
+  /** Goes on with the clock. With each frame is too often to ask for anything. */
+  follow(view: Scale): void {
+    this.view = view;
+    this.isViewChosen = true;
+    if (performance.now() - this.#followed < SETTLE_MS) return;
+    this.#followed = performance.now();
+    this.settle();
+  }
+
   /** Brings an instant into sight, without zooming. */
   reveal(instant: Micros): void {
     const { view } = this;
@@ -283,6 +308,10 @@ export class TimelineModel {
     const { from, to } = this.#inSight;
     if (this.isFar && this.#extent !== null) await this.#readNear(from, to, signal);
     await this.#readGroups(signal);
+    if (this.isFar && this.measure !== null && this.#extent !== null) {
+      const part = { from: max(from, this.#extent.from), to: min(to, this.#extent.to) };
+      await this.measured.read(this.question, this.measure, this.view, part, this.counts, signal);
+    }
     const { all } = this;
     const window = this.#window;
     if (window === null || this.isFar || all === this.#marked || all.count === 0 || all.count > MARKS_MAX) return;
@@ -374,6 +403,7 @@ export class TimelineModel {
     }
     if (extent !== null) this.#extent = { from: extent.first, to: extent.last };
     await counted.renew(question, span, signal).catch(() => {});
+    this.measured.forget(span);
     const window = this.#window;
     if (window !== null) {
       const page = await readPage(question, { ...window, limit: this.singlesMax, signal }).catch(() => null);

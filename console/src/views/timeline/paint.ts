@@ -239,6 +239,17 @@ export function paintNow({ context, palette, scale, height }: Frame, now: bigint
   context.fill();
 }
 
+/** Dims what was not played yet. */
+export function paintPlayhead({ context, palette, scale, height }: Frame, head: bigint): void {
+  const x = Math.max(-2, Math.min(scale.width + 2, xOf(scale, head)));
+  context.fillStyle = palette.sunken;
+  context.globalAlpha = 0.78;
+  context.fillRect(x, RULER + 1, scale.width - x, height);
+  context.globalAlpha = 1;
+  context.fillStyle = palette.accent;
+  context.fillRect(x - 1, RULER - 4, 2, height - RULER + 4);
+}
+
 /** Dims what is outside of a brushed range. */
 export function paintRange({ context, palette, scale, height }: Frame, from: bigint, to: bigint): void {
   const left = Math.max(-2, Math.min(scale.width + 2, xOf(scale, from)));

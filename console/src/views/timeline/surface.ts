@@ -14,6 +14,7 @@ import {
   box,
   paintFuture,
   paintNow,
+  paintPlayhead,
   paintRange,
   paintRuler,
   paintSelection,
@@ -49,6 +50,8 @@ export interface Scene {
   lanes: readonly Lane[];
   range: Range | null;
   now: Micros | null;
+  /** Up to where time is played; null where it is not. */
+  playhead: Micros | null;
   selected: string | null;
   hover: number;
   /** When that happens which was searched for. */
@@ -171,6 +174,7 @@ export class Surface {
     this.#paintNames(frame, scene, strips);
     if (scene.now !== null) paintNow(frame, scene.now);
     if (scene.range !== null) paintRange(frame, scene.range.from, scene.range.to);
+    if (scene.playhead !== null) paintPlayhead(frame, scene.playhead);
     paintHits(frame, scene);
     const fades = this.#paintFlashes(frame, scene);
     this.#paintChosen(frame, scene);

@@ -163,6 +163,18 @@ fn the_demo_is_loaded_once() {
     let with = |name: &str| found.iter().filter(|event| event.get(name).is_some()).count();
     assert_eq!(found.len() as u64, events);
     assert!(with("geo") > 100 && with("causes") > 30, "{} with a place, {} with causes", with("geo"), with("causes"));
+    let all = ("time_range", "../..");
+    let found = service.get("/v1/monitor-paradox", &[("timeline_id", "demo"), all]);
+    let paradoxes = found["paradoxes"].as_array().unwrap();
+    assert_eq!(paradoxes.len(), 1, "{found}");
+    assert_eq!((paradoxes[0]["code"].as_str(), paradoxes[0]["grade"].as_str()), (Some("P01"), Some("definite")));
+    let anchors = service.get("/v1/anchors", &[("timeline_id", "demo")]);
+    assert_eq!(anchors["anchors"][0]["description"], "The eve of Sarajevo");
+    // On the fork one event is canceled, what it led to has lost its cause, and another happens.
+    let orphans = service.get("/v1/monitor-paradox", &[("timeline_id", "demo-no-sarajevo"), ("kinds", "P05"), all]);
+    assert_eq!(orphans["paradoxes"].as_array().unwrap().len(), 1, "{orphans}");
+    let diff = service.get("/timelines/diff", &[("a", "demo"), ("b", "demo-no-sarajevo")]);
+    assert_eq!(diff["differences"].as_array().unwrap().len(), 2, "{diff}");
     service.restart();
     assert_eq!(count(&service), events);
     service.audit();

@@ -1,0 +1,264 @@
+/**
+ * Opens every view of the console on a timeline, and prints what that costs, as a table or as one line of JSON:
+ *
+ * - `first` when the first picture with contents was there, and `ready` when the view had what it is for, both in
+ *   milliseconds from the beginning of the load;
+ * - `requests`, and `kB` as they came over the wire, until the view was ready and nothing more came;
+ * - `heap` in MB after a collection of garbage;
+ * - `idle` CPU: of all processes of the browser, in percent of a core, while nobody does anything;
+ * - for the views with an axis, pictures a second while it is dragged and zoomed, the median and that of the slowest
+ *   five in a hundred, and the longest wait for one in milliseconds.
+ *
+ *   TIMENAV_API_KEY=… node bench/views.mjs http://127.0.0.1:8080 demo [--json] [--against FORK]
+ *
+ * The key is an operator's. A user `bench-views` is made to log in with, and deleted in the end. CHROMIUM_BIN names the
+ * browser. Figures are those of this machine at this moment: say what else it did.
+ */
+import { randomBytes } from 'node:crypto';
+import { readFileSync, readdirSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+
+const USER = 'bench-views';
+const SIZE = { width: 1440, height: 900 };
+const READY_MAX_MS = 120_000;
+const QUIET_MS = 1_200;
+const IDLE_MS = 10_000;
+const MOVE_MS = 5_000;
+/** What the kernel counts processor time in: a hundredth of a second on every Linux that Debian ships. */
+const TICKS = 100;
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--enable-precise-memory-info',
+];
+
+const [base, timeline, ...options] = process.argv.slice(2);
+const key = process.env.TIMENAV_API_KEY;
+const against = options.includes('--against') ? options[options.indexOf('--against') + 1] : null;
+if (!base || !timeline || !key) {
+  console.error('usage: TIMENAV_API_KEY=… node bench/views.mjs URL TIMELINE [--json] [--against FORK]');
+  process.exit(2);
+}
+const root = base.replace(/\/$/, '');
+
+/** The views, each with what is there once it shows what it is for. */
+const VIEWS = [
+  { name: 'Timeline', at: 'timeline', ready: (page) => page.getByText(/[\d,]+ events$/).first(), axis: '.axis canvas' },
+  { name: 'Timeline, list', at: 'timeline', params: '&view=list', ready: (page) => page.locator('tbody tr').nth(3) },
+  { name: 'Clock', at: 'clock', ready: (page) => page.getByRole('timer') },
+  ...(against
+    ? [
+        {
+          name: 'Compare',
+          at: 'compare',
+          params: `&with=${against}`,
+          ready: (page) => page.getByText(/Both share/),
+          axis: 'canvas',
+        },
+      ]
+    : []),
+  { name: 'Paradoxes', at: 'paradoxes', ready: (page) => page.getByText(/checked|paradox/i).first() },
+  { name: 'What if', at: 'paradoxes', params: '&tab=lab', ready: (page) => page.getByLabel('Event', { exact: true }) },
+  { name: 'Integrity', at: 'integrity', ready: (page) => page.getByText(/under one signature/) },
+  { name: 'Access', at: 'access', ready: (page) => page.getByRole('main').locator('h1, h2, p').first() },
+  { name: 'Timelines', at: 'timelines', ready: (page) => page.locator('tbody tr').first() },
+  { name: 'Explorer', at: 'explorer', ready: (page) => page.getByRole('main').locator('h1, h2').first() },
+];
+
+async function call(method, path, body) {
+  const answer = await fetch(`${root}/${path}`, {
+    method,
+    body: body === undefined ? undefined : JSON.stringify(body),
+    headers: { Authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+  return JSON.parse(text);
+}
+
+/** Makes the user. Whoever administers the timeline keeps doing so. */
+async function makeUser() {
+  await call('DELETE', `v1/users/${USER}`).catch(() => {});
+  const password = randomBytes(18).toString('base64url');
+  await call('POST', 'v1/users', { user_id: USER });
+  for (const name of [timeline, against].filter(Boolean)) {
+    const { permissions } = await call('GET', `v1/access-control?timeline_id=${name}`);
+    const read = [...new Set([...permissions.read, USER])];
+    await call('POST', 'v1/set-access-control', { timeline_id: name, permissions: { read } });
+  }
+  await call('POST', 'v1/set-password', { user_id: USER, password });
+  return password;
+}
+
+async function logIn(context, password) {
+  const page = await context.newPage();
+  await page.goto(root);
+  const status = await page.evaluate(
+    async (body) => {
+      const answer = await fetch('v1/log-in', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body,
+      });
+      return answer.status;
+    },
+    JSON.stringify({ user_id: USER, password }),
+  );
+  if (status !== 200) throw new Error(`the log-in answers ${status}`);
+  await page.close();
+}
+
+/** Processor time of a process and all that it started, in seconds. */
+function cpuSeconds(pid) {
+  const parents = new Map();
+  const times = new Map();
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+      // The name of the program is in brackets and may have blanks in it.
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      parents.set(Number(name), Number(fields[1]));
+      times.set(Number(name), (Number(fields[11]) + Number(fields[12])) / TICKS);
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+  let sum = 0;
+  for (const [child, time] of times) {
+    let above = child;
+    while (above !== undefined && above !== pid && above > 1) above = parents.get(above);
+    if (above === pid) sum += time;
+  }
+  return sum;
+}
+
+/** Does something for a while, and returns the times between pictures in milliseconds, sorted. */
+async function watch(page, act) {
+  await page.evaluate(() => {
+    const shown = [];
+    window.shownAt = shown;
+    const take = (at) => {
+      shown.push(at);
+      if (window.shownAt === shown) requestAnimationFrame(take);
+    };
+    requestAnimationFrame(take);
+  });
+  const started = performance.now();
+  for (let passed = 0; passed < MOVE_MS; passed = performance.now() - started) await act(passed);
+  const shown = await page.evaluate(() => {
+    const kept = window.shownAt;
+    window.shownAt = null;
+    return kept;
+  });
+  const gaps = shown.slice(1).map((at, index) => at - shown[index]);
+  return gaps.sort((a, b) => a - b);
+}
+
+function told(gaps) {
+  const rate = (share) => Math.round(1_000 / gaps[Math.min(gaps.length - 1, Math.floor(gaps.length * share))]);
+  return { fps: rate(0.5), slow: rate(0.95), worst_ms: Math.round(gaps.at(-1)) };
+}
+
+async function move(page, selector) {
+  const { x, y, width, height } = await page.locator(selector).first().boundingBox();
+  const at = { x: x + width / 2, y: y + height * 0.6 };
+  await page.mouse.move(at.x, at.y);
+  await page.mouse.down();
+  const drag = await watch(page, (passed) => page.mouse.move(at.x + Math.sin(passed / 700) * width * 0.45, at.y));
+  await page.mouse.up();
+  const zoom = await watch(page, (passed) => page.mouse.wheel(0, passed % 2_500 < 1_250 ? -40 : 40));
+  return { drag: told(drag), zoom: told(zoom) };
+}
+
+async function measure(context, pid, view) {
+  const page = await context.newPage();
+  await page.setViewportSize(SIZE);
+  const devtools = await context.newCDPSession(page);
+  await devtools.send('Network.enable');
+  await devtools.send('Network.setCacheDisabled', { cacheDisabled: true });
+  let [requests, bytes, last] = [0, 0, performance.now()];
+  devtools.on('Network.requestWillBeSent', () => {
+    requests += 1;
+    last = performance.now();
+  });
+  devtools.on('Network.dataReceived', ({ encodedDataLength }) => (bytes += encodedDataLength));
+  const began = performance.now();
+  await page.goto(`${root}/#/${view.at}?timeline=${encodeURIComponent(timeline)}${view.params ?? ''}`);
+  await view.ready(page).waitFor({ timeout: READY_MAX_MS });
+  const ready = performance.now() - began;
+  // The stream stays open, so that the network is never idle: what counts is that nothing more is asked for.
+  const limit = performance.now() + READY_MAX_MS;
+  while (performance.now() - last < QUIET_MS && performance.now() < limit) await page.waitForTimeout(100);
+  const [asked, received] = [requests, bytes];
+  const first = await page.evaluate(
+    () => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Number.NaN,
+  );
+  await page.mouse.move(SIZE.width - 2, SIZE.height - 2);
+  await page.waitForTimeout(2_000);
+  const before = cpuSeconds(pid);
+  await page.waitForTimeout(IDLE_MS);
+  const idle = ((cpuSeconds(pid) - before) / (IDLE_MS / 1_000)) * 100;
+  await devtools.send('HeapProfiler.collectGarbage');
+  const { usedSize } = await devtools.send('Runtime.getHeapUsage');
+  const moved = view.axis ? await move(page, view.axis) : null;
+  await page.close();
+  return {
+    view: view.name,
+    first_ms: Math.round(first),
+    ready_ms: Math.round(ready),
+    requests: asked,
+    kb: Math.round(received / 1_000),
+    heap_mb: Math.round(usedSize / 1e5) / 10,
+    idle_percent: Math.round(idle * 10) / 10,
+    ...(moved ?? {}),
+  };
+}
+
+function print(rows) {
+  const cells = rows.map((row) => [
+    row.view,
+    row.first_ms,
+    row.ready_ms,
+    row.requests,
+    row.kb,
+    row.heap_mb,
+    row.idle_percent,
+    ...['drag', 'zoom'].map((name) =>
+      row[name] ? `${row[name].fps} / ${row[name].slow} / ${row[name].worst_ms}` : '',
+    ),
+  ]);
+  const heads = ['view', 'first ms', 'ready ms', 'requests', 'kB', 'heap MB', 'idle %', 'drag', 'zoom'];
+  console.log(`| ${heads.join(' | ')} |`);
+  console.log(
+    `| --- | ${heads
+      .slice(1)
+      .map(() => '---:')
+      .join(' | ')} |`,
+  );
+  for (const row of cells) console.log(`| ${row.join(' | ')} |`);
+}
+
+const password = await makeUser();
+const server = await chromium.launchServer({
+  executablePath: process.env.CHROMIUM_BIN ?? '/usr/bin/chromium',
+  args: FLAGS,
+});
+try {
+  const browser = await chromium.connect(server.wsEndpoint());
+  const context = await browser.newContext({ viewport: SIZE });
+  await logIn(context, password);
+  const rows = [];
+  for (const view of VIEWS) rows.push(await measure(context, server.process().pid, view));
+  if (options.includes('--json')) console.log(JSON.stringify({ bench: 'console views', timeline, rows }));
+  else print(rows);
+  await browser.close();
+} finally {
+  await server.close();
+  await call('DELETE', `v1/users/${USER}`).catch(() => {});
+}

@@ -1,0 +1,270 @@
+/**
+ * What a newcomer should be able to do without help. Each task begins where the console opens, and uses only what is on
+ * the screen: links, buttons and fields by the words that they show.
+ */
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { card, counted, on, param, region } from './timeline-page';
+
+/** Six-hourly fixes of storms: where each was, and how hard it blew, as in the archives of hurricanes. */
+const STORMS: [name: string, from: string, winds: number[], lat: number, lon: number][] = [
+  ['Ivan 2004', '2004-09-10T00:00:00Z', [100, 145, 120], 18, -75],
+  ['Dennis 2005', '2005-07-07T00:00:00Z', [60, 110, 130], 19, -77],
+  ['Katrina 2005', '2005-08-27T00:00:00Z', [95, 150, 125, 60], 25, -86],
+  ['Wilma 2005', '2005-10-18T18:00:00Z', [70, 160, 150, 130], 17, -82],
+  ['Dean 2007', '2007-08-20T00:00:00Z', [120, 150], 18, -85],
+];
+const STEP_MS = 6 * 3_600_000;
+
+beforeAll(async () => {
+  await on.service.call('POST', 'timelines', { timeline_id: 'hurricanes' });
+  await on.service.call(
+    'POST',
+    'v1/events?timeline_id=hurricanes',
+    STORMS.flatMap(([name, from, winds, lat, lon]) =>
+      winds.map((wind, index) => ({
+        event_id: `${name.replace(' ', '-').toLowerCase()}-${index}`,
+        time: new Date(Date.parse(from) + index * STEP_MS).toISOString().replace('.000', ''),
+        name: `${name}, ${wind} kt`,
+        description: 'Position and wind of a storm.',
+        actors: [name],
+        geo: { lat: lat + index, lon: lon - index },
+        attributes: { wind },
+      })),
+    ),
+  );
+});
+
+const button = (page: Page, name: string): ReturnType<Page['getByRole']> =>
+  page.getByRole('button', { name, exact: true });
+const goTo = (page: Page, view: string): Promise<void> =>
+  page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: view }).click();
+
+async function chooseTimeline(page: Page, from: string, to: string): Promise<void> {
+  await button(page, `Timeline: ${from}`).click();
+  await page.getByRole('combobox', { name: 'Find a timeline' }).fill(to);
+  await page.getByRole('option', { name: new RegExp(`^${to}`) }).click();
+  await button(page, `Timeline: ${to}`).waitFor();
+}
+
+describe('a newcomer can', () => {
+  it('find the strongest storm of 2005, and its track', async () => {
+    const page = await on.loggedIn('timeline?timeline=demo');
+    await chooseTimeline(page, 'demo', 'hurricanes');
+    await counted(page, '16 events');
+    await page.getByTitle('Type which time is shown').click();
+    await page.getByLabel('From', { exact: true }).fill('2005-01-01');
+    await page.getByLabel('To', { exact: true }).fill('2006-01-01');
+    await button(page, 'Keep only this time').click();
+    await page.getByLabel('Values').selectOption('wind');
+    const values = region(page, 'Values of wind');
+    await values.getByText(/60 to 160.* 11 values in view/).waitFor();
+    await button(page, 'List').click();
+    await button(page, 'Columns').click();
+    await page.getByRole('checkbox', { name: 'wind' }).check();
+    await page.keyboard.press('Escape');
+    const list = region(page, 'Events on the axis');
+    await list.getByRole('button', { name: 'wind', exact: true }).click();
+    await list.getByRole('button', { name: 'wind', exact: true }).click();
+    await list.getByRole('button', { name: /^Wilma 2005, 160 kt/ }).click();
+    expect(await list.getByRole('row').nth(1).innerText()).toContain('Wilma 2005, 160 kt');
+    await card(page).getByRole('button', { name: 'Wilma 2005', exact: true }).click();
+    await counted(page, '4 events');
+    await page.getByText('actor: Wilma 2005').waitFor();
+    await page.getByRole('application', { name: /^World map with 4 events/ }).waitFor();
+  });
+
+  it('ask what would happen if an event were canceled', async () => {
+    const page = await on.loggedIn('timeline?timeline=demo');
+    await page.getByRole('combobox', { name: /^Find events/ }).fill('Sputnik');
+    await page.getByRole('listbox', { name: 'Events found' }).getByRole('option').first().click();
+    await card(page).getByRole('link', { name: 'Intervene' }).click();
+    await page.getByRole('group', { name: 'Examples' }).getByRole('button', { name: 'cancel', exact: true }).click();
+    await page.getByText(/It creates (a paradox|\d+ paradoxes)/).waitFor();
+    await page
+      .getByText(/\d+ events? depends? on it/)
+      .first()
+      .waitFor();
+    await page.getByText('Orphaned effect').first().waitFor();
+  });
+
+  it('compare a fork with what it was forked from', async () => {
+    const page = await on.loggedIn('timeline?timeline=demo');
+    await page.getByRole('link', { name: 'demo-no-sarajevo' }).first().click();
+    await button(page, 'Timeline: demo-no-sarajevo').waitFor();
+    await page.getByRole('link', { name: 'Compare with demo' }).click();
+    await page.getByRole('button', { name: '1 only in demo-no-sarajevo' }).waitFor();
+    const table = region(page, 'Differences as a table');
+    await table.getByRole('row', { name: /Assassination in Sarajevo.*does not occur/ }).waitFor();
+    await table.getByRole('row', { name: /Franz Ferdinand returns to Vienna/ }).waitFor();
+  });
+
+  it('give a colleague read access to one timeline, for a week', async () => {
+    const page = await on.loggedIn('timeline?timeline=demo');
+    await goTo(page, 'Access');
+    await page.getByRole('link', { name: 'Users', exact: true }).click();
+    await button(page, 'New user').click();
+    await page.getByLabel('Name').fill('colleague');
+    await button(page, 'Create the user').click();
+    await page.getByRole('heading', { name: 'colleague was created' }).waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('link', { name: 'Permissions', exact: true }).click();
+    await page.getByLabel('Read', { exact: true }).fill('colleague');
+    await page.keyboard.press('Enter');
+    await button(page, 'Save the change').click();
+    await button(page, 'Nothing to save').waitFor();
+    await page.getByRole('link', { name: 'Users', exact: true }).click();
+    await page.getByRole('link', { name: 'Keys of colleague' }).click();
+    await button(page, 'New key').click();
+    await page.getByLabel('What is it for?').fill('a look at the demo');
+    await page.getByRole('radio', { name: /^Read/ }).check();
+    await page.getByLabel('Timeline', { exact: true }).selectOption('demo');
+    await page.getByLabel('Expires').selectOption('in 7 days');
+    await button(page, 'Create the key').click();
+    const key = await page.getByRole('dialog').locator('code').innerText();
+    await button(page, 'I have saved it').click();
+    await page.getByRole('row', { name: /a look at the demo.*Read.*demo.*in 7 days/ }).waitFor();
+    // It reads that timeline, changes nothing, and sees no other.
+    const asked = (path: string, method = 'GET', body?: unknown): Promise<unknown> =>
+      on.service.call(method, path, body, key);
+    await asked('v1/clock?timeline_id=demo');
+    await expect(asked('v1/pause-time', 'POST', { timeline_id: 'demo' })).rejects.toThrow('403');
+    await expect(asked('v1/clock?timeline_id=hurricanes')).rejects.toThrow('404');
+  });
+
+  it('prove that an event was not changed since yesterday', async () => {
+    // Yesterday somebody kept the checkpoint, and much was done since.
+    const before = await on.loggedIn('integrity?timeline=demo');
+    const [kept] = await Promise.all([
+      before.waitForEvent('download'),
+      before.getByRole('region', { name: 'Checkpoint' }).getByRole('button', { name: 'Download it' }).click(),
+    ]);
+    const note = await kept.path();
+    await on.service.call('POST', 'v1/set-anchor', { timeline_id: 'demo', description: 'something else' });
+
+    const page = await on.loggedIn('timeline?timeline=demo');
+    await goTo(page, 'Integrity');
+    const compare = region(page, 'Compare with one you kept');
+    await compare.getByLabel('A file with the note').setInputFiles(note);
+    await compare.getByText('History matches what was signed.').waitFor();
+    const told = await compare.getByText(/^All [\d,]+ entries are as they were/).innerText();
+    const size = Number(/[\d,]+/.exec(told)![0].replaceAll(',', ''));
+
+    await goTo(page, 'Timeline');
+    await page.getByRole('combobox', { name: /^Find events/ }).fill('Sputnik');
+    await page.getByRole('listbox', { name: 'Events found' }).getByRole('option').first().click();
+    // One version, and no intervention: its entry is among those that are as they were.
+    const entries = card(page).getByRole('button', { name: /^Entry [\d,]+$/ });
+    await entries.first().waitFor();
+    expect(await entries.count()).toBe(1);
+    await entries.click();
+    await card(page).getByRole('link', { name: 'Verify it in this browser' }).click();
+    await page.getByText('This browser verified it.').waitFor();
+    expect(Number(param(page, 'position'))).toBeLessThan(size);
+  });
+});
+
+describe('the zone of time', () => {
+  it('is chosen in the header, is in the address, and everything follows it', async () => {
+    const page = await on.loggedIn('timeline?timeline=hurricanes&event=wilma-2005-1&view=list');
+    await card(page).getByText('19 October 2005', { exact: false }).first().waitFor();
+    await button(page, 'Time zone: UTC').click();
+    await page.getByRole('combobox', { name: 'Find a time zone' }).fill('kolkata');
+    await page.getByRole('option', { name: /Kolkata/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await button(page, 'Time zone: Asia/Kolkata').waitFor();
+    expect(param(page, 'tz')).toBe('Asia/Kolkata');
+    await card(page).getByText('19 October 2005, 05:30').waitFor();
+    await region(page, 'Events on the axis')
+      .getByRole('row', { name: /Wilma 2005, 160 kt/ })
+      .getByText('19 October 2005, 05:30')
+      .waitFor();
+    await goTo(page, 'Clock');
+    expect(param(page, 'tz')).toBe('Asia/Kolkata');
+    await page.getByText('Asia/Kolkata · UTC+5:30').waitFor();
+    await page.goto(`${on.service.url}/#/timeline?timeline=hurricanes&tz=Mars/Olympus`);
+    await page.getByText('“tz” must be a time zone').waitFor();
+  });
+});
+
+describe('a list', () => {
+  it('is walked with arrow keys, and sorted by its heads', async () => {
+    const page = await on.loggedIn('timeline?timeline=hurricanes&view=list');
+    const list = region(page, 'Events on the axis');
+    await list.getByRole('button', { name: /^Ivan 2004, 100 kt/ }).focus();
+    await page.keyboard.press('End');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent.trim())).toMatch(/^Dean 2007/);
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    expect(param(page, 'event')).toBe('dean-2007-0');
+    await list.getByRole('button', { name: 'Event', exact: true }).click();
+    expect(param(page, 'sort')).toBe('title');
+    await expect.poll(() => list.getByRole('row').nth(1).innerText()).toContain('Dean 2007, 120 kt');
+    await page.reload();
+    await expect.poll(() => list.getByRole('row').nth(1).innerText()).toContain('Dean 2007, 120 kt');
+    expect(await list.getByRole('columnheader', { name: 'Event' }).getAttribute('aria-sort')).toBe('ascending');
+  });
+
+  it('has all timelines with their clocks', async () => {
+    const page = await on.loggedIn('timeline?timeline=demo');
+    await button(page, 'Timeline: demo').click();
+    await page.getByRole('link', { name: 'All timelines and their clocks' }).click();
+    const list = region(page, 'Timelines');
+    await list.getByRole('rowheader', { name: 'hurricanes' }).waitFor();
+    await list.getByRole('button', { name: 'Events', exact: true }).click();
+    await list.getByRole('button', { name: 'Events', exact: true }).click();
+    expect(await list.getByRole('row').nth(1).innerText()).toContain('demo');
+    await list.getByRole('link', { name: 'hurricanes', exact: true }).click();
+    await counted(page, '16 events');
+  });
+});
+
+describe('time that passes', () => {
+  it('is played over what is shown, to its end', async () => {
+    const page = await on.loggedIn(
+      'timeline?timeline=hurricanes&play=3600&range=2005-10-18T18:00:00Z/2005-10-18T20:00:00Z',
+    );
+    const bar = region(page, 'Playback');
+    await bar.getByRole('button', { name: 'Play', exact: true }).click();
+    await expect.poll(() => bar.getByRole('slider').inputValue(), { timeout: 10_000 }).toBe('1000');
+    await bar.getByRole('button', { name: 'Play', exact: true }).waitFor();
+    await bar.getByText('18 October 2005, 20:00 UTC').waitFor();
+    await bar.getByRole('button', { name: 'Close playback' }).click();
+    expect(param(page, 'play')).toBeNull();
+  });
+
+  it('is followed with the clock, until one goes elsewhere', async () => {
+    const page = await on.loggedIn('timeline?timeline=hurricanes&zoom=1000000&center=2005-10-18T18:00:00Z');
+    await button(page, 'More').click();
+    await page.getByRole('menuitem', { name: 'Follow the clock' }).click();
+    await page.getByRole('button', { name: /^Following the clock/ }).waitFor();
+    const year = String(new Date().getUTCFullYear());
+    await expect.poll(() => page.getByTitle('Type which time is shown').innerText()).toContain(year);
+    await page.getByRole('application', { name: /^Time axis/ }).press('Home');
+    await page.getByRole('button', { name: /^Following the clock/ }).waitFor({ state: 'detached' });
+    expect(param(page, 'follow')).toBeNull();
+  });
+});
+
+describe('a comparison', () => {
+  it('follows what happens on either side', async () => {
+    await on.service.call('POST', 'timelines', { timeline_id: 'hurricanes-b', fork_of: 'hurricanes' });
+    const page = await on.loggedIn('compare?timeline=hurricanes-b&with=hurricanes');
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.getByText('No difference', { exact: true }).waitFor();
+    await on.service.call('POST', 'v1/events?timeline_id=hurricanes-b', {
+      event_id: 'rita',
+      time: '2005-09-21T00:00:00Z',
+      name: 'Rita 2005',
+      description: 'Only here.',
+    });
+    await page.getByRole('button', { name: '1 only in hurricanes-b' }).waitFor();
+    await on.service.call('POST', 'v1/events?timeline_id=hurricanes', {
+      event_id: 'ophelia',
+      time: '2005-09-14T00:00:00Z',
+      name: 'Ophelia 2005',
+      description: 'Only there.',
+    });
+    await page.getByRole('button', { name: '1 only in hurricanes', exact: true }).waitFor();
+  });
+});

@@ -1,0 +1,15 @@
+/** Moments as people read them, in the zone that they chose. `instant.ts` has the same in UTC. */
+import { dateForPeople, forPeople, timeOfDay, toCivil, type Micros } from './instant';
+import { zone } from './zone.svelte';
+
+/** Returns date and time, such as "29 February 2028, 08:30". */
+export const momentText = (instant: Micros): string => forPeople(zone.at(instant));
+
+/** Returns date and time with the zone, such as "29 February 2028, 08:30 UTC". */
+export const zonedText = (instant: Micros): string => `${momentText(instant)} ${zone.label(instant)}`;
+
+export const dateText = (instant: Micros): string => dateForPeople(zone.at(instant));
+
+export const clockText = (instant: Micros): string => timeOfDay(zone.at(instant));
+
+export const shownCivil = (instant: Micros): ReturnType<typeof toCivil> => toCivil(zone.at(instant));

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { DRAWN_MAX, drawn, nextOrder, orderParam, parseOrder, sorted, type Column } from './table';
+
+interface Row {
+  name: string;
+  wind: number | null;
+}
+
+const columns: Column<Row>[] = [
+  { id: 'name', title: 'Name', value: (row) => row.name },
+  { id: 'wind', title: 'Wind', value: (row) => row.wind },
+  { id: 'marks', title: 'Marks' },
+];
+const rows: Row[] = [
+  { name: 'tl-10', wind: 3 },
+  { name: 'Tl-9', wind: null },
+  { name: 'tl-2', wind: 20 },
+  { name: 'b', wind: 3 },
+];
+const names = (by: string, isDown = false): string[] => sorted(rows, columns, { by, isDown }).map(({ name }) => name);
+
+describe('rows', () => {
+  it('are sorted as people count, and keep their order where they are equal', () => {
+    expect(names('name')).toEqual(['b', 'tl-2', 'Tl-9', 'tl-10']);
+    expect(names('wind')).toEqual(['tl-10', 'b', 'tl-2', 'Tl-9']);
+    expect(names('wind', true)).toEqual(['tl-2', 'tl-10', 'b', 'Tl-9']);
+  });
+
+  it('stay as they came where nothing can be sorted by', () => {
+    expect(sorted(rows, columns, null)).toBe(rows);
+    expect(sorted(rows, columns, { by: 'marks', isDown: false })).toBe(rows);
+    expect(sorted(rows, columns, { by: 'gone', isDown: false })).toBe(rows);
+  });
+
+  it('are drawn where they are on the screen, and all where they are few', () => {
+    expect(drawn(DRAWN_MAX, 40, 0, 400)).toEqual({ first: 0, last: DRAWN_MAX });
+    expect(drawn(1_000, 40, 0, 400)).toEqual({ first: 0, last: 22 });
+    expect(drawn(1_000, 40, 20_000, 400)).toEqual({ first: 488, last: 522 });
+    // Scrolled to the end of a longer list, which became shorter.
+    const { first, last } = drawn(200, 40, 400_000, 400);
+    expect(first).toBeLessThan(last);
+    expect(last).toBe(200);
+  });
+});
+
+describe('an order', () => {
+  it('goes up, down and away', () => {
+    const up = nextOrder(null, 'wind');
+    const down = nextOrder(up, 'wind');
+    expect([up, down, nextOrder(down, 'wind'), nextOrder(down, 'name')]).toEqual([
+      { by: 'wind', isDown: false },
+      { by: 'wind', isDown: true },
+      null,
+      { by: 'name', isDown: false },
+    ]);
+  });
+
+  it('is in the address', () => {
+    for (const order of [null, { by: 'wind', isDown: false }, { by: 'attribute.wind', isDown: true }])
+      expect(parseOrder(orderParam(order))).toEqual(order);
+  });
+});

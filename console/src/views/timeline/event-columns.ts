@@ -1,0 +1,68 @@
+/** The columns that lists of events have: what every event has, and what one may ask for. */
+import type { EventBody, EventStore } from '../../lib/events/store';
+import { placeText } from '../../lib/events/words';
+import { parse } from '../../lib/instant';
+import { plain } from '../../lib/plain';
+import type { Column } from '../../ui/table';
+import { member, groupings } from './groups';
+import { numberOf } from './values';
+
+const ATTRIBUTE = 'attribute.';
+/** So many attributes are offered as columns, those first that most events have. */
+const ATTRIBUTES_MAX = 24;
+
+/** Returns where an event is, by its name if it has one. */
+export function whereText(store: EventStore, row: number): string {
+  const { location } = store.bodies[row]!;
+  return plain(location ?? '') || placeText(store.lats[row]!, store.lons[row]!);
+}
+
+/** Returns what a further column says of an event. */
+export function extraText(event: EventBody, column: string): string {
+  if (column === 'actors') return plain((event.actors ?? []).join(', '));
+  if (column === 'source') return plain(event.source ?? '');
+  if (column === 'id') return event.event_id;
+  if (!column.startsWith(ATTRIBUTE)) return '';
+  const value = member(event.attributes ?? {}, column.slice(ATTRIBUTE.length));
+  if (value === undefined || value === null) return '';
+  return plain(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+function extraValue(event: EventBody, column: string): string | number | null {
+  if (column.startsWith(ATTRIBUTE)) {
+    const number = numberOf(member(event.attributes ?? {}, column.slice(ATTRIBUTE.length)));
+    if (number !== null) return number;
+  }
+  return extraText(event, column) || null;
+}
+
+/** Returns the columns of a list. Rows that are not all here can be sorted by time only: that the service does. */
+export function eventColumns(store: EventStore, asked: readonly string[], isAll: boolean): Column<number>[] {
+  const known = groupings(store.bodies).filter((by) => by.startsWith(ATTRIBUTE));
+  const attributes = [...new Set([...asked.filter((one) => one.startsWith(ATTRIBUTE)), ...known])];
+  const extra = (id: string, title: string): Column<number> => ({
+    id,
+    title,
+    isExtra: true,
+    isWide: true,
+    isEnd: store.bodies.some((event) => typeof extraValue(event, id) === 'number'),
+    ...(isAll ? { value: (row) => extraValue(store.bodies[row]!, id) } : {}),
+  });
+  return [
+    { id: 'time', title: 'When', value: (row) => store.time(row) },
+    { id: 'title', title: 'Event', ...(isAll ? { value: (row) => store.titles[row]! } : {}) },
+    { id: 'where', title: 'Where', isWide: true, ...(isAll ? { value: (row) => whereText(store, row) || null } : {}) },
+    {
+      id: 'length',
+      title: 'Until',
+      isExtra: true,
+      isWide: true,
+      ...(isAll ? { value: (row) => parse(store.bodies[row]!.end_time ?? '') } : {}),
+    },
+    extra('actors', 'Actors'),
+    extra('source', 'Source'),
+    extra('id', 'Id'),
+    ...attributes.slice(0, ATTRIBUTES_MAX).map((by) => extra(by, plain(by.slice(ATTRIBUTE.length)))),
+    { id: 'marks', title: 'Marks' },
+  ];
+}

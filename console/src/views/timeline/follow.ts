@@ -1,0 +1,24 @@
+/** Keeps the clock's now in sight while it moves on, so that what happens comes in at the right. */
+import { panned, xOf, type Scale } from '../../lib/events/scale';
+import type { Micros } from '../../lib/instant';
+
+/** Where now is kept: there is room for what is planned behind it. */
+const PLACE = 0.86;
+/** Whoever takes now further away by hand wants to look at something else. */
+const AWAY = 0.3;
+
+/** Returns what is shown so that now is in its place; null where it is there already. */
+export function following(view: Scale, now: Micros): Scale | null {
+  const off = xOf(view, now) - view.width * PLACE;
+  return Math.abs(off) < 1 ? null : panned(view, off);
+}
+
+/** Whether somebody went elsewhere since now was put in its place. */
+export function hasLeft(view: Scale, now: Micros): boolean {
+  const x = xOf(view, now);
+  const place = view.width * PLACE;
+  return x < place - view.width * AWAY || x > place + view.width * AWAY;
+}
+
+/** What is in sight changes with each frame then: what depends on it is asked for so often, and no more. */
+export const SETTLE_MS = 2_000;

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { scale, xOf } from '../../lib/events/scale';
+import { SECOND } from '../../lib/instant';
+import { following, hasLeft } from './follow';
+import { SPEEDS, positionOf, speedOf, stepped, timeOf } from './playback';
+
+describe('following the clock', () => {
+  const view = scale(0n, 0, 1e6, 1_000);
+
+  it('brings now to its place, and leaves it there while it is', () => {
+    const moved = following(view, 10_000n * SECOND)!;
+    expect(Math.round(xOf(moved, 10_000n * SECOND))).toBe(860);
+    expect(following(moved, 10_000n * SECOND)).toBeNull();
+    expect(following(moved, 10_002n * SECOND)).not.toBeNull();
+  });
+
+  it('ends where somebody goes elsewhere, not where somebody zooms', () => {
+    const moved = following(view, 0n)!;
+    expect(hasLeft(moved, 0n)).toBe(false);
+    expect(hasLeft(moved, 100n * SECOND)).toBe(false);
+    expect(hasLeft(moved, 400n * SECOND)).toBe(true);
+    expect(hasLeft(moved, -400n * SECOND)).toBe(true);
+  });
+});
+
+describe('playback', () => {
+  const part = { from: 0n, to: 3_600n * SECOND };
+
+  it('goes as fast as one says, to the end and no further', () => {
+    expect(stepped(0n, 100, speedOf('60'), part)).toBe(6n * SECOND);
+    expect(stepped(0n, 100, speedOf('all'), part)).toBe(12n * SECOND);
+    expect(stepped(3_599n * SECOND, 200, speedOf('3600'), part)).toBe(part.to);
+  });
+
+  it('begins where the part begins, and does not jump after a pause of the page', () => {
+    expect(stepped(-5n * SECOND, 100, speedOf('10'), part)).toBe(SECOND);
+    expect(stepped(0n, 60_000, speedOf('1'), part)).toBe(250_000n);
+  });
+
+  it('has a slider that leads back to where it is', () => {
+    for (const position of [0, 1, 500, 1_000]) expect(positionOf(timeOf(position, part), part)).toBe(position);
+    expect(positionOf(5n, { from: 7n, to: 7n })).toBe(0);
+    expect(speedOf('no such speed')).toBe(SPEEDS[0]);
+  });
+});

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { EventStore } from '../../lib/events/store';
+import { linesOf, measures, numberOf, numberText, summedUp, valueScale } from './values';
+
+const store = (...events: [number, string[], Record<string, unknown>][]): EventStore => {
+  const made = new EventStore();
+  events.forEach(([day, actors, attributes], index) =>
+    made.push({
+      event_id: `e${index}`,
+      time: `2005-08-${String(day).padStart(2, '0')}T00:00:00Z`,
+      description: 'A fix.',
+      actors,
+      attributes,
+    }),
+  );
+  return made;
+};
+
+describe('numbers of events', () => {
+  it('are numbers and texts that are one', () => {
+    expect([3, '3', ' -2.5 ', '1e3', '.5'].map(numberOf)).toEqual([3, 3, -2.5, 1000, 0.5]);
+    expect(['', '3 kt', 'HU', null, true, NaN, [3], '0x10', '1e999'].map(numberOf)).toEqual(Array(9).fill(null));
+  });
+
+  it('are told by attribute, the most frequent first', () => {
+    const { bodies } = store([1, [], { wind: 10, status: 'TS' }], [2, [], { wind: '20', delay: 3 }]);
+    expect(measures(bodies)).toEqual(['wind', 'delay']);
+  });
+
+  it('make a line for each actor, as the values of two are not one thing that changes', () => {
+    const made = store(
+      [1, ['Katrina'], { wind: 30 }],
+      [2, ['Rita'], { wind: 40 }],
+      [3, ['Katrina'], { wind: 150 }],
+      [4, ['Katrina'], {}],
+    );
+    const { lines, count, without, isJoined } = linesOf(made, 'wind', null, [0, 4]);
+    expect(lines.map(({ points }) => points.map(({ value }) => value))).toEqual([[30, 150], [40]]);
+    expect([count, without, isJoined]).toEqual([3, 1, true]);
+  });
+
+  it('are not joined where some name nobody', () => {
+    const made = store([1, ['Katrina'], { wind: 30 }], [2, [], { wind: 40 }]);
+    expect(linesOf(made, 'wind', null, [0, 2]).isJoined).toBe(false);
+    const quakes = new EventStore();
+    for (const name of ['Tokyo', 'Lisbon', 'Valdivia'])
+      quakes.push({ event_id: name, time: '1960-05-22T19:11:00Z', name, description: '', attributes: { wind: 9 } });
+    expect(linesOf(quakes, 'wind', null, [0, 3])).toMatchObject({ count: 3, isJoined: false });
+    expect(linesOf(store([1, [], { wind: 1 }], [2, [], { wind: 2 }]), 'wind', null, [0, 2])).toMatchObject({
+      isJoined: true,
+      lines: [{ points: [{ value: 1 }, { value: 2 }] }],
+    });
+  });
+
+  it('inside an object are found by their path', () => {
+    expect(linesOf(store([1, [], { wind: { max: 7 } }]), 'wind.max', null, [0, 1]).count).toBe(1);
+  });
+});
+
+describe('a stretch', () => {
+  const range = { from: 0n, to: 10n };
+  it('is summed up from what the service counted by value', () => {
+    const groups = new Map([
+      ['100', 1],
+      ['20', 3],
+      ['-999', 1],
+      ['none', 2],
+    ]);
+    expect(summedUp(range, groups, { without: 5, isAll: true })).toMatchObject({
+      low: -999,
+      high: 100,
+      mean: (60 + 100 - 999) / 5,
+      count: 5,
+      without: 7,
+      isAll: true,
+    });
+  });
+
+  it('without a number is none', () => {
+    expect(summedUp(range, new Map([['HU', 4]]), { without: 0, isAll: true })).toBeNull();
+  });
+});
+
+describe('the scale of values', () => {
+  it('begins at zero, unless all values are far from there', () => {
+    expect(valueScale(20, 160, 4)).toMatchObject({ low: 0, high: 200, ticks: [0, 50, 100, 150, 200], hasZero: true });
+    expect(valueScale(880, 1_010, 3)).toMatchObject({ low: 850, hasZero: false });
+    expect(valueScale(-5, 10, 3)).toMatchObject({ low: -5, high: 10, hasZero: true });
+  });
+
+  it('has room for one value, and for zero alone', () => {
+    for (const value of [7, 0, -3, 0.001, 1e12]) {
+      const { low, high, ticks } = valueScale(value, value, 3);
+      expect(low).toBeLessThanOrEqual(value);
+      expect(high).toBeGreaterThanOrEqual(value);
+      expect(high).toBeGreaterThan(low);
+      expect(ticks.length).toBeLessThan(9);
+    }
+  });
+
+  it('has ticks without the dust of binary fractions', () => {
+    expect(valueScale(0, 0.3, 3).ticks).toEqual([0, 0.1, 0.2, 0.3]);
+  });
+});
+
+describe('a number', () => {
+  it('is written as people read it', () => {
+    expect([9.5, -40, 1_234_567, 0.00001, 1e12].map(numberText)).toEqual([
+      '9.5',
+      '−40',
+      '1,234,567',
+      '1.00e-5',
+      '1.00e12',
+    ]);
+  });
+});

@@ -1,0 +1,158 @@
+/** Numbers that events have, over time: what lines are drawn through, and what a stretch of many is summed up to. */
+import type { Micros } from '../../lib/instant';
+import type { EventBody, EventStore } from '../../lib/events/store';
+import { member } from './groups';
+
+/** A number as people and programs write it, and nothing that only begins with one. */
+const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
+
+/** Returns the number that a value is, or null. */
+export function numberOf(value: unknown): number | null {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+  if (typeof value !== 'string' || !NUMBER.test(value.trim())) return null;
+  const number = Number(value);
+  return Number.isFinite(number) ? number : null;
+}
+
+/** Returns which attributes of some events are numbers, those that most have first. */
+export function measures(events: readonly EventBody[]): string[] {
+  const counts = new Map<string, number>();
+  for (const event of events)
+    for (const [key, value] of Object.entries(event.attributes ?? {}))
+      if (numberOf(value) !== null) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([key]) => key);
+}
+
+export interface Point {
+  row: number;
+  time: Micros;
+  value: number;
+}
+
+export interface Line {
+  /** Which color it has; −1 where nothing is told apart. */
+  group: number;
+  points: readonly Point[];
+}
+
+export interface Lines {
+  lines: readonly Line[];
+  /** How many events have a number, and how many have none. */
+  count: number;
+  without: number;
+  /** Whether points of a line belong together, and are joined. */
+  isJoined: boolean;
+}
+
+/** With more actors at once the lines would cover each other: then there are points only. */
+const JOINED_MAX = 60;
+
+/**
+ * Returns the values of a store as lines: one for each actor, so that the values of two storms are not joined. Where
+ * nobody is named, there is one for each group.
+ */
+export function linesOf(store: EventStore, key: string, groups: Uint8Array | null, part: [number, number]): Lines {
+  const found = new Map<string, { group: number; points: Point[] }>();
+  let [count, without] = [0, 0];
+  const actors = new Set<string>();
+  const titles = new Set<string>();
+  for (let row = part[0]; row < part[1]; row += 1) {
+    const event = store.bodies[row]!;
+    const value = numberOf(member(event.attributes ?? {}, key));
+    if (value === null) {
+      without += 1;
+      continue;
+    }
+    count += 1;
+    const group = groups?.[row] ?? -1;
+    const actor = event.actors?.[0] ?? '';
+    actors.add(actor);
+    titles.add(store.titles[row]!);
+    const name = `${group} ${actor}`;
+    const line = found.get(name) ?? { group, points: [] };
+    line.points.push({ row, time: store.time(row), value });
+    found.set(name, line);
+  }
+  // Where nobody is named, events that are all called otherwise are not one thing that changes.
+  const isMixed = actors.has('') && (actors.size > 1 || titles.size * 2 > count);
+  return { lines: [...found.values()], count, without, isJoined: actors.size <= JOINED_MAX && !isMixed };
+}
+
+/** What the numbers of a stretch of time are. */
+export interface Stretch {
+  from: Micros;
+  to: Micros;
+  low: number;
+  high: number;
+  mean: number;
+  count: number;
+  /** How many events have no number there. */
+  without: number;
+  /** Whether the service told all values; where it did not, they are the most frequent ones. */
+  isAll: boolean;
+  /** How often each value is there, from the lowest to the highest. */
+  values: readonly { value: number; count: number }[];
+}
+
+/** Sums up groups that the service counted by value; null where none of them is a number. */
+export function summedUp(
+  range: { from: Micros; to: Micros },
+  groups: ReadonlyMap<string, number>,
+  { without, isAll }: { without: number; isAll: boolean },
+): Stretch | null {
+  const values: { value: number; count: number }[] = [];
+  let [sum, count, others] = [0, 0, without];
+  for (const [key, times] of groups) {
+    const value = numberOf(key);
+    if (value === null) others += times;
+    else {
+      values.push({ value, count: times });
+      sum += value * times;
+      count += times;
+    }
+  }
+  if (count === 0) return null;
+  values.sort((a, b) => a.value - b.value);
+  const [low, high] = [values[0]!.value, values.at(-1)!.value];
+  return { ...range, low, high, mean: sum / count, count, without: others, isAll, values };
+}
+
+export interface ValueScale {
+  low: number;
+  high: number;
+  ticks: readonly number[];
+  /** Whether zero is on the scale. */
+  hasZero: boolean;
+}
+
+/** So much of the scale the values have to fill; where they fill less when it begins at zero, it begins elsewhere. */
+const FILLED = 0.4;
+
+/** Makes a linear scale around values. It has zero on it, unless all values would be far from there. */
+export function valueScale(least: number, most: number, lines: number): ValueScale {
+  const span = most - least;
+  const fromZero = Math.max(most, 0) - Math.min(least, 0);
+  const hasZero = fromZero === 0 || span >= fromZero * FILLED || (least <= 0 && most >= 0);
+  const [from, to] = hasZero ? [Math.min(least, 0), Math.max(most, 0)] : [least, most];
+  const step = niceStep(Math.max(to - from, Math.abs(to) * 1e-9, Number.MIN_VALUE * 8) / Math.max(lines, 1));
+  const [first, last] = [Math.floor(from / step + 1e-9), Math.ceil(to / step - 1e-9)];
+  const end = last > first ? last : first + 1;
+  const ticks = Array.from({ length: end - first + 1 }, (_, index) => trimmed((first + index) * step));
+  return { low: first * step, high: end * step, ticks, hasZero };
+}
+
+/** Returns the next of 1, 2, 5 times a power of ten that is at least so much. */
+function niceStep(least: number): number {
+  const power = 10 ** Math.floor(Math.log10(least));
+  return [1, 2, 5, 10].map((digit) => digit * power).find((step) => step >= least * 0.9999) ?? 10 * power;
+}
+
+/** Takes away what binary fractions add: 0.30000000000000004 is 0.3. */
+const trimmed = (value: number): number => Number(value.toPrecision(12));
+
+/** Returns a value as people read it. */
+export function numberText(value: number): string {
+  const size = Math.abs(value);
+  if (size !== 0 && (size >= 1e9 || size < 1e-4)) return value.toExponential(2).replace('e+', 'e');
+  return value.toLocaleString('en', { maximumFractionDigits: size >= 1_000 ? 1 : 4 }).replace('-', '−');
+}
