@@ -49,7 +49,7 @@ async fn readyz(State(app): State<App>) -> Result<Json<crate::answer::StatusBody
 }
 
 async fn metrics(State(app): State<App>) -> Response {
-    let text = app.metrics.text(app.engine.stats(), &app.options.connections);
+    let text = app.metrics.text(app.engine.stats(), app.engine.replica().as_ref(), &app.options.connections);
     ([(header::CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text).into_response()
 }
 

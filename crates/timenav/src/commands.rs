@@ -4,6 +4,7 @@
 //! it needs, tests.
 
 mod serve;
+mod signing_key;
 mod rotate_signing_key;
 mod backup;
 mod restore;
@@ -44,6 +45,7 @@ mod markdown_help;
 mod arguments;
 mod pages;
 mod checked_copy;
+mod of_file;
 mod copy_bar;
 mod work_folder;
 
@@ -60,7 +62,8 @@ use crate::surroundings::Surroundings;
 /// One clock and one history that a whole system can share.
 ///
 /// `timenav serve` runs the service, `timenav backup` and `timenav restore` copy its data folder and bring it back, and
-/// `timenav compact`, `timenav migrate` and `timenav rotate-signing-key` work on that of a stopped one. The other commands
+/// `timenav compact`, `timenav migrate` and `timenav rotate-signing-key` work on that of a stopped one, and `timenav
+/// signing-key` creates a key for several. The other commands
 /// talk to a running one, found by --url or `TIMENAV_URL`, with the API key in `TIMENAV_API_KEY` or in the data folder.
 #[derive(Debug, Parser)]
 #[command(name = "timenav", version, max_term_width = 100, styles = Styles::plain(), after_help = Exit::help())]
@@ -72,6 +75,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Serve(serve::ServeCommand),
+    SigningKey(signing_key::SigningKeyCommand),
     RotateSigningKey(rotate_signing_key::RotateSigningKeyCommand),
     Backup(backup::BackupCommand),
     Restore(restore::RestoreCommand),
@@ -161,6 +165,7 @@ fn output_format(matches: &ArgMatches) -> OutputFormat {
 pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> {
     match cli.command {
         Command::Serve(command) => serve::run(command),
+        Command::SigningKey(command) => signing_key::run(command),
         Command::RotateSigningKey(command) => rotate_signing_key::run(command),
         Command::Backup(command) => backup::run(command),
         Command::Restore(command) => restore::run(command),

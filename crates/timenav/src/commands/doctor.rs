@@ -5,6 +5,7 @@ mod database;
 mod folder;
 mod health;
 mod network;
+mod postgres;
 mod settings;
 #[cfg(test)]
 mod tests;
