@@ -19,7 +19,7 @@ pub(crate) struct ReplicaBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     lag_seconds: Option<f64>,
     /// The connections to the database.
-    connections: ConnectionsBody,
+    connections: ReplicaConnectionsBody,
     /// How often something was decided again since the start because another service wrote first.
     retries: u64,
     /// How many commits lost their answer since the start, so that the service had to find out what became of them.
@@ -28,7 +28,7 @@ pub(crate) struct ReplicaBody {
     outcomes_unknown: u64,
     /// The clock of this host, compared with the database's. Left out if they are not compared.
     #[serde(skip_serializing_if = "Option::is_none")]
-    clock: Option<ClockBody>,
+    clock: Option<ReplicaClockBody>,
     /// The ledger that stopped this service, because the database has lost or replaced entries of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     diverged: Option<DivergedBody>,
@@ -36,7 +36,7 @@ pub(crate) struct ReplicaBody {
 
 /// The connections to the database.
 #[derive(Debug, Serialize, ToSchema)]
-struct ConnectionsBody {
+struct ReplicaConnectionsBody {
     /// How many there can be.
     max: u64,
     /// How many are open.
@@ -51,7 +51,8 @@ struct ConnectionsBody {
 
 /// The clock of this host, compared with the database's.
 #[derive(Debug, Serialize, ToSchema)]
-struct ClockBody {
+#[expect(clippy::struct_field_names, reason = "names of numbers end in their unit")]
+struct ReplicaClockBody {
     /// How far it is ahead, in seconds; negative if it is behind.
     offset_seconds: f64,
     /// How far that may be off, in seconds.
@@ -70,14 +71,14 @@ struct DivergedBody {
     /// `rollback` or `fork`.
     code: &'static str,
     /// What this service has seen.
-    seen: TreeBody,
+    seen: DivergedTreeBody,
     /// What is in the database.
-    found: TreeBody,
+    found: DivergedTreeBody,
 }
 
 /// The tree of a ledger.
 #[derive(Debug, Serialize, ToSchema)]
-struct TreeBody {
+struct DivergedTreeBody {
     /// The number of entries.
     size: u64,
     /// The root, in hex.
@@ -92,17 +93,17 @@ impl ReplicaBody {
             name: stats.name,
             lag_positions: stats.lag.map(|lag| lag.positions),
             lag_seconds: stats.lag.map(|lag| lag_seconds(lag.micros)),
-            connections: ConnectionsBody { max, open, in_use, waiting, made },
+            connections: ReplicaConnectionsBody { max, open, in_use, waiting, made },
             retries: stats.retries,
             commits_unanswered: unanswered,
             outcomes_unknown: stats.outcomes_unknown,
-            clock: stats.clock_offset.map(ClockBody::of),
+            clock: stats.clock_offset.map(ReplicaClockBody::of),
             diverged: stats.diverged.as_deref().map(DivergedBody::of),
         }
     }
 }
 
-impl ClockBody {
+impl ReplicaClockBody {
     fn of(offset: ClockOffset) -> Self {
         let ClockOffset { micros, uncertainty_micros, behind_newest_micros, max_micros } = offset;
         Self {
@@ -116,7 +117,7 @@ impl ClockBody {
 
 impl DivergedBody {
     fn of(divergence: &Divergence) -> Self {
-        let tree = |tree: SeenTree| TreeBody { size: tree.size, root: tree.root.to_hex() };
+        let tree = |tree: SeenTree| DivergedTreeBody { size: tree.size, root: tree.root.to_hex() };
         Self {
             timeline_id: divergence.timeline.to_string(),
             code: divergence.kind.as_str(),

@@ -150,8 +150,9 @@ impl PostgresStore {
     /// They cannot be read.
     pub async fn examine(&self) -> Result<(ServerFacts, Examination), StoreError> {
         let reader = self.reader().await?;
-        let server = examination::look_at_server(&reader).await?;
-        Ok((server, examination::examine(&reader).await?))
+        let examined = examination::examine(&reader).await?;
+        // Last, since whoever asks compares its clock with theirs.
+        Ok((examination::look_at_server(&reader).await?, examined))
     }
 
     /// Returns a connection for a read of one statement.

@@ -5,7 +5,6 @@ use timenav_engine::WallClock as _;
 use timenav_store::{Examination, ExaminedKey, SqliteArchive};
 
 use super::check::{Check, some_of};
-use super::postgres;
 use crate::config::Settings;
 use crate::data_folder::DATABASE_FILE;
 use crate::doors::HostClock;
@@ -17,9 +16,6 @@ const SCAN_DAYS_MAX: i64 = 30;
 const CLOCK_BEHIND_MICROS_MAX: i64 = 1_000_000;
 
 pub(super) fn look_at(settings: &Settings) -> Vec<Check> {
-    if let Some(url) = &settings.store {
-        return postgres::look_at(url, settings);
-    }
     let path = settings.data.join(DATABASE_FILE);
     if !path.exists() {
         return Vec::new();

@@ -60,8 +60,12 @@ impl Drop for Cluster {
 fn while_the_database_is_away_the_service_says_so_and_it_comes_back_by_itself() {
     let mut cluster = Cluster::start();
     let mut service = Service::with(&["--store", &cluster.url]);
-    service.errors_expected =
-        vec!["a group could not be committed", "the store cannot be read", "nothing could be pruned"];
+    service.errors_expected = vec![
+        "a group could not be committed",
+        "the store cannot be read",
+        "nothing could be pruned",
+        "ended timelines could not be cleaned up",
+    ];
     let ready = |service: &Service| service.send(Request::get("/readyz").anonymous());
     service.post("/v1/events", &json!({ "event_id": "before", "time": "2001-01-01T00:00:00Z", "description": "x" }));
     assert!(!service.data().join("timenav.db").exists(), "everything is in the database");

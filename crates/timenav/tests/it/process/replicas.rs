@@ -237,7 +237,7 @@ fn a_database_that_is_killed_under_load_loses_nothing_and_does_nothing_twice() {
         "what other services write cannot be followed",
         "were always faster",
         "nothing could be pruned",
-        "ends of timelines",
+        "ended timelines could not be cleaned up",
     ];
     let is_over = AtomicBool::new(false);
     let (here, there, admin) = (first.address(), second.process.address, first.admin.clone());
