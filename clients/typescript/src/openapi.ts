@@ -1398,47 +1398,28 @@ export interface components {
             /** @description The key that verifies it, as C2SP signed-note writes keys. */
             verifier_key: string;
         };
-        /**
-         * @description A clock, with everything needed to compute its time without another request: while it runs, `origin_virtual + (host
-         *     time - origin_host) * rate`; while it is paused, `origin_virtual`.
-         */
+        /** @description The clock of this host, compared with the database's. */
         ClockBody: {
-            /** @description After a return: the anchor. */
-            anchor_id?: string | null;
-            /** @description What the clock shows. */
-            current_time: string;
-            /**
-             * Format: int64
-             * @description Counts changes of this clock.
-             */
-            generation: number;
-            ledger?: components["schemas"]["LedgerBody"] | null;
-            /** @description The clock's time in the zone of its location, if that is known. */
-            local_time?: string | null;
-            /** @description The place last traveled to. */
-            location: string | null;
-            location_resolved?: components["schemas"]["ResolvedBody"] | null;
-            /** @description After a fast-forward or a rewind: what the clock shows. */
-            new_time?: string | null;
-            /** @description Host time since which the clock has been running or paused. */
-            origin_host: string;
-            /** @description Virtual time at `origin_host`. */
-            origin_virtual: string;
-            /** @description After a pause: the moment the clock was paused at. */
-            paused_at?: string | null;
             /**
              * Format: double
-             * @description Virtual seconds per host second.
+             * @description How far it is behind the newest entry of `system`, in seconds.
              */
-            rate: number;
-            /** @description Whether the clock is `running` or `paused`. */
-            state: string;
-            /** @description A sentence that says what happened. Absent if the clock is part of a larger response. */
-            status?: string | null;
-            /** @description `true` if this request created the timeline. Absent otherwise. */
-            timeline_created?: boolean | null;
-            /** @description The timeline of the clock. */
-            timeline_id: string;
+            behind_newest_seconds: number;
+            /**
+             * Format: double
+             * @description How far either may be before the service is not ready, in seconds.
+             */
+            max_seconds: number;
+            /**
+             * Format: double
+             * @description How far it is ahead, in seconds; negative if it is behind.
+             */
+            offset_seconds: number;
+            /**
+             * Format: double
+             * @description How far that may be off, in seconds.
+             */
+            uncertainty_seconds: number;
         };
         /** @description What two timelines share: the beginning of a ledger, and everything before it. */
         CommonBody: {
@@ -1449,6 +1430,34 @@ export interface components {
             size: number;
             /** @description The timeline whose ledger it is. */
             timeline_id: string;
+        };
+        /** @description The connections to the database. */
+        ConnectionsBody: {
+            /**
+             * Format: int64
+             * @description How many are in use.
+             */
+            in_use: number;
+            /**
+             * Format: int64
+             * @description How many were made since the start.
+             */
+            made: number;
+            /**
+             * Format: int64
+             * @description How many there can be.
+             */
+            max: number;
+            /**
+             * Format: int64
+             * @description How many are open.
+             */
+            open: number;
+            /**
+             * Format: int64
+             * @description How many requests are waiting for one.
+             */
+            waiting: number;
         };
         /** @description What depends on an event. */
         ConsequencesBody: {
@@ -1602,6 +1611,17 @@ export interface components {
             change: string;
             /** @description The event's id. */
             event_id: string;
+        };
+        /** @description A ledger in the database that does not continue what this service has seen of it. */
+        DivergedBody: {
+            /** @description `rollback` or `fork`. */
+            code: string;
+            /** @description What is in the database. */
+            found: components["schemas"]["TreeBody"];
+            /** @description What this service has seen. */
+            seen: components["schemas"]["TreeBody"];
+            /** @description The timeline. */
+            timeline_id: string;
         };
         /** @description What an intervention does, as it was understood. */
         EffectBody: {
@@ -2545,6 +2565,7 @@ export interface components {
         LimitsBody: {
             /** @description The limits by name. Names end in the unit and `max`, `min` or `default`. */
             limits: Record<string, unknown>;
+            replica?: components["schemas"]["ReplicaBody"] | null;
             /** @description A sentence that sums up the result. */
             status: string;
         };
@@ -2957,6 +2978,43 @@ export interface components {
              * @description Its line, or for `GeoJSON` the number of the feature, counted from 1.
              */
             line: number;
+        };
+        /** @description How this service is among others on one PostgreSQL database. */
+        ReplicaBody: {
+            clock?: components["schemas"]["ClockBody"] | null;
+            /**
+             * Format: int64
+             * @description How many commits lost their answer since the start, so that the service had to find out what became of them.
+             */
+            commits_unanswered: number;
+            /** @description The connections to the database. */
+            connections: components["schemas"]["ConnectionsBody"];
+            diverged?: components["schemas"]["DivergedBody"] | null;
+            /**
+             * Format: int64
+             * @description How many entries of other services were not known here when it was last compared. Left out without `--replicas`.
+             */
+            lag_positions?: number | null;
+            /**
+             * Format: double
+             * @description Seconds since then. Left out without `--replicas`.
+             */
+            lag_seconds?: number | null;
+            /**
+             * @description The name of this replica.
+             * @example timenav-1
+             */
+            name: string;
+            /**
+             * Format: int64
+             * @description For how many groups of changes it could not find out, so that they were answered `outcome_unknown`.
+             */
+            outcomes_unknown: number;
+            /**
+             * Format: int64
+             * @description How often something was decided again since the start because another service wrote first.
+             */
+            retries: number;
         };
         /** @description How a location was resolved. */
         ResolvedBody: {
@@ -3489,6 +3547,16 @@ export interface components {
              * @example main
              */
             timeline_id?: string | null;
+        };
+        /** @description The tree of a ledger. */
+        TreeBody: {
+            /** @description The root, in hex. */
+            root: string;
+            /**
+             * Format: int64
+             * @description The number of entries.
+             */
+            size: number;
         };
         /** @description Which import to undo. */
         UndoImportRequest: {
@@ -5378,14 +5446,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "current_time": "2005-08-29T11:10:00Z",
-                     *       "generation": 1,
-                     *       "location": "text",
-                     *       "origin_host": "2005-08-29T11:10:00Z",
-                     *       "origin_virtual": "2005-08-29T11:10:00Z",
-                     *       "rate": 1,
-                     *       "state": "running",
-                     *       "timeline_id": "main"
+                     *       "behind_newest_seconds": 1,
+                     *       "max_seconds": 1,
+                     *       "offset_seconds": 1,
+                     *       "uncertainty_seconds": 1
                      *     }
                      */
                     "application/json": components["schemas"]["ClockBody"];
@@ -6145,14 +6209,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "current_time": "2005-08-29T11:10:00Z",
-                     *       "generation": 1,
-                     *       "location": "text",
-                     *       "origin_host": "2005-08-29T11:10:00Z",
-                     *       "origin_virtual": "2005-08-29T11:10:00Z",
-                     *       "rate": 1,
-                     *       "state": "running",
-                     *       "timeline_id": "main"
+                     *       "behind_newest_seconds": 1,
+                     *       "max_seconds": 1,
+                     *       "offset_seconds": 1,
+                     *       "uncertainty_seconds": 1
                      *     }
                      */
                     "application/json": components["schemas"]["ClockBody"];
@@ -6759,14 +6819,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "current_time": "2005-08-29T11:10:00Z",
-                     *       "generation": 1,
-                     *       "location": "text",
-                     *       "origin_host": "2005-08-29T11:10:00Z",
-                     *       "origin_virtual": "2005-08-29T11:10:00Z",
-                     *       "rate": 1,
-                     *       "state": "running",
-                     *       "timeline_id": "main"
+                     *       "behind_newest_seconds": 1,
+                     *       "max_seconds": 1,
+                     *       "offset_seconds": 1,
+                     *       "uncertainty_seconds": 1
                      *     }
                      */
                     "application/json": components["schemas"]["ClockBody"];
@@ -6983,14 +7039,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "current_time": "2005-08-29T11:10:00Z",
-                     *       "generation": 1,
-                     *       "location": "text",
-                     *       "origin_host": "2005-08-29T11:10:00Z",
-                     *       "origin_virtual": "2005-08-29T11:10:00Z",
-                     *       "rate": 1,
-                     *       "state": "running",
-                     *       "timeline_id": "main"
+                     *       "behind_newest_seconds": 1,
+                     *       "max_seconds": 1,
+                     *       "offset_seconds": 1,
+                     *       "uncertainty_seconds": 1
                      *     }
                      */
                     "application/json": components["schemas"]["ClockBody"];
@@ -7045,14 +7097,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "current_time": "2005-08-29T11:10:00Z",
-                     *       "generation": 1,
-                     *       "location": "text",
-                     *       "origin_host": "2005-08-29T11:10:00Z",
-                     *       "origin_virtual": "2005-08-29T11:10:00Z",
-                     *       "rate": 1,
-                     *       "state": "running",
-                     *       "timeline_id": "main"
+                     *       "behind_newest_seconds": 1,
+                     *       "max_seconds": 1,
+                     *       "offset_seconds": 1,
+                     *       "uncertainty_seconds": 1
                      *     }
                      */
                     "application/json": components["schemas"]["ClockBody"];
@@ -7107,14 +7155,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "current_time": "2005-08-29T11:10:00Z",
-                     *       "generation": 1,
-                     *       "location": "text",
-                     *       "origin_host": "2005-08-29T11:10:00Z",
-                     *       "origin_virtual": "2005-08-29T11:10:00Z",
-                     *       "rate": 1,
-                     *       "state": "running",
-                     *       "timeline_id": "main"
+                     *       "behind_newest_seconds": 1,
+                     *       "max_seconds": 1,
+                     *       "offset_seconds": 1,
+                     *       "uncertainty_seconds": 1
                      *     }
                      */
                     "application/json": components["schemas"]["ClockBody"];
@@ -7575,14 +7619,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "current_time": "2005-08-29T11:10:00Z",
-                     *       "generation": 1,
-                     *       "location": "text",
-                     *       "origin_host": "2005-08-29T11:10:00Z",
-                     *       "origin_virtual": "2005-08-29T11:10:00Z",
-                     *       "rate": 1,
-                     *       "state": "running",
-                     *       "timeline_id": "main"
+                     *       "behind_newest_seconds": 1,
+                     *       "max_seconds": 1,
+                     *       "offset_seconds": 1,
+                     *       "uncertainty_seconds": 1
                      *     }
                      */
                     "application/json": components["schemas"]["ClockBody"];
@@ -7767,14 +7807,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "current_time": "2005-08-29T11:10:00Z",
-                     *       "generation": 1,
-                     *       "location": "text",
-                     *       "origin_host": "2005-08-29T11:10:00Z",
-                     *       "origin_virtual": "2005-08-29T11:10:00Z",
-                     *       "rate": 1,
-                     *       "state": "running",
-                     *       "timeline_id": "main"
+                     *       "behind_newest_seconds": 1,
+                     *       "max_seconds": 1,
+                     *       "offset_seconds": 1,
+                     *       "uncertainty_seconds": 1
                      *     }
                      */
                     "application/json": components["schemas"]["ClockBody"];

@@ -76,6 +76,8 @@ pub const SESSION_SECONDS_MAX: u32 = 30 * 24 * 3_600;
 pub const SESSIONS_SWEPT_MAX: usize = 1_000;
 /// How far the host's clock may be behind the newest entry before the service says that it is wrong, in seconds.
 pub const HOST_CLOCK_BEHIND_SECONDS_MAX: i64 = 60;
+/// How far the host's clock may be from the database's, in milliseconds, unless configured.
+pub const HOST_CLOCK_OFFSET_MILLIS_MAX_DEFAULT: u32 = 2_000;
 /// For how long the contents of a timeline that has ended stay, in days, unless configured.
 pub const ENDED_GRACE_DAYS_DEFAULT: u32 = 7;
 /// Longest that it may be configured to, in days.

@@ -77,11 +77,15 @@ pub enum Code {
     Unavailable,
     /// It may have been done or not.
     OutcomeUnknown,
+    /// A ledger in the database has fewer entries than were seen of it.
+    Rollback,
+    /// A ledger in the database has other entries than were seen of it.
+    Fork,
 }
 
 impl Code {
     /// All of them, in the order of `docs/errors.md`.
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 38] = [
         Self::MissingParameter,
         Self::InvalidParameter,
         Self::UnknownParameter,
@@ -118,6 +122,8 @@ impl Code {
         Self::Internal,
         Self::Unavailable,
         Self::OutcomeUnknown,
+        Self::Rollback,
+        Self::Fork,
     ];
 
     /// Returns the word.
@@ -160,6 +166,8 @@ impl Code {
             Self::Internal => "internal",
             Self::Unavailable => "unavailable",
             Self::OutcomeUnknown => "outcome_unknown",
+            Self::Rollback => "rollback",
+            Self::Fork => "fork",
         }
     }
 }

@@ -23,7 +23,7 @@ use crate::group::{Finished, Group};
 use crate::head::{TimelineKey, TimelineState};
 use crate::heads::Heads;
 use crate::locking::{is_nothing, to_lock};
-use crate::notes::newest_note;
+use crate::notes::{keep_both, newest_note};
 use crate::opening::moved::{Moved, heads_moved, some_moved};
 use crate::outside::{KeptOutside, system_last};
 use crate::refusal::Refusal;
@@ -106,7 +106,10 @@ impl Committer {
                     }
                     return Some(Grouped { sealed: Sealed { answers, committed }, later, salts });
                 }
-                Err(NotCommitted::Moved) => salts = SaltPool::default(),
+                Err(NotCommitted::Moved) => {
+                    shared.following.retries.fetch_add(1, Ordering::Relaxed);
+                    salts = SaltPool::default();
+                }
                 Err(NotCommitted::Refused(refusal)) => {
                     refuse(submissions, &refusal);
                     return None;
@@ -130,8 +133,8 @@ impl Committer {
         also: &mut BTreeSet<TimelineId>,
     ) -> Result<Finished, NotCommitted> {
         let shared = Arc::clone(&self.shared);
-        if let Some(reason) = shared.failure() {
-            return Err(Refusal::Unavailable(reason).into());
+        if let Some(refusal) = shared.failure() {
+            return Err(refusal.into());
         }
         let locked = if self.store.has_others() && self.catch_up(submissions)? {
             // Nothing is written, so nothing is locked.
@@ -171,7 +174,10 @@ impl Committer {
                 tracing::error!(%error, untold, "a group could not be committed");
             }
             match error {
-                StoreError::Unknown(reason) => Refusal::OutcomeUnknown(reason),
+                StoreError::Unknown(reason) => {
+                    shared.following.outcomes_unknown.fetch_add(1, Ordering::Relaxed);
+                    Refusal::OutcomeUnknown(reason)
+                }
                 error => Refusal::Unavailable(error.to_string()),
             }
         })?;
@@ -276,15 +282,18 @@ impl Committer {
 
     /// Takes over whatever others have committed so far.
     fn catch_up_with_all(&mut self) -> Result<(), NotCommitted> {
+        let now = self.shared.doors.clock.now();
         let sizes = self.runtime.block_on(self.store.sizes()).map_err(|error| self.not_read(error))?;
+        self.shared.following.note_lag(&self.heads, &sizes);
         let sizes: HashMap<TimelineKey, u64> = sizes.into_iter().collect();
         let is_moved = |state: &&Arc<TimelineState>| sizes.get(&state.head.key) != Some(&state.head.frontier.size());
         let moved: Vec<TimelineKey> = self.heads.all().filter(is_moved).map(|state| state.head.key).collect();
         let last = TimelineKey(self.heads.last_key());
-        if moved.is_empty() && sizes.keys().all(|key| *key <= last) {
-            return Ok(());
+        if !moved.is_empty() || sizes.keys().any(|key| *key > last) {
+            self.take_over(&moved, &BTreeSet::new())?;
         }
-        self.take_over(&moved, &BTreeSet::new())
+        self.shared.following.caught_up(now);
+        Ok(())
     }
 
     /// Takes over what others have committed on some timelines, and those that they have made.
@@ -318,8 +327,15 @@ impl Committer {
             Err(refusal @ (Refusal::Unavailable(_) | Refusal::OutcomeUnknown(_))) => return Err(refusal.into()),
             Err(refusal) => {
                 tracing::error!(%refusal, "nothing is written until a restart");
-                shared.fail(&refusal.to_string());
-                return Err(Refusal::Unavailable(refusal.to_string()).into());
+                let told = match refusal {
+                    Refusal::Diverged(divergence) => {
+                        keep_both(&divergence, &self.heads, &shared.doors, &shared.options);
+                        Refusal::Diverged(divergence)
+                    }
+                    refusal => Refusal::Unavailable(refusal.to_string()),
+                };
+                shared.stop(told.clone());
+                return Err(told.into());
             }
         };
         if heads.is_none() && states.is_empty() {
@@ -418,12 +434,13 @@ fn seal_all(groups: &threads::Receiver<Sealed>, shared: &Shared) {
 
 fn seal_together(sealing: Vec<Sealed>, shared: &Shared) {
     let kept = match shared.failure() {
-        None => keep_newest(sealing.iter().flat_map(|sealed| &sealed.committed.states).map(|state| &**state), shared),
-        Some(reason) => Err(reason),
+        None => keep_newest(sealing.iter().flat_map(|sealed| &sealed.committed.states).map(|state| &**state), shared)
+            .map_err(Refusal::Unavailable),
+        Some(refusal) => Err(refusal),
     };
-    if let Err(reason) = &kept {
-        tracing::error!(reason, "checkpoints could not be kept outside; nothing is written until a restart");
-        shared.fail(reason);
+    if let Err(refusal) = &kept {
+        tracing::error!(%refusal, "checkpoints could not be kept outside; nothing is written until a restart");
+        shared.stop(refusal.clone());
     }
     for sealed in sealing {
         seal(sealed, &kept, shared);
@@ -445,10 +462,10 @@ fn keep_newest<'s>(states: impl Iterator<Item = &'s TimelineState>, shared: &Sha
     shared.doors.outside.keep(&checkpoints).map_err(|error| error.to_string())
 }
 
-fn seal(sealed: Sealed, kept: &Result<(), String>, shared: &Shared) {
-    if let Err(reason) = kept {
+fn seal(sealed: Sealed, kept: &Result<(), Refusal>, shared: &Shared) {
+    if let Err(refusal) = kept {
         for (asked, _) in sealed.answers {
-            asked.tell(Err(Refusal::Unavailable(reason.clone())));
+            asked.tell(Err(refusal.clone()));
         }
         return;
     }

@@ -14,7 +14,7 @@ impl Engine {
     pub(crate) async fn doubt_host_clock(&self) -> Result<Option<HostClockDoubt>, Refusal> {
         let (now, clock) = (self.now(), self.host_clock());
         let doubt = clock.doubt(now);
-        if let Some(HostClockDoubt { last, now }) = doubt
+        if let Some(HostClockDoubt { last, now, offset: None }) = doubt
             && clock.is_first_doubt()
         {
             tracing::warn!(
@@ -37,10 +37,11 @@ impl Engine {
 
     /// Takes an operator's word that the host's clock is right.
     pub(crate) async fn accept_host_clock(&self, caller: &Caller, doubt: HostClockDoubt) -> Result<(), Refusal> {
-        let HostClockDoubt { last, now } = doubt;
+        let HostClockDoubt { last, now, offset: _ } = doubt;
         self.submit(caller, TimelineId::system(), AcceptHostClock { last, now }, None).await?;
         self.store().keep_host_clock(now).await?;
-        self.host_clock().accept(now);
+        let newest = self.state(&TimelineId::system()).map_or(now, |system| system.head.recorded_at);
+        self.host_clock().accept(now, newest);
         Ok(())
     }
 }

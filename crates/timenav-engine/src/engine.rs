@@ -23,6 +23,7 @@ use crate::deciding::logged::{LogRefusal, LogRollbackAccepted};
 use crate::deciding::repeated::{Again, Told};
 use crate::directory;
 use crate::doors::{Doors, uuid};
+use crate::following::Following;
 use crate::head::{TimelineKey, TimelineState};
 use crate::horizon::HorizonUse;
 use crate::host_clock::HostClock;
@@ -30,7 +31,8 @@ use crate::idempotency::Idempotency;
 use crate::live::Live;
 use crate::long_work::LongWork;
 use crate::notes::keep_rotations;
-use crate::opening::{self, Accepted, OpenError, heads_of};
+use crate::opening::loaded::Loaded;
+use crate::opening::{self, Accepted, OpenError};
 use crate::options::Options;
 use crate::published::Published;
 use crate::refusal::{Refusal, denial_code};
@@ -38,31 +40,11 @@ use crate::refused::CountedRefusals;
 use crate::scan_places::ScanPlaces;
 use crate::seldom::Seldom;
 use crate::shared::Shared;
+use crate::stats::EngineStats;
 use crate::store::{Health, Store};
 use crate::store_error::StoreError;
 use crate::view_board::Views;
 use crate::witnessed::Witnessed;
-
-/// What the engine has done since it opened.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct EngineStats {
-    /// Ledger entries written.
-    pub entries: u64,
-    /// Groups committed.
-    pub groups: u64,
-    /// Timelines there are.
-    pub timelines: u64,
-    /// How far the host's clock is behind the newest entry from before the start, in seconds.
-    pub host_clock_behind_seconds: u64,
-    /// Whether the host's clock is doubted, so that nothing is destroyed by it.
-    pub is_host_clock_doubted: bool,
-    /// Scans that run.
-    pub scans_running: u64,
-    /// Scans that came to their end.
-    pub scans_finished: u64,
-    /// Scans that were given up before it.
-    pub scans_cancelled: u64,
-}
 
 /// The service without its wire. Cheap to clone.
 #[derive(Clone)]
@@ -89,26 +71,19 @@ impl Engine {
         options: Options,
         keep_first_key: impl FnOnce(&str) -> std::io::Result<()>,
     ) -> Result<Self, OpenError> {
-        // Both are long where there are many timelines.
-        let outside = Arc::clone(&doors.outside);
-        let kept = tokio::task::spawn_blocking(move || outside.last());
-        let opened = store.open().await?;
-        let kept = kept.await.map_err(|error| StoreError::Unavailable(error.to_string()))??;
-        let is_first_start = opened.heads.is_empty();
-        let (mut heads, ended) = heads_of(&*store, opened, &doors).await?;
-        let findings = opening::signed::compare_with_signed(&*store, (&heads, &ended), kept, &doors, &options).await?;
-        let newest_at_start = opening::warn_of_host_clock(&heads, &doors);
-        if is_first_start {
-            opening::bootstrap(&*store, &mut heads, &doors, &options, keep_first_key).await?;
-        }
+        let kept_clock = store.host_clock().await?;
+        let loaded = opening::loaded::load_or_begin(&*store, &doors, &options, keep_first_key).await?;
+        let Loaded { heads, ended, findings, newest_at_start, clock_offset } = loaded;
         // Those of a rotation that was cut off, while both keys are here.
         let states = heads.all().map(|state| &**state);
         keep_rotations(states, &*store, &doors, &options)
             .await
             .map_err(|error| StoreError::Unavailable(error.to_string()))?;
         // Before anything is known of the clock, the newest entry from before the start tells.
-        let known = store.host_clock().await?;
-        let host_clock = HostClock::known(known.unwrap_or(newest_at_start), known);
+        let host_clock = HostClock::known(kept_clock.unwrap_or(newest_at_start), kept_clock);
+        if let Some(offset) = clock_offset {
+            host_clock.compared(offset);
+        }
         let shared = Arc::new(Shared::new(doors, options, &heads, ended, (newest_at_start, host_clock)));
         let (sender, submissions) = mpsc::channel(QUEUE_SUBMISSIONS_MAX);
         let committer = Committer {
@@ -163,8 +138,11 @@ impl Engine {
     /// Why it cannot.
     pub async fn ready(&self) -> Result<(), Refusal> {
         let shared = &self.0.shared;
-        if let Some(reason) = shared.unfit() {
-            return Err(Refusal::Unavailable(reason));
+        if let Some(refusal) = shared.unfit() {
+            return Err(refusal);
+        }
+        if let Some(offset) = shared.host_clock.apart() {
+            return Err(Refusal::Unavailable(offset.to_string()));
         }
         if shared.is_refused.load(Ordering::Acquire) {
             self.0.store.health(Health::Writes).await?;
@@ -247,6 +225,15 @@ impl Engine {
 
     pub(crate) fn sweeping(&self) -> &tokio::sync::Mutex<VecDeque<TimelineId>> {
         &self.0.shared.sweeping
+    }
+
+    pub(crate) fn following(&self) -> &Following {
+        &self.0.shared.following
+    }
+
+    /// Returns why nothing is written any more, if so.
+    pub(crate) fn failure(&self) -> Option<Refusal> {
+        self.0.shared.failure()
     }
 
     pub(crate) fn host_clock(&self) -> &HostClock {
@@ -481,8 +468,15 @@ impl Engine {
         reply: Option<Reply<D::Change>>,
     ) -> Result<(), Refusal> {
         // What nobody waits for would be refused where nobody hears it.
-        if let Some(reason) = self.0.shared.failure() {
-            return Err(stopping(Some(reason)));
+        if let Some(refusal) = self.0.shared.failure() {
+            return Err(refusal);
+        }
+        // What is recorded by a wrong clock would hold up all services until their clocks have come there.
+        if self.has_others()
+            && deciding.catches_up().is_none()
+            && let Some(offset) = self.host_clock().apart_from_database()
+        {
+            return Err(Refusal::Unavailable(offset.to_string()));
         }
         let sender = self.0.submissions.read().clone();
         let sender = sender.ok_or_else(|| stopping(None))?;
@@ -491,8 +485,8 @@ impl Engine {
     }
 }
 
-fn stopping(failure: Option<String>) -> Refusal {
-    Refusal::Unavailable(failure.unwrap_or_else(|| "the service is stopping".to_owned()))
+fn stopping(failure: Option<Refusal>) -> Refusal {
+    failure.unwrap_or_else(|| Refusal::Unavailable("the service is stopping".to_owned()))
 }
 
 fn behind_seconds(newest: Instant<Wall>, now: Instant<Wall>) -> u64 {

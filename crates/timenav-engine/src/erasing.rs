@@ -288,9 +288,10 @@ impl Engine {
             };
         }
         if by == ErasedBy::Age
-            && let Some(HostClockDoubt { last, now }) = self.doubt_host_clock().await?
+            && let Some(HostClockDoubt { last, now, offset }) = self.doubt_host_clock().await?
         {
-            return Err(Refusal::HostClockDoubted { last, now });
+            let doubted = Refusal::HostClockDoubted { last, now };
+            return Err(offset.map_or(doubted, |offset| Refusal::Unavailable(offset.to_string())));
         }
         let size = state.head.frontier.size();
         let named = evaluated_at.filter(|named| (1..=size).contains(named));

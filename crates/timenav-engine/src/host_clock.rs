@@ -6,9 +6,12 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
+use parking_lot::Mutex;
 use timenav_core::ledger::{ClockStep, clock_step};
 use timenav_core::limits::HOST_CLOCK_STEP_SECONDS_MAX;
 use timenav_core::time::{Instant, Span, Wall};
+
+use crate::clock_offset::{ClockFault, ClockOffset};
 
 /// How long it is not kept again that the host's clock is right, in microseconds.
 const CLOCK_KEPT_MICROS: i64 = 3_600 * 1_000_000;
@@ -20,6 +23,8 @@ pub struct HostClockDoubt {
     pub last: Instant<Wall>,
     /// What it says.
     pub now: Instant<Wall>,
+    /// How far it is from the database's, where it is too far. Nobody's word helps against that.
+    pub offset: Option<ClockOffset>,
 }
 
 /// When the host's clock was last known to be right.
@@ -31,6 +36,10 @@ pub(crate) struct HostClock {
     kept: AtomicI64,
     /// Whether it was told that it is doubted.
     is_told: AtomicBool,
+    /// How far it is from the database's, as they were compared last.
+    offset: Mutex<Option<ClockOffset>>,
+    /// Entries up to that host time say nothing against the clock: an operator has said that it is right. In microseconds.
+    accepted_newest: AtomicI64,
 }
 
 impl HostClock {
@@ -40,7 +49,34 @@ impl HostClock {
             last: AtomicI64::new(last.micros()),
             kept: AtomicI64::new(kept.map_or(i64::MIN, Instant::micros)),
             is_told: AtomicBool::new(false),
+            offset: Mutex::default(),
+            accepted_newest: AtomicI64::new(i64::MIN),
         }
+    }
+
+    /// Takes how far it is from the database's.
+    pub(crate) fn compared(&self, offset: ClockOffset) {
+        *self.offset.lock() = Some(offset);
+    }
+
+    /// Returns how far it is from the database's, as they were compared last.
+    pub(crate) fn offset(&self) -> Option<ClockOffset> {
+        *self.offset.lock()
+    }
+
+    /// Returns how far it is from the database's, where that is too far.
+    pub(crate) fn apart(&self) -> Option<ClockOffset> {
+        self.offset().filter(|offset| offset.fault().is_some())
+    }
+
+    /// As [`HostClock::apart`], of the database's alone: what would be recorded by such a clock would stop all others.
+    pub(crate) fn apart_from_database(&self) -> Option<ClockOffset> {
+        self.offset().filter(|offset| offset.fault() == Some(ClockFault::Database))
+    }
+
+    /// Returns the newest entry, where it may say something against the clock.
+    pub(crate) fn to_compare(&self, newest: Instant<Wall>) -> Option<Instant<Wall>> {
+        (newest.micros() > self.accepted_newest.load(Ordering::Acquire)).then_some(newest)
     }
 
     fn last(&self) -> Instant<Wall> {
@@ -51,13 +87,16 @@ impl HostClock {
     /// last known to be right. Where it did not, it is known to be right now.
     pub(crate) fn doubt(&self, now: Instant<Wall>) -> Option<HostClockDoubt> {
         let last = self.last();
+        if let Some(offset) = self.apart() {
+            return Some(HostClockDoubt { last, now, offset: Some(offset) });
+        }
         let usual = Span::from_secs(HOST_CLOCK_STEP_SECONDS_MAX).unwrap_or(Span::ZERO);
         match clock_step(Some(last), now, usual) {
             ClockStep::Usual => {
                 self.last.fetch_max(now.micros(), Ordering::AcqRel);
                 None
             }
-            ClockStep::First | ClockStep::Back | ClockStep::Leap => Some(HostClockDoubt { last, now }),
+            ClockStep::First | ClockStep::Back | ClockStep::Leap => Some(HostClockDoubt { last, now, offset: None }),
         }
     }
 
@@ -68,7 +107,11 @@ impl HostClock {
     }
 
     /// Takes that somebody who may has said that the clock is right.
-    pub(crate) fn accept(&self, now: Instant<Wall>) {
+    pub(crate) fn accept(&self, now: Instant<Wall>, newest: Instant<Wall>) {
+        self.accepted_newest.fetch_max(newest.micros(), Ordering::AcqRel);
+        if self.offset().is_some_and(|offset| offset.fault() == Some(ClockFault::Newest)) {
+            *self.offset.lock() = None;
+        }
         self.last.store(now.micros(), Ordering::Release);
         self.is_told.store(false, Ordering::Release);
     }
@@ -104,7 +147,7 @@ mod tests {
         assert_eq!(clock.sure(at(1_000 + 2 * week)), at(1_000 + 2 * week));
         let later = at(1_000 + 4 * week);
         assert!(clock.doubt(later).is_some());
-        clock.accept(later);
+        clock.accept(later, later);
         assert_eq!(clock.doubt(later), None);
         assert!(clock.is_to_be_kept(later) && !clock.is_to_be_kept(later), "it is kept once");
     }

@@ -15,6 +15,7 @@ mod actor;
 mod entropy;
 mod gazetteer;
 mod signer;
+mod divergence;
 mod outside;
 mod vault;
 mod passwords;
@@ -27,6 +28,7 @@ mod options;
 mod event_columns;
 mod event_filter;
 mod rows;
+mod clock_offset;
 mod action;
 mod store_error;
 mod archive;
@@ -70,7 +72,10 @@ mod scan_places;
 mod view_board;
 mod witnessed;
 mod published;
+mod following;
 mod shared;
+mod comparing;
+mod stats;
 
 // The scan, opening, and the engine: the way every use case takes.
 mod scan;
@@ -80,6 +85,7 @@ mod engine;
 
 // Use cases, and how those that read go.
 mod catching_up;
+mod replica;
 mod sight;
 mod look;
 mod cursor;
@@ -137,6 +143,7 @@ pub use certificates::{
     CERTIFICATE_ENTRIES_READ_MAX, CERTIFICATE_READS_MAX, CertificateRequest, CertifiedEntry, SignedCertificate,
 };
 pub use changes::{LedgerPosition, LetGone};
+pub use clock_offset::{ClockFault, ClockOffset};
 pub use clocks::{ClockChange, ClockChanges, ClockStep, ClockStream, ClockView, KEPT_CHANGES_MAX};
 pub use code::Code;
 pub use committer::QUEUE_SUBMISSIONS_MAX;
@@ -146,9 +153,10 @@ pub use deciding::retention::KeptFor;
 pub use detection::{AskedScan, Detection};
 pub use diff::{DiffPage, DiffSide, Difference, TimelinesDiff};
 pub use directory::DirectoryChange;
+pub use divergence::{Divergence, DivergenceKind, SeenTree};
 pub use doors::Doors;
 pub use ends::TimelineEnd;
-pub use engine::{Engine, EngineStats};
+pub use engine::Engine;
 pub use entries::{ENTRIES_PAGE_BYTES_MAX, EntriesRequest, EntryContents, EntryPage, LedgerEntry};
 pub use entropy::Entropy;
 pub use erasing::{
@@ -185,6 +193,7 @@ pub use places::Understood;
 pub use proofs::{ConsistencyProof, InclusionProof, SignedCheckpoint, SignedHead, TileRequest};
 pub use refusal::Refusal;
 pub use refused::{COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX};
+pub use replica::{Lag, ReplicaStats};
 pub use rotation::Rotation;
 pub use rows::{
     DataRecord, Described, ErasedContent, Erasure, EventEnd, EventRow, EventVersion, IdempotencyRecord,
@@ -200,9 +209,10 @@ pub use seldom::Seldom;
 pub use sessions::{CROSS_SITE_CODE, NewSession, PasswordRequest, SessionView};
 pub use signer::Signer;
 pub use spool::Spool;
+pub use stats::EngineStats;
 pub use store::{
-    ArrivalCommit, Arriving, ArrivingRows, CarriedSeals, Commit, EventPlace, EventQuery, EventsPassing, Health, Locked,
-    Opened, Pattern, RotationNote, Store, TimelineCommit, Upkeep,
+    ArrivalCommit, Arriving, ArrivingRows, CarriedSeals, Commit, ConnectionsUse, EventPlace, EventQuery, EventsPassing,
+    Health, Locked, Opened, Pattern, RotationNote, Store, TimelineCommit, Upkeep,
 };
 pub use store_error::StoreError;
 pub use sweeping::{ForeseenSweep, Pruned, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};

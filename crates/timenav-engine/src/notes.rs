@@ -10,8 +10,10 @@ use std::sync::Arc;
 use timenav_core::ledger::{Checkpoint, LeafRecord, VerifierKey, origin};
 
 use crate::action::Action;
+use crate::divergence::Divergence;
 use crate::doors::Doors;
 use crate::head::{Head, TimelineState};
+use crate::heads::Heads;
 use crate::options::Options;
 use crate::outside::KeptOutside;
 use crate::refusal::Refusal;
@@ -48,6 +50,20 @@ pub(crate) fn has_signed(state: &TimelineState, signer: &dyn Signer, options: &O
     // What it is on other ledgers is in no statement.
     let directory_root = state.directory_root.unwrap_or(state.root);
     is_stated(state, directory_root, &[signer], &options.service_name)
+}
+
+/// Keeps what was signed of a ledger on both sides where the store does not go on from what is known of it, for whoever has
+/// to decide which one counts.
+pub(crate) fn keep_both(divergence: &Divergence, known: &Heads, doors: &Doors, options: &Options) {
+    let seen = known.get(&divergence.timeline).map(|seen| newest_note(seen, doors, options));
+    let kept = match seen {
+        Some(Ok(note)) => doors.outside.keep_divergence(divergence, &note).map_err(|error| error.to_string()),
+        Some(Err(refusal)) => Err(refusal.to_string()),
+        None => Err("nothing is known of it".to_owned()),
+    };
+    if let Err(error) = kept {
+        tracing::error!(error, timeline_id = %divergence.timeline, "both sides could not be kept; keep the database");
+    }
 }
 
 fn sign(tree: &Checkpoint, (signer, next): (&dyn Signer, Option<&dyn Signer>)) -> Result<Arc<str>, Refusal> {

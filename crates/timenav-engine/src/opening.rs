@@ -33,6 +33,7 @@ use crate::store::{Opened, Store};
 use crate::store_error::StoreError;
 use crate::tree::root_at;
 
+pub(crate) mod loaded;
 pub(crate) mod moved;
 pub(crate) mod signed;
 
@@ -254,7 +255,7 @@ pub(crate) async fn heads_of(
 }
 
 /// Makes the first operator, their key, `system` and `main`: all of it, or nothing.
-pub(crate) async fn bootstrap(
+async fn bootstrap(
     store: &dyn Store,
     heads: &mut Heads,
     doors: &Doors,
@@ -321,7 +322,7 @@ pub(crate) struct Accepted {
 
 /// Says that the host's clock is behind what the ledgers tell, so was wrong before or is wrong now. Returns the host time
 /// of the newest entry.
-pub(crate) fn warn_of_host_clock(heads: &Heads, doors: &Doors) -> Instant<Wall> {
+fn warn_of_host_clock(heads: &Heads, doors: &Doors) -> Instant<Wall> {
     let now = doors.clock.now();
     let latest = now.checked_add(HOST_CLOCK_TOLERANCE).unwrap_or(Instant::MAX);
     let ahead: Vec<_> = heads.all().filter(|state| state.head.recorded_at > latest).collect();

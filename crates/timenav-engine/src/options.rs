@@ -1,9 +1,9 @@
 //! What an operator may choose.
 
 use timenav_core::limits::{
-    DATA_RECORDS_PER_TIMELINE_MAX, ENDED_GRACE_DAYS_DEFAULT, LIMITED_ACCESS_WINDOW_DAYS_DEFAULT,
-    RETENTION_FLOOR_SECONDS_DEFAULT, SESSION_IDLE_SECONDS_DEFAULT, SESSION_SECONDS_DEFAULT, TIMELINES_MAX,
-    TIMELINES_PER_USER_MAX_DEFAULT, USERS_MAX, VIEWS_EVENTS_MAX,
+    DATA_RECORDS_PER_TIMELINE_MAX, ENDED_GRACE_DAYS_DEFAULT, HOST_CLOCK_OFFSET_MILLIS_MAX_DEFAULT,
+    LIMITED_ACCESS_WINDOW_DAYS_DEFAULT, RETENTION_FLOOR_SECONDS_DEFAULT, SESSION_IDLE_SECONDS_DEFAULT,
+    SESSION_SECONDS_DEFAULT, TIMELINES_MAX, TIMELINES_PER_USER_MAX_DEFAULT, USERS_MAX, VIEWS_EVENTS_MAX,
 };
 use timenav_core::time::Span;
 
@@ -53,6 +53,10 @@ pub struct Options {
     pub accept_rollback: bool,
     /// Whether nothing has to be kept outside yet of what the store holds: another service has written it.
     pub joins: bool,
+    /// How far the host's clock may be from the database's, in milliseconds; 0 where they are not compared.
+    pub host_clock_offset_millis_max: u32,
+    /// By which the operator knows this one of several services.
+    pub replica_name: String,
 }
 
 impl Default for Options {
@@ -73,6 +77,8 @@ impl Default for Options {
             retention_floor_seconds: RETENTION_FLOOR_SECONDS_DEFAULT,
             accept_rollback: false,
             joins: false,
+            host_clock_offset_millis_max: HOST_CLOCK_OFFSET_MILLIS_MAX_DEFAULT,
+            replica_name: String::new(),
         }
     }
 }

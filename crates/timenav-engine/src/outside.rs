@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use timenav_core::ids::TimelineId;
 
+use crate::divergence::Divergence;
 use crate::signer::Signer;
 
 /// Why checkpoints could not be kept or read.
@@ -76,6 +77,13 @@ pub trait Outside: Send + Sync + 'static {
     /// # Errors
     /// What was kept before is still kept.
     fn replace(&self, checkpoints: &[KeptOutside]) -> Result<(), OutsideError>;
+
+    /// Keeps, beside the checkpoints, what this service has seen of a ledger (`seen`: its signed checkpoint) and what the
+    /// store has of it instead. Nothing that is kept already makes way for it.
+    ///
+    /// # Errors
+    /// It may not be kept.
+    fn keep_divergence(&self, divergence: &Divergence, seen: &str) -> Result<(), OutsideError>;
 
     /// Returns the last checkpoint of every timeline.
     ///

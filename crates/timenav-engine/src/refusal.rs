@@ -1,5 +1,7 @@
 //! What the engine says no to.
 
+use std::sync::Arc;
+
 use timenav_core::access::Denial;
 use timenav_core::anchor::AnchorRefusal;
 use timenav_core::clock::ClockRefusal;
@@ -9,6 +11,7 @@ use timenav_core::limits::{ANCHORS_PER_TIMELINE_MAX, KEYS_PER_USER_MAX};
 use timenav_core::time::{Instant, Wall};
 
 use crate::caller::{AuthFailure, Caller};
+use crate::divergence::Divergence;
 use crate::horizon::{HorizonUse, instead};
 use crate::store_error::StoreError;
 
@@ -199,6 +202,9 @@ pub enum Refusal {
     /// What was asked for may have happened or not.
     #[error("it is not known whether this happened: {0}; send it again with the same Idempotency-Key")]
     OutcomeUnknown(String),
+    /// A ledger does not go on from what this service has seen of it, so nothing is done any more.
+    #[error("{0}")]
+    Diverged(Arc<Divergence>),
     /// What is kept does not make sense.
     #[error("stored data is inconsistent: {0}")]
     Damaged(String),

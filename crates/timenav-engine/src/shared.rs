@@ -13,6 +13,7 @@ use timenav_core::time::{Instant, Wall};
 use crate::attempts::Attempts;
 use crate::directory_rows::DirectoryRows;
 use crate::doors::Doors;
+use crate::following::Following;
 use crate::head::{EndedTimeline, TimelineState};
 use crate::heads::Heads;
 use crate::host_clock::HostClock;
@@ -20,6 +21,7 @@ use crate::live::Live;
 use crate::long_work::LongWork;
 use crate::options::Options;
 use crate::published::Published;
+use crate::refusal::Refusal;
 use crate::refused::CountedRefusals;
 use crate::scan_places::ScanPlaces;
 use crate::view_board::Views;
@@ -52,7 +54,8 @@ pub(crate) struct Shared {
     pub(crate) sealing: AtomicUsize,
     pub(crate) timelines: RwLock<Published>,
     pub(crate) directory: ArcSwap<Directory>,
-    pub(crate) failure: Mutex<Option<String>>,
+    /// Why nothing is written any more.
+    failure: Mutex<Option<Refusal>>,
     /// Whether the last group could not be committed.
     pub(crate) is_refused: AtomicBool,
     pub(crate) entries: AtomicU64,
@@ -61,6 +64,8 @@ pub(crate) struct Shared {
     pub(crate) newest_at_start: Instant<Wall>,
     /// When the host's clock was last known to be right.
     pub(crate) host_clock: HostClock,
+    /// How this service follows others on its database.
+    pub(crate) following: Following,
     /// Whoever looks after ends of timelines holds on to it.
     pub(crate) tending: tokio::sync::Mutex<()>,
     /// What witnesses have cosigned, and what they said.
@@ -83,6 +88,7 @@ impl Shared {
         }
         heads.all().for_each(|state| published.insert(Arc::clone(state)));
         let long_work = LongWork::new(doors.long_work.clone());
+        let following = Following::since(doors.clock.now());
         Self {
             doors,
             options,
@@ -102,6 +108,7 @@ impl Shared {
             groups: AtomicU64::new(0),
             newest_at_start,
             host_clock,
+            following,
             tending: tokio::sync::Mutex::default(),
             witnessed: Witnessed::default(),
         }
@@ -133,7 +140,12 @@ impl Shared {
 
     /// Stops all writing until a restart.
     pub(crate) fn fail(&self, reason: &str) {
-        self.failure.lock().get_or_insert_with(|| reason.to_owned());
+        self.stop(Refusal::Unavailable(reason.to_owned()));
+    }
+
+    /// As [`Shared::fail`], with what everybody is told from here on.
+    pub(crate) fn stop(&self, refusal: Refusal) {
+        self.failure.lock().get_or_insert(refusal);
     }
 
     /// Remembers whether the store took the last group.
@@ -143,12 +155,12 @@ impl Shared {
 
     /// Returns why nobody should rely on the service, if so: nothing is written any more, or what is here is not what
     /// witnesses have seen.
-    pub(crate) fn unfit(&self) -> Option<String> {
-        self.failure().or_else(|| self.witnessed.alarm())
+    pub(crate) fn unfit(&self) -> Option<Refusal> {
+        self.failure().or_else(|| self.witnessed.alarm().map(Refusal::Unavailable))
     }
 
     /// Returns why nothing is written any more, if so.
-    pub(crate) fn failure(&self) -> Option<String> {
+    pub(crate) fn failure(&self) -> Option<Refusal> {
         self.failure.lock().clone()
     }
 }

@@ -86,6 +86,14 @@ pub(crate) fn kept(
     kept
 }
 
+/// Returns a statement as it is handed around, with what the last key has made of it. Empty where it does not say what it
+/// is about, as those of versions before.
+pub(crate) fn signed_text(kept: &[u8]) -> String {
+    let last = signed_by(kept).last();
+    let text = |stated: Stated<'_>| Some(stated.statement.to_signed_text(last?.signature));
+    Stated::read(kept).and_then(text).unwrap_or_default()
+}
+
 /// Returns who has signed what is kept of a statement, in the order in which they did.
 pub(crate) fn signed_by(kept: &[u8]) -> impl Iterator<Item = SignedBy<'_>> {
     let with_ids = Stated::read(kept).map_or(&[][..], |stated| stated.signed);

@@ -198,6 +198,25 @@ pub struct Locked {
     pub system: (u64, u64),
 }
 
+/// How the connections to a database are used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConnectionsUse {
+    /// Connections there may be.
+    pub max: u64,
+    /// Connections there are.
+    pub open: u64,
+    /// Those that somebody uses.
+    pub in_use: u64,
+    /// How many wait for one.
+    pub waiting: u64,
+    /// Connections that were made since the start.
+    pub made: u64,
+    /// Transactions that began anew since the start, because they lost against others.
+    pub retries: u64,
+    /// Commits since the start whose answer was lost, so that it had to be found out what became of them.
+    pub unanswered: u64,
+}
+
 /// What is asked of the health of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Health {
@@ -255,6 +274,16 @@ pub trait Store: ScanSource + Upkeep {
     /// Waits until another service may have written something. It is a hint, which may get lost.
     async fn hint(&self) {
         std::future::pending::<()>().await;
+    }
+
+    /// Returns what the clock of the machine shows that keeps the store; `None` where that is this one.
+    async fn database_clock(&self) -> Result<Option<Instant<Wall>>, StoreError> {
+        Ok(None)
+    }
+
+    /// Returns how connections to the store are used; `None` where there are none.
+    fn connections_use(&self) -> Option<ConnectionsUse> {
+        None
     }
 
     /// Makes one step true. Compares each timeline's size with the expected one first, and those that it relies on.

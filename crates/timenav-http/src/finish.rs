@@ -179,7 +179,11 @@ fn written(app: &App, mut response: Response, id: &RequestId, wants_problem: boo
 
 /// Logs a failure, unless everybody's requests fail so and it was told within the last minute.
 fn log_seldom(app: &App, failure: &Failure, id: &RequestId) {
-    let Failure::Refused(Refusal::Unavailable(error)) = failure else { return log_once(failure, id) };
+    let error = match failure {
+        Failure::Refused(Refusal::Unavailable(error)) => error.clone(),
+        Failure::Refused(refusal @ Refusal::Diverged(_)) => refusal.to_string(),
+        _ => return log_once(failure, id),
+    };
     if let Some(untold) = app.unavailable.tell(app.engine.now()) {
         tracing::warn!(request_id = &id.0, error, untold, "a request could not be carried out");
     }
@@ -194,6 +198,9 @@ pub(crate) fn log_once(failure: &Failure, id: &RequestId) {
         }
         Failure::Refused(Refusal::Unavailable(error) | Refusal::OutcomeUnknown(error)) => {
             tracing::warn!(request_id, error, "a request could not be carried out");
+        }
+        Failure::Refused(Refusal::Diverged(divergence)) => {
+            tracing::warn!(request_id, %divergence, "a request could not be carried out");
         }
         Failure::Panicked => tracing::error!(request_id, "a handler panicked"),
         Failure::Refused(_)

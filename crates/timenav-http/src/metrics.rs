@@ -1,7 +1,7 @@
 //! What is counted, for `/metrics`.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
@@ -10,7 +10,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 use timenav_core::time::Span;
-use timenav_engine::{Engine, WitnessState, WitnessStatus};
+use timenav_engine::{Engine, ReplicaStats, WitnessState, WitnessStatus};
 
 use crate::connections::{ConnectionCounts, ConnectionEnd};
 
@@ -86,13 +86,13 @@ impl Metrics {
         let end = text.find("# EOF").unwrap_or(text.len());
         text.truncate(end);
         for (name, kind, help, suffix, value) in engine {
-            let _ = write!(
-                text,
-                "# HELP timenav_{name} {help}.\n# TYPE timenav_{name} {kind}\ntimenav_{name}{suffix} {value}\n"
-            );
+            write_metric(&mut text, (name, kind, help, suffix), value);
         }
         write_connections(&mut text, connections);
         write_witnesses(&mut text, &service.witnesses());
+        if let Some(replica) = &service.replica() {
+            write_replica(&mut text, replica);
+        }
         text.push_str("# EOF\n");
         text
     }
@@ -141,6 +141,62 @@ fn write_witnesses(text: &mut String, witnesses: &BTreeMap<String, WitnessStatus
 /// Writes a value of a label (`OpenMetrics` 1.0, ABNF).
 fn quoted(value: &str) -> String {
     format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
+}
+
+/// Returns microseconds as seconds.
+#[expect(clippy::cast_precision_loss, reason = "microseconds of a few years are below 2^53")]
+pub(crate) fn seconds(micros: i64) -> f64 {
+    micros as f64 / 1e6
+}
+
+/// Writes how the service is among others on one database.
+fn write_replica(text: &mut String, replica: &ReplicaStats) {
+    let name = quoted(&replica.name);
+    // Writing to a string cannot fail.
+    let _ = write!(
+        text,
+        "# HELP timenav_replica The name of this replica.\n# TYPE timenav_replica info\n\
+         timenav_replica_info{{replica={name}}} 1\n"
+    );
+    let connections = &replica.connections;
+    let counted = [
+        ("database_connections_max", "gauge", "How many connections to the database there can be", "", connections.max),
+        ("database_connections_open", "gauge", "Open connections to the database", "", connections.open),
+        ("database_connections_in_use", "gauge", "Connections to the database in use", "", connections.in_use),
+        ("database_connections_waiting", "gauge", "Requests waiting for a connection", "", connections.waiting),
+        ("database_connections_made", "counter", "Connections made since start", "_total", connections.made),
+        ("replica_retries", "counter", "Decisions made again because others wrote first", "_total", replica.retries),
+        ("replica_commits_unanswered", "counter", "Commits whose answer was lost", "_total", connections.unanswered),
+        ("replica_outcomes_unknown", "counter", "Groups answered outcome_unknown", "_total", replica.outcomes_unknown),
+        (
+            "replica_diverged",
+            "gauge",
+            "Whether a ledger in the database does not continue what was seen of it",
+            "",
+            replica.diverged.is_some().into(),
+        ),
+    ];
+    for (name, kind, help, suffix, value) in counted {
+        write_metric(text, (name, kind, help, suffix), value);
+    }
+    if let Some(lag) = replica.lag {
+        let seconds = seconds(i64::try_from(lag.micros).unwrap_or(i64::MAX));
+        let positions = "Entries of others that were not known when it was last compared";
+        write_metric(text, ("replica_lag_positions", "gauge", positions, ""), lag.positions);
+        write_metric(text, ("replica_lag_seconds", "gauge", "Seconds since it was last compared", ""), seconds);
+    }
+    if let Some(offset) = replica.clock_offset {
+        let ahead = "How far the host's clock is ahead of the database's";
+        write_metric(text, ("host_clock_offset_seconds", "gauge", ahead, ""), seconds(offset.micros));
+        let uncertainty = seconds(offset.uncertainty_micros);
+        let off = "How far the offset may be off";
+        write_metric(text, ("host_clock_offset_uncertainty_seconds", "gauge", off, ""), uncertainty);
+    }
+}
+
+fn write_metric(text: &mut String, (name, kind, help, suffix): (&str, &str, &str, &str), value: impl Display) {
+    let _ =
+        write!(text, "# HELP timenav_{name} {help}.\n# TYPE timenav_{name} {kind}\ntimenav_{name}{suffix} {value}\n");
 }
 
 /// Buckets from 100 µs to 26 s, each four times the one before.

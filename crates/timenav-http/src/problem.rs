@@ -195,7 +195,7 @@ impl Failure {
         }
     }
 
-    pub(crate) const fn code(&self) -> Code {
+    pub(crate) fn code(&self) -> Code {
         match self {
             Self::Refused(refusal) | Self::OneEventExists(refusal) => codes::of_refusal(refusal),
             Self::Unidentified(failure) => codes::of_stranger(*failure),

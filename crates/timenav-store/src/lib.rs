@@ -11,7 +11,8 @@ pub mod outside;
 pub mod postgres;
 pub mod sqlite;
 
+pub use kept::examination::{Examination, ExaminedKey};
 pub use moving::{Copied, Moved, to_postgres, to_sqlite};
 pub use outside::CheckpointFile;
-pub use postgres::{PostgresOptions, PostgresStore};
-pub use sqlite::{Examination, ExaminedKey, SqliteArchive, SqliteStore, copy, fold_log};
+pub use postgres::{PostgresOptions, PostgresStore, ServerFacts};
+pub use sqlite::{SqliteArchive, SqliteStore, copy, fold_log};

@@ -15,12 +15,16 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::TimelineId;
-use timenav_engine::{KeptOutside, Outside, OutsideError};
+use timenav_engine::{Divergence, KeptOutside, Outside, OutsideError};
 
 /// Zero bytes written ahead of the end of the records at a time.
 const AHEAD_BYTES: u64 = 1 << 20;
 /// Length after which the file is written anew with the last record of each timeline.
 const FILE_BYTES_MAX: u64 = 16 << 20;
+
+/// The file beside the checkpoints with both sides of each ledger that did not go on from what was seen of it, a line of
+/// JSON each. It only grows.
+const DIVERGED_FILE: &str = "diverged.log";
 
 /// Only the owner reads and writes.
 const FILE_MODE: u32 = 0o600;
@@ -49,6 +53,25 @@ struct Record<'a> {
     checkpoint: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     seal: Option<String>,
+}
+
+/// A line of [`DIVERGED_FILE`].
+#[derive(Serialize)]
+struct DivergedRecord<'a> {
+    timeline_id: &'a str,
+    kind: &'a str,
+    seen: DivergedTree<'a>,
+    found: DivergedTree<'a>,
+}
+
+#[derive(Serialize)]
+struct DivergedTree<'a> {
+    size: u64,
+    root: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checkpoint: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    head_statement: Option<&'a str>,
 }
 
 #[derive(Deserialize)]
@@ -160,6 +183,33 @@ impl Outside for CheckpointFile {
 
     fn replace(&self, checkpoints: &[KeptOutside]) -> Result<(), OutsideError> {
         Ok(self.rewrite(&mut self.open.lock(), checkpoints.iter())?)
+    }
+
+    fn keep_divergence(&self, divergence: &Divergence, seen: &str) -> Result<(), OutsideError> {
+        let Divergence { timeline, kind, seen: tree, found, found_statement } = divergence;
+        let record = DivergedRecord {
+            timeline_id: timeline.as_str(),
+            kind: kind.as_str(),
+            seen: DivergedTree {
+                size: tree.size,
+                root: tree.root.to_hex(),
+                checkpoint: Some(seen),
+                head_statement: None,
+            },
+            found: DivergedTree {
+                size: found.size,
+                root: found.root.to_hex(),
+                checkpoint: None,
+                head_statement: Some(found_statement),
+            },
+        };
+        let mut line = serde_json::to_vec(&record).map_err(io::Error::other)?;
+        line.push(b'\n');
+        let path = self.path.with_file_name(DIVERGED_FILE);
+        let mut file = OpenOptions::new().append(true).create(true).mode(FILE_MODE).open(&path)?;
+        file.write_all(&line)?;
+        file.sync_all()?;
+        Ok(sync_folder(&path)?)
     }
 
     fn last(&self) -> Result<Vec<KeptOutside>, OutsideError> {

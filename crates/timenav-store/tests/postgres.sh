@@ -1,6 +1,7 @@
 #!/bin/sh
 # Starts a PostgreSQL for tests, in a folder of its own and on a socket in it, and says where: `postgres://…`.
 # Takes orders on its input, a line each, and answers each with a line: `stop` kills the server, `start` starts it again.
+# PG_PORT has it listen there on 127.0.0.1 too, and PG_TLS names a folder with server.crt and server.key for that.
 # At the end of its input it stops the server and deletes the folder. So it ends with whoever started it, however that ends.
 set -eu
 # What is sent to the whole group of a test run must not end this before it has cleaned up.
@@ -28,9 +29,22 @@ if [ "$(id -u)" = 0 ]; then
     run="setpriv --reuid=$user --regid=$(id -g "$user") --clear-groups"
 fi
 
+listen="-c listen_addresses=''"
+address="postgres:///postgres?host=$folder&user=timenav"
+if [ -n "${PG_PORT:-}" ]; then
+    listen="-c listen_addresses=127.0.0.1 -c port=$PG_PORT"
+    address="$address&port=$PG_PORT"
+fi
+if [ -n "${PG_TLS:-}" ]; then
+    cp "$PG_TLS/server.crt" "$PG_TLS/server.key" "$folder"
+    chmod 600 "$folder/server.key"
+    [ -z "$run" ] || chown "$user" "$folder/server.crt" "$folder/server.key"
+    listen="$listen -c ssl=on -c ssl_cert_file=$folder/server.crt -c ssl_key_file=$folder/server.key"
+fi
+
 start() {
     # Nothing here has to outlive the machine. Nobody else reaches the socket.
-    $run "$bin/pg_ctl" --silent --wait -D "$folder/data" -l "$folder/log" -o "-c listen_addresses='' \
+    $run "$bin/pg_ctl" --silent --wait -D "$folder/data" -l "$folder/log" -o "$listen \
         -c unix_socket_directories='$folder' -c unix_socket_permissions=0777 -c fsync=off -c full_page_writes=off \
         -c max_connections=400 -c shared_buffers=64MB -c autovacuum_naptime=5min" start </dev/null >/dev/null 2>&1
 }
@@ -54,7 +68,7 @@ start || {
     echo "PostgreSQL does not start: $(tail -n 1 "$folder/log")"
     exit 1
 }
-echo "postgres:///postgres?host=$folder&user=timenav"
+echo "$address"
 while read -r order; do
     case $order in
         stop) stop ;;

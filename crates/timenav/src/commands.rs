@@ -5,6 +5,7 @@
 
 mod serve;
 mod witness;
+mod signing_key;
 mod rotate_signing_key;
 mod backup;
 mod restore;
@@ -46,6 +47,7 @@ mod markdown_help;
 mod arguments;
 mod pages;
 mod checked_copy;
+mod of_file;
 mod copy_bar;
 mod work_folder;
 
@@ -62,7 +64,8 @@ use crate::surroundings::Surroundings;
 /// One clock and one history that a whole system can share.
 ///
 /// `timenav serve` runs the service, `timenav backup` and `timenav restore` copy its data folder and bring it back, and
-/// `timenav compact`, `timenav migrate` and `timenav rotate-signing-key` work on that of a stopped one. The other commands
+/// `timenav compact`, `timenav migrate` and `timenav rotate-signing-key` work on that of a stopped one, and `timenav
+/// signing-key` creates a key for several. The other commands
 /// talk to a running one, found by --url or `TIMENAV_URL`, with the API key in `TIMENAV_API_KEY` or in the data folder.
 #[derive(Debug, Parser)]
 #[command(name = "timenav", version, max_term_width = 100, styles = Styles::plain(), after_help = Exit::help())]
@@ -75,6 +78,7 @@ pub(crate) struct Cli {
 enum Command {
     Serve(serve::ServeCommand),
     Witness(witness::WitnessCommand),
+    SigningKey(signing_key::SigningKeyCommand),
     RotateSigningKey(rotate_signing_key::RotateSigningKeyCommand),
     Backup(backup::BackupCommand),
     Restore(restore::RestoreCommand),
@@ -166,6 +170,7 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
     match cli.command {
         Command::Serve(command) => serve::run(command),
         Command::Witness(command) => witness::run(command),
+        Command::SigningKey(command) => signing_key::run(command),
         Command::RotateSigningKey(command) => rotate_signing_key::run(command),
         Command::Backup(command) => backup::run(command),
         Command::Restore(command) => restore::run(command),

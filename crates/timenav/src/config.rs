@@ -13,9 +13,9 @@ use clap::builder::BoolishValueParser;
 use clap::{Args, Command, ValueEnum};
 use serde::Deserialize;
 use timenav_core::limits::{
-    ENDED_GRACE_DAYS_DEFAULT, ENDED_GRACE_DAYS_MAX, LIMITED_ACCESS_WINDOW_DAYS_DEFAULT,
-    RETENTION_FLOOR_SECONDS_DEFAULT, SESSION_IDLE_SECONDS_DEFAULT, SESSION_SECONDS_DEFAULT,
-    TIMELINES_PER_USER_MAX_DEFAULT,
+    ENDED_GRACE_DAYS_DEFAULT, ENDED_GRACE_DAYS_MAX, HOST_CLOCK_OFFSET_MILLIS_MAX_DEFAULT,
+    LIMITED_ACCESS_WINDOW_DAYS_DEFAULT, RETENTION_FLOOR_SECONDS_DEFAULT, SESSION_IDLE_SECONDS_DEFAULT,
+    SESSION_SECONDS_DEFAULT, TIMELINES_PER_USER_MAX_DEFAULT,
 };
 use timenav_engine::ReadLog;
 
@@ -103,8 +103,7 @@ pub(crate) struct ServeOptions {
     pub(crate) store: Option<StoreUrl>,
     /// Whether several services use the database of --store together. [default: false]
     ///
-    /// Each has a data folder of its own with the same `signing.key`. The first start is made without this, by one service
-    /// alone.
+    /// Each has a data folder of its own with the same `signing.key`, which `timenav signing-key new` creates.
     #[arg(long, env = "TIMENAV_REPLICAS", value_parser = BoolishValueParser::new(), num_args = 0..=1,
         require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
     pub(crate) replicas: Option<bool>,
@@ -115,6 +114,15 @@ pub(crate) struct ServeOptions {
         require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
     #[serde(skip)]
     pub(crate) join: Option<bool>,
+    /// The name of this replica in `/metrics` and `/v1/limits`. [default: the name of the host]
+    #[arg(long, env = "TIMENAV_REPLICA_NAME", value_name = "NAME")]
+    pub(crate) replica_name: Option<String>,
+    /// How far the host's clock can be from the database's, in milliseconds; 0 to not compare them. [default: 2000]
+    ///
+    /// With --store. If they differ by more, the service is not ready and deletes nothing; with --replicas it does not
+    /// write either.
+    #[arg(long, env = "TIMENAV_HOST_CLOCK_OFFSET_MAX_MILLIS", value_name = "MILLISECONDS")]
+    pub(crate) host_clock_offset_max_millis: Option<u32>,
     /// A TOML file of settings, named like these flags with `_` for `-`.
     ///
     /// Relative paths in it start at the working directory, as they do in flags.
@@ -301,6 +309,10 @@ pub(crate) struct Settings {
     pub(crate) replicas: bool,
     /// Whether nothing has to be kept yet of what is in it.
     pub(crate) join: bool,
+    /// By which the operator knows this one of several services.
+    pub(crate) replica_name: String,
+    /// How far the host's clock may be from the database's, in milliseconds.
+    pub(crate) host_clock_offset_max_millis: u32,
     /// The service name that is asked for.
     pub(crate) service_name: Option<String>,
     /// How far from host time users with `limited_access` may travel, in days.
@@ -398,6 +410,9 @@ impl Settings {
             store,
             replicas,
             join,
+            replica_name: options.replica_name.or(file.replica_name).unwrap_or_else(host_name),
+            host_clock_offset_max_millis: (options.host_clock_offset_max_millis.or(file.host_clock_offset_max_millis))
+                .unwrap_or(HOST_CLOCK_OFFSET_MILLIS_MAX_DEFAULT),
             service_name: options.service_name.or(file.service_name),
             limited_access_window_days: window_days.unwrap_or(LIMITED_ACCESS_WINDOW_DAYS_DEFAULT),
             read_log: options.read_log.or(file.read_log).unwrap_or_default(),
@@ -426,6 +441,11 @@ impl Settings {
             demo: options.demo.or(file.demo).unwrap_or(false),
         })
     }
+}
+
+/// Returns the name of this host.
+fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
 fn unknown_key(key: &str, keys: &[String]) -> String {

@@ -4,7 +4,7 @@
 mod next_key;
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
@@ -12,7 +12,7 @@ use timenav_core::ledger::{SignerKey, VerifierKey};
 use timenav_engine::{Entropy, Signer as _};
 use zeroize::Zeroizing;
 
-use crate::data_folder::{DataFolder, is_open_to_others, sync_folder_of, write_secret};
+use crate::data_folder::{DataFolder, is_open_to_others, replace_secret, sync_folder_of, write_secret};
 use crate::doors::FileSigner;
 
 pub(crate) use next_key::{NextKey, NextKeyFile};
@@ -57,6 +57,15 @@ pub(crate) fn service_key(
         }
         make_signing_key(&path, wanted.unwrap_or(SERVICE_NAME_DEFAULT), entropy)?;
     }
+    kept_service_key(folder, wanted)
+}
+
+/// Reads the signing key, which must be there.
+///
+/// # Errors
+/// It is not, is damaged, or belongs to another service name than the one wanted.
+pub(crate) fn kept_service_key(folder: &DataFolder, wanted: Option<&str>) -> anyhow::Result<ServiceKey> {
+    let path = folder.signing_key();
     let key = read_signing_key(&path).with_context(|| format!("the signing key {}", path.display()))?;
     match wanted {
         Some(wanted) if wanted != key.service_name => bail!(
@@ -67,7 +76,11 @@ pub(crate) fn service_key(
     }
 }
 
-fn make_signing_key(path: &Path, service_name: &str, entropy: &dyn Entropy) -> anyhow::Result<()> {
+/// Makes a signing key in a new file.
+///
+/// # Errors
+/// There is such a file, it cannot be written, or the name is none.
+pub(crate) fn make_signing_key(path: &Path, service_name: &str, entropy: &dyn Entropy) -> anyhow::Result<()> {
     let mut seed = Zeroizing::new([0; 32]);
     entropy.fill(&mut *seed);
     let signer = FileSigner::new(&seed).context("no signing key can be created")?;
@@ -103,20 +116,45 @@ pub(crate) fn read_public_key(path: &Path) -> anyhow::Result<(String, [u8; 32])>
     Ok((key.service_name, key.signer.public_key()))
 }
 
-/// Keeps the first API key. It is called while the database holds no key at all, so a file that
-/// is there opens nothing in it; it is moved aside all the same, not overwritten.
+/// The name that the file of the first API key has until it is known that the key opens the service: of several services
+/// that begin at once, one makes the first start.
+fn unsettled(path: &Path) -> PathBuf {
+    path.with_extension("key.first")
+}
+
+/// Keeps the first API key, before anything is committed, under a name that it has until [`settle_first_key`].
 ///
 /// # Errors
 /// The file cannot be written.
 pub(crate) fn keep_first_key(path: &Path, secret: &str) -> io::Result<()> {
+    replace_secret(&unsettled(path), &Zeroizing::new(format!("{secret}\n")))
+}
+
+/// Gives the first API key its name, where there is one that `opens` the service. Otherwise another service was first, or
+/// the first start was cut off and made again, and the key goes: it opens nothing.
+///
+/// A file that has that name opens nothing either, since no key was there before; it is moved aside all the same, not
+/// overwritten.
+///
+/// # Errors
+/// The files cannot be read or written.
+pub(crate) fn settle_first_key(path: &Path, opens: impl FnOnce(&str) -> bool) -> io::Result<()> {
+    let first = unsettled(path);
+    if !first.try_exists()? {
+        return Ok(());
+    }
+    if !opens(&read_api_key(&first)?) {
+        std::fs::remove_file(&first)?;
+        return sync_folder_of(path);
+    }
     if path.try_exists()? {
         let aside = path.with_extension("key.old");
         std::fs::rename(path, &aside)?;
         sync_folder_of(path)?;
         tracing::warn!(path = %aside.display(), "moved aside an API key left by an unfinished first start or another database");
     }
-    let text = Zeroizing::new(format!("{secret}\n"));
-    write_secret(path, &text)?;
+    std::fs::rename(&first, path)?;
+    sync_folder_of(path)?;
     tracing::info!(
         path = %path.display(),
         "first start: wrote the API key of operator `admin` to {}; anyone who can read that file can do everything",
@@ -183,10 +221,23 @@ mod tests {
     fn a_first_key_moves_an_older_one_aside() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("admin.key");
-        keep_first_key(&path, "one").unwrap();
-        keep_first_key(&path, "two").unwrap();
+        for secret in ["one", "two"] {
+            keep_first_key(&path, secret).unwrap();
+            settle_first_key(&path, |found| found == secret).unwrap();
+        }
         assert_eq!(*read_api_key(&path).unwrap(), "two");
         assert_eq!(std::fs::read_to_string(folder.path().join("admin.key.old")).unwrap(), "one\n");
         assert!(!is_open_to_others(&path).unwrap());
+    }
+
+    #[test]
+    fn a_first_key_that_opens_nothing_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("admin.key");
+        keep_first_key(&path, "one").unwrap();
+        assert!(!path.exists(), "nobody knows yet");
+        settle_first_key(&path, |_| false).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        settle_first_key(&path, |_| panic!("there is none")).unwrap();
     }
 }

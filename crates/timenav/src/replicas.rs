@@ -10,6 +10,21 @@ use tokio_util::sync::CancellationToken;
 /// this is for those who listen.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
+/// How often the host's clock is compared with the database's.
+const COMPARE_EVERY: Duration = Duration::from_secs(10);
+
+/// Compares the host's clock with that of the database, where that is another machine's.
+pub(crate) async fn compare_clocks(engine: Engine, closing: CancellationToken) {
+    let failures = Seldom::default();
+    while timeout(COMPARE_EVERY, closing.cancelled()).await.is_err() {
+        if let Err(refusal) = engine.compare_clocks().await
+            && let Some(untold) = failures.tell(engine.now())
+        {
+            tracing::warn!(%refusal, untold, "the database's clock cannot be read; it will be tried again");
+        }
+    }
+}
+
 /// Follows what other services write to the same database, so that those who listen here are told.
 pub(crate) async fn follow(engine: Engine, closing: CancellationToken) {
     if !engine.has_others() {

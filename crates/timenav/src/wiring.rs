@@ -12,7 +12,7 @@ use tokio::runtime::{Handle, Runtime};
 use crate::config::{Settings, StoreUrl};
 use crate::data_folder::{COSIGNED_FILE, CheckpointPlace, DataFolder, make_private};
 use crate::doors::{FileSigner, HostClock, OsEntropy};
-use crate::key_files::{NextKeyFile, ServiceKey, keep_first_key, service_key};
+use crate::key_files::{NextKeyFile, ServiceKey, keep_first_key, kept_service_key, service_key, settle_first_key};
 use crate::places::Places;
 use crate::spool::FolderSpool;
 
@@ -85,7 +85,13 @@ pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Re
         None => None,
     };
     // The key comes before the database, so that no crash leaves a database without it.
-    let key = service_key(folder, settings.service_name.as_deref(), &OsEntropy::new())?;
+    let name = settings.service_name.as_deref();
+    let key = if postgres.is_some() {
+        // Each of several services would make another one.
+        kept_service_key(folder, name)?
+    } else {
+        service_key(folder, name, &OsEntropy::new())?
+    };
     let next = next_signer(folder, &key)?;
     put_together(folder, settings, checkpoints, (key, next), postgres).await
 }
@@ -103,21 +109,22 @@ async fn open_postgres(folder: &DataFolder, url: &StoreUrl, is_alone: bool) -> a
     let store = PostgresStore::open(&options).await.with_context(named)?;
     let key = folder.signing_key();
     let has_key = key.try_exists().with_context(|| format!("{} cannot be read", key.display()))?;
-    let is_new = (!has_key || !is_alone) && store.open().await.with_context(named)?.heads.is_empty();
-    if is_new && !is_alone {
-        bail!(
-            "the database {url} is empty: make the first start without --replicas, with one service, and then give each \
-             of them a copy of its signing.key"
-        );
+    if has_key {
+        return Ok(Arc::new(store));
     }
-    if !has_key && !is_new {
+    if store.open().await.with_context(named)?.heads.is_empty() {
         bail!(
-            "the database {url} is in use, but the key that signs its ledgers, {}, is missing: put the key back; \
-             without it the history can be read but not continued",
+            "there is no signing key {}: create it with `timenav signing-key new {}`, or copy the one of the other \
+             services on the database",
+            key.display(),
             key.display(),
         );
     }
-    Ok(Arc::new(store))
+    bail!(
+        "the database {url} is in use, but the key that signs its ledgers, {}, is missing: put the key back; without it \
+         the history can be read but not continued",
+        key.display(),
+    );
 }
 
 /// Opens the file in the data folder.
@@ -188,10 +195,14 @@ async fn put_together(
         retention_floor_seconds: settings.retention_floor_secs,
         accept_rollback: settings.accept_rollback,
         joins: settings.join,
+        host_clock_offset_millis_max: settings.host_clock_offset_max_millis,
+        replica_name: settings.replica_name.clone(),
         ..Options::default()
     };
     let admin_key = folder.admin_key();
     let engine = Engine::open(store, doors, options, |secret| keep_first_key(&admin_key, secret)).await?;
+    let settled = settle_first_key(&admin_key, |secret| engine.authenticate(secret).is_ok());
+    settled.with_context(|| format!("{} cannot be written", admin_key.display()))?;
     Ok(Wired { engine, checkpoints, _long_work: long_work })
 }
 

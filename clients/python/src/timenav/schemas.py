@@ -320,40 +320,16 @@ class CheckpointBody(TypedDict):
 
 
 class ClockBody(TypedDict):
-    """A clock, with everything needed to compute its time without another request: while it runs, `origin_virtual +
-    (host time - origin_host) * rate`; while it is paused, `origin_virtual`.
-    """
+    """The clock of this host, compared with the database's."""
 
-    anchor_id: NotRequired[str | None]
-    """After a return: the anchor."""
-    current_time: str
-    """What the clock shows."""
-    generation: int
-    """Counts changes of this clock."""
-    ledger: NotRequired[LedgerBody | None]
-    local_time: NotRequired[str | None]
-    """The clock's time in the zone of its location, if that is known."""
-    location: str | None
-    """The place last traveled to."""
-    location_resolved: NotRequired[ResolvedBody | None]
-    new_time: NotRequired[str | None]
-    """After a fast-forward or a rewind: what the clock shows."""
-    origin_host: str
-    """Host time since which the clock has been running or paused."""
-    origin_virtual: str
-    """Virtual time at `origin_host`."""
-    paused_at: NotRequired[str | None]
-    """After a pause: the moment the clock was paused at."""
-    rate: float
-    """Virtual seconds per host second."""
-    state: str
-    """Whether the clock is `running` or `paused`."""
-    status: NotRequired[str | None]
-    """A sentence that says what happened. Absent if the clock is part of a larger response."""
-    timeline_created: NotRequired[bool | None]
-    """`true` if this request created the timeline. Absent otherwise."""
-    timeline_id: str
-    """The timeline of the clock."""
+    behind_newest_seconds: float
+    """How far it is behind the newest entry of `system`, in seconds."""
+    max_seconds: float
+    """How far either may be before the service is not ready, in seconds."""
+    offset_seconds: float
+    """How far it is ahead, in seconds; negative if it is behind."""
+    uncertainty_seconds: float
+    """How far that may be off, in seconds."""
 
 
 class CommonBody(TypedDict):
@@ -363,6 +339,21 @@ class CommonBody(TypedDict):
     """How many of its entries both share."""
     timeline_id: str
     """The timeline whose ledger it is."""
+
+
+class ConnectionsBody(TypedDict):
+    """The connections to the database."""
+
+    in_use: int
+    """How many are in use."""
+    made: int
+    """How many were made since the start."""
+    max: int
+    """How many there can be."""
+    open: int
+    """How many are open."""
+    waiting: int
+    """How many requests are waiting for one."""
 
 
 class ConsequencesBody(TypedDict):
@@ -493,6 +484,19 @@ class DifferenceBody(TypedDict):
     """`only_in_a`, `only_in_b`, or `differs`."""
     event_id: str
     """The event's id."""
+
+
+class DivergedBody(TypedDict):
+    """A ledger in the database that does not continue what this service has seen of it."""
+
+    code: str
+    """`rollback` or `fork`."""
+    found: TreeBody
+    """What is in the database."""
+    seen: TreeBody
+    """What this service has seen."""
+    timeline_id: str
+    """The timeline."""
 
 
 class EffectBody(TypedDict):
@@ -1292,6 +1296,7 @@ class LimitsBody(TypedDict):
 
     limits: Mapping[str, Any]
     """The limits by name. Names end in the unit and `max`, `min` or `default`."""
+    replica: NotRequired[ReplicaBody | None]
     status: str
     """A sentence that sums up the result."""
 
@@ -1636,6 +1641,29 @@ class RefusalBody(TypedDict):
     """The field it is about, if any."""
     line: int
     """Its line, or for `GeoJSON` the number of the feature, counted from 1."""
+
+
+class ReplicaBody(TypedDict):
+    """How this service is among others on one PostgreSQL database."""
+
+    clock: NotRequired[ClockBody | None]
+    commits_unanswered: int
+    """How many commits lost their answer since the start, so that the service had to find out what became of them."""
+    connections: ConnectionsBody
+    """The connections to the database."""
+    diverged: NotRequired[DivergedBody | None]
+    lag_positions: NotRequired[int | None]
+    """How many entries of other services were not known here when it was last compared. Left out without
+    `--replicas`.
+    """
+    lag_seconds: NotRequired[float | None]
+    """Seconds since then. Left out without `--replicas`."""
+    name: str
+    """The name of this replica."""
+    outcomes_unknown: int
+    """For how many groups of changes it could not find out, so that they were answered `outcome_unknown`."""
+    retries: int
+    """How often something was decided again since the start because another service wrote first."""
 
 
 class ResolvedBody(TypedDict):
@@ -2117,6 +2145,15 @@ class TravelRequest(TypedDict):
     """The timeline. Defaults to the API key's."""
 
 
+class TreeBody(TypedDict):
+    """The tree of a ledger."""
+
+    root: str
+    """The root, in hex."""
+    size: int
+    """The number of entries."""
+
+
 class UndoImportRequest(TypedDict):
     """Which import to undo."""
 
@@ -2212,6 +2249,7 @@ __all__ = [
     "CheckpointBody",
     "ClockBody",
     "CommonBody",
+    "ConnectionsBody",
     "ConsequencesBody",
     "CorrectedBody",
     "CorrectedRecord",
@@ -2221,6 +2259,7 @@ __all__ = [
     "DiffBody",
     "DiffSideBody",
     "DifferenceBody",
+    "DivergedBody",
     "EffectBody",
     "EffectOfBody",
     "EffectRequest",
@@ -2297,6 +2336,7 @@ __all__ = [
     "ReadProofBody",
     "RecordedBody",
     "RefusalBody",
+    "ReplicaBody",
     "ResolvedBody",
     "RestrictRequest",
     "RestrictedBody",
@@ -2329,6 +2369,7 @@ __all__ = [
     "TimelineRequest",
     "TimelinesBody",
     "TravelRequest",
+    "TreeBody",
     "UndoImportRequest",
     "UserBody",
     "UserChangedBody",

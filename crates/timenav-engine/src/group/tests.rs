@@ -13,6 +13,7 @@ use crate::asked::{Answer, Pending};
 use crate::deciding::Deciding;
 use crate::deciding::logged::{LogRead, LogScan};
 use crate::deciding::timelines::CreateTimeline;
+use crate::divergence::Divergence;
 use crate::entropy::Entropy;
 use crate::horizon::HorizonUse;
 use crate::outside::{KeptOutside, Outside, OutsideError};
@@ -72,6 +73,10 @@ impl Outside for Nowhere {
     }
 
     fn replace(&self, _: &[KeptOutside]) -> Result<(), OutsideError> {
+        Ok(())
+    }
+
+    fn keep_divergence(&self, _: &Divergence, _: &str) -> Result<(), OutsideError> {
         Ok(())
     }
 }

@@ -3,15 +3,17 @@
 use std::sync::{Arc, OnceLock};
 
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::Hash;
+use timenav_core::ledger::{Frontier, Hash};
 
 use super::signed::check_signed;
 use super::{OpenError, heads_of};
+use crate::divergence::{Divergence, DivergenceKind, SeenTree};
 use crate::doors::Doors;
 use crate::head::{EndedTimeline, Head, Layer, TimelineKey, TimelineState};
 use crate::heads::Heads;
 use crate::options::Options;
 use crate::refusal::Refusal;
+use crate::stated::signed_text;
 use crate::store::Store;
 use crate::tree::root_at;
 
@@ -40,9 +42,8 @@ pub(crate) async fn heads_moved(
     let (mut heads, mut ended) = opened.map_err(refused)?;
     let is_over = |id: &TimelineId| heads.get(id).is_none() && heads.rows().has_ended(id);
     ended.retain(|ended| before.get(&ended.id).is_some_and(|known| known.head.key == ended.key) && is_over(&ended.id));
-    if let Some(gone) = before.all().find(|known| heads.get(&known.head.id).is_none() && !is_over(&known.head.id)) {
-        return Err(Refusal::Damaged(format!("timeline `{}` is gone from the store", gone.head.id)));
-    }
+    let is_gone = |known: &&Arc<TimelineState>| heads.get(&known.head.id).is_none() && !is_over(&known.head.id);
+    let gone = before.all().filter(is_gone).min_by_key(|known| known.head.key);
     let mut states = Vec::new();
     for state in heads.all() {
         let known = before.get(&state.head.id);
@@ -54,6 +55,10 @@ pub(crate) async fn heads_moved(
             check_continued(store, known, state).await?;
         }
         states.push(Arc::clone(state));
+    }
+    // Where `system` went back too, it was named before.
+    if let Some(gone) = gone {
+        return Err(diverged(DivergenceKind::Rollback, gone, None));
     }
     // What no entry tells of has not changed: rows that another hand has written are not taken over.
     let is_known = |state: &TimelineState| before.get(&state.head.id).is_some_and(|known| known.root == state.root);
@@ -106,15 +111,25 @@ pub(crate) async fn some_moved(
 /// Makes sure that a timeline goes on from what is known of it.
 async fn check_continued(store: &dyn Store, known: &TimelineState, state: &TimelineState) -> Result<(), Refusal> {
     let (size, found) = (known.head.frontier.size(), state.head.frontier.size());
-    let timeline = &state.head.id;
     if found < size {
-        let what = format!("timeline `{timeline}` went back: it has {found} entries, and had {size}");
-        return Err(Refusal::Damaged(what));
+        return Err(diverged(DivergenceKind::Rollback, known, Some(state)));
     }
     if found == size || state.head.key != known.head.key || root_at(store, known.head.key, size).await? != known.root {
-        return Err(Refusal::Damaged(format!("timeline `{timeline}` does not continue its {size} entries")));
+        return Err(diverged(DivergenceKind::Fork, known, Some(state)));
     }
     Ok(())
+}
+
+/// Returns that a ledger in the store does not go on from what is known of it; `None` where it is gone.
+fn diverged(kind: DivergenceKind, known: &TimelineState, found: Option<&TimelineState>) -> Refusal {
+    let tree = |state: &TimelineState| SeenTree { size: state.head.frontier.size(), root: state.root };
+    Refusal::Diverged(Arc::new(Divergence {
+        timeline: known.head.id.clone(),
+        kind,
+        seen: tree(known),
+        found: found.map_or(SeenTree { size: 0, root: Frontier::default().root() }, tree),
+        found_statement: found.map(|state| signed_text(&state.head.statement)).unwrap_or_default(),
+    }))
 }
 
 /// What a timeline goes on from.

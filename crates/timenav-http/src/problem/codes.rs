@@ -3,7 +3,7 @@
 use http::StatusCode;
 use timenav_core::access::Denial;
 use timenav_core::clock::ClockRefusal;
-use timenav_engine::{AuthFailure, Code, Refusal};
+use timenav_engine::{AuthFailure, Code, DivergenceKind, Refusal};
 
 /// Returns the status of a code and what happened, in a sentence.
 pub(super) const fn answer_of(code: Code) -> (StatusCode, &'static str) {
@@ -48,6 +48,10 @@ pub(super) const fn answer_of(code: Code) -> (StatusCode, &'static str) {
         Code::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong inside the service."),
         Code::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "The service cannot do this right now."),
         Code::OutcomeUnknown => (StatusCode::SERVICE_UNAVAILABLE, "It is not known whether this happened."),
+        Code::Rollback => (StatusCode::SERVICE_UNAVAILABLE, "The database has lost entries that were signed."),
+        Code::Fork => {
+            (StatusCode::SERVICE_UNAVAILABLE, "The database has another history than the one that was signed.")
+        }
     }
 }
 
@@ -62,7 +66,7 @@ pub(crate) const fn of_stranger(failure: AuthFailure) -> Code {
 }
 
 /// Returns the code of what the engine says no to.
-pub(super) const fn of_refusal(refusal: &Refusal) -> Code {
+pub(super) fn of_refusal(refusal: &Refusal) -> Code {
     match refusal {
         Refusal::Unidentified(failure) => of_stranger(*failure),
         Refusal::Denied(Denial::Hidden) | Refusal::NotFound { .. } => Code::NotFound,
@@ -95,6 +99,10 @@ pub(super) const fn of_refusal(refusal: &Refusal) -> Code {
         Refusal::KeyReused => Code::IdempotencyKeyReused,
         Refusal::Unavailable(_) => Code::Unavailable,
         Refusal::OutcomeUnknown(_) => Code::OutcomeUnknown,
+        Refusal::Diverged(divergence) => match divergence.kind {
+            DivergenceKind::Rollback => Code::Rollback,
+            DivergenceKind::Fork => Code::Fork,
+        },
         Refusal::Damaged(_) => Code::Internal,
     }
 }

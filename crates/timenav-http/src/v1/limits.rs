@@ -25,6 +25,7 @@ use super::import::{
     IMPORTS_RUNNING_MAX, REFUSALS_LISTED_MAX,
 };
 use super::parameters::NoParameters;
+use super::replica::ReplicaBody;
 use super::streaming::{STREAMS_MAX, STREAMS_PER_USER_MAX};
 use crate::auth::Authenticated;
 use crate::body::{
@@ -60,9 +61,13 @@ pub(crate) struct LimitsBody {
     /// The limits by name. Names end in the unit and `max`, `min` or `default`.
     #[schema(value_type = Object)]
     limits: Map<String, Value>,
+    /// How this service is among others on one database. Only with PostgreSQL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replica: Option<ReplicaBody>,
 }
 
-/// Lists every limit. They are the same for everybody and nobody's secret.
+/// Lists every limit. They are the same for everybody and nobody's secret. With PostgreSQL also how this service is among
+/// others on the same database.
 async fn limits(
     State(app): State<App>,
     Authenticated(_caller): Authenticated,
@@ -82,6 +87,7 @@ async fn limits(
     limits.insert("data_records_per_timeline_max".to_owned(), options.data_records_per_timeline_max.into());
     limits.insert("host_clock_behind_seconds_max".to_owned(), core::HOST_CLOCK_BEHIND_SECONDS_MAX.into());
     limits.insert("views_events_max".to_owned(), app.engine.options().views_events_max.into());
+    limits.insert("host_clock_offset_millis_max".to_owned(), options.host_clock_offset_millis_max.into());
     limits.insert("host_clock_step_seconds_max".to_owned(), core::HOST_CLOCK_STEP_SECONDS_MAX.into());
     limits.insert("retention_floor_seconds_min".to_owned(), options.retention_floor_seconds.into());
     limits.insert("retention_policies_max".to_owned(), core::RETENTION_POLICIES_MAX.into());
@@ -132,7 +138,8 @@ async fn limits(
     limits.insert("decrypt_wait_seconds_max".to_owned(), core::DECRYPT_WAIT_SECONDS_MAX.into());
     limits.insert("decrypt_failures_kept_seconds_max".to_owned(), core::DECRYPT_FAILURES_KEPT_SECONDS_MAX.into());
     limits.insert("limited_access_window_days".to_owned(), app.engine.options().limited_access_window_days.into());
-    Json(LimitsBody { status: format!("{} limits.", limits.len()), limits })
+    let replica = app.engine.replica().map(ReplicaBody::of);
+    Json(LimitsBody { status: format!("{} limits.", limits.len()), limits, replica })
 }
 
 fn sizes() -> Vec<(&'static str, usize)> {

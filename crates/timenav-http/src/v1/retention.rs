@@ -253,7 +253,10 @@ fn counted_as(class: LetGoClass, count: u64) -> String {
     format!("the contents of {count} {noun}")
 }
 
-fn waits(HostClockDoubt { last, now }: HostClockDoubt) -> String {
+fn waits(HostClockDoubt { last, now, offset }: HostClockDoubt) -> String {
+    if let Some(offset) = offset {
+        return offset.to_string();
+    }
     format!(
         "the host's clock says {now}, but was last known to be right at {last}; an operator can confirm it with \
          `accept_host_clock`"

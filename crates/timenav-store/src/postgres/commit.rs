@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use timenav_core::access::Role;
 use timenav_core::ids::TimelineId;
@@ -36,7 +37,7 @@ const WAIT_FOR_ARRIVALS: &str = "SET LOCAL idle_in_transaction_session_timeout =
 pub(super) async fn commit(connections: &Connections, step: &Commit) -> Result<(), StoreError> {
     for _ in 1..TRIED_MAX {
         match try_commit(connections, step).await {
-            Err(failed) if failed.may_be_repeated() => {}
+            Err(failed) if failed.may_be_repeated() => _ = connections.retries.fetch_add(1, Ordering::Relaxed),
             ended => return Ok(ended?),
         }
     }

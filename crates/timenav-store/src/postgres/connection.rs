@@ -11,12 +11,12 @@ use deadpool_postgres::{
 };
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use timenav_engine::StoreError;
+use timenav_engine::{ConnectionsUse, StoreError};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
-use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls};
+use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, SimpleQueryMessage};
 use tokio_postgres_rustls::MakeRustlsConnect;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
@@ -50,6 +50,9 @@ const LOCK_ALONE: &str = "SET lock_timeout = '5s'; SELECT pg_advisory_lock(14144
 const LOCK_SHARED: &str =
     "SET lock_timeout = '5s'; SELECT pg_advisory_lock_shared(1414414678, 2); SET lock_timeout = '10s'";
 const SELECT_SESSION: &str = "SELECT pg_backend_pid()";
+/// Something that is written and leaves nothing: once its commit is acknowledged, all that was committed before it is as
+/// safe as it will be.
+pub(super) const WRITE_NOTHING: &str = "SELECT pg_logical_emit_message(true, 'timenav', '')::text";
 const LOCK_NOT_AVAILABLE: &str = "55P03";
 
 /// Where a database is, and how it is spoken to.
@@ -93,15 +96,19 @@ impl Address {
     }
 
     /// Makes a pool of connections. That of the writer takes a lock, and its session is taken down.
-    fn pool(&self, size: usize, writer: Option<Writer>, warnings: &Arc<AtomicU64>) -> Result<Pool, StoreError> {
+    fn pool(&self, size: usize, writer: Option<Writer>, opened: Opened) -> Result<Pool, StoreError> {
         let manager = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let (runtime, tls, warnings) = (Handle::current(), self.tls.clone(), Arc::clone(warnings));
+        let (runtime, tls, warnings) = (Handle::current(), self.tls.clone(), Arc::clone(&opened.warnings));
         let connector = Connector { runtime, tls, warnings };
         let manager = Manager::from_connect(self.config.clone(), connector, manager);
         let begin = Hook::async_fn(move |client, _| {
-            let writer = writer.clone();
+            let (writer, opened) = (writer.clone(), opened.clone());
             Box::pin(async move {
                 client.batch_execute(SETTINGS).await.map_err(HookError::Backend)?;
+                opened.made.fetch_add(1, Ordering::Relaxed);
+                if opened.is_to_answer {
+                    write_something(client, &opened.warnings).await?;
+                }
                 let Some(Writer { lock, session }) = writer else { return Ok(()) };
                 lock_alone(client, lock).await?;
                 let row = client.query_one(SELECT_SESSION, &[]).await.map_err(HookError::Backend)?;
@@ -113,6 +120,29 @@ impl Address {
         let pool = Pool::builder(manager).max_size(size).timeouts(timeouts).runtime(Runtime::Tokio1).post_create(begin);
         pool.build().map_err(|error| StoreError::Unavailable(error.to_string()))
     }
+}
+
+/// What becomes of the connections of a pool once they are made.
+#[derive(Clone)]
+struct Opened {
+    /// How many were made.
+    made: Arc<AtomicU64>,
+    /// Counts what the server warns of.
+    warnings: Arc<AtomicU64>,
+    /// Whether somebody is answered with what they read.
+    is_to_answer: bool,
+}
+
+/// Writes something that leaves nothing, durably, before a connection is used. After a crash or a change of the server it
+/// shows what no standby has yet, and may lose it again; what it shows before the write is acknowledged is there for good.
+async fn write_something(client: &Client, warnings: &AtomicU64) -> Result<(), HookError> {
+    let before = warnings.load(Ordering::Acquire);
+    client.batch_execute(WRITE_NOTHING).await.map_err(HookError::Backend)?;
+    // It warns where it has not waited for a standby.
+    if warnings.load(Ordering::Acquire) == before {
+        return Ok(());
+    }
+    Err(HookError::message("PostgreSQL: the server does not say that what it shows is safe; it is asked again"))
 }
 
 /// Makes connections on one runtime, whichever asks for them: others may be there for work that takes long, and know no
@@ -208,22 +238,67 @@ pub(super) struct Connections {
     warnings: Arc<AtomicU64>,
     /// The session of the connection that writes.
     session: Arc<AtomicI32>,
+    /// How many connections were made.
+    made: Arc<AtomicU64>,
+    /// How many transactions began anew, because they lost against others.
+    pub(super) retries: AtomicU64,
+    /// How many commits there were whose answer was lost.
+    pub(super) unanswered: AtomicU64,
 }
 
 impl Connections {
-    pub(super) fn new(options: &PostgresOptions) -> Result<Self, StoreError> {
+    /// Returns those of a service, or of somebody who only looks (`is_to_answer`).
+    pub(super) fn new(options: &PostgresOptions, is_to_answer: bool) -> Result<Self, StoreError> {
         let address = Address::read(&options.url)?;
-        let (warnings, unheard) = (Arc::default(), Arc::default());
+        let (warnings, made) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());
         let session = Arc::<AtomicI32>::default();
         let lock = if options.is_alone { LOCK_ALONE } else { LOCK_SHARED };
-        let writer = address.pool(1, Some(Writer { lock, session: Arc::clone(&session) }), &warnings)?;
-        let readers = address.pool(READERS_MAX, None, &unheard)?;
-        Ok(Self { writer, readers, address, is_alone: options.is_alone, warnings, session })
+        let opened = |warnings: &Arc<AtomicU64>| Opened {
+            made: Arc::clone(&made),
+            warnings: Arc::clone(warnings),
+            is_to_answer,
+        };
+        let writer = address.pool(1, Some(Writer { lock, session: Arc::clone(&session) }), opened(&warnings))?;
+        let readers = address.pool(READERS_MAX, None, opened(&Arc::default()))?;
+        let (is_alone, retries, unanswered) = (options.is_alone, AtomicU64::new(0), AtomicU64::new(0));
+        Ok(Self { writer, readers, address, is_alone, warnings, session, made, retries, unanswered })
+    }
+
+    /// Returns how they are used.
+    pub(super) fn use_now(&self) -> ConnectionsUse {
+        let (writer, readers) = (self.writer.status(), self.readers.status());
+        let open = writer.size + readers.size;
+        ConnectionsUse {
+            max: (writer.max_size + readers.max_size) as u64,
+            open: open as u64,
+            in_use: open.saturating_sub(writer.available + readers.available) as u64,
+            waiting: (writer.waiting + readers.waiting) as u64,
+            made: self.made.load(Ordering::Relaxed),
+            retries: self.retries.load(Ordering::Relaxed),
+            unanswered: self.unanswered.load(Ordering::Relaxed),
+        }
     }
 
     /// Returns whether no other service uses the database.
     pub(super) const fn is_alone(&self) -> bool {
         self.is_alone
+    }
+
+    /// Makes sure that each connection has a session of its own. A pooler that gives each transaction any session gives that
+    /// of the writer, which does nothing, to the next one that begins, and another one to the writer.
+    ///
+    /// # Errors
+    /// The writer has another session than before, or waits for one.
+    pub(super) async fn check_no_pooler(&self) -> Result<(), StoreError> {
+        let (writer, other) = (self.writer().await?, Object::take(self.reader().await?));
+        other.batch_execute("BEGIN; SELECT 1").await.map_err(Failed::from)?;
+        let asked = tokio::time::timeout(CONNECT_WAIT, writer.simple_query(SELECT_SESSION)).await;
+        let Ok(asked) = asked else { return Err(pooled()) };
+        let found = asked.map_err(Failed::from)?.iter().find_map(|told| match told {
+            SimpleQueryMessage::Row(row) => row.get(0).and_then(|pid| pid.parse().ok()),
+            _ => None,
+        });
+        self.check_session(found.unwrap_or_default())
     }
 
     /// Makes sure that what is written goes to the session that has the lock and the settings.
@@ -234,9 +309,7 @@ impl Connections {
         if found == self.session.load(Ordering::Acquire) {
             return Ok(());
         }
-        let what = "PostgreSQL: a pooler gives each transaction another session; connect to the server itself, or through \
-                    a pooler in session mode";
-        Err(StoreError::Unavailable(what.to_owned()))
+        Err(pooled())
     }
 
     /// Returns how often the server has warned of something where it is written.
@@ -263,6 +336,12 @@ impl Connections {
     pub(super) async fn reader(&self) -> Result<Object, StoreError> {
         self.readers.get().await.map_err(not_connected)
     }
+}
+
+fn pooled() -> StoreError {
+    let what = "PostgreSQL: a pooler gives each transaction another session; connect to the server itself, or through a \
+                pooler in session mode";
+    StoreError::Unavailable(what.to_owned())
 }
 
 fn not_connected(error: PoolError) -> StoreError {

@@ -1,6 +1,7 @@
 //! A step that begins with the locks of its heads, and ends when it is known what to write.
 
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 
 use deadpool_postgres::Object;
 use timenav_engine::{Commit, Locked, StoreError, TimelineCommit, TimelineKey};
@@ -40,7 +41,7 @@ impl Held {
 pub(super) async fn begin(connections: &Connections, timelines: &[TimelineKey]) -> Result<(Held, Locked), StoreError> {
     for _ in 1..BEGUN_MAX {
         match try_begin(connections, timelines).await {
-            Err(failed) if failed.may_be_repeated() => {}
+            Err(failed) if failed.may_be_repeated() => _ = connections.retries.fetch_add(1, Ordering::Relaxed),
             ended => return Ok(ended?),
         }
     }

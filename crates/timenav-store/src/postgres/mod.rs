@@ -14,6 +14,7 @@ mod described;
 mod ends;
 mod entries;
 mod events;
+mod examination;
 mod facts;
 mod heads;
 mod hints;
@@ -47,11 +48,14 @@ use tokio::sync::Mutex;
 
 use batch::Batch;
 use connection::Connections;
+pub use examination::ServerFacts;
 use hints::Hints;
 use locking::Held;
 pub(crate) use moving::{PostgresSource, PostgresTarget};
 use transaction::{Moment, Writing};
 use values::Failed;
+
+use crate::kept::examination::Examination;
 
 /// Where a database is, and how it is used.
 #[derive(Clone)]
@@ -92,7 +96,8 @@ impl PostgresStore {
 
     /// As [`PostgresStore::open`], also where something is still moved into the database.
     async fn open_to_move(options: &PostgresOptions) -> Result<Self, StoreError> {
-        let connections = Arc::new(Connections::new(options)?);
+        let connections = Arc::new(Connections::new(options, true)?);
+        connections.check_no_pooler().await?;
         let mut writer = connections.writer().await?;
         let prepared = async {
             let transaction = writer.transaction().await?;
@@ -112,7 +117,7 @@ impl PostgresStore {
     /// # Errors
     /// The database cannot be reached.
     pub async fn open_to_look(options: &PostgresOptions) -> Result<Self, StoreError> {
-        let connections = Arc::new(Connections::new(options)?);
+        let connections = Arc::new(Connections::new(options, false)?);
         drop(connections.reader().await?);
         Ok(Self { connections, held: Mutex::default(), hints: Hints::none() })
     }
@@ -137,6 +142,17 @@ impl PostgresStore {
             ends::select(&self.reader().await?, None).await?.into_iter().map(|ended| ended.id).collect();
         all.sort();
         Ok(all)
+    }
+
+    /// Looks at the server, and at the database.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub async fn examine(&self) -> Result<(ServerFacts, Examination), StoreError> {
+        let reader = self.reader().await?;
+        let examined = examination::examine(&reader).await?;
+        // Last, since whoever asks compares its clock with theirs.
+        Ok((examination::look_at_server(&reader).await?, examined))
     }
 
     /// Returns a connection for a read of one statement.

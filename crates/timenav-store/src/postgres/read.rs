@@ -10,9 +10,9 @@ use timenav_core::ids::{EventId, KeyId, UserId};
 use timenav_core::ledger::{Hash, LeafRecord, TileId};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_engine::{
-    ApiKey, Asker, CarriedSeals, Commit, Described, EndedTimeline, EventFilter, EventQuery, EventsPassing, Facts, Head,
-    Health, Layer, Locked, LogRow, Opened, RotationNote, Store, StoreError, StoredEvent, SweepMark, TimelineKey,
-    Upkeep, Wanted,
+    ApiKey, Asker, CarriedSeals, Commit, ConnectionsUse, Described, EndedTimeline, EventFilter, EventQuery,
+    EventsPassing, Facts, Head, Health, Layer, Locked, LogRow, Opened, RotationNote, Store, StoreError, StoredEvent,
+    SweepMark, TimelineKey, Upkeep, Wanted,
 };
 
 use super::batch::{Batch, rows};
@@ -24,6 +24,8 @@ use super::{
 };
 
 const SELECT_ANYTHING: &str = "SELECT count(*) FROM migrations";
+/// What the server's clock shows now, whenever the transaction began.
+const SELECT_CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
 /// Goes back from an entry that tells of a clock to the one before it, whose position stands beside the entry before the
 /// first. One that points forward is damaged, and must not hang whoever follows it.
 const SELECT_CLOCK_PAYLOADS: &str = "WITH RECURSIVE told (position, payload, next, number) AS (
@@ -76,6 +78,20 @@ impl Store for PostgresStore {
 
     async fn hint(&self) {
         self.hints.wait().await;
+    }
+
+    async fn database_clock(&self) -> Result<Option<Instant<Wall>>, StoreError> {
+        let read = async {
+            let found = rows(&self.reader().await?, SELECT_CLOCK, &[]).await?;
+            let micros: i64 = get(found.first().ok_or_else(|| damaged("the database has no clock"))?, 0)?;
+            let at = Instant::from_micros(micros);
+            Ok::<_, Failed>(at.ok_or_else(|| damaged("the database's clock is outside of all time"))?)
+        };
+        Ok(Some(read.await?))
+    }
+
+    fn connections_use(&self) -> Option<ConnectionsUse> {
+        Some(self.connections.use_now())
     }
 
     async fn commit(&self, step: Commit) -> Result<(), StoreError> {

@@ -1,5 +1,6 @@
 //! A transaction that writes, and what became of it; and one that reads.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use deadpool_postgres::Object;
@@ -10,7 +11,7 @@ use tokio_postgres::Row;
 use tokio_postgres::error::Severity;
 
 use super::batch::{Batch, values};
-use super::connection::Connections;
+use super::connection::{Connections, WRITE_NOTHING};
 use super::values::{Failed, get};
 use super::{heads, tiles};
 
@@ -34,9 +35,6 @@ const SETTLE_WAIT: Duration = Duration::from_secs(6);
 const EARLIER_WAIT: Duration = Duration::from_secs(10);
 const SETTLE_EVERY: Duration = Duration::from_millis(100);
 const EARLIER_EVERY: Duration = Duration::from_millis(3);
-/// Something that is written and leaves nothing: once its commit is acknowledged, all that was committed before it is as
-/// safe as it will be.
-const WRITE_NOTHING: &str = "SELECT pg_logical_emit_message(true, 'timenav', '')::text";
 const IS_OLDEST: &str = "SELECT pg_snapshot_xmin(pg_current_snapshot()) > $1::text::xid8";
 
 /// By which a step is known again: the first entry that it wrote. No other has its salt.
@@ -123,6 +121,7 @@ impl Writing {
                 Err(failed)
             }
             Ended::Unknown(failed) => {
+                connections.unanswered.fetch_add(1, Ordering::Relaxed);
                 let name = std::mem::take(&mut self.name);
                 // Its session may hold what the next one needs.
                 drop(self);

@@ -6,6 +6,7 @@ use timenav_engine::StoreError;
 
 use super::schema;
 use super::values::{POSITION_BITS, failed, instant};
+use crate::kept::examination::{Examination, ExaminedKey};
 
 /// Newest entries of each timeline among which a scan is looked for.
 const ENTRIES_READ_MAX: i64 = 10_000;
@@ -18,36 +19,6 @@ const SELECT_KEYS: &str = "SELECT key_id, k.user_id, coalesce(operator, 0), expi
 const SELECT_SCANS: &str = "SELECT json_extract(CAST(leaf AS TEXT), '$.recorded_at') FROM timelines t
     JOIN entries e ON e.entry BETWEEN (t.timeline << ?1) + max(t.size - ?2, 0) AND (t.timeline << ?1) + t.size
     WHERE instr(leaf, CAST('\"action\":\"detect_tampering\"' AS BLOB)) > 0";
-
-/// What there is in a database, as far as it says how safely it is kept.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Examination {
-    /// What the file defines otherwise than the migrations do, such as a trigger.
-    pub differences: Vec<String>,
-    /// When the newest entry was recorded.
-    pub newest: Option<Instant<Wall>>,
-    /// When a scan for tampering was last asked for, as far as the newest entries tell.
-    pub last_scan: Option<Instant<Wall>>,
-    /// Whether there is a timeline of the demo.
-    pub has_demo: bool,
-    /// Users who may do everything.
-    pub operators: Vec<String>,
-    /// Keys that are not revoked.
-    pub keys: Vec<ExaminedKey>,
-}
-
-/// A key that is not revoked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExaminedKey {
-    /// Its public id.
-    pub key_id: String,
-    /// Whose it is.
-    pub user_id: String,
-    /// Whether they are an operator.
-    pub is_operators: bool,
-    /// When it ends, if it does.
-    pub expires_at: Option<Instant<Wall>>,
-}
 
 /// Looks at a database.
 pub(super) fn examine(connection: &Connection) -> Result<Examination, StoreError> {

@@ -46,7 +46,6 @@ use timenav_engine::StoreError;
 use tokio::sync::Semaphore;
 
 pub use copy::{copy, fold_log};
-pub use examination::{Examination, ExaminedKey};
 use log::{Folding, LogLimit};
 use maintenance::Maintenance;
 pub(crate) use moving::{SqliteSource, SqliteTarget};

@@ -15,7 +15,7 @@ use timenav_engine::{
 };
 
 use super::contents::{self, Contents, Kept};
-use super::examination::{self, Examination};
+use super::examination;
 use super::integrity::Wanted;
 use super::leaf::Leaves;
 use super::values::{NO_CELL, POSITION_MAX, count, entry_key, failed, id, position, sql};
@@ -23,6 +23,7 @@ use super::{
     SqliteStore, anchors, connection, data, ends, identity, integrity, orphans, outcomes, read, retention, schema,
     tiles,
 };
+use crate::kept::examination::Examination;
 
 /// Of both tables: what belongs to no entry is not hidden behind the last one.
 const SELECT_LAST: &str =

@@ -1,11 +1,12 @@
 //! A real PostgreSQL for the tests: one server a run, one database a test.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, OnceLock};
 
+use parking_lot::Mutex;
 use timenav_engine::StoreError;
 use timenav_store::{PostgresOptions, PostgresStore};
 use tokio::runtime::Runtime;
@@ -20,8 +21,22 @@ const STORE: &str = "TIMENAV_TEST_STORE";
 /// A server that ends with this process.
 pub(crate) struct Cluster {
     pub(crate) url: String,
-    /// The server goes when nobody has the other end of this open any more, however the process ends.
-    _kept: Option<(Child, ChildStdin)>,
+    kept: Option<Mutex<Kept>>,
+}
+
+/// The process of a server. It goes when nobody has the other end of its input open any more, however this one ends.
+struct Kept {
+    _process: Child,
+    orders: ChildStdin,
+    told: BufReader<ChildStdout>,
+}
+
+impl Kept {
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.told.read_line(&mut line).unwrap();
+        line.trim().to_owned()
+    }
 }
 
 static CLUSTER: OnceLock<Cluster> = OnceLock::new();
@@ -39,19 +54,31 @@ pub(crate) fn is_for_engine() -> bool {
 
 impl Cluster {
     fn new() -> Self {
-        said(NAMED).map_or_else(Self::start, |url| Self { url, _kept: None })
+        said(NAMED).map_or_else(Self::start, |url| Self { url, kept: None })
     }
 
     pub(crate) fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// Starts a server, with more for its script to know.
+    pub(crate) fn start_with(more: &[(&str, &str)]) -> Self {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/postgres.sh");
-        let command = Command::new(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-        let mut process = command.expect("the script that starts PostgreSQL");
-        let (orders, told) = (process.stdin.take().unwrap(), process.stdout.take().unwrap());
-        let mut url = String::new();
-        BufReader::new(told).read_line(&mut url).unwrap();
-        let url = url.trim().to_owned();
+        let mut command = Command::new(script);
+        command.envs(more.iter().copied()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = command.spawn().expect("the script that starts PostgreSQL");
+        let (orders, told) = (process.stdin.take().unwrap(), BufReader::new(process.stdout.take().unwrap()));
+        let mut kept = Kept { _process: process, orders, told };
+        let url = kept.line();
         assert!(url.starts_with("postgres:"), "{url}");
-        Self { url, _kept: Some((process, orders)) }
+        Self { url, kept: Some(Mutex::new(kept)) }
+    }
+
+    /// Has the server killed, or started again.
+    pub(crate) fn order(&self, order: &str) {
+        let mut kept = self.kept.as_ref().expect("a server of its own").lock();
+        writeln!(kept.orders, "{order}").unwrap();
+        assert_eq!(kept.line(), format!("{order}: done"));
     }
 }
 
@@ -68,6 +95,11 @@ pub(crate) fn wait_for<T: Send>(future: impl Future<Output = T> + Send) -> T {
 /// Opens a database.
 pub(crate) fn open(url: &str) -> Result<PostgresStore, StoreError> {
     wait_for(PostgresStore::open(&PostgresOptions { url: url.to_owned(), is_alone: false }))
+}
+
+/// Returns whether somebody answers at an address.
+pub(crate) fn try_connect(url: &str) -> bool {
+    wait_for(async { tokio_postgres::connect(url, NoTls).await.is_ok() })
 }
 
 /// Makes an empty database, and returns its address.

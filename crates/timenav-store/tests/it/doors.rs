@@ -20,8 +20,8 @@ use timenav_core::password::Password;
 use timenav_core::place::{LocationQuery, Point};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{
-    Entropy, Gazetteer, KeptOutside, KnownPlace, Outside, OutsideError, PasswordMatch, Passwords, RecordPlace, Signer,
-    Spool, Vault, VaultError, WallClock,
+    Divergence, Entropy, Gazetteer, KeptOutside, KnownPlace, Outside, OutsideError, PasswordMatch, Passwords,
+    RecordPlace, Signer, Spool, Vault, VaultError, WallClock,
 };
 use zeroize::Zeroizing;
 
@@ -120,6 +120,8 @@ pub(crate) struct MemoryOutside {
     steps: Mutex<Vec<Notes>>,
     /// The last seal of each timeline, whatever note is held meanwhile.
     seals: Mutex<BTreeMap<TimelineId, [u8; KeptOutside::SEAL_BYTES]>>,
+    /// Ledgers that did not go on from what was seen of them, and what was.
+    pub(crate) diverged: Mutex<Vec<(Divergence, String)>>,
     fails: AtomicBool,
 }
 
@@ -178,6 +180,12 @@ impl Outside for MemoryOutside {
         self.check()?;
         let notes = self.named(checkpoints).collect();
         self.steps.lock().push(notes);
+        Ok(())
+    }
+
+    fn keep_divergence(&self, divergence: &Divergence, seen: &str) -> Result<(), OutsideError> {
+        self.check()?;
+        self.diverged.lock().push((divergence.clone(), seen.to_owned()));
         Ok(())
     }
 

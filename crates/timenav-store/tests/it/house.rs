@@ -80,7 +80,9 @@ impl House {
         }
     }
 
+    /// The clock of a house is another one than that of any server.
     pub(crate) fn with(options: Options) -> Self {
+        let options = Options { host_clock_offset_millis_max: 0, ..options };
         Self {
             folder: tempfile::tempdir().unwrap(),
             database: cluster::is_for_engine().then(cluster::database),

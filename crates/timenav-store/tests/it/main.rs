@@ -10,6 +10,7 @@ mod conformance;
 mod audit;
 mod doors;
 mod faulty_store;
+mod host_time;
 mod house;
 mod postgres;
 mod replicas;

@@ -1,7 +1,9 @@
 //! What is particular to PostgreSQL: sessions that end, commits whose answers get lost, two services, other hands.
 
 mod locking;
+mod pooler;
 mod proxy;
+mod tls;
 
 use std::path::Path;
 
@@ -82,7 +84,7 @@ fn a_commit_that_was_not_waited_for_by_a_standby_is_not_answered() {
         let committing = scope.spawn(|| commit(&store, ledger.grow(3)));
         wait_until(waits);
         execute(&own.url, "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
-        wait_until(|| size(&store) == 5);
+        wait_until(|| try_execute(&own.url, "SELECT 1 / count(*) FROM timelines WHERE size = 5"));
         // Somebody waits again: what makes sure of it.
         wait_until(waits);
         assert!(!committing.is_finished(), "it was answered");
@@ -91,6 +93,39 @@ fn a_commit_that_was_not_waited_for_by_a_standby_is_not_answered() {
         committing.join().unwrap().unwrap();
     });
     assert_eq!(size(&store), 5);
+}
+
+/// After a crash the server shows what it had not yet sent to its standby, and a failover would lose that again.
+#[test]
+fn what_a_server_shows_after_a_crash_is_answered_once_it_is_safe() {
+    let own = Cluster::start();
+    let (store, mut ledger) = (open(&own.url).unwrap(), Ledger::new(1, "main"));
+    commit(&store, ledger.grow(2)).unwrap();
+    execute(&own.url, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+    execute(&own.url, "SELECT pg_reload_conf()");
+    let waits = || try_execute(&own.url, "SELECT 1 / count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+    std::thread::scope(|scope| {
+        let committing = scope.spawn(|| commit(&store, ledger.grow(3)));
+        wait_until(waits);
+        own.order("stop");
+        own.order("start");
+        // It is there, and nobody is told.
+        execute(&own.url, "DO $$ BEGIN ASSERT (SELECT size FROM timelines) = 5; END $$");
+        let reading = scope.spawn(|| while wait_for(store.sizes()).is_err() {});
+        wait_until(waits);
+        for _ in 0..50 {
+            assert!(!reading.is_finished(), "it was answered");
+            assert!(waits());
+        }
+        execute(&own.url, "ALTER SYSTEM RESET synchronous_standby_names");
+        execute(&own.url, "SELECT pg_reload_conf()");
+        reading.join().unwrap();
+        // It may have given up in the meantime, and said so.
+        let committed = committing.join().unwrap();
+        assert!(matches!(committed, Ok(()) | Err(StoreError::Unknown(_))), "{committed:?}");
+    });
+    assert_eq!(size(&store), 5);
+    assert!(store.connections_use().unwrap().made > 2);
 }
 
 /// Waits until somebody else has come to where the test wants them.

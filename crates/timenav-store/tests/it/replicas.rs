@@ -4,10 +4,12 @@
 use timenav_core::access::RestrictionLevel;
 use timenav_core::clock::ClockCommand;
 use timenav_core::event::EventDraft;
+use timenav_core::ledger::HeadStatement;
 use timenav_core::scan::Depth;
 use timenav_core::time::{Duration, Span};
 use timenav_engine::{
-    ApiKeyRequest, Caller, HorizonRequest, Idempotency, News, PermissionsChange, ReadLog, Refusal, Topic,
+    ApiKeyRequest, Caller, DivergenceKind, HorizonRequest, Idempotency, News, PermissionsChange, ReadLog, Refusal,
+    Signer as _, Topic,
 };
 
 use crate::house::{Home, House, told, watch};
@@ -265,35 +267,95 @@ async fn a_stream_here_tells_what_was_written_there() {
     end(&house, [left, right]).await;
 }
 
+/// Has the database remember what is in it now, or go back to that, as after a failover that lost what came in between.
+fn every_table(url: &str, first: &str, each: &str) {
+    let statement = format!(
+        "{first} DO $$ DECLARE one record; BEGIN FOR one IN SELECT tablename FROM pg_tables WHERE schemaname = 'public'
+            LOOP EXECUTE format('{each}', one.tablename); END LOOP; END $$"
+    );
+    crate::cluster::execute(url, &statement);
+}
+
+fn remember(url: &str) {
+    every_table(url, "CREATE SCHEMA before;", "CREATE TABLE before.%1$I AS TABLE public.%1$I");
+}
+
+fn go_back(url: &str) {
+    every_table(url, "", "TRUNCATE public.%1$I; INSERT INTO public.%1$I SELECT * FROM before.%1$I");
+}
+
+/// Has one service write, the other see it, and the database lose it. Returns the sizes of `main` before and after.
+async fn lose(house: &House, left: Home<'_>, right: &Home<'_>) -> (u64, u64) {
+    let url = house.database();
+    left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
+    let kept = left.size("main").await;
+    remember(&url);
+    for _ in 0..3 {
+        left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
+    }
+    right.engine.hear_of_all().await.unwrap();
+    let seen = right.size("main").await;
+    left.engine.close().await;
+    drop(left);
+    go_back(&url);
+    (seen, kept)
+}
+
+/// Whatever is asked of a service is refused for one reason, and both sides are kept.
+async fn check_diverged(home: &Home<'_>, house: &House, (kind, seen, found): (DivergenceKind, u64, u64)) {
+    let check = |refused: Result<(), Refusal>| {
+        let Err(Refusal::Diverged(told)) = refused else { panic!("{refused:?}") };
+        assert_eq!((told.kind, told.timeline.as_str()), (kind, "main"));
+        assert_eq!((told.seen.size, told.found.size), (seen, found));
+        assert_ne!(told.seen.root, told.found.root);
+        told
+    };
+    let told = check(home.engine.change_clock(&home.admin, None, hour(), None).await.map(|_| ()));
+    check(home.engine.read_clock(&home.admin, None).await.map(|_| ()));
+    check(home.engine.ready().await);
+    let kept = house.outside.diverged.lock();
+    let [(divergence, note)] = &kept[..] else { panic!("{kept:?}") };
+    assert_eq!(divergence, &*told);
+    // What was seen is a checkpoint, and what was found is what is signed with it.
+    let (size, root) = (told.seen.size, told.seen.root.to_base64());
+    assert!(note.contains(&format!("/main\n{size}\n{root}\n")), "{note}");
+    let (statement, signature) = HeadStatement::parse_signed(&told.found_statement).unwrap();
+    assert_eq!((statement.size, statement.root), (told.found.size, told.found.root));
+    let text = statement.to_text();
+    assert!(house.signer.verify(&house.signer.public_key(), text.as_bytes(), &signature), "{text}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_ledger_that_went_back_is_not_gone_on_from() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
-    for _ in 0..3 {
-        left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
-    }
-    let before = generation(&right).await;
-    let size = left.size("main").await;
-    left.engine.close().await;
-    // As after a failover that lost the last entry: the other one has seen it.
-    let url = house.database();
-    let back = format!(
-        "CREATE TABLE kept AS SELECT * FROM timelines WHERE timeline_id = 'main';
-        DELETE FROM entries e USING timelines t WHERE t.timeline_id = 'main' AND e.timeline = t.timeline
-            AND e.position = {};
-        UPDATE timelines SET size = size - 1 WHERE timeline_id = 'main'",
-        size - 1
-    );
-    crate::cluster::execute(&url, &back);
-    for _ in 0..2 {
-        let refused = right.engine.change_clock(&right.admin, None, hour(), None).await.map(|_| ());
-        assert!(matches!(refused, Err(Refusal::Unavailable(_))), "{refused:?}");
-    }
-    assert!(right.engine.ready().await.is_err(), "until somebody has looked");
-    assert!(right.engine.read_clock(&right.admin, None).await.is_err());
-    assert!(before > 0);
+    let (seen, kept) = lose(&house, left, &right).await;
+    check_diverged(&right, &other, (DivergenceKind::Rollback, seen, kept)).await;
     right.engine.close().await;
+    drop(right);
+    // A start says so as well.
+    let refused = other.try_open(other.store()).await.err().expect("it is refused").to_string();
+    assert!(refused.contains("the database was rolled back"), "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_ledger_with_another_history_is_not_gone_on_from() {
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let (left, right) = (house.open().await, other.open().await);
+    let (seen, _) = lose(&house, left, &right).await;
+    // Somebody who knows of nothing goes on from there, beyond what was seen.
+    let mut third = house.replica();
+    third.options.joins = true;
+    let stranger = third.open().await;
+    while stranger.size("main").await <= seen {
+        stranger.engine.change_clock(&stranger.admin, None, hour(), None).await.unwrap();
+    }
+    let found = stranger.size("main").await;
+    check_diverged(&right, &other, (DivergenceKind::Fork, seen, found)).await;
+    right.engine.close().await;
+    stranger.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

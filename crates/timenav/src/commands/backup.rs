@@ -14,10 +14,11 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::checked_copy::CheckedCopy;
 use super::copy_bar::copy_database;
+use super::of_file;
 use super::verify::files::read_outside;
 use super::work_folder::{UNFINISHED_FILE, WorkFolder};
 use crate::backup_file::{Contents, KEY_NAMES, Manifest, Source, pack};
-use crate::config::{ServeOptions, Settings};
+use crate::config::{ServeOptions, Settings, StoreUrl};
 use crate::data_folder::{ADMIN_KEY_FILE, CHECKPOINTS_FILE, DATABASE_FILE, SIGNING_KEY_FILE};
 use crate::doors::HostClock;
 use crate::exit::Failure;
@@ -25,6 +26,10 @@ use crate::key_files::{ServiceKey, read_signing_key};
 use crate::output;
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
+
+/// What to do where there is no file.
+const INSTEAD: &str = "use `pg_dump --format=custom` or base backups for the database, and copy signing.key and checkpoints.log \
+     from the data folder (docs/replicas.md, \"Back up\")";
 
 /// Backs up a data folder to one file, whether or not the service is running.
 ///
@@ -44,6 +49,9 @@ pub(crate) struct BackupCommand {
     /// The data folder. [default: ./timenav-data]
     #[arg(long, env = "TIMENAV_DATA", value_name = "DIR")]
     data: Option<PathBuf>,
+    /// The PostgreSQL database, if the service keeps everything in one. Then this command says what to use instead.
+    #[arg(long, env = "TIMENAV_STORE", hide = true, hide_env_values = true, value_name = "URL")]
+    store: Option<StoreUrl>,
     /// The folder of checkpoints outside the database, if it is not the data folder.
     #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
     checkpoints: Option<PathBuf>,
@@ -66,8 +74,9 @@ pub(crate) struct BackupCommand {
 /// # Errors
 /// There is no service's data, it is not as it was signed, or the file cannot be written.
 pub(crate) fn run(command: BackupCommand) -> Result<(), Failure> {
-    let BackupCommand { to, data, checkpoints, config, with_keys, depth, json } = command;
-    let settings = Settings::resolve(ServeOptions { data, config, checkpoints, ..ServeOptions::default() })?;
+    let BackupCommand { to, data, store, checkpoints, config, with_keys, depth, json } = command;
+    let settings = Settings::resolve(ServeOptions { data, store, config, checkpoints, ..ServeOptions::default() })?;
+    of_file::check(&settings, "backup", INSTEAD)?;
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
     let made = runtime.block_on(async {

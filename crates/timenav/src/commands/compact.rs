@@ -14,9 +14,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::backup::database;
 use super::checked_copy::CheckedCopy;
 use super::copy_bar::copy_database;
+use super::of_file;
 use super::verify::files::read_outside;
 use super::work_folder::WorkFolder;
-use crate::config::{ServeOptions, Settings};
+use crate::config::{ServeOptions, Settings, StoreUrl};
 use crate::data_folder::{DATABASE_FILE, DataFolder};
 use crate::doors::OsEntropy;
 use crate::exit::Failure;
@@ -25,6 +26,9 @@ use crate::output;
 
 /// The folder in the data folder in which the new database is made.
 const WORK_FOLDER: &str = "compacting";
+
+/// What to do where there is no file.
+const INSTEAD: &str = "run `VACUUM (FULL)` in the database, which gives back the space of what was erased";
 
 /// Compacts the database and removes all traces of erased data, while the service is stopped.
 ///
@@ -36,6 +40,9 @@ pub(crate) struct CompactCommand {
     /// The data folder. [default: ./timenav-data]
     #[arg(long, env = "TIMENAV_DATA", value_name = "DIR")]
     data: Option<PathBuf>,
+    /// The PostgreSQL database, if the service keeps everything in one. Then this command says what to use instead.
+    #[arg(long, env = "TIMENAV_STORE", hide = true, hide_env_values = true, value_name = "URL")]
+    store: Option<StoreUrl>,
     /// The folder of checkpoints outside the database, if it is not the data folder.
     #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
     checkpoints: Option<PathBuf>,
@@ -55,8 +62,9 @@ pub(crate) struct CompactCommand {
 /// # Errors
 /// A service uses the folder, it is not as it was signed, or the new file cannot be written.
 pub(crate) fn run(command: CompactCommand) -> Result<(), Failure> {
-    let CompactCommand { data, checkpoints, config, depth, json } = command;
-    let settings = Settings::resolve(ServeOptions { data, config, checkpoints, ..ServeOptions::default() })?;
+    let CompactCommand { data, store, checkpoints, config, depth, json } = command;
+    let settings = Settings::resolve(ServeOptions { data, store, config, checkpoints, ..ServeOptions::default() })?;
+    of_file::check(&settings, "compact", INSTEAD)?;
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
     let compacted = runtime.block_on(async {

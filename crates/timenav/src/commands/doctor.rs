@@ -5,6 +5,7 @@ mod database;
 mod folder;
 mod health;
 mod network;
+mod postgres;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -23,7 +24,8 @@ use crate::surroundings::Surroundings;
 /// Checks whether a service is well, or how safely it is run, and says what to improve.
 ///
 /// Without --security it checks whether the service of the data folder runs and has this version, who can read the
-/// folder, the database, the clock of the machine, the free space, and the age of the checkpoints.
+/// folder, the database, the clock of the machine, the free space, and the age of the checkpoints. With --store it looks at
+/// that database and its server.
 ///
 /// With --security it checks the data folder and the settings that `serve` would use with the same flags, environment and
 /// file. With --url it also checks a running service, as a stranger and, with a key in `TIMENAV_API_KEY`, as its owner.
@@ -58,7 +60,10 @@ pub(crate) fn run(command: DoctorCommand, surroundings: &Surroundings) -> Result
     let settings = Settings::resolve(command.options)?;
     let mut checks = if command.security { settings::look_at(&settings) } else { Vec::new() };
     checks.extend(folder::look_at(&settings));
-    checks.extend(database::look_at(&settings));
+    checks.extend(match &settings.store {
+        Some(url) => postgres::look_at(url, &settings),
+        None => database::look_at(&settings),
+    });
     if !command.security {
         checks.retain(|check| health::OF_HEALTH.contains(&check.name));
         checks.extend(health::look_at(&settings, surroundings));

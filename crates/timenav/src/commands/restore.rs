@@ -11,11 +11,12 @@ use tokio::signal::unix::{SignalKind, signal};
 use zeroize::Zeroizing;
 
 use super::checked_copy::{CheckedCopy, keep};
+use super::of_file;
 use super::verify::files::read_outside;
 use super::verify::read_key;
 use super::work_folder::WorkFolder;
 use crate::backup_file::{Contents, KEY_NAMES, Manifest};
-use crate::config::{ServeOptions, Settings};
+use crate::config::{ServeOptions, Settings, StoreUrl};
 use crate::data_folder::{
     ADMIN_KEY_FILE, CHECKPOINTS_FILE, CHECKPOINTS_LOCK_FILE, CheckpointPlace, DATABASE_FILE, DataFolder, LOCK_FILE,
     RESTORING_FOLDER, SIGNING_KEY_FILE, sync_folder_of, write_secret,
@@ -26,6 +27,10 @@ use crate::output;
 
 /// What may be in a data folder that is restored: the folder of a file system, locks, and keys.
 const MAY_BE_THERE: [&str; 4] = ["lost+found", LOCK_FILE, CHECKPOINTS_LOCK_FILE, RESTORING_FOLDER];
+
+/// What to do where there is no file.
+const INSTEAD: &str = "use `pg_restore` into an empty database, put signing.key back, and check it with `timenav verify --store` \
+     (docs/replicas.md, \"Restore\")";
 
 /// Restores a backup to a data folder that no service is using.
 ///
@@ -43,6 +48,9 @@ pub(crate) struct RestoreCommand {
     /// The data folder to create. [default: ./timenav-data]
     #[arg(long, env = "TIMENAV_DATA", value_name = "DIR")]
     data: Option<PathBuf>,
+    /// The PostgreSQL database, if the service keeps everything in one. Then this command says what to use instead.
+    #[arg(long, env = "TIMENAV_STORE", hide = true, hide_env_values = true, value_name = "URL")]
+    store: Option<StoreUrl>,
     /// The folder of checkpoints outside the database, if it is not the data folder. Existing ones stay.
     #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
     checkpoints: Option<PathBuf>,
@@ -68,8 +76,9 @@ pub(crate) struct RestoreCommand {
 /// # Errors
 /// It is not as it was written, the keys are others, or the data folder is not empty or in use.
 pub(crate) fn run(command: RestoreCommand) -> Result<(), Failure> {
-    let RestoreCommand { from, data, checkpoints, config, keys, key, depth, json } = command;
-    let settings = Settings::resolve(ServeOptions { data, config, checkpoints, ..ServeOptions::default() })?;
+    let RestoreCommand { from, data, store, checkpoints, config, keys, key, depth, json } = command;
+    let settings = Settings::resolve(ServeOptions { data, store, config, checkpoints, ..ServeOptions::default() })?;
+    of_file::check_setting(&settings, "restore", INSTEAD)?;
     let contents = Contents::read(&from)?;
     contents.verify_manifest()?;
     trust(&contents, key.as_deref(), keys.as_deref(), &settings.data)?;

@@ -15,7 +15,7 @@ use crate::config::{ServeOptions, Settings, StoreUrl};
 use crate::data_folder::{DATABASE_FILE, DataFolder};
 use crate::doors::OsEntropy;
 use crate::exit::Failure;
-use crate::key_files::{NextKey, NextKeyFile, ServiceKey, service_key};
+use crate::key_files::{NextKey, NextKeyFile, ServiceKey, kept_service_key, service_key};
 use crate::{output, telemetry, wiring};
 
 const UNFINISHED: &str = "the rotation is not finished; run the command again";
@@ -68,7 +68,11 @@ pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
     }
     let folder = DataFolder::open(&settings.data)?;
     let entropy = OsEntropy::new();
-    let current = service_key(&folder, settings.service_name.as_deref(), &entropy)?;
+    let name = settings.service_name.as_deref();
+    let current = match &settings.store {
+        Some(_) => kept_service_key(&folder, name)?,
+        None => service_key(&folder, name, &entropy)?,
+    };
     let (next, is_begun) = match NextKeyFile::read(&folder, &current)? {
         NextKeyFile::None => (NextKey::make(&current, &entropy)?, false),
         NextKeyFile::Begun(next) => (next, true),
@@ -142,7 +146,7 @@ async fn save_proofs(engine: &Engine, rotation: &Rotation, folder: &Path) -> any
 }
 
 /// Returns a public key under the name of the ledger of `main`.
-fn verifier_key(service_name: &str, public_key: [u8; 32]) -> anyhow::Result<VerifierKey> {
+pub(super) fn verifier_key(service_name: &str, public_key: [u8; 32]) -> anyhow::Result<VerifierKey> {
     Ok(VerifierKey::new(&origin(service_name, TimelineId::MAIN), public_key)?)
 }
 

@@ -2,6 +2,7 @@
 
 mod backup;
 mod compact;
+mod deploy;
 mod disk_full;
 mod foreign_database;
 mod postgres;

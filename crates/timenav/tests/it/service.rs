@@ -34,6 +34,13 @@ pub(crate) struct Service {
     audited: bool,
 }
 
+/// Makes the key that signs, which a service on a database does not make by itself. Returns its public key.
+pub(crate) fn make_signing_key(data: &Path) -> String {
+    let (code, public, told) = run(timenav().args(["signing-key", "new"]).arg(data.join("signing.key")), "");
+    assert_eq!(code, Some(0), "{told}");
+    public
+}
+
 /// A running process.
 pub(crate) struct Process {
     child: Child,
@@ -49,6 +56,9 @@ impl Service {
     /// Starts a service on an empty folder with more arguments.
     pub(crate) fn with(arguments: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a folder can be made");
+        if arguments.contains(&"--store") {
+            make_signing_key(&folder.path().join("data"));
+        }
         let process = Process::start(&folder.path().join("data"), &folder.path().join("log"), arguments);
         let data = folder.path().join("data");
         let read = |name: &str| std::fs::read_to_string(data.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));

@@ -11,8 +11,20 @@ use crate::data_folder::{CHECKPOINTS_FILE, DATABASE_FILE, Listening, listening};
 use crate::surroundings::Surroundings;
 
 /// Checks of other files that tell of health, by their names.
-pub(super) const OF_HEALTH: [&str; 7] =
-    ["data-folder", "file-modes", "file-owner", "database", "schema", "host-clock", "free-space"];
+pub(super) const OF_HEALTH: [&str; 12] = [
+    "data-folder",
+    "file-modes",
+    "file-owner",
+    "database",
+    "database-durability",
+    "database-standby",
+    "database-connections",
+    "database-transactions",
+    "database-clock",
+    "schema",
+    "host-clock",
+    "free-space",
+];
 /// By how much a checkpoint may be older than what was written last: they are written one after the other.
 const CHECKPOINT_BEHIND_MAX: Duration = Duration::from_mins(1);
 const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -197,6 +197,9 @@ fn edge(name: &str) -> Option<Edge> {
         "expires_in_seconds_min" | "expires_in_days_max" => {
             Tested("timenav/tests/it/timelines/ends.rs", "a_timeline_stands_neither_too_short_nor_too_long")
         }
+        "host_clock_offset_millis_max" => {
+            Tested("timenav-engine/src/clock_offset.rs", "an_offset_counts_where_it_is_certain")
+        }
         "host_clock_step_seconds_max" => Tested(RETENTION, "a_step_of_a_week_is_usual_and_one_that_is_longer_is_not"),
         "retention_floor_seconds_min" => Tested(RETENTION, "what_a_shorter_policy_is_set_for_comes_after_it"),
         "retention_policies_max" => Tested(RETENTION, "so_many_policies_and_no_more"),

@@ -2,15 +2,16 @@
 //! the database is away.
 
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::refused_start;
 use crate::http::Request;
-use crate::service::{Service, run, timenav};
+use crate::service::{Process, Service, make_signing_key, run, timenav};
 
 /// How often the service is asked whether it is ready again, and how long is waited in between.
 const ASKED_MAX: usize = 200;
@@ -42,7 +43,7 @@ impl Cluster {
     }
 
     /// Has the server killed, or started again.
-    fn order(&mut self, order: &str) {
+    pub(super) fn order(&mut self, order: &str) {
         writeln!(self.orders, "{order}").unwrap();
         assert_eq!(self.line(), format!("{order}: done"));
     }
@@ -59,8 +60,12 @@ impl Drop for Cluster {
 fn while_the_database_is_away_the_service_says_so_and_it_comes_back_by_itself() {
     let mut cluster = Cluster::start();
     let mut service = Service::with(&["--store", &cluster.url]);
-    service.errors_expected =
-        vec!["a group could not be committed", "the store cannot be read", "nothing could be pruned"];
+    service.errors_expected = vec![
+        "a group could not be committed",
+        "the store cannot be read",
+        "nothing could be pruned",
+        "ended timelines could not be cleaned up",
+    ];
     let ready = |service: &Service| service.send(Request::get("/readyz").anonymous());
     service.post("/v1/events", &json!({ "event_id": "before", "time": "2001-01-01T00:00:00Z", "description": "x" }));
     assert!(!service.data().join("timenav.db").exists(), "everything is in the database");
@@ -115,6 +120,82 @@ fn one_service_at_a_time_writes_to_a_database_and_none_without_its_key() {
     std::fs::write(second.join("timenav.db"), "").unwrap();
     let refused = refused_start(&second, &["--store", &cluster.url]);
     assert!(refused.contains("--store names another database"), "{refused}");
+    service.start_again();
+    service.audit();
+}
+
+/// A key that a service made by itself would be another one than that of the next service on the database.
+#[test]
+fn a_missing_key_is_made_by_its_command_and_not_by_the_service() {
+    let cluster = Cluster::start();
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    for replicas in [&["--store", &cluster.url][..], &["--store", &cluster.url, "--replicas"]] {
+        let refused = refused_start(&data, replicas);
+        let command = format!("create it with `timenav signing-key new {}/signing.key`", data.display());
+        assert!(refused.contains(&command), "{refused}");
+        assert!(!data.join("signing.key").exists() && !data.join("admin.key").exists());
+    }
+    let public = make_signing_key(&data);
+    assert!(public.starts_with("timenav.local/main+"), "{public}");
+    assert_eq!(std::fs::metadata(data.join("signing.key")).unwrap().permissions().mode() & 0o777, 0o600);
+    let (code, told, refused) = run(timenav().args(["signing-key", "new"]).arg(data.join("signing.key")), "");
+    assert_eq!((code, told.as_str()), (Some(1), ""));
+    assert!(refused.contains("a signing key is never overwritten"), "{refused}");
+    let process = Process::start(&data, &folder.path().join("log"), &["--store", &cluster.url]);
+    assert!(data.join("admin.key").exists() && !data.join("admin.key.first").exists());
+    process.kill();
+}
+
+/// Runs `timenav doctor` and returns what it says of each check.
+fn doctor(service: &Service, url: &str, more: &[&str]) -> std::collections::BTreeMap<String, Value> {
+    let mut command = timenav();
+    command.args(["doctor", "--json", "--store", url, "--data"]).arg(service.data()).args(more);
+    let (_, stdout, stderr) = run(&mut command, "");
+    let said: Value = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout}{stderr}"));
+    let all = said["checks"].as_array().unwrap().iter();
+    all.map(|check| (check["name"].as_str().unwrap().to_owned(), check.clone())).collect()
+}
+
+#[test]
+fn a_database_is_looked_at_and_what_is_for_the_file_says_what_to_use_instead() {
+    let cluster = Cluster::start();
+    let mut service = Service::with(&["--store", &cluster.url]);
+    service.post("/v1/detect-tampering", &json!({ "timeline_id": "main", "scan_depth": "quick" }));
+    let seen = doctor(&service, &cluster.url, &["--security"]);
+    for (name, expected) in [
+        ("database", "ok"),
+        // The server of these tests does without.
+        ("database-durability", "fail"),
+        ("database-standby", "warn"),
+        ("database-tls", "ok"),
+        ("database-connections", "ok"),
+        ("database-transactions", "ok"),
+        ("database-clock", "ok"),
+        ("schema", "ok"),
+        ("host-clock", "ok"),
+        ("scan", "ok"),
+        ("operators", "warn"),
+        ("operator-keys", "warn"),
+    ] {
+        assert_eq!(seen.get(name).map(|check| &check["outcome"]), Some(&json!(expected)), "{name}: {seen:#?}");
+    }
+    assert_eq!(doctor(&service, &cluster.url, &[])["service"]["outcome"], "ok");
+    let nowhere = doctor(&service, "postgres://ada:secret@127.0.0.1:1/none?sslmode=disable", &[]);
+    assert_eq!(nowhere["database"]["outcome"], "fail");
+    assert!(!nowhere["database"].to_string().contains("secret"));
+    assert!(service.stop().success());
+    let data = service.data().display().to_string();
+    for (command, expected) in [
+        (&["backup", "--to", "/nowhere/backup"][..], "use `pg_dump --format=custom` or base backups"),
+        (&["restore", "--from", "/nowhere/backup"], "use `pg_restore` into an empty database"),
+        (&["compact"], "run `VACUUM (FULL)`"),
+    ] {
+        let (code, _, told) = run(timenav().args(command).args(["--data", &data, "--store", &cluster.url]), "");
+        assert!(code == Some(1) && told.contains(expected), "{command:?}: {told}");
+    }
+    let (code, _, told) = run(timenav().args(["backup", "--to", "/nowhere/backup", "--data", &data]), "");
+    assert!(code == Some(1) && told.contains("if the service keeps everything in PostgreSQL"), "{told}");
     service.start_again();
     service.audit();
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::postgres::Cluster;
 use super::refused_start;
 use crate::http::{Answer, Connection, Request};
-use crate::service::{Process, Service};
+use crate::service::{Process, Service, make_signing_key};
 
 /// What may be answered while the other one, or this one, is on its way out.
 const STATUSES: [u16; 3] = [200, 201, 503];
@@ -179,6 +179,96 @@ fn a_service_that_dies_or_is_paused_holds_up_nobody_and_loses_nothing() {
         let found = second.send(Request::get(&format!("/v1/events/{id}")));
         assert_eq!(found.status, 200, "{id}: {}", found.text());
     }
+    for timeline in ["main", "system"] {
+        let scan = second.post("/v1/detect-tampering", &json!({ "timeline_id": timeline }));
+        assert_eq!((&scan["tampering_detected"], &scan["findings"]), (&json!(false), &json!([])), "{scan:#}");
+    }
+    drop(second);
+    first.audit();
+}
+
+/// Each has the key, and one of them makes the first start.
+#[test]
+fn several_may_make_the_first_start_at_once() {
+    for _ in 0..3 {
+        let cluster = Cluster::start();
+        let folders: Vec<_> = (0..3).map(|_| tempfile::tempdir().unwrap()).collect();
+        let data = |number: usize| folders[number].path().join("data");
+        make_signing_key(&data(0));
+        for number in 1..folders.len() {
+            std::fs::create_dir(data(number)).unwrap();
+            std::fs::copy(data(0).join("signing.key"), data(number).join("signing.key")).unwrap();
+        }
+        let arguments = ["--store", &cluster.url, "--replicas", "--join"];
+        let processes: Vec<Process> = std::thread::scope(|scope| {
+            let starting: Vec<_> =
+                folders.iter().map(|folder| scope.spawn(|| Replica::start(folder.path(), &arguments))).collect();
+            starting.into_iter().map(|starting| starting.join().unwrap()).collect()
+        });
+        let keys = (0..folders.len()).map(|number| std::fs::read_to_string(data(number).join("admin.key")));
+        let keys: Vec<String> = keys.filter_map(Result::ok).collect();
+        let [admin] = &keys[..] else { panic!("{} of them have a key", keys.len()) };
+        for (process, folder) in processes.iter().zip(&folders) {
+            let clock = send(process.address, &Request::get("/v1/clock").key(admin.trim_end())).unwrap();
+            assert_eq!(clock.status, 200, "{}", clock.text());
+            assert!(!folder.path().join("data/admin.key.first").exists());
+        }
+        let users = send(processes[0].address, &Request::get("/v1/users").key(admin.trim_end())).unwrap().json();
+        assert_eq!(users["users"].as_array().unwrap().len(), 1, "{users:#}");
+        // What one writes counts at the others.
+        for (number, process) in processes.iter().enumerate() {
+            let body = json!({ "event_id": format!("e{number}"), "time": "2001-01-01T00:00:00Z", "description": "x" });
+            let written = Request::post("/v1/events").json(&body).key(admin.trim_end());
+            assert!(send(process.address, &written).unwrap().status < 300);
+            let read = Request::get(&format!("/v1/events/e{number}")).key(admin.trim_end());
+            assert_eq!(send(processes[0].address, &read).unwrap().status, 200);
+        }
+        processes.into_iter().for_each(Process::kill);
+    }
+}
+
+#[test]
+fn a_database_that_is_killed_under_load_loses_nothing_and_does_nothing_twice() {
+    let mut cluster = Cluster::start();
+    let (mut first, second) = two(&cluster);
+    first.errors_expected = vec![
+        "a group could not be committed",
+        "the store cannot be read",
+        "what other services write cannot be followed",
+        "were always faster",
+        "nothing could be pruned",
+        "ended timelines could not be cleaned up",
+    ];
+    let is_over = AtomicBool::new(false);
+    let (here, there, admin) = (first.address(), second.process.address, first.admin.clone());
+    let all = std::thread::scope(|scope| {
+        let (admin, is_over) = (&admin, &is_over);
+        let mut writers = Vec::new();
+        for number in 0..2 {
+            writers.push(scope.spawn(move || write(here, admin, &format!("here-{number}"), is_over)));
+            writers.push(scope.spawn(move || write(there, admin, &format!("there-{number}"), is_over)));
+        }
+        for _ in 0..5 {
+            (0..25).for_each(|_| wait());
+            cluster.order("stop");
+            (0..5).for_each(|_| wait());
+            cluster.order("start");
+        }
+        (0..50).for_each(|_| wait());
+        is_over.store(true, Ordering::SeqCst);
+        writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect::<Vec<_>>()
+    });
+    assert!(all.iter().any(|id| id.starts_with("here")) && all.iter().any(|id| id.starts_with("there")), "{all:?}");
+    for id in &all {
+        let found = second.send(Request::get(&format!("/v1/events/{id}")));
+        assert_eq!(found.status, 200, "{id}: {}", found.text());
+        // Asked once more under its key, it is the same.
+        let body = json!({ "event_id": id, "time": "2001-01-01T00:00:00Z", "description": "x" });
+        let again = first.send(Request::post("/v1/events").json(&body).idempotent(id));
+        assert_eq!(again.header("idempotency-replayed"), Some("true"), "{id}: {}", again.text());
+    }
+    let replica = first.get("/v1/limits", &[])["replica"].clone();
+    assert!(replica["connections"]["made"].as_u64() > Some(5) && replica["diverged"].is_null(), "{replica:#}");
     for timeline in ["main", "system"] {
         let scan = second.post("/v1/detect-tampering", &json!({ "timeline_id": timeline }));
         assert_eq!((&scan["tampering_detected"], &scan["findings"]), (&json!(false), &json!([])), "{scan:#}");

@@ -1,0 +1,114 @@
+//! How far the host's clock is from the database's, and from the newest entry that any service has recorded.
+
+use std::fmt;
+
+use timenav_core::time::{Instant, Wall};
+
+/// How far the host's clock is from the database's, as they were compared last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockOffset {
+    /// How far the host's clock is ahead of the database's, in microseconds; negative where it is behind.
+    pub micros: i64,
+    /// How far that may be off, in microseconds: half of the time that asking took.
+    pub uncertainty_micros: i64,
+    /// How far the host's clock is behind the newest entry of `system`, in microseconds; 0 where it is not, or where
+    /// nobody else writes, or where an operator has said that the clock is right.
+    pub behind_newest_micros: i64,
+    /// How far either may be, in microseconds.
+    pub max_micros: i64,
+}
+
+/// What the host's clock is too far from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockFault {
+    /// From the database's clock.
+    Database,
+    /// From the newest entry of `system`: another service, whose clock is ahead, has recorded it.
+    Newest,
+}
+
+impl ClockOffset {
+    /// Compares a reading of the database's clock with what the host's showed before and after it. Of the newest entry
+    /// only what is ahead counts.
+    pub(crate) fn of(
+        (before, database, after): (Instant<Wall>, Instant<Wall>, Instant<Wall>),
+        newest: Option<Instant<Wall>>,
+        max_micros: i64,
+    ) -> Self {
+        let uncertainty_micros = after.since(before).micros().max(0) / 2;
+        let middle = before.micros() + uncertainty_micros;
+        let behind = newest.map_or(0, |newest| newest.since(after).micros().max(0));
+        Self { micros: middle - database.micros(), uncertainty_micros, behind_newest_micros: behind, max_micros }
+    }
+
+    /// Returns what the host's clock is too far from, if it is for certain.
+    #[must_use]
+    pub fn fault(&self) -> Option<ClockFault> {
+        if self.micros.saturating_abs().saturating_sub(self.uncertainty_micros) > self.max_micros {
+            return Some(ClockFault::Database);
+        }
+        (self.behind_newest_micros > self.max_micros).then_some(ClockFault::Newest)
+    }
+}
+
+impl fmt::Display for ClockOffset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let max = seconds(self.max_micros);
+        if self.fault() == Some(ClockFault::Newest) {
+            let behind = seconds(self.behind_newest_micros);
+            return write!(
+                f,
+                "the host's clock is {behind} s behind the newest entry of `system`, which another service has recorded; \
+                 at most {max} s are allowed. Correct the clock that is wrong"
+            );
+        }
+        let direction = if self.micros < 0 { "behind" } else { "ahead of" };
+        let (offset, uncertainty) = (seconds(self.micros.saturating_abs()), seconds(self.uncertainty_micros));
+        write!(
+            f,
+            "the host's clock is {offset} s (±{uncertainty} s) {direction} the database's; at most {max} s are allowed. \
+             Correct the clock that is wrong: a service reads its host's at its start"
+        )
+    }
+}
+
+/// Writes microseconds as seconds with three decimals.
+fn seconds(micros: i64) -> String {
+    format!("{}.{:03}", micros / 1_000_000, micros % 1_000_000 / 1_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(micros: i64) -> Instant<Wall> {
+        Instant::from_micros(micros).unwrap()
+    }
+
+    #[test]
+    fn an_offset_counts_where_it_is_certain() {
+        let check = |readings: (i64, i64, i64), newest: Option<i64>, expected: Option<ClockFault>| {
+            let readings_at = (at(readings.0), at(readings.1), at(readings.2));
+            let offset = ClockOffset::of(readings_at, newest.map(at), 1_000);
+            assert_eq!(offset.fault(), expected, "{readings:?} {newest:?}: {offset:?}");
+        };
+        check((10_000, 10_000, 10_000), None, None);
+        check((10_000, 9_000, 10_000), None, None);
+        check((10_000, 8_999, 10_000), None, Some(ClockFault::Database));
+        check((10_000, 11_001, 10_000), None, Some(ClockFault::Database));
+        // It took so long to ask that it may be right.
+        check((10_000, 8_999, 10_004), None, Some(ClockFault::Database));
+        check((10_000, 8_999, 14_000), None, None);
+        check((10_000, 10_000, 10_000), Some(9_000), None);
+        check((10_000, 10_000, 10_000), Some(11_000), None);
+        check((10_000, 10_000, 10_000), Some(11_001), Some(ClockFault::Newest));
+    }
+
+    #[test]
+    fn an_offset_is_told_in_seconds() {
+        let told = |database: i64| ClockOffset::of((at(10_000_000), at(database), at(10_001_000)), None, 2_000_000);
+        let behind = told(13_500_000).to_string();
+        assert!(behind.contains("is 3.499 s (±0.000 s) behind the database's; at most 2.000 s"), "{behind}");
+        assert!(told(7_000_000).to_string().contains("is 3.000 s (±0.000 s) ahead of the database's"));
+    }
+}

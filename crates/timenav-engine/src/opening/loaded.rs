@@ -1,0 +1,86 @@
+//! How a start goes: load what the store holds and compare it with what was signed and kept, or begin where there is
+//! nothing.
+
+use std::sync::Arc;
+
+use timenav_core::ids::TimelineId;
+use timenav_core::time::{Instant, Wall};
+
+use super::signed::compare_with_signed;
+use super::{Accepted, OpenError, bootstrap, heads_of, warn_of_host_clock};
+use crate::clock_offset::ClockOffset;
+use crate::comparing::compare;
+use crate::doors::Doors;
+use crate::head::EndedTimeline;
+use crate::heads::Heads;
+use crate::options::Options;
+use crate::store::Store;
+use crate::store_error::StoreError;
+
+/// What the store holds, compared with what was signed and kept.
+pub(crate) struct Loaded {
+    pub(crate) heads: Heads,
+    pub(crate) ended: Vec<EndedTimeline>,
+    pub(crate) findings: Accepted,
+    pub(crate) newest_at_start: Instant<Wall>,
+    pub(crate) clock_offset: Option<ClockOffset>,
+}
+
+/// Loads what the store holds, or begins where it holds nothing. Of several that begin at once one does, and the others
+/// join it.
+///
+/// # Errors
+/// The store cannot be read or written, or is not as it was signed.
+pub(crate) async fn load_or_begin(
+    store: &dyn Store,
+    doors: &Doors,
+    options: &Options,
+    keep_first_key: impl FnOnce(&str) -> std::io::Result<()>,
+) -> Result<Loaded, OpenError> {
+    let mut loaded = load(store, doors, options).await?;
+    loaded.clock_offset = compare_at_start(store, &loaded.heads, doors, options).await?;
+    if loaded.heads.len() > 0 {
+        return Ok(loaded);
+    }
+    if let Some(offset) = loaded.clock_offset.filter(|offset| store.has_others() && offset.fault().is_some()) {
+        return Err(OpenError::Bootstrap(offset.to_string()));
+    }
+    match bootstrap(store, &mut loaded.heads, doors, options, keep_first_key).await {
+        // Another service was first. Of what it made nothing is kept here.
+        Err(OpenError::Store(StoreError::Moved(_))) if store.has_others() => {
+            let joined = load(store, doors, &Options { joins: true, ..options.clone() }).await?;
+            Ok(Loaded { clock_offset: loaded.clock_offset, ..joined })
+        }
+        made => made.map(|()| loaded),
+    }
+}
+
+async fn load(store: &dyn Store, doors: &Doors, options: &Options) -> Result<Loaded, OpenError> {
+    // Both are long where there are many timelines.
+    let outside = Arc::clone(&doors.outside);
+    let kept = tokio::task::spawn_blocking(move || outside.last());
+    let opened = store.open().await?;
+    let kept = kept.await.map_err(|error| StoreError::Unavailable(error.to_string()))??;
+    let (heads, ended) = heads_of(store, opened, doors).await?;
+    let findings = compare_with_signed(store, (&heads, &ended), kept, doors, options).await?;
+    let newest_at_start = warn_of_host_clock(&heads, doors);
+    Ok(Loaded { heads, ended, findings, newest_at_start, clock_offset: None })
+}
+
+/// Compares the host's clock with the database's, before anything goes by it.
+async fn compare_at_start(
+    store: &dyn Store,
+    heads: &Heads,
+    doors: &Doors,
+    options: &Options,
+) -> Result<Option<ClockOffset>, OpenError> {
+    if options.host_clock_offset_millis_max == 0 {
+        return Ok(None);
+    }
+    let newest = heads.get(&TimelineId::system()).filter(|_| store.has_others()).map(|system| system.head.recorded_at);
+    let offset = compare(store, doors, newest, options.host_clock_offset_millis_max).await?;
+    if let Some(offset) = offset.filter(|offset| offset.fault().is_some()) {
+        tracing::error!("{offset}; the service is not ready until they agree");
+    }
+    Ok(offset)
+}

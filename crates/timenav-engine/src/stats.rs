@@ -1,0 +1,22 @@
+//! What the engine has done, in numbers.
+
+/// What the engine has done since it opened.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EngineStats {
+    /// Ledger entries written.
+    pub entries: u64,
+    /// Groups committed.
+    pub groups: u64,
+    /// Timelines there are.
+    pub timelines: u64,
+    /// How far the host's clock is behind the newest entry from before the start, in seconds.
+    pub host_clock_behind_seconds: u64,
+    /// Whether the host's clock is doubted, so that nothing is destroyed by it.
+    pub is_host_clock_doubted: bool,
+    /// Scans that run.
+    pub scans_running: u64,
+    /// Scans that came to their end.
+    pub scans_finished: u64,
+    /// Scans that were given up before it.
+    pub scans_cancelled: u64,
+}

@@ -1,0 +1,117 @@
+//! The host's clock beside the database's, and beside what another service has recorded.
+
+use std::sync::Arc;
+
+use timenav_core::clock::ClockCommand;
+use timenav_core::time::{Duration, Span};
+use timenav_engine::{NewTimeline, OpenError, Refusal, Store, WallClock as _};
+
+use crate::doors::FakeClock;
+use crate::house::{Home, House};
+use crate::sample::{timeline_id, user_id};
+
+const SECOND: i64 = 1_000_000;
+
+/// A house whose clock is compared with the database's.
+fn house() -> House {
+    let mut house = House::on_postgres();
+    house.options.host_clock_offset_millis_max = 2_000;
+    house
+}
+
+/// Sets a clock, which stands still, to what the database's shows and so much more.
+async fn set(clock: &FakeClock, store: &dyn Store, ahead: i64) {
+    let database = store.database_clock().await.unwrap().unwrap();
+    clock.advance(database.micros() + ahead - clock.now().micros());
+}
+
+fn hour() -> ClockCommand {
+    ClockCommand::FastForward(Duration::new(0, Span::from_micros(3_600 * SECOND)).unwrap())
+}
+
+async fn change(home: &Home<'_>) -> Result<(), Refusal> {
+    home.engine.change_clock(&home.admin, None, hour(), None).await.map(|_| ())
+}
+
+fn told(refused: Result<(), Refusal>) -> String {
+    match refused {
+        Err(Refusal::Unavailable(told)) => told,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn while_the_clocks_differ_a_service_is_not_ready_and_destroys_nothing() {
+    let house = house();
+    set(&house.clock, &*house.store(), 0).await;
+    let home = house.open().await;
+    home.engine.ready().await.unwrap();
+    let job = NewTimeline { timeline_id: timeline_id("job"), expires_in: Some(Span::from_micros(SECOND)) };
+    home.engine.create_timeline(&home.admin, job, None).await.unwrap();
+    for (ahead, direction) in [(60 * SECOND, "ahead of"), (-60 * SECOND, "behind")] {
+        set(&house.clock, &*home.store, ahead).await;
+        home.engine.compare_clocks().await.unwrap();
+        let reason = told(home.engine.ready().await);
+        assert!(reason.contains(&format!(" s) {direction} the database's; at most 2.000 s are allowed")), "{reason}");
+        assert!(told(change(&home).await).contains("the database's"));
+        assert!(home.engine.stats().is_host_clock_doubted);
+        let offset = home.engine.replica().unwrap().clock_offset.unwrap();
+        assert!((offset.micros - ahead).abs() < 2 * SECOND, "{offset:?}");
+        home.engine.tend().await.unwrap();
+        assert_eq!(home.size("job").await, 1, "nothing ends by such a clock");
+    }
+    set(&house.clock, &*home.store, SECOND).await;
+    home.engine.compare_clocks().await.unwrap();
+    home.engine.ready().await.unwrap();
+    change(&home).await.unwrap();
+    set(&house.clock, &*home.store, 0).await;
+    house.clock.advance(2 * SECOND);
+    home.engine.tend().await.unwrap();
+    assert_eq!(home.size("job").await, 0, "its time has come");
+    home.engine.close().await;
+    drop(home);
+    // At a start it is known before anything is done.
+    set(&house.clock, &*house.store(), 86_400 * SECOND).await;
+    let home = house.open().await;
+    assert!(told(home.engine.ready().await).contains("ahead of the database's"));
+    home.engine.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn nothing_begins_by_a_wrong_clock() {
+    let house = house();
+    set(&house.clock, &*house.store(), 3 * SECOND).await;
+    let refused = house.try_open(house.store()).await.err().expect("it is refused");
+    assert!(matches!(&refused, OpenError::Bootstrap(why) if why.contains("ahead of")), "{refused}");
+    set(&house.clock, &*house.store(), 0).await;
+    house.open().await.engine.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn an_entry_from_the_future_is_told_until_an_operator_accepts_it() {
+    let house = house();
+    set(&house.clock, &*house.store(), 0).await;
+    let home = house.open().await;
+    // Another service, which does not look.
+    let mut other = house.replica();
+    other.clock = Arc::new(FakeClock::new());
+    other.options.host_clock_offset_millis_max = 0;
+    other.options.joins = true;
+    set(&other.clock, &*home.store, 30 * SECOND).await;
+    let wrong = other.open().await;
+    wrong.engine.create_user(&wrong.admin, user_id("ada"), false, None).await.unwrap();
+    wrong.engine.close().await;
+    home.engine.hear_of_all().await.unwrap();
+    set(&house.clock, &*home.store, 0).await;
+    home.engine.compare_clocks().await.unwrap();
+    let reason = told(home.engine.ready().await);
+    assert!(reason.contains("behind the newest entry of `system`"), "{reason}");
+    assert!(home.engine.stats().is_host_clock_doubted);
+    // It is right by the database's, so it writes.
+    change(&home).await.unwrap();
+    home.engine.prune(&home.admin, timeline_id("main"), true).await.unwrap();
+    home.engine.compare_clocks().await.unwrap();
+    home.engine.ready().await.unwrap();
+    assert!(!home.engine.stats().is_host_clock_doubted);
+    home.engine.close().await;
+}

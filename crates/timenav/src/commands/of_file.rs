@@ -1,0 +1,59 @@
+//! What commands that work on the SQLite file say where everything is in a PostgreSQL database.
+
+use anyhow::bail;
+
+use crate::config::Settings;
+use crate::data_folder::{DATABASE_FILE, SIGNING_KEY_FILE};
+
+/// Refuses a command that reads the file, where the service keeps everything in PostgreSQL. Says what to do `instead`.
+///
+/// # Errors
+/// It does.
+pub(super) fn check(settings: &Settings, command: &str, instead: &str) -> anyhow::Result<()> {
+    let data = settings.data.display();
+    if settings.data.join(DATABASE_FILE).exists() {
+        return Ok(());
+    }
+    check_setting(settings, command, instead)?;
+    if settings.data.join(SIGNING_KEY_FILE).exists() {
+        bail!(
+            "there is no database in {data}, only a signing key: if the service keeps everything in PostgreSQL, \
+             {instead}; otherwise give the data folder of a service with --data"
+        );
+    }
+    Ok(())
+}
+
+/// As [`check`], by the setting alone: a data folder that is to be made holds nothing.
+///
+/// # Errors
+/// As those of [`check`].
+pub(super) fn check_setting(settings: &Settings, command: &str, instead: &str) -> anyhow::Result<()> {
+    let Some(url) = &settings.store else { return Ok(()) };
+    bail!("`timenav {command}` is for the SQLite file, and this service keeps everything in {url}: {instead}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::ServeOptions;
+
+    #[test]
+    fn what_is_not_in_a_file_is_not_looked_for_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = Some(folder.path().to_owned());
+        let said = |store: Option<&str>| {
+            let store = store.map(|url| url.parse().unwrap());
+            let options = ServeOptions { data: data.clone(), store, ..ServeOptions::default() };
+            let settings = Settings::resolve(options).unwrap();
+            check(&settings, "backup", "use pg_dump").map_err(|error| error.to_string())
+        };
+        assert_eq!(said(None), Ok(()), "the command says that there is nothing");
+        let refused = said(Some("postgres://ada:secret@db/timenav")).unwrap_err();
+        assert!(refused.contains("keeps everything in postgres://db/timenav: use pg_dump"), "{refused}");
+        std::fs::write(folder.path().join(SIGNING_KEY_FILE), "").unwrap();
+        assert!(said(None).unwrap_err().contains("if the service keeps everything in PostgreSQL, use pg_dump"));
+        std::fs::write(folder.path().join(DATABASE_FILE), "").unwrap();
+        assert_eq!(said(Some("postgres://db/timenav")), Ok(()), "that file is meant");
+    }
+}

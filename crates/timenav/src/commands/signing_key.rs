@@ -1,0 +1,106 @@
+//! `timenav signing-key`: makes the key that signs the ledgers of several services.
+
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, anyhow};
+use serde_json::json;
+
+use super::rotate_signing_key::verifier_key;
+use crate::doors::OsEntropy;
+use crate::exit::Failure;
+use crate::key_files::{SERVICE_NAME_DEFAULT, make_signing_key, read_public_key};
+use crate::output;
+
+/// Creates the key that signs the ledgers.
+///
+/// With a SQLite file, `timenav serve` creates the key on its first start. With `--store`, it does not: all services on a
+/// database need the same key, and two that each created one would never agree.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SigningKeyCommand {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    New(NewCommand),
+}
+
+/// Creates a signing key in a new file that only you can read, and prints its public key.
+///
+/// Copy the file as `signing.key` to the data folder of each service, and keep another copy where you keep secrets: without
+/// it, nobody can continue the ledgers. Publish the public key: it verifies every checkpoint of `main`.
+#[derive(Debug, clap::Args)]
+struct NewCommand {
+    /// The file to create, such as /var/lib/timenav/signing.key. A file that exists is never overwritten.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Stands in every signed checkpoint, never to be changed. [default: timenav.local]
+    ///
+    /// Use a domain name that you own, to keep it unique.
+    #[arg(long, env = "TIMENAV_SERVICE_NAME", value_name = "NAME")]
+    service_name: Option<String>,
+    /// Print the result as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Makes a key.
+///
+/// # Errors
+/// There is such a file, it cannot be written, or the name is none.
+pub(crate) fn run(command: SigningKeyCommand) -> Result<(), Failure> {
+    match command.action {
+        Action::New(command) => new(&command),
+    }
+}
+
+fn new(command: &NewCommand) -> Result<(), Failure> {
+    let NewCommand { file, service_name, json } = command;
+    let name = service_name.as_deref().unwrap_or(SERVICE_NAME_DEFAULT);
+    if file.try_exists().with_context(|| format!("{} cannot be read", file.display()))? {
+        let what = "already exists, and a signing key is never overwritten; choose another file";
+        return Err(anyhow!("{} {what}", file.display()).into());
+    }
+    make_folder_of(file).with_context(|| format!("the folder of {} cannot be created", file.display()))?;
+    make_signing_key(file, name, &OsEntropy::new())?;
+    let (_, public) = read_public_key(file).with_context(|| format!("{} cannot be read", file.display()))?;
+    let public = verifier_key(name, public)?.to_string();
+    if *json {
+        let made = json!({ "file": file, "service_name": name, "verifier_key": public });
+        return output::write(&output::pretty(&made.to_string()));
+    }
+    output::note(&format!("Created {} for the service `{name}`. Its public key:", file.display()));
+    output::write(&format!("{public}\n"))
+}
+
+/// Makes the folder that a file is to be in, where there is none, so that only its owner may enter.
+fn make_folder_of(file: &Path) -> io::Result<()> {
+    match file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        Some(folder) => DirBuilder::new().recursive(true).mode(0o700).create(folder),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data_folder::is_open_to_others;
+
+    #[test]
+    fn a_key_is_made_once_and_is_private() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("data/signing.key");
+        let command = NewCommand { file: file.clone(), service_name: Some("clock.example".to_owned()), json: true };
+        new(&command).unwrap();
+        assert!(!is_open_to_others(&file).unwrap() && !is_open_to_others(file.parent().unwrap()).unwrap());
+        let before = std::fs::read(&file).unwrap();
+        assert_eq!(read_public_key(&file).unwrap().0, "clock.example");
+        let refused = new(&command).unwrap_err();
+        assert!(refused.to_string().contains("never overwritten"), "{refused}");
+        assert_eq!(std::fs::read(&file).unwrap(), before);
+    }
+}

@@ -1,0 +1,76 @@
+//! What is in `deploy/monitoring` names metrics that a service has.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::postgres::Cluster;
+use crate::http::Request;
+use crate::service::Service;
+
+/// What each name of a metric begins with.
+const PREFIX: &str = "timenav_";
+
+/// Returns the names of metrics in a text.
+fn names(text: &str) -> BTreeSet<String> {
+    let is_part = |one: char| one.is_ascii_alphanumeric() || one == '_';
+    let words = text.split(|one| !is_part(one));
+    words.filter(|word| word.starts_with(PREFIX)).map(str::to_owned).collect()
+}
+
+#[test]
+fn each_metric_that_is_watched_is_served() {
+    let cluster = Cluster::start();
+    let mut service = Service::with(&["--store", &cluster.url]);
+    assert!(service.stop().success());
+    service.arguments(&["--store", &cluster.url, "--replicas", "--replica-name", "one \"or\" other"]);
+    service.start_again();
+    service.get("/v1/clock", &[]);
+    let text = service.send(Request::get("/metrics").anonymous()).text();
+    let served: BTreeSet<String> = text
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| line.split(['{', ' ']).next())
+        .map(str::to_owned)
+        .collect();
+    assert!(text.contains("timenav_replica_info{replica=\"one \\\"or\\\" other\"} 1\n"), "{text}");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/monitoring");
+    let mut watched = BTreeSet::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            let dashboard: Value = serde_json::from_str(&text).unwrap();
+            assert!(dashboard["panels"].as_array().unwrap().len() > 10);
+        }
+        watched.extend(names(&text));
+    }
+    assert!(watched.len() > 20, "{watched:?}");
+    let missing: Vec<_> = watched.difference(&served).collect();
+    assert!(missing.is_empty(), "nobody serves {missing:?}: {served:?}");
+    // What docs/replicas.md tells of is served too, and everything about replicas is told there.
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/replicas.md");
+    let told = std::fs::read_to_string(docs).unwrap();
+    let told = told.replace(
+        "timenav_database_connections_{max,open,in_use,waiting}",
+        "timenav_database_connections_max timenav_database_connections_open timenav_database_connections_in_use \
+         timenav_database_connections_waiting",
+    );
+    let told = names(&told);
+    let of_replicas = |name: &&String| {
+        ["timenav_replica_", "timenav_database_", "timenav_host_clock_offset"]
+            .iter()
+            .any(|start| name.starts_with(start))
+    };
+    let untold: Vec<_> = served.iter().filter(of_replicas).filter(|name| !told.contains(*name)).collect();
+    let unserved: Vec<_> = told.iter().filter(of_replicas).filter(|name| !served.contains(*name)).collect();
+    assert!(untold.is_empty() && unserved.is_empty(), "{untold:?} {unserved:?}");
+    let replica = service.get("/v1/limits", &[])["replica"].clone();
+    assert_eq!(replica["name"], "one \"or\" other");
+    assert!(replica["lag_seconds"].is_number() && replica["lag_positions"].is_number(), "{replica:#}");
+    assert!(replica["connections"]["open"].as_u64() > Some(0), "{replica:#}");
+    let offset = replica["clock"]["offset_seconds"].as_f64().unwrap_or_else(|| panic!("{replica:#}"));
+    assert!(offset.abs() < 2.0 && replica["clock"]["max_seconds"] == 2.0, "{replica:#}");
+    service.audit();
+}
