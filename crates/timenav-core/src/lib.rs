@@ -14,6 +14,7 @@ pub mod intervention;
 pub mod access;
 pub mod permissions;
 pub mod anchor;
+pub mod timers;
 pub mod directory;
 pub mod horizon;
 pub mod key;

@@ -123,6 +123,18 @@ actions! {
     Sweep = "sweep",
     /// An operator said that the host's clock is right.
     AcceptHostClock = "accept_host_clock",
+    /// A timer was set.
+    SetTimer = "set_timer",
+    /// A timer was changed.
+    ChangeTimer = "change_timer",
+    /// A timer was cancelled.
+    CancelTimer = "cancel_timer",
+    /// Moments of timers fell due; in an advance, the clock came to them.
+    FireTimers = "fire_timers",
+    /// Firings came to their outcomes.
+    SettleFirings = "settle_firings",
+    /// A clock change that passed timers one by one came to its end.
+    EndAdvance = "end_advance",
 }
 
 /// What a listener may ask to be told.
@@ -208,7 +220,8 @@ impl Action {
             | Self::FastForward
             | Self::Rewind
             | Self::SetRate
-            | Self::ReturnToAnchor => Some(Topic::Clock),
+            | Self::ReturnToAnchor
+            | Self::EndAdvance => Some(Topic::Clock),
             Self::RecordEvent | Self::CorrectEvent => Some(Topic::Events),
             Self::ManipulateEvent => Some(Topic::Interventions),
             Self::SetAnchor
@@ -240,7 +253,12 @@ impl Action {
             | Self::EndTimeline
             | Self::SetRetention
             | Self::Sweep
-            | Self::AcceptHostClock => None,
+            | Self::AcceptHostClock
+            | Self::SetTimer
+            | Self::ChangeTimer
+            | Self::CancelTimer
+            | Self::FireTimers
+            | Self::SettleFirings => None,
         }
     }
 
@@ -259,6 +277,10 @@ impl Action {
             | Self::SetAnchor => Demanded::All(&[Demand::Steer]),
             Self::SetRate => Demanded::All(&[Demand::SetRate]),
             Self::RecordEvent | Self::CorrectEvent | Self::EncryptData => Demanded::All(&[Demand::Record]),
+            // The service tells of firings that failed too, and is named by no key then.
+            Self::SetTimer | Self::ChangeTimer | Self::CancelTimer | Self::SettleFirings => {
+                Demanded::All(&[Demand::Record])
+            }
             Self::ManipulateEvent => Demanded::All(&[Demand::Intervene]),
             Self::DecryptData | Self::DetectTampering => Demanded::All(&[Demand::Inspect]),
             Self::EraseData | Self::EraseEvents | Self::EraseReads => Demanded::All(&[Demand::Erase]),
@@ -275,7 +297,7 @@ impl Action {
             Self::EndTimeline | Self::LogIn | Self::RenewSession | Self::Attempt | Self::AttemptsCounted => {
                 Demanded::Nothing
             }
-            Self::RotateSigningKey | Self::AcceptRollback => Demanded::Service,
+            Self::RotateSigningKey | Self::AcceptRollback | Self::FireTimers | Self::EndAdvance => Demanded::Service,
         }
     }
 
@@ -322,7 +344,13 @@ impl Action {
             | Self::EndTimeline
             | Self::SetRetention
             | Self::Sweep
-            | Self::AcceptHostClock => HorizonUse::Refused,
+            | Self::AcceptHostClock
+            | Self::SetTimer
+            | Self::ChangeTimer
+            | Self::CancelTimer
+            | Self::FireTimers
+            | Self::SettleFirings
+            | Self::EndAdvance => HorizonUse::Refused,
         }
     }
 
@@ -366,7 +394,13 @@ impl Action {
             | Self::EndTimeline
             | Self::SetRetention
             | Self::Sweep
-            | Self::AcceptHostClock => OnEvents::Nothing,
+            | Self::AcceptHostClock
+            | Self::SetTimer
+            | Self::ChangeTimer
+            | Self::CancelTimer
+            | Self::FireTimers
+            | Self::SettleFirings
+            | Self::EndAdvance => OnEvents::Nothing,
         }
     }
 
@@ -387,7 +421,13 @@ impl Action {
             | Self::CorrectEvent
             | Self::ManipulateEvent
             | Self::EraseData
-            | Self::EraseEvents => Audience::Readers,
+            | Self::EraseEvents
+            | Self::SetTimer
+            | Self::ChangeTimer
+            | Self::CancelTimer
+            | Self::FireTimers
+            | Self::SettleFirings
+            | Self::EndAdvance => Audience::Readers,
             Self::EncryptData
             | Self::DecryptData
             | Self::EraseReads

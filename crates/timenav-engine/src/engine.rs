@@ -40,6 +40,7 @@ use crate::seldom::Seldom;
 use crate::shared::Shared;
 use crate::store::{Health, Store};
 use crate::store_error::StoreError;
+use crate::timing::Timing;
 use crate::view_board::Views;
 
 /// What the engine has done since it opened.
@@ -246,6 +247,10 @@ impl Engine {
 
     pub(crate) fn sweeping(&self) -> &tokio::sync::Mutex<VecDeque<TimelineId>> {
         &self.0.shared.sweeping
+    }
+
+    pub(crate) fn shared_timing(&self) -> &Timing {
+        &self.0.shared.timing
     }
 
     pub(crate) fn host_clock(&self) -> &HostClock {

@@ -27,6 +27,7 @@ mod options;
 mod event_columns;
 mod event_filter;
 mod rows;
+mod timer_rows;
 mod action;
 mod store_error;
 mod archive;
@@ -69,6 +70,7 @@ mod seldom;
 mod scan_places;
 mod view_board;
 mod published;
+mod timing;
 mod shared;
 
 // The scan, opening, and the engine: the way every use case takes.
@@ -89,6 +91,9 @@ mod access_control;
 mod access_logs;
 mod clocks;
 mod anchors;
+mod timers;
+mod firings;
+mod timekeeping;
 mod timelines;
 mod destroying;
 mod ends;
@@ -135,7 +140,7 @@ pub use certificates::{
     CERTIFICATE_ENTRIES_READ_MAX, CERTIFICATE_READS_MAX, CertificateRequest, CertifiedEntry, SignedCertificate,
 };
 pub use changes::{LedgerPosition, LetGone};
-pub use clocks::{ClockChange, ClockChanges, ClockStep, ClockStream, ClockView, KEPT_CHANGES_MAX};
+pub use clocks::{AdvanceSeen, ClockChange, ClockChanges, ClockStep, ClockStream, ClockView, KEPT_CHANGES_MAX};
 pub use code::Code;
 pub use committer::QUEUE_SUBMISSIONS_MAX;
 pub use data::{Encrypted, Erased, ErasureRequest};
@@ -204,7 +209,13 @@ pub use store::{
 };
 pub use store_error::StoreError;
 pub use sweeping::{ForeseenSweep, Pruned, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};
+pub use payload::{read_timers, timers_text};
+pub use timer_rows::{
+    AdvanceRow, FiringEnd, FiringRow, TimerMove, TimerRow, TimerRows, TimerStanding, TimersFound, TimersWanted,
+};
 pub use timeline_check::{Surroundings, TimelineCheck};
+pub use firings::{Claim, ClaimedFiring, FiringAnswer, FiringsRequest, Receipt};
+pub use timers::{TimerPage, TimerRequest, TimerSetStep, TimerView};
 pub use timelines::{MadeTimeline, NewTimeline, TimelineView};
 pub use timenav_core::anchor::Anchor;
 pub use timenav_core::directory::{ApiKey, Directory, KeptPassword, Secret, Secrets, Session, SessionSpans, User};

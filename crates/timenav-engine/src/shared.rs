@@ -22,6 +22,7 @@ use crate::options::Options;
 use crate::published::Published;
 use crate::refused::CountedRefusals;
 use crate::scan_places::ScanPlaces;
+use crate::timing::Timing;
 use crate::view_board::Views;
 
 /// What was committed, and is to be seen.
@@ -62,6 +63,7 @@ pub(crate) struct Shared {
     pub(crate) host_clock: HostClock,
     /// Whoever looks after ends of timelines holds on to it.
     pub(crate) tending: tokio::sync::Mutex<()>,
+    pub(crate) timing: Timing,
 }
 
 impl Shared {
@@ -78,6 +80,8 @@ impl Shared {
         for ended in ended {
             published.end(ended);
         }
+        let timing = Timing::default();
+        heads.all().for_each(|state| timing.published(None, state));
         heads.all().for_each(|state| published.insert(Arc::clone(state)));
         let long_work = LongWork::new(doors.long_work.clone());
         Self {
@@ -100,6 +104,7 @@ impl Shared {
             newest_at_start,
             host_clock,
             tending: tokio::sync::Mutex::default(),
+            timing,
         }
     }
 
@@ -109,6 +114,7 @@ impl Shared {
         let over: Vec<_> = ended.iter().map(|ended| (ended.id.clone(), ended.key)).collect();
         let mut published = self.timelines.write();
         for state in states {
+            self.timing.published(published.get(&state.head.id), &state);
             published.insert(state);
         }
         for ended in ended {

@@ -23,6 +23,7 @@ mod spool;
 mod surroundings;
 mod sweeping;
 mod telemetry;
+mod timekeeper;
 mod wiring;
 
 use std::process::ExitCode;

@@ -114,7 +114,13 @@ pub(crate) fn happened_in(
         | Action::EndTimeline
         | Action::SetRetention
         | Action::Sweep
-        | Action::AcceptHostClock => return Ok(None),
+        | Action::AcceptHostClock
+        | Action::SetTimer
+        | Action::ChangeTimer
+        | Action::CancelTimer
+        | Action::FireTimers
+        | Action::SettleFirings
+        | Action::EndAdvance => return Ok(None),
     }))
 }
 

@@ -23,6 +23,10 @@ pub(crate) enum Reading {
     Anchors {},
     ApiKeys {},
     Bundle {},
+    /// What came of a clock change that passed timers.
+    Advance {
+        advance_id: String,
+    },
     /// What a key with a horizon has seen.
     Certificate {
         key_id: String,
@@ -87,6 +91,10 @@ pub(crate) enum Reading {
         a: String,
         b: String,
     },
+    Timer {
+        timer_id: String,
+    },
+    Timers {},
     Users {},
 }
 
@@ -185,6 +193,7 @@ impl Reading {
         match self {
             Self::AccessControl {} => "access_control",
             Self::AccessLogs { .. } => "access_logs",
+            Self::Advance { .. } => "advance",
             Self::AggregateEvents(_) => "aggregate_events",
             Self::Anchors {} => "anchors",
             Self::ApiKeys {} => "api_keys",
@@ -213,6 +222,8 @@ impl Reading {
             Self::Timeline {} => "timeline",
             Self::Timelines {} => "timelines",
             Self::TimelinesDiff { .. } => "timelines_diff",
+            Self::Timer { .. } => "timer",
+            Self::Timers {} => "timers",
             Self::Users {} => "users",
         }
     }
@@ -233,6 +244,8 @@ impl Reading {
             | Self::MonitorParadox { .. }
             | Self::ScanEvents(_)
             | Self::Timeline {} => HorizonUse::Honored,
+            // Timers tell of moments that are still to come.
+            Self::Advance { .. } | Self::Timer { .. } | Self::Timers {} => HorizonUse::Refused,
             // Hashes, sizes and positions of a ledger count what lies beyond; what a stream tells has no entries of its
             // own, so no certificate could vouch for it; the list of timelines is read as that of the key's own; the
             // rest is about the service, or a part of changing something.
@@ -282,9 +295,9 @@ impl Reading {
 /// this version does not write. The writer asks core for it, and so does a scan.
 pub(crate) fn demanded(operation: &str) -> Option<&'static [&'static [Demand]]> {
     Some(match operation {
-        "aggregate_events" | "anchors" | "check_timeline" | "clock" | "clock_stream" | "entries" | "event"
+        "advance" | "aggregate_events" | "anchors" | "check_timeline" | "clock" | "clock_stream" | "entries" | "event"
         | "export_events" | "fork" | "monitor_events" | "monitor_paradox" | "scan_events" | "stream"
-        | "timelines_diff" => &[&[Demand::Look]],
+        | "timelines_diff" | "timer" | "timers" => &[&[Demand::Look]],
         "checkpoint" | "head_statement" | "timeline" => &[&[Demand::Inspect]],
         // Hashes are not entries, which tell of clocks and events.
         // Of one's own key, or of another's.

@@ -171,7 +171,10 @@ fn check_nobody(powers: &Powers, claim: &Claim<'_>, action: Action) -> Result<()
             | Action::AcceptRollback
             | Action::EndSession
             | Action::EndTimeline
-            | Action::Sweep,
+            | Action::Sweep
+            | Action::FireTimers
+            | Action::SettleFirings
+            | Action::EndAdvance,
         ) => true,
         // The first operator is made by nobody.
         (TimelineId::SYSTEM, Action::CreateTimeline | Action::CreateUser | Action::CreateApiKey) => {
@@ -250,7 +253,13 @@ fn is_own(powers: &Powers, claim: &Claim<'_>, action: Action, actor: &UserId) ->
         | Action::EndTimeline
         | Action::SetRetention
         | Action::Sweep
-        | Action::AcceptHostClock => false,
+        | Action::AcceptHostClock
+        | Action::SetTimer
+        | Action::ChangeTimer
+        | Action::CancelTimer
+        | Action::FireTimers
+        | Action::SettleFirings
+        | Action::EndAdvance => false,
     }
 }
 

@@ -31,12 +31,15 @@ mod rights;
 mod signing_keys;
 mod stated;
 mod timelines;
+mod timers;
 
 use erased::erasures;
 use gone::Gone;
 use marks::Marks;
 use signing_keys::SigningKeys;
 use timelines::Ended;
+use timers::TimersTold;
+pub(super) use timers::{TimerSums, is_of_timers};
 
 /// What an entry says of an event, to be compared with its rows.
 #[derive(Clone, Debug)]
@@ -167,6 +170,7 @@ pub(super) struct Replay {
     /// What erasures of this service say of kept answers, since it was taken.
     forgotten: Vec<ForgottenOutcomes>,
     changes_count: u64,
+    timers: TimersTold,
     marks: Marks,
     /// Whose entries come first, as far as entries tell.
     origins: Vec<Origin>,
@@ -218,6 +222,7 @@ impl Replay {
             told_later: BTreeMap::new(),
             forgotten: Vec::new(),
             changes_count: 0,
+            timers: TimersTold::default(),
             marks: Marks::new(first),
             origins: Vec::new(),
             handed_over: None,
@@ -398,7 +403,16 @@ impl Replay {
             | Action::FastForward
             | Action::Rewind
             | Action::SetRate
-            | Action::ReturnToAnchor => self.change_clock(position, payload?),
+            | Action::ReturnToAnchor => {
+                self.change_clock(position, payload?);
+                self.advance_told(position, recorded_at, payload?)?;
+            }
+            Action::EndAdvance => self.advance_over(position, payload?)?,
+            Action::SetTimer
+            | Action::ChangeTimer
+            | Action::CancelTimer
+            | Action::FireTimers
+            | Action::SettleFirings => self.timers_told(action, record, (position, recorded_at), payload?)?,
             Action::SetAccessControl => {
                 let set = read::<PermissionsTold>(payload?)?.set()?;
                 permissions::apply(self.permissions.get_or_insert_default(), &set);

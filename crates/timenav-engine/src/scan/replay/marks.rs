@@ -133,7 +133,13 @@ fn stand_more(record: &LeafRecord<'_>, payload: Option<&[u8]>, counted: i64) -> 
             | Action::EndTimeline
             | Action::SetRetention
             | Action::Sweep
-            | Action::AcceptHostClock,
+            | Action::AcceptHostClock
+            | Action::SetTimer
+            | Action::ChangeTimer
+            | Action::CancelTimer
+            | Action::FireTimers
+            | Action::SettleFirings
+            | Action::EndAdvance,
             _,
         ) => Some(counted),
     }

@@ -1,0 +1,303 @@
+//! What shall happen at virtual moments: timers, their firings, and clock changes that pass moments one by one.
+//!
+//! A *timer* has a next moment, once or by a rule. When the clock comes to it, it *falls due*: that makes a *firing*, which
+//! has one outcome. An *advance* is a clock change that stands still at each instant at which something is due. All of it
+//! is decided here; who claims what, for how long, is in [`leases`].
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::ids::{AdvanceId, FiringId, TimelineId, type_id};
+use crate::ledger::sha256;
+use crate::time::{Instant, Virtual, Wall};
+
+pub mod leases;
+#[cfg(test)]
+mod tests;
+
+/// When a timer falls due.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Schedule {
+    /// Once, at that moment.
+    At(Instant<Virtual>),
+}
+
+impl Schedule {
+    /// Returns the first moment of a timer that is set while the clock shows `now`. A single one may have passed: then the
+    /// timer falls due at once, with its own moment.
+    #[must_use]
+    pub const fn first(&self, _now: Instant<Virtual>) -> Option<Instant<Virtual>> {
+        match self {
+            Self::At(at) => Some(*at),
+        }
+    }
+
+    /// Returns the moment after one that fell due.
+    #[must_use]
+    pub const fn after(&self, _due: Instant<Virtual>) -> Option<Instant<Virtual>> {
+        match self {
+            Self::At(_) => None,
+        }
+    }
+}
+
+/// A timer as far as it matters when it falls due.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Timer {
+    /// The position of the entry that set it: its place among those that fall due at the same moment.
+    pub position: u64,
+    /// When.
+    pub schedule: Schedule,
+    /// Its next moment, which is later than the clock; `None` if it has none.
+    pub next: Option<Instant<Virtual>>,
+    /// Grows where moments that fell due come again, so that their firings are others.
+    pub round: u32,
+}
+
+/// One moment of a timer that fell due. In the order in which firings are offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fallen {
+    /// The moment.
+    pub due: Instant<Virtual>,
+    /// The timer's position.
+    pub position: u64,
+    /// The timer's round.
+    pub round: u32,
+}
+
+impl Fallen {
+    /// Returns the name of the firing, which is the same whenever and however often it is worked out.
+    #[must_use]
+    pub fn firing_id(&self, timeline: &TimelineId) -> FiringId {
+        let Self { due, position, round } = self;
+        let text = format!("timenav firing\n{timeline}\n{position}\n{}\n{round}", due.micros());
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&sha256(&[text.as_bytes()]).as_bytes()[..16]);
+        FiringId::made(&type_id("firing", bytes))
+    }
+}
+
+/// Lets timers fall due whose moments the clock has come to: at most so many firings, the earliest first. Each timer goes
+/// on to its next moment. Moments later than `upto` stay.
+pub fn fall_due(timers: &mut [Timer], upto: Instant<Virtual>, firings_max: usize) -> Vec<Fallen> {
+    let due_of = |number: usize, timer: &Timer| {
+        let due = timer.next.filter(|next| *next <= upto)?;
+        Some(Reverse((Fallen { due, position: timer.position, round: timer.round }, number)))
+    };
+    let mut waiting: BinaryHeap<_> =
+        timers.iter().enumerate().filter_map(|(number, timer)| due_of(number, timer)).collect();
+    let mut fallen = Vec::new();
+    while fallen.len() < firings_max
+        && let Some(Reverse((one, number))) = waiting.pop()
+    {
+        let timer = &mut timers[number];
+        timer.next = timer.schedule.after(one.due);
+        waiting.extend(due_of(number, timer));
+        fallen.push(one);
+    }
+    fallen
+}
+
+/// What became of a firing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FiringState {
+    /// Nothing yet.
+    Pending,
+    /// Whoever claimed it said that it is done.
+    Acknowledged,
+    /// It was tried as often as it may be.
+    Failed,
+    /// Its moment comes again in another round.
+    Superseded,
+}
+
+impl FiringState {
+    /// Every state, by its number where it is kept.
+    pub const ALL: [Self; 4] = [Self::Pending, Self::Acknowledged, Self::Failed, Self::Superseded];
+
+    /// Returns its name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Acknowledged => "acknowledged",
+            Self::Failed => "failed",
+            Self::Superseded => "superseded",
+        }
+    }
+
+    /// Returns the state of a name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == name)
+    }
+}
+
+/// How an advance stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AdvanceState {
+    /// It goes on.
+    Running,
+    /// It came to its destination.
+    Settled,
+    /// Timers kept arming themselves for the same instant.
+    Stuck,
+    /// It was stopped on its way: somebody paused the clock, or an instant was held too long.
+    Stopped,
+}
+
+impl AdvanceState {
+    /// Every state.
+    pub const ALL: [Self; 4] = [Self::Running, Self::Settled, Self::Stuck, Self::Stopped];
+
+    /// Returns its name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Settled => "settled",
+            Self::Stuck => "stuck",
+            Self::Stopped => "stopped",
+        }
+    }
+
+    /// Returns the state of a name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == name)
+    }
+}
+
+/// A clock change that passes moments one by one, on its way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advance {
+    /// Its name.
+    pub advance_id: AdvanceId,
+    /// The position of the entry that began it.
+    pub position: u64,
+    /// Where the clock stood.
+    pub from: Instant<Virtual>,
+    /// Where it goes.
+    pub to: Instant<Virtual>,
+    /// The place of the clock at the end.
+    pub location: Option<String>,
+    /// Whether the clock goes on from there.
+    pub is_running: bool,
+    /// How many instants it has come to.
+    pub step: u64,
+    /// The position of the entry that tells of the last one.
+    pub stepped: u64,
+    /// When that was, by the host.
+    pub held_since: Instant<Wall>,
+    /// How many firings were made at that instant.
+    pub at_instant: u64,
+    /// How many of them have no outcome yet.
+    pub open: u64,
+    /// What came of it so far.
+    pub counts: Counts,
+}
+
+/// What came of an advance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Firings that were made.
+    pub fired: u64,
+    /// Those that were acknowledged.
+    pub acknowledged: u64,
+    /// Those that failed.
+    pub failed: u64,
+}
+
+impl Counts {
+    /// Returns how many firings have no outcome.
+    #[must_use]
+    pub const fn unheard(&self) -> u64 {
+        self.fired.saturating_sub(self.acknowledged).saturating_sub(self.failed)
+    }
+}
+
+/// What is known of a timeline's timers without looking at any of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Timers {
+    /// The earliest moment of an armed timer.
+    pub next: Option<Instant<Virtual>>,
+    /// How many timers are armed.
+    pub armed: u64,
+    /// How many firings have no outcome.
+    pub pending: u64,
+    /// The advance that goes on.
+    pub advance: Option<Advance>,
+}
+
+/// What an advance does next, once nothing holds its instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Move {
+    /// The clock comes to the next instant.
+    To(Instant<Virtual>),
+    /// It has come to its destination.
+    End,
+}
+
+impl Timers {
+    /// Returns whether a clock that shows `here` passes a timer on its way to `to`.
+    #[must_use]
+    pub fn is_between(&self, here: Instant<Virtual>, to: Instant<Virtual>) -> bool {
+        to > here && self.next.is_some_and(|next| next <= to)
+    }
+
+    /// Returns whether moments have come that did not fall due yet, with a clock that shows `now`.
+    #[must_use]
+    pub fn is_behind(&self, now: Instant<Virtual>) -> bool {
+        self.advance.is_none() && self.next.is_some_and(|next| next <= now)
+    }
+
+    /// A timer was armed for a moment.
+    pub fn arm(&mut self, next: Instant<Virtual>) {
+        self.armed += 1;
+        self.next = Some(self.next.map_or(next, |earliest| earliest.min(next)));
+    }
+
+    /// Firings were made: at the instant of an advance, where one goes on.
+    pub fn fired(&mut self, count: u64) {
+        self.pending += count;
+        if let Some(advance) = &mut self.advance {
+            advance.counts.fired += count;
+            advance.at_instant += count;
+            advance.open += count;
+        }
+    }
+
+    /// A firing has come to its outcome. `of_advance` is the position at which its advance began, `made` that of the entry
+    /// that made it.
+    pub fn settled(&mut self, outcome: FiringState, of_advance: Option<u64>, made: u64) {
+        self.pending = self.pending.saturating_sub(1);
+        let Some(advance) = self.advance.as_mut().filter(|advance| of_advance == Some(advance.position)) else { return };
+        match outcome {
+            FiringState::Acknowledged => advance.counts.acknowledged += 1,
+            FiringState::Failed => advance.counts.failed += 1,
+            FiringState::Pending | FiringState::Superseded => {}
+        }
+        if made >= advance.stepped {
+            advance.open = advance.open.saturating_sub(1);
+        }
+    }
+}
+
+impl Advance {
+    /// Returns what the advance does next, where `next` is the earliest moment of an armed timer.
+    #[must_use]
+    pub fn next_move(&self, next: Option<Instant<Virtual>>) -> Move {
+        next.filter(|next| *next <= self.to).map_or(Move::End, Move::To)
+    }
+
+    /// The clock comes to an instant, told by the entry at a position. What is left over of the same instant is no new step.
+    pub fn step_to(&mut self, is_new_instant: bool, position: u64, host: Instant<Wall>) {
+        if is_new_instant {
+            self.step += 1;
+            self.at_instant = 0;
+            self.open = 0;
+            self.stepped = position;
+            self.held_since = host;
+        }
+    }
+}
