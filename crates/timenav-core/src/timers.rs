@@ -9,7 +9,8 @@ use std::collections::BinaryHeap;
 
 use crate::ids::{AdvanceId, FiringId, TimelineId, type_id};
 use crate::ledger::sha256;
-use crate::time::{Instant, Virtual, Wall};
+use crate::limits::{FIRINGS_AT_INSTANT_MAX, HOLD_SECONDS_MAX, TIMERS_PER_TIMELINE_MAX};
+use crate::time::{Instant, Span, Virtual, Wall};
 
 pub mod leases;
 #[cfg(test)]
@@ -251,6 +252,12 @@ impl Timers {
         self.advance.is_none() && self.next.is_some_and(|next| next <= now)
     }
 
+    /// Returns whether another timer may be armed.
+    #[must_use]
+    pub const fn has_room(&self) -> bool {
+        self.armed < TIMERS_PER_TIMELINE_MAX as u64
+    }
+
     /// A timer was armed for a moment.
     pub fn arm(&mut self, next: Instant<Virtual>) {
         self.armed += 1;
@@ -271,7 +278,9 @@ impl Timers {
     /// that made it.
     pub fn settled(&mut self, outcome: FiringState, of_advance: Option<u64>, made: u64) {
         self.pending = self.pending.saturating_sub(1);
-        let Some(advance) = self.advance.as_mut().filter(|advance| of_advance == Some(advance.position)) else { return };
+        let Some(advance) = self.advance.as_mut().filter(|advance| of_advance == Some(advance.position)) else {
+            return;
+        };
         match outcome {
             FiringState::Acknowledged => advance.counts.acknowledged += 1,
             FiringState::Failed => advance.counts.failed += 1,
@@ -284,6 +293,19 @@ impl Timers {
 }
 
 impl Advance {
+    /// Returns whether timers keep arming themselves for the same instant.
+    #[must_use]
+    pub const fn is_stuck(&self) -> bool {
+        self.at_instant > FIRINGS_AT_INSTANT_MAX
+    }
+
+    /// Returns until when, by the host, its instant may be held.
+    #[must_use]
+    pub fn held_until(&self) -> Instant<Wall> {
+        let longest = Span::from_secs(HOLD_SECONDS_MAX);
+        longest.and_then(|span| self.held_since.checked_add(span)).unwrap_or(Instant::MAX)
+    }
+
     /// Returns what the advance does next, where `next` is the earliest moment of an armed timer.
     #[must_use]
     pub fn next_move(&self, next: Option<Instant<Virtual>>) -> Move {

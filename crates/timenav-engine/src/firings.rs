@@ -158,15 +158,12 @@ impl Engine {
             // What is committed is seen once its checkpoint is kept outside.
             let Some(state) = self.state(timeline) else { return Ok(Vec::new()) };
             rows.retain(|firing| firing.made < state.head.frontier.size());
-            let offer = |firing: &FiringRow| Offer {
-                firing_id: firing.firing_id.clone(),
-                order_key: firing.order_key.clone(),
-            };
+            let offer =
+                |firing: &FiringRow| Offer { firing_id: firing.firing_id.clone(), order_key: firing.order_key.clone() };
             let offers: Vec<Offer> = rows.iter().map(offer).collect();
             let now = self.now();
             let holder = caller.user_id.as_str();
-            let claimed =
-                self.timing().leases().claim((timeline, queue), (&offers, mark), (max, *ttl), (holder, now));
+            let claimed = self.timing().leases().claim((timeline, queue), (&offers, mark), (max, *ttl), (holder, now));
             let Some(claimed) = claimed else { continue };
             if claimed.is_empty() {
                 return Ok(Vec::new());

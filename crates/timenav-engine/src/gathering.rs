@@ -21,7 +21,8 @@ pub(crate) async fn known(store: &dyn Store, heads: &Heads, submissions: &[Submi
     let mut events: HashMap<&TimelineId, Vec<EventId>> = HashMap::new();
     let mut ended_on: HashSet<&TimelineId> = HashSet::new();
     for submission in submissions {
-        let Needs { events: asked, forks, outcomes, endings, data, entry, timers, timers_exact: _ } = submission.asked.asking().needs();
+        let Needs { events: asked, forks, outcomes, endings, data, entry, timers, timers_exact: _ } =
+            submission.asked.asking().needs();
         wanted.outcomes.extend(submission.idempotency.map(|asked| asked.key));
         let aimed = heads.get(&submission.timeline);
         if outcomes && let Some(aimed) = aimed {

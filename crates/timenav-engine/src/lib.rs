@@ -164,6 +164,7 @@ pub use events::{EventPage, ImportBatch, MonitorEvents, Recorded, RefusedRecord}
 pub use expected::Expected;
 pub use export::{EventExport, ExportEvents};
 pub use facts::{Asker, Facts, Wanted};
+pub use firings::{Claim, ClaimedFiring, FiringAnswer, FiringsRequest, Receipt};
 pub use gazetteer::{Gazetteer, KnownPlace};
 pub use head::{EndedTimeline, Fork, Head, Layer, Origin, TimelineKey, TimelineState};
 pub use history::{CorrectedEvent, EventHistory, IntervenedEvent, InterventionRequest, ToldIntervention};
@@ -183,6 +184,7 @@ pub use options::{Options, ReadLog};
 pub use outside::{KeptOutside, Outside, OutsideError};
 pub use paradoxes::{Consequences, MonitorParadox, OnParadox, ParadoxPage};
 pub use passwords::{PasswordMatch, Passwords};
+pub use payload::{read_timers, timers_text};
 pub use permissions::{PermissionsChange, permissions_tag};
 pub use places::Understood;
 pub use proofs::{ConsistencyProof, InclusionProof, SignedCheckpoint, SignedHead, TileRequest};
@@ -209,17 +211,15 @@ pub use store::{
 };
 pub use store_error::StoreError;
 pub use sweeping::{ForeseenSweep, Pruned, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};
-pub use payload::{read_timers, timers_text};
-pub use timer_rows::{
-    AdvanceRow, FiringEnd, FiringRow, TimerMove, TimerRow, TimerRows, TimerStanding, TimersFound, TimersWanted,
-};
 pub use timeline_check::{Surroundings, TimelineCheck};
-pub use firings::{Claim, ClaimedFiring, FiringAnswer, FiringsRequest, Receipt};
-pub use timers::{TimerPage, TimerRequest, TimerSetStep, TimerView};
 pub use timelines::{MadeTimeline, NewTimeline, TimelineView};
 pub use timenav_core::anchor::Anchor;
 pub use timenav_core::directory::{ApiKey, Directory, KeptPassword, Secret, Secrets, Session, SessionSpans, User};
 pub use timenav_core::ledger::READ_PARAMETERS_BYTES_MAX;
+pub use timer_rows::{
+    AdvanceRow, FiringEnd, FiringRow, TimerMove, TimerRow, TimerRows, TimerStanding, TimersFound, TimersWanted,
+};
+pub use timers::{TimerPage, TimerRequest, TimerSetStep, TimerView};
 pub use undoing::UndoneImport;
 pub use vault::{RecordPlace, Vault, VaultError};
 pub use wall_clock::WallClock;

@@ -29,10 +29,10 @@ pub(crate) use reads::{
 };
 pub(crate) use service::{HostClockAccepted, RollbackAccepted, SigningKeyRotated};
 pub(crate) use sessions::{LoggedIn, PasswordSet, SessionRenewed, SessionsEnded};
+pub(crate) use timeline::{ForkRecord, PermissionsRecord, PermissionsTold, TimelineCreated};
 pub(crate) use timers::{
-    AdvanceBegun, AdvanceEnded, AdvanceOver, AdvanceTold, DeliverRecord, FiringsSettled, OutcomeOfFiring, ScheduleRecord, TimerCancelled, TimerSet,
-    TimersFired, schedule_of,
+    AdvanceBegun, AdvanceEnded, AdvanceOver, AdvanceTold, DeliverRecord, FiringsSettled, OutcomeOfFiring,
+    ScheduleRecord, TimerCancelled, TimerSet, TimersFired, schedule_of,
 };
 pub use timers::{read_timers, timers_text};
-pub(crate) use timeline::{ForkRecord, PermissionsRecord, PermissionsTold, TimelineCreated};
 pub(crate) use users::{KeyRecord, UserRecord};

@@ -82,6 +82,8 @@ impl Shared {
         }
         let timing = Timing::default();
         heads.all().for_each(|state| timing.published(None, state));
+        let going = heads.all().filter(|state| state.head.timers.advance.is_some());
+        going.for_each(|state| timing.leases().resume(&state.head.id, doors.clock.now()));
         heads.all().for_each(|state| published.insert(Arc::clone(state)));
         let long_work = LongWork::new(doors.long_work.clone());
         Self {

@@ -4,11 +4,10 @@
 //! until [`Engine::time_changed`], and calls again. What falls due is decided where it is written, so two who keep the
 //! time do nothing twice.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use futures_util::future::join_all;
 use timenav_core::ids::{AdvanceId, FiringId, QueueId, TimelineId, type_id};
-use timenav_core::limits::{FIRINGS_AT_INSTANT_MAX, HOLD_SECONDS_MAX};
 use timenav_core::time::{Instant, Span, Wall};
 use timenav_core::timers::leases::Retry;
 use timenav_core::timers::{Advance, AdvanceState, FiringState};
@@ -124,7 +123,7 @@ impl Engine {
         host: Instant<Wall>,
     ) -> Result<Instance, Refusal> {
         let (timeline, advance_id) = (&state.head.id, &advance.advance_id);
-        if advance.at_instant > FIRINGS_AT_INSTANT_MAX {
+        if advance.is_stuck() {
             self.stop(timeline, advance_id, AdvanceState::Stuck, None).await?;
             return Ok(Instance::Left);
         }
@@ -132,8 +131,7 @@ impl Engine {
         let now = self.now();
         let begun = self.timing().leases().begin_step(timeline, &open, now);
         if let Err(held_by) = begun {
-            let hold = Span::from_secs(HOLD_SECONDS_MAX).and_then(|span| advance.held_since.checked_add(span));
-            let until = hold.unwrap_or(Instant::MAX);
+            let until = advance.held_until();
             if host < until {
                 let leases = self.timing().leases().next_end(now);
                 return Ok(Instance::Held(leases.into_iter().chain([until]).min()));
@@ -142,8 +140,11 @@ impl Engine {
             return Ok(Instance::Left);
         }
         let stepping = Stepping { engine: self, timeline };
-        let heard: HashSet<QueueId> = self.timing().leases().heard(timeline, now);
-        let step = StepAdvance { advance_id: advance_id.clone(), heard };
+        let (heard, is_resumed) = {
+            let leases = self.timing().leases();
+            (leases.heard(timeline, now), leases.is_resumed(timeline, now))
+        };
+        let step = StepAdvance { advance_id: advance_id.clone(), heard, is_resumed };
         let stepped = self.submit_service(timeline.clone(), step).await;
         drop(stepping);
         stepped.map(|_| Instance::Left)

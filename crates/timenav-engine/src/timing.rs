@@ -26,9 +26,8 @@ impl Timing {
     /// A timeline is seen in another state.
     pub(crate) fn published(&self, before: Option<&Arc<TimelineState>>, state: &TimelineState) {
         let (head, timers) = (&state.head, &state.head.timers);
-        let is_same = before.is_some_and(|before| {
-            Arc::ptr_eq(&before.head.timers, timers) && before.head.clock == head.clock
-        });
+        let is_same =
+            before.is_some_and(|before| Arc::ptr_eq(&before.head.timers, timers) && before.head.clock == head.clock);
         let is_on = timers.next.is_some() || timers.advance.is_some();
         if is_same || (!is_on && before.is_none_or(|before| Arc::ptr_eq(&before.head.timers, timers))) {
             return;

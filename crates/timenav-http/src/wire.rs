@@ -157,9 +157,8 @@ impl FromText for ImportId {
 /// # Errors
 /// It does not, or has months, which differ in length.
 pub(crate) fn host_time(field: &str, duration: &Duration, (min, max): (i64, i64)) -> Result<Span, Failure> {
-    let span = Some(duration.exact()).filter(|span| {
-        duration.months() == 0 && (min * 1_000_000..=max * 1_000_000).contains(&span.micros())
-    });
+    let span = Some(duration.exact())
+        .filter(|span| duration.months() == 0 && (min * 1_000_000..=max * 1_000_000).contains(&span.micros()));
     span.ok_or_else(|| Failure::invalid(field, format!("give {min} to {max} seconds of host time, such as \"30s\"")))
 }
 

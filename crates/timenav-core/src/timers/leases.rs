@@ -74,6 +74,9 @@ pub struct Leases {
     /// When firings may be tried again, the next one first.
     waits: BTreeSet<(Instant<Wall>, FiringId)>,
     heard: HashMap<(TimelineId, QueueId), Heard>,
+    /// Timelines with an advance that a crash interrupted: all their queues count as heard for a while, so that whoever
+    /// listened has time to come back.
+    resumed: HashMap<TimelineId, Instant<Wall>>,
     /// Timelines whose clock is on its way to another instant: nothing is handed out there.
     stepping: HashSet<TimelineId>,
     /// Firings that came to an outcome, the last ones, and how many there were before them.
@@ -241,8 +244,9 @@ impl Leases {
     pub fn next_end(&self, now: Instant<Wall>) -> Option<Instant<Wall>> {
         let lease = self.ends.first().map(|(until, _)| *until);
         let wait = self.waits.first().map(|(until, _)| *until);
-        let heard = self.heard.values().filter(|heard| heard.waiting == 0 && heard.until > now);
-        lease.into_iter().chain(wait).chain(heard.map(|heard| heard.until).min()).min()
+        let heard = self.heard.values().filter(|heard| heard.waiting == 0).map(|heard| heard.until);
+        let heard = heard.chain(self.resumed.values().copied()).filter(|until| *until > now);
+        lease.into_iter().chain(wait).chain(heard.min()).min()
     }
 
     /// Somebody begins to wait for the firings of a queue.
@@ -261,9 +265,24 @@ impl Leases {
         self.heard.retain(|_, heard| heard.waiting > 0 || heard.until > now);
     }
 
+    /// An advance goes on that a crash interrupted.
+    pub fn resume(&mut self, timeline: &TimelineId, now: Instant<Wall>) {
+        let until = Span::from_secs(QUEUE_HEARD_SECONDS).and_then(|span| now.checked_add(span));
+        self.resumed.insert(timeline.clone(), until.unwrap_or(Instant::MAX));
+    }
+
+    /// Returns whether all queues of a timeline count as heard.
+    #[must_use]
+    pub fn is_resumed(&self, timeline: &TimelineId, now: Instant<Wall>) -> bool {
+        self.resumed.get(timeline).is_some_and(|until| *until > now)
+    }
+
     /// Returns whether somebody listens to a queue.
     #[must_use]
     pub fn is_heard(&self, timeline: &TimelineId, queue: &QueueId, now: Instant<Wall>) -> bool {
+        if self.is_resumed(timeline, now) {
+            return true;
+        }
         let heard = self.heard.get(&(timeline.clone(), queue.clone()));
         heard.is_some_and(|heard| heard.waiting > 0 || heard.until > now)
     }
@@ -271,7 +290,8 @@ impl Leases {
     /// Returns the queues of a timeline that somebody listens to.
     #[must_use]
     pub fn heard(&self, timeline: &TimelineId, now: Instant<Wall>) -> HashSet<QueueId> {
-        let heard = self.heard.iter().filter(|((on, _), heard)| on == timeline && (heard.waiting > 0 || heard.until > now));
+        let heard =
+            self.heard.iter().filter(|((on, _), heard)| on == timeline && (heard.waiting > 0 || heard.until > now));
         heard.map(|((_, queue), _)| queue.clone()).collect()
     }
 

@@ -26,6 +26,8 @@ pub(crate) struct StepAdvance {
     pub(crate) advance_id: AdvanceId,
     /// The queues that somebody listens to.
     pub(crate) heard: HashSet<QueueId>,
+    /// Whether that counts for every queue.
+    pub(crate) is_resumed: bool,
 }
 
 impl Asking for StepAdvance {
@@ -71,7 +73,7 @@ impl Deciding for StepAdvance {
             let (position, queues) = fire(draft, ledger, &upcoming, &fallen, host);
             fired += fallen.len() as u64;
             last = Some(position);
-            if queues.iter().any(|queue| self.heard.contains(queue)) {
+            if self.is_resumed || queues.iter().any(|queue| self.heard.contains(queue)) {
                 break;
             }
         }
@@ -132,12 +134,7 @@ impl Deciding for StopAdvance {
 }
 
 /// Ends the advance of a ledger by an entry of its own.
-fn end(
-    draft: &mut Draft<'_>,
-    ledger: Ledger,
-    state: AdvanceState,
-    held_by: Option<String>,
-) -> Result<u64, Refusal> {
+fn end(draft: &mut Draft<'_>, ledger: Ledger, state: AdvanceState, held_by: Option<String>) -> Result<u64, Refusal> {
     let host = draft.host(ledger);
     let head = &draft.state(ledger).head;
     let advance = head.timers.advance.clone().ok_or(Refusal::ChangedMeanwhile)?;

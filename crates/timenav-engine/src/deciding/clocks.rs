@@ -158,7 +158,9 @@ fn change_clock(
     }
     let position = draft.state(ledger).head.frontier.size();
     let advance = match (&moved, &passing.advance_id) {
-        (Some(moved), Some(advance_id)) if draft.state(ledger).head.timers.is_between(before.now(host), moved.moment.at) => {
+        (Some(moved), Some(advance_id))
+            if draft.state(ledger).head.timers.is_between(before.now(host), moved.moment.at) =>
+        {
             Some(begin(advance_id.clone(), before.now(host), moved, (position, host)))
         }
         _ => None,

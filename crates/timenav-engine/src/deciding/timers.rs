@@ -77,7 +77,7 @@ impl Deciding for SetTimer {
         }
         let host = draft.host(ledger);
         let head = &draft.state(ledger).head;
-        if head.timers.armed >= TIMERS_PER_TIMELINE_MAX as u64 {
+        if !head.timers.has_room() {
             let what = "armed timers on this timeline";
             return Err(Refusal::LimitReached { what, max: TIMERS_PER_TIMELINE_MAX });
         }
@@ -342,9 +342,9 @@ pub(super) fn fire(
     };
     let moved: Vec<TimerMove> = fallen.iter().filter_map(moved).collect();
     let next_of = |position: u64| moved.iter().find(|one| one.position == position).and_then(|one| one.next);
-    let fired = fallen.iter().map(|one| {
-        (one.position, one.due.micros(), one.round, next_of(one.position).map(Instant::micros))
-    });
+    let fired = fallen
+        .iter()
+        .map(|one| (one.position, one.due.micros(), one.round, next_of(one.position).map(Instant::micros)));
     let told = TimersFired {
         clock: advance.map(|_| ClockRecord::of(&head.clock)),
         advance_id: advance.map(|advance| advance.advance_id.to_string()),

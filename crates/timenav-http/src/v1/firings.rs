@@ -12,9 +12,7 @@ use timenav_core::limits::{
 };
 use timenav_core::time::{Duration, Span};
 use timenav_core::timers::AdvanceState;
-use timenav_engine::{
-    Claim, ClaimedFiring, FiringAnswer, FiringRow, FiringsRequest, HorizonUse, Receipt, Refusal,
-};
+use timenav_engine::{Claim, ClaimedFiring, FiringAnswer, FiringRow, FiringsRequest, HorizonUse, Receipt, Refusal};
 use tokio::time::timeout;
 use utoipa::ToSchema;
 
@@ -420,11 +418,14 @@ pub(crate) fn receipt_sentence(receipt: &Receipt, of_clock: &str) -> String {
         AdvanceState::Settled => String::new(),
         AdvanceState::Running => format!(" The advance is still on its way to {}.", receipt.to),
         AdvanceState::Stopped => format!(" The advance to {} was stopped.", receipt.to),
-        AdvanceState::Stuck => format!(" The advance to {} is stuck: timers kept arming themselves for now.", receipt.to),
+        AdvanceState::Stuck => {
+            format!(" The advance to {} is stuck: timers kept arming themselves for now.", receipt.to)
+        }
     };
     let (acknowledged, failed, unheard) = (counts.acknowledged, counts.failed, counts.unheard());
-    let said =
-        format!("{of_clock}{what} On the way {fired}: {acknowledged} acknowledged, {failed} failed, {unheard} unheard.");
+    let said = format!(
+        "{of_clock}{what} On the way {fired}: {acknowledged} acknowledged, {failed} failed, {unheard} unheard."
+    );
     said.trim_start().to_owned()
 }
 

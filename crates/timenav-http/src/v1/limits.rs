@@ -127,6 +127,26 @@ async fn limits(
     }
     limits.insert("rate_micros_min".to_owned(), core::RATE_MICROS_MIN.into());
     limits.insert("rate_micros_max".to_owned(), core::RATE_MICROS_MAX.into());
+    limits.insert("timers_per_timeline_max".to_owned(), core::TIMERS_PER_TIMELINE_MAX.into());
+    limits.insert("timer_payload_bytes_max".to_owned(), core::TIMER_PAYLOAD_BYTES_MAX.into());
+    limits.insert("timer_order_key_bytes_max".to_owned(), core::TIMER_ORDER_KEY_BYTES_MAX.into());
+    limits.insert("firings_at_once_max".to_owned(), core::FIRINGS_AT_ONCE_MAX.into());
+    limits.insert("firings_per_advance_max".to_owned(), core::FIRINGS_PER_ADVANCE_MAX.into());
+    limits.insert("firings_at_instant_max".to_owned(), core::FIRINGS_AT_INSTANT_MAX.into());
+    limits.insert("firings_per_request_max".to_owned(), core::FIRINGS_PER_REQUEST_MAX.into());
+    limits.insert("leases_max".to_owned(), core::LEASES_MAX.into());
+    limits.insert("attempts_in_advance_max".to_owned(), core::ATTEMPTS_IN_ADVANCE_MAX.into());
+    limits.insert("attempts_max".to_owned(), core::ATTEMPTS_MAX.into());
+    limits.insert("hold_seconds_max".to_owned(), core::HOLD_SECONDS_MAX.into());
+    limits.insert("lease_seconds_default".to_owned(), core::LEASE_SECONDS_DEFAULT.into());
+    limits.insert("lease_seconds_min".to_owned(), core::LEASE_SECONDS_MIN.into());
+    limits.insert("lease_seconds_max".to_owned(), core::LEASE_SECONDS_MAX.into());
+    limits.insert("queue_heard_seconds".to_owned(), core::QUEUE_HEARD_SECONDS.into());
+    limits.insert("claim_wait_seconds_max".to_owned(), core::CLAIM_WAIT_SECONDS_MAX.into());
+    limits.insert("settle_wait_seconds_default".to_owned(), core::SETTLE_WAIT_SECONDS_DEFAULT.into());
+    limits.insert("settle_wait_seconds_max".to_owned(), core::SETTLE_WAIT_SECONDS_MAX.into());
+    limits.insert("failure_reason_bytes_max".to_owned(), core::FAILURE_REASON_BYTES_MAX.into());
+    limits.insert("receipt_firings_max".to_owned(), core::RECEIPT_FIRINGS_MAX.into());
     limits.insert("too_many_requests_held_millis_min".to_owned(), TOO_MANY_REQUESTS_HELD_MILLIS.into());
     limits.insert("decrypt_wait_seconds_min".to_owned(), core::DECRYPT_WAIT_SECONDS_MIN.into());
     limits.insert("decrypt_wait_seconds_max".to_owned(), core::DECRYPT_WAIT_SECONDS_MAX.into());

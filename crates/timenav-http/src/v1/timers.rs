@@ -8,9 +8,7 @@ use serde_json::Value;
 use timenav_core::ids::{QueueId, TimelineId, TimerId};
 use timenav_core::time::{Instant, Virtual};
 use timenav_core::timers::Schedule;
-use timenav_engine::{
-    Action, HorizonUse, Refusal, TimerPage, TimerRequest, TimerSetStep, TimerStanding, TimerView,
-};
+use timenav_engine::{Action, HorizonUse, Refusal, TimerPage, TimerRequest, TimerSetStep, TimerStanding, TimerView};
 use utoipa::ToSchema;
 
 use super::firings::FiringBody;

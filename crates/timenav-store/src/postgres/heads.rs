@@ -9,7 +9,10 @@ use timenav_core::clock::{Clock, ClockState};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{Frontier, RetentionPolicies};
 use timenav_core::time::Instant;
-use timenav_engine::{Commit, DirectoryChange, EndedTimeline, Fork, Head, StoreError, TimelineCommit, TimelineKey, read_timers, timers_text};
+use timenav_engine::{
+    Commit, DirectoryChange, EndedTimeline, Fork, Head, StoreError, TimelineCommit, TimelineKey, read_timers,
+    timers_text,
+};
 use tokio_postgres::Row;
 
 use super::batch::{Batch, rows, values};

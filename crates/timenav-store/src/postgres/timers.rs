@@ -23,7 +23,8 @@ const PUT_TIMERS: &str = "INSERT INTO timers (timeline, position, timer_id, next
 const MOVE_TIMERS: &str = "UPDATE timers t SET next = n.next, round = n.round
     FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS n (timeline, position, next, round)
     WHERE t.timeline = n.timeline AND t.position = n.position";
-const INSERT_FIRINGS: &str = "INSERT INTO firings (timeline, due, position, round, firing_id, timer_id, queue, order_key,
+const INSERT_FIRINGS: &str =
+    "INSERT INTO firings (timeline, due, position, round, firing_id, timer_id, queue, order_key,
     state, made, settled, advance, reason) SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[],
     $5::text[], $6::text[], $7::text[], $8::bytea[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[],
     $13::bytea[])";
@@ -63,10 +64,8 @@ macro_rules! firings {
 const NAMED: &str = timers!("AND timer_id = $2");
 const AT: &str = timers!("AND position = ANY($2) ORDER BY array_position($2, position)");
 const EARLIEST: &str = timers!(short "AND next IS NOT NULL ORDER BY next, position LIMIT $2");
-const ARMED: &str =
-    timers!("AND next IS NOT NULL AND (next, position) > ($2, $3) ORDER BY next, position LIMIT $4");
-const AT_REST: &str =
-    timers!("AND next IS NULL AND cancelled = $2 AND position > $3 ORDER BY position LIMIT $4");
+const ARMED: &str = timers!("AND next IS NOT NULL AND (next, position) > ($2, $3) ORDER BY next, position LIMIT $4");
+const AT_REST: &str = timers!("AND next IS NULL AND cancelled = $2 AND position > $3 ORDER BY position LIMIT $4");
 const BY_POSITION: &str = timers!("AND position > $2 ORDER BY position LIMIT $3");
 const FIRINGS: &str = firings!("AND firing_id = ANY($2)");
 const FIRINGS_OF: &str = firings!("AND position = $2 ORDER BY due DESC, round DESC LIMIT $3");
@@ -108,10 +107,7 @@ pub(super) fn put<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
     for step in steps {
         for AdvanceRow { position, advance_id, ended, record } in &step.timers.advances {
             let key = (step.head.key.0, sql(*position));
-            batch.add(
-                INSERT_ADVANCE,
-                values![key.0, key.1, advance_id.as_str(), sql(*ended), record.as_bytes()],
-            );
+            batch.add(INSERT_ADVANCE, values![key.0, key.1, advance_id.as_str(), sql(*ended), record.as_bytes()]);
         }
     }
 }
@@ -245,29 +241,17 @@ pub(super) async fn find(on: &Object, timeline: TimelineKey, wanted: &TimersWant
     }
 }
 
-async fn timers(
-    on: &Object,
-    statement: &'static str,
-    values: &[&(dyn ToSql + Sync)],
-) -> Result<TimersFound, Failed> {
+async fn timers(on: &Object, statement: &'static str, values: &[&(dyn ToSql + Sync)]) -> Result<TimersFound, Failed> {
     let timers = rows(on, statement, values).await?.iter().map(timer).collect::<Result<_, _>>()?;
     Ok(TimersFound { timers, ..TimersFound::default() })
 }
 
-async fn firings(
-    on: &Object,
-    statement: &'static str,
-    values: &[&(dyn ToSql + Sync)],
-) -> Result<TimersFound, Failed> {
+async fn firings(on: &Object, statement: &'static str, values: &[&(dyn ToSql + Sync)]) -> Result<TimersFound, Failed> {
     let firings = rows(on, statement, values).await?.iter().map(firing).collect::<Result<_, _>>()?;
     Ok(TimersFound { firings, ..TimersFound::default() })
 }
 
-async fn advances(
-    on: &Object,
-    statement: &'static str,
-    values: &[&(dyn ToSql + Sync)],
-) -> Result<TimersFound, Failed> {
+async fn advances(on: &Object, statement: &'static str, values: &[&(dyn ToSql + Sync)]) -> Result<TimersFound, Failed> {
     let advances = rows(on, statement, values).await?.iter().map(advance).collect::<Result<_, _>>()?;
     Ok(TimersFound { advances, ..TimersFound::default() })
 }

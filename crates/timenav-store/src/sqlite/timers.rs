@@ -17,7 +17,8 @@ const PUT_TIMER: &str = "INSERT INTO timers (timeline, position, timer_id, next,
     cancelled = excluded.cancelled, schedule = excluded.schedule, deliver = excluded.deliver, queue = excluded.queue,
     order_key = excluded.order_key, payload = excluded.payload";
 const MOVE_TIMER: &str = "UPDATE timers SET next = ?3, round = ?4 WHERE timeline = ?1 AND position = ?2";
-const INSERT_FIRING: &str = "INSERT INTO firings (timeline, due, position, round, firing_id, timer_id, queue, order_key,
+const INSERT_FIRING: &str =
+    "INSERT INTO firings (timeline, due, position, round, firing_id, timer_id, queue, order_key,
     state, made, settled, advance, reason) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
 const SETTLE_FIRING: &str = "UPDATE firings SET state = ?5, settled = ?6, reason = ?7
     WHERE timeline = ?1 AND due = ?2 AND position = ?3 AND round = ?4";
@@ -29,7 +30,8 @@ const TIMER: &str = "SELECT position, timer_id, next, round, cancelled, schedule
 /// Without what is handed over.
 const SHORT_TIMER: &str = "SELECT position, timer_id, next, round, cancelled, schedule, deliver, queue, order_key, '',
     set_by, set_at FROM timers WHERE timeline = ?1";
-const FIRING: &str = "SELECT due, position, round, firing_id, timer_id, queue, order_key, state, made, settled, advance,
+const FIRING: &str =
+    "SELECT due, position, round, firing_id, timer_id, queue, order_key, state, made, settled, advance,
     reason FROM firings WHERE timeline = ?1";
 const ADVANCE: &str = "SELECT position, advance_id, ended, record FROM advances WHERE timeline = ?1";
 

@@ -97,7 +97,12 @@ impl TimersTold {
 
     fn end(&mut self, ended: &AdvanceEnded, position: u64) -> Option<()> {
         let advance = self.state.advance.take()?;
-        let told = AdvanceEnded::of(&advance, timenav_core::timers::AdvanceState::parse(&ended.state)?, timenav_core::time::parse_timestamp(&ended.reached).ok()?, ended.held_by.clone());
+        let told = AdvanceEnded::of(
+            &advance,
+            timenav_core::timers::AdvanceState::parse(&ended.state)?,
+            timenav_core::time::parse_timestamp(&ended.reached).ok()?,
+            ended.held_by.clone(),
+        );
         let row = AdvanceRow {
             position: advance.position,
             advance_id: AdvanceId::new(&ended.advance_id).ok()?,
