@@ -6,6 +6,7 @@
 pub mod time;
 pub mod ids;
 pub mod limits;
+pub mod recurrence;
 pub mod place;
 pub mod clock;
 pub mod words;

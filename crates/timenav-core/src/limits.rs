@@ -46,6 +46,10 @@ pub const FIND_ATTRIBUTE_BYTES_MAX: usize = 1_024;
 pub const FIND_EVENTS_READ_MAX: usize = 50_000;
 /// Most groups that events are counted in.
 pub const AGGREGATE_GROUPS_MAX: usize = 10_000;
+/// Longest rule or cron expression of a timer, in bytes.
+pub const RULE_BYTES_MAX: usize = 1_024;
+/// Highest `COUNT` of a rule: its moments are counted once, from the first to the last.
+pub const RULE_COUNT_MAX: u32 = 10_000;
 /// Slowest clock, in millionths of host speed.
 pub const RATE_MICROS_MIN: u64 = 1;
 /// Fastest clock, in millionths of host speed: a year passes in under 32 seconds.
