@@ -9,6 +9,7 @@ mod importing;
 mod mappings;
 mod operations;
 mod output;
+mod timers;
 mod unread;
 mod verify;
 mod watch;
