@@ -159,6 +159,13 @@ pub const TIMER_PAYLOAD_BYTES_MAX: usize = 64 * 1024;
 pub const TIMER_ORDER_KEY_BYTES_MAX: usize = 256;
 /// Most firings that one step, or one moment of a running clock, makes at once. What is left follows in the next one.
 pub const FIRINGS_AT_ONCE_MAX: usize = 512;
+/// Most firings without an outcome on one timeline before a running clock makes no more of rules: their moments are
+/// skipped. Single timers always fire.
+pub const PENDING_OF_RULES_MAX: u64 = 10_000;
+/// Most moments of a rule that had passed when its timer was set, and are caught up with.
+pub const CATCH_UP_MOMENTS_MAX: u64 = 10_000;
+/// Firings that a dry run lists.
+pub const FORESEEN_FIRINGS_MAX: usize = 1_000;
 /// Most firings of one advance, as far as rules tell before it begins.
 pub const FIRINGS_PER_ADVANCE_MAX: u64 = 1_000_000;
 /// Most firings at one instant of an advance: a timer that arms itself for now would never end.

@@ -194,8 +194,11 @@ impl Engine {
     ) -> Result<ClockStep, Refusal> {
         let timeline = caller.timeline(timeline);
         let ClockChange { command, expected, settle, is_inside } = change.into();
+        let passes = settle && matches!(command, ClockCommand::Travel { .. } | ClockCommand::FastForward(_));
+        if passes {
+            self.check_firings(&timeline, &command).await?;
+        }
         for _ in 0..TICKS_BEFORE_MAX {
-            let passes = settle && matches!(command, ClockCommand::Travel { .. } | ClockCommand::FastForward(_));
             let advance_id = if passes { Some(self.new_advance_id()?) } else { None };
             let passing = Passing { advance_id, is_inside };
             let change = ChangeClock { command: command.clone(), expected: expected.clone(), passing };

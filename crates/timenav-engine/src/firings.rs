@@ -243,7 +243,6 @@ impl Engine {
         caller: &Caller,
         request: FiringsRequest,
         reason: Option<String>,
-        idempotency: Option<Idempotency>,
     ) -> Result<FiringAnswer, Refusal> {
         check(&request.firing_ids)?;
         if reason.as_ref().is_some_and(|reason| reason.len() > FAILURE_REASON_BYTES_MAX) {
@@ -269,7 +268,7 @@ impl Engine {
             return Ok(FiringAnswer { timeline_id: timeline, firings: known, ledger: None, replayed: false });
         }
         let request = FiringsRequest { timeline: Some(timeline), firing_ids: exhausted };
-        let answer = self.settle(caller, request, (FiringState::Failed, reason), idempotency).await?;
+        let answer = self.settle(caller, request, (FiringState::Failed, reason), None).await?;
         let now_of = |id: &FiringId, before: FiringState| {
             answer.firings.iter().find(|(failed, _)| failed == id).map_or(before, |(_, after)| *after)
         };

@@ -151,6 +151,8 @@ pub enum TimersWanted {
     At(Vec<u64>),
     /// At most so many armed timers by next moment and position, without what they hand over.
     Earliest(usize),
+    /// At most so many armed timers up to a moment, after one, by next moment and position, without what they hand over.
+    ArmedUntil(Instant<Virtual>, Option<(Instant<Virtual>, u64)>, usize),
     /// At most so many timers that stand so, after one: by next moment and position where they are armed, otherwise by
     /// position.
     Listed(TimerStanding, Option<(Instant<Virtual>, u64)>, usize),

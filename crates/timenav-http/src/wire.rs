@@ -152,13 +152,31 @@ impl FromText for ImportId {
     }
 }
 
-/// Reads a length of host time that lies between two numbers of seconds.
+/// A length of host time, which may be none at all.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HostTime(Span);
+
+impl FromText for HostTime {
+    const WHAT: &'static str = "a duration of host time such as \"30s\"";
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        if ["0", "0s", "PT0S"].contains(&text.trim()) {
+            return Ok(Self(Span::ZERO));
+        }
+        let duration = Duration::from_text(text)?;
+        if duration.months() > 0 {
+            return Err(Wrong::invalid(&"months and years differ in length; write seconds, such as `30s`"));
+        }
+        Ok(Self(duration.exact()))
+    }
+}
+
+/// Returns a length of host time that lies between two numbers of seconds.
 ///
 /// # Errors
-/// It does not, or has months, which differ in length.
-pub(crate) fn host_time(field: &str, duration: &Duration, (min, max): (i64, i64)) -> Result<Span, Failure> {
-    let span = Some(duration.exact())
-        .filter(|span| duration.months() == 0 && (min * 1_000_000..=max * 1_000_000).contains(&span.micros()));
+/// It does not.
+pub(crate) fn host_time(field: &str, HostTime(span): HostTime, (min, max): (i64, i64)) -> Result<Span, Failure> {
+    let span = Some(span).filter(|span| (min * 1_000_000..=max * 1_000_000).contains(&span.micros()));
     span.ok_or_else(|| Failure::invalid(field, format!("give {min} to {max} seconds of host time, such as \"30s\"")))
 }
 

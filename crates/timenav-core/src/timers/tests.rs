@@ -29,7 +29,7 @@ fn what_falls_due_is_in_the_order_of_a_list_sorted_once() {
     expected.retain(|(due, _)| *due <= 20);
     let mut fallen = Vec::new();
     loop {
-        let some = fall_due(&mut timers, at(20), 7);
+        let some = fall_due(&mut timers, at(20), Coming::OneByOne, 7).fallen;
         if some.is_empty() {
             break;
         }
@@ -138,7 +138,7 @@ impl Model {
     fn fire(&mut self, upto: i64) {
         let made = self.entry();
         let mut timers: Vec<Timer> = self.timers.values().cloned().collect();
-        let fallen = fall_due(&mut timers, at(upto), usize::MAX);
+        let fallen = fall_due(&mut timers, at(upto), Coming::OneByOne, usize::MAX).fallen;
         let advance = self.state.advance.as_ref().map(|advance| advance.position);
         for one in &fallen {
             // P2: a firing is made once.
@@ -508,4 +508,62 @@ fn so_many_firings_are_leased_and_no_more() {
         leases.claim((&timeline, &queue), (&offers, mark), (max, ttl), ("worker", host(0))).unwrap().len()
     };
     assert_eq!((claim(LEASES_MAX - 1), claim(2), claim(1)), (LEASES_MAX - 1, 1, 0));
+}
+
+fn every_hour(misfire: Misfire) -> Timer {
+    let source = RuleSource::Every { rule: "FREQ=HOURLY".to_owned(), starts: at(0), zone: "UTC".to_owned() };
+    let schedule = Schedule::Repeating(Box::new(Repeating::read(source, misfire, false).unwrap()));
+    let next = schedule.first(at(0));
+    Timer { position: 1, schedule, next, round: 0 }
+}
+
+const HOUR: i64 = 3_600_000_000;
+
+#[test]
+fn moments_that_come_together_fire_as_their_timer_says() {
+    for (misfire, is_full, fires, skipped) in [
+        (Misfire::All, false, vec![1, 2, 3], None),
+        (Misfire::Once, false, vec![3], Some((1, 3))),
+        (Misfire::Skip, false, vec![], Some((1, 3))),
+        (Misfire::All, true, vec![], Some((1, 3))),
+    ] {
+        let mut timers = [every_hour(misfire)];
+        let fell = fall_due(&mut timers, at(3 * HOUR + 1), Coming::Together { is_full }, 10);
+        let hours: Vec<i64> = fell.fallen.iter().map(|one| one.due.micros() / HOUR).collect();
+        assert_eq!(hours, fires, "{misfire:?}");
+        let told = fell.skipped.first().map(|one| (one.from.micros() / HOUR, one.to.micros() / HOUR));
+        assert_eq!(told, skipped, "{misfire:?}");
+        assert_eq!(timers[0].next, Some(at(4 * HOUR)), "{misfire:?}");
+        // One that comes alone is no misfire, and an advance comes to each alone.
+        let mut timers = [every_hour(misfire)];
+        let alone = fall_due(&mut timers, at(HOUR), Coming::Together { is_full: false }, 10);
+        assert_eq!((alone.fallen.len(), alone.skipped.len()), (1, 0), "{misfire:?}");
+        let mut timers = [every_hour(misfire)];
+        assert_eq!(fall_due(&mut timers, at(3 * HOUR), Coming::OneByOne, 10).fallen.len(), 3, "{misfire:?}");
+    }
+}
+
+#[test]
+fn the_last_of_many_moments_is_found_by_arithmetic() {
+    let source = RuleSource::Cron { expression: "*/5 * * * *".to_owned(), zone: "Europe/Paris".to_owned() };
+    let repeating = Repeating::read(source, Misfire::Once, false).unwrap();
+    // Two hundred years of them.
+    let last = repeating.last_between(at(0), at(200 * 365 * 24 * HOUR + 7));
+    assert_eq!(last, Some(at(200 * 365 * 24 * HOUR)));
+    assert_eq!(repeating.last_between(at(0), at(1)), None);
+}
+
+#[test]
+fn so_many_firings_are_foreseen_and_no_more() {
+    let single = Timer { position: 2, schedule: Schedule::At(at(HOUR)), next: Some(at(HOUR)), round: 0 };
+    let foreseen = foresee(vec![every_hour(Misfire::All), single.clone()], at(5 * HOUR), (3, 100));
+    assert_eq!((foreseen.count, foreseen.is_complete), (6, true));
+    assert_eq!(foreseen.by_timer, [(1, 5), (2, 1)]);
+    let shown: Vec<(i64, u64)> = foreseen.firings.iter().map(|one| (one.due.micros() / HOUR, one.position)).collect();
+    assert_eq!(shown, [(1, 1), (1, 2), (2, 1)]);
+    // The limit itself is counted, one more is not.
+    let foreseen = foresee(vec![every_hour(Misfire::All)], at(5 * HOUR), (0, 5));
+    assert_eq!((foreseen.count, foreseen.is_complete), (5, true));
+    let foreseen = foresee(vec![every_hour(Misfire::All)], at(5 * HOUR), (0, 4));
+    assert!(foreseen.count > 4 && !foreseen.is_complete);
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use timenav_core::clock::{self, Clock, ClockMoved, ClockState, Moment};
 use timenav_core::ids::{AdvanceId, QueueId};
 use timenav_core::time::{Instant, Virtual, Wall};
-use timenav_core::timers::{Advance, AdvanceState, Counts, Move};
+use timenav_core::timers::{Advance, AdvanceState, Coming, Counts, Move};
 
 use super::timers::{Upcoming, count_armed, fire};
 use super::{Aim, Asking, Deciding, Needs};
@@ -69,9 +69,9 @@ impl Deciding for StepAdvance {
             }
             let instant = next.max(here);
             come_to(draft, ledger, (here, instant), host);
-            let fallen = upcoming.fall_due(instant);
-            let (position, queues) = fire(draft, ledger, &upcoming, &fallen, host);
-            fired += fallen.len() as u64;
+            let fell = upcoming.fall_due(instant, Coming::OneByOne);
+            let (position, queues) = fire(draft, ledger, &upcoming, &fell, host);
+            fired += fell.fallen.len() as u64;
             last = Some(position);
             if self.is_resumed || queues.iter().any(|queue| self.heard.contains(queue)) {
                 break;

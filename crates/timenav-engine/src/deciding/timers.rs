@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use timenav_core::ids::{FiringId, QueueId, TimerId};
-use timenav_core::limits::{FIRINGS_AT_ONCE_MAX, TIMERS_PER_TIMELINE_MAX};
+use timenav_core::limits::{CATCH_UP_MOMENTS_MAX, FIRINGS_AT_ONCE_MAX, PENDING_OF_RULES_MAX, TIMERS_PER_TIMELINE_MAX};
 use timenav_core::time::{Instant, Virtual, Wall};
-use timenav_core::timers::{Fallen, FiringState, Schedule, Timer, fall_due};
+use timenav_core::timers::{Coming, Fallen, FellDue, FiringState, Schedule, Skipped, Timer, fall_due};
 
 use super::{Aim, Asking, Deciding, Needs};
 use crate::action::Action;
@@ -81,8 +81,7 @@ impl Deciding for SetTimer {
             let what = "armed timers on this timeline";
             return Err(Refusal::LimitReached { what, max: TIMERS_PER_TIMELINE_MAX });
         }
-        let next = schedule.first(head.clock.now(host));
-        let next = next.ok_or_else(|| Refusal::invalid("schedule", "the timer would never fall due"))?;
+        let next = first_moment(schedule, head.clock.now(host))?;
         let timer = TimerRow {
             position: head.frontier.size(),
             timer_id: self.timer_id.clone(),
@@ -197,8 +196,7 @@ fn changed(before: &TimerRow, changes: &TimerChanges, now: Instant<Virtual>) -> 
     let TimerChanges { schedule, deliver, order_key, payload } = changes;
     let mut timer = before.clone();
     if let Some(schedule) = schedule {
-        let next = schedule.first(now);
-        timer.next = Some(next.ok_or_else(|| Refusal::invalid("schedule", "the timer would never fall due"))?);
+        timer.next = Some(first_moment(schedule, now)?);
         timer.schedule = json(&ScheduleRecord::of(schedule)).into();
         // A moment that fell due may be one of the new schedule too, and its firing is another one.
         timer.round += 1;
@@ -213,6 +211,24 @@ fn changed(before: &TimerRow, changes: &TimerChanges, now: Instant<Virtual>) -> 
         timer.payload = Arc::clone(payload);
     }
     Ok(timer)
+}
+
+/// Returns the first moment of a timer that is set while the clock shows `now`.
+fn first_moment(schedule: &Schedule, now: Instant<Virtual>) -> Result<Instant<Virtual>, Refusal> {
+    let field = match schedule {
+        Schedule::At(_) => "at",
+        Schedule::Repeating(repeating) => repeating.source.field(),
+    };
+    let never = || Refusal::invalid(field, "the timer would never fire: the last moment of its rule has passed");
+    let first = schedule.first(now).ok_or_else(never)?;
+    let (passed, is_complete) = schedule.count(first, now, CATCH_UP_MOMENTS_MAX + 1);
+    if !is_complete || passed > CATCH_UP_MOMENTS_MAX {
+        let detail = format!(
+            "more than {CATCH_UP_MOMENTS_MAX} moments of the rule have passed; let it start later, or leave out `catch_up`"
+        );
+        return Err(Refusal::invalid("catch_up", detail));
+    }
+    Ok(first)
 }
 
 fn no_json() -> Refusal {
@@ -249,9 +265,12 @@ impl Deciding for FireTimers {
             return Err(Refusal::ChangedMeanwhile);
         }
         let mut upcoming = Upcoming::of(draft, ledger)?;
-        let fallen = upcoming.fall_due(now);
-        let (position, _) = fire(draft, ledger, &upcoming, &fallen, host);
-        Ok(draft.done(ledger, position, TimersMoved { fired: fallen.len() as u64, ended: false }))
+        let is_full = draft.state(ledger).head.timers.pending >= PENDING_OF_RULES_MAX;
+        let fell = upcoming.fall_due(now, Coming::Together { is_full });
+        let fired = fell.fallen.len() as u64;
+        let (position, _) = fire(draft, ledger, &upcoming, &fell, host);
+        count_armed(draft, ledger, &upcoming);
+        Ok(draft.done(ledger, position, TimersMoved { fired, ended: false }))
     }
 }
 
@@ -294,9 +313,9 @@ impl Upcoming {
     }
 
     /// Lets those fall due whose moments are no later, as many as may at once.
-    pub(super) fn fall_due(&mut self, upto: Instant<Virtual>) -> Vec<Fallen> {
+    pub(super) fn fall_due(&mut self, upto: Instant<Virtual>, coming: Coming) -> FellDue {
         let upto = self.known_until.map_or(upto, |until| upto.min(until));
-        fall_due(&mut self.timers, upto, FIRINGS_AT_ONCE_MAX)
+        fall_due(&mut self.timers, upto, coming, FIRINGS_AT_ONCE_MAX)
     }
 
     fn armed(&self) -> u64 {
@@ -314,7 +333,7 @@ pub(super) fn fire(
     draft: &mut Draft<'_>,
     ledger: Ledger,
     upcoming: &Upcoming,
-    fallen: &[Fallen],
+    FellDue { fallen, skipped }: &FellDue,
     host: Instant<Wall>,
 ) -> (u64, Vec<QueueId>) {
     let head = &draft.state(ledger).head;
@@ -336,20 +355,24 @@ pub(super) fn fire(
         })
     };
     let firings: Vec<FiringRow> = fallen.iter().filter_map(one).collect();
-    let moved = |fallen: &Fallen| {
-        let (_, timer) = upcoming.row(fallen.position)?;
+    let going_on = |position: u64| {
+        let (_, timer) = upcoming.row(position)?;
         Some(TimerMove { position: timer.position, next: timer.next, round: timer.round })
     };
-    let moved: Vec<TimerMove> = fallen.iter().filter_map(moved).collect();
+    let positions = fallen.iter().map(|one| one.position).chain(skipped.iter().map(|one| one.position));
+    let moved: Vec<TimerMove> = positions.filter_map(going_on).collect();
     let next_of = |position: u64| moved.iter().find(|one| one.position == position).and_then(|one| one.next);
     let fired = fallen
         .iter()
         .map(|one| (one.position, one.due.micros(), one.round, next_of(one.position).map(Instant::micros)));
+    let told_skipped =
+        |one: &Skipped| (one.position, one.from.micros(), one.to.micros(), next_of(one.position).map(Instant::micros));
     let told = TimersFired {
         clock: advance.map(|_| ClockRecord::of(&head.clock)),
         advance_id: advance.map(|advance| advance.advance_id.to_string()),
         step: advance.map(|advance| advance.step),
         fired: fired.collect(),
+        skipped: skipped.iter().map(told_skipped).collect(),
     };
     let is_step = advance.is_some();
     let queues = firings.iter().map(|firing| firing.queue.clone()).collect();

@@ -59,6 +59,8 @@ pub(crate) enum Reading {
         event_id: String,
     },
     ExportEvents(EventsExported),
+    /// What would fire if a clock were moved.
+    Foresee {},
     /// That a timeline was forked.
     Fork {
         timeline_id: String,
@@ -208,6 +210,7 @@ impl Reading {
             Self::EraseEvents { .. } => "erase_events",
             Self::Event { .. } => "event",
             Self::ExportEvents(_) => "export_events",
+            Self::Foresee {} => "foresee",
             Self::Fork { .. } => "fork",
             Self::HeadStatement {} => "head_statement",
             Self::ManipulateEvent { .. } => "manipulate_event",
@@ -245,7 +248,7 @@ impl Reading {
             | Self::ScanEvents(_)
             | Self::Timeline {} => HorizonUse::Honored,
             // Timers tell of moments that are still to come.
-            Self::Advance { .. } | Self::Timer { .. } | Self::Timers {} => HorizonUse::Refused,
+            Self::Advance { .. } | Self::Foresee {} | Self::Timer { .. } | Self::Timers {} => HorizonUse::Refused,
             // Hashes, sizes and positions of a ledger count what lies beyond; what a stream tells has no entries of its
             // own, so no certificate could vouch for it; the list of timelines is read as that of the key's own; the
             // rest is about the service, or a part of changing something.
@@ -303,6 +306,7 @@ pub(crate) fn demanded(operation: &str) -> Option<&'static [&'static [Demand]]> 
         // Of one's own key, or of another's.
         "certificate" => &[&[Demand::Look], &[Demand::Administer]],
         "proof" | "tile" => &[&[Demand::Inspect], &[Demand::Look]],
+        "foresee" => &[&[Demand::Steer]],
         "manipulate_event" => &[&[Demand::Intervene]],
         "erase_events" => &[&[Demand::Erase]],
         "access_control" | "access_logs" | "prune" => &[&[Demand::Administer]],

@@ -419,7 +419,7 @@ fn readings() -> Vec<Reading> {
 }
 
 /// What is read, without any.
-const PLAIN_READINGS: [Reading; 16] = [
+const PLAIN_READINGS: [Reading; 17] = [
     Reading::AccessControl {},
     Reading::Anchors {},
     Reading::ApiKeys {},
@@ -427,6 +427,7 @@ const PLAIN_READINGS: [Reading; 16] = [
     Reading::Checkpoint {},
     Reading::Clock {},
     Reading::ClockStream {},
+    Reading::Foresee {},
     Reading::HeadStatement {},
     Reading::Prune {},
     Reading::Restrictions {},
@@ -516,6 +517,7 @@ fn of_timers() -> Vec<(Action, String)> {
         step: clock.as_ref().map(|_| 2),
         clock,
         fired: vec![(7, 9_000_001, 0, None), (8, 9_000_001, 1, Some(10_000_000))],
+        skipped: vec![(9, 1, 5, Some(6))],
     };
     let outcome = |outcome: &str, reason: Option<&str>| OutcomeOfFiring {
         firing_id: "firing_1".to_owned(),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use timenav_core::ids::{AdvanceId, QueueId, TimerId};
-use timenav_core::time::{Instant, Virtual, Wall, parse_timestamp};
-use timenav_core::timers::{Advance, AdvanceState, Counts, Schedule, Timers};
+use timenav_core::time::{Instant, Virtual, Wall, parse_timestamp, zone_tables_version};
+use timenav_core::timers::{Advance, AdvanceState, Counts, Misfire, Repeating, RuleSource, Schedule, Timers};
 
 use super::ClockRecord;
 use crate::json::{json, raw, read};
@@ -16,19 +16,68 @@ use crate::timer_rows::TimerRow;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ScheduleRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) at: Option<String>,
+    at: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    every: Option<EveryRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cron: Option<CronRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    misfire: Option<String>,
+    #[serde(default, skip_serializing_if = "super::parts::is_not")]
+    catch_up: bool,
+    /// The version of the zone tables that the first moment was worked out with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tables: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct EveryRecord {
+    rule: String,
+    starts: String,
+    zone: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct CronRecord {
+    expression: String,
+    zone: String,
 }
 
 impl ScheduleRecord {
     pub(crate) fn of(schedule: &Schedule) -> Self {
-        match schedule {
-            Schedule::At(at) => Self { at: Some(at.to_string()) },
+        let nothing = Self { at: None, every: None, cron: None, misfire: None, catch_up: false, tables: None };
+        let repeating = match schedule {
+            Schedule::At(at) => return Self { at: Some(at.to_string()), ..nothing },
+            Schedule::Repeating(repeating) => repeating,
+        };
+        let (misfire, tables) = (repeating.misfire.as_str().to_owned(), zone_tables_version().to_owned());
+        let (misfire, tables, catch_up) = (Some(misfire), Some(tables), repeating.catch_up);
+        let nothing = Self { misfire, tables, catch_up, ..nothing };
+        match &repeating.source {
+            RuleSource::Every { rule, starts, zone } => {
+                let every = EveryRecord { rule: rule.clone(), starts: starts.to_string(), zone: zone.clone() };
+                Self { every: Some(every), ..nothing }
+            }
+            RuleSource::Cron { expression, zone } => {
+                Self { cron: Some(CronRecord { expression: expression.clone(), zone: zone.clone() }), ..nothing }
+            }
         }
     }
 
     /// Returns the schedule, or `None` if the record holds what none can be.
     pub(crate) fn schedule(&self) -> Option<Schedule> {
-        Some(Schedule::At(parse_timestamp(self.at.as_deref()?).ok()?))
+        let source = match (&self.at, &self.every, &self.cron) {
+            (Some(at), None, None) => return Some(Schedule::At(parse_timestamp(at).ok()?)),
+            (None, Some(EveryRecord { rule, starts, zone }), None) => {
+                RuleSource::Every { rule: rule.clone(), starts: parse_timestamp(starts).ok()?, zone: zone.clone() }
+            }
+            (None, None, Some(CronRecord { expression, zone })) => {
+                RuleSource::Cron { expression: expression.clone(), zone: zone.clone() }
+            }
+            _ => return None,
+        };
+        let misfire = Misfire::parse(self.misfire.as_deref()?)?;
+        Some(Schedule::Repeating(Box::new(Repeating::read(source, misfire, self.catch_up).ok()?)))
     }
 }
 
@@ -143,6 +192,9 @@ pub(crate) struct TimerCancelled {
 /// One moment that fell due: the timer, the moment, the round, and where the timer goes on.
 pub(crate) type FiredRecord = (u64, i64, u32, Option<i64>);
 
+/// Moments of a rule that did not fire: the timer, the first, the last, and where the timer goes on.
+pub(crate) type SkippedRecord = (u64, i64, i64, Option<i64>);
+
 /// Payload of `fire_timers`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct TimersFired {
@@ -155,6 +207,9 @@ pub(crate) struct TimersFired {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) step: Option<u64>,
     pub(crate) fired: Vec<FiredRecord>,
+    /// Moments of rules that did not fire.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) skipped: Vec<SkippedRecord>,
 }
 
 /// One outcome: the timer, the moment, the round, what became of it, and why.

@@ -11,7 +11,7 @@ use timenav_core::clock::{ClockCommand, Rate};
 use timenav_core::ids::TimelineId;
 use timenav_core::limits::{RATE_MICROS_MAX, RATE_MICROS_MIN, SETTLE_WAIT_SECONDS_MAX};
 use timenav_core::time::{Duration, Instant, Virtual};
-use timenav_engine::{ClockChange, ClockStep, HorizonUse};
+use timenav_engine::{Caller, ClockChange, ClockStep, HorizonUse};
 use utoipa::ToSchema;
 
 use super::firings::wait_for;
@@ -24,7 +24,7 @@ use crate::params::Params;
 use crate::problem::Failure;
 use crate::route::{Messages, Route};
 use crate::state::App;
-use crate::wire::{self, Text};
+use crate::wire::{self, HostTime, Text};
 
 pub(crate) use view::{ClockBody, Operation};
 
@@ -122,11 +122,14 @@ pub(crate) struct TravelRequest {
     /// How long the answer waits for timers on the way, in host time. The clock goes on without it. Defaults to `30s`;
     /// `0s` does not wait.
     #[schema(value_type = Option<String>, format = "duration", example = "30s")]
-    wait: Option<Text<Duration>>,
+    wait: Option<Text<HostTime>>,
     /// Whether the clock stands still at each timer on its way forward until what fires is done. Otherwise it jumps, and
     /// they fire after that. Defaults to `true`.
     #[serde(default, deserialize_with = "wire::truth")]
     settle: Option<bool>,
+    /// Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`.
+    #[serde(default, deserialize_with = "wire::truth")]
+    dry_run: Option<bool>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
@@ -139,6 +142,9 @@ pub(crate) struct ShiftRequest {
     /// One or more numbers with units (`s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601.
     #[schema(value_type = String, format = "duration", example = "12h")]
     duration: Text<Duration>,
+    /// Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`.
+    #[serde(default, deserialize_with = "wire::truth")]
+    dry_run: Option<bool>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
@@ -154,11 +160,14 @@ pub(crate) struct ForwardRequest {
     /// How long the answer waits for timers on the way, in host time. The clock goes on without it. Defaults to `30s`;
     /// `0s` does not wait.
     #[schema(value_type = Option<String>, format = "duration", example = "30s")]
-    wait: Option<Text<Duration>>,
+    wait: Option<Text<HostTime>>,
     /// Whether the clock stands still at each timer on its way until what fires is done. Otherwise it jumps, and they fire
     /// after that. Defaults to `true`.
     #[serde(default, deserialize_with = "wire::truth")]
     settle: Option<bool>,
+    /// Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`.
+    #[serde(default, deserialize_with = "wire::truth")]
+    dry_run: Option<bool>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
@@ -182,15 +191,26 @@ fn clock_change(command: ClockCommand, headers: &HeaderMap) -> Result<ClockChang
     Ok(ClockChange { expected: if_match(headers)?, is_inside, ..ClockChange::from(command) })
 }
 
+/// Tells what would fire if a clock were moved, and moves nothing.
+async fn foresee(
+    app: &App,
+    caller: &Caller,
+    timeline: Option<TimelineId>,
+    command: &ClockCommand,
+) -> Result<Changed<ClockBody>, Failure> {
+    let foresight = app.engine.foresee(caller, timeline, command).await?;
+    Ok(Changed::ok(ClockBody::foreseen(&foresight), false))
+}
+
 /// Returns the answer to a change of a clock, once timers on its way are done with or nobody waits for them any longer.
 async fn once_settled(
     app: &App,
     step: ClockStep,
     operation: Operation<'static>,
-    wait: Option<Text<Duration>>,
+    wait: Option<Text<HostTime>>,
 ) -> Result<Changed<ClockBody>, Failure> {
     let range = (0, SETTLE_WAIT_SECONDS_MAX);
-    let wait = wait.map(|Text(wait)| wire::host_time("wait", &wait, range)).transpose()?;
+    let wait = wait.map(|Text(wait)| wire::host_time("wait", wait, range)).transpose()?;
     let changed = ClockBody::changed(&step, operation);
     let Some(advance_id) = &step.advance_id else { return Ok(changed) };
     let timeline_id = &step.view.timeline_id;
@@ -209,8 +229,11 @@ async fn travel(
     Params(request): Params<TravelRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
     let location = request.location.clone();
-    let change =
-        clock_change(ClockCommand::Travel { to: request.destination_time.0, location: request.location }, &headers)?;
+    let command = ClockCommand::Travel { to: request.destination_time.0, location: request.location };
+    if request.dry_run == Some(true) {
+        return foresee(&app, &caller, timeline(request.timeline_id), &command).await;
+    }
+    let change = clock_change(command, &headers)?;
     let change = ClockChange { settle: request.settle.unwrap_or(true), ..change };
     let step = app.engine.change_clock(&caller, timeline(request.timeline_id), change, idempotency).await?;
     let place = match &location {
@@ -254,7 +277,11 @@ async fn fast_forward(
     headers: HeaderMap,
     Params(request): Params<ForwardRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
-    let change = clock_change(ClockCommand::FastForward(request.duration.0), &headers)?;
+    let command = ClockCommand::FastForward(request.duration.0);
+    if request.dry_run == Some(true) {
+        return foresee(&app, &caller, timeline(request.timeline_id), &command).await;
+    }
+    let change = clock_change(command, &headers)?;
     let change = ClockChange { settle: request.settle.unwrap_or(true), ..change };
     let step = app.engine.change_clock(&caller, timeline(request.timeline_id), change, idempotency).await?;
     once_settled(&app, step, Operation::Shift, request.wait).await
@@ -268,7 +295,11 @@ async fn rewind(
     headers: HeaderMap,
     Params(request): Params<ShiftRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
-    let change = clock_change(ClockCommand::Rewind(request.duration.0), &headers)?;
+    let command = ClockCommand::Rewind(request.duration.0);
+    if request.dry_run == Some(true) {
+        return foresee(&app, &caller, timeline(request.timeline_id), &command).await;
+    }
+    let change = clock_change(command, &headers)?;
     let step = app.engine.change_clock(&caller, timeline(request.timeline_id), change, idempotency).await?;
     Ok(ClockBody::changed(&step, Operation::Shift))
 }

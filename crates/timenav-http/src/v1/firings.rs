@@ -5,14 +5,17 @@ use axum::extract::State;
 use futures_util::future::{Either, select};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use timenav_core::ids::{AdvanceId, FiringId, QueueId, TimelineId};
+use timenav_core::ids::{AdvanceId, FiringId, QueueId, TimelineId, TimerId};
 use timenav_core::limits::{
     CLAIM_WAIT_SECONDS_MAX, FIRINGS_PER_REQUEST_MAX, LEASE_SECONDS_DEFAULT, LEASE_SECONDS_MAX, LEASE_SECONDS_MIN,
     SETTLE_WAIT_SECONDS_DEFAULT, SETTLE_WAIT_SECONDS_MAX,
 };
-use timenav_core::time::{Duration, Span};
+use timenav_core::time::Span;
 use timenav_core::timers::AdvanceState;
-use timenav_engine::{Claim, ClaimedFiring, FiringAnswer, FiringRow, FiringsRequest, HorizonUse, Receipt, Refusal};
+use timenav_engine::{
+    Claim, ClaimedFiring, FiringAnswer, FiringRow, FiringsRequest, ForeseenFiring, Foresight, HorizonUse, Receipt,
+    Refusal,
+};
 use tokio::time::timeout;
 use utoipa::ToSchema;
 
@@ -24,7 +27,7 @@ use crate::params::{InPath, Params};
 use crate::problem::Failure;
 use crate::route::Route;
 use crate::state::App;
-use crate::wire::{self, Text};
+use crate::wire::{self, HostTime, Text};
 
 const TAG: &str = "timers";
 
@@ -42,6 +45,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change("/firings/fail", "fail_firings", "Says that an attempt at firings failed", fail)
             .takes::<FailRequest>()
             .gives::<FiringsSettledBody>()
+            .anew()
             .tag(TAG),
         Route::change("/firings/extend", "extend_firings", "Keeps claimed firings for longer", extend)
             .takes::<ExtendRequest>()
@@ -71,10 +75,10 @@ pub(crate) struct ClaimRequest {
     max: Option<usize>,
     /// How long to wait if there is none, in host time. Defaults to `0s`; at most `60s`.
     #[schema(value_type = Option<String>, format = "duration", example = "20s")]
-    wait: Option<Text<Duration>>,
+    wait: Option<Text<HostTime>>,
     /// For how long the firings are yours, in host time. Defaults to `30s`; after that others are given them.
     #[schema(value_type = Option<String>, format = "duration", example = "30s")]
-    ack_timeout: Option<Text<Duration>>,
+    ack_timeout: Option<Text<HostTime>>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
@@ -116,7 +120,7 @@ pub(crate) struct ExtendRequest {
     firing_ids: Vec<Text<FiringId>>,
     /// For how long they are yours from now on, in host time. Defaults to `30s`.
     #[schema(value_type = Option<String>, format = "duration", example = "60s")]
-    ttl: Option<Text<Duration>>,
+    ttl: Option<Text<HostTime>>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
@@ -128,7 +132,7 @@ pub(crate) struct ExtendRequest {
 pub(crate) struct AdvanceRequest {
     /// How long to wait while it goes on, in host time. Defaults to `0s`.
     #[schema(value_type = Option<String>, format = "duration", example = "30s")]
-    wait: Option<Text<Duration>>,
+    wait: Option<Text<HostTime>>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
@@ -291,6 +295,60 @@ pub(crate) struct SettledBody {
     firings: Vec<FiringBody>,
 }
 
+/// What would fire if the clock were moved.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WouldFireBody {
+    /// Where the clock would go.
+    to: String,
+    /// How many firings there would be.
+    count: u64,
+    /// Whether all were counted. Timers that handlers would set on the way are not.
+    complete: bool,
+    /// The first 1,000 firings, in their order.
+    firings: Vec<WouldFireFiringBody>,
+    /// How many firings each timer would have.
+    timers: Vec<WouldFireTimerBody>,
+}
+
+/// A firing that would be.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WouldFireFiringBody {
+    /// The timer.
+    timer_id: String,
+    /// The moment at which it would fire.
+    due: String,
+    /// The queue that the firing would wait in.
+    queue: String,
+}
+
+/// How often a timer would fire.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WouldFireTimerBody {
+    /// The timer.
+    timer_id: String,
+    /// How often.
+    count: u64,
+}
+
+impl WouldFireBody {
+    pub(crate) fn of(foresight: &Foresight) -> Self {
+        let firing = |one: &ForeseenFiring| WouldFireFiringBody {
+            timer_id: one.timer_id.to_string(),
+            due: one.due.to_string(),
+            queue: one.queue.to_string(),
+        };
+        let timer =
+            |(timer_id, count): &(TimerId, u64)| WouldFireTimerBody { timer_id: timer_id.to_string(), count: *count };
+        Self {
+            to: foresight.to.to_string(),
+            count: foresight.count,
+            complete: foresight.is_complete,
+            firings: foresight.firings.iter().map(firing).collect(),
+            timers: foresight.by_timer.iter().map(timer).collect(),
+        }
+    }
+}
+
 /// Claims firings. A request that is broken off while it waits gives back what it was about to get.
 async fn claim(
     State(app): State<App>,
@@ -303,7 +361,7 @@ async fn claim(
     if !(1..=FIRINGS_PER_REQUEST_MAX).contains(&max) {
         return Err(Failure::invalid("max", format!("claim 1 to {FIRINGS_PER_REQUEST_MAX} firings at a time")));
     }
-    let wait = request.wait.map(|Text(wait)| wire::host_time("wait", &wait, (0, CLAIM_WAIT_SECONDS_MAX)));
+    let wait = request.wait.map(|Text(wait)| wire::host_time("wait", wait, (0, CLAIM_WAIT_SECONDS_MAX)));
     let wait = wait.transpose()?.unwrap_or(Span::ZERO);
     let ttl = lease("ack_timeout", request.ack_timeout)?;
     let timeline_id = caller.timeline(timeline(request.timeline_id));
@@ -344,11 +402,10 @@ async fn acknowledge(
 async fn fail(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
     Params(request): Params<FailRequest>,
 ) -> Result<Changed<FiringsSettledBody>, Failure> {
     let asked = firings_of(request.timeline_id, request.firing_ids);
-    let answer = app.engine.fail_firings(&caller, asked, request.reason, idempotency).await?;
+    let answer = app.engine.fail_firings(&caller, asked, request.reason).await?;
     Ok(settled(answer))
 }
 
@@ -385,7 +442,7 @@ async fn advance(
     let missing = |id: &str| Refusal::NotFound { what: "advance", id: id.to_owned() };
     let advance_id = AdvanceId::new(&advance_id).map_err(|_| missing(&advance_id))?;
     let range = (0, SETTLE_WAIT_SECONDS_MAX);
-    let wait = request.wait.map(|Text(wait)| wire::host_time("wait", &wait, range)).transpose()?;
+    let wait = request.wait.map(|Text(wait)| wire::host_time("wait", wait, range)).transpose()?;
     let timeline = timeline(request.timeline_id);
     let receipt = app.engine.read_receipt(&caller, timeline, &advance_id).await?;
     let timeline_id = receipt.timeline_id.clone();
@@ -433,9 +490,9 @@ fn host(span: Span) -> std::time::Duration {
     std::time::Duration::from_micros(u64::try_from(span.micros()).unwrap_or(0))
 }
 
-fn lease(field: &str, asked: Option<Text<Duration>>) -> Result<Span, Failure> {
+fn lease(field: &str, asked: Option<Text<HostTime>>) -> Result<Span, Failure> {
     let range = (LEASE_SECONDS_MIN, LEASE_SECONDS_MAX);
-    let asked = asked.map(|Text(asked)| wire::host_time(field, &asked, range)).transpose()?;
+    let asked = asked.map(|Text(asked)| wire::host_time(field, asked, range)).transpose()?;
     Ok(asked.or_else(|| Span::from_secs(LEASE_SECONDS_DEFAULT)).unwrap_or(Span::ZERO))
 }
 

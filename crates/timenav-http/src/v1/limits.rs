@@ -147,6 +147,11 @@ async fn limits(
     limits.insert("settle_wait_seconds_max".to_owned(), core::SETTLE_WAIT_SECONDS_MAX.into());
     limits.insert("failure_reason_bytes_max".to_owned(), core::FAILURE_REASON_BYTES_MAX.into());
     limits.insert("receipt_firings_max".to_owned(), core::RECEIPT_FIRINGS_MAX.into());
+    limits.insert("pending_of_rules_max".to_owned(), core::PENDING_OF_RULES_MAX.into());
+    limits.insert("catch_up_moments_max".to_owned(), core::CATCH_UP_MOMENTS_MAX.into());
+    limits.insert("foreseen_firings_max".to_owned(), core::FORESEEN_FIRINGS_MAX.into());
+    limits.insert("rule_bytes_max".to_owned(), core::RULE_BYTES_MAX.into());
+    limits.insert("rule_count_max".to_owned(), core::RULE_COUNT_MAX.into());
     limits.insert("too_many_requests_held_millis_min".to_owned(), TOO_MANY_REQUESTS_HELD_MILLIS.into());
     limits.insert("decrypt_wait_seconds_min".to_owned(), core::DECRYPT_WAIT_SECONDS_MIN.into());
     limits.insert("decrypt_wait_seconds_max".to_owned(), core::DECRYPT_WAIT_SECONDS_MAX.into());

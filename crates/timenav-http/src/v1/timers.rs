@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use timenav_core::ids::{QueueId, TimelineId, TimerId};
 use timenav_core::time::{Instant, Virtual};
-use timenav_core::timers::Schedule;
+use timenav_core::timers::{Misfire, Repeating, RepeatingError, RuleSource, Schedule};
 use timenav_engine::{Action, HorizonUse, Refusal, TimerPage, TimerRequest, TimerSetStep, TimerStanding, TimerView};
 use utoipa::ToSchema;
 
@@ -19,7 +19,7 @@ use crate::entity_tag::{THERE, expect_timeline};
 use crate::idempotency::Idempotent;
 use crate::params::{InPath, Params};
 use crate::problem::Failure;
-use crate::route::Route;
+use crate::route::{Form, Route};
 use crate::state::App;
 use crate::wire::{self, Text, items_max};
 
@@ -31,6 +31,9 @@ pub(crate) fn routes() -> Vec<Route> {
             .takes::<SetTimerRequest>()
             .gives::<TimerSetBody>()
             .created()
+            .form(Form::default().with("at").without("every").without("cron"))
+            .form(Form::default().with("every").without("at").without("cron"))
+            .form(Form::default().with("cron").without("at").without("every"))
             .heeds_if_match(THERE)
             .tag(TAG),
         Route::lookup("/timers", "timers", "Lists timers, the next ones first", timers, HorizonUse::Refused)
@@ -67,8 +70,18 @@ pub(crate) struct SetTimerRequest {
     #[schema(value_type = Option<String>, format = "id", example = "renew-42")]
     timer_id: Option<Text<TimerId>>,
     /// The moment at which the timer fires. One that the clock has passed fires at once, with its own moment.
-    #[schema(value_type = String, format = "timestamp", example = "2027-01-31T09:00:00Z")]
-    at: Text<Instant<Virtual>>,
+    #[schema(value_type = Option<String>, format = "timestamp", example = "2027-01-31T09:00:00Z")]
+    at: Option<Text<Instant<Virtual>>>,
+    /// A rule of iCalendar by which the timer fires again and again. Instead of `at`.
+    every: Option<EveryRequest>,
+    /// A cron expression by which the timer fires again and again. Instead of `at`.
+    cron: Option<CronRequest>,
+    /// What becomes of moments of a rule that come together, because the clock jumped over them: `all` of them fire, only
+    /// the last one (`once`), or none (`skip`). Defaults to `all`.
+    misfire: Option<MisfireWord>,
+    /// Whether moments of a rule fire that had passed when the timer was set: at most 10,000. Defaults to `false`.
+    #[serde(default, deserialize_with = "wire::truth")]
+    catch_up: Option<bool>,
     /// Where firings go. Defaults to the queue `default`.
     deliver: Option<DeliverRequest>,
     /// Any JSON, handed to whoever claims a firing: at most 65,536 bytes. Defaults to null.
@@ -89,6 +102,12 @@ pub(crate) struct ChangeTimerRequest {
     /// The moment at which the timer fires.
     #[schema(value_type = Option<String>, format = "timestamp", example = "2027-02-28T09:00:00Z")]
     at: Option<Text<Instant<Virtual>>>,
+    /// A rule of iCalendar by which the timer fires again and again.
+    every: Option<EveryRequest>,
+    /// A cron expression by which the timer fires again and again.
+    cron: Option<CronRequest>,
+    /// What becomes of moments of the new rule that come together: `all`, `once` or `skip`.
+    misfire: Option<MisfireWord>,
     /// Where firings go.
     deliver: Option<DeliverRequest>,
     /// Any JSON, handed to whoever claims a firing: at most 65,536 bytes.
@@ -100,6 +119,45 @@ pub(crate) struct ChangeTimerRequest {
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
+}
+
+/// A rule of iCalendar.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EveryRequest {
+    /// The rule: an RRULE of RFC 5545, with `SKIP` of RFC 7529.
+    #[schema(min_length = 1, max_length = 1_024, example = "FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD")]
+    rule: String,
+    /// From when on the rule counts. Defaults to what the clock shows.
+    #[schema(value_type = Option<String>, format = "timestamp", example = "2027-01-31T09:00:00Z")]
+    starts: Option<Text<Instant<Virtual>>>,
+    /// The time zone on whose calendar the rule counts. Defaults to `UTC`.
+    #[schema(min_length = 1, max_length = 64, example = "Europe/Paris")]
+    zone: Option<String>,
+}
+
+/// A cron expression.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CronRequest {
+    /// Five fields: minute, hour, day of month, month, weekday.
+    #[schema(min_length = 1, max_length = 1_024, example = "0 9 * * MON-FRI")]
+    expression: String,
+    /// The time zone whose clocks it reads. Defaults to `UTC`.
+    #[schema(min_length = 1, max_length = 64, example = "Europe/Paris")]
+    zone: Option<String>,
+}
+
+/// What becomes of moments of a rule that come together.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum MisfireWord {
+    /// Each fires.
+    All,
+    /// The last one fires.
+    Once,
+    /// None does.
+    Skip,
 }
 
 /// Where firings go.
@@ -174,8 +232,19 @@ pub(crate) struct TimerBody {
     /// When it fires next. Absent unless it is armed.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
-    /// The moment at which it fires.
-    at: String,
+    /// The moment at which it fires, if that is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<String>,
+    /// The rule of iCalendar by which it fires.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    every: Option<EveryBody>,
+    /// The cron expression by which it fires.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cron: Option<CronBody>,
+    /// What becomes of moments of the rule that come together.
+    #[schema(value_type = Option<String>)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    misfire: Option<&'static str>,
     /// Where firings go.
     deliver: DeliverBody,
     /// What is handed to whoever claims a firing.
@@ -190,6 +259,26 @@ pub(crate) struct TimerBody {
     set_by: String,
     /// Host time when it was set.
     set_at: String,
+}
+
+/// A rule of iCalendar.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct EveryBody {
+    /// The rule.
+    rule: String,
+    /// From when on it counts.
+    starts: String,
+    /// The time zone on whose calendar it counts.
+    zone: String,
+}
+
+/// A cron expression.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CronBody {
+    /// The expression.
+    expression: String,
+    /// The time zone whose clocks it reads.
+    zone: String,
 }
 
 /// Where firings go.
@@ -257,8 +346,10 @@ async fn set_timer(
 ) -> Result<Changed<TimerSetBody>, Failure> {
     let timeline_id = caller.timeline(timeline(request.timeline_id));
     expect_timeline(&app, &headers, (&caller, &timeline_id), Action::SetTimer).await?;
+    let when = When { at: request.at, every: request.every, cron: request.cron, misfire: request.misfire };
+    let schedule = when.schedule(&app, &timeline_id, request.catch_up.unwrap_or(false))?;
     let asked = TimerRequest {
-        schedule: Some(Schedule::At(request.at.0)),
+        schedule,
         queue: request.deliver.and_then(DeliverRequest::queue),
         order_key: request.order_key,
         payload: request.payload.map(|payload| payload.to_string().into()),
@@ -283,14 +374,16 @@ async fn change_timer(
     InPath(timer_id): InPath,
     Params(request): Params<ChangeTimerRequest>,
 ) -> Result<Changed<TimerSetBody>, Failure> {
+    let timeline_id = caller.timeline(timeline(request.timeline_id));
+    let when = When { at: request.at, every: request.every, cron: request.cron, misfire: request.misfire };
     let asked = TimerRequest {
-        schedule: request.at.map(|at| Schedule::At(at.0)),
+        schedule: when.schedule(&app, &timeline_id, false)?,
         queue: request.deliver.map(|deliver| deliver.queue().unwrap_or_else(QueueId::unnamed)),
         order_key: request.order_key,
         payload: request.payload.map(|payload| payload.to_string().into()),
     };
     let asked = (named(timer_id)?, asked);
-    let step = app.engine.change_timer(&caller, timeline(request.timeline_id), asked, idempotency).await?;
+    let step = app.engine.change_timer(&caller, Some(timeline_id), asked, idempotency).await?;
     let next = step.timer.row.next.map_or_else(String::new, |next| format!(" It fires at {next}."));
     let replayed = step.replayed;
     Ok(Changed::ok(TimerSetBody::of(step, format!("The timer was changed.{next}")), replayed))
@@ -345,6 +438,49 @@ async fn timer(
     Ok(Json(TimerShownBody { status, timeline_id: timeline_id.to_string(), timer, firings }))
 }
 
+/// When a timer is to fire, as it was asked for.
+struct When {
+    at: Option<Text<Instant<Virtual>>>,
+    every: Option<EveryRequest>,
+    cron: Option<CronRequest>,
+    misfire: Option<MisfireWord>,
+}
+
+impl When {
+    /// Returns the schedule; `None` where nothing is said of it.
+    fn schedule(self, app: &App, timeline_id: &TimelineId, catch_up: bool) -> Result<Option<Schedule>, Failure> {
+        let utc = || "UTC".to_owned();
+        let source = match (self.at, self.every, self.cron) {
+            (None, None, None) => return Ok(None),
+            (Some(at), None, None) => return Ok(Some(Schedule::At(at.0))),
+            (None, Some(EveryRequest { rule, starts, zone }), None) => {
+                let now = || app.engine.clock_after(timeline_id).map(|view| view.current_time);
+                let starts = starts.map(|starts| starts.0).or_else(now).unwrap_or(Instant::EPOCH);
+                RuleSource::Every { rule, starts, zone: zone.unwrap_or_else(utc) }
+            }
+            (None, None, Some(CronRequest { expression, zone })) => {
+                RuleSource::Cron { expression, zone: zone.unwrap_or_else(utc) }
+            }
+            _ => return Err(Failure::invalid("at", "give one of `at`, `every` and `cron`")),
+        };
+        let misfire = match self.misfire {
+            None | Some(MisfireWord::All) => Misfire::All,
+            Some(MisfireWord::Once) => Misfire::Once,
+            Some(MisfireWord::Skip) => Misfire::Skip,
+        };
+        let field = source.field();
+        let repeating = Repeating::read(source, misfire, catch_up).map_err(|error| {
+            let part = match (&error, field) {
+                (RepeatingError::Zone(_), _) => "zone",
+                (RepeatingError::Rule(_), "every") => "rule",
+                (RepeatingError::Rule(_), _) => "expression",
+            };
+            Failure::invalid(&format!("{field}/{part}"), error.to_string())
+        })?;
+        Ok(Some(Schedule::Repeating(Box::new(repeating))))
+    }
+}
+
 fn named(timer_id: String) -> Result<TimerId, Failure> {
     TimerId::new(&timer_id).map_err(|_| Refusal::NotFound { what: "timer", id: timer_id }.into())
 }
@@ -372,14 +508,28 @@ impl TimerBody {
             TimerStanding::Done => "done",
             TimerStanding::Cancelled => "cancelled",
         };
-        let Schedule::At(at) = timer.schedule;
+        let (at, repeating) = match timer.schedule {
+            Schedule::At(at) => (Some(at.to_string()), None),
+            Schedule::Repeating(repeating) => (None, Some(repeating)),
+        };
+        let misfire = repeating.as_ref().map(|repeating| repeating.misfire.as_str());
+        let (every, cron) = match repeating.map(|repeating| repeating.source) {
+            Some(RuleSource::Every { rule, starts, zone }) => {
+                (Some(EveryBody { rule, starts: starts.to_string(), zone }), None)
+            }
+            Some(RuleSource::Cron { expression, zone }) => (None, Some(CronBody { expression, zone })),
+            None => (None, None),
+        };
         let row = timer.row;
         Self {
             timer_id: row.timer_id.to_string(),
             position: row.position,
             state,
             next: row.next.map(|next| next.to_string()),
-            at: at.to_string(),
+            at,
+            every,
+            cron,
+            misfire,
             deliver: DeliverBody { to: "queue", queue: row.queue.to_string() },
             payload: serde_json::from_str(&row.payload).unwrap_or_default(),
             order_key: row.order_key,

@@ -65,6 +65,9 @@ const NAMED: &str = timers!("AND timer_id = $2");
 const AT: &str = timers!("AND position = ANY($2) ORDER BY array_position($2, position)");
 const EARLIEST: &str = timers!(short "AND next IS NOT NULL ORDER BY next, position LIMIT $2");
 const ARMED: &str = timers!("AND next IS NOT NULL AND (next, position) > ($2, $3) ORDER BY next, position LIMIT $4");
+const ARMED_UNTIL: &str = timers!(
+    short "AND next IS NOT NULL AND (next, position) > ($2, $3) AND next <= $4 ORDER BY next, position LIMIT $5"
+);
 const AT_REST: &str = timers!("AND next IS NULL AND cancelled = $2 AND position > $3 ORDER BY position LIMIT $4");
 const BY_POSITION: &str = timers!("AND position > $2 ORDER BY position LIMIT $3");
 const FIRINGS: &str = firings!("AND firing_id = ANY($2)");
@@ -200,6 +203,11 @@ pub(super) async fn find(on: &Object, timeline: TimelineKey, wanted: &TimersWant
             timers(on, AT, &[&key, &positions]).await
         }
         TimersWanted::Earliest(items_max) => timers(on, EARLIEST, &[&key, &limit(items_max)]).await,
+        TimersWanted::ArmedUntil(until, after, items_max) => {
+            let (next, position) = after.map_or((i64::MIN, -1), |(next, position)| (next.micros(), sql(position)));
+            let until = until.micros();
+            timers(on, ARMED_UNTIL, &[&key, &next, &position, &until, &limit(items_max)]).await
+        }
         TimersWanted::Listed(TimerStanding::Armed, after, items_max) => {
             let (next, position) = after.map_or((i64::MIN, -1), |(next, position)| (next.micros(), sql(position)));
             timers(on, ARMED, &[&key, &next, &position, &limit(items_max)]).await

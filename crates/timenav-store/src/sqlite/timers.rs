@@ -113,6 +113,13 @@ pub(super) fn find(
             let order = "AND next IS NOT NULL ORDER BY next, position LIMIT ?2";
             asker.timers(SHORT_TIMER, order, vec![limit(items_max)])
         }
+        TimersWanted::ArmedUntil(until, after, items_max) => {
+            let (next, position) = after.map_or((i64::MIN, -1), |(next, position)| (next.micros(), sql(position)));
+            let order =
+                "AND next IS NOT NULL AND (next, position) > (?2, ?3) AND next <= ?4 ORDER BY next, position LIMIT ?5";
+            let values = vec![next.into(), position.into(), until.micros().into(), limit(items_max)];
+            asker.timers(SHORT_TIMER, order, values)
+        }
         TimersWanted::Listed(TimerStanding::Armed, after, items_max) => {
             let (next, position) = after.map_or((i64::MIN, -1), |(next, position)| (next.micros(), sql(position)));
             let order = "AND next IS NOT NULL AND (next, position) > (?2, ?3) ORDER BY next, position LIMIT ?4";

@@ -199,14 +199,16 @@ impl Replay {
             timers.pending.insert(fallen, firing);
         }
         timers.state.fired(told.fired.len() as u64);
-        for (timer, _, round, next) in &told.fired {
+        let skipped = told.skipped.iter().map(|(timer, _, _, next)| (timer, None, next));
+        let fired = told.fired.iter().map(|(timer, _, round, next)| (timer, Some(*round), next));
+        for (timer, round, next) in fired.chain(skipped) {
             // Of several moments of one timer the first takes it on.
             let Some((row, definition)) = timers.disarm(*timer) else { continue };
             let next = match next {
                 Some(micros) => Some(Instant::from_micros(*micros)?),
                 None => None,
             };
-            let row = TimerRow { next, round: *round, ..row };
+            let row = TimerRow { next, round: round.unwrap_or(row.round), ..row };
             if next.is_none() {
                 timers.at_rest.add(&of_timer(&row, &definition));
             } else {

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 use timenav_core::clock::Clock;
-use timenav_engine::{AdvanceSeen, ClockStep, ClockView, Receipt, Understood};
+use timenav_engine::{AdvanceSeen, ClockStep, ClockView, Foresight, Receipt, Understood};
 use utoipa::ToSchema;
 
 use crate::answer::{Changed, LedgerBody, created_first};
-use crate::v1::firings::{SettledBody, receipt_sentence};
+use crate::v1::firings::{SettledBody, WouldFireBody, receipt_sentence};
 use crate::v1::resolved::ResolvedBody;
 
 /// A clock, with everything needed to compute its time without another request: while it runs, `origin_virtual + (host
@@ -58,6 +58,9 @@ pub(crate) struct ClockBody {
     /// After a change that passed timers: what fired, and what came of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     settled: Option<SettledBody>,
+    /// After a dry run: what would fire. Nothing has moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    would_fire: Option<WouldFireBody>,
     /// After a change: its place in the ledger.
     #[serde(skip_serializing_if = "Option::is_none")]
     ledger: Option<LedgerBody>,
@@ -95,6 +98,19 @@ pub(crate) enum Operation<'a> {
 impl ClockBody {
     pub(crate) fn read(view: &ClockView) -> Self {
         Self::of(view, Operation::Read, true)
+    }
+
+    /// Returns the clock as it stands, and what would fire if it were moved.
+    pub(crate) fn foreseen(foresight: &Foresight) -> Self {
+        let (to, count) = (foresight.to, foresight.count);
+        let more = if foresight.is_complete { "" } else { "more than " };
+        let status = match (foresight.is_complete, count) {
+            (true, 0) => format!("No timer would fire on the way to {to}. Nothing has moved."),
+            (true, 1) => format!("1 firing on the way to {to}. Nothing has moved."),
+            _ => format!("{more}{count} firings on the way to {to}. Nothing has moved."),
+        };
+        let would_fire = Some(WouldFireBody::of(foresight));
+        Self { status: Some(status), would_fire, ..Self::read(&foresight.view) }
     }
 
     /// Returns the clock as a part of a larger answer.
@@ -164,6 +180,7 @@ impl ClockBody {
             },
             advance: view.advance.as_ref().map(AdvanceBody::of),
             settled: None,
+            would_fire: None,
             ledger: None,
         }
     }

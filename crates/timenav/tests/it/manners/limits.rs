@@ -41,6 +41,7 @@ const HTTP2: &str = "timenav/tests/it/connections/http2.rs";
 const HTTP2_LIMITS: &str = "timenav/src/server/limits/tests.rs";
 const ERASING: &str = "timenav-store/tests/it/engine/erasing.rs";
 const TIMERS: &str = "timenav/tests/it/v1/timers.rs";
+const TIMER_RULES: &str = "timenav/tests/it/v1/timers/rules.rs";
 const TIMERS_CORE: &str = "timenav-core/src/timers/tests.rs";
 const GEOJSON: &str = "timenav-import/src/geojson_file/tests.rs";
 
@@ -204,6 +205,22 @@ fn edge(name: &str) -> Option<Edge> {
         }
         "firings_at_once_max" => Tested(TIMERS_CORE, "what_falls_due_is_in_the_order_of_a_list_sorted_once"),
         "firings_per_advance_max" => Tested(TIMERS_CORE, "so_many_firings_are_foreseen_and_no_more"),
+        "pending_of_rules_max" | "foreseen_firings_max" => {
+            Tested(TIMERS_CORE, "moments_that_come_together_fire_as_their_timer_says")
+        }
+        "catch_up_moments_max" => {
+            Tested(TIMER_RULES, "moments_that_have_passed_are_caught_up_with_if_that_is_asked_for")
+        }
+        "rule_bytes_max" => Asked(|n| {
+            let rule = format!("FREQ=DAILY;BYHOUR={}", "1,".repeat(size(n))).chars().take(size(n)).collect::<String>();
+            let rule = rule.trim_end_matches(',').to_owned();
+            let rule = format!("{rule}{}", " ".repeat(size(n) - rule.len()));
+            vec![(post("/v1/timers", &json!({ "every": { "rule": rule } })), "every/rule")]
+        }),
+        "rule_count_max" => Asked(|n| {
+            let rule = format!("FREQ=DAILY;COUNT={n}");
+            vec![(post("/v1/timers", &json!({ "every": { "rule": rule } })), "every/rule")]
+        }),
         "leases_max" => Tested(TIMERS_CORE, "so_many_firings_are_leased_and_no_more"),
         "attempts_in_advance_max" | "attempts_max" => {
             Tested(TIMERS_CORE, "attempts_end_and_are_counted_within_ten_seconds")
