@@ -164,6 +164,22 @@ impl Clock {
         }
     }
 
+    /// Returns the first host instant at which the clock shows a virtual one or a later one; `None` if it never does.
+    #[must_use]
+    pub fn host_when(&self, at: Instant<Virtual>) -> Option<Instant<Wall>> {
+        match self.state {
+            ClockState::Paused { since, at: stands, .. } => (stands >= at).then_some(since),
+            ClockState::Running { origin_host, origin_virtual, rate } => {
+                let micros = i128::from(at.since(origin_virtual).micros()) * 1_000_000;
+                let rate = i128::from(rate.micros());
+                // Rounded up: a microsecond before, the clock shows less.
+                let passed = micros.div_euclid(rate) + i128::from(micros.rem_euclid(rate) > 0);
+                let host = i128::from(origin_host.micros()) + passed;
+                i64::try_from(host).ok().and_then(Instant::from_micros)
+            }
+        }
+    }
+
     /// Returns whether virtual time passes.
     #[must_use]
     pub const fn is_running(&self) -> bool {

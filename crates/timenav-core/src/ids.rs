@@ -104,6 +104,40 @@ id!(
     /// Names a session without giving it away. Made by the service.
     SessionId
 );
+id!(
+    /// Names a timer on one timeline. Chosen by the caller, or made by the service.
+    TimerId
+);
+id!(
+    /// Names one moment of a timer that fell due. Follows from the timer, the moment and the round.
+    FiringId
+);
+id!(
+    /// Names a queue, where firings wait for whoever claims them. Chosen by the caller.
+    QueueId
+);
+id!(
+    /// Names a clock change that passes moments one by one. Made by the service.
+    AdvanceId
+);
+
+impl FiringId {
+    /// Returns the id of a text that [`type_id`] made.
+    pub(crate) fn made(text: &str) -> Self {
+        Self(text.into())
+    }
+}
+
+impl QueueId {
+    /// Where firings wait whose timer names no queue.
+    pub const DEFAULT: &'static str = "default";
+
+    /// Returns the queue of timers that name none.
+    #[must_use]
+    pub fn unnamed() -> Self {
+        Self(Self::DEFAULT.into())
+    }
+}
 
 impl TimelineId {
     /// The timeline that holds service-wide facts: users, keys, restrictions, timelines.

@@ -6,6 +6,7 @@
 pub mod time;
 pub mod ids;
 pub mod limits;
+pub mod recurrence;
 pub mod place;
 pub mod clock;
 pub mod words;
@@ -14,6 +15,7 @@ pub mod intervention;
 pub mod access;
 pub mod permissions;
 pub mod anchor;
+pub mod timers;
 pub mod directory;
 pub mod horizon;
 pub mod key;

@@ -46,6 +46,10 @@ pub const FIND_ATTRIBUTE_BYTES_MAX: usize = 1_024;
 pub const FIND_EVENTS_READ_MAX: usize = 50_000;
 /// Most groups that events are counted in.
 pub const AGGREGATE_GROUPS_MAX: usize = 10_000;
+/// Longest rule or cron expression of a timer, in bytes.
+pub const RULE_BYTES_MAX: usize = 1_024;
+/// Highest `COUNT` of a rule: its moments are counted once, from the first to the last.
+pub const RULE_COUNT_MAX: u32 = 10_000;
 /// Slowest clock, in millionths of host speed.
 pub const RATE_MICROS_MIN: u64 = 1;
 /// Fastest clock, in millionths of host speed: a year passes in under 32 seconds.
@@ -149,3 +153,50 @@ pub const DESCRIPTIONS_SEARCHED_MAX: usize = 100_000;
 pub const DIFF_ENTRIES_MAX: usize = 1_000_000;
 /// Most ledger entries that a stream goes back, or falls behind.
 pub const STREAM_ENTRIES_MAX: u64 = 100_000;
+/// Most armed timers on one timeline.
+pub const TIMERS_PER_TIMELINE_MAX: usize = 100_000;
+/// Largest `payload` of one timer, in bytes of its JSON text as it was sent.
+pub const TIMER_PAYLOAD_BYTES_MAX: usize = 64 * 1024;
+/// Longest `order_key` of a timer, in bytes.
+pub const TIMER_ORDER_KEY_BYTES_MAX: usize = 256;
+/// Most firings that one step, or one moment of a running clock, makes at once. What is left follows in the next one.
+pub const FIRINGS_AT_ONCE_MAX: usize = 512;
+/// Most firings without an outcome on one timeline before a running clock makes no more of rules: their moments are
+/// skipped. Single timers always fire.
+pub const PENDING_OF_RULES_MAX: u64 = 10_000;
+/// Most moments of a rule that had passed when its timer was set, and are caught up with.
+pub const CATCH_UP_MOMENTS_MAX: u64 = 10_000;
+/// Firings that a dry run lists.
+pub const FORESEEN_FIRINGS_MAX: usize = 1_000;
+/// Most firings of one advance, as far as rules tell before it begins.
+pub const FIRINGS_PER_ADVANCE_MAX: u64 = 1_000_000;
+/// Most firings at one instant of an advance: a timer that arms itself for now would never end.
+pub const FIRINGS_AT_INSTANT_MAX: u64 = 10_000;
+/// Most firings that one request claims, acknowledges, fails or extends.
+pub const FIRINGS_PER_REQUEST_MAX: usize = 1_000;
+/// Most firings that are leased at the same time, on one service.
+pub const LEASES_MAX: usize = 100_000;
+/// Firings of an advance that its receipt lists.
+pub const RECEIPT_FIRINGS_MAX: usize = 100;
+/// Most times that a firing is handed out within an advance before it has failed.
+pub const ATTEMPTS_IN_ADVANCE_MAX: u32 = 3;
+/// Most times that a firing is handed out otherwise.
+pub const ATTEMPTS_MAX: u32 = 10;
+/// Longest that one instant of an advance is held, by the host, in seconds.
+pub const HOLD_SECONDS_MAX: i64 = 600;
+/// How long a firing is leased where nothing else is asked for, in seconds.
+pub const LEASE_SECONDS_DEFAULT: i64 = 30;
+/// Shortest lease, in seconds.
+pub const LEASE_SECONDS_MIN: i64 = 1;
+/// Longest lease, in seconds.
+pub const LEASE_SECONDS_MAX: i64 = 600;
+/// How long a queue counts as heard after somebody waited for its firings, in seconds.
+pub const QUEUE_HEARD_SECONDS: i64 = 10;
+/// Longest that a claim waits for firings, in seconds.
+pub const CLAIM_WAIT_SECONDS_MAX: i64 = 60;
+/// How long the answer to a clock change waits for the advance to be settled, in seconds, unless asked otherwise.
+pub const SETTLE_WAIT_SECONDS_DEFAULT: i64 = 30;
+/// Longest that it waits, in seconds.
+pub const SETTLE_WAIT_SECONDS_MAX: i64 = 600;
+/// Longest reason for a firing that failed, in bytes.
+pub const FAILURE_REASON_BYTES_MAX: usize = 1_024;

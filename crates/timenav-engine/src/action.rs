@@ -125,6 +125,18 @@ actions! {
     AcceptHostClock = "accept_host_clock",
     /// `system` was committed to the trees of other timelines, for witnesses to cosign.
     Heads = "heads",
+    /// A timer was set.
+    SetTimer = "set_timer",
+    /// A timer was changed.
+    ChangeTimer = "change_timer",
+    /// A timer was cancelled.
+    CancelTimer = "cancel_timer",
+    /// Moments of timers fell due; in an advance, the clock came to them.
+    FireTimers = "fire_timers",
+    /// Firings came to their outcomes.
+    SettleFirings = "settle_firings",
+    /// A clock change that passed timers one by one came to its end.
+    EndAdvance = "end_advance",
 }
 
 /// What a listener may ask to be told.
@@ -210,7 +222,8 @@ impl Action {
             | Self::FastForward
             | Self::Rewind
             | Self::SetRate
-            | Self::ReturnToAnchor => Some(Topic::Clock),
+            | Self::ReturnToAnchor
+            | Self::EndAdvance => Some(Topic::Clock),
             Self::RecordEvent | Self::CorrectEvent => Some(Topic::Events),
             Self::ManipulateEvent => Some(Topic::Interventions),
             Self::SetAnchor
@@ -243,6 +256,11 @@ impl Action {
             | Self::SetRetention
             | Self::Sweep
             | Self::AcceptHostClock
+            | Self::SetTimer
+            | Self::ChangeTimer
+            | Self::CancelTimer
+            | Self::FireTimers
+            | Self::SettleFirings
             | Self::Heads => None,
         }
     }
@@ -262,6 +280,10 @@ impl Action {
             | Self::SetAnchor => Demanded::All(&[Demand::Steer]),
             Self::SetRate => Demanded::All(&[Demand::SetRate]),
             Self::RecordEvent | Self::CorrectEvent | Self::EncryptData => Demanded::All(&[Demand::Record]),
+            // The service tells of firings that failed too, and is named by no key then.
+            Self::SetTimer | Self::ChangeTimer | Self::CancelTimer | Self::SettleFirings => {
+                Demanded::All(&[Demand::Record])
+            }
             Self::ManipulateEvent => Demanded::All(&[Demand::Intervene]),
             Self::DecryptData | Self::DetectTampering => Demanded::All(&[Demand::Inspect]),
             Self::EraseData | Self::EraseEvents | Self::EraseReads => Demanded::All(&[Demand::Erase]),
@@ -278,7 +300,7 @@ impl Action {
             Self::EndTimeline | Self::LogIn | Self::RenewSession | Self::Attempt | Self::AttemptsCounted => {
                 Demanded::Nothing
             }
-            Self::RotateSigningKey | Self::AcceptRollback | Self::Heads => Demanded::Service,
+            Self::RotateSigningKey | Self::AcceptRollback | Self::FireTimers | Self::EndAdvance | Self::Heads => Demanded::Service,
         }
     }
 
@@ -326,6 +348,12 @@ impl Action {
             | Self::SetRetention
             | Self::Sweep
             | Self::AcceptHostClock
+            | Self::SetTimer
+            | Self::ChangeTimer
+            | Self::CancelTimer
+            | Self::FireTimers
+            | Self::SettleFirings
+            | Self::EndAdvance
             | Self::Heads => HorizonUse::Refused,
         }
     }
@@ -371,6 +399,12 @@ impl Action {
             | Self::SetRetention
             | Self::Sweep
             | Self::AcceptHostClock
+            | Self::SetTimer
+            | Self::ChangeTimer
+            | Self::CancelTimer
+            | Self::FireTimers
+            | Self::SettleFirings
+            | Self::EndAdvance
             | Self::Heads => OnEvents::Nothing,
         }
     }
@@ -392,7 +426,13 @@ impl Action {
             | Self::CorrectEvent
             | Self::ManipulateEvent
             | Self::EraseData
-            | Self::EraseEvents => Audience::Readers,
+            | Self::EraseEvents
+            | Self::SetTimer
+            | Self::ChangeTimer
+            | Self::CancelTimer
+            | Self::FireTimers
+            | Self::SettleFirings
+            | Self::EndAdvance => Audience::Readers,
             Self::EncryptData
             | Self::DecryptData
             | Self::EraseReads

@@ -48,11 +48,13 @@ pub struct Returning {
     pub scope: ReturnScope,
     /// What the clock must be for it to be done.
     pub expected: Option<Expected>,
+    /// Whether a handler of a firing asks.
+    pub is_inside: bool,
 }
 
 impl From<ReturnScope> for Returning {
     fn from(scope: ReturnScope) -> Self {
-        Self { scope, expected: None }
+        Self { scope, expected: None, is_inside: false }
     }
 }
 
@@ -119,11 +121,11 @@ impl Engine {
         idempotency: Option<Idempotency>,
     ) -> Result<ClockStep, Refusal> {
         let timeline = caller.timeline(timeline);
-        let Returning { scope, expected } = how.into();
+        let Returning { scope, expected, is_inside } = how.into();
         for _ in 0..ATTEMPTS_MAX {
             let state = self.admit(caller, &timeline, Demand::Steer, Action::ReturnToAnchor.word()).await?;
             let returning = match self.returning(&state, anchor_id, scope).await {
-                Ok(returning) => ReturnToAnchor { expected: expected.clone(), ..returning },
+                Ok(returning) => ReturnToAnchor { expected: expected.clone(), is_inside, ..returning },
                 Err(refusal) => {
                     let answer = self.answered_before(caller, &timeline, scope.again(), idempotency).await?;
                     return answer.map(|answer| self.clock_step(answer)).ok_or(refusal);
@@ -131,6 +133,7 @@ impl Engine {
             };
             match self.submit(caller, timeline.clone(), returning, idempotency).await {
                 Err(Refusal::ChangedMeanwhile) => {}
+                Err(Refusal::TimersBehind) => self.let_fall_due(&timeline).await?,
                 other => return other.map(|answer| self.clock_step(answer)),
             }
         }
@@ -153,7 +156,7 @@ impl Engine {
                 Some(self.history_at(state, &then).await?)
             }
         };
-        Ok(ReturnToAnchor { anchor, history, expected: None })
+        Ok(ReturnToAnchor { anchor, history, expected: None, is_inside: false })
     }
 
     /// Returns a page of the anchors that a timeline can return to: its own, and those that were set on

@@ -10,6 +10,7 @@ use timenav_core::scan::EntryBytes;
 use crate::head::{EndedTimeline, Head, TimelineKey};
 use crate::rows::{DataRecord, IdempotencyRecord};
 use crate::store_error::StoreError;
+use crate::timer_rows::{TimersFound, TimersWanted};
 
 /// What is kept of one timeline beside its entries, all of one moment.
 #[derive(Clone, Debug)]
@@ -160,6 +161,9 @@ pub trait ScanSource: Send + Sync {
 
     /// Returns how many sealed records were made before position `end`.
     async fn data_rows_count(&self, timeline: TimelineKey, end: u64) -> Result<u64, StoreError>;
+
+    /// Returns what there is of a timeline's timers.
+    async fn timer_rows(&self, timeline: TimelineKey, wanted: TimersWanted) -> Result<TimersFound, StoreError>;
 
     /// Returns anchors in the order in which they were set, from the one after `after` on.
     async fn anchor_rows(

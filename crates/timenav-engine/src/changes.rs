@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use timenav_core::clock::Clock;
-use timenav_core::ids::{AnchorId, DataId, EventId, InterventionId, KeyId, TimelineId, UserId};
+use timenav_core::ids::{AdvanceId, AnchorId, DataId, EventId, InterventionId, KeyId, TimelineId, UserId};
 use timenav_core::intervention::Effect;
 use timenav_core::ledger::Hash;
 use timenav_core::time::{Instant, Virtual, Wall};
@@ -17,12 +17,14 @@ use crate::payload::{ClockRecord, EffectRecord};
 mod erasing;
 mod logged;
 mod retention;
+mod timers;
 mod undoing;
 
 pub(crate) use erasing::{EventsGone, ReadsGone};
 pub(crate) use logged::{Logged, ReadLogged};
 pub use retention::LetGone;
 pub(crate) use retention::RetentionSet;
+pub(crate) use timers::{FiringsAfter, TimerAfter, TimersMoved};
 pub(crate) use undoing::ImportUndone;
 
 /// Where a write stands in the ledger, and the signed tree that holds it.
@@ -129,6 +131,8 @@ pub(crate) struct ClockAfter {
     pub(crate) current_time: Instant<Virtual>,
     /// Whether it changed.
     pub(crate) changed: bool,
+    /// The advance that began.
+    pub(crate) advance_id: Option<AdvanceId>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -136,6 +140,8 @@ pub(crate) struct ClockAfterRecord {
     clock: ClockRecord,
     current_time: i64,
     changed: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    advance_id: Option<String>,
 }
 
 impl Change for ClockAfter {
@@ -144,12 +150,17 @@ impl Change for ClockAfter {
 
     fn record(&self) -> ClockAfterRecord {
         let (clock, current_time) = (ClockRecord::of(&self.clock), self.current_time.micros());
-        ClockAfterRecord { clock, current_time, changed: self.changed }
+        let advance_id = self.advance_id.as_ref().map(ToString::to_string);
+        ClockAfterRecord { clock, current_time, changed: self.changed, advance_id }
     }
 
     fn of(record: ClockAfterRecord) -> Option<Self> {
         let current_time = Instant::from_micros(record.current_time)?;
-        Some(Self { clock: record.clock.clock()?, current_time, changed: record.changed })
+        let advance_id = match &record.advance_id {
+            Some(text) => Some(AdvanceId::new(text).ok()?),
+            None => None,
+        };
+        Some(Self { clock: record.clock.clock()?, current_time, changed: record.changed, advance_id })
     }
 }
 

@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 
 use timenav_core::access::Demand;
 use timenav_core::clock::{Clock, ClockCommand};
-use timenav_core::ids::TimelineId;
+use timenav_core::ids::{AdvanceId, TimelineId};
 use timenav_core::time::{Instant, Virtual, Wall};
 
 use crate::asked::Answer;
 use crate::caller::Caller;
 use crate::changes::{ClockAfter, LedgerPosition};
-use crate::deciding::clocks::ChangeClock;
+use crate::deciding::clocks::{ChangeClock, Passing};
 use crate::engine::Engine;
 use crate::expected::Expected;
 use crate::head::TimelineState;
@@ -22,6 +22,9 @@ use crate::refusal::Refusal;
 
 /// Changes that a listener may be behind, or have missed, and is told all the same.
 pub const KEPT_CHANGES_MAX: usize = 256;
+/// How often timers that the clock has come to are let fall due before it is moved: a very fast one comes to others
+/// meanwhile.
+const TICKS_BEFORE_MAX: usize = 16;
 /// Entries about a clock that are looked through for what a listener missed. Some of them changed nothing, such as the
 /// pausing of a paused clock.
 const CLOCK_ENTRIES_READ_MAX: usize = 4 * KEPT_CHANGES_MAX;
@@ -37,6 +40,26 @@ pub struct ClockView {
     pub current_time: Instant<Virtual>,
     /// Where the location's calendar differs from UTC, its reading there.
     pub local_time: Option<String>,
+    /// The advance that goes on.
+    pub advance: Option<AdvanceSeen>,
+}
+
+/// A clock change that passes timers one by one, as it is seen on its way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AdvanceSeen {
+    /// Its name.
+    pub advance_id: AdvanceId,
+    /// How many instants it has come to.
+    pub step: u64,
+    /// Where it goes.
+    pub to: Instant<Virtual>,
+}
+
+impl AdvanceSeen {
+    fn of(state: &TimelineState, clock: &Clock) -> Option<Self> {
+        let advance = state.head.timers.advance.as_ref().filter(|_| state.head.clock == *clock)?;
+        Some(Self { advance_id: advance.advance_id.clone(), step: advance.step, to: advance.to })
+    }
 }
 
 /// A clock after an operation on it.
@@ -50,6 +73,8 @@ pub struct ClockStep {
     pub ledger: LedgerPosition,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
+    /// The advance that began, where timers are on the way.
+    pub advance_id: Option<AdvanceId>,
 }
 
 /// A change of a clock.
@@ -59,11 +84,16 @@ pub struct ClockChange {
     pub command: ClockCommand,
     /// What the clock must be for it to be done.
     pub expected: Option<Expected>,
+    /// Whether a clock that goes forward stands still at each timer on its way. Otherwise it jumps, and they fall due
+    /// after that.
+    pub settle: bool,
+    /// Whether a handler of a firing asks.
+    pub is_inside: bool,
 }
 
 impl From<ClockCommand> for ClockChange {
     fn from(command: ClockCommand) -> Self {
-        Self { command, expected: None }
+        Self { command, expected: None, settle: true, is_inside: false }
     }
 }
 
@@ -88,6 +118,8 @@ pub struct ClockChanges {
     read: u64,
     /// Changes that were read and not told yet.
     untold: VecDeque<Clock>,
+    /// The clock after the last of them.
+    last: Option<Clock>,
 }
 
 impl ClockChanges {
@@ -105,6 +137,8 @@ impl ClockChanges {
             let state = self.engine.state(&self.timeline)?;
             let now = &state.head.clock;
             match now.generation.checked_sub(self.read)? {
+                // An advance has come to another instant.
+                0 if self.last.as_ref() != Some(now) => self.untold.push_back(now.clone()),
                 0 => continue,
                 1 => self.untold.push_back(now.clone()),
                 _ => {
@@ -116,6 +150,7 @@ impl ClockChanges {
                 }
             }
             self.read = now.generation;
+            self.last = Some(now.clone());
         }
     }
 }
@@ -136,14 +171,14 @@ impl Engine {
         let gazetteer = self.doors().gazetteer.as_deref();
         let zone = clock.location.as_deref().and_then(|location| known_zone(gazetteer, location));
         let local_time = zone.map(|zone| zone.local_time(current_time));
-        ClockView { timeline_id, clock, current_time, local_time }
+        ClockView { timeline_id, clock, current_time, local_time, advance: None }
     }
 
     /// Returns what an operation on a clock is answered with.
     pub(crate) fn clock_step(&self, answer: Answer<ClockAfter>) -> ClockStep {
-        let ClockAfter { clock, current_time, changed } = answer.change;
+        let ClockAfter { clock, current_time, changed, advance_id } = answer.change;
         let view = self.clock_reading(answer.timeline_id, clock, current_time);
-        ClockStep { view, changed, ledger: answer.ledger, replayed: answer.replayed }
+        ClockStep { view, changed, ledger: answer.ledger, replayed: answer.replayed, advance_id }
     }
 
     /// Changes a clock: travel, pause, resume, fast-forward, rewind, rate.
@@ -158,9 +193,21 @@ impl Engine {
         idempotency: Option<Idempotency>,
     ) -> Result<ClockStep, Refusal> {
         let timeline = caller.timeline(timeline);
-        let ClockChange { command, expected } = change.into();
-        let answer = self.submit(caller, timeline, ChangeClock { command, expected }, idempotency).await?;
-        Ok(self.clock_step(answer))
+        let ClockChange { command, expected, settle, is_inside } = change.into();
+        let passes = settle && matches!(command, ClockCommand::Travel { .. } | ClockCommand::FastForward(_));
+        if passes {
+            self.check_firings(&timeline, &command).await?;
+        }
+        for _ in 0..TICKS_BEFORE_MAX {
+            let advance_id = if passes { Some(self.new_advance_id()?) } else { None };
+            let passing = Passing { advance_id, is_inside };
+            let change = ChangeClock { command: command.clone(), expected: expected.clone(), passing };
+            match self.submit(caller, timeline.clone(), change, idempotency).await {
+                Err(Refusal::TimersBehind) => self.let_fall_due(&timeline).await?,
+                other => return other.map(|answer| self.clock_step(answer)),
+            }
+        }
+        Err(Refusal::TimersBehind)
     }
 
     /// Reads a clock.
@@ -173,7 +220,8 @@ impl Engine {
         if let Some((clock, current_time)) = look.sight.clock() {
             return Ok(self.clock_reading(look.timeline(), clock.clone(), *current_time));
         }
-        Ok(self.view_clock(look.timeline(), look.state.head.clock.clone(), look.host))
+        let view = self.view_clock(look.timeline(), look.state.head.clock.clone(), look.host);
+        Ok(ClockView { advance: AdvanceSeen::of(&look.state, &view.clock), ..view })
     }
 
     /// Watches a clock from now on, or from the generation after `seen`.
@@ -195,7 +243,8 @@ impl Engine {
         let (missed, reset) = self.missed(&state, seen).await?;
         let told = state.head.clock.generation;
         let (engine, untold) = (self.clone(), VecDeque::new());
-        let changes = ClockChanges { engine, timeline: timeline.clone(), growth, read: told, untold };
+        let last = Some(state.head.clock.clone());
+        let changes = ClockChanges { engine, timeline: timeline.clone(), growth, read: told, untold, last };
         Ok((timeline, ClockStream { missed, reset, told, changes }))
     }
 
@@ -228,8 +277,17 @@ impl Engine {
     /// Returns what a clock that was watched shows now.
     #[must_use]
     pub fn watched(&self, timeline: &TimelineId, clock: Clock) -> ClockView {
-        let host = self.state(timeline).map_or_else(|| self.now(), |state| self.host(&state));
-        self.view_clock(timeline.clone(), clock, host)
+        let state = self.state(timeline);
+        let host = state.as_ref().map_or_else(|| self.now(), |state| self.host(state));
+        let advance = state.and_then(|state| AdvanceSeen::of(&state, &clock));
+        ClockView { advance, ..self.view_clock(timeline.clone(), clock, host) }
+    }
+
+    /// Returns a timeline's clock as it stands, for whoever has just changed it.
+    #[must_use]
+    pub fn clock_after(&self, timeline: &TimelineId) -> Option<ClockView> {
+        let clock = self.state(timeline)?.head.clock.clone();
+        Some(self.watched(timeline, clock))
     }
 
     /// Returns whether a caller may still watch a timeline's clock.

@@ -59,6 +59,12 @@ pub enum Code {
     Conflict,
     /// What a query selects has changed since it was evaluated.
     SelectionChanged,
+    /// A clock change that passes timers goes on.
+    AdvanceInProgress,
+    /// The same, and it waits for whoever asks.
+    InsideAdvance,
+    /// More would fall due than one clock change may pass.
+    TooManyFirings,
     /// A body is too large.
     ContentTooLarge,
     /// A body is of a type that is not taken.
@@ -85,7 +91,7 @@ pub enum Code {
 
 impl Code {
     /// All of them, in the order of `docs/errors.md`.
-    pub const ALL: [Self; 38] = [
+    pub const ALL: [Self; 41] = [
         Self::MissingParameter,
         Self::InvalidParameter,
         Self::UnknownParameter,
@@ -113,6 +119,9 @@ impl Code {
         Self::WouldCreateParadox,
         Self::Conflict,
         Self::SelectionChanged,
+        Self::AdvanceInProgress,
+        Self::InsideAdvance,
+        Self::TooManyFirings,
         Self::ContentTooLarge,
         Self::UnsupportedMediaType,
         Self::TimeOutOfRange,
@@ -157,6 +166,9 @@ impl Code {
             Self::WouldCreateParadox => "would_create_paradox",
             Self::Conflict => "conflict",
             Self::SelectionChanged => "selection_changed",
+            Self::AdvanceInProgress => "advance_in_progress",
+            Self::InsideAdvance => "inside_advance",
+            Self::TooManyFirings => "too_many_firings",
             Self::ContentTooLarge => "content_too_large",
             Self::UnsupportedMediaType => "unsupported_media_type",
             Self::TimeOutOfRange => "time_out_of_range",

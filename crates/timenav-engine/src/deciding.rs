@@ -11,6 +11,7 @@ use crate::changes::Change;
 use crate::draft::{Done, Draft};
 use crate::horizon::HorizonUse;
 use crate::refusal::Refusal;
+use crate::timer_rows::TimersWanted;
 
 pub(crate) mod access;
 pub(crate) mod adoption;
@@ -31,6 +32,8 @@ pub(crate) mod rotation;
 pub(crate) mod sessions;
 pub(crate) mod standing;
 pub(crate) mod timelines;
+pub(crate) mod timers;
+pub(crate) mod advances;
 pub(crate) mod undoing;
 
 /// What is asked for, as far as it does not matter what is answered.
@@ -170,4 +173,9 @@ pub(crate) struct Needs<'a> {
     pub(crate) data: Option<&'a DataId>,
     /// The position of an entry of the timeline that is aimed at.
     pub(crate) entry: Option<u64>,
+    /// What is to be known of timers of the timeline that is aimed at.
+    pub(crate) timers: Vec<TimersWanted>,
+    /// Whether that must be as it is right before this is decided: then it waits for the next group where this one has
+    /// changed any timer.
+    pub(crate) timers_exact: bool,
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use timenav_core::anchor::Anchor;
 use timenav_core::directory::Directory;
-use timenav_core::ids::{DataId, EventId, KeyId, TimelineId, UserId};
+use timenav_core::ids::{DataId, EventId, KeyId, TimelineId, TimerId, UserId};
 use timenav_core::ledger::{Authority, Hash, Leaf, Read, ReadParameters, Retention, Salt};
 use timenav_core::ledger::{leaf_hash, payload_hash};
 use timenav_core::time::{Instant, Virtual};
@@ -26,6 +26,7 @@ use crate::rows::{
     DataRecord, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent, StoredEntry, SweepRow,
 };
 use crate::store::{ArrivalCommit, Arriving};
+use crate::timer_rows::{TimerRow, TimerRows, TimersFound, TimersWanted};
 use crate::wall_clock::Host;
 
 mod accepted;
@@ -45,6 +46,8 @@ pub(crate) struct Known {
     pub(crate) data: HashMap<DataId, (TimelineId, u64)>,
     /// Entries, by their positions.
     pub(crate) entries: HashMap<(TimelineKey, u64), StoredEntry>,
+    /// What there is of timers.
+    pub(crate) timers: Vec<(TimelineKey, TimersWanted, TimersFound)>,
 }
 
 impl Known {
@@ -77,12 +80,13 @@ pub(crate) struct Step {
     pub(crate) erasures: Vec<Erasure>,
     pub(crate) policies: Vec<(u64, Retention)>,
     pub(crate) sweeps: Vec<SweepRow>,
+    pub(crate) timers: TimerRows,
     /// Whether the key that is to sign from here on signs too.
     pub(crate) is_signed_by_next: bool,
 }
 
 impl Step {
-    const fn new(expected_size: Option<u64>, state: TimelineState) -> Self {
+    fn new(expected_size: Option<u64>, state: TimelineState) -> Self {
         Self {
             expected_size,
             state,
@@ -96,6 +100,7 @@ impl Step {
             erasures: Vec::new(),
             policies: Vec::new(),
             sweeps: Vec::new(),
+            timers: TimerRows::default(),
             is_signed_by_next: false,
         }
     }
@@ -113,6 +118,7 @@ impl Step {
         self.erasures.extend(later.erasures);
         self.policies.extend(later.policies);
         self.sweeps.extend(later.sweeps);
+        self.timers.extend(later.timers);
         self.is_signed_by_next |= later.is_signed_by_next;
     }
 }
@@ -424,6 +430,21 @@ impl<'a> Draft<'a> {
         let payload =
             json(&AttemptRecord { operation: operation.to_owned(), code: code.to_owned(), detail: detail.to_owned() });
         Ok((ledger, self.append(ledger, Action::Attempt, operation, payload, host)))
+    }
+
+    /// Returns what is known of the timers of a ledger, as it was asked for. What the group has changed of them before is
+    /// not in it: what needs that is decided in a later group.
+    pub(crate) fn known_timers(&self, ledger: Ledger, wanted: &TimersWanted) -> Option<&'a TimersFound> {
+        let key = self.state(ledger).head.key;
+        let known: &'a Known = self.ground.known;
+        known.timers.iter().find(|(of, asked, _)| *of == key && asked == wanted).map(|(_, _, found)| found)
+    }
+
+    /// Returns the timer of a name that the group has set before.
+    pub(crate) fn timer_set_now(&self, ledger: Ledger, timer_id: &TimerId) -> Option<&'a TimerRow> {
+        let accepted: &'a Accepted = self.ground.accepted;
+        let step = accepted.steps.get(&self.state(ledger).head.id)?;
+        step.timers.set.iter().rev().find(|timer| timer.timer_id == *timer_id)
     }
 
     /// Returns what is known of an event on a timeline, if it was ever recorded.

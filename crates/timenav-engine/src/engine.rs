@@ -43,6 +43,7 @@ use crate::shared::Shared;
 use crate::stats::EngineStats;
 use crate::store::{Health, Store};
 use crate::store_error::StoreError;
+use crate::timing::Timing;
 use crate::view_board::Views;
 use crate::witnessed::Witnessed;
 
@@ -234,6 +235,10 @@ impl Engine {
     /// Returns why nothing is written any more, if so.
     pub(crate) fn failure(&self) -> Option<Refusal> {
         self.0.shared.failure()
+    }
+
+    pub(crate) fn shared_timing(&self) -> &Timing {
+        &self.0.shared.timing
     }
 
     pub(crate) fn host_clock(&self) -> &HostClock {

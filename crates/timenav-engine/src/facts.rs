@@ -9,6 +9,7 @@ use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId};
 
 use crate::head::{Layer, TimelineKey};
 use crate::rows::{DataRecord, IdempotencyRecord, KnownEvent, StoredEntry};
+use crate::timer_rows::{TimersFound, TimersWanted};
 
 /// What is to be known, all of one moment. Each field is a list of questions; what is found has an answer to each, in the
 /// same order.
@@ -30,6 +31,8 @@ pub struct Wanted {
     pub data: Vec<DataId>,
     /// Checkpoints that two keys have signed, by the position of their last entry.
     pub rotation_notes: Vec<(TimelineKey, u64)>,
+    /// What there is of timers.
+    pub timers: Vec<(TimelineKey, TimersWanted)>,
 }
 
 /// What was found.
@@ -51,6 +54,8 @@ pub struct Facts {
     pub data: Vec<Option<(TimelineId, DataRecord)>>,
     /// The signed notes.
     pub rotation_notes: Vec<Option<String>>,
+    /// What there is of timers.
+    pub timers: Vec<TimersFound>,
 }
 
 /// Who wants to know.
@@ -66,7 +71,7 @@ impl Wanted {
     /// Returns whether nothing is wanted.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        let Self { events, outcomes, outcomes_of, entries, anchors, keys, data, rotation_notes } = self;
+        let Self { events, outcomes, outcomes_of, entries, anchors, keys, data, rotation_notes, timers } = self;
         events.is_empty()
             && outcomes.is_empty()
             && outcomes_of.is_empty()
@@ -75,5 +80,6 @@ impl Wanted {
             && keys.is_empty()
             && data.is_empty()
             && rotation_notes.is_empty()
+            && timers.is_empty()
     }
 }

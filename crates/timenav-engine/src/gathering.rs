@@ -21,7 +21,8 @@ pub(crate) async fn known(store: &dyn Store, heads: &Heads, submissions: &[Submi
     let mut events: HashMap<&TimelineId, Vec<EventId>> = HashMap::new();
     let mut ended_on: HashSet<&TimelineId> = HashSet::new();
     for submission in submissions {
-        let Needs { events: asked, forks, outcomes, endings, data, entry } = submission.asked.asking().needs();
+        let Needs { events: asked, forks, outcomes, endings, data, entry, timers, timers_exact: _ } =
+            submission.asked.asking().needs();
         wanted.outcomes.extend(submission.idempotency.map(|asked| asked.key));
         let aimed = heads.get(&submission.timeline);
         if outcomes && let Some(aimed) = aimed {
@@ -44,6 +45,9 @@ pub(crate) async fn known(store: &dyn Store, heads: &Heads, submissions: &[Submi
             events.entry(&submission.timeline).or_default().extend(asked.into_iter().cloned());
         }
         wanted.data.extend(data.cloned());
+        if let Some(aimed) = aimed {
+            wanted.timers.extend(timers.into_iter().map(|asked| (aimed.head.key, asked)));
+        }
     }
     // A timeline that this group makes has no events yet, unless it is a fork. What was forked in this very group is
     // refused where it is asked for: nobody was told of it.
@@ -71,13 +75,15 @@ struct EventsAsked {
 /// `asked` says on which timelines the events are that are wanted.
 async fn find(store: &dyn Store, wanted: Wanted, asked: Vec<EventsAsked>) -> Result<Known, StoreError> {
     let (outcomes_asked, entries_asked) = (wanted.outcomes_of.clone(), wanted.entries.clone());
-    let Facts { events, outcomes, outcomes_of, entries, data, .. } = store.facts(wanted, Asker::Writer).await?;
+    let timers_asked = wanted.timers.clone();
+    let Facts { events, outcomes, outcomes_of, entries, data, timers, .. } = store.facts(wanted, Asker::Writer).await?;
     let data = data.into_iter().flatten().filter(|(_, record)| record.erased.is_none());
     let entries = entries_asked.into_iter().zip(entries);
     let mut known = Known {
         outcomes: outcomes.into_iter().flatten().map(|record| (record.key, record)).collect(),
         data: data.map(|(on, record)| (record.data_id, (on, record.position))).collect(),
         entries: entries.filter_map(|(of, found)| Some((of, found?))).collect(),
+        timers: timers_asked.into_iter().zip(timers).map(|((key, asked), found)| (key, asked, found)).collect(),
         ..Known::default()
     };
     for ((timeline, event_ids), found) in outcomes_asked.iter().zip(outcomes_of) {

@@ -154,6 +154,12 @@ impl<'a> Group<'a> {
         if is_end && self.accepted.steps.contains_key(timeline) {
             self.put_off.insert(timeline.clone());
         }
+        // Rows of timers were looked up before the group.
+        let has_moved = |step: &Step| !step.timers.is_empty();
+        let needs_rows = || submission.asked.asking().needs().timers_exact;
+        if self.accepted.steps.get(timeline).is_some_and(has_moved) && needs_rows() {
+            self.put_off.insert(timeline.clone());
+        }
         self.put_off.contains(timeline)
     }
 
@@ -464,6 +470,7 @@ fn committed(step: Step) -> (TimelineCommit, Arc<TimelineState>) {
         erasures: step.erasures,
         policies: step.policies,
         sweeps: step.sweeps,
+        timers: step.timers,
     };
     (committed, state)
 }

@@ -7,6 +7,7 @@ use timenav_core::clock::Clock;
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, RetentionPolicies};
 use timenav_core::time::{Instant, Wall};
+use timenav_core::timers::Timers;
 
 /// Names a timeline inside the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,6 +61,8 @@ pub struct Head {
     pub expires_at: Option<Instant<Wall>>,
     /// How long reads and refusals are kept: what was said of it so far.
     pub retention: Arc<RetentionPolicies>,
+    /// What is known of its timers without looking at any.
+    pub timers: Arc<Timers>,
 }
 
 impl Head {

@@ -14,6 +14,7 @@ mod reads;
 mod service;
 mod sessions;
 mod timeline;
+mod timers;
 mod users;
 #[cfg(test)]
 mod tests;
@@ -29,4 +30,9 @@ pub(crate) use reads::{
 pub(crate) use service::{HostClockAccepted, RollbackAccepted, SigningKeyRotated};
 pub(crate) use sessions::{LoggedIn, PasswordSet, SessionRenewed, SessionsEnded};
 pub(crate) use timeline::{ForkRecord, PermissionsRecord, PermissionsTold, TimelineCreated};
+pub(crate) use timers::{
+    AdvanceBegun, AdvanceEnded, AdvanceOver, AdvanceTold, DeliverRecord, FiringsSettled, OutcomeOfFiring,
+    ScheduleRecord, TimerCancelled, TimerSet, TimersFired, schedule_of,
+};
+pub use timers::{read_timers, timers_text};
 pub(crate) use users::{KeyRecord, UserRecord};

@@ -164,6 +164,40 @@ pub enum Refusal {
         /// The tag that it has.
         found: String,
     },
+    /// A clock change that passes timers one by one goes on.
+    #[error(
+        "the advance `{advance_id}` is moving this clock{}",
+        if *.is_inside {
+            ", and waits for the handler that sent this; acknowledge the firing first, or set a timer"
+        } else {
+            "; wait until it is settled, or stop it with `pause-time`"
+        }
+    )]
+    AdvanceInProgress {
+        /// Its name.
+        advance_id: String,
+        /// Whether a handler of a firing asks.
+        is_inside: bool,
+    },
+    /// Timers have to fall due before the clock is moved. Never told: the engine sees to that, and asks again.
+    #[error("timers are falling due at the same time; try again")]
+    TimersBehind,
+    /// More would fall due than one clock change may pass.
+    #[error("{count} firings would fall due on the way, most of them of the timer `{timer_id}`; the limit is {max}")]
+    TooManyFirings {
+        /// The timer with the most of them.
+        timer_id: String,
+        /// How many there would be, as far as was counted.
+        count: u64,
+        /// The limit.
+        max: u64,
+    },
+    /// The timer has no moment left.
+    #[error("the timer `{timer_id}` is done or cancelled; set another one")]
+    TimerNotArmed {
+        /// The timer.
+        timer_id: String,
+    },
     /// The last operator cannot be removed.
     #[error("`{user_id}` is the last operator; create another one first")]
     LastOperator {

@@ -25,6 +25,7 @@ mod report;
 mod rows;
 mod sample;
 mod tables;
+mod timer_sums;
 mod tree;
 mod unkept;
 mod walk;

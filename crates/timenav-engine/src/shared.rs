@@ -24,6 +24,7 @@ use crate::published::Published;
 use crate::refusal::Refusal;
 use crate::refused::CountedRefusals;
 use crate::scan_places::ScanPlaces;
+use crate::timing::Timing;
 use crate::view_board::Views;
 use crate::witnessed::Witnessed;
 
@@ -70,6 +71,7 @@ pub(crate) struct Shared {
     pub(crate) tending: tokio::sync::Mutex<()>,
     /// What witnesses have cosigned, and what they said.
     pub(crate) witnessed: Witnessed,
+    pub(crate) timing: Timing,
 }
 
 impl Shared {
@@ -86,6 +88,10 @@ impl Shared {
         for ended in ended {
             published.end(ended);
         }
+        let timing = Timing::default();
+        heads.all().for_each(|state| timing.published(None, state));
+        let going = heads.all().filter(|state| state.head.timers.advance.is_some());
+        going.for_each(|state| timing.leases().resume(&state.head.id, doors.clock.now()));
         heads.all().for_each(|state| published.insert(Arc::clone(state)));
         let long_work = LongWork::new(doors.long_work.clone());
         let following = Following::since(doors.clock.now());
@@ -111,6 +117,7 @@ impl Shared {
             following,
             tending: tokio::sync::Mutex::default(),
             witnessed: Witnessed::default(),
+            timing,
         }
     }
 
@@ -120,6 +127,7 @@ impl Shared {
         let over: Vec<_> = ended.iter().map(|ended| (ended.id.clone(), ended.key)).collect();
         let mut published = self.timelines.write();
         for state in states {
+            self.timing.published(published.get(&state.head.id), &state);
             published.insert(state);
         }
         for ended in ended {

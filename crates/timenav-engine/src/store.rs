@@ -22,6 +22,7 @@ use crate::rows::{
     StoredEvent, SweepMark, SweepRow,
 };
 use crate::store_error::StoreError;
+use crate::timer_rows::TimerRows;
 
 /// Everything the engine needs to start. Its size does not grow with history.
 #[derive(Debug, Default)]
@@ -97,6 +98,8 @@ pub struct TimelineCommit {
     pub policies: Vec<(u64, Retention)>,
     /// New sweeps. What they name is let go afterwards, by [`Upkeep::sweep`].
     pub sweeps: Vec<SweepRow>,
+    /// What happens to timers.
+    pub timers: TimerRows,
 }
 
 /// A checkpoint that two keys have signed, where one took the place of the other.

@@ -137,7 +137,7 @@ fn operation(route: &Route, method: &Method, version: Version, schemas: &mut Map
         }
     }
     // Importing a file twice adds nothing, and adopting a timeline twice is refused, with a key or without.
-    if route.is_kept || (*method == Method::POST && !matches!(route.takes, Takes::File(..))) {
+    if route.is_kept || ([Method::POST, Method::PATCH].contains(method) && !matches!(route.takes, Takes::File(..))) {
         add_parameters(&mut operation, vec![idempotency_key(route.anew)]);
     }
     if route.open {

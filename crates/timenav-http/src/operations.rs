@@ -8,6 +8,8 @@ pub(crate) fn operations() -> Vec<Route> {
     let mut routes = v1::clock::routes();
     routes.extend(v1::stream::routes());
     routes.extend(v1::anchors::routes());
+    routes.extend(v1::timers::routes());
+    routes.extend(v1::firings::routes());
     routes.extend(v1::events::routes());
     routes.extend(v1::event_history::routes());
     routes.extend(v1::scan_events::routes());

@@ -6,7 +6,7 @@
 use axum::extract::Request;
 use axum::handler::Handler;
 use axum::middleware::{Next, from_fn};
-use axum::routing::{MethodRouter, delete, get, post};
+use axum::routing::{MethodRouter, delete, get, patch, post};
 use http::Method;
 use timenav_engine::HorizonUse;
 use utoipa::openapi::{RefOr, Schema};
@@ -207,6 +207,15 @@ impl Route {
         T: 'static,
     {
         Self::new((Method::POST, HorizonUse::Refused), path, id, summary, post(handler))
+    }
+
+    /// An operation that changes a part of something, which no key with a horizon does.
+    pub(crate) fn alteration<H, T>(path: &'static str, id: &'static str, summary: &'static str, handler: H) -> Self
+    where
+        H: Handler<T, App>,
+        T: 'static,
+    {
+        Self::new((Method::PATCH, HorizonUse::Refused), path, id, summary, patch(handler))
     }
 
     /// An operation that takes something away, which no key with a horizon does.

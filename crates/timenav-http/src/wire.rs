@@ -6,18 +6,18 @@ use std::marker::PhantomData;
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use timenav_core::access::{RestrictionLevel, Scope};
 use timenav_core::as_of::{AsOf, parse_as_of};
-use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId, UserId};
+use timenav_core::ids::{AnchorId, DataId, EventId, FiringId, KeyId, QueueId, TimelineId, TimerId, UserId};
 use timenav_core::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
 use timenav_core::place::{LocationQuery, parse_location};
 use timenav_core::scan::Depth;
 use timenav_core::time::{
-    Duration, DurationError, Instant, RangeError, TimeRange, TimestampError, parse_duration, parse_time_range,
+    Duration, DurationError, Instant, RangeError, Span, TimeRange, TimestampError, parse_duration, parse_time_range,
     parse_timestamp,
 };
 
 use timenav_engine::{ImportId, NoImportId, Topic};
 
-use crate::problem::FaultKind;
+use crate::problem::{Failure, FaultKind};
 
 /// Stands between the kind of a fault and its detail in the message of a deserializer's error,
 /// which can carry nothing but text.
@@ -150,6 +150,34 @@ impl FromText for ImportId {
     fn from_text(text: &str) -> Result<Self, Wrong> {
         text.parse().map_err(|error: NoImportId| Wrong::invalid(&error))
     }
+}
+
+/// A length of host time, which may be none at all.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HostTime(Span);
+
+impl FromText for HostTime {
+    const WHAT: &'static str = "a duration of host time such as \"30s\"";
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        if ["0", "0s", "PT0S"].contains(&text.trim()) {
+            return Ok(Self(Span::ZERO));
+        }
+        let duration = Duration::from_text(text)?;
+        if duration.months() > 0 {
+            return Err(Wrong::invalid(&"months and years differ in length; write seconds, such as `30s`"));
+        }
+        Ok(Self(duration.exact()))
+    }
+}
+
+/// Returns a length of host time that lies between two numbers of seconds.
+///
+/// # Errors
+/// It does not.
+pub(crate) fn host_time(field: &str, HostTime(span): HostTime, (min, max): (i64, i64)) -> Result<Span, Failure> {
+    let span = Some(span).filter(|span| (min * 1_000_000..=max * 1_000_000).contains(&span.micros()));
+    span.ok_or_else(|| Failure::invalid(field, format!("give {min} to {max} seconds of host time, such as \"30s\"")))
 }
 
 /// Several words: a list, or one text with commas between them.
@@ -297,7 +325,8 @@ macro_rules! ids {
     )*};
 }
 ids!(TimelineId: "a timeline's id", UserId: "a user's id", AnchorId: "an anchor's id", KeyId: "a key's id",
-    DataId: "a record's id", EventId: "an event's id");
+    DataId: "a record's id", EventId: "an event's id", TimerId: "a timer's id", FiringId: "a firing's id",
+    QueueId: "the name of a queue");
 
 /// Reads a struct from an object only. A derived reader takes an array too, by the order of the fields.
 pub(crate) fn object<'de, D, T>(deserializer: D) -> Result<T, D::Error>

@@ -7,6 +7,7 @@ mod event_stream;
 mod options;
 mod read_ahead;
 mod target;
+mod waiting;
 #[cfg(test)]
 mod tests;
 
@@ -25,7 +26,7 @@ pub(crate) use event_stream::{EventStream, Sign};
 pub(crate) use options::{ServiceOptions, TimelineOptions, authorities, built, is_this_machine, service_url};
 use read_ahead::read_ahead;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, IF_MATCH};
-use reqwest::{Body, Method, RequestBuilder, Response, Url};
+use reqwest::{Body, Method, RequestBuilder, Response, StatusCode, Url};
 use serde_json::{Map, Value};
 pub(crate) use target::Target;
 use timenav_engine::Entropy as _;
@@ -33,6 +34,7 @@ use timenav_import::Packing;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_stream::wrappers::ReceiverStream;
+pub(crate) use waiting::Interrupt;
 
 use crate::doors::OsEntropy;
 use crate::exit::{Failure, Problem};
@@ -194,8 +196,8 @@ impl Client {
     ///
     /// # Errors
     /// The service does not answer, or says no.
-    pub(crate) fn delete(&self, path: &[&str]) -> Result<Answer, Failure> {
-        self.ask(&Method::DELETE, &self.url(path, &[]), None, None)
+    pub(crate) fn delete(&self, path: &[&str], query: &[(&str, String)]) -> Result<Answer, Failure> {
+        self.ask(&Method::DELETE, &self.url(path, query), None, None)
     }
 
     /// Sends a body of any length, once, while it is read. An answer that comes before its end, as
@@ -408,7 +410,7 @@ impl Client {
     fn text(&self, response: Response) -> Result<String, Failure> {
         let status = response.status();
         let text = self.runtime.block_on(response.text()).map_err(|error| self.unreachable(&error))?;
-        if status.is_success() { Ok(text) } else { Err(Failure::Problem(Problem::new(status.as_u16(), &text))) }
+        told(status, text)
     }
 
     fn answer(&self, response: Response) -> Result<Answer, Failure> {
@@ -442,6 +444,14 @@ impl Client {
         let detail = spoken_otherwise(&self.target.url, error).unwrap_or_else(|| cause.to_string());
         Failure::Unreachable { service: format!("at {}", self.target.url), detail }
     }
+}
+
+/// Returns the text of an answer.
+///
+/// # Errors
+/// The service says no.
+fn told(status: StatusCode, text: String) -> Result<String, Failure> {
+    if status.is_success() { Ok(text) } else { Err(Failure::Problem(Problem::new(status.as_u16(), &text))) }
 }
 
 /// Says that a service answers without encryption where https was expected, or the other way round. The libraries tell

@@ -12,6 +12,7 @@ mod restore;
 mod compact;
 mod migrate;
 mod clock;
+mod timer;
 mod anchor;
 mod filter;
 mod events;
@@ -86,6 +87,7 @@ enum Command {
     Migrate(migrate::MigrateCommand),
     Status(status::StatusCommand),
     Clock(clock::ClockCommand),
+    Timer(timer::TimerCommand),
     Anchor(anchor::AnchorCommand),
     Events(events::EventsCommand),
     Paradoxes(paradoxes::ParadoxesCommand),
@@ -178,6 +180,7 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::Migrate(command) => migrate::run(&command),
         Command::Status(command) => status::run(&command, surroundings),
         Command::Clock(command) => clock::run(command, surroundings),
+        Command::Timer(command) => timer::run(command, surroundings),
         Command::Anchor(command) => anchor::run(command, surroundings),
         Command::Events(command) => events::run(command, surroundings),
         Command::Paradoxes(command) => paradoxes::run(command, surroundings),

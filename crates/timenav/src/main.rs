@@ -24,6 +24,7 @@ mod spool;
 mod surroundings;
 mod sweeping;
 mod telemetry;
+mod timekeeper;
 mod wiring;
 mod witness;
 mod witnesses;

@@ -17,15 +17,15 @@ pub(super) const DAY_MICROS: i64 = 24 * HOUR_MICROS;
 
 /// A date and a time of day, proleptic Gregorian, with year 0 for 1 BCE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Civil {
+pub(crate) struct Civil {
     /// Any year; those outside −9999…9999 appear while a zone offset is not yet taken off.
-    pub(super) year: i64,
+    pub(crate) year: i64,
     /// 1 to 12.
-    pub(super) month: i64,
+    pub(crate) month: i64,
     /// 1 to [`days_in_month`].
-    pub(super) day: i64,
+    pub(crate) day: i64,
     /// Microseconds since the day began.
-    pub(super) day_micros: i64,
+    pub(crate) day_micros: i64,
 }
 
 impl Civil {
@@ -35,7 +35,12 @@ impl Civil {
     /// The algorithm is Howard Hinnant's `civil_from_days`: it counts in eras of 400 years, which
     /// all have 146 097 days, and in years that begin in March.
     pub(super) const fn from_micros(micros: i64) -> Self {
-        let days = micros.div_euclid(DAY_MICROS) + 719_468;
+        Self { day_micros: micros.rem_euclid(DAY_MICROS), ..Self::from_days(micros.div_euclid(DAY_MICROS)) }
+    }
+
+    /// Returns the beginning of the day that is so many days after 1970-01-01.
+    pub(crate) const fn from_days(days: i64) -> Self {
+        let days = days + 719_468;
         let era = days.div_euclid(146_097);
         let day_of_era = days.rem_euclid(146_097);
         let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
@@ -46,24 +51,28 @@ impl Civil {
             year: year_of_era + era * 400 + if is_before_march { 1 } else { 0 },
             month: month_from_march + if is_before_march { -9 } else { 3 },
             day: day_of_year - (153 * month_from_march + 2) / 5 + 1,
-            day_micros: micros.rem_euclid(DAY_MICROS),
+            day_micros: 0,
         }
     }
 
     /// Returns the microseconds since 1970-01-01T00:00:00 on the same calendar and clock, or
     /// `None` where they do not fit. The inverse of [`Civil::from_micros`].
     pub(super) const fn micros(self) -> Option<i64> {
+        match self.days().checked_mul(DAY_MICROS) {
+            Some(micros) => micros.checked_add(self.day_micros),
+            None => None,
+        }
+    }
+
+    /// Returns how many days after 1970-01-01 its day is. The inverse of [`Civil::from_days`].
+    pub(crate) const fn days(self) -> i64 {
         let (year, month_from_march) =
             if self.month <= 2 { (self.year - 1, self.month + 9) } else { (self.year, self.month - 3) };
         let era = year.div_euclid(400);
         let year_of_era = year.rem_euclid(400);
         let day_of_year = (153 * month_from_march + 2) / 5 + self.day - 1;
         let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-        let days = era * 146_097 + day_of_era - 719_468;
-        match days.checked_mul(DAY_MICROS) {
-            Some(micros) => micros.checked_add(self.day_micros),
-            None => None,
-        }
+        era * 146_097 + day_of_era - 719_468
     }
 
     /// Returns the same day and time that many months later, earlier if negative. A day the month
@@ -76,7 +85,7 @@ impl Civil {
 }
 
 /// Returns how many days a month (1 to 12) has.
-pub(super) const fn days_in_month(year: i64, month: i64) -> i64 {
+pub(crate) const fn days_in_month(year: i64, month: i64) -> i64 {
     match month {
         2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
         2 => 28,

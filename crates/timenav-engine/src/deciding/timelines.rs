@@ -159,6 +159,7 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Re
             is_handed_over: false,
             expires_at,
             retention: Arc::default(),
+            timers: Arc::default(),
         };
         let ancestors = fork.map_or_else(|| Arc::from([]), |fork| Arc::clone(&fork.ancestors));
         let lineage = fork.map_or_else(|| Arc::from([]), |fork| Arc::clone(&fork.lineage));

@@ -6,6 +6,7 @@ use timenav_core::clock::{Clock, ClockState, Moment, Rate};
 use timenav_core::ids::AnchorId;
 use timenav_core::time::{Instant, Virtual, Wall, parse_timestamp};
 
+use super::{AdvanceBegun, AdvanceEnded};
 use crate::json::read;
 
 /// A clock's position, as kept in payloads and outcomes.
@@ -83,6 +84,13 @@ pub(crate) struct ClockChanged {
     pub(crate) duration: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) anchor_id: Option<String>,
+    /// The advance that begins, where timers are on the way: the clock stands still where it was, and goes there step by
+    /// step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) advance: Option<AdvanceBegun>,
+    /// The advance that ends, because the clock was paused on its way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) ended: Option<AdvanceEnded>,
 }
 
 /// A reading of a clock with what is needed to take it up again.

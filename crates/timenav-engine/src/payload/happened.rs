@@ -115,6 +115,12 @@ pub(crate) fn happened_in(
         | Action::SetRetention
         | Action::Sweep
         | Action::AcceptHostClock
+        | Action::SetTimer
+        | Action::ChangeTimer
+        | Action::CancelTimer
+        | Action::FireTimers
+        | Action::SettleFirings
+        | Action::EndAdvance
         | Action::Heads => return Ok(None),
     }))
 }

@@ -23,6 +23,10 @@ pub(crate) enum Reading {
     Anchors {},
     ApiKeys {},
     Bundle {},
+    /// What came of a clock change that passed timers.
+    Advance {
+        advance_id: String,
+    },
     /// What a key with a horizon has seen.
     Certificate {
         key_id: String,
@@ -55,6 +59,8 @@ pub(crate) enum Reading {
         event_id: String,
     },
     ExportEvents(EventsExported),
+    /// What would fire if a clock were moved.
+    Foresee {},
     /// That a timeline was forked.
     Fork {
         timeline_id: String,
@@ -87,6 +93,10 @@ pub(crate) enum Reading {
         a: String,
         b: String,
     },
+    Timer {
+        timer_id: String,
+    },
+    Timers {},
     Users {},
 }
 
@@ -185,6 +195,7 @@ impl Reading {
         match self {
             Self::AccessControl {} => "access_control",
             Self::AccessLogs { .. } => "access_logs",
+            Self::Advance { .. } => "advance",
             Self::AggregateEvents(_) => "aggregate_events",
             Self::Anchors {} => "anchors",
             Self::ApiKeys {} => "api_keys",
@@ -199,6 +210,7 @@ impl Reading {
             Self::EraseEvents { .. } => "erase_events",
             Self::Event { .. } => "event",
             Self::ExportEvents(_) => "export_events",
+            Self::Foresee {} => "foresee",
             Self::Fork { .. } => "fork",
             Self::HeadStatement {} => "head_statement",
             Self::ManipulateEvent { .. } => "manipulate_event",
@@ -213,6 +225,8 @@ impl Reading {
             Self::Timeline {} => "timeline",
             Self::Timelines {} => "timelines",
             Self::TimelinesDiff { .. } => "timelines_diff",
+            Self::Timer { .. } => "timer",
+            Self::Timers {} => "timers",
             Self::Users {} => "users",
         }
     }
@@ -233,6 +247,8 @@ impl Reading {
             | Self::MonitorParadox { .. }
             | Self::ScanEvents(_)
             | Self::Timeline {} => HorizonUse::Honored,
+            // Timers tell of moments that are still to come.
+            Self::Advance { .. } | Self::Foresee {} | Self::Timer { .. } | Self::Timers {} => HorizonUse::Refused,
             // Hashes, sizes and positions of a ledger count what lies beyond; what a stream tells has no entries of its
             // own, so no certificate could vouch for it; the list of timelines is read as that of the key's own; the
             // rest is about the service, or a part of changing something.
@@ -282,14 +298,15 @@ impl Reading {
 /// this version does not write. The writer asks core for it, and so does a scan.
 pub(crate) fn demanded(operation: &str) -> Option<&'static [&'static [Demand]]> {
     Some(match operation {
-        "aggregate_events" | "anchors" | "check_timeline" | "clock" | "clock_stream" | "entries" | "event"
-        | "export_events" | "fork" | "monitor_events" | "monitor_paradox" | "scan_events" | "stream"
-        | "timelines_diff" => &[&[Demand::Look]],
+        "advance" | "aggregate_events" | "anchors" | "check_timeline" | "clock" | "clock_stream" | "entries"
+        | "event" | "export_events" | "fork" | "monitor_events" | "monitor_paradox" | "scan_events" | "stream"
+        | "timelines_diff" | "timer" | "timers" => &[&[Demand::Look]],
         "checkpoint" | "head_statement" | "timeline" => &[&[Demand::Inspect]],
         // Hashes are not entries, which tell of clocks and events.
         // Of one's own key, or of another's.
         "certificate" => &[&[Demand::Look], &[Demand::Administer]],
         "proof" | "tile" => &[&[Demand::Inspect], &[Demand::Look]],
+        "foresee" => &[&[Demand::Steer]],
         "manipulate_event" => &[&[Demand::Intervene]],
         "erase_events" => &[&[Demand::Erase]],
         "access_control" | "access_logs" | "prune" => &[&[Demand::Administer]],

@@ -9,19 +9,21 @@ use timenav_core::clock::{Clock, ClockState, Moment, Rate};
 use timenav_core::directory::{ApiKey, KeptPassword, Session, User};
 use timenav_core::event::{Assertion, Cause, CauseKind, EventDraft, EventKind, Precision};
 use timenav_core::horizon::Horizon;
-use timenav_core::ids::{AnchorId, EventId, KeyId, SessionId, TimelineId, UserId};
+use timenav_core::ids::{AnchorId, EventId, KeyId, QueueId, SessionId, TimelineId, TimerId, UserId};
 use timenav_core::intervention::Effect;
 use timenav_core::ledger::{Adopted, HandedOver, Hash, LetGoClass, PositionRuns, Retention, Sweep, TimelineEnded};
 use timenav_core::ledger::{CommittedHead, CommittedHeads, ErasedBy, EventsErased, ReadsErased};
 use timenav_core::permissions::PermissionsSet;
 use timenav_core::place::{Geo, Point};
 use timenav_core::time::{Instant, TimeScale, Virtual, Wall, parse_duration};
+use timenav_core::timers::{Advance, Timers};
 
 use super::*;
 use crate::action::{Action, Topic};
 use crate::event_content::{CauseContent, event_content, event_draft};
 use crate::event_filter::FilterTexts;
 use crate::json::{json, raw, read};
+use crate::timer_rows::TimerRow;
 
 fn at<S: TimeScale>(seconds: i64) -> Instant<S> {
     Instant::from_micros(seconds * 1_000_000 + 1).unwrap()
@@ -100,6 +102,8 @@ fn of_clock(action: Action, duration: Option<&str>, anchor_id: Option<&str>) -> 
             changed,
             duration: duration.map(str::to_owned),
             anchor_id: anchor_id.map(str::to_owned),
+            advance: None,
+            ended: None,
         }),
     )
 }
@@ -422,7 +426,7 @@ fn readings() -> Vec<Reading> {
 }
 
 /// What is read, without any.
-const PLAIN_READINGS: [Reading; 15] = [
+const PLAIN_READINGS: [Reading; 17] = [
     Reading::AccessControl {},
     Reading::Anchors {},
     Reading::ApiKeys {},
@@ -430,6 +434,7 @@ const PLAIN_READINGS: [Reading; 15] = [
     Reading::Checkpoint {},
     Reading::Clock {},
     Reading::ClockStream {},
+    Reading::Foresee {},
     Reading::HeadStatement {},
     Reading::Prune {},
     Reading::Restrictions {},
@@ -437,6 +442,7 @@ const PLAIN_READINGS: [Reading; 15] = [
     Reading::Tile {},
     Reading::Timeline {},
     Reading::Timelines {},
+    Reading::Timers {},
     Reading::Users {},
 ];
 
@@ -491,6 +497,103 @@ fn of_erasures() -> Vec<(Action, String)> {
     vec![(Action::EraseEvents, text(events.encode())), (Action::EraseReads, text(reads.encode()))]
 }
 
+fn timer_row() -> TimerRow {
+    TimerRow {
+        position: 7,
+        timer_id: TimerId::new("renew").unwrap(),
+        next: Some(at(9)),
+        round: 0,
+        is_cancelled: false,
+        schedule: r#"{"at":"1970-01-01T00:00:09.000001Z"}"#.into(),
+        deliver: r#"{"to":"queue","queue":"billing"}"#.into(),
+        queue: QueueId::new("billing").unwrap(),
+        order_key: Some("customer \"7\"".to_owned()),
+        payload: r#"{"b":[null,"é"]}"#.into(),
+        set_by: "ada".to_owned(),
+        set_at: at(1),
+    }
+}
+
+/// The payloads of what happens to timers, and of clock changes that pass them.
+fn of_timers() -> Vec<(Action, String)> {
+    let row = timer_row();
+    let changed = TimerRow { round: 1, order_key: None, payload: "null".into(), ..row.clone() };
+    let cancelled = TimerCancelled { timer_id: "renew".to_owned(), position: 7 };
+    let fired = |clock: Option<ClockRecord>| TimersFired {
+        advance_id: clock.as_ref().map(|_| "advance_1".to_owned()),
+        step: clock.as_ref().map(|_| 2),
+        clock,
+        fired: vec![(7, 9_000_001, 0, None), (8, 9_000_001, 1, Some(10_000_000))],
+        skipped: vec![(9, 1, 5, Some(6))],
+    };
+    let outcome = |outcome: &str, reason: Option<&str>| OutcomeOfFiring {
+        firing_id: "firing_1".to_owned(),
+        timer: 7,
+        due: 9_000_001,
+        round: u32::from(reason.is_some()),
+        outcome: outcome.to_owned(),
+        reason: reason.map(str::to_owned),
+    };
+    let settled = FiringsSettled { outcomes: vec![outcome("acknowledged", None), outcome("failed", Some("declined"))] };
+    let ended = |state: &str, held_by: Option<&str>| AdvanceEnded {
+        advance_id: "advance_1".to_owned(),
+        state: state.to_owned(),
+        from: at::<Virtual>(1).to_string(),
+        to: at::<Virtual>(9).to_string(),
+        reached: at::<Virtual>(9).to_string(),
+        step: 2,
+        fired: 3,
+        acknowledged: 1,
+        failed: 1,
+        held_by: held_by.map(str::to_owned),
+    };
+    let over = AdvanceOver { clock: ClockRecord::of(&running()), changed: true, ended: ended("settled", None) };
+    let begun = AdvanceBegun {
+        advance_id: "advance_1".to_owned(),
+        from: at::<Virtual>(1).to_string(),
+        to: at::<Virtual>(9).to_string(),
+        location: Some("東京".to_owned()),
+        running: true,
+    };
+    let clock = |advance: Option<AdvanceBegun>, ended: Option<AdvanceEnded>| {
+        let clock = ClockRecord::of(&paused());
+        json(&ClockChanged { clock, changed: true, duration: None, anchor_id: None, advance, ended })
+    };
+    vec![
+        (Action::SetTimer, json(&TimerSet::of(&row, true).unwrap())),
+        (Action::ChangeTimer, json(&TimerSet::of(&changed, false).unwrap())),
+        (Action::CancelTimer, json(&cancelled)),
+        (Action::FireTimers, json(&fired(None))),
+        (Action::FireTimers, json(&fired(Some(ClockRecord::of(&paused()))))),
+        (Action::SettleFirings, json(&settled)),
+        (Action::EndAdvance, json(&over)),
+        (Action::Travel, clock(Some(begun), None)),
+        (Action::PauseTime, clock(None, Some(ended("stopped", Some("a queue"))))),
+    ]
+}
+
+#[test]
+fn what_a_head_keeps_of_timers_is_read_again() {
+    let empty = Timers::default();
+    assert_eq!(timers_text(&empty), "");
+    assert_eq!(*read_timers("").unwrap(), empty);
+    let begun: ClockChanged = read(of_timers()[7].1.as_bytes()).unwrap();
+    let advance = begun.advance.unwrap().advance(3, at(4)).unwrap();
+    let advance = Advance { step: 2, stepped: 9, at_instant: 3, open: 1, ..advance };
+    let timers = Timers { next: Some(at(9)), armed: 2, pending: 1, advance: Some(advance) };
+    assert_eq!(*read_timers(&timers_text(&timers)).unwrap(), timers);
+    assert!(read_timers("{}").is_none());
+}
+
+#[test]
+fn a_timer_is_read_as_it_was_set() {
+    let row = timer_row();
+    let told = json(&TimerSet::of(&row, true).unwrap());
+    let read: TimerSet<'_> = read(told.as_bytes()).unwrap();
+    assert_eq!(read.changes(), None);
+    assert_eq!(read.row(7, "ada", at(1)), Some(row));
+}
+
 #[derive(Deserialize)]
 struct Vectors {
     payloads: Vec<Vector>,
@@ -510,8 +613,17 @@ fn vectors() -> Vec<Vector> {
 
 #[test]
 fn what_is_written_is_what_was_frozen() {
-    let written =
-        [of_timelines(), of_events(), of_users(), of_the_service(), of_reads(), of_ends(), of_erasures(), of_undoing()];
+    let written = [
+        of_timelines(),
+        of_events(),
+        of_users(),
+        of_the_service(),
+        of_reads(),
+        of_ends(),
+        of_erasures(),
+        of_undoing(),
+        of_timers(),
+    ];
     let written = written.concat();
     // Long parameters are cut in another way now, which the vectors of the second format have.
     let is_written = |vector: &Vector| !vector.payload.starts_with(r#"{"parameters_begin""#);
@@ -577,6 +689,11 @@ fn written_again(action: Action, payload: &str) -> Option<String> {
         Action::AcceptHostClock => json(&read::<HostClockAccepted>(bytes)?),
         Action::SetRetention => String::from_utf8(Retention::decode(bytes).ok()?.encode()).ok()?,
         Action::Sweep => String::from_utf8(Sweep::decode(bytes).ok()?.encode()).ok()?,
+        Action::SetTimer | Action::ChangeTimer => json(&read::<TimerSet<'_>>(bytes)?),
+        Action::CancelTimer => json(&read::<TimerCancelled>(bytes)?),
+        Action::FireTimers => json(&read::<TimersFired>(bytes)?),
+        Action::SettleFirings => json(&read::<FiringsSettled>(bytes)?),
+        Action::EndAdvance => json(&read::<AdvanceOver>(bytes)?),
     })
 }
 
@@ -595,7 +712,10 @@ fn what_was_frozen_is_read_and_written_again_for_every_action() {
 #[test]
 fn what_tells_of_no_clock_is_not_taken_for_one() {
     for Vector { action, payload } in vectors() {
-        let tells = Action::parse(&action).and_then(Action::topic) == Some(Topic::Clock);
+        let parsed = Action::parse(&action);
+        // In an advance, timers fall due where the clock has come to.
+        let is_step = parsed == Some(Action::FireTimers) && payload.contains("advance_1");
+        let tells = parsed.and_then(Action::topic) == Some(Topic::Clock) || is_step;
         assert_eq!(clock_in(payload.as_bytes()).is_some(), tells, "{action}");
     }
 }

@@ -172,6 +172,9 @@ fn check_nobody(powers: &Powers, claim: &Claim<'_>, action: Action) -> Result<()
             | Action::EndSession
             | Action::EndTimeline
             | Action::Sweep
+            | Action::FireTimers
+            | Action::SettleFirings
+            | Action::EndAdvance
             | Action::Heads,
         ) => true,
         // The first operator is made by nobody.
@@ -252,6 +255,12 @@ fn is_own(powers: &Powers, claim: &Claim<'_>, action: Action, actor: &UserId) ->
         | Action::SetRetention
         | Action::Sweep
         | Action::AcceptHostClock
+        | Action::SetTimer
+        | Action::ChangeTimer
+        | Action::CancelTimer
+        | Action::FireTimers
+        | Action::SettleFirings
+        | Action::EndAdvance
         | Action::Heads => false,
     }
 }

@@ -228,6 +228,9 @@ impl Rebuilding {
         let Some(action) = Action::of(&record) else {
             return Err(at(&format!("this version does not know the action `{}`", record.action)));
         };
+        if action == Action::SetTimer {
+            return Err(at("it sets a timer, and timelines with timers cannot be adopted by another service yet"));
+        }
         let is_gone = payload.is_empty();
         // Where single reads were erased, the payload stays and the salt does not.
         let salt: [u8; Salt::BYTES] = match (salt.is_empty(), salt.try_into()) {

@@ -32,6 +32,7 @@ mod rights;
 mod signing_keys;
 mod stated;
 mod timelines;
+mod timers;
 
 use erased::erasures;
 use gone::Gone;
@@ -39,6 +40,8 @@ pub(super) use heads::ToldHeads;
 use marks::Marks;
 use signing_keys::SigningKeys;
 use timelines::Ended;
+use timers::TimersTold;
+pub(super) use timers::{TimerSums, is_of_timers};
 
 /// What an entry says of an event, to be compared with its rows.
 #[derive(Clone, Debug)]
@@ -173,6 +176,7 @@ pub(super) struct Replay {
     /// The newest entry by which an operator accepted that the database was taken back.
     rollback_accepted: Option<u64>,
     changes_count: u64,
+    timers: TimersTold,
     marks: Marks,
     /// Whose entries come first, as far as entries tell.
     origins: Vec<Origin>,
@@ -226,6 +230,7 @@ impl Replay {
             heads: Vec::new(),
             rollback_accepted: None,
             changes_count: 0,
+            timers: TimersTold::default(),
             marks: Marks::new(first),
             origins: Vec::new(),
             handed_over: None,
@@ -410,7 +415,16 @@ impl Replay {
             | Action::FastForward
             | Action::Rewind
             | Action::SetRate
-            | Action::ReturnToAnchor => self.change_clock(position, payload?),
+            | Action::ReturnToAnchor => {
+                self.change_clock(position, payload?);
+                self.advance_told(position, recorded_at, payload?)?;
+            }
+            Action::EndAdvance => self.advance_over(position, payload?)?,
+            Action::SetTimer
+            | Action::ChangeTimer
+            | Action::CancelTimer
+            | Action::FireTimers
+            | Action::SettleFirings => self.timers_told(action, record, (position, recorded_at), payload?)?,
             Action::SetAccessControl => {
                 let set = read::<PermissionsTold>(payload?)?.set()?;
                 permissions::apply(self.permissions.get_or_insert_default(), &set);

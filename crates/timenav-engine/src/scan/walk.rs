@@ -25,6 +25,7 @@ mod outcomes;
 mod picked;
 mod reads;
 mod retention;
+mod timers;
 
 use block::Block;
 use heads::Heads;
@@ -313,6 +314,7 @@ impl Way<'_, '_> {
             self.compare_fork(&replay).await?;
             self.compare_ended().await?;
             rows += self.compare_anchors(&mut replay).await?;
+            rows += self.compare_timers(&replay).await?;
             rows += replay.compare_retention(&self.snapshot, &sweeps);
             self.compare_counts(&replay, counts);
         }

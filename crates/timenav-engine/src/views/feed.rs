@@ -65,7 +65,10 @@ fn told(leaf: &LeafRecord<'_>, row: &EntryRow, stamp: Stamp, take: &mut dyn FnMu
         | Action::FastForward
         | Action::Rewind
         | Action::SetRate
-        | Action::ReturnToAnchor => clock_moved(row, stamp, take),
+        | Action::ReturnToAnchor
+        // It tells of the clock where an advance came to another instant.
+        | Action::FireTimers
+        | Action::EndAdvance => clock_moved(row, stamp, take),
         Action::EncryptData
         | Action::DecryptData
         | Action::EraseData
@@ -95,6 +98,10 @@ fn told(leaf: &LeafRecord<'_>, row: &EntryRow, stamp: Stamp, take: &mut dyn FnMu
         | Action::SetRetention
         | Action::Sweep
         | Action::AcceptHostClock
+        | Action::SetTimer
+        | Action::ChangeTimer
+        | Action::CancelTimer
+        | Action::SettleFirings
         | Action::Heads => None,
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn answers(route: &Route, method: &Method, version: Version, schemas:
     let (content, description) = content(&route.gives, version, schemas);
     let done = json!({ "description": description, "content": content, "headers": headers_when_done(route, method) });
     answers.insert(route.status.to_string(), done);
-    let changes = *method == Method::POST || *method == Method::DELETE;
+    let changes = [Method::POST, Method::PATCH, Method::DELETE].contains(method);
     for (status, _) in PROBLEMS {
         let may = match status {
             "409" => changes || route.refusals.contains(&"409"),
@@ -140,7 +140,7 @@ fn message(body: &str, messages: &Messages) -> Value {
 fn headers_when_done(route: &Route, method: &Method) -> Value {
     let mut headers = Map::from_iter([request_id()]);
     let mut add = |name: &str, header: Value| headers.insert(name.to_owned(), header);
-    if *method == Method::POST {
+    if *method == Method::POST || *method == Method::PATCH {
         let description = "`true` if this repeats the response to an earlier request with the same `Idempotency-Key`";
         add("Idempotency-Replayed", json!({ "description": description, "schema": { "type": "boolean" } }));
     }

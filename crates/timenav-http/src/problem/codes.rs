@@ -35,6 +35,9 @@ pub(super) const fn answer_of(code: Code) -> (StatusCode, &'static str) {
         Code::WouldCreateParadox => (StatusCode::UNPROCESSABLE_ENTITY, "The intervention would create a paradox."),
         Code::Conflict => (StatusCode::CONFLICT, "The request conflicts with the current state."),
         Code::SelectionChanged => (StatusCode::CONFLICT, "The events that the query selects have changed."),
+        Code::AdvanceInProgress => (StatusCode::CONFLICT, "An advance is moving this clock."),
+        Code::InsideAdvance => (StatusCode::CONFLICT, "An advance is waiting for this handler."),
+        Code::TooManyFirings => (StatusCode::UNPROCESSABLE_ENTITY, "Too many timers would fire on the way."),
         Code::ContentTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "The body is too large."),
         Code::UnsupportedMediaType => {
             (StatusCode::UNSUPPORTED_MEDIA_TYPE, "The body has a media type that is not supported here.")
@@ -86,7 +89,12 @@ pub(super) fn of_refusal(refusal: &Refusal) -> Code {
         | Refusal::HandedOver { .. }
         | Refusal::EventCancelled { .. }
         | Refusal::HostClockDoubted { .. }
+        | Refusal::TimerNotArmed { .. }
+        | Refusal::TimersBehind
         | Refusal::ChangedMeanwhile => Code::Conflict,
+        Refusal::AdvanceInProgress { is_inside: true, .. } => Code::InsideAdvance,
+        Refusal::AdvanceInProgress { is_inside: false, .. } => Code::AdvanceInProgress,
+        Refusal::TooManyFirings { .. } => Code::TooManyFirings,
         Refusal::SelectionChanged { .. } => Code::SelectionChanged,
         Refusal::AnswerErased { .. } => Code::ContentErased,
         Refusal::LastAdmin { .. } => Code::LastAdmin,

@@ -9,7 +9,7 @@ use timenav_core::time::{Instant, Virtual};
 use timenav_engine::{Action, Anchor, AnchorPage, AnchorRequest, HorizonUse, ReturnScope, Returning};
 use utoipa::ToSchema;
 
-use super::clock::{ClockBody, GENERATION, Operation};
+use super::clock::{ClockBody, GENERATION, INSIDE, INSIDE_SAYS, Operation};
 use super::parameters::timeline;
 use crate::answer::{Changed, LedgerBody, created_first};
 use crate::auth::Authenticated;
@@ -49,6 +49,7 @@ pub(crate) fn routes() -> Vec<Route> {
         .takes::<ReturnRequest>()
         .gives::<ClockBody>()
         .heeds_if_match(GENERATION)
+        .heeds(INSIDE, INSIDE_SAYS, "id")
         .tag(TAG),
     ]
 }
@@ -205,7 +206,8 @@ async fn return_to_anchor(
         Scope::All => ReturnScope::All,
     };
     let anchor_id = request.anchor_id.0;
-    let how = Returning { scope, expected: if_match(&headers)? };
+    let is_inside = headers.contains_key(INSIDE);
+    let how = Returning { scope, expected: if_match(&headers)?, is_inside };
     let step =
         app.engine.return_to_anchor(&caller, timeline(request.timeline_id), &anchor_id, how, idempotency).await?;
     Ok(ClockBody::changed(&step, Operation::Return { anchor_id: anchor_id.as_str() }))

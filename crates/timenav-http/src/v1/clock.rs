@@ -9,11 +9,12 @@ use http::HeaderMap;
 use serde::Deserialize;
 use timenav_core::clock::{ClockCommand, Rate};
 use timenav_core::ids::TimelineId;
-use timenav_core::limits::{RATE_MICROS_MAX, RATE_MICROS_MIN};
+use timenav_core::limits::{RATE_MICROS_MAX, RATE_MICROS_MIN, SETTLE_WAIT_SECONDS_MAX};
 use timenav_core::time::{Duration, Instant, Virtual};
-use timenav_engine::{ClockChange, HorizonUse};
+use timenav_engine::{Caller, ClockChange, ClockStep, HorizonUse};
 use utoipa::ToSchema;
 
+use super::firings::wait_for;
 use super::parameters::timeline;
 use crate::answer::Changed;
 use crate::auth::Authenticated;
@@ -23,11 +24,14 @@ use crate::params::Params;
 use crate::problem::Failure;
 use crate::route::{Messages, Route};
 use crate::state::App;
-use crate::wire::{self, Text};
+use crate::wire::{self, HostTime, Text};
 
 pub(crate) use view::{ClockBody, Operation};
 
 const TAG: &str = "clock";
+/// Says that a handler of a firing asks. Clients send it by themselves.
+pub(crate) const INSIDE: &str = "Timenav-Firing";
+pub(crate) const INSIDE_SAYS: &str = "Inside a handler: the id of the firing it handles";
 /// What `If-Match` is on a change of a clock.
 pub(crate) const GENERATION: &str = "Only if the clock still has this generation, in quotation marks: `\"7\"`";
 
@@ -36,7 +40,8 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change("/travel", "travel", "Moves the clock to a date, time and place", travel)
             .takes::<TravelRequest>()
             .gives::<ClockBody>()
-            .heeds_if_match(GENERATION),
+            .heeds_if_match(GENERATION)
+            .heeds(INSIDE, INSIDE_SAYS, "id"),
         Route::change("/pause-time", "pause_time", "Pauses the clock", pause_time)
             .takes::<SwitchRequest>()
             .gives::<ClockBody>()
@@ -44,19 +49,23 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change("/resume-time", "resume_time", "Resumes the clock from where it was paused", resume_time)
             .takes::<SwitchRequest>()
             .gives::<ClockBody>()
-            .heeds_if_match(GENERATION),
+            .heeds_if_match(GENERATION)
+            .heeds(INSIDE, INSIDE_SAYS, "id"),
         Route::change("/fast-forward", "fast_forward", "Moves the clock forward by a duration", fast_forward)
-            .takes::<ShiftRequest>()
+            .takes::<ForwardRequest>()
             .gives::<ClockBody>()
-            .heeds_if_match(GENERATION),
+            .heeds_if_match(GENERATION)
+            .heeds(INSIDE, INSIDE_SAYS, "id"),
         Route::change("/rewind", "rewind", "Moves the clock back by a duration", rewind)
             .takes::<ShiftRequest>()
             .gives::<ClockBody>()
-            .heeds_if_match(GENERATION),
+            .heeds_if_match(GENERATION)
+            .heeds(INSIDE, INSIDE_SAYS, "id"),
         Route::change("/set-rate", "set_rate", "Changes the rate of the clock without moving it", set_rate)
             .takes::<RateRequest>()
             .gives::<ClockBody>()
-            .heeds_if_match(GENERATION),
+            .heeds_if_match(GENERATION)
+            .heeds(INSIDE, INSIDE_SAYS, "id"),
         Route::lookup("/clock", "clock", "Reads the clock", clock, HorizonUse::Honored)
             .takes::<ClockRequest>()
             .gives::<ClockBody>(),
@@ -110,6 +119,17 @@ pub(crate) struct TravelRequest {
     /// calendar and the local time. Defaults to the current place.
     #[schema(min_length = 1, max_length = 512, example = "New Orleans")]
     location: Option<String>,
+    /// How long the answer waits for timers on the way, in host time. The clock goes on without it. Defaults to `30s`;
+    /// `0s` does not wait.
+    #[schema(value_type = Option<String>, format = "duration", example = "30s")]
+    wait: Option<Text<HostTime>>,
+    /// Whether the clock stands still at each timer on its way forward until what fires is done. Otherwise it jumps, and
+    /// they fire after that. Defaults to `true`.
+    #[serde(default, deserialize_with = "wire::truth")]
+    settle: Option<bool>,
+    /// Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`.
+    #[serde(default, deserialize_with = "wire::truth")]
+    dry_run: Option<bool>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
@@ -122,6 +142,32 @@ pub(crate) struct ShiftRequest {
     /// One or more numbers with units (`s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601.
     #[schema(value_type = String, format = "duration", example = "12h")]
     duration: Text<Duration>,
+    /// Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`.
+    #[serde(default, deserialize_with = "wire::truth")]
+    dry_run: Option<bool>,
+    /// The timeline. Defaults to the API key's.
+    #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// How far to move forward.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ForwardRequest {
+    /// One or more numbers with units (`s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601.
+    #[schema(value_type = String, format = "duration", example = "12h")]
+    duration: Text<Duration>,
+    /// How long the answer waits for timers on the way, in host time. The clock goes on without it. Defaults to `30s`;
+    /// `0s` does not wait.
+    #[schema(value_type = Option<String>, format = "duration", example = "30s")]
+    wait: Option<Text<HostTime>>,
+    /// Whether the clock stands still at each timer on its way until what fires is done. Otherwise it jumps, and they fire
+    /// after that. Defaults to `true`.
+    #[serde(default, deserialize_with = "wire::truth")]
+    settle: Option<bool>,
+    /// Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`.
+    #[serde(default, deserialize_with = "wire::truth")]
+    dry_run: Option<bool>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
@@ -141,7 +187,37 @@ pub(crate) struct RateRequest {
 }
 
 fn clock_change(command: ClockCommand, headers: &HeaderMap) -> Result<ClockChange, Failure> {
-    Ok(ClockChange { command, expected: if_match(headers)? })
+    let is_inside = headers.contains_key(INSIDE);
+    Ok(ClockChange { expected: if_match(headers)?, is_inside, ..ClockChange::from(command) })
+}
+
+/// Tells what would fire if a clock were moved, and moves nothing.
+async fn foresee(
+    app: &App,
+    caller: &Caller,
+    timeline: Option<TimelineId>,
+    command: &ClockCommand,
+) -> Result<Changed<ClockBody>, Failure> {
+    let foresight = app.engine.foresee(caller, timeline, command).await?;
+    Ok(Changed::ok(ClockBody::foreseen(&foresight), false))
+}
+
+/// Returns the answer to a change of a clock, once timers on its way are done with or nobody waits for them any longer.
+async fn once_settled(
+    app: &App,
+    step: ClockStep,
+    operation: Operation<'static>,
+    wait: Option<Text<HostTime>>,
+) -> Result<Changed<ClockBody>, Failure> {
+    let range = (0, SETTLE_WAIT_SECONDS_MAX);
+    let wait = wait.map(|Text(wait)| wire::host_time("wait", wait, range)).transpose()?;
+    let changed = ClockBody::changed(&step, operation);
+    let Some(advance_id) = &step.advance_id else { return Ok(changed) };
+    let timeline_id = &step.view.timeline_id;
+    wait_for(app, (timeline_id, advance_id), wait).await;
+    let receipt = app.engine.receipt(timeline_id, advance_id).await?;
+    let view = app.engine.clock_after(timeline_id).unwrap_or(step.view.clone());
+    Ok(changed.map(|body| body.settled(&view, operation, &receipt)))
 }
 
 /// Moves a timeline's clock to a moment, and to a place if one is named.
@@ -153,14 +229,18 @@ async fn travel(
     Params(request): Params<TravelRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
     let location = request.location.clone();
-    let change =
-        clock_change(ClockCommand::Travel { to: request.destination_time.0, location: request.location }, &headers)?;
+    let command = ClockCommand::Travel { to: request.destination_time.0, location: request.location };
+    if request.dry_run == Some(true) {
+        return foresee(&app, &caller, timeline(request.timeline_id), &command).await;
+    }
+    let change = clock_change(command, &headers)?;
+    let change = ClockChange { settle: request.settle.unwrap_or(true), ..change };
     let step = app.engine.change_clock(&caller, timeline(request.timeline_id), change, idempotency).await?;
     let place = match &location {
         Some(location) => app.engine.place_called(&caller, location).await,
         None => None,
     };
-    Ok(ClockBody::travelled(&step, place))
+    Ok(ClockBody::travelled(once_settled(&app, step, Operation::Travel, request.wait).await?, place))
 }
 
 /// Pauses a timeline's clock. A paused clock stays as it is.
@@ -195,11 +275,16 @@ async fn fast_forward(
     Authenticated(caller): Authenticated,
     Idempotent(idempotency): Idempotent,
     headers: HeaderMap,
-    Params(request): Params<ShiftRequest>,
+    Params(request): Params<ForwardRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
-    let change = clock_change(ClockCommand::FastForward(request.duration.0), &headers)?;
+    let command = ClockCommand::FastForward(request.duration.0);
+    if request.dry_run == Some(true) {
+        return foresee(&app, &caller, timeline(request.timeline_id), &command).await;
+    }
+    let change = clock_change(command, &headers)?;
+    let change = ClockChange { settle: request.settle.unwrap_or(true), ..change };
     let step = app.engine.change_clock(&caller, timeline(request.timeline_id), change, idempotency).await?;
-    Ok(ClockBody::changed(&step, Operation::Shift))
+    once_settled(&app, step, Operation::Shift, request.wait).await
 }
 
 /// Moves a timeline's clock back.
@@ -210,7 +295,11 @@ async fn rewind(
     headers: HeaderMap,
     Params(request): Params<ShiftRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
-    let change = clock_change(ClockCommand::Rewind(request.duration.0), &headers)?;
+    let command = ClockCommand::Rewind(request.duration.0);
+    if request.dry_run == Some(true) {
+        return foresee(&app, &caller, timeline(request.timeline_id), &command).await;
+    }
+    let change = clock_change(command, &headers)?;
     let step = app.engine.change_clock(&caller, timeline(request.timeline_id), change, idempotency).await?;
     Ok(ClockBody::changed(&step, Operation::Shift))
 }

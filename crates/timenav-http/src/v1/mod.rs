@@ -10,6 +10,8 @@ pub(crate) mod data;
 pub(crate) mod effect;
 pub(crate) mod entries;
 pub(crate) mod erasing;
+pub(crate) mod firings;
+pub(crate) mod timers;
 pub(crate) mod event_history;
 pub(crate) mod events;
 pub(crate) mod export;

@@ -30,7 +30,8 @@ CREATE TABLE timelines (
     anchors_count    bigint  NOT NULL,
     overrides_count  bigint  NOT NULL,
     data_count       bigint  NOT NULL,
-    directory        bigint  NOT NULL
+    directory        bigint  NOT NULL,
+    timers           bytea   NOT NULL
 ) WITH (fillfactor = 50);
 
 CREATE TABLE permissions (
@@ -129,6 +130,62 @@ CREATE TABLE data_records (
     UNIQUE (timeline, data_id)
 );
 CREATE INDEX data_records_by_id ON data_records (data_id, timeline);
+
+-- What shall happen at virtual moments. `position` is that of the entry that set the timer; `next` is its next moment,
+-- null where it has none. `round` grows where moments that fell due come again.
+CREATE TABLE timers (
+    timeline  bigint  NOT NULL,
+    position  bigint  NOT NULL,
+    timer_id  text    COLLATE "C" NOT NULL,
+    next      bigint,
+    round     bigint  NOT NULL,
+    cancelled boolean NOT NULL,
+    schedule  bytea   NOT NULL,
+    deliver   bytea   NOT NULL,
+    queue     text    COLLATE "C" NOT NULL,
+    order_key bytea,
+    payload   bytea   NOT NULL,
+    set_by    text    COLLATE "C" NOT NULL,
+    set_at    bigint  NOT NULL,
+    PRIMARY KEY (timeline, position),
+    UNIQUE (timeline, timer_id)
+);
+CREATE INDEX timers_by_next ON timers (timeline, next, position) WHERE next IS NOT NULL;
+CREATE INDEX timers_at_rest ON timers (timeline, cancelled, position) WHERE next IS NULL;
+
+-- Moments of timers that fell due. `state`: 0 pending, 1 acknowledged, 2 failed, 3 superseded. `made` and `settled` are
+-- the entries that tell of the firing and of its outcome, `advance` the one that began the advance that it was made in.
+CREATE TABLE firings (
+    timeline  bigint NOT NULL,
+    due       bigint NOT NULL,
+    position  bigint NOT NULL,
+    round     bigint NOT NULL,
+    firing_id text   COLLATE "C" NOT NULL,
+    timer_id  text   COLLATE "C" NOT NULL,
+    queue     text   COLLATE "C" NOT NULL,
+    order_key bytea,
+    state     bigint NOT NULL,
+    made      bigint NOT NULL,
+    settled   bigint,
+    advance   bigint,
+    reason    bytea,
+    PRIMARY KEY (timeline, due, position, round),
+    UNIQUE (timeline, firing_id)
+);
+CREATE INDEX firings_by_timer ON firings (timeline, position, due, round);
+CREATE INDEX firings_pending ON firings (timeline, queue, due, position, round) WHERE state = 0;
+CREATE INDEX firings_open ON firings (timeline, made) WHERE state = 0;
+
+-- Clock changes that passed timers one by one and have ended: what came of each, as JSON.
+CREATE TABLE advances (
+    timeline   bigint NOT NULL,
+    position   bigint NOT NULL,
+    advance_id text   COLLATE "C" NOT NULL,
+    ended      bigint NOT NULL,
+    record     bytea  NOT NULL,
+    PRIMARY KEY (timeline, position),
+    UNIQUE (timeline, advance_id)
+);
 
 -- Users, and what shows who they are. They belong to the ledger `system`, whose number is 1.
 CREATE TABLE users (

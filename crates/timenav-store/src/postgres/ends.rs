@@ -20,7 +20,7 @@ const SELECT: &str = "SELECT timeline_id, timeline, size, root, ended_at, fork_o
 /// Whoever wrote the row of a timeline that stands among those that have ended must not have it emptied.
 const SELECT_STANDING: &str = "SELECT 1 FROM timelines WHERE timeline = $1 OR timeline_id = $2";
 /// Each takes away some rows of a table.
-const DELETE_SOME: [&str; 4] = [
+const DELETE_SOME: [&str; 7] = [
     "DELETE FROM events WHERE timeline = $1 AND (event_id, position) IN
         (SELECT event_id, position FROM events WHERE timeline = $1 LIMIT $2)",
     "DELETE FROM interventions WHERE timeline = $1 AND (event_id, position) IN
@@ -29,6 +29,12 @@ const DELETE_SOME: [&str; 4] = [
         (SELECT position FROM anchors WHERE timeline = $1 LIMIT $2)",
     "DELETE FROM data_records WHERE timeline = $1 AND position IN
         (SELECT position FROM data_records WHERE timeline = $1 LIMIT $2)",
+    "DELETE FROM timers WHERE timeline = $1 AND position IN
+        (SELECT position FROM timers WHERE timeline = $1 LIMIT $2)",
+    "DELETE FROM firings WHERE timeline = $1 AND (due, position, round) IN
+        (SELECT due, position, round FROM firings WHERE timeline = $1 LIMIT $2)",
+    "DELETE FROM advances WHERE timeline = $1 AND position IN
+        (SELECT position FROM advances WHERE timeline = $1 LIMIT $2)",
 ];
 const DELETE_OUTCOMES: &str = "DELETE FROM outcomes WHERE told_of = $1";
 const MARK: &str = "UPDATE ended_timelines SET is_let_go = true WHERE timeline_id = $1";

@@ -9,7 +9,10 @@ use timenav_core::clock::{Clock, ClockState};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{Frontier, RetentionPolicies};
 use timenav_core::time::Instant;
-use timenav_engine::{Commit, DirectoryChange, EndedTimeline, Fork, Head, StoreError, TimelineCommit, TimelineKey};
+use timenav_engine::{
+    Commit, DirectoryChange, EndedTimeline, Fork, Head, StoreError, TimelineCommit, TimelineKey, read_timers,
+    timers_text,
+};
 use tokio_postgres::Row;
 
 use super::batch::{Batch, rows, values};
@@ -23,30 +26,30 @@ pub(super) const LOCK: &str =
 const INSERT: &str = "INSERT INTO timelines (timeline, timeline_id, created_at, size, frontier, carried_note,
     recorded_at, clock_running, clock_rate, clock_host, clock_virtual, clock_location, clock_generation, events_count,
     anchors_count, clock_entry, overrides_count, fork_of, fork_size, created_by, data_count, directory, statement,
-    origins, expires_at)
+    origins, expires_at, timers)
     SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bytea[], $7::bigint[],
     $8::boolean[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bytea[], $13::bigint[], $14::bigint[],
     $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[], $19::bigint[], $20::text[], $21::bigint[],
-    $22::bigint[], $23::bytea[], $24::bytea[], $25::bigint[])
+    $22::bigint[], $23::bytea[], $24::bytea[], $25::bigint[], $26::bytea[])
     ON CONFLICT DO NOTHING RETURNING timeline";
 const UPDATE: &str = "UPDATE timelines t SET size = n.size, frontier = n.frontier, carried_note = n.carried_note,
     recorded_at = n.recorded_at, clock_running = n.clock_running, clock_rate = n.clock_rate,
     clock_host = n.clock_host, clock_virtual = n.clock_virtual, clock_location = n.clock_location,
     clock_generation = n.clock_generation, events_count = n.events_count, anchors_count = n.anchors_count,
     clock_entry = n.clock_entry, overrides_count = n.overrides_count, data_count = n.data_count,
-    directory = n.directory, statement = n.statement
+    directory = n.directory, statement = n.statement, timers = n.timers
     FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bytea[], $5::bytea[], $6::bigint[], $7::boolean[],
     $8::bigint[], $9::bigint[], $10::bigint[], $11::bytea[], $12::bigint[], $13::bigint[], $14::bigint[],
-    $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[], $19::bytea[])
+    $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[], $19::bytea[], $20::bytea[])
     AS n (timeline, expected, size, frontier, carried_note, recorded_at, clock_running, clock_rate, clock_host,
     clock_virtual, clock_location, clock_generation, events_count, anchors_count, clock_entry, overrides_count,
-    data_count, directory, statement)
+    data_count, directory, statement, timers)
     WHERE t.timeline = n.timeline AND t.size = n.expected RETURNING t.timeline";
 /// With the last entry, which says whether the timeline was handed over.
 const SELECT: &str = "SELECT t.timeline, timeline_id, created_at, size, frontier, carried_note, recorded_at,
     clock_running, clock_rate, clock_host, clock_virtual, clock_location, clock_generation, t.events_count,
     anchors_count, t.clock_entry, overrides_count, fork_of, fork_size, created_by, data_count, directory, statement,
-    origins, expires_at, e.leaf FROM timelines t
+    origins, expires_at, e.leaf, timers FROM timelines t
     LEFT JOIN entries e ON e.timeline = t.timeline AND e.position = t.size - 1
     WHERE ($1::text IS NULL OR timeline_id = $1)
     AND ($2::bigint[] IS NULL OR t.timeline = ANY($2) OR t.timeline > $3) ORDER BY t.timeline";
@@ -145,6 +148,7 @@ fn insert<'a>(batch: &mut Batch<'a>, heads: &[&'a Head]) {
             all().map(|head| &*head.statement).collect::<Vec<_>>(),
             all().map(|head| origins::text(&head.origins).into_bytes()).collect::<Vec<_>>(),
             all().map(|head| head.expires_at.map(Instant::micros)).collect::<Vec<_>>(),
+            all().map(|head| timers_text(&head.timers).into_bytes()).collect::<Vec<_>>(),
         ],
     );
 }
@@ -174,6 +178,7 @@ pub(super) fn update<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
             all().map(|head| sql(head.data_count)).collect::<Vec<_>>(),
             all().map(|head| sql(head.directory)).collect::<Vec<_>>(),
             all().map(|head| &*head.statement).collect::<Vec<_>>(),
+            all().map(|head| timers_text(&head.timers).into_bytes()).collect::<Vec<_>>(),
         ],
     );
 }
@@ -274,6 +279,7 @@ fn head(
         is_handed_over,
         expires_at: get::<Option<i64>>(row, 24)?.map(instant).transpose()?,
         retention,
+        timers: read_timers(&text(row, 26)?).ok_or_else(|| damaged("what is known of timers cannot be read"))?,
     })
 }
 

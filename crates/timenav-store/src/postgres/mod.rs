@@ -33,6 +33,7 @@ mod room;
 mod scan;
 mod schema;
 mod tiles;
+mod timers;
 mod transaction;
 mod values;
 mod versions;

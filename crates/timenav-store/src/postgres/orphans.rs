@@ -41,7 +41,7 @@ macro_rules! of_contents {
     };
 }
 
-const STATEMENTS: [(&str, &str); 10] = [
+const STATEMENTS: [(&str, &str); 13] = [
     ("entries", of_trees!("entries")),
     ("tiles", of_trees!("tiles")),
     ("rotation_notes", of_trees!("rotation_notes")),
@@ -51,6 +51,9 @@ const STATEMENTS: [(&str, &str); 10] = [
     ("interventions", of_contents!("interventions")),
     ("anchors", of_contents!("anchors")),
     ("data_records", of_contents!("data_records")),
+    ("timers", of_contents!("timers")),
+    ("firings", of_contents!("firings")),
+    ("advances", of_contents!("advances")),
     ("permissions", statement!("permissions", "SELECT timeline FROM timelines")),
 ];
 

@@ -9,7 +9,7 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, TileId};
 use timenav_engine::{
     Anchor, DataRecord, EndedTimeline, EntryMarks, EntryRow, IdempotencyRecord, KeptEvent, KeptRows, ScanSource,
-    ServiceRows, Snapshot, StoreError, TimelineKey,
+    ServiceRows, Snapshot, StoreError, TimelineKey, TimersFound, TimersWanted,
 };
 use tokio_postgres::Row;
 
@@ -18,7 +18,7 @@ use super::contents::{self, Kept};
 use super::heads::Which;
 use super::leaf::make_whole;
 use super::values::{Failed, count, get, number, sql, text, text_or_none};
-use super::{PostgresStore, anchors, data, ends, heads, identity, orphans, outcomes, retention, schema, tiles};
+use super::{PostgresStore, anchors, data, ends, heads, identity, orphans, outcomes, retention, schema, tiles, timers};
 
 /// Entries that are read at once.
 const ENTRIES_MAX: usize = 4_096;
@@ -88,6 +88,10 @@ impl ScanSource for PostgresStore {
 
     async fn data_rows_count(&self, key: TimelineKey, end: u64) -> Result<u64, StoreError> {
         Ok(data::count_before(&self.reader().await?, key, end).await?)
+    }
+
+    async fn timer_rows(&self, key: TimelineKey, wanted: TimersWanted) -> Result<TimersFound, StoreError> {
+        Ok(timers::find(&self.reader().await?, key, &wanted).await?)
     }
 
     async fn anchor_rows(

@@ -5,25 +5,26 @@ use timenav_core::access::{Permissions, Role};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_engine::{
     Anchor, ArrivalCommit, ArrivingRows, Commit, DataRecord, EventColumns, EventEnd, EventRow, Head, Idempotency,
-    IdempotencyRecord, InterventionRow, StoreError, StoredEntry, TimelineCommit, TimelineKey,
+    IdempotencyRecord, InterventionRow, StoreError, StoredEntry, TimelineCommit, TimelineKey, timers_text,
 };
 
 use super::contents::Insertion;
 use super::values::{NO_CELL, damaged, failed, sql};
-use super::{data, identity, retention, tiles};
+use super::{data, identity, retention, tiles, timers};
 use crate::kept::origins;
 
 const INSERT_TIMELINE: &str = "INSERT INTO timelines (timeline, timeline_id, created_at, size, frontier,
     carried_note, recorded_at, clock_running, clock_rate, clock_host, clock_virtual, clock_location,
     clock_generation, events_count, anchors_count, clock_entry, overrides_count, fork_of, fork_size, created_by,
-    data_count, directory, statement, origins, expires_at)
+    data_count, directory, statement, origins, expires_at, timers)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,
-    ?24, ?25)
+    ?24, ?25, ?26)
     ON CONFLICT DO NOTHING";
 const UPDATE_TIMELINE: &str = "UPDATE timelines SET size = ?1, frontier = ?2, carried_note = ?3,
     recorded_at = ?4, clock_running = ?5, clock_rate = ?6, clock_host = ?7, clock_virtual = ?8,
     clock_location = ?9, clock_generation = ?10, events_count = ?11, anchors_count = ?12, clock_entry = ?13,
-    overrides_count = ?14, data_count = ?15, directory = ?16, statement = ?17 WHERE timeline = ?18 AND size = ?19";
+    overrides_count = ?14, data_count = ?15, directory = ?16, statement = ?17, timers = ?18
+    WHERE timeline = ?19 AND size = ?20";
 const SELECT_SIZE: &str = "SELECT size FROM timelines WHERE timeline_id = ?1";
 const INSERT_EVENT: &str = "INSERT INTO events (timeline, cell, time, position, lat, lon, event_id, place, content,
     until, name_key) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
@@ -122,6 +123,7 @@ fn put_contents(transaction: &Transaction<'_>, step: &TimelineCommit) -> Result<
     put_entries(transaction, head.key, (size - step.entries.len() as u64, size), &step.entries)?;
     let TimelineCommit { ends, events, interventions, anchors, data, .. } = step;
     put_rows(transaction, head.key, &Rows { ends, events, interventions, anchors, data })?;
+    timers::put(transaction, head.key, &step.timers).map_err(failed)?;
     for policy in &step.policies {
         retention::insert_policy(transaction, head.key, policy).map_err(failed)?;
     }
@@ -211,6 +213,7 @@ fn insert_head(transaction: &Transaction<'_>, head: &Head) -> rusqlite::Result<u
         &*head.statement,
         origins::text(&head.origins),
         head.expires_at.map(timenav_core::time::Instant::micros),
+        timers_text(&head.timers),
     ])
 }
 
@@ -235,6 +238,7 @@ fn update_head(transaction: &Transaction<'_>, head: &Head, expected_size: u64) -
         sql(head.data_count),
         sql(head.directory),
         &*head.statement,
+        timers_text(&head.timers),
         head.key.0,
         sql(expected_size),
     ])

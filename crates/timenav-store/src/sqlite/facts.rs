@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 use timenav_engine::{Facts, StoreError, Wanted};
 
-use super::{anchors, data, entries, identity, origins, outcomes, versions};
+use super::{anchors, data, entries, identity, origins, outcomes, timers, versions};
 
 /// Returns an answer to each question, in their order.
 pub(super) fn find(connection: &Connection, wanted: &Wanted) -> Result<Facts, StoreError> {
@@ -15,6 +15,7 @@ pub(super) fn find(connection: &Connection, wanted: &Wanted) -> Result<Facts, St
     let found_anchors = wanted.anchors.iter().map(|(timeline, id)| anchors::named(connection, *timeline, id));
     let notes = wanted.rotation_notes.iter();
     let notes = notes.map(|(timeline, position)| origins::rotation_note(connection, *timeline, *position));
+    let found_timers = wanted.timers.iter().map(|(timeline, asked)| timers::find(connection, *timeline, asked));
     Ok(Facts {
         events: events.collect::<Result<_, _>>()?,
         outcomes: outcomes.collect::<Result<_, _>>()?,
@@ -24,5 +25,6 @@ pub(super) fn find(connection: &Connection, wanted: &Wanted) -> Result<Facts, St
         keys: wanted.keys.iter().map(|id| identity::key_named(connection, id)).collect::<Result<_, _>>()?,
         data: wanted.data.iter().map(|id| data::record(connection, id)).collect::<Result<_, _>>()?,
         rotation_notes: notes.collect::<Result<_, _>>()?,
+        timers: found_timers.collect::<Result<_, _>>()?,
     })
 }

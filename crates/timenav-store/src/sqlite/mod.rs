@@ -32,6 +32,7 @@ mod room;
 mod scan;
 mod schema;
 mod tiles;
+mod timers;
 mod values;
 mod versions;
 

@@ -8,7 +8,7 @@ use super::values::{POSITION_BITS, failed};
 /// Orphans that are told. Whoever put one there may have put any number.
 const ORPHANS_MAX: usize = 100;
 /// Tables with the contents of timelines, by their numbers, which an index of each begins with.
-const TABLES: [&str; 4] = ["events", "interventions", "anchors", "data_records"];
+const TABLES: [&str; 7] = ["events", "interventions", "anchors", "data_records", "timers", "firings", "advances"];
 /// Tables that tell of a ledger, by the same numbers.
 const OF_LEDGERS: [&str; 4] = ["tiles", "rotation_notes", "policies", "sweeps"];
 /// The numbers that the key of an entry has room for.

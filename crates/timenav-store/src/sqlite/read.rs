@@ -14,6 +14,7 @@ use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_engine::{
     ApiKey, Asker, Commit, Described, EndedTimeline, EventFilter, EventQuery, EventsPassing, Facts, Fork, Head, Health,
     Layer, LogRow, Opened, RotationNote, Store, StoreError, StoredEvent, SweepMark, TimelineKey, Upkeep, Wanted,
+    read_timers,
 };
 
 use super::leaf::Leaves;
@@ -28,7 +29,7 @@ const ROWS_READ_HERE_MAX: usize = 256;
 const SELECT_HEADS: &str = "SELECT timeline, timeline_id, created_at, size, frontier, carried_note, recorded_at,
     clock_running, clock_rate, clock_host, clock_virtual, clock_location, clock_generation, events_count,
     anchors_count, clock_entry, overrides_count, fork_of, fork_size, created_by, data_count,
-    directory, statement, origins, expires_at FROM timelines";
+    directory, statement, origins, expires_at, timers FROM timelines";
 const SELECT_ANYTHING: &str = "SELECT count(*) FROM migrations";
 
 #[async_trait]
@@ -315,6 +316,7 @@ fn head(
         is_handed_over: origins::is_handed_over(connection, key, size)?,
         expires_at: row.get::<_, Option<i64>>(24).map_err(failed)?.map(instant).transpose()?,
         retention,
+        timers: read_timers(&text(25)?).ok_or_else(|| damaged("what is known of timers cannot be read"))?,
     })
 }
 

@@ -11,7 +11,7 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, TileId};
 use timenav_engine::{
     Anchor, DataRecord, EndedTimeline, EntryMarks, EntryRow, Head, IdempotencyRecord, KeptEvent, KeptRows, ScanSource,
-    ServiceRows, Snapshot, StoreError, TimelineKey,
+    ServiceRows, Snapshot, StoreError, TimelineKey, TimersFound, TimersWanted,
 };
 
 use super::contents::{self, Contents, Kept};
@@ -21,7 +21,7 @@ use super::leaf::Leaves;
 use super::values::{NO_CELL, POSITION_MAX, count, entry_key, failed, id, position, sql};
 use super::{
     SqliteStore, anchors, connection, data, ends, identity, integrity, orphans, outcomes, read, retention, schema,
-    tiles,
+    tiles, timers,
 };
 use crate::kept::examination::Examination;
 
@@ -243,6 +243,10 @@ macro_rules! scan_source {
                     count(select.query_row(params![key.0, sql(end)], |row| row.get(0)).map_err(failed)?)
                 })
                 .await
+            }
+
+            async fn timer_rows(&self, key: TimelineKey, wanted: TimersWanted) -> Result<TimersFound, StoreError> {
+                self.read(move |connection| timers::find(connection, key, &wanted)).await
             }
 
             async fn anchor_rows(

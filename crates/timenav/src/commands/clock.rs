@@ -1,6 +1,9 @@
 //! `timenav clock`: reads, moves, stops and watches a clock.
 
+mod settling;
+
 use serde_json::{Number, Value};
+use settling::SettleOptions;
 
 use super::arguments::insert;
 use crate::client::{Client, CreateOption, ServiceOptions, TimelineOptions};
@@ -24,6 +27,8 @@ enum Action {
     /// Shows the clock.
     Now,
     /// Moves the clock to a moment.
+    ///
+    /// Timers on the way there fire one after the other: the clock stands at each moment until its firings are done.
     Travel {
         /// The time to travel to: RFC 3339 with a zone, such as 2005-08-29T11:10:00Z or -000043-03-15T12:00:00Z.
         #[arg(allow_hyphen_values = true)]
@@ -31,6 +36,8 @@ enum Action {
         /// The place to travel to; a known place, or a zone such as America/Chicago, sets the local time. Defaults to the current place.
         #[arg(long)]
         location: Option<String>,
+        #[command(flatten)]
+        settle: SettleOptions,
         #[command(flatten)]
         create: CreateOption,
     },
@@ -45,9 +52,13 @@ enum Action {
         create: CreateOption,
     },
     /// Moves the clock into the future.
+    ///
+    /// Timers on the way there fire one after the other: the clock stands at each moment until its firings are done.
     Forward {
         /// How far: 90m, 1.5h, 1d12h, or ISO 8601 such as P1M.
         duration: String,
+        #[command(flatten)]
+        settle: SettleOptions,
         #[command(flatten)]
         create: CreateOption,
     },
@@ -83,16 +94,16 @@ pub(crate) fn run(command: ClockCommand, surroundings: &Surroundings) -> Result<
             return client.show(&answer, clock_text);
         }
         Action::Watch => return watch(&client, &command.timeline),
-        Action::Travel { time, location, create } => {
+        Action::Travel { time, location, settle, create } => {
             insert(&mut body, "destination_time", Some(time));
             insert(&mut body, "location", location);
-            ("travel", create)
+            return settling::run(&client, &command.timeline, "travel", body, (&settle, create), clock_text);
         }
         Action::Pause { create } => ("pause-time", create),
         Action::Resume { create } => ("resume-time", create),
-        Action::Forward { duration, create } => {
+        Action::Forward { duration, settle, create } => {
             insert(&mut body, "duration", Some(duration));
-            ("fast-forward", create)
+            return settling::run(&client, &command.timeline, "fast-forward", body, (&settle, create), clock_text);
         }
         Action::Rewind { duration, create } => {
             insert(&mut body, "duration", Some(duration));

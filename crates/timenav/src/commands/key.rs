@@ -120,7 +120,7 @@ pub(crate) fn run(command: KeyCommand, surroundings: &Surroundings) -> Result<()
             show_pages(&client, &["v1", "api-keys"], query, (true, &API_KEYS), list_text)
         }
         Action::Certify(certify) => run_certify(&client, certify),
-        Action::Revoke { key_id } => client.show(&client.delete(&["v1", "api-keys", &key_id])?, output::status),
+        Action::Revoke { key_id } => client.show(&client.delete(&["v1", "api-keys", &key_id], &[])?, output::status),
     }
 }
 

@@ -18,7 +18,7 @@ use crate::data_folder::{DataFolder, KeptAddress};
 use crate::exit::{Exit, Failure};
 use crate::server::{self, Server};
 use crate::sweeping::sweep_when_quiet;
-use crate::{demo, output, replicas, telemetry, wiring, witnesses};
+use crate::{demo, output, replicas, telemetry, timekeeper, wiring, witnesses};
 
 /// How long the ledger may take to write what was taken before the end. A disk that needs longer fails.
 const LEDGER_DEADLINE: Duration = Duration::from_secs(20);
@@ -103,6 +103,7 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     tokio::spawn(replicas::follow(wired.engine.clone(), closing.clone()));
     witnesses::start(&wired.engine, settings, wired.cosigned_file(), &closing)?;
     tokio::spawn(replicas::compare_clocks(wired.engine.clone(), closing.clone()));
+    tokio::spawn(timekeeper::keep_time(wired.engine.clone(), closing.clone()));
     let scheme = if tls.is_some() { "https" } else { "http" };
     let mut server = Server::start(listener, tls, router, bounds, counts);
     // Before the line that says so: whoever waits for that may look for it.

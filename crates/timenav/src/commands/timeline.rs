@@ -185,7 +185,7 @@ pub(crate) fn run(command: TimelineCommand, surroundings: &Surroundings) -> Resu
             client.show(&answer, output::status)
         }
         Action::End { timeline_id } => {
-            let answer = client.delete(&["timeline", timeline_id.as_str()])?;
+            let answer = client.delete(&["timeline", timeline_id.as_str()], &[])?;
             client.show(&answer, |answer| {
                 let columns = [("timeline", "timeline_id"), ("entries", "head/size"), ("root", "head/root")];
                 output::status(answer) + &output::fields(answer, &columns)

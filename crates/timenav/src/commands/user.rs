@@ -111,9 +111,9 @@ pub(crate) fn run(command: UserCommand, surroundings: &Surroundings) -> Result<(
             show_pages(&client, &["v1", "sessions"], query, (true, &SESSIONS), sessions_text)
         }
         Action::EndSession { session_id } => {
-            client.show(&client.delete(&["v1", "sessions", &session_id])?, output::status)
+            client.show(&client.delete(&["v1", "sessions", &session_id], &[])?, output::status)
         }
-        Action::Remove { user_id } => client.show(&client.delete(&["v1", "users", &user_id])?, output::status),
+        Action::Remove { user_id } => client.show(&client.delete(&["v1", "users", &user_id], &[])?, output::status),
     }
 }
 

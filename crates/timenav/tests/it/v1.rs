@@ -6,6 +6,7 @@ mod fast_forward;
 mod set_rate;
 mod set_retention;
 mod set_anchor;
+mod timers;
 mod check_timeline;
 mod clock;
 mod messages;

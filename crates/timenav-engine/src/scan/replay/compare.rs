@@ -10,6 +10,7 @@ use timenav_core::time::{Instant, Wall};
 
 use super::{Ended, Replay};
 use crate::archive::{ServiceRows, Snapshot};
+use crate::payload::timers_text;
 use crate::scan::tables::compare_rows;
 
 impl Replay {
@@ -99,6 +100,7 @@ impl Replay {
             let is_handed_over = self.handed_over.is_some();
             differs("whether it was handed over", is_handed_over.to_string(), head.is_handed_over.to_string());
             let shown = |at: Option<Instant<Wall>>| at.map_or_else(|| "never".to_owned(), |at| at.to_string());
+            differs("what is known of its timers", self.timers.text(), timers_text(&head.timers));
             differs("when it expires", shown(self.expires_at), shown(head.expires_at));
             differs("where it was forked", format!("{size:?}"), format!("{:?}", head.fork.map(|fork| fork.size)));
         }

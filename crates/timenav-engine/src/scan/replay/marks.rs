@@ -134,6 +134,12 @@ fn stand_more(record: &LeafRecord<'_>, payload: Option<&[u8]>, counted: i64) -> 
             | Action::SetRetention
             | Action::Sweep
             | Action::AcceptHostClock
+            | Action::SetTimer
+            | Action::ChangeTimer
+            | Action::CancelTimer
+            | Action::FireTimers
+            | Action::SettleFirings
+            | Action::EndAdvance
             | Action::Heads,
             _,
         ) => Some(counted),

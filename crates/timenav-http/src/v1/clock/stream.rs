@@ -39,7 +39,9 @@ pub(super) async fn watch(
     // A listener that falls behind loses the stream, not a message: it comes back with its last id.
     let later = stream::unfold(stream.changes, async |mut changes| Some((changes.next().await?, changes)))
         // The newest change may have been told as missed while it was on its way.
-        .filter(move |clock| std::future::ready(clock.generation > told))
+        .filter(move |clock| {
+            std::future::ready(clock.generation > told || (clock.generation == told && !clock.is_running()))
+        })
         .map(|clock| ("clock", clock));
     let closing = app.options.closing.clone().cancelled_owned();
     let end = select(Box::pin(closing), Box::pin(credential_end(app.engine.clone(), caller.clone())));

@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 use timenav_core::clock::Clock;
-use timenav_engine::{ClockStep, ClockView, Understood};
+use timenav_engine::{AdvanceSeen, ClockStep, ClockView, Foresight, Receipt, Understood};
 use utoipa::ToSchema;
 
 use crate::answer::{Changed, LedgerBody, created_first};
+use crate::v1::firings::{SettledBody, WouldFireBody, receipt_sentence};
 use crate::v1::resolved::ResolvedBody;
 
 /// A clock, with everything needed to compute its time without another request: while it runs, `origin_virtual + (host
@@ -51,9 +52,35 @@ pub(crate) struct ClockBody {
     /// After traveling to a place by name: how the name was resolved.
     #[serde(skip_serializing_if = "Option::is_none")]
     location_resolved: Option<ResolvedBody>,
+    /// While an advance moves the clock: what it is and where it goes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    advance: Option<AdvanceBody>,
+    /// After a change that passed timers: what fired, and what came of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    settled: Option<SettledBody>,
+    /// After a dry run: what would fire. Nothing has moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    would_fire: Option<WouldFireBody>,
     /// After a change: its place in the ledger.
     #[serde(skip_serializing_if = "Option::is_none")]
     ledger: Option<LedgerBody>,
+}
+
+/// An advance that moves a clock, and stands still at each timer on its way.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AdvanceBody {
+    /// The id of the advance.
+    advance_id: String,
+    /// How many instants it has come to.
+    step: u64,
+    /// Where it goes.
+    to: String,
+}
+
+impl AdvanceBody {
+    fn of(advance: &AdvanceSeen) -> Self {
+        Self { advance_id: advance.advance_id.to_string(), step: advance.step, to: advance.to.to_string() }
+    }
 }
 
 /// What was done to the clock, for the words and fields of the answer.
@@ -73,6 +100,19 @@ impl ClockBody {
         Self::of(view, Operation::Read, true)
     }
 
+    /// Returns the clock as it stands, and what would fire if it were moved.
+    pub(crate) fn foreseen(foresight: &Foresight) -> Self {
+        let (to, count) = (foresight.to, foresight.count);
+        let more = if foresight.is_complete { "" } else { "more than " };
+        let status = match (foresight.is_complete, count) {
+            (true, 0) => format!("No timer would fire on the way to {to}. Nothing has moved."),
+            (true, 1) => format!("1 firing on the way to {to}. Nothing has moved."),
+            _ => format!("{more}{count} firings on the way to {to}. Nothing has moved."),
+        };
+        let would_fire = Some(WouldFireBody::of(foresight));
+        Self { status: Some(status), would_fire, ..Self::read(&foresight.view) }
+    }
+
     /// Returns the clock as a part of a larger answer.
     pub(crate) fn part(view: &ClockView) -> Self {
         Self { status: None, ..Self::read(view) }
@@ -86,9 +126,18 @@ impl ClockBody {
         Changed::ok(body, step.replayed)
     }
 
+    /// Returns the answer to a change that passes timers: the clock as it stands once the answer does not wait any longer.
+    pub(crate) fn settled(self, view: &ClockView, operation: Operation<'_>, receipt: &Receipt) -> Self {
+        let Self { timeline_created, ledger, status: before, .. } = self;
+        let body = Self::of(view, operation, true);
+        let said = receipt_sentence(receipt, body.status.as_deref().unwrap_or_default());
+        let created = timeline_created.and(before).map(|before| format!("{before} "));
+        let status = Some(format!("{}{said}", created.unwrap_or_default()));
+        Self { status, timeline_created, ledger, settled: Some(SettledBody::of(receipt)), ..body }
+    }
+
     /// Tells to which place a travel went.
-    pub(crate) fn travelled(step: &ClockStep, place: Option<(Understood, Vec<String>)>) -> Changed<Self> {
-        let changed = Self::changed(step, Operation::Travel);
+    pub(crate) fn travelled(changed: Changed<Self>, place: Option<(Understood, Vec<String>)>) -> Changed<Self> {
         let Some((understood, near)) = place else { return changed };
         let resolved = ResolvedBody::of_understood(&understood, near);
         changed.map(|mut body| {
@@ -129,6 +178,9 @@ impl ClockBody {
                 | Operation::Shift
                 | Operation::SetRate => None,
             },
+            advance: view.advance.as_ref().map(AdvanceBody::of),
+            settled: None,
+            would_fire: None,
             ledger: None,
         }
     }

@@ -40,6 +40,9 @@ const SILENT: &str = "timenav/tests/it/connections/silent.rs";
 const HTTP2: &str = "timenav/tests/it/connections/http2.rs";
 const HTTP2_LIMITS: &str = "timenav/src/server/limits/tests.rs";
 const ERASING: &str = "timenav-store/tests/it/engine/erasing.rs";
+const TIMERS: &str = "timenav/tests/it/v1/timers.rs";
+const TIMER_RULES: &str = "timenav/tests/it/v1/timers/rules.rs";
+const TIMERS_CORE: &str = "timenav-core/src/timers/tests.rs";
 const GEOJSON: &str = "timenav-import/src/geojson_file/tests.rs";
 
 #[expect(clippy::too_many_lines, reason = "a table with a row for each limit")]
@@ -184,6 +187,49 @@ fn edge(name: &str) -> Option<Edge> {
         "user_log_ins_per_minute_max" => Tested(RATES, "a_user_is_tried_so_often_from_everywhere"),
         "address_log_ins_per_minute_max" => Tested(RATES, "an_address_tries_so_many_users"),
         "keys_per_user_max" => Tested("timenav/tests/it/v1/api_keys.rs", "keys_are_limited"),
+        "timer_payload_bytes_max" => {
+            Asked(|n| vec![(post("/v1/timers", &json!({ "at": at(), "payload": text(n - 2) })), "payload")])
+        }
+        "timer_order_key_bytes_max" => {
+            Asked(|n| vec![(post("/v1/timers", &json!({ "at": at(), "order_key": text(n) })), "order_key")])
+        }
+        "firings_per_request_max" => Asked(|n| vec![(post("/v1/queues/edge/claim", &json!({ "max": n })), "max")]),
+        "claim_wait_seconds_max"
+        | "lease_seconds_min"
+        | "lease_seconds_max"
+        | "settle_wait_seconds_max"
+        | "failure_reason_bytes_max" => Tested(TIMERS, "what_cannot_be_a_timer_is_refused"),
+        "timers_per_timeline_max" => Tested(TIMERS_CORE, "so_many_timers_are_armed_and_no_more"),
+        "firings_at_instant_max" | "hold_seconds_max" => {
+            Tested(TIMERS_CORE, "an_instant_comes_to_an_end_however_many_timers_arm_themselves_for_it")
+        }
+        "firings_at_once_max" => Tested(TIMERS_CORE, "what_falls_due_is_in_the_order_of_a_list_sorted_once"),
+        "firings_per_advance_max" => Tested(TIMERS_CORE, "so_many_firings_are_foreseen_and_no_more"),
+        "pending_of_rules_max" | "foreseen_firings_max" => {
+            Tested(TIMERS_CORE, "moments_that_come_together_fire_as_their_timer_says")
+        }
+        "catch_up_moments_max" => {
+            Tested(TIMER_RULES, "moments_that_have_passed_are_caught_up_with_if_that_is_asked_for")
+        }
+        "rule_bytes_max" => Asked(|n| {
+            let rule = format!("FREQ=DAILY;BYHOUR={}", "1,".repeat(size(n))).chars().take(size(n)).collect::<String>();
+            let rule = rule.trim_end_matches(',').to_owned();
+            let rule = format!("{rule}{}", " ".repeat(size(n) - rule.len()));
+            vec![(post("/v1/timers", &json!({ "every": { "rule": rule } })), "every/rule")]
+        }),
+        "rule_count_max" => Asked(|n| {
+            let rule = format!("FREQ=DAILY;COUNT={n}");
+            vec![(post("/v1/timers", &json!({ "every": { "rule": rule } })), "every/rule")]
+        }),
+        "leases_max" => Tested(TIMERS_CORE, "so_many_firings_are_leased_and_no_more"),
+        "attempts_in_advance_max" | "attempts_max" => {
+            Tested(TIMERS_CORE, "attempts_end_and_are_counted_within_ten_seconds")
+        }
+        "lease_seconds_default" => Tested(TIMERS, "a_lease_that_ends_is_given_to_another"),
+        "queue_heard_seconds" => Tested(TIMERS_CORE, "an_instant_is_held_by_who_has_it_and_by_who_listens"),
+        "settle_wait_seconds_default" | "receipt_firings_max" => {
+            Tested("timenav/tests/it/v1/timers/advances.rs", "timers_that_nobody_listens_to_hold_nothing")
+        }
         "anchors_per_timeline_max" => Tested("timenav-store/tests/it/engine/pages.rs", "anchors_are_counted"),
         "timelines_max" => Tested("timenav-store/tests/it/engine/bounds.rs", "so_many_timelines_and_no_more"),
         "timelines_per_user_max" => {
@@ -416,6 +462,11 @@ fn every_limit_is_written_down_with_its_value() {
     told.sort();
     assert_eq!(written, told);
     service.audit();
+}
+
+/// A moment that no clock comes to.
+const fn at() -> &'static str {
+    "9000-01-01T00:00:00Z"
 }
 
 fn json_depth(service: &Service, max: u64) {

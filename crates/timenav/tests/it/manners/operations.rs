@@ -53,6 +53,8 @@ impl Operation {
             "return_to_anchor" => json!({ "anchor_id": "anchor_none" }),
             "monitor_events" | "scan_events" => json!({ "location": "*", "time_range": "../.." }),
             "aggregate_events" => json!({ "by": "actor" }),
+            "set_timer" => json!({ "timer_id": "made", "at": "9000-01-01T00:00:00Z" }),
+            "acknowledge_firings" | "fail_firings" | "extend_firings" => json!({ "firing_ids": ["firing_none"] }),
             "create_timeline" => json!({ "timeline_id": "made" }),
             "certificate" => json!({ "key_id": "key_none" }),
             "timelines_diff" => json!({ "a": "main", "b": "main" }),
@@ -102,6 +104,9 @@ pub(super) fn all(service: &Service) -> Vec<Operation> {
                     path: path
                         .replace("{key_id}", "key_none")
                         .replace("{session_id}", "session_none")
+                        .replace("{timer_id}", "timer_none")
+                        .replace("{queue}", "default")
+                        .replace("{advance_id}", "advance_none")
                         .replace("{tile}", "0/000.p/1"),
                     template,
                     id: described["operationId"].as_str().expect("an id").to_owned(),

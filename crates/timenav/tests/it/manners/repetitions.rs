@@ -16,8 +16,18 @@ const HERE: &str = "here";
 const NOON: &str = "2000-01-01T12:00:00Z";
 
 /// Operations that look at the form of a key alone: what is asked is done, or looked at, anew (docs/api-design.md).
-const ANEW: [&str; 7] =
-    ["decrypt_data", "detect_tampering", "log_in", "log_out", "prune", "scan_events", "set_password"];
+const ANEW: [&str; 10] = [
+    "claim_firings",
+    "decrypt_data",
+    "detect_tampering",
+    "extend_firings",
+    "fail_firings",
+    "log_in",
+    "log_out",
+    "prune",
+    "scan_events",
+    "set_password",
+];
 
 /// One request, and what makes the state refuse it.
 struct Case {
@@ -51,7 +61,7 @@ fn event(event_id: &str, description: &str) -> Value {
 /// Returns what is asked twice of an operation, after making what it needs.
 fn cases(service: &Service, id: &str) -> Vec<Case> {
     let cases = of_clocks(service, id).or_else(|| of_events(service, id)).or_else(|| of_access(service, id));
-    let cases = cases.or_else(|| of_erasing(service, id));
+    let cases = cases.or_else(|| of_erasing(service, id)).or_else(|| of_timers(service, id));
     cases.unwrap_or_else(|| panic!("say how `{id}` is repeated"))
 }
 
@@ -83,6 +93,31 @@ fn of_clocks(service: &Service, id: &str) -> Option<Vec<Case>> {
                     }
                 })
                 .into()
+        }
+        _ => return None,
+    })
+}
+
+fn of_timers(service: &Service, id: &str) -> Option<Vec<Case>> {
+    let timer = |timer_id: &str, at: &str| here(json!({ "timer_id": timer_id, "at": at }));
+    let far = "9000-01-01T00:00:00Z";
+    let to = |method: &str, timer_id: &str| Request::new(method, &at(&format!("/v1/timers/{timer_id}")));
+    Some(match id {
+        "set_timer" => vec![Case::repeatable("/v1/timers", &timer("set-once", far))],
+        "change_timer" => {
+            service.post("/v1/timers", &timer("changed", far));
+            let request = to("PATCH", "changed").json(&json!({ "payload": 7 }));
+            vec![Case { request, then: Vec::new(), refused: None }]
+        }
+        "cancel_timer" => {
+            service.post("/v1/timers", &timer("cancelled", far));
+            vec![Case { request: to("DELETE", "cancelled"), then: Vec::new(), refused: None }]
+        }
+        "acknowledge_firings" => {
+            service.post("/v1/timers", &timer("late", "1900-01-01T00:00:00Z"));
+            let claimed = service.post("/v1/queues/default/claim", &here(json!({ "wait": "20s" })));
+            let body = here(json!({ "firing_ids": [claimed["firings"][0]["firing_id"]] }));
+            vec![Case::repeatable("/v1/firings/ack", &body)]
         }
         _ => return None,
     })

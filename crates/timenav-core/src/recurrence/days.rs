@@ -1,0 +1,237 @@
+//! Days of the calendar: which of them a rule means.
+
+use super::times::Numbers;
+use crate::time::{Civil, days_in_month};
+
+/// Days after which the calendar repeats itself, weekdays and all: 400 years.
+pub(super) const CYCLE_DAYS: i64 = 146_097;
+
+/// A weekday, and which one of the month or the year: the first is 1, the last −1, and 0 means each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct WeekdayOf {
+    /// −53 to 53.
+    pub(super) ordinal: i64,
+    /// 0 is Monday.
+    pub(super) weekday: i64,
+}
+
+/// Numbers that count from the beginning, and such that count from the end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counted {
+    /// In order, without repetitions. Negative ones count from the end.
+    numbers: Vec<i64>,
+}
+
+impl Counted {
+    pub(super) fn new(mut numbers: Vec<i64>) -> Self {
+        numbers.sort_unstable();
+        numbers.dedup();
+        Self { numbers }
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
+    /// Returns each number as it counts from the beginning, where there are `last` of them. It may be out of range.
+    fn counted_up(&self, last: i64) -> impl Iterator<Item = i64> {
+        self.numbers.iter().map(move |number| if *number < 0 { last + 1 + number } else { *number })
+    }
+}
+
+/// Where the ordinals of weekdays are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ordinals {
+    /// In the month.
+    Month,
+    /// In the year.
+    Year,
+}
+
+/// How the days of the month and the weekdays go together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Both {
+    /// A day has to be in both.
+    And,
+    /// One is enough, as in cron.
+    Or,
+}
+
+/// Which days a rule means. What is empty restricts nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Days {
+    /// 1 to 12. Never empty.
+    pub(super) months: Numbers,
+    /// 1 to 31, −31 to −1.
+    pub(super) of_month: Counted,
+    /// 1 to 366, −366 to −1.
+    pub(super) of_year: Counted,
+    /// 1 to 53, −53 to −1.
+    pub(super) weeks: Counted,
+    pub(super) weekdays: Vec<WeekdayOf>,
+    pub(super) ordinals: Ordinals,
+    /// With which weekday weeks begin; 0 is Monday.
+    pub(super) week_start: i64,
+    pub(super) both: Both,
+}
+
+/// Returns the weekday of a day that is so many days after 1970-01-01. 0 is Monday.
+pub(super) const fn weekday(day: i64) -> i64 {
+    // That day was a Thursday.
+    (day + 3).rem_euclid(7)
+}
+
+/// Returns the number of a day since 1970-01-01. A day past the end of the month counts on.
+pub(super) const fn day_number(year: i64, month: i64, day: i64) -> i64 {
+    Civil { year, month, day: 1, day_micros: 0 }.days() + day - 1
+}
+
+/// Returns the day of the month as a bit.
+const fn bit(day: i64) -> u32 {
+    if 1 <= day && day <= 31 { 1 << day } else { 0 }
+}
+
+/// Returns the days of a month with so many as bits, from 1 on.
+const fn all(days: i64) -> u32 {
+    ((bit(days) - 1) | bit(days)) & !1
+}
+
+/// Returns how many days a year has.
+const fn days_in_year(year: i64) -> i64 {
+    day_number(year + 1, 1, 1) - day_number(year, 1, 1)
+}
+
+impl Days {
+    /// Returns whether a day is meant.
+    pub(super) fn contains(&self, day: i64) -> bool {
+        let date = Civil::from_days(day);
+        self.month(date.year, date.month) & bit(date.day) != 0
+    }
+
+    /// Returns the first day that is meant and not before `from`, if it is not after `last`.
+    pub(super) fn next(&self, from: i64, last: i64) -> Option<i64> {
+        let date = Civil::from_days(from);
+        let (mut year, mut month) = (date.year, date.month);
+        let mut found = self.month(year, month) & !(bit(date.day) - 1);
+        loop {
+            let first = day_number(year, month, 1);
+            if found != 0 {
+                let day = first + i64::from(found.trailing_zeros()) - 1;
+                return (day <= last).then_some(day);
+            }
+            if first > last {
+                return None;
+            }
+            (year, month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
+            found = self.month(year, month);
+        }
+    }
+
+    /// Returns the days of a month that are meant: the first is bit 1.
+    pub(super) fn month(&self, year: i64, month: i64) -> u32 {
+        if !self.months.contains(month) {
+            return 0;
+        }
+        let (by_month, by_weekday) = (self.by_month_day(year, month), self.by_weekday(year, month));
+        let both = match self.both {
+            Both::And => by_month & by_weekday,
+            Both::Or => by_month | by_weekday,
+        };
+        both & self.by_year_day(year, month) & self.by_week(year, month)
+    }
+
+    /// Returns whether a day is meant whatever the month and its day of the month: where that one was moved because its month
+    /// does not have it.
+    pub(super) fn contains_moved(&self, day: i64) -> bool {
+        let Civil { year, month, day, .. } = Civil::from_days(day);
+        self.by_weekday(year, month) & self.by_year_day(year, month) & self.by_week(year, month) & bit(day) != 0
+    }
+
+    /// Returns whether a day is meant whatever the month and its day of the year.
+    pub(super) fn contains_moved_in_year(&self, day: i64) -> bool {
+        let Civil { year, month, day, .. } = Civil::from_days(day);
+        self.by_weekday(year, month) & self.by_week(year, month) & bit(day) != 0
+    }
+
+    /// Returns the days of the month that are named, as numbers from its first day on: also those that it does not have.
+    pub(super) fn named_month_days(&self, year: i64, month: i64) -> impl Iterator<Item = i64> {
+        self.of_month.counted_up(days_in_month(year, month))
+    }
+
+    /// Returns the days of the year that are named, as numbers from its first day on, with how many the year has.
+    pub(super) fn named_year_days(&self, year: i64) -> (impl Iterator<Item = i64>, i64) {
+        let days = days_in_year(year);
+        (self.of_year.counted_up(days), days)
+    }
+
+    fn by_month_day(&self, year: i64, month: i64) -> u32 {
+        let days = days_in_month(year, month);
+        if self.of_month.is_empty() {
+            return all(days);
+        }
+        self.of_month.counted_up(days).fold(0, |found, day| found | bit(day)) & all(days)
+    }
+
+    fn by_year_day(&self, year: i64, month: i64) -> u32 {
+        let days = days_in_month(year, month);
+        if self.of_year.is_empty() {
+            return all(days);
+        }
+        let before = day_number(year, month, 1) - day_number(year, 1, 1);
+        self.of_year.counted_up(days_in_year(year)).fold(0, |found, day| found | bit(day - before)) & all(days)
+    }
+
+    fn by_week(&self, year: i64, month: i64) -> u32 {
+        let days = days_in_month(year, month);
+        if self.weeks.is_empty() {
+            return all(days);
+        }
+        let first = day_number(year, month, 1);
+        (1..=days).filter(|day| self.is_in_week(first + day - 1)).fold(0, |found, day| found | bit(day))
+    }
+
+    /// Returns whether a day lies in one of the weeks. The first week of a year is the first one that has at least four of its
+    /// days, and a day may lie in a week of the year before or after its own (RFC 5545, section 3.3.10).
+    fn is_in_week(&self, day: i64) -> bool {
+        // A week belongs to the year of its fourth day.
+        let fourth = |day: i64| day - (weekday(day) - self.week_start).rem_euclid(7) + 3;
+        let year = Civil::from_days(fourth(day)).year;
+        let number = |day: i64| (fourth(day) - day_number(year, 1, 1)) / 7 + 1;
+        let last = number(day_number(year, 12, 28));
+        self.weeks.counted_up(last).any(|week| week == number(day))
+    }
+
+    fn by_weekday(&self, year: i64, month: i64) -> u32 {
+        let days = days_in_month(year, month);
+        if self.weekdays.is_empty() {
+            return all(days);
+        }
+        let first = day_number(year, month, 1);
+        let mut found = 0;
+        for WeekdayOf { ordinal, weekday: wanted } in &self.weekdays {
+            // The first day of the month that is this weekday.
+            let day = 1 + (wanted - weekday(first)).rem_euclid(7);
+            if *ordinal == 0 {
+                found |= bit(day) | bit(day + 7) | bit(day + 14) | bit(day + 21) | bit(day + 28);
+            } else {
+                let (begin, days) = match self.ordinals {
+                    Ordinals::Month => (first, days),
+                    Ordinals::Year => (day_number(year, 1, 1), days_in_year(year)),
+                };
+                found |= nth_weekday(begin, days, *ordinal, *wanted).map_or(0, |day| bit(day - first + 1));
+            }
+        }
+        found & all(days)
+    }
+}
+
+/// Returns the n-th of a weekday in so many days, counted from the end where `ordinal` is negative.
+fn nth_weekday(begin: i64, days: i64, ordinal: i64, wanted: i64) -> Option<i64> {
+    let day = if ordinal > 0 {
+        begin + (wanted - weekday(begin)).rem_euclid(7) + (ordinal - 1) * 7
+    } else {
+        let last = begin + days - 1;
+        last - (weekday(last) - wanted).rem_euclid(7) + (ordinal + 1) * 7
+    };
+    (begin..begin + days).contains(&day).then_some(day)
+}

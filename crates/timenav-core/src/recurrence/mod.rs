@@ -1,0 +1,19 @@
+//! When something happens again and again: rules of iCalendar (RFC 5545, section 3.3.10, with RFC 7529's `SKIP`) and cron.
+//!
+//! Dates and times of day are local ones of a zone. A local time that clocks skip is read with the offset before (RFC 5545,
+//! section 3.3.5), and one that they show twice is the first one; what counts hours, minutes or seconds goes by the time that
+//! passes, so every five minutes stays every five minutes.
+
+mod cron;
+mod days;
+mod periods;
+mod phases;
+mod rrule;
+mod rule;
+mod rule_error;
+#[cfg(test)]
+mod tests;
+mod times;
+
+pub use rule::{Count, Moments, Rule};
+pub use rule_error::RuleError;

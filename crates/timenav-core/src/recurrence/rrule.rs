@@ -1,0 +1,186 @@
+//! Rules of iCalendar as text: `FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD`.
+
+use super::days::{Both, Counted, Days, Ordinals, WeekdayOf, weekday};
+use super::periods::{Period, Periods};
+use super::phases::Phases;
+use super::rule::{Pattern, Rule};
+use super::rule_error::RuleError;
+use super::times::{DAY_SECONDS, HOUR_SECONDS, LAST_SECOND, MINUTE_SECONDS, Numbers, Times};
+use crate::limits::RULE_COUNT_MAX;
+use crate::time::{Civil, Instant, Virtual, Zone};
+use parts::{Frequency, Parts};
+
+mod parts;
+
+const SECOND_MICROS: i64 = 1_000_000;
+
+impl Rule {
+    /// Reads a rule of iCalendar, `FREQ=…` with or without `RRULE:` (RFC 5545, section 3.3.10), and `SKIP` (RFC 7529).
+    ///
+    /// It counts from `starts` and takes from there what it does not say, on the calendar of `zone`. `starts` itself is a
+    /// moment only where it fits the rule. `FREQ=DAILY` and longer name local dates and times; `HOURLY`, `MINUTELY` and
+    /// `SECONDLY` go by the time that passes. `UNTIL` is inclusive: an instant in UTC, a local time, or a day to its end. It
+    /// may also be a timestamp as everywhere else.
+    ///
+    /// # Errors
+    ///
+    /// If it is not such a rule, if its parts do not go together as the RFC says, if it never fires, or if `COUNT` is above
+    /// [`RULE_COUNT_MAX`].
+    pub fn rrule(text: &str, starts: Instant<Virtual>, zone: Zone) -> Result<Self, RuleError> {
+        let parts = Parts::read(text, &zone)?;
+        let start = Start::new(starts, &zone);
+        let pattern = if parts.frequency.is_time() {
+            Pattern::Passing(phases(&parts, &start))
+        } else {
+            Pattern::Dates(periods(&parts, &start))
+        };
+        let mut rule = Self {
+            second_showing: start.second_showing(&pattern, &zone),
+            zone,
+            pattern,
+            fraction: start.fraction,
+            first: start.second,
+            last: LAST_SECOND,
+        };
+        let Some(first) = rule.search(rule.first) else {
+            return Err(RuleError::NeverFires { text: text.trim().to_owned() });
+        };
+        if let Some(until) = parts.until {
+            rule.last = (until.micros() - rule.fraction).div_euclid(SECOND_MICROS);
+            if first > rule.last {
+                let first = rule.instant(first);
+                return Err(RuleError::EndsBefore { first: first.map(|first| first.to_string()).unwrap_or_default() });
+            }
+        }
+        if let Some(count) = parts.count {
+            rule.last = rule.last_of(first, count);
+        }
+        Ok(rule)
+    }
+
+    /// Returns the second of the last of so many moments, of which the first one is known, or of the last one that there is.
+    fn last_of(&self, first: i64, count: u32) -> i64 {
+        let later = std::iter::successors(Some(first), |second| self.search(second + 1));
+        later.take(count.min(RULE_COUNT_MAX) as usize).last().unwrap_or(first)
+    }
+}
+
+/// Where a rule starts, as local clocks show it.
+struct Start {
+    /// Since 1970, in UTC.
+    second: i64,
+    /// Microseconds after that second.
+    fraction: i64,
+    /// How far local time is ahead of UTC, in seconds.
+    offset: i64,
+    /// The local day, since 1970-01-01.
+    day: i64,
+    /// Seconds since the local day began.
+    time: i64,
+}
+
+impl Start {
+    fn new(starts: Instant<Virtual>, zone: &Zone) -> Self {
+        let second = starts.micros().div_euclid(SECOND_MICROS);
+        let offset = zone.stretch(second).offset;
+        let local = second + offset;
+        let (day, time) = (local.div_euclid(DAY_SECONDS), local.rem_euclid(DAY_SECONDS));
+        Self { second, fraction: starts.micros().rem_euclid(SECOND_MICROS), offset, day, time }
+    }
+
+    /// Returns the start if it fits the pattern but clocks show it for the second time.
+    fn second_showing(&self, pattern: &Pattern, zone: &Zone) -> Option<i64> {
+        let Pattern::Dates(periods) = pattern else { return None };
+        let local = self.second + self.offset;
+        let stretch = zone.stretch(self.second);
+        let is_second = stretch.begins.is_some_and(|begins| local < begins + stretch.offset_before);
+        (is_second && periods.next(local) == Some(local)).then_some(self.second)
+    }
+}
+
+fn periods(parts: &Parts, start: &Start) -> Periods {
+    let period = match parts.frequency {
+        Frequency::Yearly => Period::Year,
+        Frequency::Monthly => Period::Month,
+        Frequency::Weekly => Period::Week,
+        _ => Period::Day,
+    };
+    let one = |numbers: Option<Numbers>, otherwise: i64| numbers.unwrap_or(Numbers::one(otherwise));
+    let mut periods = Periods {
+        period,
+        interval: parts.interval,
+        anchor: 0,
+        days: days(parts, start),
+        skip: parts.skip,
+        times: Times {
+            hours: one(parts.hours, start.time / HOUR_SECONDS),
+            minutes: one(parts.minutes, start.time % HOUR_SECONDS / MINUTE_SECONDS),
+            seconds: one(parts.seconds, start.time % MINUTE_SECONDS),
+        },
+        positions: parts.positions.clone(),
+    };
+    periods.anchor = periods.number_of(start.day);
+    periods
+}
+
+/// Returns the days that a rule means, with what it leaves to its start.
+fn days(parts: &Parts, start: &Start) -> Days {
+    let date = Civil::from_days(start.day);
+    let (mut months, mut month_days, mut weekdays) = (parts.months, parts.month_days.clone(), parts.weekdays.clone());
+    let says_no_day = month_days.is_empty() && parts.year_days.is_empty() && weekdays.is_empty();
+    match parts.frequency {
+        Frequency::Yearly if says_no_day && !parts.weeks.is_empty() => {
+            weekdays.push(WeekdayOf { ordinal: 0, weekday: weekday(start.day) });
+        }
+        Frequency::Yearly if says_no_day => {
+            months = months.or(Some(Numbers::one(date.month)));
+            month_days = vec![date.day];
+        }
+        Frequency::Monthly if says_no_day => month_days = vec![date.day],
+        Frequency::Weekly if says_no_day => weekdays.push(WeekdayOf { ordinal: 0, weekday: weekday(start.day) }),
+        _ => {}
+    }
+    let is_in_year = parts.frequency == Frequency::Yearly && parts.months.is_none();
+    Days {
+        months: months.unwrap_or(Numbers::range(1, 12)),
+        of_month: Counted::new(month_days),
+        of_year: Counted::new(parts.year_days.clone()),
+        weeks: Counted::new(parts.weeks.clone()),
+        weekdays,
+        ordinals: if is_in_year { Ordinals::Year } else { Ordinals::Month },
+        week_start: parts.week_start,
+        both: Both::And,
+    }
+}
+
+fn phases(parts: &Parts, start: &Start) -> Phases {
+    let unit = match parts.frequency {
+        Frequency::Hourly => HOUR_SECONDS,
+        Frequency::Minutely => MINUTE_SECONDS,
+        _ => 1,
+    };
+    // What the rule says of shorter units: nothing, and its moments are as far after the start as whole units are; or the
+    // times in each unit, and what is left to the start is as clocks show it there.
+    let says_shorter = match parts.frequency {
+        Frequency::Hourly => parts.minutes.is_some() || parts.seconds.is_some(),
+        Frequency::Minutely => parts.seconds.is_some(),
+        _ => false,
+    };
+    let (minute, second) = (start.time % HOUR_SECONDS / MINUTE_SECONDS, start.time % MINUTE_SECONDS);
+    let all = Numbers::range(0, 59);
+    let (minutes, seconds) = match parts.frequency {
+        Frequency::Hourly if says_shorter => (Numbers::one(minute), Numbers::one(second)),
+        _ => (all, all),
+    };
+    Phases {
+        days: days(parts, start),
+        times: Times {
+            hours: parts.hours.unwrap_or(Numbers::range(0, 23)),
+            minutes: parts.minutes.unwrap_or(minutes),
+            seconds: parts.seconds.unwrap_or(seconds),
+        },
+        step: unit * parts.interval,
+        width: if says_shorter { unit } else { 1 },
+        anchor: start.second - if says_shorter { start.time % unit } else { 0 },
+    }
+}

@@ -1,0 +1,190 @@
+//! A rule: when it fires next, worked out from any moment.
+
+use super::periods::Periods;
+use super::phases::{KnownPhases, Phases};
+use super::times::{DAY_SECONDS, FIRST_SECOND, LAST_SECOND};
+use crate::time::{Instant, Stretch, Virtual, Zone};
+
+const SECOND_MICROS: i64 = 1_000_000;
+/// More than clocks have ever been put forward at once: a day, in Manila in 1844 and in Apia in 2011.
+const GAP_SECONDS_MAX: i64 = 2 * DAY_SECONDS;
+/// 2100-01-01: no zone has rules of its own for single years after it, so from here on they repeat with the calendar.
+const ZONES_REPEAT_SECOND: i64 = 4_102_444_800;
+
+/// When something happens again and again: by a rule of iCalendar or by a cron expression.
+///
+/// A rule has been checked: it fires at least once. Its moments are worked out by arithmetic from wherever you ask, over
+/// the whole range of [`Instant`]; it costs the same near its beginning and ten thousand years on.
+///
+/// ```
+/// use timenav_core::recurrence::Rule;
+/// use timenav_core::time::{Instant, Virtual, Zone, parse_timestamp};
+///
+/// let at = |text| parse_timestamp::<Virtual>(text).unwrap();
+/// let paris = Zone::named("Europe/Paris").unwrap();
+/// let rule = Rule::rrule("FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD", at("2027-01-31T08:00:00Z"), paris).unwrap();
+/// assert_eq!(rule.next_after(at("2027-01-31T08:00:00Z")), Some(at("2027-02-28T08:00:00Z")));
+/// assert_eq!(rule.next_after(at("2027-03-01T00:00:00Z")), Some(at("2027-03-31T07:00:00Z")));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    pub(super) zone: Zone,
+    pub(super) pattern: Pattern,
+    /// Microseconds that every moment is after its second.
+    pub(super) fraction: i64,
+    /// No moment is before this second.
+    pub(super) first: i64,
+    /// No moment is after it.
+    pub(super) last: i64,
+    /// A moment that clocks show for the second time. The pattern has the first time only, but the rule starts here.
+    pub(super) second_showing: Option<i64>,
+}
+
+/// What local clocks show at the moments of a rule, and how often if they show it twice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Pattern {
+    /// Once: a time that clocks show twice is the first one, one that they skip is read with the offset before.
+    Dates(Periods),
+    /// The same.
+    FixedTimes(Phases),
+    /// Whenever they show it.
+    Passing(Phases),
+}
+
+/// How many moments there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// So many, or the limit.
+    pub moments: u64,
+    /// Whether these are all of them.
+    pub is_complete: bool,
+}
+
+/// The moments of a rule, in order. It ends with the rule, or with the year 9999.
+#[derive(Clone, Debug)]
+pub struct Moments<'rule> {
+    rule: &'rule Rule,
+    /// The first second that may come now.
+    from: i64,
+}
+
+impl Rule {
+    /// Returns the first moment later than `at`, or `None` if the rule never fires again.
+    #[must_use]
+    pub fn next_after(&self, at: Instant<Virtual>) -> Option<Instant<Virtual>> {
+        self.after(at).next()
+    }
+
+    /// Returns the first moment of all.
+    #[must_use]
+    pub fn first(&self) -> Option<Instant<Virtual>> {
+        Moments { rule: self, from: self.first }.next()
+    }
+
+    /// Returns all moments later than `at`, in order.
+    #[must_use]
+    pub const fn after(&self, at: Instant<Virtual>) -> Moments<'_> {
+        Moments { rule: self, from: (at.micros() - self.fraction).div_euclid(SECOND_MICROS) + 1 }
+    }
+
+    /// Returns how many moments are later than `after` and not later than `through`. It counts no further than `limit`.
+    #[must_use]
+    pub fn count(&self, after: Instant<Virtual>, through: Instant<Virtual>, limit: u64) -> Count {
+        let mut moments = 0;
+        for _ in self.after(after).take_while(|moment| *moment <= through) {
+            if moments == limit {
+                return Count { moments, is_complete: false };
+            }
+            moments += 1;
+        }
+        Count { moments, is_complete: true }
+    }
+
+    /// Returns the zone on whose calendar and clocks the rule counts.
+    #[must_use]
+    pub const fn zone(&self) -> &Zone {
+        &self.zone
+    }
+
+    /// Returns the moment in that second.
+    pub(super) const fn instant(&self, second: i64) -> Option<Instant<Virtual>> {
+        Instant::from_micros(second * SECOND_MICROS + self.fraction)
+    }
+
+    /// Returns the second of the first moment that is not before that second.
+    pub(super) fn search(&self, from: i64) -> Option<i64> {
+        let from = from.max(self.first);
+        let mut best = self.second_showing.filter(|second| *second >= from);
+        let mut known = KnownPhases::default();
+        let give_up = from.max(ZONES_REPEAT_SECOND).saturating_add(self.pattern.cycle_seconds());
+        // A time that clocks skipped before `from` may be read as one after it.
+        let mut stretch = self.zone.stretch(if self.pattern.is_passing() { from } else { from - GAP_SECONDS_MAX });
+        loop {
+            let (begin, end) = self.pattern.shown_in(&stretch);
+            let local = begin.max(from + stretch.offset);
+            let mut skip_to = i64::MIN;
+            if local < end {
+                let Some(found) = self.pattern.next(local, end, stretch.offset, &mut known) else { break };
+                let second = found - stretch.offset;
+                if found < end {
+                    best = Some(best.map_or(second, |best| best.min(second)));
+                } else if matches!(self.pattern, Pattern::Dates(_)) {
+                    // Clocks show nothing of the pattern before that, whatever their offset.
+                    skip_to = second - GAP_SECONDS_MAX;
+                }
+            }
+            let Some(ends) = stretch.ends else { break };
+            if best.is_some_and(|best| best < ends) || ends > self.last || ends > give_up {
+                break;
+            }
+            stretch = self.zone.stretch(ends.max(skip_to));
+        }
+        best.filter(|second| *second <= self.last)
+    }
+}
+
+impl Pattern {
+    const fn is_passing(&self) -> bool {
+        matches!(self, Self::Passing(_))
+    }
+
+    /// Returns what local clocks show from the first to the last second of which a stretch is to tell, the last exclusive.
+    fn shown_in(&self, stretch: &Stretch) -> (i64, i64) {
+        let (before, after) = if self.is_passing() {
+            (stretch.offset, stretch.offset)
+        } else {
+            // What is shown twice was told by the stretch before, and what is skipped is told with the offset before.
+            (stretch.offset.max(stretch.offset_before), stretch.offset.max(stretch.offset_after))
+        };
+        let begin = stretch.begins.map_or(FIRST_SECOND - GAP_SECONDS_MAX, |begins| begins + before);
+        let end = stretch.ends.map_or(LAST_SECOND + GAP_SECONDS_MAX, |ends| ends + after);
+        (begin, end)
+    }
+
+    /// Returns what local clocks show at the first moment that is not before `from`, or anything from `end` on if there is none
+    /// before that, or `None` if there is none at all.
+    fn next(&self, from: i64, end: i64, offset: i64, known: &mut KnownPhases) -> Option<i64> {
+        match self {
+            Self::Dates(periods) => periods.next(from),
+            Self::FixedTimes(phases) | Self::Passing(phases) => Some(phases.next(from, end, offset, known)),
+        }
+    }
+
+    const fn cycle_seconds(&self) -> i64 {
+        match self {
+            // They look for themselves.
+            Self::Dates(_) => LAST_SECOND,
+            Self::FixedTimes(phases) | Self::Passing(phases) => phases.cycle_seconds(),
+        }
+    }
+}
+
+impl Iterator for Moments<'_> {
+    type Item = Instant<Virtual>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let second = self.rule.search(self.from)?;
+        self.from = second + 1;
+        self.rule.instant(second)
+    }
+}

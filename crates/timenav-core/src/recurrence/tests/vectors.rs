@@ -1,0 +1,113 @@
+//! What other implementations work out: `test-data/recurrence-v1.json`, made by `test-data/recurrence.py`.
+
+use std::sync::LazyLock;
+
+use serde_json::Value;
+
+use super::{Rule, cron, second, zone};
+
+static VECTORS: LazyLock<Value> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("../../../../../test-data/recurrence-v1.json")).expect("the file is JSON")
+});
+
+fn list(name: &str) -> &'static [Value] {
+    let list = VECTORS[name].as_array().map(Vec::as_slice).unwrap_or_default();
+    assert!(!list.is_empty(), "{name} is empty");
+    list
+}
+
+fn number(value: &Value) -> i64 {
+    value.as_i64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_else(|| panic!("{value} is no text"))
+}
+
+fn numbers(value: &Value) -> Vec<i64> {
+    value.as_array().expect("a list").iter().map(number).collect()
+}
+
+/// Returns seconds that are written as the first one and runs of equal differences.
+fn unpacked(value: &Value) -> Vec<i64> {
+    let mut at = number(&value[0]);
+    let mut all = vec![at];
+    for run in value[1].as_array().expect("runs") {
+        for _ in 0..number(&run[1]) {
+            at += number(&run[0]);
+            all.push(at);
+        }
+    }
+    all
+}
+
+/// Checks that the moments from the first to the last one are these.
+fn check(rule: &Rule, expected: &[i64], about: &Value) {
+    let found: Vec<i64> =
+        rule.after(second(expected[0] - 1)).map(|moment| moment.micros() / 1_000_000).take(expected.len()).collect();
+    let first_wrong = found.iter().zip(expected).position(|(found, expected)| found != expected);
+    let shown = |second_: Option<&i64>| second_.map(|at| rule.zone().local_time(second(*at)));
+    assert!(
+        found == expected,
+        "{about}: at {first_wrong:?} {:?} instead of {:?}",
+        first_wrong.map(|at| shown(found.get(at))),
+        first_wrong.map(|at| shown(expected.get(at))),
+    );
+}
+
+#[test]
+fn rules_are_those_of_dateutil() {
+    for vector in list("rules") {
+        let starts = second(number(&vector["starts"]));
+        let rule = Rule::rrule(text(&vector["rule"]), starts, zone(text(&vector["zone"])))
+            .unwrap_or_else(|error| panic!("{vector}: {error}"));
+        let through = second(number(&vector["through"]));
+        let found: Vec<i64> = rule
+            .after(second(number(&vector["starts"]) - 1))
+            .take_while(|moment| *moment <= through)
+            .map(|moment| moment.micros() / 1_000_000)
+            .collect();
+        let expected: Vec<i64> = numbers(&vector["moments"]).into_iter().filter(|at| second(*at) <= through).collect();
+        assert_eq!(found, expected, "{}", vector["rule"]);
+    }
+}
+
+#[test]
+fn far_from_the_start_it_is_the_same() {
+    for vector in list("far_rules") {
+        let rule = Rule::rrule(text(&vector["rule"]), second(number(&vector["starts"])), zone("UTC")).unwrap();
+        assert_eq!(
+            rule.next_after(second(number(&vector["after"]))),
+            Some(second(number(&vector["next"]))),
+            "{vector}"
+        );
+    }
+}
+
+#[test]
+fn cron_is_that_of_croniter() {
+    for vector in list("crons") {
+        let rule = cron(text(&vector["cron"]), "UTC");
+        let found: Vec<i64> =
+            rule.after(second(number(&vector["after"]))).take(12).map(|at| at.micros() / 1_000_000).collect();
+        assert_eq!(found, numbers(&vector["moments"]), "{}", vector["cron"]);
+    }
+}
+
+#[test]
+fn a_daily_cron_over_a_hundred_years_in_three_zones() {
+    for vector in list("daily") {
+        let expected = unpacked(&vector["runs"]);
+        assert_eq!(expected.len(), 36_525);
+        check(&cron(text(&vector["cron"]), text(&vector["zone"])), &expected, &vector["zone"]);
+        let rule = Rule::rrule(text(&vector["rule"]), second(expected[0]), zone(text(&vector["zone"]))).unwrap();
+        check(&rule, &expected, &vector["rule"]);
+    }
+}
+
+#[test]
+fn cron_with_a_star_fires_whenever_clocks_show_it() {
+    for vector in list("passing") {
+        check(&cron(text(&vector["cron"]), text(&vector["zone"])), &unpacked(&vector["runs"]), &vector["cron"]);
+    }
+}

@@ -1,0 +1,336 @@
+//! Who is at work on which firing, for how long, and which queues somebody listens to.
+//!
+//! It lives in the memory of one service, by host time, which is handed to it. A crash loses it: what was leased is ready
+//! again, under the same name.
+
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+
+use crate::ids::{FiringId, QueueId, TimelineId};
+use crate::limits::{ATTEMPTS_IN_ADVANCE_MAX, ATTEMPTS_MAX, LEASES_MAX, QUEUE_HEARD_SECONDS};
+use crate::time::{Instant, Span, Wall};
+
+/// Outcomes that are remembered for whoever looked before them.
+const SETTLED_KEPT_MAX: usize = 16_384;
+/// How long a firing waits after its first attempt within an advance, in microseconds; twice as long after each further
+/// one: all of three within ten seconds.
+const WAIT_IN_ADVANCE_MICROS: i64 = 1_000_000;
+/// The same outside of one, and at most.
+const WAIT_MICROS: (i64, i64) = (2_000_000, 300_000_000);
+
+/// Somebody is at work on a firing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// On which timeline.
+    pub timeline: TimelineId,
+    /// The queue it waited in.
+    pub queue: QueueId,
+    /// Firings of one key are worked on one after the other.
+    pub order_key: Option<String>,
+    /// Who.
+    pub holder: String,
+    /// Until when, by the host.
+    pub until: Instant<Wall>,
+}
+
+/// What was tried of a firing that is not leased.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Tried {
+    attempts: u32,
+    not_before: Instant<Wall>,
+}
+
+/// Who listens to a queue.
+#[derive(Clone, Copy, Debug)]
+struct Heard {
+    waiting: usize,
+    until: Instant<Wall>,
+}
+
+/// A firing that is to be offered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// Its name.
+    pub firing_id: FiringId,
+    /// Firings of one key are worked on one after the other.
+    pub order_key: Option<String>,
+}
+
+/// What becomes of a firing whose attempt ended without an outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retry {
+    /// It is tried again, not before that host instant.
+    NotBefore(Instant<Wall>),
+    /// It was tried as often as it may be.
+    Exhausted,
+}
+
+/// Who is at work on what.
+#[derive(Debug, Default)]
+pub struct Leases {
+    held: HashMap<FiringId, Lease>,
+    /// When leases end, the next one first.
+    ends: BTreeSet<(Instant<Wall>, FiringId)>,
+    tried: HashMap<FiringId, Tried>,
+    /// When firings may be tried again, the next one first.
+    waits: BTreeSet<(Instant<Wall>, FiringId)>,
+    heard: HashMap<(TimelineId, QueueId), Heard>,
+    /// Timelines with an advance that a crash interrupted: all their queues count as heard for a while, so that whoever
+    /// listened has time to come back.
+    resumed: HashMap<TimelineId, Instant<Wall>>,
+    /// Timelines whose clock is on its way to another instant: nothing is handed out there.
+    stepping: HashSet<TimelineId>,
+    /// Firings that came to an outcome, the last ones, and how many there were before them.
+    settled: VecDeque<FiringId>,
+    settled_before: u64,
+    /// Firings whose outcome is on its way to the ledger.
+    settling: HashSet<FiringId>,
+}
+
+impl Leases {
+    /// Returns a mark: what is settled from here on is known by it.
+    #[must_use]
+    pub fn mark(&self) -> u64 {
+        self.settled_before + self.settled.len() as u64
+    }
+
+    /// Returns what was settled since a mark; `None` where that is not remembered any more.
+    fn settled_since(&self, mark: u64) -> Option<HashSet<&FiringId>> {
+        let skip = usize::try_from(mark.checked_sub(self.settled_before)?).ok()?;
+        Some(self.settled.iter().skip(skip).collect())
+    }
+
+    /// Leases firings of one queue, in the order in which they are offered: those that nobody holds, that may be tried now,
+    /// and whose key nobody before them has. `offers` are what was pending at the mark. `None` where that was too long ago.
+    pub fn claim(
+        &mut self,
+        (timeline, queue): (&TimelineId, &QueueId),
+        (offers, mark): (&[Offer], u64),
+        (max, ttl): (usize, Span),
+        (holder, now): (&str, Instant<Wall>),
+    ) -> Option<Vec<(usize, u32)>> {
+        if self.stepping.contains(timeline) {
+            return Some(Vec::new());
+        }
+        let settled: HashSet<FiringId> = self.settled_since(mark)?.into_iter().cloned().collect();
+        let until = now.checked_add(ttl).unwrap_or(Instant::MAX);
+        let mut keys: HashSet<&str> = HashSet::new();
+        let mut claimed = Vec::new();
+        for (number, offer) in offers.iter().enumerate() {
+            if claimed.len() >= max || self.held.len() >= LEASES_MAX {
+                break;
+            }
+            if settled.contains(&offer.firing_id) || self.settling.contains(&offer.firing_id) {
+                continue;
+            }
+            if let Some(key) = &offer.order_key
+                && !keys.insert(key)
+            {
+                continue;
+            }
+            let tried = self.tried.get(&offer.firing_id).copied();
+            if self.held.contains_key(&offer.firing_id) || tried.is_some_and(|tried| tried.not_before > now) {
+                continue;
+            }
+            let attempt = tried.map_or(0, |tried| tried.attempts) + 1;
+            self.take_wait(&offer.firing_id);
+            self.tried.insert(offer.firing_id.clone(), Tried { attempts: attempt, not_before: now });
+            let lease = Lease {
+                timeline: timeline.clone(),
+                queue: queue.clone(),
+                order_key: offer.order_key.clone(),
+                holder: holder.to_owned(),
+                until,
+            };
+            self.ends.insert((until, offer.firing_id.clone()));
+            self.held.insert(offer.firing_id.clone(), lease);
+            claimed.push((number, attempt));
+        }
+        Some(claimed)
+    }
+
+    /// Gives back what was claimed and never handed over, as if it had not been.
+    pub fn give_back(&mut self, firing_ids: &[FiringId]) {
+        for firing_id in firing_ids {
+            if self.release(firing_id).is_none() {
+                continue;
+            }
+            if let Some(tried) = self.tried.get_mut(firing_id) {
+                tried.attempts = tried.attempts.saturating_sub(1);
+                if tried.attempts == 0 {
+                    self.tried.remove(firing_id);
+                }
+            }
+        }
+    }
+
+    /// Returns how many firings are leased or wait, so that whoever looks for others looks at so many more.
+    #[must_use]
+    pub fn busy(&self) -> usize {
+        self.held.len() + self.waits.len()
+    }
+
+    /// Returns the lease of a firing.
+    #[must_use]
+    pub fn lease(&self, firing_id: &FiringId) -> Option<&Lease> {
+        self.held.get(firing_id)
+    }
+
+    /// The outcome of firings is on its way to the ledger: nobody is given them until it is known what became of it.
+    pub fn begin_settling(&mut self, firing_ids: &[FiringId]) {
+        self.settling.extend(firing_ids.iter().cloned());
+    }
+
+    /// It is known what became of it.
+    pub fn end_settling(&mut self, firing_ids: &[FiringId]) {
+        for firing_id in firing_ids {
+            self.settling.remove(firing_id);
+        }
+    }
+
+    /// A firing has come to its outcome.
+    pub fn settle(&mut self, firing_id: &FiringId) {
+        self.release(firing_id);
+        self.take_wait(firing_id);
+        self.tried.remove(firing_id);
+        if self.settled.len() >= SETTLED_KEPT_MAX {
+            self.settled.pop_front();
+            self.settled_before += 1;
+        }
+        self.settled.push_back(firing_id.clone());
+    }
+
+    /// Renews a lease. Returns until when it lasts; `None` where nobody has it any more.
+    pub fn extend(&mut self, firing_id: &FiringId, ttl: Span, now: Instant<Wall>) -> Option<Instant<Wall>> {
+        let lease = self.held.get_mut(firing_id).filter(|lease| lease.until > now)?;
+        self.ends.remove(&(lease.until, firing_id.clone()));
+        lease.until = now.checked_add(ttl).unwrap_or(Instant::MAX);
+        self.ends.insert((lease.until, firing_id.clone()));
+        Some(lease.until)
+    }
+
+    /// An attempt at a firing ended without an outcome. `is_in_advance` says whether an advance waits for it.
+    pub fn fail(&mut self, firing_id: &FiringId, is_in_advance: bool, now: Instant<Wall>) -> Retry {
+        self.release(firing_id);
+        let attempts = self.tried.get(firing_id).map_or(1, |tried| tried.attempts.max(1));
+        let attempts_max = if is_in_advance { ATTEMPTS_IN_ADVANCE_MAX } else { ATTEMPTS_MAX };
+        if attempts >= attempts_max {
+            return Retry::Exhausted;
+        }
+        let (first, longest) = if is_in_advance { (WAIT_IN_ADVANCE_MICROS, i64::MAX) } else { WAIT_MICROS };
+        let wait = first.saturating_mul(1 << (attempts - 1).min(32)).min(longest);
+        let not_before = now.checked_add(Span::from_micros(wait)).unwrap_or(Instant::MAX);
+        self.take_wait(firing_id);
+        self.tried.insert(firing_id.clone(), Tried { attempts, not_before });
+        self.waits.insert((not_before, firing_id.clone()));
+        Retry::NotBefore(not_before)
+    }
+
+    /// Takes the leases that have ended, each with its timeline. Whoever asks says then what becomes of the firings.
+    pub fn expired(&mut self, now: Instant<Wall>) -> Vec<(TimelineId, FiringId)> {
+        let ended: Vec<FiringId> =
+            self.ends.iter().take_while(|(until, _)| *until <= now).map(|(_, id)| id.clone()).collect();
+        ended.into_iter().filter_map(|id| Some((self.release(&id)?.timeline, id))).collect()
+    }
+
+    /// Takes the waits that have ended. Returns whether there were any: then something may be claimed again.
+    pub fn waited(&mut self, now: Instant<Wall>) -> bool {
+        let before = self.waits.len();
+        self.waits.retain(|(not_before, _)| *not_before > now);
+        self.waits.len() < before
+    }
+
+    /// Returns when something ends next by itself: a lease, a wait, or that a queue is heard.
+    #[must_use]
+    pub fn next_end(&self, now: Instant<Wall>) -> Option<Instant<Wall>> {
+        let lease = self.ends.first().map(|(until, _)| *until);
+        let wait = self.waits.first().map(|(until, _)| *until);
+        let heard = self.heard.values().filter(|heard| heard.waiting == 0).map(|heard| heard.until);
+        let heard = heard.chain(self.resumed.values().copied()).filter(|until| *until > now);
+        lease.into_iter().chain(wait).chain(heard.min()).min()
+    }
+
+    /// Somebody begins to wait for the firings of a queue.
+    pub fn listen(&mut self, timeline: &TimelineId, queue: &QueueId, now: Instant<Wall>) {
+        let heard = self.heard.entry((timeline.clone(), queue.clone())).or_insert(Heard { waiting: 0, until: now });
+        heard.waiting += 1;
+    }
+
+    /// Somebody does not wait any more: the queue counts as heard for a while.
+    pub fn leave(&mut self, timeline: &TimelineId, queue: &QueueId, now: Instant<Wall>) {
+        let until = Span::from_secs(QUEUE_HEARD_SECONDS).and_then(|span| now.checked_add(span));
+        if let Some(heard) = self.heard.get_mut(&(timeline.clone(), queue.clone())) {
+            heard.waiting = heard.waiting.saturating_sub(1);
+            heard.until = until.unwrap_or(Instant::MAX);
+        }
+        self.heard.retain(|_, heard| heard.waiting > 0 || heard.until > now);
+    }
+
+    /// An advance goes on that a crash interrupted.
+    pub fn resume(&mut self, timeline: &TimelineId, now: Instant<Wall>) {
+        let until = Span::from_secs(QUEUE_HEARD_SECONDS).and_then(|span| now.checked_add(span));
+        self.resumed.insert(timeline.clone(), until.unwrap_or(Instant::MAX));
+    }
+
+    /// Returns whether all queues of a timeline count as heard.
+    #[must_use]
+    pub fn is_resumed(&self, timeline: &TimelineId, now: Instant<Wall>) -> bool {
+        self.resumed.get(timeline).is_some_and(|until| *until > now)
+    }
+
+    /// Returns whether somebody listens to a queue.
+    #[must_use]
+    pub fn is_heard(&self, timeline: &TimelineId, queue: &QueueId, now: Instant<Wall>) -> bool {
+        if self.is_resumed(timeline, now) {
+            return true;
+        }
+        let heard = self.heard.get(&(timeline.clone(), queue.clone()));
+        heard.is_some_and(|heard| heard.waiting > 0 || heard.until > now)
+    }
+
+    /// Returns the queues of a timeline that somebody listens to.
+    #[must_use]
+    pub fn heard(&self, timeline: &TimelineId, now: Instant<Wall>) -> HashSet<QueueId> {
+        let heard =
+            self.heard.iter().filter(|((on, _), heard)| on == timeline && (heard.waiting > 0 || heard.until > now));
+        heard.map(|((_, queue), _)| queue.clone()).collect()
+    }
+
+    /// Lets a timeline's clock go to its next instant, unless one of these firings holds it. Returns the first that does.
+    ///
+    /// # Errors
+    /// Who holds it.
+    pub fn begin_step(
+        &mut self,
+        timeline: &TimelineId,
+        open: &[(FiringId, QueueId)],
+        now: Instant<Wall>,
+    ) -> Result<(), String> {
+        for (firing_id, queue) in open {
+            if let Some(lease) = self.held.get(firing_id) {
+                return Err(format!("{firing_id} of the queue `{queue}`, claimed by {}", lease.holder));
+            }
+            if self.is_heard(timeline, queue, now) {
+                return Err(format!("{firing_id} of the queue `{queue}`, which somebody listens to"));
+            }
+        }
+        self.stepping.insert(timeline.clone());
+        Ok(())
+    }
+
+    /// The clock of a timeline has come to its instant, or stays where it was.
+    pub fn end_step(&mut self, timeline: &TimelineId) {
+        self.stepping.remove(timeline);
+    }
+
+    fn release(&mut self, firing_id: &FiringId) -> Option<Lease> {
+        let lease = self.held.remove(firing_id)?;
+        self.ends.remove(&(lease.until, firing_id.clone()));
+        Some(lease)
+    }
+
+    fn take_wait(&mut self, firing_id: &FiringId) {
+        if let Some(tried) = self.tried.get(firing_id) {
+            self.waits.remove(&(tried.not_before, firing_id.clone()));
+        }
+    }
+}

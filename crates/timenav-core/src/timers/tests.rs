@@ -1,0 +1,569 @@
+//! The rules of timers, by random walks over a model that decides as the service does.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+
+use super::leases::{Leases, Offer, Retry};
+use super::*;
+use crate::clock::{Clock, ClockState, Rate};
+use crate::ids::QueueId;
+use crate::limits::{ATTEMPTS_IN_ADVANCE_MAX, LEASE_SECONDS_DEFAULT, LEASES_MAX};
+use crate::time::Span;
+
+fn at(moment: i64) -> Instant<Virtual> {
+    Instant::from_micros(moment).expect("an instant")
+}
+
+fn host(moment: i64) -> Instant<Wall> {
+    Instant::from_micros(moment * 1_000_000).expect("an instant")
+}
+
+#[test]
+fn what_falls_due_is_in_the_order_of_a_list_sorted_once() {
+    let single =
+        |position: u64, due: i64| Timer { position, schedule: Schedule::At(at(due)), next: Some(at(due)), round: 0 };
+    let mut timers: Vec<Timer> = (0..50).map(|number| single(number, (number as i64 * 37) % 23)).collect();
+    let mut expected: Vec<(i64, u64)> = (0..50).map(|number| ((number as i64 * 37) % 23, number)).collect();
+    expected.sort_unstable();
+    expected.retain(|(due, _)| *due <= 20);
+    let mut fallen = Vec::new();
+    loop {
+        let some = fall_due(&mut timers, at(20), Coming::OneByOne, 7).fallen;
+        if some.is_empty() {
+            break;
+        }
+        fallen.extend(some.iter().map(|one| (one.due.micros(), one.position)));
+    }
+    assert_eq!(fallen, expected);
+    assert!(timers.iter().all(|timer| timer.next.is_none_or(|next| next > at(20))));
+}
+
+#[test]
+fn a_firing_is_named_by_timeline_timer_moment_and_round() {
+    let main = TimelineId::main();
+    let one = Fallen { due: at(7), position: 3, round: 0 };
+    let others = [
+        (main.clone(), Fallen { due: at(8), ..one }),
+        (main.clone(), Fallen { position: 4, ..one }),
+        (main.clone(), Fallen { round: 1, ..one }),
+        (TimelineId::new("other").unwrap(), one),
+    ];
+    let ids: BTreeSet<String> = others.iter().map(|(of, one)| one.firing_id(of).to_string()).collect();
+    assert_eq!(ids.len(), 4);
+    assert!(!ids.contains(one.firing_id(&main).as_str()));
+    assert_eq!(one.firing_id(&main), one.firing_id(&main));
+    // Whoever has seen a firing has this id: it never changes.
+    assert_eq!(one.firing_id(&main).as_str(), "firing_4jcv7wzqrjeyt9n3d0w2h3yf5x");
+}
+
+#[test]
+fn a_clock_knows_when_it_comes_to_a_moment() {
+    let running = |rate: u64| Clock {
+        state: ClockState::Running {
+            origin_host: host(100),
+            origin_virtual: at(0),
+            rate: Rate::from_micros(rate).unwrap(),
+        },
+        location: None,
+        generation: 0,
+    };
+    for rate in [1, 3, 999_999, 1_000_000, 1_000_001, 7_000_000, 1_000_000_000_000] {
+        let clock = running(rate);
+        for moment in [1, 2, 1_000, 999_999, 1_000_000, 86_400_000_000] {
+            let Some(when) = clock.host_when(at(moment)) else { continue };
+            assert!(clock.now(when) >= at(moment), "{rate} {moment}");
+            let before = when.checked_sub(Span::from_micros(1)).unwrap();
+            assert!(clock.now(before) < at(moment), "{rate} {moment}");
+        }
+    }
+    let paused = Clock {
+        state: ClockState::Paused { since: host(5), at: at(10), rate: Rate::NORMAL },
+        location: None,
+        generation: 0,
+    };
+    assert_eq!((paused.host_when(at(10)), paused.host_when(at(11))), (Some(host(5)), None));
+}
+
+/// One timeline, driven by the decisions of this module.
+struct Model {
+    timeline: TimelineId,
+    queue: QueueId,
+    now: i64,
+    host: i64,
+    state: Timers,
+    timers: BTreeMap<u64, Timer>,
+    firings: BTreeMap<Fallen, (FiringState, u64, Option<u64>)>,
+    outcomes: BTreeMap<Fallen, u32>,
+    leases: Leases,
+    position: u64,
+    /// Moments that fell due, in the order in which they did.
+    log: Vec<Fallen>,
+}
+
+impl Model {
+    fn new() -> Self {
+        Self {
+            timeline: TimelineId::main(),
+            queue: QueueId::unnamed(),
+            now: 0,
+            host: 0,
+            state: Timers::default(),
+            timers: BTreeMap::new(),
+            firings: BTreeMap::new(),
+            outcomes: BTreeMap::new(),
+            leases: Leases::default(),
+            position: 0,
+            log: Vec::new(),
+        }
+    }
+
+    fn entry(&mut self) -> u64 {
+        self.position += 1;
+        self.position
+    }
+
+    fn set(&mut self, due: i64) {
+        let position = self.entry();
+        let schedule = Schedule::At(at(due));
+        let next = schedule.first(at(self.now)).unwrap();
+        self.timers.insert(position, Timer { position, schedule, next: Some(next), round: 0 });
+        self.state.arm(next);
+    }
+
+    fn earliest(&self) -> Option<Instant<Virtual>> {
+        self.timers.values().filter_map(|timer| timer.next).min()
+    }
+
+    fn fire(&mut self, upto: i64) {
+        let made = self.entry();
+        let mut timers: Vec<Timer> = self.timers.values().cloned().collect();
+        let fallen = fall_due(&mut timers, at(upto), Coming::OneByOne, usize::MAX).fallen;
+        let advance = self.state.advance.as_ref().map(|advance| advance.position);
+        for one in &fallen {
+            // P2: a firing is made once.
+            assert!(self.firings.insert(*one, (FiringState::Pending, made, advance)).is_none(), "twice: {one:?}");
+        }
+        self.state.fired(fallen.len() as u64);
+        self.timers = timers.into_iter().map(|timer| (timer.position, timer)).collect();
+        self.state.next = self.earliest();
+        self.state.armed = self.timers.values().filter(|timer| timer.next.is_some()).count() as u64;
+        self.log.extend(fallen);
+    }
+
+    fn tick(&mut self) {
+        if self.state.is_behind(at(self.now)) {
+            self.fire(self.now);
+        }
+    }
+
+    fn jump(&mut self, by: i64) {
+        if self.state.advance.is_none() {
+            self.now += by;
+            self.tick();
+        }
+    }
+
+    fn begin(&mut self, by: i64) {
+        let (from, to) = (at(self.now), at(self.now + by));
+        if self.state.advance.is_some() {
+            return;
+        }
+        if !self.state.is_between(from, to) {
+            self.now += by;
+            return;
+        }
+        let position = self.entry();
+        self.state.advance = Some(Advance {
+            advance_id: AdvanceId::new("advance").unwrap(),
+            position,
+            from,
+            to,
+            location: None,
+            is_running: false,
+            step: 0,
+            stepped: position,
+            held_since: host(self.host),
+            at_instant: 0,
+            open: 0,
+            counts: Counts::default(),
+        });
+    }
+
+    fn open(&self) -> Vec<(FiringId, QueueId)> {
+        let Some(advance) = &self.state.advance else { return Vec::new() };
+        let is_open = |(state, made, _): &(FiringState, u64, Option<u64>)| {
+            *state == FiringState::Pending && *made >= advance.stepped
+        };
+        let open = self.firings.iter().filter(|(_, firing)| is_open(firing));
+        let open: Vec<_> = open.map(|(one, _)| (one.firing_id(&self.timeline), self.queue.clone())).collect();
+        assert_eq!(open.len() as u64, advance.open, "what is open is counted");
+        open
+    }
+
+    /// Takes the advance on. Returns whether it moved.
+    fn step(&mut self) -> bool {
+        let Some(advance) = self.state.advance.clone() else { return false };
+        let open = self.open();
+        if self.leases.begin_step(&self.timeline, &open, host(self.host)).is_err() {
+            return false;
+        }
+        // P4: nothing that somebody has or listens to is left behind.
+        assert!(open.iter().all(|(id, _)| self.leases.lease(id).is_none()));
+        match advance.next_move(self.earliest()) {
+            Move::End => {
+                self.entry();
+                self.now = advance.to.micros();
+                self.state.advance = None;
+            }
+            Move::To(next) => {
+                let instant = next.micros().max(self.now);
+                // P4: the clock never goes back, nor beyond the destination.
+                assert!(instant >= self.now && at(instant) <= advance.to);
+                let (is_new, position, held) = (instant > self.now, self.position + 1, host(self.host));
+                self.now = instant;
+                if let Some(advance) = &mut self.state.advance {
+                    advance.step_to(is_new, position, held);
+                }
+                self.fire(instant);
+            }
+        }
+        self.leases.end_step(&self.timeline);
+        true
+    }
+
+    fn claim(&mut self, max: usize) -> Vec<Fallen> {
+        let mark = self.leases.mark();
+        let pending: Vec<Fallen> =
+            self.firings.iter().filter(|(_, one)| one.0 == FiringState::Pending).map(|(one, _)| *one).collect();
+        let offers: Vec<Offer> =
+            pending.iter().map(|one| Offer { firing_id: one.firing_id(&self.timeline), order_key: None }).collect();
+        let ttl = Span::from_secs(LEASE_SECONDS_DEFAULT).unwrap();
+        let claimed =
+            self.leases.claim((&self.timeline, &self.queue), (&offers, mark), (max, ttl), ("worker", host(self.host)));
+        let claimed: Vec<Fallen> =
+            claimed.expect("a fresh mark").into_iter().map(|(number, _)| pending[number]).collect();
+        // P5: what is offered has come.
+        assert!(claimed.iter().all(|one| one.due <= at(self.now)), "{claimed:?} at {}", self.now);
+        claimed
+    }
+
+    fn settle(&mut self, one: Fallen, outcome: FiringState) {
+        let Some(firing) = self.firings.get_mut(&one).filter(|firing| firing.0 == FiringState::Pending) else { return };
+        firing.0 = outcome;
+        let (_, made, advance) = *firing;
+        *self.outcomes.entry(one).or_default() += 1;
+        self.state.settled(outcome, advance, made);
+        self.leases.settle(&one.firing_id(&self.timeline));
+    }
+
+    fn fail(&mut self, one: Fallen) {
+        if self.firings.get(&one).is_none_or(|firing| firing.0 != FiringState::Pending) {
+            return;
+        }
+        let retry = self.leases.fail(&one.firing_id(&self.timeline), self.state.advance.is_some(), host(self.host));
+        if retry == Retry::Exhausted {
+            self.settle(one, FiringState::Failed);
+        }
+    }
+
+    fn crash(&mut self) {
+        self.leases = Leases::default();
+    }
+
+    fn check(&self) {
+        // P1: armed timers are later than the clock, but for those that join an instant before it is left.
+        if self.state.advance.is_none() {
+            assert!(self.timers.values().all(|timer| timer.next.is_none_or(|next| next > at(self.now))));
+        }
+        assert_eq!(self.state.next, self.earliest());
+        let pending = self.firings.values().filter(|firing| firing.0 == FiringState::Pending).count();
+        assert_eq!(self.state.pending, pending as u64);
+        // P3: one outcome at most.
+        assert!(self.outcomes.values().all(|count| *count == 1));
+    }
+
+    /// Finishes the advance and acknowledges everything.
+    fn drain(&mut self) {
+        for _ in 0..10_000 {
+            let claimed = self.claim(10);
+            for one in &claimed {
+                self.settle(*one, FiringState::Acknowledged);
+            }
+            self.host += 400;
+            for (_, firing_id) in self.leases.expired(host(self.host)) {
+                let _ = self.leases.fail(&firing_id, false, host(self.host));
+            }
+            self.leases.waited(host(self.host));
+            if claimed.is_empty() && !self.step() {
+                break;
+            }
+        }
+        assert_eq!(self.state.advance, None);
+        assert_eq!(self.state.pending, 0);
+        // P3: one outcome exactly.
+        assert_eq!(self.outcomes.len(), self.firings.len());
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Act {
+    Set(i64),
+    Begin(i64),
+    Jump(i64),
+    Step,
+    Stop,
+    Claim(usize),
+    Acknowledge(usize),
+    Fail(usize),
+    Wait(i64),
+    Crash,
+}
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    let act = prop_oneof![
+        4 => (-3..20_i64).prop_map(Act::Set),
+        2 => (0..30_i64).prop_map(Act::Begin),
+        1 => (0..10_i64).prop_map(Act::Jump),
+        6 => Just(Act::Step),
+        1 => Just(Act::Stop),
+        5 => (1..4_usize).prop_map(Act::Claim),
+        4 => (0..8_usize).prop_map(Act::Acknowledge),
+        2 => (0..8_usize).prop_map(Act::Fail),
+        2 => (0..40_i64).prop_map(Act::Wait),
+        1 => Just(Act::Crash),
+    ];
+    prop::collection::vec(act, 1..120)
+}
+
+fn walk(acts: &[Act], may_crash: bool) -> Model {
+    let mut model = Model::new();
+    let mut hands: Vec<Fallen> = Vec::new();
+    for act in acts {
+        match act {
+            Act::Set(by) => {
+                model.set(model.now + by);
+                model.tick();
+            }
+            Act::Begin(by) => model.begin(*by),
+            Act::Jump(by) => model.jump(*by),
+            Act::Step => {
+                model.step();
+            }
+            Act::Stop => {
+                model.state.advance = None;
+                model.tick();
+            }
+            Act::Claim(max) => hands.extend(model.claim(*max)),
+            Act::Acknowledge(number) if *number < hands.len() => {
+                let one = hands.remove(*number);
+                model.settle(one, FiringState::Acknowledged);
+            }
+            Act::Fail(number) if *number < hands.len() => {
+                let one = hands.remove(*number);
+                model.fail(one);
+            }
+            Act::Acknowledge(_) | Act::Fail(_) => {}
+            Act::Wait(seconds) => {
+                model.host += seconds;
+                for (_, firing_id) in model.leases.expired(host(model.host)) {
+                    let _ = model.leases.fail(&firing_id, model.state.advance.is_some(), host(model.host));
+                }
+                model.leases.waited(host(model.host));
+            }
+            Act::Crash if may_crash => {
+                model.crash();
+                hands.clear();
+            }
+            Act::Crash => {}
+        }
+        model.check();
+    }
+    model.drain();
+    model.check();
+    model
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn walks_keep_the_rules(acts in acts()) {
+        walk(&acts, true);
+    }
+
+    /// P8: two advances one after the other pass what one passes.
+    #[test]
+    fn an_advance_can_be_made_in_two(dues in prop::collection::vec(1..100_i64, 1..30), split in 1..99_i64) {
+        let passed = |stops: &[i64]| {
+            let mut model = Model::new();
+            dues.iter().for_each(|due| model.set(*due));
+            for stop in stops {
+                model.begin(stop - model.now);
+                model.drain();
+                assert_eq!(model.now, *stop);
+            }
+            model.log
+        };
+        let mut sorted: Vec<(i64, u64)> = dues.iter().copied().zip(1..).collect();
+        sorted.sort_unstable();
+        let one: Vec<(i64, u64)> = passed(&[100]).iter().map(|one| (one.due.micros(), one.position)).collect();
+        prop_assert_eq!(&one, &sorted);
+        let two: Vec<(i64, u64)> = passed(&[split, 100]).iter().map(|one| (one.due.micros(), one.position)).collect();
+        prop_assert_eq!(two, sorted);
+    }
+
+    /// P6: whatever crashes, the same moments come to an outcome.
+    #[test]
+    fn a_crash_changes_no_moment(dues in prop::collection::vec(1..50_i64, 1..20), crashes in 0..6_usize) {
+        let run = |crashes: usize| {
+            let mut model = Model::new();
+            dues.iter().for_each(|due| model.set(*due));
+            model.begin(60);
+            for _ in 0..crashes {
+                model.step();
+                model.claim(2);
+                model.crash();
+            }
+            model.drain();
+            model.outcomes
+        };
+        prop_assert_eq!(run(crashes), run(0));
+    }
+}
+
+#[test]
+fn attempts_end_and_are_counted_within_ten_seconds() {
+    let mut model = Model::new();
+    model.set(5);
+    model.begin(10);
+    assert!(model.step());
+    let mut waited = 0;
+    for attempt in 1..=ATTEMPTS_IN_ADVANCE_MAX {
+        let claimed = model.claim(1);
+        assert_eq!(claimed.len(), 1, "{attempt}");
+        model.fail(claimed[0]);
+        assert!(attempt == ATTEMPTS_IN_ADVANCE_MAX || model.claim(1).is_empty(), "it waits");
+        while attempt < ATTEMPTS_IN_ADVANCE_MAX && !model.leases.waited(host(model.host)) {
+            model.host += 1;
+            waited += 1;
+        }
+    }
+    assert!(waited <= 10, "{waited}");
+    assert_eq!(model.state.advance.as_ref().unwrap().counts, Counts { fired: 1, acknowledged: 0, failed: 1 });
+    assert!(model.step());
+    assert_eq!(model.state.advance, None);
+}
+
+#[test]
+fn an_instant_is_held_by_who_has_it_and_by_who_listens() {
+    let mut model = Model::new();
+    model.set(5);
+    model.leases.listen(&model.timeline, &model.queue, host(0));
+    model.begin(10);
+    assert!(model.step(), "nothing is open yet");
+    assert!(!model.step(), "somebody listens");
+    let claimed = model.claim(1);
+    model.leases.leave(&model.timeline, &model.queue, host(0));
+    model.host += 20;
+    assert!(!model.step(), "somebody has it");
+    model.settle(claimed[0], FiringState::Acknowledged);
+    assert!(model.step());
+    assert_eq!(model.now, 10);
+}
+
+#[test]
+fn so_many_timers_are_armed_and_no_more() {
+    let armed = |armed: usize| Timers { armed: armed as u64, ..Timers::default() }.has_room();
+    assert!(armed(TIMERS_PER_TIMELINE_MAX - 1));
+    assert!(!armed(TIMERS_PER_TIMELINE_MAX));
+}
+
+#[test]
+fn an_instant_comes_to_an_end_however_many_timers_arm_themselves_for_it() {
+    let mut model = Model::new();
+    model.set(5);
+    model.begin(10);
+    assert!(model.step());
+    let advance = model.state.advance.as_mut().unwrap();
+    advance.at_instant = FIRINGS_AT_INSTANT_MAX;
+    assert!(!advance.is_stuck());
+    advance.at_instant += 1;
+    assert!(advance.is_stuck());
+    assert_eq!(advance.held_until(), host(HOLD_SECONDS_MAX));
+}
+
+#[test]
+fn so_many_firings_are_leased_and_no_more() {
+    let (timeline, queue) = (TimelineId::main(), QueueId::unnamed());
+    let offer = |position: u64| {
+        let firing_id = Fallen { due: at(0), position, round: 0 }.firing_id(&timeline);
+        Offer { firing_id, order_key: None }
+    };
+    let offers: Vec<Offer> = (0..=LEASES_MAX as u64).map(offer).collect();
+    let mut leases = Leases::default();
+    let ttl = Span::from_secs(LEASE_SECONDS_DEFAULT).unwrap();
+    let mut claim = |max: usize| {
+        let mark = leases.mark();
+        leases.claim((&timeline, &queue), (&offers, mark), (max, ttl), ("worker", host(0))).unwrap().len()
+    };
+    assert_eq!((claim(LEASES_MAX - 1), claim(2), claim(1)), (LEASES_MAX - 1, 1, 0));
+}
+
+fn every_hour(misfire: Misfire) -> Timer {
+    let source = RuleSource::Every { rule: "FREQ=HOURLY".to_owned(), starts: at(0), zone: "UTC".to_owned() };
+    let schedule = Schedule::Repeating(Box::new(Repeating::read(source, misfire, false).unwrap()));
+    let next = schedule.first(at(0));
+    Timer { position: 1, schedule, next, round: 0 }
+}
+
+const HOUR: i64 = 3_600_000_000;
+
+#[test]
+fn moments_that_come_together_fire_as_their_timer_says() {
+    for (misfire, is_full, fires, skipped) in [
+        (Misfire::All, false, vec![1, 2, 3], None),
+        (Misfire::Once, false, vec![3], Some((1, 3))),
+        (Misfire::Skip, false, vec![], Some((1, 3))),
+        (Misfire::All, true, vec![], Some((1, 3))),
+    ] {
+        let mut timers = [every_hour(misfire)];
+        let fell = fall_due(&mut timers, at(3 * HOUR + 1), Coming::Together { is_full }, 10);
+        let hours: Vec<i64> = fell.fallen.iter().map(|one| one.due.micros() / HOUR).collect();
+        assert_eq!(hours, fires, "{misfire:?}");
+        let told = fell.skipped.first().map(|one| (one.from.micros() / HOUR, one.to.micros() / HOUR));
+        assert_eq!(told, skipped, "{misfire:?}");
+        assert_eq!(timers[0].next, Some(at(4 * HOUR)), "{misfire:?}");
+        // One that comes alone is no misfire, and an advance comes to each alone.
+        let mut timers = [every_hour(misfire)];
+        let alone = fall_due(&mut timers, at(HOUR), Coming::Together { is_full: false }, 10);
+        assert_eq!((alone.fallen.len(), alone.skipped.len()), (1, 0), "{misfire:?}");
+        let mut timers = [every_hour(misfire)];
+        assert_eq!(fall_due(&mut timers, at(3 * HOUR), Coming::OneByOne, 10).fallen.len(), 3, "{misfire:?}");
+    }
+}
+
+#[test]
+fn the_last_of_many_moments_is_found_by_arithmetic() {
+    let source = RuleSource::Cron { expression: "*/5 * * * *".to_owned(), zone: "Europe/Paris".to_owned() };
+    let repeating = Repeating::read(source, Misfire::Once, false).unwrap();
+    // Two hundred years of them.
+    let last = repeating.last_between(at(0), at(200 * 365 * 24 * HOUR + 7));
+    assert_eq!(last, Some(at(200 * 365 * 24 * HOUR)));
+    assert_eq!(repeating.last_between(at(0), at(1)), None);
+}
+
+#[test]
+fn so_many_firings_are_foreseen_and_no_more() {
+    let single = Timer { position: 2, schedule: Schedule::At(at(HOUR)), next: Some(at(HOUR)), round: 0 };
+    let foreseen = foresee(vec![every_hour(Misfire::All), single.clone()], at(5 * HOUR), (3, 100));
+    assert_eq!((foreseen.count, foreseen.is_complete), (6, true));
+    assert_eq!(foreseen.by_timer, [(1, 5), (2, 1)]);
+    let shown: Vec<(i64, u64)> = foreseen.firings.iter().map(|one| (one.due.micros() / HOUR, one.position)).collect();
+    assert_eq!(shown, [(1, 1), (1, 2), (2, 1)]);
+    // The limit itself is counted, one more is not.
+    let foreseen = foresee(vec![every_hour(Misfire::All)], at(5 * HOUR), (0, 5));
+    assert_eq!((foreseen.count, foreseen.is_complete), (5, true));
+    let foreseen = foresee(vec![every_hour(Misfire::All)], at(5 * HOUR), (0, 4));
+    assert!(foreseen.count > 4 && !foreseen.is_complete);
+}

@@ -1,0 +1,130 @@
+//! What is answered where timers are set, changed, cancelled, fall due, or come to an outcome.
+
+use serde::{Deserialize, Serialize};
+use timenav_core::ids::{FiringId, QueueId, TimerId};
+use timenav_core::time::Instant;
+use timenav_core::timers::FiringState;
+
+use super::Change;
+use crate::timer_rows::TimerRow;
+
+/// A timer was set, changed or cancelled.
+#[derive(Clone, Debug)]
+pub(crate) struct TimerAfter {
+    /// The timer after it.
+    pub(crate) timer: TimerRow,
+    /// Whether anything changed.
+    pub(crate) changed: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct TimerAfterRecord {
+    position: u64,
+    timer_id: String,
+    next: Option<i64>,
+    round: u32,
+    cancelled: bool,
+    schedule: String,
+    deliver: String,
+    queue: String,
+    order_key: Option<String>,
+    payload: String,
+    set_by: String,
+    set_at: i64,
+    changed: bool,
+}
+
+impl Change for TimerAfter {
+    const KIND: &'static str = "timer";
+    type Record = TimerAfterRecord;
+
+    fn record(&self) -> TimerAfterRecord {
+        let Self { timer, changed } = self;
+        TimerAfterRecord {
+            position: timer.position,
+            timer_id: timer.timer_id.to_string(),
+            next: timer.next.map(Instant::micros),
+            round: timer.round,
+            cancelled: timer.is_cancelled,
+            schedule: timer.schedule.to_string(),
+            deliver: timer.deliver.to_string(),
+            queue: timer.queue.to_string(),
+            order_key: timer.order_key.clone(),
+            payload: timer.payload.to_string(),
+            set_by: timer.set_by.clone(),
+            set_at: timer.set_at.micros(),
+            changed: *changed,
+        }
+    }
+
+    fn of(record: TimerAfterRecord) -> Option<Self> {
+        let next = match record.next {
+            Some(micros) => Some(Instant::from_micros(micros)?),
+            None => None,
+        };
+        let timer = TimerRow {
+            position: record.position,
+            timer_id: TimerId::new(&record.timer_id).ok()?,
+            next,
+            round: record.round,
+            is_cancelled: record.cancelled,
+            schedule: record.schedule.into(),
+            deliver: record.deliver.into(),
+            queue: QueueId::new(&record.queue).ok()?,
+            order_key: record.order_key,
+            payload: record.payload.into(),
+            set_by: record.set_by,
+            set_at: Instant::from_micros(record.set_at)?,
+        };
+        Some(Self { timer, changed: record.changed })
+    }
+}
+
+/// Firings came to their outcomes, or had come to them before.
+#[derive(Clone, Debug)]
+pub(crate) struct FiringsAfter {
+    /// How each of those that were named stands now.
+    pub(crate) firings: Vec<(FiringId, FiringState)>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct FiringsAfterRecord {
+    firings: Vec<(String, String)>,
+}
+
+impl Change for FiringsAfter {
+    const KIND: &'static str = "firings";
+    type Record = FiringsAfterRecord;
+
+    fn record(&self) -> FiringsAfterRecord {
+        let one = |(id, state): &(FiringId, FiringState)| (id.to_string(), state.as_str().to_owned());
+        FiringsAfterRecord { firings: self.firings.iter().map(one).collect() }
+    }
+
+    fn of(record: FiringsAfterRecord) -> Option<Self> {
+        let one = |(id, state): (String, String)| Some((FiringId::new(&id).ok()?, FiringState::parse(&state)?));
+        Some(Self { firings: record.firings.into_iter().map(one).collect::<Option<_>>()? })
+    }
+}
+
+/// Timers fell due, or an advance went on. Nobody asks for it twice.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct TimersMoved {
+    /// How many firings there are of it.
+    pub(crate) fired: u64,
+    /// Whether an advance came to its end by it.
+    pub(crate) ended: bool,
+}
+
+impl Change for TimersMoved {
+    const KIND: &'static str = "timers_moved";
+    type Record = Self;
+
+    fn record(&self) -> Self {
+        self.clone()
+    }
+
+    fn of(record: Self) -> Option<Self> {
+        Some(record)
+    }
+}

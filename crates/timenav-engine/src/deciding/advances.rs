@@ -1,0 +1,200 @@
+//! Clock changes that pass timers one by one: begun, taken on, ended.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use timenav_core::clock::{self, Clock, ClockMoved, ClockState, Moment};
+use timenav_core::ids::{AdvanceId, QueueId};
+use timenav_core::time::{Instant, Virtual, Wall};
+use timenav_core::timers::{Advance, AdvanceState, Coming, Counts, Move};
+
+use super::timers::{Upcoming, count_armed, fire};
+use super::{Aim, Asking, Deciding, Needs};
+use crate::action::Action;
+use crate::changes::TimersMoved;
+use crate::draft::{Done, Draft, Ledger};
+use crate::json::json;
+use crate::payload::{AdvanceEnded, AdvanceOver, ClockRecord};
+use crate::refusal::Refusal;
+use crate::timer_rows::AdvanceRow;
+
+/// Most instants that one decision passes where nobody listens to what fires there.
+const STEPS_AT_ONCE_MAX: usize = 128;
+
+/// Take an advance on to its next instant, or to its end.
+pub(crate) struct StepAdvance {
+    pub(crate) advance_id: AdvanceId,
+    /// The queues that somebody listens to.
+    pub(crate) heard: HashSet<QueueId>,
+    /// Whether that counts for every queue.
+    pub(crate) is_resumed: bool,
+}
+
+impl Asking for StepAdvance {
+    fn action(&self) -> Action {
+        Action::FireTimers
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::Timeline
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        Needs { timers: vec![Upcoming::WANTED], timers_exact: true, ..Needs::default() }
+    }
+}
+
+impl Deciding for StepAdvance {
+    type Change = TimersMoved;
+
+    /// Goes on while nobody listens to what fires: nothing would be waited for.
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimersMoved>, Refusal> {
+        let ledger = draft.aimed()?;
+        let mut upcoming = Upcoming::of(draft, ledger)?;
+        let (mut fired, mut last) = (0, None);
+        for _ in 0..STEPS_AT_ONCE_MAX {
+            let head = &draft.state(ledger).head;
+            let going = head.timers.advance.as_ref().filter(|advance| advance.advance_id == self.advance_id);
+            let Some(advance) = going else { break };
+            let host = draft.host(ledger);
+            let here = head.clock.now(host);
+            let Move::To(next) = advance.next_move(upcoming.next()) else {
+                count_armed(draft, ledger, &upcoming);
+                let position = end(draft, ledger, AdvanceState::Settled, None)?;
+                return Ok(draft.done(ledger, position, TimersMoved { fired, ended: true }));
+            };
+            // What could fall due there is not known to the end.
+            if last.is_some() && !upcoming.knows(next) {
+                break;
+            }
+            let instant = next.max(here);
+            come_to(draft, ledger, (here, instant), host);
+            let fell = upcoming.fall_due(instant, Coming::OneByOne);
+            let (position, queues) = fire(draft, ledger, &upcoming, &fell, host);
+            fired += fell.fallen.len() as u64;
+            last = Some(position);
+            if self.is_resumed || queues.iter().any(|queue| self.heard.contains(queue)) {
+                break;
+            }
+        }
+        count_armed(draft, ledger, &upcoming);
+        let position = last.ok_or(Refusal::ChangedMeanwhile)?;
+        Ok(draft.done(ledger, position, TimersMoved { fired, ended: false }))
+    }
+}
+
+/// The clock comes to an instant and stands there. Its generation stays: that of the whole advance.
+fn come_to(
+    draft: &mut Draft<'_>,
+    ledger: Ledger,
+    (here, instant): (Instant<Virtual>, Instant<Virtual>),
+    host: Instant<Wall>,
+) {
+    let head = &mut draft.state_mut(ledger).head;
+    let position = head.frontier.size();
+    let rate = head.clock.rate();
+    if instant > here {
+        head.clock.state = ClockState::Paused { since: host, at: instant, rate };
+    }
+    if let Some(advance) = &mut Arc::make_mut(&mut head.timers).advance {
+        advance.step_to(instant > here, position, host);
+    }
+}
+
+/// End an advance before its destination.
+pub(crate) struct StopAdvance {
+    pub(crate) advance_id: AdvanceId,
+    pub(crate) state: AdvanceState,
+    /// Who held its instant.
+    pub(crate) held_by: Option<String>,
+}
+
+impl Asking for StopAdvance {
+    fn action(&self) -> Action {
+        Action::EndAdvance
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::Timeline
+    }
+}
+
+impl Deciding for StopAdvance {
+    type Change = TimersMoved;
+
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimersMoved>, Refusal> {
+        let ledger = draft.aimed()?;
+        let advance = draft.state(ledger).head.timers.advance.as_ref();
+        if advance.is_none_or(|advance| advance.advance_id != self.advance_id) {
+            return Err(Refusal::ChangedMeanwhile);
+        }
+        let position = end(draft, ledger, self.state, self.held_by.clone())?;
+        Ok(draft.done(ledger, position, TimersMoved { fired: 0, ended: true }))
+    }
+}
+
+/// Ends the advance of a ledger by an entry of its own.
+fn end(draft: &mut Draft<'_>, ledger: Ledger, state: AdvanceState, held_by: Option<String>) -> Result<u64, Refusal> {
+    let host = draft.host(ledger);
+    let head = &draft.state(ledger).head;
+    let advance = head.timers.advance.clone().ok_or(Refusal::ChangedMeanwhile)?;
+    let clock = after(&head.clock, &advance, state, host);
+    let ended = AdvanceEnded::of(&advance, state, clock.now(host), held_by);
+    let payload = json(&AdvanceOver { clock: ClockRecord::of(&clock), changed: true, ended: ended.clone() });
+    let head = &mut draft.state_mut(ledger).head;
+    head.clock_entry = head.frontier.size();
+    head.clock = clock;
+    let subject = advance.advance_id.to_string();
+    let position = draft.append(ledger, Action::EndAdvance, &subject, payload, host);
+    forget(draft, ledger, &advance, &ended, position);
+    Ok(position)
+}
+
+/// Takes an advance out that an entry has ended, and keeps what came of it.
+pub(super) fn forget(draft: &mut Draft<'_>, ledger: Ledger, advance: &Advance, ended: &AdvanceEnded, position: u64) {
+    let step = draft.step_mut(ledger);
+    Arc::make_mut(&mut step.state.head.timers).advance = None;
+    step.timers.advances.push(AdvanceRow {
+        position: advance.position,
+        advance_id: advance.advance_id.clone(),
+        ended: position,
+        record: json(ended).into(),
+    });
+}
+
+/// Returns the clock after an advance: at its destination, as it went before; or where it was stopped, standing.
+fn after(clock: &Clock, advance: &Advance, state: AdvanceState, host: Instant<Wall>) -> Clock {
+    let here = clock.moment(host);
+    let moment = match state {
+        AdvanceState::Settled => {
+            Moment { at: advance.to, running: advance.is_running, rate: here.rate, location: advance.location.clone() }
+        }
+        AdvanceState::Running | AdvanceState::Stuck | AdvanceState::Stopped => Moment { running: false, ..here },
+    };
+    clock::apply(clock, &ClockMoved { host, moment })
+}
+
+/// Returns the advance that begins at a position of a ledger: from where its clock stands to where a command would have
+/// taken it.
+pub(super) fn begin(
+    advance_id: AdvanceId,
+    from: Instant<Virtual>,
+    moved: &ClockMoved,
+    (position, host): (u64, Instant<Wall>),
+) -> Advance {
+    let Moment { at, running, location, .. } = &moved.moment;
+    Advance {
+        advance_id,
+        position,
+        from,
+        to: *at,
+        location: location.clone(),
+        is_running: *running,
+        step: 0,
+        stepped: position,
+        held_since: host,
+        at_instant: 0,
+        open: 0,
+        counts: Counts::default(),
+    }
+}

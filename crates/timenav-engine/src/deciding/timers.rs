@@ -1,0 +1,468 @@
+//! Timers: set, changed, cancelled; how they fall due, and how their firings come to an outcome.
+
+use std::sync::Arc;
+
+use timenav_core::ids::{FiringId, QueueId, TimerId};
+use timenav_core::limits::{CATCH_UP_MOMENTS_MAX, FIRINGS_AT_ONCE_MAX, PENDING_OF_RULES_MAX, TIMERS_PER_TIMELINE_MAX};
+use timenav_core::time::{Instant, Virtual, Wall};
+use timenav_core::timers::{Coming, Fallen, FellDue, FiringState, Schedule, Skipped, Timer, fall_due};
+
+use super::{Aim, Asking, Deciding, Needs};
+use crate::action::Action;
+use crate::changes::{FiringsAfter, TimerAfter, TimersMoved};
+use crate::draft::{Done, Draft, Ledger};
+use crate::json::json;
+use crate::payload::{
+    ClockRecord, FiringsSettled, OutcomeOfFiring, ScheduleRecord, TimerCancelled, TimerSet, TimersFired, schedule_of,
+};
+use crate::refusal::Refusal;
+use crate::timer_rows::{FiringEnd, FiringRow, TimerMove, TimerRow, TimersFound, TimersWanted};
+
+/// What is asked for to know which timer is the next one without one of them.
+const NEXT_BUT_ONE: usize = 2;
+
+/// What a timer is to be.
+#[derive(Clone, Debug)]
+pub(crate) struct TimerPlan {
+    pub(crate) schedule: Schedule,
+    /// Where its firings go, as JSON.
+    pub(crate) deliver: Arc<str>,
+    pub(crate) queue: QueueId,
+    pub(crate) order_key: Option<String>,
+    /// As JSON.
+    pub(crate) payload: Arc<str>,
+}
+
+/// Set a timer.
+pub(crate) struct SetTimer {
+    pub(crate) timer_id: TimerId,
+    pub(crate) plan: TimerPlan,
+}
+
+impl Asking for SetTimer {
+    fn action(&self) -> Action {
+        Action::SetTimer
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::TimelineOrNew
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        Needs { timers: vec![TimersWanted::Named(self.timer_id.clone())], ..Needs::default() }
+    }
+}
+
+impl Deciding for SetTimer {
+    type Change = TimerAfter;
+
+    /// A timer that is there already, and was set to be the very same, stays as it is.
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimerAfter>, Refusal> {
+        let ledger = draft.aimed()?;
+        let wanted = TimersWanted::Named(self.timer_id.clone());
+        let known = draft.timer_set_now(ledger, &self.timer_id);
+        let known = known.or_else(|| draft.known_timers(ledger, &wanted)?.timers.first());
+        let TimerPlan { schedule, deliver, queue, order_key, payload } = &self.plan;
+        let schedule_text: Arc<str> = json(&ScheduleRecord::of(schedule)).into();
+        if let Some(known) = known {
+            let is_same = known.schedule == schedule_text
+                && known.deliver == *deliver
+                && known.order_key == *order_key
+                && known.payload == *payload;
+            if !is_same {
+                return Err(Refusal::AlreadyExists { what: "timer", id: self.timer_id.to_string() });
+            }
+            let (timer, position) = (known.clone(), draft.last_position(ledger));
+            return Ok(draft.done(ledger, position, TimerAfter { timer, changed: false }));
+        }
+        let host = draft.host(ledger);
+        let head = &draft.state(ledger).head;
+        if !head.timers.has_room() {
+            let what = "armed timers on this timeline";
+            return Err(Refusal::LimitReached { what, max: TIMERS_PER_TIMELINE_MAX });
+        }
+        let next = first_moment(schedule, head.clock.now(host))?;
+        let timer = TimerRow {
+            position: head.frontier.size(),
+            timer_id: self.timer_id.clone(),
+            next: Some(next),
+            round: 0,
+            is_cancelled: false,
+            schedule: schedule_text,
+            deliver: Arc::clone(deliver),
+            queue: queue.clone(),
+            order_key: order_key.clone(),
+            payload: Arc::clone(payload),
+            set_by: draft.actor().name().to_owned(),
+            set_at: host,
+        };
+        let told = json(&TimerSet::of(&timer, true).ok_or_else(no_json)?);
+        let position = draft.append(ledger, Action::SetTimer, timer.timer_id.as_str(), told, host);
+        let step = draft.step_mut(ledger);
+        Arc::make_mut(&mut step.state.head.timers).arm(next);
+        step.timers.set.push(timer.clone());
+        Ok(draft.done(ledger, position, TimerAfter { timer, changed: true }))
+    }
+}
+
+/// What is to become of an armed timer.
+pub(crate) enum TimerChange {
+    /// It is another one from here on.
+    To(Box<TimerChanges>),
+    /// It does not fall due any more.
+    Cancel,
+}
+
+/// What is to be changed of a timer.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TimerChanges {
+    pub(crate) schedule: Option<Schedule>,
+    pub(crate) deliver: Option<(Arc<str>, QueueId)>,
+    pub(crate) order_key: Option<String>,
+    pub(crate) payload: Option<Arc<str>>,
+}
+
+/// Change a timer, or cancel it.
+pub(crate) struct ChangeTimer {
+    pub(crate) timer_id: TimerId,
+    pub(crate) change: TimerChange,
+}
+
+impl Asking for ChangeTimer {
+    fn action(&self) -> Action {
+        match self.change {
+            TimerChange::To(_) => Action::ChangeTimer,
+            TimerChange::Cancel => Action::CancelTimer,
+        }
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::Timeline
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        let timers = vec![TimersWanted::Named(self.timer_id.clone()), TimersWanted::Earliest(NEXT_BUT_ONE)];
+        Needs { timers, timers_exact: true, ..Needs::default() }
+    }
+}
+
+impl Deciding for ChangeTimer {
+    type Change = TimerAfter;
+
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimerAfter>, Refusal> {
+        let ledger = draft.aimed()?;
+        let missing = || Refusal::NotFound { what: "timer", id: self.timer_id.to_string() };
+        let named = draft.known_timers(ledger, &TimersWanted::Named(self.timer_id.clone()));
+        let before = named.and_then(|found| found.timers.first()).ok_or_else(missing)?;
+        if before.next.is_none() {
+            return match &self.change {
+                // It does not fall due any more, as was asked for.
+                TimerChange::Cancel => {
+                    let (timer, position) = (before.clone(), draft.last_position(ledger));
+                    Ok(draft.done(ledger, position, TimerAfter { timer, changed: false }))
+                }
+                TimerChange::To(_) => Err(Refusal::TimerNotArmed { timer_id: self.timer_id.to_string() }),
+            };
+        }
+        let earliest = draft.known_timers(ledger, &TimersWanted::Earliest(NEXT_BUT_ONE));
+        let others = earliest.into_iter().flat_map(|found| &found.timers).filter(|one| one.position != before.position);
+        let next_of_others = others.filter_map(|timer| timer.next).min();
+        let host = draft.host(ledger);
+        let now = draft.state(ledger).head.clock.now(host);
+        let timer = match &self.change {
+            TimerChange::Cancel => TimerRow { next: None, is_cancelled: true, ..before.clone() },
+            TimerChange::To(changes) => changed(before, changes, now)?,
+        };
+        let told = match &self.change {
+            TimerChange::Cancel => {
+                json(&TimerCancelled { timer_id: timer.timer_id.to_string(), position: timer.position })
+            }
+            TimerChange::To(_) => json(&TimerSet::of(&timer, false).ok_or_else(no_json)?),
+        };
+        let position = draft.append(ledger, self.action(), timer.timer_id.as_str(), told, host);
+        let step = draft.step_mut(ledger);
+        let timers = Arc::make_mut(&mut step.state.head.timers);
+        timers.next = next_of_others;
+        timers.armed = timers.armed.saturating_sub(1);
+        if let Some(next) = timer.next {
+            timers.arm(next);
+        }
+        step.timers.set.push(timer.clone());
+        Ok(draft.done(ledger, position, TimerAfter { timer, changed: true }))
+    }
+}
+
+fn changed(before: &TimerRow, changes: &TimerChanges, now: Instant<Virtual>) -> Result<TimerRow, Refusal> {
+    let TimerChanges { schedule, deliver, order_key, payload } = changes;
+    let mut timer = before.clone();
+    if let Some(schedule) = schedule {
+        timer.next = Some(first_moment(schedule, now)?);
+        timer.schedule = json(&ScheduleRecord::of(schedule)).into();
+        // A moment that fell due may be one of the new schedule too, and its firing is another one.
+        timer.round += 1;
+    }
+    if let Some((deliver, queue)) = deliver {
+        (timer.deliver, timer.queue) = (Arc::clone(deliver), queue.clone());
+    }
+    if let Some(order_key) = order_key {
+        timer.order_key = Some(order_key.clone());
+    }
+    if let Some(payload) = payload {
+        timer.payload = Arc::clone(payload);
+    }
+    Ok(timer)
+}
+
+/// Returns the first moment of a timer that is set while the clock shows `now`.
+fn first_moment(schedule: &Schedule, now: Instant<Virtual>) -> Result<Instant<Virtual>, Refusal> {
+    let field = match schedule {
+        Schedule::At(_) => "at",
+        Schedule::Repeating(repeating) => repeating.source.field(),
+    };
+    let never = || Refusal::invalid(field, "the timer would never fire: the last moment of its rule has passed");
+    let first = schedule.first(now).ok_or_else(never)?;
+    let (passed, is_complete) = schedule.count(first, now, CATCH_UP_MOMENTS_MAX + 1);
+    if !is_complete || passed > CATCH_UP_MOMENTS_MAX {
+        let detail = format!(
+            "more than {CATCH_UP_MOMENTS_MAX} moments of the rule have passed; let it start later, or leave out `catch_up`"
+        );
+        return Err(Refusal::invalid("catch_up", detail));
+    }
+    Ok(first)
+}
+
+fn no_json() -> Refusal {
+    Refusal::Damaged("a timer that is kept is no JSON".to_owned())
+}
+
+/// Let timers fall due whose moments the clock has come to by itself, or in a jump.
+pub(crate) struct FireTimers;
+
+impl Asking for FireTimers {
+    fn action(&self) -> Action {
+        Action::FireTimers
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::Timeline
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        Needs { timers: vec![Upcoming::WANTED], timers_exact: true, ..Needs::default() }
+    }
+}
+
+impl Deciding for FireTimers {
+    type Change = TimersMoved;
+
+    /// Two who notice it at the same time do it once: nothing is due for the second.
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimersMoved>, Refusal> {
+        let ledger = draft.aimed()?;
+        let host = draft.host(ledger);
+        let head = &draft.state(ledger).head;
+        let now = head.clock.now(host);
+        if !head.timers.is_behind(now) {
+            return Err(Refusal::ChangedMeanwhile);
+        }
+        let mut upcoming = Upcoming::of(draft, ledger)?;
+        let is_full = draft.state(ledger).head.timers.pending >= PENDING_OF_RULES_MAX;
+        let fell = upcoming.fall_due(now, Coming::Together { is_full });
+        let fired = fell.fallen.len() as u64;
+        let (position, _) = fire(draft, ledger, &upcoming, &fell, host);
+        count_armed(draft, ledger, &upcoming);
+        Ok(draft.done(ledger, position, TimersMoved { fired, ended: false }))
+    }
+}
+
+/// The armed timers that come next.
+pub(super) struct Upcoming {
+    rows: Vec<TimerRow>,
+    timers: Vec<Timer>,
+    /// The moment of the last of them, where there may be more: those come no earlier.
+    known_until: Option<Instant<Virtual>>,
+    armed_before: u64,
+}
+
+impl Upcoming {
+    /// One more than may fall due at once, so that it is known what comes after them.
+    pub(super) const WANTED: TimersWanted = TimersWanted::Earliest(FIRINGS_AT_ONCE_MAX + 1);
+
+    pub(super) fn of(draft: &Draft<'_>, ledger: Ledger) -> Result<Self, Refusal> {
+        let rows = draft.known_timers(ledger, &Self::WANTED).map(|TimersFound { timers, .. }| timers.clone());
+        let rows = rows.unwrap_or_default();
+        let timer = |row: &TimerRow| {
+            let schedule = schedule_of(row)?;
+            Some(Timer { position: row.position, schedule, next: row.next, round: row.round })
+        };
+        let timers: Option<Vec<Timer>> = rows.iter().map(timer).collect();
+        let timers = timers.ok_or_else(|| Refusal::Damaged("a timer that is kept cannot be read".to_owned()))?;
+        let is_all = rows.len() <= FIRINGS_AT_ONCE_MAX;
+        let known_until = rows.last().filter(|_| !is_all).and_then(|last| last.next);
+        let armed_before = timers.len() as u64;
+        Ok(Self { rows, timers, known_until, armed_before })
+    }
+
+    /// Returns the earliest moment; exactly, as long as not more fell due than may at once.
+    pub(super) fn next(&self) -> Option<Instant<Virtual>> {
+        self.timers.iter().filter_map(|timer| timer.next).min()
+    }
+
+    /// Returns whether it is known which timers fall due up to a moment, and not only that some do.
+    pub(super) fn knows(&self, moment: Instant<Virtual>) -> bool {
+        self.known_until.is_none_or(|until| moment < until)
+    }
+
+    /// Lets those fall due whose moments are no later, as many as may at once.
+    pub(super) fn fall_due(&mut self, upto: Instant<Virtual>, coming: Coming) -> FellDue {
+        let upto = self.known_until.map_or(upto, |until| upto.min(until));
+        fall_due(&mut self.timers, upto, coming, FIRINGS_AT_ONCE_MAX)
+    }
+
+    fn armed(&self) -> u64 {
+        self.timers.iter().filter(|timer| timer.next.is_some()).count() as u64
+    }
+
+    fn row(&self, position: u64) -> Option<(&TimerRow, &Timer)> {
+        self.rows.iter().zip(&self.timers).find(|(row, _)| row.position == position)
+    }
+}
+
+/// Writes that timers fell due. Returns the position of the entry, and the queues of the firings. In an advance the clock
+/// of the ledger stands where they did.
+pub(super) fn fire(
+    draft: &mut Draft<'_>,
+    ledger: Ledger,
+    upcoming: &Upcoming,
+    FellDue { fallen, skipped }: &FellDue,
+    host: Instant<Wall>,
+) -> (u64, Vec<QueueId>) {
+    let head = &draft.state(ledger).head;
+    let (timeline, made) = (head.id.told(), head.frontier.size());
+    let advance = head.timers.advance.as_ref();
+    let one = |fallen: &Fallen| {
+        let (row, _) = upcoming.row(fallen.position)?;
+        Some(FiringRow {
+            fallen: *fallen,
+            firing_id: fallen.firing_id(&timeline),
+            timer_id: row.timer_id.clone(),
+            queue: row.queue.clone(),
+            order_key: row.order_key.clone(),
+            state: FiringState::Pending,
+            made,
+            settled: None,
+            advance: advance.map(|advance| advance.position),
+            reason: None,
+        })
+    };
+    let firings: Vec<FiringRow> = fallen.iter().filter_map(one).collect();
+    let going_on = |position: u64| {
+        let (_, timer) = upcoming.row(position)?;
+        Some(TimerMove { position: timer.position, next: timer.next, round: timer.round })
+    };
+    let positions = fallen.iter().map(|one| one.position).chain(skipped.iter().map(|one| one.position));
+    let moved: Vec<TimerMove> = positions.filter_map(going_on).collect();
+    let next_of = |position: u64| moved.iter().find(|one| one.position == position).and_then(|one| one.next);
+    let fired = fallen
+        .iter()
+        .map(|one| (one.position, one.due.micros(), one.round, next_of(one.position).map(Instant::micros)));
+    let told_skipped =
+        |one: &Skipped| (one.position, one.from.micros(), one.to.micros(), next_of(one.position).map(Instant::micros));
+    let told = TimersFired {
+        clock: advance.map(|_| ClockRecord::of(&head.clock)),
+        advance_id: advance.map(|advance| advance.advance_id.to_string()),
+        step: advance.map(|advance| advance.step),
+        fired: fired.collect(),
+        skipped: skipped.iter().map(told_skipped).collect(),
+    };
+    let is_step = advance.is_some();
+    let queues = firings.iter().map(|firing| firing.queue.clone()).collect();
+    if is_step {
+        draft.state_mut(ledger).head.clock_entry = made;
+    }
+    let position = draft.append(ledger, Action::FireTimers, "timers", json(&told), host);
+    let step = draft.step_mut(ledger);
+    let timers = Arc::make_mut(&mut step.state.head.timers);
+    timers.fired(firings.len() as u64);
+    timers.next = upcoming.next();
+    step.timers.fired.extend(firings);
+    step.timers.moved.extend(moved);
+    (position, queues)
+}
+
+/// Counts the timers that have no moment left, once all of a decision fell due.
+pub(super) fn count_armed(draft: &mut Draft<'_>, ledger: Ledger, upcoming: &Upcoming) {
+    let gone = upcoming.armed_before - upcoming.armed();
+    let timers = Arc::make_mut(&mut draft.state_mut(ledger).head.timers);
+    timers.armed = timers.armed.saturating_sub(gone);
+}
+
+/// Tell the outcomes of firings.
+pub(crate) struct SettleFirings {
+    pub(crate) firing_ids: Vec<FiringId>,
+    pub(crate) outcome: FiringState,
+    pub(crate) reason: Option<String>,
+}
+
+impl Asking for SettleFirings {
+    fn action(&self) -> Action {
+        Action::SettleFirings
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::Timeline
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        let timers = vec![TimersWanted::Firings(self.firing_ids.clone())];
+        Needs { timers, timers_exact: true, ..Needs::default() }
+    }
+}
+
+impl Deciding for SettleFirings {
+    type Change = FiringsAfter;
+
+    /// A firing that has its outcome keeps it.
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<FiringsAfter>, Refusal> {
+        let ledger = draft.aimed()?;
+        let wanted = TimersWanted::Firings(self.firing_ids.clone());
+        let known = draft.known_timers(ledger, &wanted).map(|found| found.firings.as_slice()).unwrap_or_default();
+        let mut after = Vec::with_capacity(self.firing_ids.len());
+        let mut settled: Vec<&FiringRow> = Vec::new();
+        for firing_id in &self.firing_ids {
+            let missing = || Refusal::NotFound { what: "firing", id: firing_id.to_string() };
+            let firing = known.iter().find(|firing| firing.firing_id == *firing_id).ok_or_else(missing)?;
+            let is_open = firing.state == FiringState::Pending;
+            if is_open && !settled.iter().any(|one| one.fallen == firing.fallen) {
+                settled.push(firing);
+            }
+            after.push((firing_id.clone(), if is_open { self.outcome } else { firing.state }));
+        }
+        let change = FiringsAfter { firings: after };
+        if settled.is_empty() {
+            return Ok(draft.done(ledger, draft.last_position(ledger), change));
+        }
+        let outcome = |firing: &&FiringRow| OutcomeOfFiring {
+            firing_id: firing.firing_id.to_string(),
+            timer: firing.fallen.position,
+            due: firing.fallen.due.micros(),
+            round: firing.fallen.round,
+            outcome: self.outcome.as_str().to_owned(),
+            reason: self.reason.clone(),
+        };
+        let told = json(&FiringsSettled { outcomes: settled.iter().map(outcome).collect() });
+        let host = draft.host(ledger);
+        let position = draft.append(ledger, Action::SettleFirings, "firings", told, host);
+        let step = draft.step_mut(ledger);
+        let timers = Arc::make_mut(&mut step.state.head.timers);
+        for firing in settled {
+            timers.settled(self.outcome, firing.advance, firing.made);
+            step.timers.settled.push(FiringEnd {
+                fallen: firing.fallen,
+                state: self.outcome,
+                settled: position,
+                reason: self.reason.clone(),
+            });
+        }
+        Ok(draft.done(ledger, position, change))
+    }
+}

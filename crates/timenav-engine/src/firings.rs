@@ -1,0 +1,485 @@
+//! Firings: claimed, acknowledged, failed; and what came of an advance.
+
+use std::sync::Arc;
+
+use timenav_core::access::Demand;
+use timenav_core::ids::{AdvanceId, FiringId, QueueId, TimelineId};
+use timenav_core::limits::{FAILURE_REASON_BYTES_MAX, FIRINGS_PER_REQUEST_MAX, RECEIPT_FIRINGS_MAX};
+use timenav_core::time::{Instant, Span, Virtual, Wall};
+use timenav_core::timers::leases::{Offer, Retry};
+use timenav_core::timers::{Advance, AdvanceState, Counts, FiringState};
+
+use crate::action::Action;
+use crate::caller::Caller;
+use crate::changes::LedgerPosition;
+use crate::deciding::timers::SettleFirings;
+use crate::engine::Engine;
+use crate::head::TimelineState;
+use crate::idempotency::Idempotency;
+use crate::json::read;
+use crate::payload::{AdvanceEnded, Reading};
+use crate::refusal::Refusal;
+use crate::timer_rows::{FiringRow, TimerRow, TimersWanted};
+
+/// Pending firings that are looked through for one claim, beside those that somebody has.
+const CLAIM_LOOKED_MAX: usize = 4_096;
+
+/// What is to be claimed.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    /// Of which queue.
+    pub queue: QueueId,
+    /// At most so many.
+    pub max: usize,
+    /// For how long they are leased.
+    pub ttl: Span,
+    /// Whether to wait until there is one. Whoever waits no longer drops it.
+    pub waits: bool,
+}
+
+/// A firing in somebody's hands.
+#[derive(Clone, Debug)]
+pub struct ClaimedFiring {
+    /// The firing.
+    pub firing: FiringRow,
+    /// What is handed over, as JSON.
+    pub payload: Arc<str>,
+    /// The generation of the clock.
+    pub generation: u64,
+    /// How many instants the advance has come to, if one goes on.
+    pub step: Option<u64>,
+    /// Which attempt it is.
+    pub attempt: u32,
+    /// Until when it is leased, by the host.
+    pub leased_until: Instant<Wall>,
+}
+
+/// Which firings something is said of.
+#[derive(Clone, Debug)]
+pub struct FiringsRequest {
+    /// On which timeline.
+    pub timeline: Option<TimelineId>,
+    /// Which.
+    pub firing_ids: Vec<FiringId>,
+}
+
+/// How firings stand after something was said of them.
+#[derive(Clone, Debug)]
+pub struct FiringAnswer {
+    /// On which timeline.
+    pub timeline_id: TimelineId,
+    /// Each of those that were named, in their order.
+    pub firings: Vec<(FiringId, FiringState)>,
+    /// Where it stands in the ledger, if it is an entry.
+    pub ledger: Option<LedgerPosition>,
+    /// Whether this is the outcome of an earlier request with the same idempotency key.
+    pub replayed: bool,
+}
+
+/// What came of an advance, so far or in the end.
+#[derive(Clone, Debug)]
+pub struct Receipt {
+    /// On which timeline.
+    pub timeline_id: TimelineId,
+    /// Its name.
+    pub advance_id: AdvanceId,
+    /// How it stands.
+    pub state: AdvanceState,
+    /// Where the clock stood before it.
+    pub from: Instant<Virtual>,
+    /// Where it goes, or went.
+    pub to: Instant<Virtual>,
+    /// Where it has come to.
+    pub reached: Instant<Virtual>,
+    /// How many instants it has come to.
+    pub step: u64,
+    /// What came of it.
+    pub counts: Counts,
+    /// Who held the instant that it was stopped at.
+    pub held_by: Option<String>,
+    /// The first of its firings.
+    pub firings: Vec<FiringRow>,
+}
+
+impl Engine {
+    /// Hands out firings of a queue, and waits for some if it is asked to.
+    ///
+    /// # Errors
+    /// The caller may not, or the store does not answer.
+    pub async fn claim(
+        &self,
+        caller: &Caller,
+        timeline: Option<TimelineId>,
+        claim: &Claim,
+    ) -> Result<Vec<ClaimedFiring>, Refusal> {
+        let timeline = caller.timeline(timeline);
+        let word = "claim_firings";
+        self.admit(caller, &timeline, Demand::Record, word).await?;
+        let _listening = Listening::begin(self, &timeline, &claim.queue);
+        let size = || self.state(&timeline).map_or(0, |state| state.head.frontier.size());
+        let mut growth = self.live().listen_to_growth(&timeline, size);
+        loop {
+            let woken = self.timing().claims().notified();
+            tokio::pin!(woken);
+            woken.as_mut().enable();
+            // Not seen in the meantime is what comes after this.
+            growth.size();
+            self.check_still(caller, &timeline, Demand::Record)?;
+            let claimed = self.claim_now(caller, &timeline, claim).await?;
+            if !claimed.is_empty() || !claim.waits {
+                return Ok(claimed);
+            }
+            tokio::select! {
+                () = woken => {}
+                goes_on = growth.changed() => if !goes_on { return Ok(Vec::new()) },
+            }
+        }
+    }
+
+    async fn claim_now(
+        &self,
+        caller: &Caller,
+        timeline: &TimelineId,
+        claim: &Claim,
+    ) -> Result<Vec<ClaimedFiring>, Refusal> {
+        let Claim { queue, max, ttl, .. } = claim;
+        let max = (*max).min(FIRINGS_PER_REQUEST_MAX);
+        loop {
+            let (mark, busy) = {
+                let leases = self.timing().leases();
+                (leases.mark(), leases.busy())
+            };
+            let Some(state) = self.state(timeline).filter(|state| state.head.timers.pending > 0) else {
+                return Ok(Vec::new());
+            };
+            let looked = (max + busy).min(CLAIM_LOOKED_MAX + max);
+            let wanted = TimersWanted::Pending(queue.clone(), looked);
+            let mut rows = self.store().timer_rows(state.head.key, wanted).await?.firings;
+            // What is committed is seen once its checkpoint is kept outside.
+            let Some(state) = self.state(timeline) else { return Ok(Vec::new()) };
+            rows.retain(|firing| firing.made < state.head.frontier.size());
+            let offer =
+                |firing: &FiringRow| Offer { firing_id: firing.firing_id.clone(), order_key: firing.order_key.clone() };
+            let offers: Vec<Offer> = rows.iter().map(offer).collect();
+            let now = self.now();
+            let holder = caller.user_id.as_str();
+            let claimed = self.timing().leases().claim((timeline, queue), (&offers, mark), (max, *ttl), (holder, now));
+            let Some(claimed) = claimed else { continue };
+            if claimed.is_empty() {
+                return Ok(Vec::new());
+            }
+            let until = now.checked_add(*ttl).unwrap_or(Instant::MAX);
+            let firings = claimed.iter().map(|(number, attempt)| (rows[*number].clone(), *attempt)).collect();
+            return self.give_to_claimer(&state, firings, until).await;
+        }
+    }
+
+    /// Adds what is handed over with firings. They are given back where whoever claimed them is gone.
+    async fn give_to_claimer(
+        &self,
+        state: &TimelineState,
+        firings: Vec<(FiringRow, u32)>,
+        leased_until: Instant<Wall>,
+    ) -> Result<Vec<ClaimedFiring>, Refusal> {
+        let firing_ids = firings.iter().map(|(firing, _)| firing.firing_id.clone()).collect();
+        let mut held = HandedOver { engine: self, firing_ids };
+        let positions = firings.iter().map(|(firing, _)| firing.fallen.position).collect();
+        let timers = self.store().timer_rows(state.head.key, TimersWanted::At(positions)).await?.timers;
+        let payload = |firing: &FiringRow| {
+            let timer = timers.iter().find(|timer| timer.position == firing.fallen.position);
+            timer.map_or_else(|| "null".into(), |TimerRow { payload, .. }| Arc::clone(payload))
+        };
+        let step = state.head.timers.advance.as_ref().map(|advance| advance.step);
+        let generation = state.head.clock.generation;
+        let claimed = firings.into_iter().map(|(firing, attempt)| {
+            let payload = payload(&firing);
+            ClaimedFiring { firing, payload, generation, step, attempt, leased_until }
+        });
+        let claimed = claimed.collect();
+        held.firing_ids.clear();
+        Ok(claimed)
+    }
+
+    /// Says that firings are done.
+    ///
+    /// # Errors
+    /// The caller may not, there is no such firing, or the ledger cannot be written.
+    pub async fn acknowledge(
+        &self,
+        caller: &Caller,
+        request: FiringsRequest,
+        idempotency: Option<Idempotency>,
+    ) -> Result<FiringAnswer, Refusal> {
+        self.settle(caller, request, (FiringState::Acknowledged, None), idempotency).await
+    }
+
+    async fn settle(
+        &self,
+        caller: &Caller,
+        FiringsRequest { timeline, firing_ids }: FiringsRequest,
+        (outcome, reason): (FiringState, Option<String>),
+        idempotency: Option<Idempotency>,
+    ) -> Result<FiringAnswer, Refusal> {
+        check(&firing_ids)?;
+        let timeline = caller.timeline(timeline);
+        let settling = Settling::begin(self, firing_ids.clone());
+        let settle = SettleFirings { firing_ids, outcome, reason };
+        let answer = self.submit(caller, timeline, settle, idempotency).await?;
+        settling.end(&answer.change.firings);
+        Ok(FiringAnswer {
+            timeline_id: answer.timeline_id,
+            firings: answer.change.firings,
+            ledger: Some(answer.ledger),
+            replayed: answer.replayed,
+        })
+    }
+
+    /// Says that an attempt at firings failed. They are tried again, or have failed.
+    ///
+    /// # Errors
+    /// As those of [`Engine::acknowledge`].
+    pub async fn fail_firings(
+        &self,
+        caller: &Caller,
+        request: FiringsRequest,
+        reason: Option<String>,
+    ) -> Result<FiringAnswer, Refusal> {
+        check(&request.firing_ids)?;
+        if reason.as_ref().is_some_and(|reason| reason.len() > FAILURE_REASON_BYTES_MAX) {
+            let detail = format!("a reason can have at most {FAILURE_REASON_BYTES_MAX} bytes");
+            return Err(Refusal::invalid("reason", detail));
+        }
+        let timeline = caller.timeline(request.timeline.clone());
+        let state = self.admit(caller, &timeline, Demand::Record, Action::SettleFirings.word()).await?;
+        let known = self.named(&state, &request.firing_ids).await?;
+        let (now, is_in_advance) = (self.now(), state.head.timers.advance.is_some());
+        let mut exhausted = Vec::new();
+        {
+            let mut leases = self.timing().leases();
+            for (firing_id, state) in &known {
+                let is_held = *state == FiringState::Pending && leases.lease(firing_id).is_some();
+                if is_held && leases.fail(firing_id, is_in_advance, now) == Retry::Exhausted {
+                    exhausted.push(firing_id.clone());
+                }
+            }
+        }
+        self.timing().wake_keeper();
+        if exhausted.is_empty() {
+            return Ok(FiringAnswer { timeline_id: timeline, firings: known, ledger: None, replayed: false });
+        }
+        let request = FiringsRequest { timeline: Some(timeline), firing_ids: exhausted };
+        let answer = self.settle(caller, request, (FiringState::Failed, reason), None).await?;
+        let now_of = |id: &FiringId, before: FiringState| {
+            answer.firings.iter().find(|(failed, _)| failed == id).map_or(before, |(_, after)| *after)
+        };
+        let firings = known.into_iter().map(|(id, before)| (id.clone(), now_of(&id, before))).collect();
+        Ok(FiringAnswer { firings, ..answer })
+    }
+
+    /// Renews the leases of firings. Returns until when each lasts; `None` where nobody has it any more.
+    ///
+    /// # Errors
+    /// The caller may not.
+    pub async fn extend_leases(
+        &self,
+        caller: &Caller,
+        FiringsRequest { timeline, firing_ids }: FiringsRequest,
+        ttl: Span,
+    ) -> Result<(TimelineId, Vec<(FiringId, Option<Instant<Wall>>)>), Refusal> {
+        check(&firing_ids)?;
+        let timeline = caller.timeline(timeline);
+        self.admit(caller, &timeline, Demand::Record, "extend_firings").await?;
+        let now = self.now();
+        let mut leases = self.timing().leases();
+        let mut extended = |firing_id: FiringId| {
+            let is_here = leases.lease(&firing_id).is_some_and(|lease| lease.timeline == timeline);
+            let until = if is_here { leases.extend(&firing_id, ttl, now) } else { None };
+            (firing_id, until)
+        };
+        let extended = firing_ids.into_iter().map(&mut extended).collect();
+        drop(leases);
+        self.timing().wake_keeper();
+        Ok((timeline, extended))
+    }
+
+    /// Returns how firings stand, each of which there must be.
+    async fn named(
+        &self,
+        state: &TimelineState,
+        firing_ids: &[FiringId],
+    ) -> Result<Vec<(FiringId, FiringState)>, Refusal> {
+        let wanted = TimersWanted::Firings(firing_ids.to_vec());
+        let rows = self.store().timer_rows(state.head.key, wanted).await?.firings;
+        let stands = |id: &FiringId| {
+            let row = rows.iter().find(|row| row.firing_id == *id);
+            let row = row.ok_or_else(|| Refusal::NotFound { what: "firing", id: id.to_string() })?;
+            Ok((id.clone(), row.state))
+        };
+        firing_ids.iter().map(stands).collect()
+    }
+
+    /// Waits until an advance does not go on any more.
+    pub async fn until_settled(&self, timeline: &TimelineId, advance_id: &AdvanceId) {
+        let goes_on = || {
+            let state = self.state(timeline)?;
+            let advance = state.head.timers.advance.as_ref()?;
+            (advance.advance_id == *advance_id).then_some(())
+        };
+        let size = || self.state(timeline).map_or(0, |state| state.head.frontier.size());
+        let mut growth = self.live().listen_to_growth(timeline, size);
+        loop {
+            growth.size();
+            if goes_on().is_none() || !growth.changed().await {
+                return;
+            }
+        }
+    }
+
+    /// Returns what came of an advance that whoever asks has just begun, or may read of.
+    ///
+    /// # Errors
+    /// There is no such advance, or the store does not answer.
+    pub async fn receipt(&self, timeline: &TimelineId, advance_id: &AdvanceId) -> Result<Receipt, Refusal> {
+        let missing = || Refusal::NotFound { what: "advance", id: advance_id.to_string() };
+        let state = self.state(timeline).ok_or_else(missing)?;
+        let going = state.head.timers.advance.as_ref().filter(|advance| advance.advance_id == *advance_id);
+        let (position, mut receipt) = match going {
+            Some(advance) => (advance.position, running(&state, advance, self.host(&state))),
+            None => {
+                let wanted = TimersWanted::Advance(advance_id.clone());
+                let row = self.store().timer_rows(state.head.key, wanted).await?.advances.pop().ok_or_else(missing)?;
+                let ended = read::<AdvanceEnded>(row.record.as_bytes());
+                let unreadable = || Refusal::Damaged("an advance that is kept cannot be read".to_owned());
+                let receipt = ended.and_then(|ended| ended.receipt(timeline.clone()));
+                (row.position, receipt.ok_or_else(unreadable)?)
+            }
+        };
+        let wanted = TimersWanted::OfAdvance(position, receipt.from, receipt.reached, RECEIPT_FIRINGS_MAX);
+        receipt.firings = self.store().timer_rows(state.head.key, wanted).await?.firings;
+        Ok(receipt)
+    }
+
+    /// Reads what came of an advance.
+    ///
+    /// # Errors
+    /// The caller may not, there is no such advance, or the ledger cannot be written.
+    pub async fn read_receipt(
+        &self,
+        caller: &Caller,
+        timeline: Option<TimelineId>,
+        advance_id: &AdvanceId,
+    ) -> Result<Receipt, Refusal> {
+        let reading = Reading::Advance { advance_id: advance_id.to_string() };
+        let look = self.look(caller, timeline, Demand::Look, reading).await?;
+        self.receipt(&look.timeline(), advance_id).await
+    }
+}
+
+fn running(state: &TimelineState, advance: &Advance, host: Instant<Wall>) -> Receipt {
+    Receipt {
+        timeline_id: state.head.id.clone(),
+        advance_id: advance.advance_id.clone(),
+        state: AdvanceState::Running,
+        from: advance.from,
+        to: advance.to,
+        reached: state.head.clock.now(host),
+        step: advance.step,
+        counts: advance.counts,
+        held_by: None,
+        firings: Vec::new(),
+    }
+}
+
+impl AdvanceEnded {
+    fn receipt(&self, timeline_id: TimelineId) -> Option<Receipt> {
+        let moment = |text: &str| timenav_core::time::parse_timestamp(text).ok();
+        Some(Receipt {
+            timeline_id,
+            advance_id: AdvanceId::new(&self.advance_id).ok()?,
+            state: AdvanceState::parse(&self.state)?,
+            from: moment(&self.from)?,
+            to: moment(&self.to)?,
+            reached: moment(&self.reached)?,
+            step: self.step,
+            counts: Counts { fired: self.fired, acknowledged: self.acknowledged, failed: self.failed },
+            held_by: self.held_by.clone(),
+            firings: Vec::new(),
+        })
+    }
+}
+
+fn check(firing_ids: &[FiringId]) -> Result<(), Refusal> {
+    if firing_ids.is_empty() || firing_ids.len() > FIRINGS_PER_REQUEST_MAX {
+        let detail = format!("name 1 to {FIRINGS_PER_REQUEST_MAX} firings");
+        return Err(Refusal::invalid("firing_ids", detail));
+    }
+    Ok(())
+}
+
+/// Somebody waits for the firings of a queue.
+struct Listening<'a> {
+    engine: &'a Engine,
+    timeline: &'a TimelineId,
+    queue: &'a QueueId,
+}
+
+impl<'a> Listening<'a> {
+    fn begin(engine: &'a Engine, timeline: &'a TimelineId, queue: &'a QueueId) -> Self {
+        engine.timing().leases().listen(timeline, queue, engine.now());
+        Self { engine, timeline, queue }
+    }
+}
+
+impl Drop for Listening<'_> {
+    fn drop(&mut self) {
+        let timing = self.engine.timing();
+        timing.leases().leave(self.timeline, self.queue, self.engine.now());
+        // An advance that waits for this queue alone knows from now on until when.
+        timing.wake_keeper();
+    }
+}
+
+/// Firings that are claimed and on their way to whoever claimed them.
+struct HandedOver<'a> {
+    engine: &'a Engine,
+    firing_ids: Vec<FiringId>,
+}
+
+impl Drop for HandedOver<'_> {
+    fn drop(&mut self) {
+        if !self.firing_ids.is_empty() {
+            self.engine.timing().leases().give_back(&self.firing_ids);
+            self.engine.timing().wake_claims();
+        }
+    }
+}
+
+/// Firings whose outcome is on its way to the ledger.
+struct Settling<'a> {
+    engine: &'a Engine,
+    firing_ids: Vec<FiringId>,
+}
+
+impl<'a> Settling<'a> {
+    fn begin(engine: &'a Engine, firing_ids: Vec<FiringId>) -> Self {
+        engine.timing().leases().begin_settling(&firing_ids);
+        Self { engine, firing_ids }
+    }
+
+    fn end(self, settled: &[(FiringId, FiringState)]) {
+        let mut leases = self.engine.timing().leases();
+        for (firing_id, _) in settled.iter().filter(|(_, state)| *state != FiringState::Pending) {
+            leases.settle(firing_id);
+        }
+    }
+}
+
+impl Drop for Settling<'_> {
+    fn drop(&mut self) {
+        let timing = self.engine.timing();
+        timing.leases().end_settling(&self.firing_ids);
+        // The next of an order may be claimed, and an advance may go on.
+        timing.wake_claims();
+        timing.wake_keeper();
+    }
+}

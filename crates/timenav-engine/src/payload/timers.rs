@@ -1,0 +1,399 @@
+//! The payloads of what happens to timers, and what a head keeps of them.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use timenav_core::ids::{AdvanceId, QueueId, TimerId};
+use timenav_core::time::{Instant, Virtual, Wall, parse_timestamp, zone_tables_version};
+use timenav_core::timers::{Advance, AdvanceState, Counts, Misfire, Repeating, RuleSource, Schedule, Timers};
+
+use super::ClockRecord;
+use crate::json::{json, raw, read};
+use crate::timer_rows::TimerRow;
+
+/// When a timer falls due.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ScheduleRecord {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    at: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    every: Option<EveryRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cron: Option<CronRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    misfire: Option<String>,
+    #[serde(default, skip_serializing_if = "super::parts::is_not")]
+    catch_up: bool,
+    /// The version of the zone tables that the first moment was worked out with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tables: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct EveryRecord {
+    rule: String,
+    starts: String,
+    zone: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct CronRecord {
+    expression: String,
+    zone: String,
+}
+
+impl ScheduleRecord {
+    pub(crate) fn of(schedule: &Schedule) -> Self {
+        let nothing = Self { at: None, every: None, cron: None, misfire: None, catch_up: false, tables: None };
+        let repeating = match schedule {
+            Schedule::At(at) => return Self { at: Some(at.to_string()), ..nothing },
+            Schedule::Repeating(repeating) => repeating,
+        };
+        let (misfire, tables) = (repeating.misfire.as_str().to_owned(), zone_tables_version().to_owned());
+        let (misfire, tables, catch_up) = (Some(misfire), Some(tables), repeating.catch_up);
+        let nothing = Self { misfire, tables, catch_up, ..nothing };
+        match &repeating.source {
+            RuleSource::Every { rule, starts, zone } => {
+                let every = EveryRecord { rule: rule.clone(), starts: starts.to_string(), zone: zone.clone() };
+                Self { every: Some(every), ..nothing }
+            }
+            RuleSource::Cron { expression, zone } => {
+                Self { cron: Some(CronRecord { expression: expression.clone(), zone: zone.clone() }), ..nothing }
+            }
+        }
+    }
+
+    /// Returns the schedule, or `None` if the record holds what none can be.
+    pub(crate) fn schedule(&self) -> Option<Schedule> {
+        let source = match (&self.at, &self.every, &self.cron) {
+            (Some(at), None, None) => return Some(Schedule::At(parse_timestamp(at).ok()?)),
+            (None, Some(EveryRecord { rule, starts, zone }), None) => {
+                RuleSource::Every { rule: rule.clone(), starts: parse_timestamp(starts).ok()?, zone: zone.clone() }
+            }
+            (None, None, Some(CronRecord { expression, zone })) => {
+                RuleSource::Cron { expression: expression.clone(), zone: zone.clone() }
+            }
+            _ => return None,
+        };
+        let misfire = Misfire::parse(self.misfire.as_deref()?)?;
+        Some(Schedule::Repeating(Box::new(Repeating::read(source, misfire, self.catch_up).ok()?)))
+    }
+}
+
+/// Returns the schedule of a timer that is kept.
+pub(crate) fn schedule_of(timer: &TimerRow) -> Option<Schedule> {
+    read::<ScheduleRecord>(timer.schedule.as_bytes())?.schedule()
+}
+
+/// Where firings go.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct DeliverRecord {
+    pub(crate) to: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) queue: Option<String>,
+}
+
+impl DeliverRecord {
+    pub(crate) const QUEUE: &'static str = "queue";
+
+    /// Returns the queue that firings wait in.
+    pub(crate) fn queue(&self) -> Option<QueueId> {
+        QueueId::new(self.queue.as_deref()?).ok().filter(|_| self.to == Self::QUEUE)
+    }
+}
+
+/// What a timer is, as it was set.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct TimerRecord<'a> {
+    timer_id: String,
+    #[serde(borrow)]
+    schedule: &'a RawValue,
+    #[serde(borrow)]
+    deliver: &'a RawValue,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    order_key: Option<String>,
+    #[serde(borrow)]
+    payload: &'a RawValue,
+}
+
+/// Payload of `set_timer` and `change_timer`.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct TimerSet<'a> {
+    #[serde(borrow)]
+    timer: TimerRecord<'a>,
+    /// The entry that set it, where this one changes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    position: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    round: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+impl<'a> TimerSet<'a> {
+    /// Returns what an entry tells of a timer; `None` if a part of the row is no JSON.
+    pub(crate) fn of(row: &'a TimerRow, is_new: bool) -> Option<Self> {
+        Some(Self {
+            timer: TimerRecord {
+                timer_id: row.timer_id.to_string(),
+                schedule: raw(&row.schedule)?,
+                deliver: raw(&row.deliver)?,
+                order_key: row.order_key.clone(),
+                payload: raw(&row.payload)?,
+            },
+            position: (!is_new).then_some(row.position),
+            next: row.next.map(|next| next.to_string()),
+            round: row.round,
+        })
+    }
+
+    /// Returns the position of the entry that set the timer, where this one changes it.
+    pub(crate) const fn changes(&self) -> Option<u64> {
+        self.position
+    }
+
+    /// Returns the row of a timer that somebody set at a position. `None` if the payload holds what none can be.
+    pub(crate) fn row(&self, position: u64, set_by: &str, set_at: Instant<Wall>) -> Option<TimerRow> {
+        let TimerRecord { timer_id, schedule, deliver, order_key, payload } = &self.timer;
+        let next = match &self.next {
+            Some(text) => Some(parse_timestamp(text).ok()?),
+            None => None,
+        };
+        Some(TimerRow {
+            position,
+            timer_id: TimerId::new(timer_id).ok()?,
+            next,
+            round: self.round,
+            is_cancelled: false,
+            schedule: schedule.get().into(),
+            deliver: deliver.get().into(),
+            queue: read::<DeliverRecord>(deliver.get().as_bytes())?.queue()?,
+            order_key: order_key.clone(),
+            payload: payload.get().into(),
+            set_by: set_by.to_owned(),
+            set_at,
+        })
+    }
+}
+
+/// Payload of `cancel_timer`.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct TimerCancelled {
+    pub(crate) timer_id: String,
+    pub(crate) position: u64,
+}
+
+/// One moment that fell due: the timer, the moment, the round, and where the timer goes on.
+pub(crate) type FiredRecord = (u64, i64, u32, Option<i64>);
+
+/// Moments of a rule that did not fire: the timer, the first, the last, and where the timer goes on.
+pub(crate) type SkippedRecord = (u64, i64, i64, Option<i64>);
+
+/// Payload of `fire_timers`.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct TimersFired {
+    /// The clock, where an advance came to another instant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) clock: Option<ClockRecord>,
+    /// The advance and how many instants it has come to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) advance_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) step: Option<u64>,
+    pub(crate) fired: Vec<FiredRecord>,
+    /// Moments of rules that did not fire.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) skipped: Vec<SkippedRecord>,
+}
+
+/// One outcome: the timer, the moment, the round, what became of it, and why.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct OutcomeOfFiring {
+    pub(crate) firing_id: String,
+    pub(crate) timer: u64,
+    pub(crate) due: i64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) round: u32,
+    pub(crate) outcome: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+}
+
+/// Payload of `settle_firings`.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct FiringsSettled {
+    pub(crate) outcomes: Vec<OutcomeOfFiring>,
+}
+
+/// What a clock change tells of the advance that it begins.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct AdvanceBegun {
+    pub(crate) advance_id: String,
+    pub(crate) from: String,
+    pub(crate) to: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) location: Option<String>,
+    pub(crate) running: bool,
+}
+
+impl AdvanceBegun {
+    pub(crate) fn of(advance: &Advance) -> Self {
+        Self {
+            advance_id: advance.advance_id.to_string(),
+            from: advance.from.to_string(),
+            to: advance.to.to_string(),
+            location: advance.location.clone(),
+            running: advance.is_running,
+        }
+    }
+
+    /// Returns the advance that an entry began, or `None` if the record holds what none can be.
+    pub(crate) fn advance(&self, position: u64, host: Instant<Wall>) -> Option<Advance> {
+        Some(Advance {
+            advance_id: AdvanceId::new(&self.advance_id).ok()?,
+            position,
+            from: parse_timestamp(&self.from).ok()?,
+            to: parse_timestamp(&self.to).ok()?,
+            location: self.location.clone(),
+            is_running: self.running,
+            step: 0,
+            stepped: position,
+            held_since: host,
+            at_instant: 0,
+            open: 0,
+            counts: Counts::default(),
+        })
+    }
+}
+
+/// What an entry tells of the advance that it ends: also what is kept of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct AdvanceEnded {
+    pub(crate) advance_id: String,
+    pub(crate) state: String,
+    pub(crate) from: String,
+    pub(crate) to: String,
+    pub(crate) reached: String,
+    pub(crate) step: u64,
+    pub(crate) fired: u64,
+    pub(crate) acknowledged: u64,
+    pub(crate) failed: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) held_by: Option<String>,
+}
+
+impl AdvanceEnded {
+    pub(crate) fn of(
+        advance: &Advance,
+        state: AdvanceState,
+        reached: Instant<Virtual>,
+        held_by: Option<String>,
+    ) -> Self {
+        let Counts { fired, acknowledged, failed } = advance.counts;
+        Self {
+            advance_id: advance.advance_id.to_string(),
+            state: state.as_str().to_owned(),
+            from: advance.from.to_string(),
+            to: advance.to.to_string(),
+            reached: reached.to_string(),
+            step: advance.step,
+            fired,
+            acknowledged,
+            failed,
+            held_by,
+        }
+    }
+}
+
+/// Payload of `end_advance`.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct AdvanceOver {
+    pub(crate) clock: ClockRecord,
+    pub(crate) changed: bool,
+    pub(crate) ended: AdvanceEnded,
+}
+
+/// What a clock change tells of advances, beside the clock.
+#[derive(Deserialize)]
+pub(crate) struct AdvanceTold {
+    pub(crate) advance: Option<AdvanceBegun>,
+    pub(crate) ended: Option<AdvanceEnded>,
+}
+
+/// What a head keeps of the timers of its timeline.
+#[derive(Serialize, Deserialize)]
+struct TimersRecord {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    next: Option<i64>,
+    armed: u64,
+    pending: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    advance: Option<AdvanceRecord>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct AdvanceRecord {
+    #[serde(flatten)]
+    begun: AdvanceBegun,
+    position: u64,
+    step: u64,
+    stepped: u64,
+    held_since: i64,
+    at_instant: u64,
+    open: u64,
+    fired: u64,
+    acknowledged: u64,
+    failed: u64,
+}
+
+/// Returns how it is kept what is known of a timeline's timers: a text that [`read_timers`] reads. Empty where there were
+/// never any.
+#[must_use]
+pub fn timers_text(timers: &Timers) -> String {
+    if *timers == Timers::default() {
+        return String::new();
+    }
+    let advance = timers.advance.as_ref().map(|advance| AdvanceRecord {
+        begun: AdvanceBegun::of(advance),
+        position: advance.position,
+        step: advance.step,
+        stepped: advance.stepped,
+        held_since: advance.held_since.micros(),
+        at_instant: advance.at_instant,
+        open: advance.open,
+        fired: advance.counts.fired,
+        acknowledged: advance.counts.acknowledged,
+        failed: advance.counts.failed,
+    });
+    let Timers { next, armed, pending, .. } = timers;
+    json(&TimersRecord { next: next.map(Instant::micros), armed: *armed, pending: *pending, advance })
+}
+
+/// Reads what [`timers_text`] writes; `None` if it is something else.
+#[must_use]
+pub fn read_timers(text: &str) -> Option<Arc<Timers>> {
+    if text.is_empty() {
+        return Some(Arc::default());
+    }
+    let TimersRecord { next, armed, pending, advance } = read(text.as_bytes())?;
+    let advance = match advance {
+        None => None,
+        Some(record) => {
+            let begun = record.begun.advance(record.position, Instant::from_micros(record.held_since)?)?;
+            let AdvanceRecord { step, stepped, at_instant, open, fired, acknowledged, failed, .. } = record;
+            let counts = Counts { fired, acknowledged, failed };
+            Some(Advance { step, stepped, at_instant, open, counts, ..begun })
+        }
+    };
+    let next = match next {
+        None => None,
+        Some(micros) => Some(Instant::from_micros(micros)?),
+    };
+    Some(Arc::new(Timers { next, armed, pending, advance }))
+}

@@ -1,0 +1,276 @@
+//! What follows from entries that tell of timers.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use timenav_core::clock::{Clock, ClockState};
+use timenav_core::ids::{AdvanceId, TimelineId};
+use timenav_core::ledger::LeafRecord;
+use timenav_core::scan::{FindingKind, Findings};
+use timenav_core::time::{Instant, Virtual, Wall};
+use timenav_core::timers::{Fallen, FiringState, Timers};
+
+use super::Replay;
+use crate::action::Action;
+use crate::json::{json, read};
+use crate::payload::{
+    AdvanceEnded, AdvanceOver, AdvanceTold, FiringsSettled, TimerCancelled, TimerSet, TimersFired, timers_text,
+};
+use crate::scan::timer_sums::{RowSum, definition_of, of_advance, of_firing, of_timer};
+use crate::timer_rows::{AdvanceRow, FiringRow, TimerRow};
+
+/// The timers of a ledger, as far as the entries read so far tell. Those that are armed and firings without an outcome are
+/// here, as the service has them in its tables; of the rest the sum.
+#[derive(Default)]
+pub(super) struct TimersTold {
+    state: Timers,
+    armed: BTreeMap<u64, (TimerRow, [u8; 32])>,
+    by_next: BTreeSet<(Instant<Virtual>, u64)>,
+    pending: BTreeMap<Fallen, FiringRow>,
+    at_rest: RowSum,
+    settled: RowSum,
+    advances: RowSum,
+}
+
+/// The sums of the tables of a timeline.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::scan) struct TimerSums {
+    pub(in crate::scan) timers: RowSum,
+    pub(in crate::scan) firings: RowSum,
+    pub(in crate::scan) advances: RowSum,
+}
+
+impl TimerSums {
+    /// Compares the sums of tables with what the entries lead to. Returns how many rows there are.
+    pub(in crate::scan) fn compare(&self, kept: &Self, findings: &mut Findings) -> u64 {
+        let tables = [
+            ("timers", self.timers, kept.timers),
+            ("firings", self.firings, kept.firings),
+            ("advances", self.advances, kept.advances),
+        ];
+        for (table, expected, kept) in tables {
+            if expected != kept {
+                let (found, told) = (kept.count(), expected.count());
+                let evidence = if found == told {
+                    format!("table {table}: the {found} rows are not what the entries lead to")
+                } else {
+                    format!("table {table} has {found} rows, but the entries lead to {told}")
+                };
+                findings.add(FindingKind::StateMismatch, None, evidence);
+            }
+        }
+        tables.iter().map(|(_, _, kept)| kept.count()).sum()
+    }
+}
+
+impl TimersTold {
+    fn arm(&mut self, row: TimerRow) {
+        if let Some(next) = row.next {
+            self.by_next.insert((next, row.position));
+            self.state.armed += 1;
+            let definition = definition_of(&row);
+            // What is handed over is in the hash.
+            self.armed.insert(row.position, (TimerRow { payload: "".into(), ..row }, definition));
+        }
+        self.state.next = self.by_next.first().map(|(next, _)| *next);
+    }
+
+    fn disarm(&mut self, position: u64) -> Option<(TimerRow, [u8; 32])> {
+        let (row, definition) = self.armed.remove(&position)?;
+        self.by_next.remove(&(row.next?, position));
+        self.state.armed = self.state.armed.saturating_sub(1);
+        self.state.next = self.by_next.first().map(|(next, _)| *next);
+        Some((row, definition))
+    }
+
+    /// Returns the text that a head keeps of the timers.
+    pub(super) fn text(&self) -> String {
+        timers_text(&self.state)
+    }
+
+    /// Returns the sums of the tables.
+    pub(super) fn sums(&self) -> TimerSums {
+        let mut sums = TimerSums { timers: self.at_rest, firings: self.settled, advances: self.advances };
+        self.armed.values().for_each(|(row, definition)| sums.timers.add(&of_timer(row, definition)));
+        self.pending.values().for_each(|firing| sums.firings.add(&of_firing(firing)));
+        sums
+    }
+
+    fn end(&mut self, ended: &AdvanceEnded, position: u64) -> Option<()> {
+        let advance = self.state.advance.take()?;
+        let told = AdvanceEnded::of(
+            &advance,
+            timenav_core::timers::AdvanceState::parse(&ended.state)?,
+            timenav_core::time::parse_timestamp(&ended.reached).ok()?,
+            ended.held_by.clone(),
+        );
+        let row = AdvanceRow {
+            position: advance.position,
+            advance_id: AdvanceId::new(&ended.advance_id).ok()?,
+            ended: position,
+            record: json(&told).into(),
+        };
+        self.advances.add(&of_advance(&row));
+        Some(())
+    }
+}
+
+impl Replay {
+    /// Takes what an entry tells of timers. Returns `None` where it cannot be read.
+    pub(super) fn timers_told(
+        &mut self,
+        action: Action,
+        record: &LeafRecord<'_>,
+        (position, recorded_at): (u64, Instant<Wall>),
+        payload: &[u8],
+    ) -> Option<()> {
+        match action {
+            Action::SetTimer => {
+                let row = read::<TimerSet<'_>>(payload)?.row(position, &record.actor, recorded_at)?;
+                self.timers.arm(row);
+            }
+            Action::ChangeTimer => {
+                let told: TimerSet<'_> = read(payload)?;
+                let (before, _) = self.timers.disarm(told.changes()?)?;
+                let row = told.row(before.position, &before.set_by, before.set_at)?;
+                self.timers.arm(row);
+            }
+            Action::CancelTimer => {
+                let told: TimerCancelled = read(payload)?;
+                let (row, definition) = self.timers.disarm(told.position)?;
+                let row = TimerRow { next: None, is_cancelled: true, ..row };
+                self.timers.at_rest.add(&of_timer(&row, &definition));
+            }
+            Action::FireTimers => {
+                let told: TimersFired = read(payload)?;
+                self.fired(&told, position, recorded_at)?;
+            }
+            Action::SettleFirings => {
+                let told: FiringsSettled = read(payload)?;
+                self.settled(&told, position)?;
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// Takes what a change of the clock tells of an advance.
+    pub(super) fn advance_told(&mut self, position: u64, recorded_at: Instant<Wall>, payload: &[u8]) -> Option<()> {
+        let AdvanceTold { advance, ended } = read(payload)?;
+        if let Some(begun) = advance {
+            self.timers.state.advance = Some(begun.advance(position, recorded_at)?);
+        }
+        if let Some(ended) = ended {
+            self.timers.end(&ended, position)?;
+        }
+        Some(())
+    }
+
+    /// Takes that an advance has come to its end.
+    pub(super) fn advance_over(&mut self, position: u64, payload: &[u8]) -> Option<()> {
+        let AdvanceOver { ended, .. } = read(payload)?;
+        self.change_clock(position, payload);
+        self.timers.end(&ended, position)
+    }
+
+    fn fired(&mut self, told: &TimersFired, position: u64, recorded_at: Instant<Wall>) -> Option<()> {
+        if let Some(clock) = &told.clock {
+            let clock = clock.clock()?;
+            self.come_to(&clock, position, recorded_at);
+        }
+        let timeline = TimelineId::kept(&self.timeline_id).ok()?.told();
+        let timers = &mut self.timers;
+        let advance = timers.state.advance.as_ref().map(|advance| advance.position);
+        for (timer, due, round, _) in &told.fired {
+            // A moment that comes twice in one entry is that of a timer that goes on.
+            let row = &timers.armed.get(timer)?.0;
+            let fallen = Fallen { due: Instant::from_micros(*due)?, position: *timer, round: *round };
+            let firing = FiringRow {
+                fallen,
+                firing_id: fallen.firing_id(&timeline),
+                timer_id: row.timer_id.clone(),
+                queue: row.queue.clone(),
+                order_key: row.order_key.clone(),
+                state: FiringState::Pending,
+                made: position,
+                settled: None,
+                advance,
+                reason: None,
+            };
+            timers.pending.insert(fallen, firing);
+        }
+        timers.state.fired(told.fired.len() as u64);
+        let skipped = told.skipped.iter().map(|(timer, _, _, next)| (timer, None, next));
+        let fired = told.fired.iter().map(|(timer, _, round, next)| (timer, Some(*round), next));
+        for (timer, round, next) in fired.chain(skipped) {
+            // Of several moments of one timer the first takes it on.
+            let Some((row, definition)) = timers.disarm(*timer) else { continue };
+            let next = match next {
+                Some(micros) => Some(Instant::from_micros(*micros)?),
+                None => None,
+            };
+            let row = TimerRow { next, round: round.unwrap_or(row.round), ..row };
+            if next.is_none() {
+                timers.at_rest.add(&of_timer(&row, &definition));
+            } else {
+                timers.state.armed += 1;
+                timers.by_next.insert((next?, row.position));
+                timers.armed.insert(row.position, (row, definition));
+                timers.state.next = timers.by_next.first().map(|(next, _)| *next);
+            }
+        }
+        Some(())
+    }
+
+    /// The clock of an advance comes to an instant: later than before, or the same, and not beyond its destination.
+    fn come_to(&mut self, clock: &Clock, position: u64, recorded_at: Instant<Wall>) {
+        let before = self.clock.replace(clock.clone());
+        self.clock_entry = position;
+        self.marks.clock_entry = Some(position.cast_signed());
+        let Some(before) = before else { return };
+        let (here, there) = (before.now(recorded_at), clock.now(recorded_at));
+        let is_standing = matches!(clock.state, ClockState::Paused { .. }) && !before.is_running();
+        let advance = self.timers.state.advance.as_mut();
+        let is_on_its_way = advance.as_ref().is_some_and(|advance| there <= advance.to);
+        if !is_standing || clock.generation != before.generation || there < here || !is_on_its_way {
+            let evidence = format!("the clock went from {here} to {there}, but no advance took it there");
+            self.findings.add(FindingKind::ClockDiscontinuity, Some(position), evidence);
+        }
+        if let Some(advance) = advance {
+            advance.step_to(there > here, position, recorded_at);
+        }
+    }
+
+    fn settled(&mut self, told: &FiringsSettled, position: u64) -> Option<()> {
+        for outcome in &told.outcomes {
+            let due = Instant::from_micros(outcome.due)?;
+            let fallen = Fallen { due, position: outcome.timer, round: outcome.round };
+            let firing = self.timers.pending.remove(&fallen)?;
+            let state = FiringState::parse(&outcome.outcome)?;
+            self.timers.state.settled(state, firing.advance, firing.made);
+            let firing = FiringRow { state, settled: Some(position), reason: outcome.reason.clone(), ..firing };
+            self.timers.settled.add(&of_firing(&firing));
+        }
+        Some(())
+    }
+
+    /// Returns the sums of the tables of timers; `None` where the entries do not tell all of them.
+    pub(in crate::scan) fn timer_sums(&self) -> Option<TimerSums> {
+        (self.blind.is_none() && self.from_the_start).then(|| self.timers.sums())
+    }
+}
+
+/// Returns whether an action changes rows of timers.
+pub(in crate::scan) fn is_of_timers(record: &LeafRecord<'_>, payload: &[u8]) -> bool {
+    match Action::of(record) {
+        Some(
+            Action::SetTimer
+            | Action::ChangeTimer
+            | Action::CancelTimer
+            | Action::FireTimers
+            | Action::SettleFirings
+            | Action::EndAdvance,
+        ) => true,
+        Some(Action::PauseTime) => read::<AdvanceTold>(payload).is_some_and(|told| told.ended.is_some()),
+        _ => false,
+    }
+}

@@ -1,0 +1,73 @@
+//! Timers, their firings and advances, compared as a whole.
+
+use timenav_core::ledger::LeafRecord;
+
+use super::{BLOCK_ENTRIES, Way};
+use crate::scan::replay::{Replay, TimerSums, is_of_timers};
+use crate::scan::timer_sums::{definition_of, of_advance, of_firing, of_timer};
+use crate::store_error::StoreError;
+use crate::timer_rows::TimersWanted;
+
+/// Rows read at a time.
+const BLOCK_ROWS: usize = 500;
+
+impl Way<'_, '_> {
+    /// Compares the rows of timers with what the entries lead to. They change as timers fall due, so nothing is said of
+    /// them where one did while the scan ran. Returns how many rows were compared.
+    pub(super) async fn compare_timers(&mut self, replay: &Replay) -> Result<u64, StoreError> {
+        let Some(expected) = replay.timer_sums() else { return Ok(0) };
+        let kept = match self.timer_sums_kept().await {
+            Ok(kept) => kept,
+            Err(error) => return self.damage(error, "timers").map(|()| 0),
+        };
+        if expected != kept && self.have_timers_moved().await? {
+            self.not_checked.push("Timers were not compared with the entries: they fired during the scan.".to_owned());
+            return Ok(0);
+        }
+        Ok(expected.compare(&kept, &mut self.findings))
+    }
+
+    async fn timer_sums_kept(&mut self) -> Result<TimerSums, StoreError> {
+        let (source, key) = (self.request.source, self.snapshot.head.key);
+        let mut sums = TimerSums::default();
+        let mut after = None;
+        loop {
+            let found = source.timer_rows(key, TimersWanted::ByPosition(after, BLOCK_ROWS)).await?.timers;
+            found.iter().for_each(|timer| sums.timers.add(&of_timer(timer, &definition_of(timer))));
+            let Some(last) = found.last() else { break };
+            after = Some(last.position);
+        }
+        let mut after = None;
+        loop {
+            let found = source.timer_rows(key, TimersWanted::FiringsAfter(after, BLOCK_ROWS)).await?.firings;
+            found.iter().for_each(|firing| sums.firings.add(&of_firing(firing)));
+            let Some(last) = found.last() else { break };
+            after = Some(last.fallen);
+        }
+        let mut after = None;
+        loop {
+            let found = source.timer_rows(key, TimersWanted::Advances(after, BLOCK_ROWS)).await?.advances;
+            found.iter().for_each(|advance| sums.advances.add(&of_advance(advance)));
+            let Some(last) = found.last() else { break };
+            after = Some(last.position);
+        }
+        Ok(sums)
+    }
+
+    /// Returns whether an entry that was written after the scan began changes rows of timers.
+    async fn have_timers_moved(&mut self) -> Result<bool, StoreError> {
+        let (source, key) = (self.request.source, self.snapshot.head.key);
+        let mut at = self.size();
+        loop {
+            let rows = source.entry_rows(key, at, at + BLOCK_ENTRIES).await?;
+            let Some(last) = rows.last() else { return Ok(false) };
+            at = last.position + 1;
+            let is_one = |leaf: &[u8], payload: &[u8]| {
+                LeafRecord::decode(leaf).is_ok_and(|record| is_of_timers(&record, payload))
+            };
+            if rows.iter().any(|row| is_one(&row.leaf, &row.payload)) {
+                return Ok(true);
+            }
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! What is done when host time has come: timers fall due, advances go on, leases end.
+//!
+//! Nothing here waits. Whoever keeps the time calls [`Engine::keep_time`], sleeps until the instant that it returns or
+//! until [`Engine::time_changed`], and calls again. What falls due is decided where it is written, so two who keep the
+//! time do nothing twice.
+
+use std::collections::BTreeMap;
+
+use futures_util::future::join_all;
+use timenav_core::ids::{AdvanceId, FiringId, QueueId, TimelineId, type_id};
+use timenav_core::time::{Instant, Span, Wall};
+use timenav_core::timers::leases::Retry;
+use timenav_core::timers::{Advance, AdvanceState, FiringState};
+
+use crate::deciding::advances::{StepAdvance, StopAdvance};
+use crate::deciding::timers::{FireTimers, SettleFirings};
+use crate::engine::Engine;
+use crate::head::TimelineState;
+use crate::refusal::Refusal;
+use crate::timer_rows::TimersWanted;
+use crate::timing::Timing;
+
+/// How often one timeline is taken on before the others have their turn.
+const TURNS_MAX: usize = 256;
+/// How long is waited after something could not be written.
+const AFTER_FAILURE: Span = Span::from_micros(1_000_000);
+/// Why a firing failed that nobody acknowledged.
+const NOT_IN_TIME: &str = "nobody acknowledged it in time";
+
+/// What became of an instant.
+enum Instance {
+    /// The advance went on.
+    Left,
+    /// Something holds it, until that host instant by itself.
+    Held(Option<Instant<Wall>>),
+}
+
+impl Engine {
+    pub(crate) fn timing(&self) -> &Timing {
+        self.shared_timing()
+    }
+
+    pub(crate) fn new_advance_id(&self) -> Result<AdvanceId, Refusal> {
+        AdvanceId::new(&type_id("advance", self.uuid())).map_err(|error| Refusal::id("advance_id", error))
+    }
+
+    /// Waits until something may have to be done earlier than was known.
+    pub async fn time_changed(&self) {
+        self.timing().keeper().notified().await;
+    }
+
+    /// Does what is due by now. Returns when to call again, if no change comes first.
+    pub async fn keep_time(&self) -> Option<Instant<Wall>> {
+        self.end_leases().await;
+        let timelines = self.timing().on();
+        let moments = join_all(timelines.iter().map(|timeline| self.keep_time_on(timeline))).await;
+        let leases = self.timing().leases().next_end(self.now());
+        moments.into_iter().flatten().chain(leases).min()
+    }
+
+    /// Lets timers fall due up to what a timeline's clock shows.
+    pub(crate) async fn let_fall_due(&self, timeline: &TimelineId) -> Result<(), Refusal> {
+        for _ in 0..TURNS_MAX {
+            match self.submit_service(timeline.clone(), FireTimers).await {
+                Ok(_) => {}
+                Err(Refusal::ChangedMeanwhile) => break,
+                Err(refusal) => return Err(refusal),
+            }
+        }
+        self.timing().wake_claims();
+        Ok(())
+    }
+
+    async fn keep_time_on(&self, timeline: &TimelineId) -> Option<Instant<Wall>> {
+        let mut fired = false;
+        for _ in 0..TURNS_MAX {
+            let Some(state) = self.state(timeline) else {
+                self.timing().forget(timeline);
+                return None;
+            };
+            let host = self.host(&state);
+            let timers = &state.head.timers;
+            let done = match &timers.advance {
+                Some(advance) => match self.take_on(&state, advance, host).await {
+                    Ok(Instance::Held(until)) => return until,
+                    Ok(Instance::Left) => Ok(()),
+                    Err(refusal) => Err(refusal),
+                },
+                None if timers.is_behind(state.head.clock.now(host)) => {
+                    fired = true;
+                    self.submit_service(timeline.clone(), FireTimers).await.map(|_| ())
+                }
+                None => {
+                    if fired {
+                        self.timing().wake_claims();
+                    }
+                    let clock = &state.head.clock;
+                    return timers.next.filter(|_| clock.is_running()).and_then(|next| clock.host_when(next));
+                }
+            };
+            match done {
+                // Another one did it, or it was stopped.
+                Ok(()) | Err(Refusal::ChangedMeanwhile) => {}
+                Err(Refusal::Ended { .. } | Refusal::HandedOver { .. } | Refusal::NotFound { .. }) => {
+                    self.timing().forget(timeline);
+                    return None;
+                }
+                Err(refusal) => {
+                    tracing::error!(%timeline, %refusal, "timers cannot go on; it will be tried again");
+                    return self.now().checked_add(AFTER_FAILURE);
+                }
+            }
+        }
+        self.timing().wake_claims();
+        Some(self.now())
+    }
+
+    /// Takes an advance on, unless something holds its instant.
+    async fn take_on(
+        &self,
+        state: &TimelineState,
+        advance: &Advance,
+        host: Instant<Wall>,
+    ) -> Result<Instance, Refusal> {
+        let (timeline, advance_id) = (&state.head.id, &advance.advance_id);
+        if advance.is_stuck() {
+            self.stop(timeline, advance_id, AdvanceState::Stuck, None).await?;
+            return Ok(Instance::Left);
+        }
+        let open = self.open_firings(state, advance).await?;
+        let now = self.now();
+        let begun = self.timing().leases().begin_step(timeline, &open, now);
+        if let Err(held_by) = begun {
+            let until = advance.held_until();
+            if host < until {
+                let leases = self.timing().leases().next_end(now);
+                return Ok(Instance::Held(leases.into_iter().chain([until]).min()));
+            }
+            self.stop(timeline, advance_id, AdvanceState::Stopped, Some(held_by)).await?;
+            return Ok(Instance::Left);
+        }
+        let stepping = Stepping { engine: self, timeline };
+        let (heard, is_resumed) = {
+            let leases = self.timing().leases();
+            (leases.heard(timeline, now), leases.is_resumed(timeline, now))
+        };
+        let step = StepAdvance { advance_id: advance_id.clone(), heard, is_resumed };
+        let stepped = self.submit_service(timeline.clone(), step).await;
+        drop(stepping);
+        stepped.map(|_| Instance::Left)
+    }
+
+    async fn stop(
+        &self,
+        timeline: &TimelineId,
+        advance_id: &AdvanceId,
+        state: AdvanceState,
+        held_by: Option<String>,
+    ) -> Result<(), Refusal> {
+        let stop = StopAdvance { advance_id: advance_id.clone(), state, held_by };
+        self.submit_service(timeline.clone(), stop).await.map(|_| ())
+    }
+
+    /// Returns the firings of the instant of an advance that have no outcome.
+    async fn open_firings(
+        &self,
+        state: &TimelineState,
+        advance: &Advance,
+    ) -> Result<Vec<(FiringId, QueueId)>, Refusal> {
+        if advance.open == 0 {
+            return Ok(Vec::new());
+        }
+        let max = usize::try_from(advance.at_instant).unwrap_or(usize::MAX);
+        let wanted = TimersWanted::PendingSince(advance.stepped, max);
+        let found = self.store().timer_rows(state.head.key, wanted).await?;
+        Ok(found.firings.into_iter().map(|firing| (firing.firing_id, firing.queue)).collect())
+    }
+
+    /// Has firings tried again whose lease has ended, or tells that they failed.
+    async fn end_leases(&self) {
+        let now = self.now();
+        let (ended, waited) = {
+            let mut leases = self.timing().leases();
+            (leases.expired(now), leases.waited(now))
+        };
+        if ended.is_empty() && !waited {
+            return;
+        }
+        let mut exhausted: BTreeMap<TimelineId, Vec<FiringId>> = BTreeMap::new();
+        for (timeline, firing_id) in ended {
+            let is_in_advance = self.state(&timeline).is_some_and(|state| state.head.timers.advance.is_some());
+            if self.timing().leases().fail(&firing_id, is_in_advance, now) == Retry::Exhausted {
+                exhausted.entry(timeline).or_default().push(firing_id);
+            }
+        }
+        for (timeline, firing_ids) in exhausted {
+            self.fail_exhausted(timeline, firing_ids).await;
+        }
+        self.timing().wake_claims();
+    }
+
+    async fn fail_exhausted(&self, timeline: TimelineId, firing_ids: Vec<FiringId>) {
+        let reason = Some(NOT_IN_TIME.to_owned());
+        let outcome = SettleFirings { firing_ids: firing_ids.clone(), outcome: FiringState::Failed, reason };
+        match self.submit_service(timeline.clone(), outcome).await {
+            Ok(_) => {
+                let mut leases = self.timing().leases();
+                firing_ids.iter().for_each(|firing_id| leases.settle(firing_id));
+            }
+            // They are tried once more then.
+            Err(refusal) => tracing::error!(%timeline, %refusal, "the outcome of firings could not be recorded"),
+        }
+    }
+}
+
+/// Nothing is handed out on a timeline while its clock goes to another instant.
+struct Stepping<'a> {
+    engine: &'a Engine,
+    timeline: &'a TimelineId,
+}
+
+impl Drop for Stepping<'_> {
+    fn drop(&mut self) {
+        let timing = self.engine.timing();
+        timing.leases().end_step(self.timeline);
+        timing.wake_claims();
+    }
+}

@@ -1,0 +1,227 @@
+//! Timers: set, changed, cancelled, listed.
+
+use std::sync::Arc;
+
+use timenav_core::access::Demand;
+use timenav_core::ids::{QueueId, TimelineId, TimerId, type_id};
+use timenav_core::limits::{TIMER_ORDER_KEY_BYTES_MAX, TIMER_PAYLOAD_BYTES_MAX};
+use timenav_core::time::Instant;
+use timenav_core::timers::Schedule;
+
+use crate::asked::Answer;
+use crate::caller::Caller;
+use crate::changes::{LedgerPosition, TimerAfter};
+use crate::deciding::timers::{ChangeTimer, SetTimer, TimerChange, TimerChanges, TimerPlan};
+use crate::engine::Engine;
+use crate::idempotency::Idempotency;
+use crate::json::{json, raw};
+use crate::payload::{DeliverRecord, Reading, schedule_of};
+use crate::refusal::Refusal;
+use crate::timer_rows::{FiringRow, TimerRow, TimerStanding, TimersWanted};
+
+/// Firings that are listed with their timer.
+const FIRINGS_SHOWN_MAX: usize = 100;
+
+/// What a timer is to be, or what is to be changed of it.
+#[derive(Clone, Debug, Default)]
+pub struct TimerRequest {
+    /// When it falls due.
+    pub schedule: Option<Schedule>,
+    /// The queue that its firings wait in.
+    pub queue: Option<QueueId>,
+    /// Firings of one key are worked on one after the other.
+    pub order_key: Option<String>,
+    /// What is handed to whoever claims a firing, as JSON.
+    pub payload: Option<Arc<str>>,
+}
+
+/// A timer.
+#[derive(Clone, Debug)]
+pub struct TimerView {
+    /// As it is kept.
+    pub row: TimerRow,
+    /// When it falls due.
+    pub schedule: Schedule,
+}
+
+impl TimerView {
+    fn of(row: TimerRow) -> Result<Self, Refusal> {
+        let schedule = schedule_of(&row);
+        let schedule = schedule.ok_or_else(|| Refusal::Damaged("a timer that is kept cannot be read".to_owned()))?;
+        Ok(Self { row, schedule })
+    }
+
+    /// Returns how it stands.
+    #[must_use]
+    pub const fn standing(&self) -> TimerStanding {
+        match (self.row.next, self.row.is_cancelled) {
+            (_, true) => TimerStanding::Cancelled,
+            (Some(_), false) => TimerStanding::Armed,
+            (None, false) => TimerStanding::Done,
+        }
+    }
+}
+
+/// A timer after something was done to it.
+#[derive(Clone, Debug)]
+pub struct TimerSetStep {
+    /// On which timeline.
+    pub timeline_id: TimelineId,
+    /// The timer.
+    pub timer: TimerView,
+    /// Whether anything changed.
+    pub changed: bool,
+    /// Where it stands in the ledger.
+    pub ledger: LedgerPosition,
+    /// Whether this is the outcome of an earlier request with the same idempotency key.
+    pub replayed: bool,
+}
+
+/// One page of timers.
+#[derive(Clone, Debug)]
+pub struct TimerPage {
+    /// On which timeline.
+    pub timeline_id: TimelineId,
+    /// The timers.
+    pub timers: Vec<TimerView>,
+    /// Asks for the next page.
+    pub next_cursor: Option<String>,
+}
+
+fn step(answer: Answer<TimerAfter>) -> Result<TimerSetStep, Refusal> {
+    let Answer { timeline_id, change, ledger, replayed } = answer;
+    let TimerAfter { timer, changed } = change;
+    Ok(TimerSetStep { timeline_id, timer: TimerView::of(timer)?, changed, ledger, replayed })
+}
+
+impl Engine {
+    /// Sets a timer. One that is there already and is the very same stays as it is.
+    ///
+    /// # Errors
+    /// The caller may not, another timer has the name, a limit is reached, or the ledger cannot be written.
+    pub async fn set_timer(
+        &self,
+        caller: &Caller,
+        timeline: Option<TimelineId>,
+        (timer_id, request): (Option<TimerId>, TimerRequest),
+        idempotency: Option<Idempotency>,
+    ) -> Result<TimerSetStep, Refusal> {
+        let timeline = caller.timeline(timeline);
+        let made = || TimerId::new(&type_id("timer", self.uuid())).map_err(|error| Refusal::id("timer_id", error));
+        let timer_id = timer_id.map_or_else(made, Ok)?;
+        check(&request)?;
+        let TimerRequest { schedule, queue, order_key, payload } = request;
+        let schedule = schedule.ok_or_else(|| Refusal::invalid("at", "say when the timer fires"))?;
+        let queue = queue.unwrap_or_else(QueueId::unnamed);
+        let payload = payload.unwrap_or_else(|| "null".into());
+        let plan = TimerPlan { schedule, deliver: to_queue(&queue), queue, order_key, payload };
+        step(self.submit(caller, timeline, SetTimer { timer_id, plan }, idempotency).await?)
+    }
+
+    /// Changes an armed timer.
+    ///
+    /// # Errors
+    /// The caller may not, there is no such timer or it is not armed, or the ledger cannot be written.
+    pub async fn change_timer(
+        &self,
+        caller: &Caller,
+        timeline: Option<TimelineId>,
+        (timer_id, request): (TimerId, TimerRequest),
+        idempotency: Option<Idempotency>,
+    ) -> Result<TimerSetStep, Refusal> {
+        let timeline = caller.timeline(timeline);
+        check(&request)?;
+        let TimerRequest { schedule, queue, order_key, payload } = request;
+        let deliver = queue.map(|queue| (to_queue(&queue), queue));
+        let change = TimerChange::To(Box::new(TimerChanges { schedule, deliver, order_key, payload }));
+        step(self.submit(caller, timeline, ChangeTimer { timer_id, change }, idempotency).await?)
+    }
+
+    /// Cancels a timer. What fell due stays.
+    ///
+    /// # Errors
+    /// The caller may not, there is no such timer, or the ledger cannot be written.
+    pub async fn cancel_timer(
+        &self,
+        caller: &Caller,
+        timeline: Option<TimelineId>,
+        timer_id: TimerId,
+        idempotency: Option<Idempotency>,
+    ) -> Result<TimerSetStep, Refusal> {
+        let timeline = caller.timeline(timeline);
+        let change = ChangeTimer { timer_id, change: TimerChange::Cancel };
+        step(self.submit(caller, timeline, change, idempotency).await?)
+    }
+
+    /// Lists timers: armed ones by their next moment, others in the order in which they were set.
+    ///
+    /// # Errors
+    /// The caller may not, the cursor is of another query, or the ledger cannot be written.
+    pub async fn timers(
+        &self,
+        caller: &Caller,
+        timeline: Option<TimelineId>,
+        standing: TimerStanding,
+        (items_max, cursor): (usize, Option<&str>),
+    ) -> Result<TimerPage, Refusal> {
+        let timeline = caller.timeline(timeline);
+        let query = format!("timers {timeline} {standing:?}");
+        let admitted = self.let_on(caller, timeline, Demand::Look, Reading::Timers {}).await?;
+        let after = cursor.map(|text| self.open_cursor(caller, &query, text)).transpose()?;
+        let look = admitted.look().await?;
+        let after = after.and_then(|cursor| Some((Instant::from_micros(cursor.micros)?, cursor.position)));
+        let wanted = TimersWanted::Listed(standing, after, items_max + 1);
+        let mut rows = self.store().timer_rows(look.state.head.key, wanted).await?.timers;
+        let more = rows.len() > items_max;
+        rows.truncate(items_max);
+        let next_cursor = rows.last().filter(|_| more).map(|last| {
+            let micros = last.next.map_or(0, Instant::micros);
+            self.cursor(caller, &query, look.size(), micros, last.position)
+        });
+        let timers = rows.into_iter().map(TimerView::of).collect::<Result<_, _>>()?;
+        Ok(TimerPage { timeline_id: look.timeline(), timers, next_cursor })
+    }
+
+    /// Returns a timer and its newest firings.
+    ///
+    /// # Errors
+    /// The caller may not, there is no such timer, or the ledger cannot be written.
+    pub async fn timer(
+        &self,
+        caller: &Caller,
+        timeline: Option<TimelineId>,
+        timer_id: &TimerId,
+    ) -> Result<(TimelineId, TimerView, Vec<FiringRow>), Refusal> {
+        let reading = Reading::Timer { timer_id: timer_id.to_string() };
+        let look = self.look(caller, timeline, Demand::Look, reading).await?;
+        let key = look.state.head.key;
+        let found = self.store().timer_rows(key, TimersWanted::Named(timer_id.clone())).await?.timers.pop();
+        let row = found.ok_or_else(|| Refusal::NotFound { what: "timer", id: timer_id.to_string() })?;
+        let wanted = TimersWanted::FiringsOf(row.position, FIRINGS_SHOWN_MAX);
+        let firings = self.store().timer_rows(key, wanted).await?.firings;
+        Ok((look.timeline(), TimerView::of(row)?, firings))
+    }
+}
+
+fn to_queue(queue: &QueueId) -> Arc<str> {
+    json(&DeliverRecord { to: DeliverRecord::QUEUE.to_owned(), queue: Some(queue.to_string()) }).into()
+}
+
+fn check(request: &TimerRequest) -> Result<(), Refusal> {
+    if let Some(order_key) = &request.order_key
+        && (order_key.is_empty() || order_key.len() > TIMER_ORDER_KEY_BYTES_MAX)
+    {
+        let detail = format!("an order key must have 1 to {TIMER_ORDER_KEY_BYTES_MAX} bytes");
+        return Err(Refusal::invalid("order_key", detail));
+    }
+    if let Some(payload) = &request.payload {
+        if payload.len() > TIMER_PAYLOAD_BYTES_MAX {
+            let detail = format!("a payload can have at most {TIMER_PAYLOAD_BYTES_MAX} bytes of JSON");
+            return Err(Refusal::invalid("payload", detail));
+        }
+        if raw(payload).is_none() {
+            return Err(Refusal::invalid("payload", "this is not JSON"));
+        }
+    }
+    Ok(())
+}

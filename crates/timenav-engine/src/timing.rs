@@ -1,0 +1,74 @@
+//! Which timelines have timers, who is at work on their firings, and who is told when that changes.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
+use timenav_core::ids::TimelineId;
+use timenav_core::timers::leases::Leases;
+use tokio::sync::Notify;
+
+use crate::head::TimelineState;
+
+/// What is kept in memory of timers, beside what the heads know.
+#[derive(Default)]
+pub(crate) struct Timing {
+    /// Timelines with an armed timer, or with an advance that goes on.
+    on: Mutex<BTreeSet<TimelineId>>,
+    leases: Mutex<Leases>,
+    /// Whoever keeps the time is woken: something may have to be done earlier than it knows.
+    keeper: Notify,
+    /// Whoever waits for firings is woken: some may be ready that were not.
+    claims: Notify,
+}
+
+impl Timing {
+    /// A timeline is seen in another state.
+    pub(crate) fn published(&self, before: Option<&Arc<TimelineState>>, state: &TimelineState) {
+        let (head, timers) = (&state.head, &state.head.timers);
+        let is_same =
+            before.is_some_and(|before| Arc::ptr_eq(&before.head.timers, timers) && before.head.clock == head.clock);
+        let is_on = timers.next.is_some() || timers.advance.is_some();
+        if is_same || (!is_on && before.is_none_or(|before| Arc::ptr_eq(&before.head.timers, timers))) {
+            return;
+        }
+        let mut on = self.on.lock();
+        if is_on {
+            on.insert(head.id.clone());
+        } else {
+            on.remove(&head.id);
+        }
+        drop(on);
+        self.wake_keeper();
+    }
+
+    /// Returns the timelines with an armed timer, or with an advance that goes on.
+    pub(crate) fn on(&self) -> Vec<TimelineId> {
+        self.on.lock().iter().cloned().collect()
+    }
+
+    /// Forgets a timeline that has ended.
+    pub(crate) fn forget(&self, timeline: &TimelineId) {
+        self.on.lock().remove(timeline);
+    }
+
+    pub(crate) fn leases(&self) -> MutexGuard<'_, Leases> {
+        self.leases.lock()
+    }
+
+    pub(crate) fn wake_keeper(&self) {
+        self.keeper.notify_one();
+    }
+
+    pub(crate) fn wake_claims(&self) {
+        self.claims.notify_waiters();
+    }
+
+    pub(crate) const fn keeper(&self) -> &Notify {
+        &self.keeper
+    }
+
+    pub(crate) const fn claims(&self) -> &Notify {
+        &self.claims
+    }
+}

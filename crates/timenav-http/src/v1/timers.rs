@@ -1,0 +1,556 @@
+//! Timers: what shall happen at a moment of a timeline's clock.
+
+use axum::Json;
+use axum::extract::State;
+use http::HeaderMap;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use timenav_core::ids::{QueueId, TimelineId, TimerId};
+use timenav_core::time::{Instant, Virtual};
+use timenav_core::timers::{Misfire, Repeating, RepeatingError, RuleSource, Schedule};
+use timenav_engine::{Action, HorizonUse, Refusal, TimerPage, TimerRequest, TimerSetStep, TimerStanding, TimerView};
+use utoipa::ToSchema;
+
+use super::firings::FiringBody;
+use super::parameters::timeline;
+use crate::answer::{Changed, LedgerBody, created_first};
+use crate::auth::Authenticated;
+use crate::entity_tag::{THERE, expect_timeline};
+use crate::idempotency::Idempotent;
+use crate::params::{InPath, Params};
+use crate::problem::Failure;
+use crate::route::{Form, Route};
+use crate::state::App;
+use crate::wire::{self, Text, items_max};
+
+const TAG: &str = "timers";
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::change("/timers", "set_timer", "Sets a timer that fires when the clock shows its moment", set_timer)
+            .takes::<SetTimerRequest>()
+            .gives::<TimerSetBody>()
+            .created()
+            .form(Form::default().with("at").without("every").without("cron"))
+            .form(Form::default().with("every").without("at").without("cron"))
+            .form(Form::default().with("cron").without("at").without("every"))
+            .heeds_if_match(THERE)
+            .tag(TAG),
+        Route::lookup("/timers", "timers", "Lists timers, the next ones first", timers, HorizonUse::Refused)
+            .takes::<TimersRequest>()
+            .gives::<TimersBody>()
+            .tag(TAG),
+        Route::lookup(
+            "/timers/{timer_id}",
+            "timer",
+            "Shows a timer and its latest firings",
+            timer,
+            HorizonUse::Refused,
+        )
+        .takes::<TimerOfRequest>()
+        .gives::<TimerShownBody>()
+        .tag(TAG),
+        Route::alteration("/timers/{timer_id}", "change_timer", "Changes an armed timer", change_timer)
+            .takes::<ChangeTimerRequest>()
+            .gives::<TimerSetBody>()
+            .tag(TAG),
+        Route::removal("/timers/{timer_id}", "cancel_timer", "Cancels a timer", cancel_timer)
+            .takes::<TimerOfRequest>()
+            .gives::<TimerSetBody>()
+            .kept()
+            .tag(TAG),
+    ]
+}
+
+/// A timer to set.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SetTimerRequest {
+    /// The id of the timer. Defaults to one that the service makes. Setting the same timer twice changes nothing.
+    #[schema(value_type = Option<String>, format = "id", example = "renew-42")]
+    timer_id: Option<Text<TimerId>>,
+    /// The moment at which the timer fires. One that the clock has passed fires at once, with its own moment.
+    #[schema(value_type = Option<String>, format = "timestamp", example = "2027-01-31T09:00:00Z")]
+    at: Option<Text<Instant<Virtual>>>,
+    /// A rule of iCalendar by which the timer fires again and again. Instead of `at`.
+    every: Option<EveryRequest>,
+    /// A cron expression by which the timer fires again and again. Instead of `at`.
+    cron: Option<CronRequest>,
+    /// What becomes of moments of a rule that come together, because the clock jumped over them: `all` of them fire, only
+    /// the last one (`once`), or none (`skip`). Defaults to `all`.
+    misfire: Option<MisfireWord>,
+    /// Whether moments of a rule fire that had passed when the timer was set: at most 10,000. Defaults to `false`.
+    #[serde(default, deserialize_with = "wire::truth")]
+    catch_up: Option<bool>,
+    /// Where firings go. Defaults to the queue `default`.
+    deliver: Option<DeliverRequest>,
+    /// Any JSON, handed to whoever claims a firing: at most 65,536 bytes. Defaults to null.
+    #[schema(value_type = Value)]
+    payload: Option<Value>,
+    /// Firings with the same key are worked on one after the other.
+    #[schema(min_length = 1, max_length = 256, example = "customer-7")]
+    order_key: Option<String>,
+    /// The timeline. Defaults to the API key's.
+    #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// What to change of a timer.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ChangeTimerRequest {
+    /// The moment at which the timer fires.
+    #[schema(value_type = Option<String>, format = "timestamp", example = "2027-02-28T09:00:00Z")]
+    at: Option<Text<Instant<Virtual>>>,
+    /// A rule of iCalendar by which the timer fires again and again.
+    every: Option<EveryRequest>,
+    /// A cron expression by which the timer fires again and again.
+    cron: Option<CronRequest>,
+    /// What becomes of moments of the new rule that come together: `all`, `once` or `skip`.
+    misfire: Option<MisfireWord>,
+    /// Where firings go.
+    deliver: Option<DeliverRequest>,
+    /// Any JSON, handed to whoever claims a firing: at most 65,536 bytes.
+    #[schema(value_type = Value)]
+    payload: Option<Value>,
+    /// Firings with the same key are worked on one after the other.
+    #[schema(min_length = 1, max_length = 256, example = "customer-7")]
+    order_key: Option<String>,
+    /// The timeline. Defaults to the API key's.
+    #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// A rule of iCalendar.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EveryRequest {
+    /// The rule: an RRULE of RFC 5545, with `SKIP` of RFC 7529.
+    #[schema(min_length = 1, max_length = 1_024, example = "FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD")]
+    rule: String,
+    /// From when on the rule counts. Defaults to what the clock shows.
+    #[schema(value_type = Option<String>, format = "timestamp", example = "2027-01-31T09:00:00Z")]
+    starts: Option<Text<Instant<Virtual>>>,
+    /// The time zone on whose calendar the rule counts. Defaults to `UTC`.
+    #[schema(min_length = 1, max_length = 64, example = "Europe/Paris")]
+    zone: Option<String>,
+}
+
+/// A cron expression.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CronRequest {
+    /// Five fields: minute, hour, day of month, month, weekday.
+    #[schema(min_length = 1, max_length = 1_024, example = "0 9 * * MON-FRI")]
+    expression: String,
+    /// The time zone whose clocks it reads. Defaults to `UTC`.
+    #[schema(min_length = 1, max_length = 64, example = "Europe/Paris")]
+    zone: Option<String>,
+}
+
+/// What becomes of moments of a rule that come together.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum MisfireWord {
+    /// Each fires.
+    All,
+    /// The last one fires.
+    Once,
+    /// None does.
+    Skip,
+}
+
+/// Where firings go.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DeliverRequest {
+    /// `queue`: they wait for whoever claims them.
+    to: DeliverTo,
+    /// The queue. Defaults to `default`.
+    #[schema(value_type = Option<String>, format = "id", example = "billing")]
+    queue: Option<Text<QueueId>>,
+}
+
+/// How firings are delivered.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum DeliverTo {
+    /// They wait in a queue.
+    Queue,
+}
+
+/// Which timers to list.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TimersRequest {
+    /// `armed` for those that will fire, by their next moment; `done` for those that have, or `cancelled`. Defaults to
+    /// `armed`.
+    state: Option<StandingWord>,
+    /// The timeline. Defaults to the API key's.
+    #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+    /// The maximum number per page.
+    #[schema(minimum = 1, maximum = 1_000)]
+    #[serde(default, deserialize_with = "wire::page_items")]
+    limit: Option<usize>,
+    /// The `next_cursor` of the previous page.
+    #[schema(format = "cursor")]
+    cursor: Option<String>,
+}
+
+/// How a timer stands.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum StandingWord {
+    /// It will fire.
+    Armed,
+    /// It has fired for the last time.
+    Done,
+    /// It was cancelled.
+    Cancelled,
+}
+
+/// Where the timer is.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TimerOfRequest {
+    /// The timeline. Defaults to the API key's.
+    #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// A timer.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TimerBody {
+    /// The id of the timer.
+    timer_id: String,
+    /// Position of the ledger entry that set it. Of timers that fire at the same moment, earlier ones come first.
+    position: u64,
+    /// `armed`, `done` or `cancelled`.
+    #[schema(value_type = String)]
+    state: &'static str,
+    /// When it fires next. Absent unless it is armed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+    /// The moment at which it fires, if that is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<String>,
+    /// The rule of iCalendar by which it fires.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    every: Option<EveryBody>,
+    /// The cron expression by which it fires.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cron: Option<CronBody>,
+    /// What becomes of moments of the rule that come together.
+    #[schema(value_type = Option<String>)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    misfire: Option<&'static str>,
+    /// Where firings go.
+    deliver: DeliverBody,
+    /// What is handed to whoever claims a firing.
+    #[schema(value_type = Value)]
+    payload: Value,
+    /// Firings with the same key are worked on one after the other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    order_key: Option<String>,
+    /// Grows when moments that have passed come again.
+    round: u32,
+    /// The user who set it.
+    set_by: String,
+    /// Host time when it was set.
+    set_at: String,
+}
+
+/// A rule of iCalendar.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct EveryBody {
+    /// The rule.
+    rule: String,
+    /// From when on it counts.
+    starts: String,
+    /// The time zone on whose calendar it counts.
+    zone: String,
+}
+
+/// A cron expression.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CronBody {
+    /// The expression.
+    expression: String,
+    /// The time zone whose clocks it reads.
+    zone: String,
+}
+
+/// Where firings go.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct DeliverBody {
+    /// `queue`.
+    #[schema(value_type = String)]
+    to: &'static str,
+    /// The queue.
+    queue: String,
+}
+
+/// A timer that was set, changed or cancelled.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TimerSetBody {
+    /// A sentence that says what happened.
+    status: String,
+    /// `true` if this request created the timeline. Absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeline_created: Option<bool>,
+    /// The timeline.
+    timeline_id: String,
+    /// The timer.
+    timer: TimerBody,
+    /// Its place in the ledger.
+    ledger: LedgerBody,
+}
+
+/// A timer and its firings.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TimerShownBody {
+    /// A sentence that sums up the result.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// The timer.
+    timer: TimerBody,
+    /// Its latest firings, the newest first: at most 100.
+    firings: Vec<FiringBody>,
+}
+
+/// One page of timers.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TimersBody {
+    /// A sentence that sums up the result.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// The timers.
+    timers: Vec<TimerBody>,
+    /// The cursor of the next page, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+    /// Whether there is another page.
+    has_more: bool,
+}
+
+/// Sets a timer.
+async fn set_timer(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
+    headers: HeaderMap,
+    Params(request): Params<SetTimerRequest>,
+) -> Result<Changed<TimerSetBody>, Failure> {
+    let timeline_id = caller.timeline(timeline(request.timeline_id));
+    expect_timeline(&app, &headers, (&caller, &timeline_id), Action::SetTimer).await?;
+    let when = When { at: request.at, every: request.every, cron: request.cron, misfire: request.misfire };
+    let schedule = when.schedule(&app, &timeline_id, request.catch_up.unwrap_or(false))?;
+    let asked = TimerRequest {
+        schedule,
+        queue: request.deliver.and_then(DeliverRequest::queue),
+        order_key: request.order_key,
+        payload: request.payload.map(|payload| payload.to_string().into()),
+    };
+    let timer_id = request.timer_id.map(|text| text.0);
+    let step = app.engine.set_timer(&caller, Some(timeline_id), (timer_id, asked), idempotency).await?;
+    let said = match step.timer.row.next {
+        Some(next) if step.changed => format!("The timer fires at {next}."),
+        Some(next) => format!("The timer was set before; it fires at {next}."),
+        None => "The timer was set before.".to_owned(),
+    };
+    let (changed, replayed) = (step.changed, step.replayed);
+    let body = TimerSetBody::of(step, said);
+    Ok(if changed { Changed::created(body, replayed) } else { Changed::ok(body, replayed) })
+}
+
+/// Changes an armed timer.
+async fn change_timer(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
+    InPath(timer_id): InPath,
+    Params(request): Params<ChangeTimerRequest>,
+) -> Result<Changed<TimerSetBody>, Failure> {
+    let timeline_id = caller.timeline(timeline(request.timeline_id));
+    let when = When { at: request.at, every: request.every, cron: request.cron, misfire: request.misfire };
+    let asked = TimerRequest {
+        schedule: when.schedule(&app, &timeline_id, false)?,
+        queue: request.deliver.map(|deliver| deliver.queue().unwrap_or_else(QueueId::unnamed)),
+        order_key: request.order_key,
+        payload: request.payload.map(|payload| payload.to_string().into()),
+    };
+    let asked = (named(timer_id)?, asked);
+    let step = app.engine.change_timer(&caller, Some(timeline_id), asked, idempotency).await?;
+    let next = step.timer.row.next.map_or_else(String::new, |next| format!(" It fires at {next}."));
+    let replayed = step.replayed;
+    Ok(Changed::ok(TimerSetBody::of(step, format!("The timer was changed.{next}")), replayed))
+}
+
+/// Cancels a timer.
+async fn cancel_timer(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
+    InPath(timer_id): InPath,
+    Params(request): Params<TimerOfRequest>,
+) -> Result<Changed<TimerSetBody>, Failure> {
+    let timeline = timeline(request.timeline_id);
+    let step = app.engine.cancel_timer(&caller, timeline, named(timer_id)?, idempotency).await?;
+    let said = if step.changed { "The timer was cancelled." } else { "The timer no longer fires; nothing changed." };
+    let replayed = step.replayed;
+    Ok(Changed::ok(TimerSetBody::of(step, said.to_owned()), replayed))
+}
+
+/// Lists timers.
+async fn timers(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Params(request): Params<TimersRequest>,
+) -> Result<Json<TimersBody>, Failure> {
+    let standing = match request.state.unwrap_or(StandingWord::Armed) {
+        StandingWord::Armed => TimerStanding::Armed,
+        StandingWord::Done => TimerStanding::Done,
+        StandingWord::Cancelled => TimerStanding::Cancelled,
+    };
+    let page = (items_max(request.limit), request.cursor.as_deref());
+    let page = app.engine.timers(&caller, timeline(request.timeline_id), standing, page).await?;
+    Ok(Json(page.into()))
+}
+
+/// Shows a timer.
+async fn timer(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    InPath(timer_id): InPath,
+    Params(request): Params<TimerOfRequest>,
+) -> Result<Json<TimerShownBody>, Failure> {
+    let found = app.engine.timer(&caller, timeline(request.timeline_id), &named(timer_id)?).await?;
+    let (timeline_id, timer, firings) = found;
+    let timer = TimerBody::of(timer);
+    let status = match &timer.next {
+        Some(next) => format!("The timer fires at {next}."),
+        None => format!("The timer is {}.", timer.state),
+    };
+    let firings = firings.iter().map(FiringBody::of).collect();
+    Ok(Json(TimerShownBody { status, timeline_id: timeline_id.to_string(), timer, firings }))
+}
+
+/// When a timer is to fire, as it was asked for.
+struct When {
+    at: Option<Text<Instant<Virtual>>>,
+    every: Option<EveryRequest>,
+    cron: Option<CronRequest>,
+    misfire: Option<MisfireWord>,
+}
+
+impl When {
+    /// Returns the schedule; `None` where nothing is said of it.
+    fn schedule(self, app: &App, timeline_id: &TimelineId, catch_up: bool) -> Result<Option<Schedule>, Failure> {
+        let utc = || "UTC".to_owned();
+        let source = match (self.at, self.every, self.cron) {
+            (None, None, None) => return Ok(None),
+            (Some(at), None, None) => return Ok(Some(Schedule::At(at.0))),
+            (None, Some(EveryRequest { rule, starts, zone }), None) => {
+                let now = || app.engine.clock_after(timeline_id).map(|view| view.current_time);
+                let starts = starts.map(|starts| starts.0).or_else(now).unwrap_or(Instant::EPOCH);
+                RuleSource::Every { rule, starts, zone: zone.unwrap_or_else(utc) }
+            }
+            (None, None, Some(CronRequest { expression, zone })) => {
+                RuleSource::Cron { expression, zone: zone.unwrap_or_else(utc) }
+            }
+            _ => return Err(Failure::invalid("at", "give one of `at`, `every` and `cron`")),
+        };
+        let misfire = match self.misfire {
+            None | Some(MisfireWord::All) => Misfire::All,
+            Some(MisfireWord::Once) => Misfire::Once,
+            Some(MisfireWord::Skip) => Misfire::Skip,
+        };
+        let field = source.field();
+        let repeating = Repeating::read(source, misfire, catch_up).map_err(|error| {
+            let part = match (&error, field) {
+                (RepeatingError::Zone(_), _) => "zone",
+                (RepeatingError::Rule(_), "every") => "rule",
+                (RepeatingError::Rule(_), _) => "expression",
+            };
+            Failure::invalid(&format!("{field}/{part}"), error.to_string())
+        })?;
+        Ok(Some(Schedule::Repeating(Box::new(repeating))))
+    }
+}
+
+fn named(timer_id: String) -> Result<TimerId, Failure> {
+    TimerId::new(&timer_id).map_err(|_| Refusal::NotFound { what: "timer", id: timer_id }.into())
+}
+
+impl DeliverRequest {
+    fn queue(self) -> Option<QueueId> {
+        match self.to {
+            DeliverTo::Queue => self.queue.map(|queue| queue.0),
+        }
+    }
+}
+
+impl TimerSetBody {
+    fn of(step: TimerSetStep, said: String) -> Self {
+        let timeline_id = step.timeline_id.to_string();
+        let (status, timeline_created) = created_first(step.ledger, &timeline_id, said);
+        Self { status, timeline_created, timeline_id, timer: TimerBody::of(step.timer), ledger: step.ledger.into() }
+    }
+}
+
+impl TimerBody {
+    fn of(timer: TimerView) -> Self {
+        let state = match timer.standing() {
+            TimerStanding::Armed => "armed",
+            TimerStanding::Done => "done",
+            TimerStanding::Cancelled => "cancelled",
+        };
+        let (at, repeating) = match timer.schedule {
+            Schedule::At(at) => (Some(at.to_string()), None),
+            Schedule::Repeating(repeating) => (None, Some(repeating)),
+        };
+        let misfire = repeating.as_ref().map(|repeating| repeating.misfire.as_str());
+        let (every, cron) = match repeating.map(|repeating| repeating.source) {
+            Some(RuleSource::Every { rule, starts, zone }) => {
+                (Some(EveryBody { rule, starts: starts.to_string(), zone }), None)
+            }
+            Some(RuleSource::Cron { expression, zone }) => (None, Some(CronBody { expression, zone })),
+            None => (None, None),
+        };
+        let row = timer.row;
+        Self {
+            timer_id: row.timer_id.to_string(),
+            position: row.position,
+            state,
+            next: row.next.map(|next| next.to_string()),
+            at,
+            every,
+            cron,
+            misfire,
+            deliver: DeliverBody { to: "queue", queue: row.queue.to_string() },
+            payload: serde_json::from_str(&row.payload).unwrap_or_default(),
+            order_key: row.order_key,
+            round: row.round,
+            set_by: row.set_by,
+            set_at: row.set_at.to_string(),
+        }
+    }
+}
+
+impl From<TimerPage> for TimersBody {
+    fn from(page: TimerPage) -> Self {
+        Self {
+            status: match page.timers.len() {
+                1 => "1 timer.".to_owned(),
+                count => format!("{count} timers."),
+            },
+            timeline_id: page.timeline_id.to_string(),
+            timers: page.timers.into_iter().map(TimerBody::of).collect(),
+            has_more: page.next_cursor.is_some(),
+            next_cursor: page.next_cursor,
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Requests that are answered late, and such that Ctrl-C ends.
+
+use std::future::Future;
+use std::time::Duration;
+
+use reqwest::Method;
+use reqwest::header::IF_MATCH;
+use serde_json::Value;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use super::{ANSWER_TIMEOUT, Answer, Client, CreateOption, idempotency_key, told};
+use crate::exit::Failure;
+
+/// Ctrl-C, and the signal that asks a process to end.
+pub(crate) struct Interrupt {
+    interrupted: Signal,
+    terminated: Signal,
+}
+
+impl Interrupt {
+    async fn pressed(&mut self) {
+        tokio::select! {
+            _ = self.interrupted.recv() => {}
+            _ = self.terminated.recv() => {}
+        }
+    }
+}
+
+impl Client {
+    /// Sends a POST as [`Client::write`] does, whose answer may take so much longer than others.
+    ///
+    /// # Errors
+    /// The service does not answer, or says no.
+    pub(crate) fn write_and_wait(
+        &self,
+        path: &[&str],
+        body: &str,
+        create: CreateOption,
+        longer: Duration,
+    ) -> Result<Answer, Failure> {
+        let mut request = self.request(&Method::POST, &self.url(path, &[]), Some(body), Some(&idempotency_key()));
+        request = request.timeout(ANSWER_TIMEOUT.saturating_add(longer));
+        if let Some(there) = create.if_match() {
+            request = request.header(IF_MATCH, there);
+        }
+        create.explain(self.send(request).and_then(|response| self.answer(response)))
+    }
+
+    /// Takes Ctrl-C away from the system: from now on it ends what waits for it, and nothing else.
+    ///
+    /// # Errors
+    /// Signals cannot be received.
+    pub(crate) fn interrupt(&self) -> Result<Interrupt, Failure> {
+        let _inside = self.runtime.enter();
+        let of = |kind| signal(kind).map_err(anyhow::Error::new);
+        Ok(Interrupt { interrupted: of(SignalKind::interrupt())?, terminated: of(SignalKind::terminate())? })
+    }
+
+    /// Waits for something, or returns `None` at Ctrl-C.
+    pub(crate) fn unless<T>(&self, interrupt: &mut Interrupt, awaited: impl Future<Output = T>) -> Option<T> {
+        self.runtime.block_on(async {
+            tokio::select! {
+                biased;
+                () = interrupt.pressed() => None,
+                done = awaited => Some(done),
+            }
+        })
+    }
+
+    /// Waits for so long, and returns whether Ctrl-C was pressed meanwhile.
+    pub(crate) fn is_interrupted_within(&self, interrupt: &mut Interrupt, patience: Duration) -> bool {
+        self.runtime.block_on(async { tokio::time::timeout(patience, interrupt.pressed()).await.is_ok() })
+    }
+
+    /// Sends a POST that is new each time and is answered when there is something to say. Ctrl-C closes the connection; then
+    /// there is no answer.
+    ///
+    /// # Errors
+    /// The service does not answer, or says no.
+    pub(crate) fn post_unless(
+        &self,
+        interrupt: &mut Interrupt,
+        path: &[&str],
+        body: &Value,
+    ) -> Result<Option<Answer>, Failure> {
+        let url = self.url(path, &[]);
+        let body = body.to_string();
+        let answered = async {
+            let response = self.request(&Method::POST, &url, Some(&body), None).send().await?;
+            let status = response.status();
+            response.text().await.map(|text| (status, text))
+        };
+        match self.unless(interrupt, answered) {
+            None => Ok(None),
+            Some(Err(error)) => Err(self.unreachable(&error)),
+            Some(Ok((status, text))) => told(status, text).and_then(|text| self.read(text)).map(Some),
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! A clock that passes moments one by one: what fires is shown as it is delivered, with the receipt at the end.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use anyhow::anyhow;
+use serde_json::{Map, Value};
+use timenav_core::time::parse_duration;
+
+use crate::client::{Client, CreateOption, TimelineOptions};
+use crate::exit::Failure;
+use crate::output::{self, OutputFormat, member};
+
+/// How long the first answer waits: it tells what goes on.
+const FIRST_WAIT: &str = "0.001s";
+/// How long one question after an advance may wait for its end.
+const POLL_WAIT: &str = "1s";
+/// The longest that an answer may wait, as the service says.
+const WAIT_SECONDS_MAX: i64 = 600;
+/// How long the service waits where nobody says.
+const WAIT_DEFAULT: Duration = Duration::from_secs(30);
+
+/// How a clock passes what is due.
+#[derive(Debug, clap::Args)]
+pub(super) struct SettleOptions {
+    /// Show what would fire, and leave the clock where it is.
+    #[arg(long, conflicts_with_all = ["wait", "no_settle"])]
+    dry_run: bool,
+    /// Wait so long at most, in host time, until all that falls due is done, such as 30s or 5m. Defaults to as long as it
+    /// takes, and with --json to 30 seconds. The clock goes on by itself after that.
+    #[arg(long, value_name = "DURATION", conflicts_with = "no_settle", value_parser = seconds)]
+    wait: Option<i64>,
+    /// Jump at once. What falls due on the way is delivered afterwards.
+    #[arg(long)]
+    no_settle: bool,
+}
+
+/// Moves a clock forward, and shows what came of it.
+pub(super) fn run(
+    client: &Client,
+    timeline: &TimelineOptions,
+    path: &str,
+    mut body: Map<String, Value>,
+    (options, create): (&SettleOptions, CreateOption),
+    clock_text: impl Fn(&Value) -> String,
+) -> Result<(), Failure> {
+    let path = ["v1", path];
+    if options.dry_run || options.no_settle {
+        let (name, value) = if options.dry_run { ("dry_run", true) } else { ("settle", false) };
+        body.insert(name.to_owned(), value.into());
+        let answer = client.write(&path, &[], &Value::Object(body).to_string(), create)?;
+        return client.show(&answer, |answer| would_fire_text(answer).unwrap_or_else(|| clock_text(answer)));
+    }
+    if client.format() == OutputFormat::Table {
+        body.insert("wait".to_owned(), FIRST_WAIT.into());
+        let answer = client.write(&path, &[], &Value::Object(body).to_string(), create)?;
+        if answer.value["settled"].is_null() {
+            return client.show(&answer, clock_text);
+        }
+        return follow(client, timeline, answer.value["settled"].clone(), options.wait);
+    }
+    let longer = match options.wait {
+        Some(seconds) => {
+            body.insert("wait".to_owned(), format!("{seconds}s").into());
+            Duration::from_secs(seconds.unsigned_abs())
+        }
+        None => WAIT_DEFAULT,
+    };
+    let answer = client.write_and_wait(&path, &Value::Object(body).to_string(), create, longer)?;
+    client.show(&answer, clock_text)?;
+    unsettled(&answer.value["settled"])
+}
+
+/// Shows the firings of an advance as they are done, until it ends.
+fn follow(client: &Client, timeline: &TimelineOptions, first: Value, wait: Option<i64>) -> Result<(), Failure> {
+    let mut settled = first;
+    let mut shown = HashSet::new();
+    let mut waited = 0;
+    let advance_id = member(&settled, "advance_id");
+    let mut query = timeline.query();
+    query.push(("wait", POLL_WAIT.to_owned()));
+    loop {
+        output::write(&new_firings(&settled, &mut shown))?;
+        if settled["state"] != "running" || wait.is_some_and(|wait| waited >= wait) {
+            break;
+        }
+        // Each question waits a second at most, so nobody has to look at a clock here.
+        waited += 1;
+        settled = client.get(&["v1", "advances", &advance_id], &query)?.value["settled"].take();
+    }
+    output::write(&receipt(&settled))?;
+    if settled["state"] == "running" {
+        output::note("the clock goes on by itself; `timenav clock now` shows it, and `timenav clock pause` stops it");
+    }
+    unsettled(&settled)
+}
+
+/// Returns a line for each firing that is done and was not shown before.
+fn new_firings(settled: &Value, shown: &mut HashSet<String>) -> String {
+    let mut text = String::new();
+    for firing in settled["firings"].as_array().into_iter().flatten() {
+        if firing["state"] == "pending" || !shown.insert(member(firing, "firing_id")) {
+            continue;
+        }
+        text.push_str(&line_of(firing));
+    }
+    text
+}
+
+fn line_of(firing: &Value) -> String {
+    let told = |path| member(firing, path);
+    let mut line = format!("{}  {}  {}  {}", told("due"), told("timer_id"), told("queue"), told("state"));
+    let reason = told("reason");
+    if !reason.is_empty() {
+        line.extend([": ", &reason]);
+    }
+    line + "\n"
+}
+
+fn receipt(settled: &Value) -> String {
+    let shown = [
+        ("advance", "advance_id"),
+        ("state", "state"),
+        ("reached", "reached"),
+        ("to", "to"),
+        ("fired", "fired"),
+        ("acknowledged", "acknowledged"),
+        ("failed", "failed"),
+        ("unheard", "unheard"),
+        ("held by", "held_by"),
+    ];
+    output::fields(settled, &shown)
+}
+
+/// Returns what would fire, if that is what was answered.
+fn would_fire_text(answer: &Value) -> Option<String> {
+    let would_fire = answer.get("would_fire").filter(|would_fire| !would_fire.is_null())?;
+    let firings = would_fire["firings"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let columns = [("DUE", "due"), ("TIMER", "timer_id"), ("QUEUE", "queue")];
+    let mut text = output::status(answer);
+    if !firings.is_empty() {
+        text.push_str(&output::table(firings, &columns, true));
+    }
+    let count = member(would_fire, "count");
+    let more = if would_fire["complete"] == true { "" } else { ", of which these are the first" };
+    text.push_str(&match count.as_str() {
+        "0" => "Nothing would fire.\n".to_owned(),
+        "1" => "1 firing.\n".to_owned(),
+        _ => format!("{count} firings{more}.\n"),
+    });
+    Some(text)
+}
+
+/// Fails where an advance ended before its end.
+fn unsettled(settled: &Value) -> Result<(), Failure> {
+    let state = settled["state"].as_str().unwrap_or_default();
+    if !matches!(state, "stuck" | "stopped") {
+        return Ok(());
+    }
+    let held_by = member(settled, "held_by");
+    let why = if held_by.is_empty() { String::new() } else { format!(", held by {held_by}") };
+    Err(anyhow!("the clock is {state} at {}{why}", member(settled, "reached")).into())
+}
+
+/// Reads a length of host time in whole seconds.
+fn seconds(text: &str) -> Result<i64, String> {
+    let duration = match text {
+        "0" | "0s" => return Ok(0),
+        _ => parse_duration(text).map_err(|error| error.to_string())?,
+    };
+    let seconds = (duration.exact().micros() + 999_999) / 1_000_000;
+    if duration.months() > 0 || seconds > WAIT_SECONDS_MAX {
+        return Err(format!(
+            "an answer waits at most {WAIT_SECONDS_MAX}s; leave --wait out to wait as long as it takes"
+        ));
+    }
+    Ok(seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_firing_is_shown_once_it_is_done() {
+        let mut shown = HashSet::new();
+        let firing = |state: &str| {
+            json!({ "firings": [{ "firing_id": "firing_1", "timer_id": "t", "due": "2027-01-31T09:00:00Z", "queue": "q",
+                "state": state, "reason": "busy" }] })
+        };
+        assert_eq!(new_firings(&firing("pending"), &mut shown), "");
+        assert_eq!(new_firings(&firing("failed"), &mut shown), "2027-01-31T09:00:00Z  t  q  failed: busy\n");
+        assert_eq!(new_firings(&firing("failed"), &mut shown), "");
+        assert_eq!(new_firings(&Value::Null, &mut shown), "");
+    }
+
+    #[test]
+    fn what_would_fire_is_a_table() {
+        let firing = json!({ "timer_id": "t", "due": "2027-01-31T09:00:00Z", "queue": "q" });
+        let answer = |count: u32, complete: bool| {
+            let firings = if count == 0 { vec![] } else { vec![firing.clone()] };
+            json!({ "status": "Nothing moved.", "would_fire": { "count": count, "complete": complete, "firings": firings } })
+        };
+        let head = "Nothing moved.\nDUE                   TIMER  QUEUE\n2027-01-31T09:00:00Z  t      q\n";
+        assert_eq!(would_fire_text(&answer(1, true)), Some(format!("{head}1 firing.\n")));
+        assert_eq!(
+            would_fire_text(&answer(2_000, false)),
+            Some(format!("{head}2000 firings, of which these are the first.\n"))
+        );
+        assert_eq!(would_fire_text(&answer(0, true)), Some("Nothing moved.\nNothing would fire.\n".to_owned()));
+        assert_eq!(would_fire_text(&json!({})), None);
+    }
+
+    #[test]
+    fn an_advance_that_was_held_up_is_an_error() {
+        let settled =
+            json!({ "state": "stopped", "reached": "2027-01-31T09:00:00Z", "held_by": ["queue q: firing_1"] });
+        let text = unsettled(&settled).unwrap_err().text().unwrap();
+        assert_eq!(text, "the clock is stopped at 2027-01-31T09:00:00Z, held by queue q: firing_1");
+        assert!(unsettled(&json!({ "state": "settled" })).is_ok());
+        assert!(unsettled(&Value::Null).is_ok());
+    }
+
+    #[test]
+    fn waiting_is_whole_seconds() {
+        for (text, expected) in [("0s", 0), ("0", 0), ("30s", 30), ("1.5s", 2), ("PT2M", 120), ("10m", 600)] {
+            assert_eq!(seconds(text), Ok(expected), "{text}");
+        }
+        for wrong in ["11m", "P1M", "soon"] {
+            assert!(seconds(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! `timenav timer`: sets timers, lists and cancels them, and answers for what fires.
+
+mod listen;
+mod signature;
+
+use serde_json::{Map, Value, json};
+
+use super::arguments::insert;
+use super::pages::{page_text, show_pages};
+use crate::client::{Client, CreateOption, ServiceOptions, TimelineOptions};
+use crate::exit::Failure;
+use crate::output::{self, Records};
+use crate::surroundings::Surroundings;
+
+const TIMERS: Records = Records {
+    member: "timers",
+    fields: &[
+        "timer_id",
+        "state",
+        "next",
+        "at",
+        "every",
+        "cron",
+        "deliver",
+        "payload",
+        "order_key",
+        "round",
+        "set_by",
+        "set_at",
+    ],
+};
+
+/// Sets timers on virtual time, and listens for what fires.
+#[derive(Debug, clap::Args)]
+pub(crate) struct TimerCommand {
+    #[command(subcommand)]
+    action: Action,
+    #[command(flatten)]
+    service: ServiceOptions,
+    #[command(flatten)]
+    timeline: TimelineOptions,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Sets a timer: once, by a rule of iCalendar, or by a cron expression.
+    #[command(group(clap::ArgGroup::new("when").args(["at", "every", "cron"]).required(true)))]
+    Add(Box<AddCommand>),
+    /// Lists the timers of the timeline, those that fire next first.
+    List {
+        /// Which: `armed`, `done` or `cancelled`. Defaults to those that are armed.
+        #[arg(long, value_parser = ["armed", "done", "cancelled"])]
+        state: Option<String>,
+        /// How many for each request, or at all without --all.
+        #[arg(long, value_name = "NUMBER")]
+        limit: Option<u32>,
+        /// List all of them.
+        #[arg(long)]
+        all: bool,
+    },
+    /// Shows a timer and what came of its firings.
+    Show {
+        /// The timer, from `add` or `list`.
+        timer_id: String,
+    },
+    /// Cancels a timer. What has fallen due stays due.
+    Cancel {
+        /// The timer, from `add` or `list`.
+        timer_id: String,
+    },
+    /// Takes what fires in a queue, shows it, and passes it on to a program of yours, until Ctrl-C.
+    ///
+    /// Without --forward, what fires is acknowledged as soon as it is shown. With it, each firing is sent to that address
+    /// in a POST: a status from 200 to 299 acknowledges it, anything else counts as a failed attempt. Requests are signed as
+    /// Standard Webhooks says, under the secret that is shown at the start, and have the headers Timenav-Firing,
+    /// Timenav-Timeline, Timenav-Time, Timenav-Generation and, while an advance goes on, Timenav-Step. Ctrl-C gives back what
+    /// is not done. With --json, each firing is a line.
+    Listen(listen::ListenOptions),
+}
+
+#[derive(Debug, clap::Args)]
+struct AddCommand {
+    /// When, once: RFC 3339 with a zone, such as 2027-01-31T09:00:00Z.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    at: Option<String>,
+    /// When, again and again: a rule of iCalendar, such as FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD.
+    #[arg(long, value_name = "RULE")]
+    every: Option<String>,
+    /// When, again and again: a cron expression of five fields, such as '30 9 * * MON-FRI'.
+    #[arg(long, value_name = "EXPRESSION")]
+    cron: Option<String>,
+    /// When the rule starts: a local time of its zone, or a time with a zone of its own. Defaults to now.
+    #[arg(long, value_name = "TIME", requires = "every", allow_hyphen_values = true)]
+    starts: Option<String>,
+    /// The zone in which the rule or the expression counts, such as Europe/Paris. Defaults to UTC.
+    #[arg(long, conflicts_with = "at")]
+    zone: Option<String>,
+    /// The id of the timer. Defaults to one that the service makes.
+    #[arg(long, value_name = "TIMER_ID")]
+    id: Option<String>,
+    /// The queue in which it is to wait for a listener. Defaults to `default`.
+    #[arg(long)]
+    queue: Option<String>,
+    /// What the listener is to get, in JSON.
+    #[arg(long, value_name = "JSON", value_parser = json)]
+    payload: Option<Value>,
+    /// Firings with the same key are handed out one after the other.
+    #[arg(long, value_name = "KEY")]
+    order_key: Option<String>,
+    /// What happens if more than one moment of a rule has passed: `all` fire, only the last (`once`), or none (`skip`).
+    #[arg(long, value_parser = ["all", "once", "skip"], conflicts_with = "at")]
+    misfire: Option<String>,
+    /// Also fire for the moments of the rule that the clock has passed already.
+    #[arg(long, conflicts_with = "at")]
+    catch_up: bool,
+    #[command(flatten)]
+    create: CreateOption,
+}
+
+/// Does one thing with timers.
+///
+/// # Errors
+/// The service does not answer, or says no.
+pub(crate) fn run(command: TimerCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let client = Client::new(&command.service, surroundings)?;
+    let mut query = command.timeline.query();
+    match command.action {
+        Action::Add(add) => {
+            let create = add.create;
+            let body = Value::Object(add.body(command.timeline.body())).to_string();
+            client.show(&client.write(&["v1", "timers"], &[], &body, create)?, timer_text)
+        }
+        Action::List { state, limit, all } => {
+            query.extend(state.map(|state| ("state", state)));
+            query.extend(limit.map(|limit| ("limit", limit.to_string())));
+            show_pages(&client, &["v1", "timers"], query, (all, &TIMERS), list_text)
+        }
+        Action::Show { timer_id } => client.show(&client.get(&["v1", "timers", &timer_id], &query)?, timer_text),
+        Action::Cancel { timer_id } => {
+            client.show(&client.delete(&["v1", "timers", &timer_id], &query)?, output::status)
+        }
+        Action::Listen(options) => listen::run(&client, &command.timeline, options),
+    }
+}
+
+impl AddCommand {
+    fn body(self, mut body: Map<String, Value>) -> Map<String, Value> {
+        let object = |members: Vec<(&str, Option<String>)>| {
+            let mut object = Map::new();
+            members.into_iter().for_each(|(name, value)| insert(&mut object, name, value));
+            Value::Object(object)
+        };
+        insert(&mut body, "timer_id", self.id);
+        insert(&mut body, "at", self.at);
+        if let Some(rule) = self.every {
+            let every = vec![("rule", Some(rule)), ("starts", self.starts), ("zone", self.zone)];
+            body.insert("every".to_owned(), object(every));
+        } else if let Some(expression) = self.cron {
+            body.insert("cron".to_owned(), object(vec![("expression", Some(expression)), ("zone", self.zone)]));
+        }
+        insert(&mut body, "deliver", self.queue.map(|queue| json!({ "to": "queue", "queue": queue })));
+        insert(&mut body, "payload", self.payload);
+        insert(&mut body, "order_key", self.order_key);
+        insert(&mut body, "misfire", self.misfire);
+        insert(&mut body, "catch_up", self.catch_up.then_some(true));
+        body
+    }
+}
+
+fn json(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).map_err(|error| format!("it is not JSON ({error}); write a text with its quotes"))
+}
+
+/// Returns what an answer says about a timer, with its firings where it has any.
+fn timer_text(answer: &Value) -> String {
+    let shown = [
+        ("timer", "timer/timer_id"),
+        ("state", "timer/state"),
+        ("next", "timer/next"),
+        ("at", "timer/at"),
+        ("rule", "timer/every/rule"),
+        ("starts", "timer/every/starts"),
+        ("cron", "timer/cron/expression"),
+        ("zone", "timer/every/zone"),
+        ("zone", "timer/cron/zone"),
+        ("queue", "timer/deliver/queue"),
+        ("payload", "timer/payload"),
+        ("order key", "timer/order_key"),
+        ("set by", "timer/set_by"),
+    ];
+    let mut text = output::status(answer) + &output::fields(answer, &shown);
+    if let Some(firings) = answer["firings"].as_array().filter(|firings| !firings.is_empty()) {
+        let columns = [("DUE", "due"), ("STATE", "state"), ("FIRING", "firing_id"), ("REASON", "reason")];
+        text.push('\n');
+        text.push_str(&output::table(firings, &columns, true));
+    }
+    text
+}
+
+fn list_text(page: &Value, is_first: bool) -> String {
+    let columns = [("TIMER", "timer_id"), ("NEXT", "next"), ("STATE", "state"), ("QUEUE", "deliver/queue")];
+    page_text(page, "timers", &columns, is_first)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        add: AddCommand,
+    }
+
+    fn body(arguments: &[&str]) -> Value {
+        let line = Line::try_parse_from([&["add"], arguments].concat()).unwrap();
+        Value::Object(line.add.body(Map::new()))
+    }
+
+    #[test]
+    fn timers_are_asked_for_in_the_words_of_the_api() {
+        assert_eq!(body(&["--at", "2027-01-31T09:00:00Z"]), json!({ "at": "2027-01-31T09:00:00Z" }));
+        assert_eq!(
+            body(&[
+                "--every",
+                "FREQ=DAILY",
+                "--starts",
+                "2027-01-31T09:00",
+                "--zone",
+                "Europe/Paris",
+                "--queue",
+                "billing",
+                "--payload",
+                "{\"invoice\":42}",
+                "--catch-up"
+            ]),
+            json!({
+                "every": { "rule": "FREQ=DAILY", "starts": "2027-01-31T09:00", "zone": "Europe/Paris" },
+                "deliver": { "to": "queue", "queue": "billing" }, "payload": { "invoice": 42 }, "catch_up": true,
+            })
+        );
+        assert_eq!(
+            body(&["--cron", "0 9 * * 1", "--id", "weekly", "--misfire", "once", "--order-key", "customer-7"]),
+            json!({
+                "timer_id": "weekly", "cron": { "expression": "0 9 * * 1" }, "misfire": "once", "order_key": "customer-7",
+            })
+        );
+    }
+
+    #[test]
+    fn a_timer_is_shown_with_its_firings() {
+        let answer = json!({
+            "status": "One firing.",
+            "timer": { "timer_id": "t", "state": "armed", "next": "2027-02-28T08:00:00Z", "payload": { "invoice": 42 },
+                "every": { "rule": "FREQ=MONTHLY", "zone": "Europe/Paris" }, "deliver": { "to": "queue", "queue": "q" } },
+            "firings": [{ "firing_id": "firing_1", "due": "2027-01-31T08:00:00Z", "state": "failed", "reason": "busy" }],
+        });
+        assert_eq!(
+            timer_text(&answer),
+            "One firing.\n\
+             timer      t\n\
+             state      armed\n\
+             next       2027-02-28T08:00:00Z\n\
+             rule       FREQ=MONTHLY\n\
+             zone       Europe/Paris\n\
+             queue      q\n\
+             payload    {\"invoice\":42}\n\
+             \n\
+             DUE                   STATE   FIRING    REASON\n\
+             2027-01-31T08:00:00Z  failed  firing_1  busy\n"
+        );
+    }
+
+    #[test]
+    fn payloads_are_json() {
+        assert_eq!(json("\"a\""), Ok(json!("a")));
+        assert!(json("a").unwrap_err().contains("with its quotes"));
+    }
+}

@@ -1,0 +1,297 @@
+//! `timenav timer listen`: takes what fires in a queue, and passes it on.
+
+use std::time::Duration;
+
+use reqwest::Url;
+use reqwest::header::CONTENT_TYPE;
+use serde_json::{Map, Value, json};
+use timenav_core::time::Instant;
+use timenav_engine::WallClock as _;
+use tokio::task::JoinSet;
+
+use super::signature::Signer;
+use crate::client::{Client, Interrupt, TimelineOptions, built, is_this_machine, service_url};
+use crate::doors::{HostClock, OsEntropy};
+use crate::exit::Failure;
+use crate::output::{self, member};
+
+/// How long a claim waits for something to fire. The service may be asked for a minute at most.
+const CLAIM_WAIT: &str = "20s";
+/// Firings that are passed on side by side.
+const FIRINGS_AT_ONCE_MAX: u32 = 16;
+/// How long a firing is held while it is passed on, in host time.
+const ACK_TIMEOUT: &str = "30s";
+/// How long a program may take to answer: less than the firing is held.
+const FORWARD_TIMEOUT: Duration = Duration::from_secs(25);
+/// How long to wait before a service that is gone is asked again: first, and at most.
+const AGAIN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(10));
+/// Why firings are given back.
+const STOPPED: &str = "the listener was stopped";
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ListenOptions {
+    /// The queue.
+    #[arg(long, default_value = "default")]
+    queue: String,
+    /// Where to pass firings on to, such as http://localhost:3000/hooks.
+    #[arg(long, visible_alias = "forward-to", value_name = "URL", value_parser = service_url)]
+    forward: Option<Url>,
+}
+
+/// What became of a firing here.
+struct Outcome {
+    firing: Value,
+    /// Why it is not done.
+    failed: Option<String>,
+    /// What the program answered.
+    http_status: Option<u16>,
+}
+
+/// Passes firings on.
+struct Forward {
+    http: reqwest::Client,
+    url: Url,
+    signer: Signer,
+    clock: HostClock,
+}
+
+/// Takes what fires until Ctrl-C.
+pub(super) fn run(client: &Client, timeline: &TimelineOptions, options: ListenOptions) -> Result<(), Failure> {
+    client.expect_lines()?;
+    let forward = options.forward.map(Forward::new).transpose()?;
+    let mut interrupt = client.interrupt()?;
+    let mut claim = timeline.body();
+    claim.insert("max".to_owned(), FIRINGS_AT_ONCE_MAX.into());
+    claim.insert("wait".to_owned(), CLAIM_WAIT.into());
+    claim.insert("ack_timeout".to_owned(), ACK_TIMEOUT.into());
+    let claim = Value::Object(claim);
+    output::note(&format!("listening to the queue {}; Ctrl-C ends it", options.queue));
+    if let Some(forward) = &forward {
+        output::note(&format!("passing firings on to {}, signed under {}", forward.url, forward.signer.secret()));
+    }
+    let mut is_known = false;
+    let mut patience = AGAIN.0;
+    loop {
+        let claimed = match client.post_unless(&mut interrupt, &["v1", "queues", &options.queue, "claim"], &claim) {
+            Ok(claimed) => claimed,
+            Err(Failure::Unreachable { service, detail }) if is_known => {
+                output::note(&format!("lost the service {service} ({detail}); trying again"));
+                if client.is_interrupted_within(&mut interrupt, patience) {
+                    return Ok(());
+                }
+                patience = AGAIN.1.min(patience * 2);
+                continue;
+            }
+            Err(failure) => return Err(failure),
+        };
+        (is_known, patience) = (true, AGAIN.0);
+        // A closed connection gives back what it waited for.
+        let Some(claimed) = claimed else { return Ok(()) };
+        let firings = claimed.value["firings"].as_array().cloned().unwrap_or_default();
+        if firings.is_empty() {
+            continue;
+        }
+        let (outcomes, is_interrupted) = match &forward {
+            None => (firings.into_iter().map(Outcome::done).collect(), false),
+            Some(forward) => forward.all(client, &mut interrupt, firings),
+        };
+        settle(client, timeline, outcomes)?;
+        if is_interrupted {
+            return Ok(());
+        }
+    }
+}
+
+/// Tells the service what became of firings, and shows it.
+fn settle(client: &Client, timeline: &TimelineOptions, outcomes: Vec<Outcome>) -> Result<(), Failure> {
+    let ids = |outcomes: &[&Outcome]| -> Value {
+        outcomes.iter().map(|outcome| outcome.firing["firing_id"].clone()).collect()
+    };
+    let (failed, done): (Vec<&Outcome>, Vec<&Outcome>) = outcomes.iter().partition(|outcome| outcome.failed.is_some());
+    let mut states = Map::new();
+    let mut tell = |path: &str, mut body: Map<String, Value>, firing_ids: Value| -> Result<(), Failure> {
+        body.insert("firing_ids".to_owned(), firing_ids);
+        let answer = client.post(&["v1", "firings", path], body)?;
+        for firing in answer.value["firings"].as_array().into_iter().flatten() {
+            states.insert(member(firing, "firing_id"), firing["state"].clone());
+        }
+        Ok(())
+    };
+    if !done.is_empty() {
+        tell("ack", timeline.body(), ids(&done))?;
+    }
+    for outcome in failed {
+        let mut body = timeline.body();
+        body.insert("reason".to_owned(), outcome.failed.clone().into());
+        tell("fail", body, ids(&[outcome]))?;
+    }
+    for outcome in &outcomes {
+        let state = states.get(&member(&outcome.firing, "firing_id")).unwrap_or(&Value::Null);
+        output::write(&if client.format().is_json() { outcome.json(state) } else { outcome.line(state) })?;
+    }
+    Ok(())
+}
+
+impl Outcome {
+    const fn done(firing: Value) -> Self {
+        Self { firing, failed: None, http_status: None }
+    }
+
+    fn json(&self, state: &Value) -> String {
+        let mut line = json!({ "firing": self.firing, "state": state });
+        if let Some(status) = self.http_status {
+            line["http_status"] = status.into();
+        }
+        if let Some(reason) = &self.failed {
+            line["reason"] = reason.as_str().into();
+        }
+        format!("{line}\n")
+    }
+
+    fn line(&self, state: &Value) -> String {
+        let told = |path| member(&self.firing, path);
+        let mut line = format!("{}  {}  {}", told("due"), told("timer_id"), told("firing_id"));
+        if self.http_status.is_none() && self.failed.is_none() && !self.firing["payload"].is_null() {
+            line.extend(["  ", &told("payload")]);
+        }
+        if let Some(status) = self.http_status {
+            line.extend(["  -> ", &status.to_string()]);
+        }
+        let state = state.as_str().unwrap_or("unknown");
+        line.extend([
+            "  ",
+            if self.failed.is_some() && state == "pending" { "failed, to be tried again" } else { state },
+        ]);
+        if let Some(reason) = &self.failed {
+            line.extend([": ", reason]);
+        }
+        output::printable(&line) + "\n"
+    }
+}
+
+impl Forward {
+    fn new(url: Url) -> Result<Self, Failure> {
+        // Without the key that the service is asked with: it is no business of the program.
+        let http = built(&url, || {
+            let builder = reqwest::Client::builder()
+                .user_agent(concat!("timenav/", env!("CARGO_PKG_VERSION")))
+                .timeout(FORWARD_TIMEOUT)
+                .redirect(reqwest::redirect::Policy::none());
+            if is_this_machine(&url) { builder.no_proxy() } else { builder }
+        })?;
+        Ok(Self { http, url, signer: Signer::new(&OsEntropy::new()), clock: HostClock::start() })
+    }
+
+    /// Passes firings on, side by side, and returns what became of each, and whether Ctrl-C ended it.
+    fn all(&self, client: &Client, interrupt: &mut Interrupt, firings: Vec<Value>) -> (Vec<Outcome>, bool) {
+        let mut outcomes: Vec<Outcome> = firings
+            .into_iter()
+            .map(|firing| Outcome { failed: Some(STOPPED.to_owned()), ..Outcome::done(firing) })
+            .collect();
+        let requests: Vec<_> = outcomes.iter().map(|outcome| self.request(&outcome.firing)).collect();
+        let is_done = client.unless(interrupt, async {
+            let mut sent = JoinSet::new();
+            for (index, request) in requests.into_iter().enumerate() {
+                sent.spawn(async move { (index, request.send().await.map(|response| response.status())) });
+            }
+            while let Some(Ok((index, answer))) = sent.join_next().await {
+                let outcome = &mut outcomes[index];
+                (outcome.http_status, outcome.failed) = match answer {
+                    Ok(status) if status.is_success() => (Some(status.as_u16()), None),
+                    Ok(status) => (Some(status.as_u16()), Some(format!("the program answered {}", status.as_u16()))),
+                    Err(error) => (None, Some(format!("the program did not answer: {}", cause(&error)))),
+                };
+            }
+        });
+        (outcomes, is_done.is_none())
+    }
+
+    fn request(&self, firing: &Value) -> reqwest::RequestBuilder {
+        let told = |path| firing[path].as_str().unwrap_or_default();
+        let body = body(firing);
+        let (id, now) = (told("firing_id"), self.clock.now().since(Instant::EPOCH).micros() / 1_000_000);
+        let mut request = self
+            .http
+            .post(self.url.clone())
+            .header(CONTENT_TYPE, "application/json")
+            .header("webhook-id", id)
+            .header("webhook-timestamp", now)
+            .header("webhook-signature", self.signer.sign(id, now, &body))
+            .header("timenav-firing", id)
+            .header("timenav-timeline", told("timeline_id"))
+            .header("timenav-time", told("due"));
+        for (name, member) in [("timenav-generation", &firing["generation"]), ("timenav-step", &firing["step"])] {
+            if !member.is_null() {
+                request = request.header(name, member.to_string());
+            }
+        }
+        request.body(body)
+    }
+}
+
+/// Returns what is sent, in the shape that Standard Webhooks recommends.
+fn body(firing: &Value) -> String {
+    let mut data = firing.clone();
+    if let Some(members) = data.as_object_mut() {
+        members.remove("leased_until");
+    }
+    json!({ "type": "timer.fired", "timestamp": firing["due"], "data": data }).to_string()
+}
+
+/// Returns what is at the bottom of an error.
+fn cause(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn firing() -> Value {
+        json!({ "firing_id": "firing_1", "timer_id": "t", "due": "2027-01-31T09:00:00Z", "payload": { "invoice": 42 },
+            "leased_until": "2026-01-01T00:00:00Z", "generation": 4, "step": 3, "timeline_id": "main" })
+    }
+
+    #[test]
+    fn a_firing_is_a_line() {
+        let check = |outcome: Outcome, state: &str, expected: &str| assert_eq!(outcome.line(&state.into()), expected);
+        let start = "2027-01-31T09:00:00Z  t  firing_1";
+        check(Outcome::done(firing()), "acknowledged", &format!("{start}  {{\"invoice\":42}}  acknowledged\n"));
+        let answered = |status: u16, failed: Option<&str>| Outcome {
+            firing: firing(),
+            failed: failed.map(str::to_owned),
+            http_status: Some(status),
+        };
+        check(answered(204, None), "acknowledged", &format!("{start}  -> 204  acknowledged\n"));
+        check(answered(500, Some("busy")), "pending", &format!("{start}  -> 500  failed, to be tried again: busy\n"));
+        check(answered(500, Some("busy")), "failed", &format!("{start}  -> 500  failed: busy\n"));
+    }
+
+    #[test]
+    fn a_request_says_when_and_where() {
+        let forward = Forward::new(Url::parse("http://127.0.0.1:9/hooks").unwrap()).unwrap();
+        let request = forward.request(&firing()).build().unwrap();
+        let header = |name: &str| request.headers()[name].to_str().unwrap().to_owned();
+        for (name, expected) in [
+            ("webhook-id", "firing_1"),
+            ("timenav-firing", "firing_1"),
+            ("timenav-timeline", "main"),
+            ("timenav-time", "2027-01-31T09:00:00Z"),
+            ("timenav-generation", "4"),
+            ("timenav-step", "3"),
+        ] {
+            assert_eq!(header(name), expected, "{name}");
+        }
+        let body = std::str::from_utf8(request.body().unwrap().as_bytes().unwrap()).unwrap();
+        let timestamp = header("webhook-timestamp").parse().unwrap();
+        assert_eq!(header("webhook-signature"), forward.signer.sign("firing_1", timestamp, body));
+        let sent: Value = serde_json::from_str(body).unwrap();
+        assert_eq!((&sent["type"], &sent["data"]["payload"]["invoice"]), (&json!("timer.fired"), &json!(42)));
+        assert!(sent["data"]["leased_until"].is_null());
+        assert!(!request.headers().contains_key("authorization"));
+    }
+}

@@ -1,0 +1,225 @@
+//! `timenav timer`, and clocks that pass timers.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
+use std::process::{Child, ChildStderr, ChildStdout, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use aws_lc_rs::hmac::{self, HMAC_SHA256};
+use data_encoding::BASE64;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use super::{answered, command, done, shown};
+use crate::service::{Service, run};
+
+/// A request that a program was sent.
+struct Sent {
+    head: String,
+    body: String,
+}
+
+impl Sent {
+    fn header(&self, name: &str) -> &str {
+        let value = self.head.lines().filter_map(|line| line.split_once(": "));
+        let mut found = value.filter(|(header, _)| header.eq_ignore_ascii_case(name));
+        found.next().unwrap_or_else(|| panic!("no {name} in {}", self.head)).1
+    }
+}
+
+/// A program that is sent requests. It answers each with the next status, and hands it over.
+fn program(statuses: Receiver<u16>) -> (String, Receiver<Sent>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/hooks", listener.local_addr().unwrap());
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        while let Ok((stream, _)) = listener.accept() {
+            let mut reader = BufReader::new(stream);
+            let mut head = String::new();
+            while !head.ends_with("\r\n\r\n") && reader.read_line(&mut head).unwrap() > 0 {}
+            let length = head.to_lowercase().split("content-length: ").nth(1).unwrap().lines().next().unwrap().parse();
+            let mut body = vec![0; length.unwrap()];
+            reader.read_exact(&mut body).unwrap();
+            if sender.send(Sent { head, body: String::from_utf8(body).unwrap() }).is_err() {
+                return;
+            }
+            // Without a status, the program hangs.
+            let Ok(status) = statuses.recv() else { return };
+            let answer = format!("HTTP/1.1 {status} x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+            reader.get_mut().write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    (url, receiver)
+}
+
+struct Listener {
+    child: Child,
+    lines: BufReader<ChildStdout>,
+    notes: BufReader<ChildStderr>,
+}
+
+impl Listener {
+    fn start(service: &Service, arguments: &[&str]) -> Self {
+        let arguments = [&["timer", "listen", "--queue", "billing"], arguments].concat();
+        let mut command = command(service, &arguments);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        let notes = BufReader::new(child.stderr.take().unwrap());
+        Self { child, lines, notes }
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.lines.read_line(&mut line).unwrap();
+        line
+    }
+
+    fn note(&mut self) -> String {
+        let mut line = String::new();
+        self.notes.read_line(&mut line).unwrap();
+        line
+    }
+
+    fn interrupt(mut self) -> (Option<i32>, String) {
+        kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
+        let mut rest = String::new();
+        self.lines.read_to_string(&mut rest).unwrap();
+        (self.child.wait().unwrap().code(), rest)
+    }
+}
+
+fn at_new_year() -> Service {
+    let service = Service::start();
+    done(&service, &["clock", "pause"]);
+    done(&service, &["clock", "travel", "2027-01-01T00:00:00Z"]);
+    service
+}
+
+fn add(service: &Service, id: &str, at: &str) {
+    done(service, &["timer", "add", "--id", id, "--at", at, "--queue", "billing", "--payload", "{\"invoice\":42}"]);
+}
+
+#[test]
+fn timers_are_set_listed_shown_and_cancelled() {
+    let service = at_new_year();
+    shown(&service, "cli-timer-list-none", &["timer", "list"]);
+    let set = ["timer", "add", "--id", "renew-42", "--at", "2027-01-31T09:00:00Z", "--queue", "billing"];
+    shown(
+        &service,
+        "cli-timer-add",
+        &[&set[..], &["--payload", "{\"invoice\":42}", "--order-key", "customer-7"]].concat(),
+    );
+    add(&service, "later", "2027-03-01T00:00:00Z");
+    shown(&service, "cli-timer-list", &["timer", "list"]);
+    let page = answered(&service, &["timer", "list", "--limit", "1"]);
+    assert_eq!(page["timers"][0]["timer_id"], "renew-42");
+    shown(&service, "cli-timer-cancel", &["timer", "cancel", "later"]);
+    assert_eq!(answered(&service, &["timer", "list", "--state", "cancelled"])["timers"][0]["timer_id"], "later");
+    // Nobody listens: it is passed, and waits.
+    done(&service, &["clock", "forward", "P1M"]);
+    shown(&service, "cli-timer-show", &["timer", "show", "renew-42"]);
+    let (code, _, stderr) = run(&mut command(&service, &["timer", "show", "none"]), "");
+    assert_eq!(code, Some(5), "{stderr}");
+    for wrong in [&["timer", "add"][..], &["timer", "add", "--at", "2027-01-01T00:00:00Z", "--cron", "@daily"]] {
+        assert_eq!(run(&mut command(&service, wrong), "").0, Some(2), "{wrong:?}");
+    }
+    service.audit();
+}
+
+#[test]
+fn what_fires_is_passed_on_and_signed() {
+    let service = at_new_year();
+    let (statuses, answers) = channel();
+    let (url, sent) = program(answers);
+    let mut listener = Listener::start(&service, &["--forward", &url]);
+    assert_eq!(listener.note(), "listening to the queue billing; Ctrl-C ends it\n");
+    let note = listener.note();
+    let secret = note.trim().rsplit_once("whsec_").unwrap().1.to_owned();
+    // What falls due at once shows that somebody listens.
+    statuses.send(204).unwrap();
+    add(&service, "first", "2026-12-31T00:00:00Z");
+    let first = sent.recv().unwrap();
+    assert_eq!(first.header("timenav-time"), "2026-12-31T00:00:00Z");
+    let line = listener.line();
+    assert!(
+        line.starts_with("2026-12-31T00:00:00Z  first  firing_") && line.ends_with("  -> 204  acknowledged\n"),
+        "{line}"
+    );
+    // In an advance, in order, and three times what is refused.
+    add(&service, "refused", "2027-01-20T00:00:00Z");
+    add(&service, "taken", "2027-01-10T00:00:00Z");
+    [200, 500, 500, 500].into_iter().for_each(|status| statuses.send(status).unwrap());
+    let forward = ["clock", "forward", "30d"];
+    let text = done(&service, &forward);
+    let receipt = "state         settled\nreached       2027-01-31T00:00:00Z\nto            2027-01-31T00:00:00Z\n\
+                   fired         2\nacknowledged  1\nfailed        1\nunheard       0\n";
+    assert!(text.starts_with("2027-01-10T00:00:00Z  taken  billing  acknowledged\n"), "{text}");
+    let refused = "2027-01-20T00:00:00Z  refused  billing  failed: the program answered 500\n";
+    assert!(text.contains(refused) && text.ends_with(receipt), "{text}");
+    let taken = sent.recv().unwrap();
+    assert!(taken.head.starts_with("POST /hooks HTTP/1.1\r\n") && !taken.head.to_lowercase().contains("authorization"));
+    assert_eq!((taken.header("timenav-timeline"), taken.header("timenav-step")), ("main", "1"));
+    assert!(taken.header("timenav-generation").parse::<u64>().is_ok());
+    let body: Value = serde_json::from_str(&taken.body).unwrap();
+    assert_eq!((&body["type"], &body["timestamp"]), (&json!("timer.fired"), &json!("2027-01-10T00:00:00Z")));
+    assert_eq!(body["data"]["payload"], json!({ "invoice": 42 }));
+    assert_eq!(taken.header("webhook-id"), body["data"]["firing_id"]);
+    let signed = format!("{}.{}.{}", taken.header("webhook-id"), taken.header("webhook-timestamp"), taken.body);
+    let key = hmac::Key::new(HMAC_SHA256, &BASE64.decode(secret.as_bytes()).unwrap());
+    let signature = taken.header("webhook-signature").strip_prefix("v1,").unwrap();
+    hmac::verify(&key, signed.as_bytes(), &BASE64.decode(signature.as_bytes()).unwrap()).unwrap();
+    assert_eq!(sent.iter().take(3).filter(|sent| sent.body.contains("refused")).count(), 3);
+    let line = listener.line();
+    assert!(line.contains("  taken  ") && line.ends_with("  -> 200  acknowledged\n"), "{line}");
+    let lines: [String; 3] = std::array::from_fn(|_| listener.line());
+    let again = "  -> 500  failed, to be tried again: the program answered 500\n";
+    assert!(lines[0].ends_with(again) && lines[1].ends_with(again), "{lines:?}");
+    assert!(lines[2].ends_with("  -> 500  failed: the program answered 500\n"), "{lines:?}");
+    let (code, _) = listener.interrupt();
+    assert_eq!(code, Some(0));
+    service.audit();
+}
+
+#[test]
+fn what_is_in_hand_is_given_back() {
+    let service = at_new_year();
+    let (_statuses, answers): (Sender<u16>, _) = channel();
+    let (url, sent) = program(answers);
+    let listener = Listener::start(&service, &["--forward", &url, "--json"]);
+    add(&service, "held", "2026-12-31T00:00:00Z");
+    sent.recv().unwrap();
+    let (code, told) = listener.interrupt();
+    assert_eq!(code, Some(0));
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!((&told["state"], &told["reason"]), (&json!("pending"), &json!("the listener was stopped")));
+    // Somebody else gets it at once, and without a program it is done as soon as it is shown.
+    let mut next = Listener::start(&service, &["--json"]);
+    let taken: Value = serde_json::from_str(&next.line()).unwrap();
+    assert_eq!((&taken["firing"]["timer_id"], &taken["state"]), (&json!("held"), &json!("acknowledged")));
+    assert_eq!(taken["firing"]["attempt"], 2);
+    assert_eq!(next.interrupt(), (Some(0), String::new()));
+    service.audit();
+}
+
+#[test]
+fn a_clock_jumps_or_waits_for_what_falls_due() {
+    let service = at_new_year();
+    add(&service, "one", "2027-01-10T00:00:00Z");
+    add(&service, "two", "2027-02-10T00:00:00Z");
+    // Programs are given the answer as it came, once nobody holds the clock.
+    let forward = answered(&service, &["clock", "forward", "15d", "--wait", "5s"]);
+    assert_eq!((&forward["settled"]["state"], &forward["settled"]["unheard"]), (&json!("settled"), &json!(1)));
+    let jump = answered(&service, &["clock", "travel", "2027-03-01T00:00:00Z", "--no-settle"]);
+    assert_eq!((&jump["current_time"], &jump["settled"]), (&json!("2027-03-01T00:00:00Z"), &Value::Null));
+    // What fell due in the jump waits for a listener, with its own moment.
+    let mut listener = Listener::start(&service, &[]);
+    assert!(listener.line().starts_with("2027-01-10T00:00:00Z  one  "));
+    assert!(listener.line().starts_with("2027-02-10T00:00:00Z  two  "));
+    listener.interrupt();
+    // Nothing is due: the clock is shown.
+    let text = done(&service, &["clock", "forward", "1d"]);
+    assert!(text.contains("current time  2027-03-02T00:00:00Z\n"), "{text}");
+    let (code, _, stderr) = run(&mut command(&service, &["clock", "forward", "1d", "--wait", "1h"]), "");
+    assert!(code == Some(2) && stderr.contains("at most 600s"), "{stderr}");
+    service.audit();
+}

@@ -1,0 +1,230 @@
+//! `/v1/timers`, queues, firings, and clock changes that pass timers.
+
+use std::thread;
+
+use serde_json::{Value, json};
+
+use super::{send, standing};
+use crate::http::Request;
+use crate::service::Service;
+
+mod advances;
+mod crashes;
+mod rules;
+
+/// Sets a timer of `main` and returns it.
+fn set(service: &Service, timer_id: &str, at: &str) -> Value {
+    service.post("/v1/timers", &json!({ "timer_id": timer_id, "at": at, "payload": { "of": timer_id } }))["timer"]
+        .clone()
+}
+
+/// Claims firings of the queue `default`, waiting for some.
+fn claim(service: &Service, max: usize, wait: &str) -> Vec<Value> {
+    let claimed = service.post("/v1/queues/default/claim", &json!({ "max": max, "wait": wait }));
+    claimed["firings"].as_array().expect("firings").clone()
+}
+
+/// Acknowledges firings.
+fn acknowledge(service: &Service, firings: &[Value]) -> Value {
+    let ids: Vec<&Value> = firings.iter().map(|firing| &firing["firing_id"]).collect();
+    service.post("/v1/firings/ack", &json!({ "firing_ids": ids }))
+}
+
+/// Claims and acknowledges until so many firings are done. Returns them in the order in which they were claimed.
+fn work_off(service: &Service, count: usize) -> Vec<Value> {
+    let mut done = Vec::new();
+    while done.len() < count {
+        let claimed = claim(service, 10, "20s");
+        assert!(!claimed.is_empty(), "nothing came: {}", service.log_text());
+        for firing in &claimed {
+            let clock = service.get("/v1/clock", &[]);
+            assert!(clock["current_time"].as_str() >= firing["due"].as_str(), "{clock} {firing}");
+        }
+        acknowledge(service, &claimed);
+        done.extend(claimed);
+    }
+    done
+}
+
+fn of<'a>(firings: &'a [Value], field: &str) -> Vec<&'a str> {
+    firings.iter().map(|firing| firing[field].as_str().expect("a text")).collect()
+}
+
+#[test]
+fn a_timer_is_set_shown_changed_and_cancelled() {
+    let service = standing();
+    let timer = set(&service, "renew", "2000-02-01T00:00:00Z");
+    assert_eq!((&timer["state"], &timer["next"]), (&json!("armed"), &json!("2000-02-01T00:00:00Z")));
+    assert_eq!(timer["deliver"], json!({ "to": "queue", "queue": "default" }));
+    // The very same is no second one, and another one of the name is refused.
+    let body = json!({ "timer_id": "renew", "at": "2000-02-01T00:00:00Z", "payload": { "of": "renew" } });
+    let again = send(&service, "/v1/timers", &body).expect(200);
+    assert_eq!(again["timer"], timer);
+    let other = json!({ "timer_id": "renew", "at": "2000-03-01T00:00:00Z" });
+    send(&service, "/v1/timers", &other).refused(409, "already_exists");
+    let listed = service.get("/v1/timers", &[]);
+    assert_eq!(listed["timers"], json!([timer]));
+
+    let patch = Request::new("PATCH", "/v1/timers/renew").json(&json!({ "at": "2000-01-15T00:00:00Z" }));
+    let changed = service.send(patch).expect(200);
+    assert_eq!(changed["timer"]["next"], "2000-01-15T00:00:00Z");
+    assert_eq!((&changed["timer"]["position"], &changed["timer"]["round"]), (&timer["position"], &json!(1)));
+    let cancelled = service.send(Request::new("DELETE", "/v1/timers/renew")).expect(200);
+    assert_eq!(cancelled["timer"]["state"], "cancelled");
+    service.send(Request::new("DELETE", "/v1/timers/renew")).expect(200);
+    let patch = Request::new("PATCH", "/v1/timers/renew").json(&json!({ "at": "2000-01-16T00:00:00Z" }));
+    service.send(patch).refused(409, "conflict");
+    assert_eq!(service.get("/v1/timers", &[])["timers"], json!([]));
+    let shown = service.get("/v1/timers/renew", &[]);
+    assert_eq!((&shown["timer"]["state"], &shown["firings"]), (&json!("cancelled"), &json!([])));
+    service.send(Request::get("/v1/timers/none")).refused(404, "not_found");
+    service.audit();
+}
+
+#[test]
+fn a_moment_that_has_passed_fires_at_once() {
+    let service = standing();
+    set(&service, "late", "1999-12-31T00:00:00Z");
+    let firings = claim(&service, 1, "20s");
+    assert_eq!(of(&firings, "due"), ["1999-12-31T00:00:00Z"]);
+    assert_eq!(firings[0]["payload"], json!({ "of": "late" }));
+    assert_eq!((&firings[0]["attempt"], &firings[0]["step"]), (&json!(1), &Value::Null));
+    let acknowledged = acknowledge(&service, &firings);
+    assert_eq!(acknowledged["firings"][0]["state"], "acknowledged");
+    // Twice is no error.
+    assert_eq!(acknowledge(&service, &firings)["firings"][0]["state"], "acknowledged");
+    let shown = service.get("/v1/timers/late", &[]);
+    assert_eq!((&shown["timer"]["state"], &shown["firings"][0]["state"]), (&json!("done"), &json!("acknowledged")));
+    assert!(claim(&service, 1, "0s").is_empty());
+    send(&service, "/v1/firings/ack", &json!({ "firing_ids": ["firing_none"] })).refused(404, "not_found");
+    service.audit();
+}
+
+#[test]
+fn a_running_clock_comes_to_its_timers() {
+    let service = Service::start();
+    service.post("/v1/travel", &json!({ "destination_time": "2000-01-01T00:00:00Z" }));
+    set(&service, "soon", "2000-01-01T00:00:02Z");
+    set(&service, "later", "2000-01-01T00:10:00Z");
+    let firings = claim(&service, 5, "30s");
+    assert_eq!(of(&firings, "timer_id"), ["soon"]);
+    acknowledge(&service, &firings);
+    // A clock that goes faster comes to it earlier.
+    service.post("/v1/set-rate", &json!({ "rate": 1000 }));
+    let firings = claim(&service, 5, "30s");
+    assert_eq!((of(&firings, "timer_id"), of(&firings, "due")), (vec!["later"], vec!["2000-01-01T00:10:00Z"]));
+    acknowledge(&service, &firings);
+    service.post("/v1/pause-time", &json!({}));
+    service.audit();
+}
+
+#[test]
+fn a_firing_that_fails_is_tried_again() {
+    let service = standing();
+    set(&service, "card", "1999-01-01T00:00:00Z");
+    let firings = claim(&service, 1, "20s");
+    let body = json!({ "firing_ids": [firings[0]["firing_id"]], "reason": "declined" });
+    let failed = service.post("/v1/firings/fail", &body);
+    assert_eq!((&failed["firings"][0]["state"], &failed["ledger"]), (&json!("pending"), &Value::Null));
+    let again = claim(&service, 1, "20s");
+    assert_eq!((&again[0]["firing_id"], &again[0]["attempt"]), (&firings[0]["firing_id"], &json!(2)));
+    let extended = service.post("/v1/firings/extend", &json!({ "firing_ids": [again[0]["firing_id"]], "ttl": "60s" }));
+    assert_eq!(extended["firings"][0]["state"], "leased");
+    acknowledge(&service, &again);
+    let extended = service.post("/v1/firings/extend", &json!({ "firing_ids": [again[0]["firing_id"]] }));
+    assert_eq!(extended["firings"][0]["state"], "lost");
+    service.audit();
+}
+
+#[test]
+fn a_lease_that_ends_is_given_to_another() {
+    let service = standing();
+    set(&service, "slow", "1999-01-01T00:00:00Z");
+    let first = service.post("/v1/queues/default/claim", &json!({ "wait": "20s", "ack_timeout": "1s" }));
+    assert!(claim(&service, 1, "0s").is_empty(), "somebody has it");
+    let second = claim(&service, 1, "30s");
+    assert_eq!(second[0]["firing_id"], first["firings"][0]["firing_id"]);
+    acknowledge(&service, &second);
+    service.audit();
+}
+
+#[test]
+fn firings_of_one_key_are_worked_on_one_after_the_other() {
+    let service = standing();
+    for (timer_id, key) in [("a", "x"), ("b", "x"), ("c", "y")] {
+        let body = json!({ "timer_id": timer_id, "at": "1999-01-01T00:00:00Z", "order_key": key });
+        service.post("/v1/timers", &body);
+    }
+    let firings = claim(&service, 10, "20s");
+    // The third may have fallen due after the first two were looked at.
+    let mut seen = of(&firings, "timer_id").into_iter().map(str::to_owned).collect::<Vec<_>>();
+    assert!(!seen.contains(&"b".to_owned()), "{seen:?}");
+    while seen.len() < 2 {
+        seen.extend(of(&claim(&service, 10, "20s"), "timer_id").into_iter().map(str::to_owned));
+    }
+    assert_eq!(seen, ["a", "c"]);
+    acknowledge(&service, &firings[..1]);
+    assert_eq!(of(&claim(&service, 10, "20s"), "timer_id"), ["b"]);
+    service.audit();
+}
+
+#[test]
+fn what_cannot_be_a_timer_is_refused() {
+    let service = standing();
+    let at = "2001-01-01T00:00:00Z";
+    for (body, pointer) in [
+        (json!({ "at": "soon" }), "#/at"),
+        (json!({ "at": at, "timer_id": "a b" }), "#/timer_id"),
+        (json!({ "at": at, "deliver": { "to": "nowhere" } }), "#/deliver"),
+        (json!({ "at": at, "order_key": "" }), "#/order_key"),
+        (json!({ "at": at, "payload": "x".repeat(65_535) }), "#/payload"),
+    ] {
+        let refused = service.send(Request::post("/v1/timers").json(&body));
+        assert_eq!(refused.status, 400, "{body}: {refused}");
+        let named = refused.json()["errors"][0]["pointer"].as_str().unwrap_or_default().to_owned();
+        assert!(named.starts_with(pointer), "{body}: {refused}");
+    }
+    service.post("/v1/timers", &json!({ "at": at, "payload": "x".repeat(65_534) }));
+    for body in [json!({ "max": 0 }), json!({ "max": 1001 }), json!({ "wait": "2m" }), json!({ "ack_timeout": "0s" })] {
+        send(&service, "/v1/queues/default/claim", &body).refused(400, "invalid_parameter");
+    }
+    let long = json!({ "firing_ids": ["firing_none"], "reason": "x".repeat(1025) });
+    send(&service, "/v1/firings/fail", &long).refused(400, "invalid_parameter");
+    let long = json!({ "duration": "1d", "wait": "601s" });
+    send(&service, "/v1/fast-forward", &long).refused(400, "invalid_parameter");
+    for body in [json!({ "firing_ids": [] }), json!({ "firing_ids": vec!["x"; 1001] })] {
+        send(&service, "/v1/firings/ack", &body).refused(400, "invalid_parameter");
+    }
+    service.audit();
+}
+
+#[test]
+fn whoever_may_not_write_sets_and_claims_nothing() {
+    let service = standing();
+    let reader = service.user("reader");
+    let lists = json!({ "timeline_id": "main", "permissions": { "admin": ["admin"], "read": ["reader"] } });
+    service.post("/v1/set-access-control", &lists);
+    set(&service, "theirs", "2001-01-01T00:00:00Z");
+    service.send(Request::get("/v1/timers").key(&reader)).expect(200);
+    for request in [
+        Request::post("/v1/timers").json(&json!({ "at": "2001-01-01T00:00:00Z" })),
+        Request::post("/v1/queues/default/claim").json(&json!({})),
+        Request::post("/v1/firings/ack").json(&json!({ "firing_ids": ["firing_none"] })),
+        Request::new("DELETE", "/v1/timers/theirs"),
+    ] {
+        service.send(request.key(&reader)).refused(403, "permission_denied");
+    }
+    service.audit();
+}
+
+#[test]
+fn a_listener_that_waits_is_given_what_falls_due() {
+    let service = standing();
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| claim(&service, 1, "30s"));
+        set(&service, "now", "1999-01-01T00:00:00Z");
+        let firings = waiting.join().expect("a claim");
+        acknowledge(&service, &firings);
+    });
+    service.audit();
+}

@@ -1,0 +1,31 @@
+//! Advances that a crash interrupts.
+
+use serde_json::json;
+
+use super::{acknowledge, claim, of, set, work_off};
+use crate::v1::standing;
+
+#[test]
+fn an_advance_goes_on_after_a_crash_from_where_it_was() {
+    let mut service = standing();
+    for day in 2..=5 {
+        set(&service, &format!("day-{day}"), &format!("2000-01-0{day}T00:00:00Z"));
+    }
+    assert!(claim(&service, 1, "0s").is_empty());
+    let begun = service.post("/v1/fast-forward", &json!({ "duration": "10d", "wait": "0s" }));
+    let advance = begun["settled"]["advance_id"].as_str().unwrap().to_owned();
+    acknowledge(&service, &claim(&service, 1, "20s"));
+    let lost = claim(&service, 1, "20s");
+    assert_eq!(of(&lost, "timer_id"), ["day-3"]);
+    service.kill();
+    service.start_again();
+    // The lease is lost, and the firing is the same. Nobody may have listened before the clock went on.
+    let receipt = |wait: &str| service.get(&format!("/v1/advances/{advance}"), &[("wait", wait)]);
+    let done = work_off(&service, 3);
+    assert_eq!(of(&done, "timer_id"), ["day-3", "day-4", "day-5"]);
+    assert_eq!((&done[0]["firing_id"], &done[0]["attempt"]), (&lost[0]["firing_id"], &json!(1)));
+    let settled = receipt("20s")["settled"].clone();
+    assert_eq!((&settled["state"], &settled["fired"]), (&json!("settled"), &json!(4)));
+    assert_eq!(service.get("/v1/clock", &[])["current_time"], "2000-01-11T00:00:00Z");
+    service.audit();
+}

@@ -1,0 +1,113 @@
+//! Timers that fire again and again, and what would fire.
+
+use serde_json::{Value, json};
+
+use super::{acknowledge, claim, of, set};
+use crate::v1::{send, standing};
+
+#[test]
+fn a_rule_fires_at_each_of_its_moments() {
+    let service = standing();
+    let every = json!({ "rule": "FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD", "starts": "2000-01-31T09:00:00Z", "zone": "Europe/Paris" });
+    let timer = service.post("/v1/timers", &json!({ "timer_id": "renew", "every": every }))["timer"].clone();
+    assert_eq!((&timer["next"], &timer["every"]), (&json!("2000-01-31T09:00:00Z"), &every));
+    let moved = service.post("/v1/travel", &json!({ "destination_time": "2000-05-15T00:00:00Z" }));
+    let due = ["2000-01-31T09:00:00Z", "2000-02-29T09:00:00Z", "2000-03-31T08:00:00Z", "2000-04-30T08:00:00Z"];
+    assert_eq!(of(moved["settled"]["firings"].as_array().unwrap(), "due"), due);
+    assert_eq!(moved["settled"]["step"], 4);
+    let firings = claim(&service, 10, "0s");
+    assert_eq!(of(&firings, "due"), due);
+    acknowledge(&service, &firings);
+    assert_eq!(service.get("/v1/timers/renew", &[])["timer"]["next"], "2000-05-31T07:00:00Z");
+    service.audit();
+}
+
+#[test]
+fn moments_that_come_together_fire_as_the_timer_says() {
+    let service = standing();
+    for misfire in ["all", "once", "skip"] {
+        let cron = json!({ "expression": "0 12 * * *" });
+        service.post("/v1/timers", &json!({ "timer_id": misfire, "cron": cron, "misfire": misfire }));
+    }
+    let jump = json!({ "duration": "3d", "settle": false });
+    service.post("/v1/fast-forward", &jump);
+    service.post("/v1/rewind", &json!({ "duration": "1s" }));
+    let mut firings = Vec::new();
+    while firings.len() < 4 {
+        firings.extend(claim(&service, 10, "20s"));
+    }
+    let fired = |timer_id: &str| firings.iter().filter(|firing| firing["timer_id"] == timer_id).count();
+    assert_eq!((fired("all"), fired("once"), fired("skip")), (3, 1, 0));
+    acknowledge(&service, &firings);
+    let next = |timer_id: &str| service.get(&format!("/v1/timers/{timer_id}"), &[])["timer"]["next"].clone();
+    for timer_id in ["all", "once", "skip"] {
+        assert_eq!(next(timer_id), "2000-01-04T12:00:00Z", "{timer_id}");
+    }
+    service.audit();
+}
+
+#[test]
+fn moments_that_have_passed_are_caught_up_with_if_that_is_asked_for() {
+    let service = standing();
+    let every = json!({ "rule": "FREQ=DAILY;COUNT=4", "starts": "1999-12-30T12:00:00Z" });
+    service.post("/v1/timers", &json!({ "timer_id": "late", "every": every, "catch_up": true }));
+    let mut firings = Vec::new();
+    while firings.len() < 2 {
+        firings.extend(claim(&service, 10, "20s"));
+    }
+    assert_eq!(of(&firings, "due"), ["1999-12-30T12:00:00Z", "1999-12-31T12:00:00Z"]);
+    acknowledge(&service, &firings);
+    let every = json!({ "rule": "FREQ=SECONDLY", "starts": "1999-01-01T00:00:00Z" });
+    let refused = send(&service, "/v1/timers", &json!({ "every": every, "catch_up": true }));
+    assert_eq!(refused.refused(400, "invalid_parameter")["errors"][0]["pointer"], "#/catch_up");
+    service.audit();
+}
+
+#[test]
+fn what_is_no_rule_is_refused() {
+    let service = standing();
+    for (body, pointer) in [
+        (json!({ "every": { "rule": "FREQ=NEVER" } }), "#/every/rule"),
+        (json!({ "every": { "rule": "FREQ=DAILY", "zone": "Mars/Olympus" } }), "#/every/zone"),
+        (json!({ "cron": { "expression": "* * *" } }), "#/cron/expression"),
+        (json!({ "cron": { "expression": "0 0 * * * *" } }), "#/cron/expression"),
+        (json!({ "cron": { "expression": "0 0 * * *" }, "at": "2001-01-01T00:00:00Z" }), "#/at"),
+        (json!({ "every": { "rule": "FREQ=DAILY;COUNT=1", "starts": "1999-01-01T00:00:00Z" } }), "#/every"),
+    ] {
+        let refused = send(&service, "/v1/timers", &body).refused(400, "invalid_parameter");
+        assert_eq!(refused["errors"][0]["pointer"], pointer, "{body}");
+    }
+    service.audit();
+}
+
+#[test]
+fn a_dry_run_tells_what_would_fire_and_moves_nothing() {
+    let service = standing();
+    set(&service, "single", "2000-01-02T12:00:00Z");
+    service.post("/v1/timers", &json!({ "timer_id": "daily", "cron": { "expression": "0 12 * * *" } }));
+    let dry = json!({ "duration": "2d", "dry_run": true });
+    let foreseen = service.post("/v1/fast-forward", &dry);
+    assert_eq!((&foreseen["current_time"], &foreseen["ledger"]), (&json!("2000-01-01T00:00:00Z"), &Value::Null));
+    let would = &foreseen["would_fire"];
+    assert_eq!((&would["to"], &would["complete"]), (&json!("2000-01-03T00:00:00Z"), &json!(true)));
+    assert_eq!(of(would["firings"].as_array().unwrap(), "timer_id"), ["daily", "single", "daily"]);
+    let counts = json!([{ "timer_id": "daily", "count": 2 }, { "timer_id": "single", "count": 1 }]);
+    assert_eq!((&would["timers"], &would["count"]), (&counts, &json!(3)));
+    // What is foreseen is what fires.
+    let moved = service.post("/v1/fast-forward", &json!({ "duration": "2d" }));
+    let fired = moved["settled"]["firings"].as_array().unwrap();
+    assert_eq!(of(fired, "due"), of(would["firings"].as_array().unwrap(), "due"));
+    let back = service.post("/v1/rewind", &json!({ "duration": "2d", "dry_run": true }));
+    assert_eq!(back["would_fire"]["count"], 0);
+    service.audit();
+}
+
+#[test]
+fn a_clock_that_would_pass_too_much_does_not_move() {
+    let service = standing();
+    service.post("/v1/timers", &json!({ "timer_id": "often", "every": { "rule": "FREQ=SECONDLY" } }));
+    let refused = send(&service, "/v1/fast-forward", &json!({ "duration": "30d" })).refused(422, "too_many_firings");
+    assert!(refused["detail"].as_str().unwrap().contains("`often`"), "{refused}");
+    assert_eq!(service.get("/v1/clock", &[])["current_time"], "2000-01-01T00:00:00Z");
+    service.audit();
+}
