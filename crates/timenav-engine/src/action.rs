@@ -300,7 +300,9 @@ impl Action {
             Self::EndTimeline | Self::LogIn | Self::RenewSession | Self::Attempt | Self::AttemptsCounted => {
                 Demanded::Nothing
             }
-            Self::RotateSigningKey | Self::AcceptRollback | Self::FireTimers | Self::EndAdvance | Self::Heads => Demanded::Service,
+            Self::RotateSigningKey | Self::AcceptRollback | Self::FireTimers | Self::EndAdvance | Self::Heads => {
+                Demanded::Service
+            }
         }
     }
 
