@@ -5,7 +5,8 @@ import { cosigners, readNote } from './note';
 // The log's line is made up; that of the witness is from another program (see the vectors of the ledger's core).
 const TEXT = 'log.example/system\n20\nH9cvmG5rjLfJMyZNfdJ6TyzKBvHtqyEvnhoH1VTwZ0c=\n';
 const LINE =
-  'witness.example/w1 qkoJ0QAAAABkGFDLidJzIo+es0hpJ/NUV6bfCYPinYL0jBmN2/YnRe9P9QEW/FSK7aInBu9K12GjjfSKqr2SHH+a1PE8K+mfJuwVAQ==';
+  'witness.example/w1 qkoJ0QAAAABkGFDLidJzIo+es0hpJ/NUV6bfCYPinYL0jBmN2/Yn' +
+  'Re9P9QEW/FSK7aInBu9K12GjjfSKqr2SHH+a1PE8K+mfJuwVAQ==';
 
 function note(...lines: string[]): string {
   return `${TEXT}\n${lines.map((line) => `— ${line}\n`).join('')}`;

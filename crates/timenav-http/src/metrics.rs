@@ -116,16 +116,16 @@ fn write_witnesses(text: &mut String, witnesses: &BTreeMap<String, WitnessStatus
     if witnesses.is_empty() {
         return;
     }
-    let numbers: [(&str, &str, fn(&WitnessStatus) -> u64); 2] = [
-        ("witness_cosigned_entries", "Entries of system that the witness last cosigned", |status| status.size),
-        ("witness_cosigned_seconds", "When it did by its own clock, in seconds since 1970", |status| status.time),
-    ];
-    for (name, help, value) in numbers {
+    let mut write_number = |name: &str, help: &str, value: fn(&WitnessStatus) -> u64| {
         let _ = write!(text, "# HELP timenav_{name} {help}.\n# TYPE timenav_{name} gauge\n");
         for (witness, status) in witnesses {
             let _ = writeln!(text, "timenav_{name}{{witness={}}} {}", quoted(witness), value(status));
         }
-    }
+    };
+    write_number("witness_cosigned_entries", "Entries of system that the witness last cosigned", |status| status.size);
+    write_number("witness_cosigned_seconds", "When it did by its own clock, in seconds since 1970", |status| {
+        status.time
+    });
     text.push_str("# HELP timenav_witness_state How the witness stands to the service.\n");
     text.push_str("# TYPE timenav_witness_state stateset\n");
     for (witness, status) in witnesses {

@@ -113,7 +113,8 @@ impl WitnessFolder {
         let path = self.path.join(format!("{log}.evidence"));
         match write_secret(&path, request) {
             Ok(()) => {
-                tracing::error!(path = %path.display(), "a log signed a checkpoint that does not continue what was cosigned")
+                let path = path.display();
+                tracing::error!(%path, "a log signed a checkpoint that does not continue what was cosigned");
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => tracing::error!(path = %path.display(), %error, "evidence against a log could not be kept"),

@@ -1,7 +1,6 @@
 //! A service that has witnesses.
 
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
@@ -9,6 +8,7 @@ use super::Witness;
 use super::log::cosigned_at;
 use super::stand_in::StandIn;
 use crate::http::Request;
+use crate::instant::micros;
 use crate::ledger::{self, verifier_key};
 use crate::service::{Service, run, timenav};
 use crate::verifier::{examples, has_python};
@@ -112,11 +112,47 @@ fn one_cosignature_covers_every_timeline() {
     let system_root = data_encoding::BASE64.decode(system_root.as_bytes()).unwrap().try_into().unwrap();
     let (at, path) = (head["position"].as_u64().unwrap(), ledger::hashes(&head["system_hashes"]));
     assert!(ledger::includes(&of_entry, at, system_size.parse().unwrap(), &path, &system_root), "{proof:#}");
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
-    assert!(cosigned_at(note, &witness.key).abs_diff(now) < 60, "{note}");
+    let recorded_at = micros(ledger::entry(entry)["recorded_at"].as_str().unwrap()) / 1_000_000;
+    assert!(i128::from(cosigned_at(note, &witness.key)).abs_diff(recorded_at) < 60, "{note}");
     assert_eq!(is_ready(&service).0, 200);
     wait_for_state(&service, "witness.test/w1", "cosigning");
     service.audit();
+}
+
+/// Returns the proof with a digit of each hash changed, the entry, the sizes, and the note.
+fn wrong_ones(proof: &Value, position: u64) -> Vec<(&'static str, Value)> {
+    let mut wrong = Vec::new();
+    let mut change = |what: &'static str, pointer: &str, new: Value| {
+        let mut changed = proof.clone();
+        *changed.pointer_mut(pointer).unwrap_or_else(|| panic!("{pointer}: {proof:#}")) = new;
+        wrong.push((what, changed));
+    };
+    let flipped = |value: &Value| {
+        let text = value.as_str().unwrap();
+        let first = if text.starts_with('0') { "1" } else { "0" };
+        Value::from(format!("{first}{}", &text[1..]))
+    };
+    for list in ["/hashes", "/head/hashes", "/head/system_hashes"] {
+        let hashes = proof.pointer(list).unwrap().as_array().unwrap();
+        for (at, hash) in hashes.iter().enumerate() {
+            change("a hash", &format!("{list}/{at}"), flipped(hash));
+        }
+    }
+    change("the root", "/root", flipped(&proof["root"]));
+    change("the size", "/size", (proof["size"].as_u64().unwrap() + 1).into());
+    change("the position", "/position", (position + 1).into());
+    change("the entry", "/leaf", proof["leaf"].as_str().unwrap().replace("admin", "bdmin").into());
+    change("the index", "/head/index", (proof["head"]["index"].as_u64().unwrap() + 1).into());
+    change("the count", "/head/count", (proof["head"]["count"].as_u64().unwrap() + 1).into());
+    change("the commitment", "/head/leaf", proof["head"]["leaf"].as_str().unwrap().replace("heads", "reads").into());
+    change("no commitment", "/head", Value::Null);
+    let note = proof["checkpoint"].as_str().unwrap();
+    change(
+        "no cosignature",
+        "/checkpoint",
+        note.split_inclusive('\n').filter(|line| !line.contains("w1")).collect::<String>().into(),
+    );
+    wrong
 }
 
 #[test]
@@ -157,39 +193,7 @@ fn a_proof_is_verified_offline_by_both_verifiers() {
         assert!(said.contains("cosigned    by witness.test/w1 at 2"), "{said}");
         assert_eq!(python(&["--witness", &witness.key, "--witness", other]).0, Some(1));
     }
-    // A digit of each hash, the entry, the sizes, and the note.
-    let mut wrong: Vec<(&str, Value)> = Vec::new();
-    let mut change = |what: &'static str, pointer: &str, new: Value| {
-        let mut changed = proof.clone();
-        *changed.pointer_mut(pointer).unwrap_or_else(|| panic!("{pointer}: {proof:#}")) = new;
-        wrong.push((what, changed));
-    };
-    let flipped = |value: &Value| {
-        let text = value.as_str().unwrap();
-        let first = if text.starts_with('0') { "1" } else { "0" };
-        Value::from(format!("{first}{}", &text[1..]))
-    };
-    for list in ["/hashes", "/head/hashes", "/head/system_hashes"] {
-        let hashes = proof.pointer(list).unwrap().as_array().unwrap();
-        for (at, hash) in hashes.iter().enumerate() {
-            change("a hash", &format!("{list}/{at}"), flipped(hash));
-        }
-    }
-    change("the root", "/root", flipped(&proof["root"]));
-    change("the size", "/size", (proof["size"].as_u64().unwrap() + 1).into());
-    change("the position", "/position", (position + 1).into());
-    change("the entry", "/leaf", proof["leaf"].as_str().unwrap().replace("admin", "bdmin").into());
-    change("the index", "/head/index", (proof["head"]["index"].as_u64().unwrap() + 1).into());
-    change("the count", "/head/count", (proof["head"]["count"].as_u64().unwrap() + 1).into());
-    change("the commitment", "/head/leaf", proof["head"]["leaf"].as_str().unwrap().replace("heads", "reads").into());
-    change("no commitment", "/head", Value::Null);
-    let note = proof["checkpoint"].as_str().unwrap();
-    change(
-        "no cosignature",
-        "/checkpoint",
-        note.split_inclusive('\n').filter(|line| !line.contains("w1")).collect::<String>().into(),
-    );
-    for (what, changed) in wrong {
+    for (what, changed) in wrong_ones(&proof, position) {
         write(&changed);
         let (code, said) = rust(&["--witness", &witness.key]);
         assert_eq!(code, Some(7), "{what}: {said}");
