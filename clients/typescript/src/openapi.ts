@@ -1398,28 +1398,47 @@ export interface components {
             /** @description The key that verifies it, as C2SP signed-note writes keys. */
             verifier_key: string;
         };
-        /** @description The clock of this host, compared with the database's. */
+        /**
+         * @description A clock, with everything needed to compute its time without another request: while it runs, `origin_virtual + (host
+         *     time - origin_host) * rate`; while it is paused, `origin_virtual`.
+         */
         ClockBody: {
+            /** @description After a return: the anchor. */
+            anchor_id?: string | null;
+            /** @description What the clock shows. */
+            current_time: string;
+            /**
+             * Format: int64
+             * @description Counts changes of this clock.
+             */
+            generation: number;
+            ledger?: components["schemas"]["LedgerBody"] | null;
+            /** @description The clock's time in the zone of its location, if that is known. */
+            local_time?: string | null;
+            /** @description The place last traveled to. */
+            location: string | null;
+            location_resolved?: components["schemas"]["ResolvedBody"] | null;
+            /** @description After a fast-forward or a rewind: what the clock shows. */
+            new_time?: string | null;
+            /** @description Host time since which the clock has been running or paused. */
+            origin_host: string;
+            /** @description Virtual time at `origin_host`. */
+            origin_virtual: string;
+            /** @description After a pause: the moment the clock was paused at. */
+            paused_at?: string | null;
             /**
              * Format: double
-             * @description How far it is behind the newest entry of `system`, in seconds.
+             * @description Virtual seconds per host second.
              */
-            behind_newest_seconds: number;
-            /**
-             * Format: double
-             * @description How far either may be before the service is not ready, in seconds.
-             */
-            max_seconds: number;
-            /**
-             * Format: double
-             * @description How far it is ahead, in seconds; negative if it is behind.
-             */
-            offset_seconds: number;
-            /**
-             * Format: double
-             * @description How far that may be off, in seconds.
-             */
-            uncertainty_seconds: number;
+            rate: number;
+            /** @description Whether the clock is `running` or `paused`. */
+            state: string;
+            /** @description A sentence that says what happened. Absent if the clock is part of a larger response. */
+            status?: string | null;
+            /** @description `true` if this request created the timeline. Absent otherwise. */
+            timeline_created?: boolean | null;
+            /** @description The timeline of the clock. */
+            timeline_id: string;
         };
         /** @description What two timelines share: the beginning of a ledger, and everything before it. */
         CommonBody: {
@@ -1430,34 +1449,6 @@ export interface components {
             size: number;
             /** @description The timeline whose ledger it is. */
             timeline_id: string;
-        };
-        /** @description The connections to the database. */
-        ConnectionsBody: {
-            /**
-             * Format: int64
-             * @description How many are in use.
-             */
-            in_use: number;
-            /**
-             * Format: int64
-             * @description How many were made since the start.
-             */
-            made: number;
-            /**
-             * Format: int64
-             * @description How many there can be.
-             */
-            max: number;
-            /**
-             * Format: int64
-             * @description How many are open.
-             */
-            open: number;
-            /**
-             * Format: int64
-             * @description How many requests are waiting for one.
-             */
-            waiting: number;
         };
         /** @description What depends on an event. */
         ConsequencesBody: {
@@ -1617,11 +1608,21 @@ export interface components {
             /** @description `rollback` or `fork`. */
             code: string;
             /** @description What is in the database. */
-            found: components["schemas"]["TreeBody"];
+            found: components["schemas"]["DivergedTreeBody"];
             /** @description What this service has seen. */
-            seen: components["schemas"]["TreeBody"];
+            seen: components["schemas"]["DivergedTreeBody"];
             /** @description The timeline. */
             timeline_id: string;
+        };
+        /** @description The tree of a ledger. */
+        DivergedTreeBody: {
+            /** @description The root, in hex. */
+            root: string;
+            /**
+             * Format: int64
+             * @description The number of entries.
+             */
+            size: number;
         };
         /** @description What an intervention does, as it was understood. */
         EffectBody: {
@@ -2981,14 +2982,14 @@ export interface components {
         };
         /** @description How this service is among others on one PostgreSQL database. */
         ReplicaBody: {
-            clock?: components["schemas"]["ClockBody"] | null;
+            clock?: components["schemas"]["ReplicaClockBody"] | null;
             /**
              * Format: int64
              * @description How many commits lost their answer since the start, so that the service had to find out what became of them.
              */
             commits_unanswered: number;
             /** @description The connections to the database. */
-            connections: components["schemas"]["ConnectionsBody"];
+            connections: components["schemas"]["ReplicaConnectionsBody"];
             diverged?: components["schemas"]["DivergedBody"] | null;
             /**
              * Format: int64
@@ -3015,6 +3016,57 @@ export interface components {
              * @description How often something was decided again since the start because another service wrote first.
              */
             retries: number;
+        };
+        /** @description The clock of this host, compared with the database's. */
+        ReplicaClockBody: {
+            /**
+             * Format: double
+             * @description How far it is behind the newest entry of `system`, in seconds.
+             */
+            behind_newest_seconds: number;
+            /**
+             * Format: double
+             * @description How far either may be before the service is not ready, in seconds.
+             */
+            max_seconds: number;
+            /**
+             * Format: double
+             * @description How far it is ahead, in seconds; negative if it is behind.
+             */
+            offset_seconds: number;
+            /**
+             * Format: double
+             * @description How far that may be off, in seconds.
+             */
+            uncertainty_seconds: number;
+        };
+        /** @description The connections to the database. */
+        ReplicaConnectionsBody: {
+            /**
+             * Format: int64
+             * @description How many are in use.
+             */
+            in_use: number;
+            /**
+             * Format: int64
+             * @description How many were made since the start.
+             */
+            made: number;
+            /**
+             * Format: int64
+             * @description How many there can be.
+             */
+            max: number;
+            /**
+             * Format: int64
+             * @description How many are open.
+             */
+            open: number;
+            /**
+             * Format: int64
+             * @description How many requests are waiting for one.
+             */
+            waiting: number;
         };
         /** @description How a location was resolved. */
         ResolvedBody: {
@@ -3547,16 +3599,6 @@ export interface components {
              * @example main
              */
             timeline_id?: string | null;
-        };
-        /** @description The tree of a ledger. */
-        TreeBody: {
-            /** @description The root, in hex. */
-            root: string;
-            /**
-             * Format: int64
-             * @description The number of entries.
-             */
-            size: number;
         };
         /** @description Which import to undo. */
         UndoImportRequest: {
@@ -5446,10 +5488,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "behind_newest_seconds": 1,
-                     *       "max_seconds": 1,
-                     *       "offset_seconds": 1,
-                     *       "uncertainty_seconds": 1
+                     *       "current_time": "2005-08-29T11:10:00Z",
+                     *       "generation": 1,
+                     *       "location": "text",
+                     *       "origin_host": "2005-08-29T11:10:00Z",
+                     *       "origin_virtual": "2005-08-29T11:10:00Z",
+                     *       "rate": 1,
+                     *       "state": "running",
+                     *       "timeline_id": "main"
                      *     }
                      */
                     "application/json": components["schemas"]["ClockBody"];
@@ -6209,10 +6255,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "behind_newest_seconds": 1,
-                     *       "max_seconds": 1,
-                     *       "offset_seconds": 1,
-                     *       "uncertainty_seconds": 1
+                     *       "current_time": "2005-08-29T11:10:00Z",
+                     *       "generation": 1,
+                     *       "location": "text",
+                     *       "origin_host": "2005-08-29T11:10:00Z",
+                     *       "origin_virtual": "2005-08-29T11:10:00Z",
+                     *       "rate": 1,
+                     *       "state": "running",
+                     *       "timeline_id": "main"
                      *     }
                      */
                     "application/json": components["schemas"]["ClockBody"];
@@ -6819,10 +6869,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "behind_newest_seconds": 1,
-                     *       "max_seconds": 1,
-                     *       "offset_seconds": 1,
-                     *       "uncertainty_seconds": 1
+                     *       "current_time": "2005-08-29T11:10:00Z",
+                     *       "generation": 1,
+                     *       "location": "text",
+                     *       "origin_host": "2005-08-29T11:10:00Z",
+                     *       "origin_virtual": "2005-08-29T11:10:00Z",
+                     *       "rate": 1,
+                     *       "state": "running",
+                     *       "timeline_id": "main"
                      *     }
                      */
                     "application/json": components["schemas"]["ClockBody"];
@@ -7039,10 +7093,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "behind_newest_seconds": 1,
-                     *       "max_seconds": 1,
-                     *       "offset_seconds": 1,
-                     *       "uncertainty_seconds": 1
+                     *       "current_time": "2005-08-29T11:10:00Z",
+                     *       "generation": 1,
+                     *       "location": "text",
+                     *       "origin_host": "2005-08-29T11:10:00Z",
+                     *       "origin_virtual": "2005-08-29T11:10:00Z",
+                     *       "rate": 1,
+                     *       "state": "running",
+                     *       "timeline_id": "main"
                      *     }
                      */
                     "application/json": components["schemas"]["ClockBody"];
@@ -7097,10 +7155,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "behind_newest_seconds": 1,
-                     *       "max_seconds": 1,
-                     *       "offset_seconds": 1,
-                     *       "uncertainty_seconds": 1
+                     *       "current_time": "2005-08-29T11:10:00Z",
+                     *       "generation": 1,
+                     *       "location": "text",
+                     *       "origin_host": "2005-08-29T11:10:00Z",
+                     *       "origin_virtual": "2005-08-29T11:10:00Z",
+                     *       "rate": 1,
+                     *       "state": "running",
+                     *       "timeline_id": "main"
                      *     }
                      */
                     "application/json": components["schemas"]["ClockBody"];
@@ -7155,10 +7217,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "behind_newest_seconds": 1,
-                     *       "max_seconds": 1,
-                     *       "offset_seconds": 1,
-                     *       "uncertainty_seconds": 1
+                     *       "current_time": "2005-08-29T11:10:00Z",
+                     *       "generation": 1,
+                     *       "location": "text",
+                     *       "origin_host": "2005-08-29T11:10:00Z",
+                     *       "origin_virtual": "2005-08-29T11:10:00Z",
+                     *       "rate": 1,
+                     *       "state": "running",
+                     *       "timeline_id": "main"
                      *     }
                      */
                     "application/json": components["schemas"]["ClockBody"];
@@ -7619,10 +7685,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "behind_newest_seconds": 1,
-                     *       "max_seconds": 1,
-                     *       "offset_seconds": 1,
-                     *       "uncertainty_seconds": 1
+                     *       "current_time": "2005-08-29T11:10:00Z",
+                     *       "generation": 1,
+                     *       "location": "text",
+                     *       "origin_host": "2005-08-29T11:10:00Z",
+                     *       "origin_virtual": "2005-08-29T11:10:00Z",
+                     *       "rate": 1,
+                     *       "state": "running",
+                     *       "timeline_id": "main"
                      *     }
                      */
                     "application/json": components["schemas"]["ClockBody"];
@@ -7807,10 +7877,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "behind_newest_seconds": 1,
-                     *       "max_seconds": 1,
-                     *       "offset_seconds": 1,
-                     *       "uncertainty_seconds": 1
+                     *       "current_time": "2005-08-29T11:10:00Z",
+                     *       "generation": 1,
+                     *       "location": "text",
+                     *       "origin_host": "2005-08-29T11:10:00Z",
+                     *       "origin_virtual": "2005-08-29T11:10:00Z",
+                     *       "rate": 1,
+                     *       "state": "running",
+                     *       "timeline_id": "main"
                      *     }
                      */
                     "application/json": components["schemas"]["ClockBody"];

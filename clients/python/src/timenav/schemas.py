@@ -320,16 +320,40 @@ class CheckpointBody(TypedDict):
 
 
 class ClockBody(TypedDict):
-    """The clock of this host, compared with the database's."""
+    """A clock, with everything needed to compute its time without another request: while it runs, `origin_virtual +
+    (host time - origin_host) * rate`; while it is paused, `origin_virtual`.
+    """
 
-    behind_newest_seconds: float
-    """How far it is behind the newest entry of `system`, in seconds."""
-    max_seconds: float
-    """How far either may be before the service is not ready, in seconds."""
-    offset_seconds: float
-    """How far it is ahead, in seconds; negative if it is behind."""
-    uncertainty_seconds: float
-    """How far that may be off, in seconds."""
+    anchor_id: NotRequired[str | None]
+    """After a return: the anchor."""
+    current_time: str
+    """What the clock shows."""
+    generation: int
+    """Counts changes of this clock."""
+    ledger: NotRequired[LedgerBody | None]
+    local_time: NotRequired[str | None]
+    """The clock's time in the zone of its location, if that is known."""
+    location: str | None
+    """The place last traveled to."""
+    location_resolved: NotRequired[ResolvedBody | None]
+    new_time: NotRequired[str | None]
+    """After a fast-forward or a rewind: what the clock shows."""
+    origin_host: str
+    """Host time since which the clock has been running or paused."""
+    origin_virtual: str
+    """Virtual time at `origin_host`."""
+    paused_at: NotRequired[str | None]
+    """After a pause: the moment the clock was paused at."""
+    rate: float
+    """Virtual seconds per host second."""
+    state: str
+    """Whether the clock is `running` or `paused`."""
+    status: NotRequired[str | None]
+    """A sentence that says what happened. Absent if the clock is part of a larger response."""
+    timeline_created: NotRequired[bool | None]
+    """`true` if this request created the timeline. Absent otherwise."""
+    timeline_id: str
+    """The timeline of the clock."""
 
 
 class CommonBody(TypedDict):
@@ -339,21 +363,6 @@ class CommonBody(TypedDict):
     """How many of its entries both share."""
     timeline_id: str
     """The timeline whose ledger it is."""
-
-
-class ConnectionsBody(TypedDict):
-    """The connections to the database."""
-
-    in_use: int
-    """How many are in use."""
-    made: int
-    """How many were made since the start."""
-    max: int
-    """How many there can be."""
-    open: int
-    """How many are open."""
-    waiting: int
-    """How many requests are waiting for one."""
 
 
 class ConsequencesBody(TypedDict):
@@ -491,12 +500,21 @@ class DivergedBody(TypedDict):
 
     code: str
     """`rollback` or `fork`."""
-    found: TreeBody
+    found: DivergedTreeBody
     """What is in the database."""
-    seen: TreeBody
+    seen: DivergedTreeBody
     """What this service has seen."""
     timeline_id: str
     """The timeline."""
+
+
+class DivergedTreeBody(TypedDict):
+    """The tree of a ledger."""
+
+    root: str
+    """The root, in hex."""
+    size: int
+    """The number of entries."""
 
 
 class EffectBody(TypedDict):
@@ -1646,10 +1664,10 @@ class RefusalBody(TypedDict):
 class ReplicaBody(TypedDict):
     """How this service is among others on one PostgreSQL database."""
 
-    clock: NotRequired[ClockBody | None]
+    clock: NotRequired[ReplicaClockBody | None]
     commits_unanswered: int
     """How many commits lost their answer since the start, so that the service had to find out what became of them."""
-    connections: ConnectionsBody
+    connections: ReplicaConnectionsBody
     """The connections to the database."""
     diverged: NotRequired[DivergedBody | None]
     lag_positions: NotRequired[int | None]
@@ -1664,6 +1682,34 @@ class ReplicaBody(TypedDict):
     """For how many groups of changes it could not find out, so that they were answered `outcome_unknown`."""
     retries: int
     """How often something was decided again since the start because another service wrote first."""
+
+
+class ReplicaClockBody(TypedDict):
+    """The clock of this host, compared with the database's."""
+
+    behind_newest_seconds: float
+    """How far it is behind the newest entry of `system`, in seconds."""
+    max_seconds: float
+    """How far either may be before the service is not ready, in seconds."""
+    offset_seconds: float
+    """How far it is ahead, in seconds; negative if it is behind."""
+    uncertainty_seconds: float
+    """How far that may be off, in seconds."""
+
+
+class ReplicaConnectionsBody(TypedDict):
+    """The connections to the database."""
+
+    in_use: int
+    """How many are in use."""
+    made: int
+    """How many were made since the start."""
+    max: int
+    """How many there can be."""
+    open: int
+    """How many are open."""
+    waiting: int
+    """How many requests are waiting for one."""
 
 
 class ResolvedBody(TypedDict):
@@ -2145,15 +2191,6 @@ class TravelRequest(TypedDict):
     """The timeline. Defaults to the API key's."""
 
 
-class TreeBody(TypedDict):
-    """The tree of a ledger."""
-
-    root: str
-    """The root, in hex."""
-    size: int
-    """The number of entries."""
-
-
 class UndoImportRequest(TypedDict):
     """Which import to undo."""
 
@@ -2249,7 +2286,6 @@ __all__ = [
     "CheckpointBody",
     "ClockBody",
     "CommonBody",
-    "ConnectionsBody",
     "ConsequencesBody",
     "CorrectedBody",
     "CorrectedRecord",
@@ -2260,6 +2296,7 @@ __all__ = [
     "DiffSideBody",
     "DifferenceBody",
     "DivergedBody",
+    "DivergedTreeBody",
     "EffectBody",
     "EffectOfBody",
     "EffectRequest",
@@ -2337,6 +2374,8 @@ __all__ = [
     "RecordedBody",
     "RefusalBody",
     "ReplicaBody",
+    "ReplicaClockBody",
+    "ReplicaConnectionsBody",
     "ResolvedBody",
     "RestrictRequest",
     "RestrictedBody",
@@ -2369,7 +2408,6 @@ __all__ = [
     "TimelineRequest",
     "TimelinesBody",
     "TravelRequest",
-    "TreeBody",
     "UndoImportRequest",
     "UserBody",
     "UserChangedBody",

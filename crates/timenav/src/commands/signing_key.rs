@@ -100,7 +100,8 @@ mod tests {
         let before = std::fs::read(&file).unwrap();
         assert_eq!(read_public_key(&file).unwrap().0, "clock.example");
         let refused = new(&command).unwrap_err();
-        assert!(refused.to_string().contains("never overwritten"), "{refused}");
+        let told = refused.text().unwrap_or_default();
+        assert!(told.contains("never overwritten"), "{told}");
         assert_eq!(std::fs::read(&file).unwrap(), before);
     }
 }
