@@ -88,7 +88,7 @@ pub(crate) struct SetTimerRequest {
     /// Where firings go. Defaults to the queue `default`.
     deliver: Option<DeliverRequest>,
     /// Any JSON, handed to whoever claims a firing: at most 65,536 bytes. Defaults to null.
-    #[schema(value_type = Value)]
+    #[schema(value_type = Value, required = false)]
     payload: Option<Value>,
     /// Firings with the same key are worked on one after the other.
     #[schema(min_length = 1, max_length = 256, example = "customer-7")]
@@ -114,7 +114,7 @@ pub(crate) struct ChangeTimerRequest {
     /// Where firings go.
     deliver: Option<DeliverRequest>,
     /// Any JSON, handed to whoever claims a firing: at most 65,536 bytes.
-    #[schema(value_type = Value)]
+    #[schema(value_type = Value, required = false)]
     payload: Option<Value>,
     /// Firings with the same key are worked on one after the other.
     #[schema(min_length = 1, max_length = 256, example = "customer-7")]
