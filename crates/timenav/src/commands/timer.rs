@@ -89,7 +89,7 @@ struct AddCommand {
     /// When, again and again: a cron expression of five fields, such as '30 9 * * MON-FRI'.
     #[arg(long, value_name = "EXPRESSION")]
     cron: Option<String>,
-    /// When the rule starts: a local time of its zone, or a time with a zone of its own. Defaults to now.
+    /// When the rule starts: a time with a zone, such as 2027-01-31T09:00:00[Europe/Paris]. Defaults to what the clock shows.
     #[arg(long, value_name = "TIME", requires = "every", allow_hyphen_values = true)]
     starts: Option<String>,
     /// The zone in which the rule or the expression counts, such as Europe/Paris. Defaults to UTC.

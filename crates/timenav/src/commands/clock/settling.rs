@@ -12,7 +12,7 @@ use crate::exit::Failure;
 use crate::output::{self, OutputFormat, member};
 
 /// How long the first answer waits: it tells what goes on.
-const FIRST_WAIT: &str = "0.001s";
+const FIRST_WAIT: &str = "0s";
 /// How long one question after an advance may wait for its end.
 const POLL_WAIT: &str = "1s";
 /// The longest that an answer may wait, as the service says.

@@ -127,6 +127,33 @@ fn timers_are_set_listed_shown_and_cancelled() {
 }
 
 #[test]
+fn rules_fire_again_and_again_and_are_foreseen() {
+    let service = at_new_year();
+    let zone = ["--zone", "Europe/Paris", "--queue", "billing"];
+    let every = ["timer", "add", "--id", "renew", "--every", "FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD"];
+    let text = done(&service, &[&every[..], &["--starts", "2027-01-31T09:00:00[Europe/Paris]"], &zone].concat());
+    assert!(text.contains("next       2027-01-31T08:00:00Z\n") && text.contains("zone       Europe/Paris\n"), "{text}");
+    let set = answered(&service, &[&["timer", "add", "--id", "weekly", "--cron", "0 9 * * MON"][..], &zone].concat());
+    assert_eq!(set["timer"]["next"], "2027-01-04T08:00:00Z");
+    let text = done(&service, &["clock", "forward", "60d", "--dry-run"]);
+    assert!(text.contains("2027-01-31T08:00:00Z  renew   billing\n2027-02-01T08:00:00Z  weekly  billing\n"), "{text}");
+    assert!(
+        text.ends_with("2027-02-28T08:00:00Z  renew   billing\n2027-03-01T08:00:00Z  weekly  billing\n11 firings.\n"),
+        "{text}"
+    );
+    assert_eq!(answered(&service, &["clock", "now"])["current_time"], "2027-01-01T00:00:00Z");
+    let receipt = answered(&service, &["clock", "forward", "60d"]);
+    assert_eq!((&receipt["settled"]["fired"], &receipt["settled"]["unheard"]), (&json!(11), &json!(11)));
+    for (flag, wrong, hint) in
+        [("--every", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", "never fires"), ("--cron", "0 0 * * * *", "five fields")]
+    {
+        let (code, _, stderr) = run(&mut command(&service, &["timer", "add", flag, wrong]), "");
+        assert!(code == Some(1) && stderr.contains(hint), "{stderr}");
+    }
+    service.audit();
+}
+
+#[test]
 fn what_fires_is_passed_on_and_signed() {
     let service = at_new_year();
     let (statuses, answers) = channel();
