@@ -262,10 +262,41 @@ fn sync_folder(path: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use timenav_core::ledger::Hash;
+    use timenav_engine::{DivergenceKind, SeenTree};
+
     use super::*;
 
     fn id(text: &str) -> TimelineId {
         TimelineId::new(text).unwrap()
+    }
+
+    #[test]
+    fn both_sides_of_what_differs_are_kept_beside_the_checkpoints() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = CheckpointFile::open(&folder.path().join("checkpoints.log")).unwrap();
+        let tree = |size: u64| SeenTree { size, root: Hash::from_bytes([7; Hash::BYTES]) };
+        let divergence = Divergence {
+            timeline: id("main"),
+            kind: DivergenceKind::Rollback,
+            seen: tree(42),
+            found: tree(41),
+            found_statement: "a statement\n".to_owned(),
+        };
+        for _ in 0..2 {
+            file.keep_divergence(&divergence, "a note\n").unwrap();
+        }
+        let text = std::fs::read_to_string(folder.path().join(DIVERGED_FILE)).unwrap();
+        let read: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let root = "07".repeat(Hash::BYTES);
+        let expected = serde_json::json!({
+            "timeline_id": "main",
+            "kind": "rollback",
+            "seen": { "size": 42, "root": root, "checkpoint": "a note\n" },
+            "found": { "size": 41, "root": root, "head_statement": "a statement\n" },
+        });
+        assert_eq!(read, [expected.clone(), expected], "it only grows");
+        assert!(file.last().unwrap().is_empty());
     }
 
     fn kept(timeline: &str, checkpoint: &str) -> KeptOutside {
