@@ -9,7 +9,7 @@
  * - for the views with an axis, pictures a second while it is dragged and zoomed, the median and that of the slowest
  *   five in a hundred, and the longest wait for one in milliseconds.
  *
- *   TIMENAV_API_KEY=… node bench/views.mjs http://127.0.0.1:8080 demo [--json] [--against FORK]
+ *   TIMENAV_API_KEY=… node bench/views.mjs http://127.0.0.1:8080 demo [--json] [--against FORK] [--only VIEW]
  *
  * The key is an operator's. A user `bench-views` is made to log in with, and deleted in the end. CHROMIUM_BIN names the
  * browser. Figures are those of this machine at this moment: say what else it did.
@@ -41,10 +41,12 @@ const [base, timeline, ...options] = process.argv.slice(2);
 const key = process.env.TIMENAV_API_KEY;
 const against = options.includes('--against') ? options[options.indexOf('--against') + 1] : null;
 if (!base || !timeline || !key) {
-  console.error('usage: TIMENAV_API_KEY=… node bench/views.mjs URL TIMELINE [--json] [--against FORK]');
+  console.error('usage: TIMENAV_API_KEY=… node bench/views.mjs URL TIMELINE [--json] [--against FORK] [--only VIEW]');
   process.exit(2);
 }
 const root = base.replace(/\/$/, '');
+
+const only = options.includes('--only') ? options[options.indexOf('--only') + 1] : null;
 
 /** The views, each with what is there once it shows what it is for. */
 const VIEWS = [
@@ -254,7 +256,8 @@ try {
   const context = await browser.newContext({ viewport: SIZE });
   await logIn(context, password);
   const rows = [];
-  for (const view of VIEWS) rows.push(await measure(context, server.process().pid, view));
+  for (const view of VIEWS.filter(({ name }) => only === null || name === only))
+    rows.push(await measure(context, server.process().pid, view));
   if (options.includes('--json')) console.log(JSON.stringify({ bench: 'console views', timeline, rows }));
   else print(rows);
   await browser.close();
