@@ -43,10 +43,7 @@ export const ACTIONS: readonly [string, readonly string[]][] = [
     'Clock',
     ['travel', 'pause_time', 'resume_time', 'fast_forward', 'rewind', 'set_rate', 'set_anchor', 'return_to_anchor'],
   ],
-  [
-    'Timers',
-    ['set_timer', 'change_timer', 'cancel_timer', 'fire_timers', 'settle_firings', 'end_advance'],
-  ],
+  ['Timers', ['set_timer', 'change_timer', 'cancel_timer', 'fire_timers', 'settle_firings', 'end_advance']],
   ['Events', ['record_event', 'correct_event', 'manipulate_event']],
   ['Data', ['encrypt_data', 'decrypt_data', 'erase_data', 'erase_events', 'erase_reads', 'detect_tampering']],
   [
