@@ -174,8 +174,20 @@ pub(crate) struct Needs<'a> {
     /// The position of an entry of the timeline that is aimed at.
     pub(crate) entry: Option<u64>,
     /// What is to be known of timers of the timeline that is aimed at.
-    pub(crate) timers: Vec<TimersWanted>,
-    /// Whether that must be as it is right before this is decided: then it waits for the next group where this one has
+    pub(crate) timers: TimersNeeded,
+}
+
+/// What must be known of timers before something can be decided.
+#[derive(Default)]
+pub(crate) struct TimersNeeded {
+    pub(crate) wanted: Vec<TimersWanted>,
+    /// Whether it must be as it is right before this is decided: then it waits for the next group where this one has
     /// changed any timer.
-    pub(crate) timers_exact: bool,
+    pub(crate) is_exact: bool,
+}
+
+impl TimersNeeded {
+    pub(crate) const fn exactly(wanted: Vec<TimersWanted>) -> Self {
+        Self { wanted, is_exact: true }
+    }
 }

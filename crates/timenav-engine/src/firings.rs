@@ -343,16 +343,15 @@ impl Engine {
         let missing = || Refusal::NotFound { what: "advance", id: advance_id.to_string() };
         let state = self.state(timeline).ok_or_else(missing)?;
         let going = state.head.timers.advance.as_ref().filter(|advance| advance.advance_id == *advance_id);
-        let (position, mut receipt) = match going {
-            Some(advance) => (advance.position, running(&state, advance, self.host(&state))),
-            None => {
-                let wanted = TimersWanted::Advance(advance_id.clone());
-                let row = self.store().timer_rows(state.head.key, wanted).await?.advances.pop().ok_or_else(missing)?;
-                let ended = read::<AdvanceEnded>(row.record.as_bytes());
-                let unreadable = || Refusal::Damaged("an advance that is kept cannot be read".to_owned());
-                let receipt = ended.and_then(|ended| ended.receipt(timeline.clone()));
-                (row.position, receipt.ok_or_else(unreadable)?)
-            }
+        let (position, mut receipt) = if let Some(advance) = going {
+            (advance.position, running(&state, advance, self.host(&state)))
+        } else {
+            let wanted = TimersWanted::Advance(advance_id.clone());
+            let row = self.store().timer_rows(state.head.key, wanted).await?.advances.pop().ok_or_else(missing)?;
+            let ended = read::<AdvanceEnded>(row.record.as_bytes());
+            let unreadable = || Refusal::Damaged("an advance that is kept cannot be read".to_owned());
+            let receipt = ended.and_then(|ended| ended.receipt(timeline.clone()));
+            (row.position, receipt.ok_or_else(unreadable)?)
         };
         let wanted = TimersWanted::OfAdvance(position, receipt.from, receipt.reached, RECEIPT_FIRINGS_MAX);
         receipt.firings = self.store().timer_rows(state.head.key, wanted).await?.firings;

@@ -21,8 +21,7 @@ pub(crate) async fn known(store: &dyn Store, heads: &Heads, submissions: &[Submi
     let mut events: HashMap<&TimelineId, Vec<EventId>> = HashMap::new();
     let mut ended_on: HashSet<&TimelineId> = HashSet::new();
     for submission in submissions {
-        let Needs { events: asked, forks, outcomes, endings, data, entry, timers, timers_exact: _ } =
-            submission.asked.asking().needs();
+        let Needs { events: asked, forks, outcomes, endings, data, entry, timers } = submission.asked.asking().needs();
         wanted.outcomes.extend(submission.idempotency.map(|asked| asked.key));
         let aimed = heads.get(&submission.timeline);
         if outcomes && let Some(aimed) = aimed {
@@ -46,7 +45,7 @@ pub(crate) async fn known(store: &dyn Store, heads: &Heads, submissions: &[Submi
         }
         wanted.data.extend(data.cloned());
         if let Some(aimed) = aimed {
-            wanted.timers.extend(timers.into_iter().map(|asked| (aimed.head.key, asked)));
+            wanted.timers.extend(timers.wanted.into_iter().map(|asked| (aimed.head.key, asked)));
         }
     }
     // A timeline that this group makes has no events yet, unless it is a fork. What was forked in this very group is

@@ -156,7 +156,7 @@ impl<'a> Group<'a> {
         }
         // Rows of timers were looked up before the group.
         let has_moved = |step: &Step| !step.timers.is_empty();
-        let needs_rows = || submission.asked.asking().needs().timers_exact;
+        let needs_rows = || submission.asked.asking().needs().timers.is_exact;
         if self.accepted.steps.get(timeline).is_some_and(has_moved) && needs_rows() {
             self.put_off.insert(timeline.clone());
         }

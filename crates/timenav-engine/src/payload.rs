@@ -5,6 +5,7 @@
 //! actions, and `test-data/payloads-v1.json` freezes the bytes.
 
 mod access;
+mod advances;
 mod clock;
 mod data;
 mod events;
@@ -20,6 +21,7 @@ mod users;
 mod tests;
 
 pub(crate) use access::{AttemptRecord, AttemptsCounted, NetworkCount, OperationCount};
+pub(crate) use advances::{AdvanceBegun, AdvanceEnded};
 pub(crate) use clock::{AnchorSet, ClockChanged, ClockRecord, ClockTold, clock_in};
 pub(crate) use data::{DataDecrypted, DataEncrypted, DataErased, ScanAsked};
 pub(crate) use events::{Corrected, EffectRecord, Intervened};
@@ -31,8 +33,8 @@ pub(crate) use service::{HostClockAccepted, RollbackAccepted, SigningKeyRotated}
 pub(crate) use sessions::{LoggedIn, PasswordSet, SessionRenewed, SessionsEnded};
 pub(crate) use timeline::{ForkRecord, PermissionsRecord, PermissionsTold, TimelineCreated};
 pub(crate) use timers::{
-    AdvanceBegun, AdvanceEnded, AdvanceOver, AdvanceTold, DeliverRecord, FiringsSettled, OutcomeOfFiring,
-    ScheduleRecord, TimerCancelled, TimerSet, TimersFired, schedule_of,
+    AdvanceOver, AdvanceTold, DeliverRecord, FiringsSettled, OutcomeOfFiring, ScheduleRecord, TimerCancelled, TimerSet,
+    TimersFired, schedule_of,
 };
 pub use timers::{read_timers, timers_text};
 pub(crate) use users::{KeyRecord, UserRecord};

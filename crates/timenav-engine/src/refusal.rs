@@ -179,7 +179,8 @@ pub enum Refusal {
         /// Whether a handler of a firing asks.
         is_inside: bool,
     },
-    /// Timers have to fall due before the clock is moved. Never told: the engine sees to that, and asks again.
+    /// Timers have to fall due before the clock is moved. The engine sees to that and asks again, so it is told only where
+    /// a very fast clock comes to others each time.
     #[error("timers are falling due at the same time; try again")]
     TimersBehind,
     /// More would fall due than one clock change may pass.

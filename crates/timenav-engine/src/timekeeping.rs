@@ -105,6 +105,8 @@ impl Engine {
                     self.timing().forget(timeline);
                     return None;
                 }
+                // The service stops, or writes nothing: whoever waits is told.
+                Err(Refusal::Unavailable(_)) => return self.now().checked_add(AFTER_FAILURE),
                 Err(refusal) => {
                     tracing::error!(%timeline, %refusal, "timers cannot go on; it will be tried again");
                     return self.now().checked_add(AFTER_FAILURE);
@@ -205,7 +207,9 @@ impl Engine {
         match self.submit_service(timeline.clone(), outcome).await {
             Ok(_) => {
                 let mut leases = self.timing().leases();
-                firing_ids.iter().for_each(|firing_id| leases.settle(firing_id));
+                for firing_id in &firing_ids {
+                    leases.settle(firing_id);
+                }
             }
             // They are tried once more then.
             Err(refusal) => tracing::error!(%timeline, %refusal, "the outcome of firings could not be recorded"),

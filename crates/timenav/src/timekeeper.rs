@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 /// Longest sleep: what another service has written may be seen without a word.
-const SLEEP_MAX: Duration = Duration::from_secs(60);
+const SLEEP_MAX: Duration = Duration::from_mins(1);
 
 /// Lets timers fall due, and takes advances on, until the service ends. It may be dropped at any moment: what is due then
 /// falls due after the next start.

@@ -43,6 +43,7 @@ export const ACTIONS: readonly [string, readonly string[]][] = [
     'Clock',
     ['travel', 'pause_time', 'resume_time', 'fast_forward', 'rewind', 'set_rate', 'set_anchor', 'return_to_anchor'],
   ],
+  ['Timers', ['set_timer', 'change_timer', 'cancel_timer', 'fire_timers', 'settle_firings', 'end_advance']],
   ['Events', ['record_event', 'correct_event', 'manipulate_event']],
   ['Data', ['encrypt_data', 'decrypt_data', 'erase_data', 'erase_events', 'erase_reads', 'detect_tampering']],
   [
@@ -79,6 +80,9 @@ const SAID: Record<string, string> = {
   handed_over: 'Hand over timeline',
   accept_host_clock: 'Confirm host clock',
   heads: 'Commit to timelines',
+  fire_timers: 'Timers fired',
+  settle_firings: 'Firings settled',
+  end_advance: 'Advance ended',
   rotate_signing_key: 'Change signing key',
   create_api_key: 'Create API key',
   revoke_api_key: 'Revoke API key',

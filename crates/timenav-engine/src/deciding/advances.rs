@@ -9,7 +9,7 @@ use timenav_core::time::{Instant, Virtual, Wall};
 use timenav_core::timers::{Advance, AdvanceState, Coming, Counts, Move};
 
 use super::timers::{Upcoming, count_armed, fire};
-use super::{Aim, Asking, Deciding, Needs};
+use super::{Aim, Asking, Deciding, Needs, TimersNeeded};
 use crate::action::Action;
 use crate::changes::TimersMoved;
 use crate::draft::{Done, Draft, Ledger};
@@ -40,7 +40,7 @@ impl Asking for StepAdvance {
     }
 
     fn needs(&self) -> Needs<'_> {
-        Needs { timers: vec![Upcoming::WANTED], timers_exact: true, ..Needs::default() }
+        Needs { timers: TimersNeeded::exactly(vec![Upcoming::WANTED]), ..Needs::default() }
     }
 }
 

@@ -104,8 +104,7 @@ impl ForkPoint {
 /// It is there, a limit is reached, or the actor may not be given such a clock.
 pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Result<(Ledger, u64), Refusal> {
     let CreateTimeline { fork, expires_in } = asked;
-    let fork = fork.as_ref();
-    let id = draft.timeline().clone();
+    let (fork, id) = (fork.as_ref(), draft.timeline().clone());
     let created_by = check_new(draft, 1)?;
     let host = draft.now();
     if let Some(fork) = fork {

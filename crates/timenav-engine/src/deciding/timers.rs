@@ -7,7 +7,7 @@ use timenav_core::limits::{CATCH_UP_MOMENTS_MAX, FIRINGS_AT_ONCE_MAX, PENDING_OF
 use timenav_core::time::{Instant, Virtual, Wall};
 use timenav_core::timers::{Coming, Fallen, FellDue, FiringState, Schedule, Skipped, Timer, fall_due};
 
-use super::{Aim, Asking, Deciding, Needs};
+use super::{Aim, Asking, Deciding, Needs, TimersNeeded};
 use crate::action::Action;
 use crate::changes::{FiringsAfter, TimerAfter, TimersMoved};
 use crate::draft::{Done, Draft, Ledger};
@@ -49,7 +49,8 @@ impl Asking for SetTimer {
     }
 
     fn needs(&self) -> Needs<'_> {
-        Needs { timers: vec![TimersWanted::Named(self.timer_id.clone())], ..Needs::default() }
+        let wanted = vec![TimersWanted::Named(self.timer_id.clone())];
+        Needs { timers: TimersNeeded { wanted, is_exact: false }, ..Needs::default() }
     }
 }
 
@@ -142,7 +143,7 @@ impl Asking for ChangeTimer {
 
     fn needs(&self) -> Needs<'_> {
         let timers = vec![TimersWanted::Named(self.timer_id.clone()), TimersWanted::Earliest(NEXT_BUT_ONE)];
-        Needs { timers, timers_exact: true, ..Needs::default() }
+        Needs { timers: TimersNeeded::exactly(timers), ..Needs::default() }
     }
 }
 
@@ -248,7 +249,7 @@ impl Asking for FireTimers {
     }
 
     fn needs(&self) -> Needs<'_> {
-        Needs { timers: vec![Upcoming::WANTED], timers_exact: true, ..Needs::default() }
+        Needs { timers: TimersNeeded::exactly(vec![Upcoming::WANTED]), ..Needs::default() }
     }
 }
 
@@ -414,7 +415,7 @@ impl Asking for SettleFirings {
 
     fn needs(&self) -> Needs<'_> {
         let timers = vec![TimersWanted::Firings(self.firing_ids.clone())];
-        Needs { timers, timers_exact: true, ..Needs::default() }
+        Needs { timers: TimersNeeded::exactly(timers), ..Needs::default() }
     }
 }
 

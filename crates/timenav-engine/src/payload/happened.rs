@@ -39,6 +39,7 @@ pub(crate) fn entry_of(happened: &Happened) -> (Action, &str, String) {
 
 /// Returns what an entry says happened to a directory, which was recorded at a host instant: `None` where it tells of
 /// something else, and an error where it cannot be read.
+#[expect(clippy::too_many_lines, reason = "an arm for each action")]
 pub(crate) fn happened_in(
     directory: &Directory<PasswordTold>,
     action: Action,

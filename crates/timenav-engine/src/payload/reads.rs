@@ -247,13 +247,16 @@ impl Reading {
             | Self::MonitorParadox { .. }
             | Self::ScanEvents(_)
             | Self::Timeline {} => HorizonUse::Honored,
-            // Timers tell of moments that are still to come.
-            Self::Advance { .. } | Self::Foresee {} | Self::Timer { .. } | Self::Timers {} => HorizonUse::Refused,
             // Hashes, sizes and positions of a ledger count what lies beyond; what a stream tells has no entries of its
             // own, so no certificate could vouch for it; the list of timelines is read as that of the key's own; the
             // rest is about the service, or a part of changing something.
+            // Timers tell of moments that are still to come.
             Self::AccessControl {}
             | Self::AccessLogs { .. }
+            | Self::Advance { .. }
+            | Self::Foresee {}
+            | Self::Timer { .. }
+            | Self::Timers {}
             | Self::ApiKeys {}
             | Self::Bundle {}
             | Self::Certificate { .. }

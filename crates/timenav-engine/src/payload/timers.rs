@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use timenav_core::ids::{AdvanceId, QueueId, TimerId};
-use timenav_core::time::{Instant, Virtual, Wall, parse_timestamp, zone_tables_version};
-use timenav_core::timers::{Advance, AdvanceState, Counts, Misfire, Repeating, RuleSource, Schedule, Timers};
+use timenav_core::ids::{QueueId, TimerId};
+use timenav_core::time::{Instant, Wall, parse_timestamp, zone_tables_version};
+use timenav_core::timers::{Advance, Counts, Misfire, Repeating, RuleSource, Schedule, Timers};
 
-use super::ClockRecord;
+use super::{AdvanceBegun, AdvanceEnded, ClockRecord};
 use crate::json::{json, raw, read};
 use crate::timer_rows::TimerRow;
 
@@ -52,7 +52,7 @@ impl ScheduleRecord {
         };
         let (misfire, tables) = (repeating.misfire.as_str().to_owned(), zone_tables_version().to_owned());
         let (misfire, tables, catch_up) = (Some(misfire), Some(tables), repeating.catch_up);
-        let nothing = Self { misfire, tables, catch_up, ..nothing };
+        let nothing = Self { misfire, catch_up, tables, ..nothing };
         match &repeating.source {
             RuleSource::Every { rule, starts, zone } => {
                 let every = EveryRecord { rule: rule.clone(), starts: starts.to_string(), zone: zone.clone() };
@@ -229,86 +229,6 @@ pub(crate) struct OutcomeOfFiring {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct FiringsSettled {
     pub(crate) outcomes: Vec<OutcomeOfFiring>,
-}
-
-/// What a clock change tells of the advance that it begins.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct AdvanceBegun {
-    pub(crate) advance_id: String,
-    pub(crate) from: String,
-    pub(crate) to: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) location: Option<String>,
-    pub(crate) running: bool,
-}
-
-impl AdvanceBegun {
-    pub(crate) fn of(advance: &Advance) -> Self {
-        Self {
-            advance_id: advance.advance_id.to_string(),
-            from: advance.from.to_string(),
-            to: advance.to.to_string(),
-            location: advance.location.clone(),
-            running: advance.is_running,
-        }
-    }
-
-    /// Returns the advance that an entry began, or `None` if the record holds what none can be.
-    pub(crate) fn advance(&self, position: u64, host: Instant<Wall>) -> Option<Advance> {
-        Some(Advance {
-            advance_id: AdvanceId::new(&self.advance_id).ok()?,
-            position,
-            from: parse_timestamp(&self.from).ok()?,
-            to: parse_timestamp(&self.to).ok()?,
-            location: self.location.clone(),
-            is_running: self.running,
-            step: 0,
-            stepped: position,
-            held_since: host,
-            at_instant: 0,
-            open: 0,
-            counts: Counts::default(),
-        })
-    }
-}
-
-/// What an entry tells of the advance that it ends: also what is kept of it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct AdvanceEnded {
-    pub(crate) advance_id: String,
-    pub(crate) state: String,
-    pub(crate) from: String,
-    pub(crate) to: String,
-    pub(crate) reached: String,
-    pub(crate) step: u64,
-    pub(crate) fired: u64,
-    pub(crate) acknowledged: u64,
-    pub(crate) failed: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) held_by: Option<String>,
-}
-
-impl AdvanceEnded {
-    pub(crate) fn of(
-        advance: &Advance,
-        state: AdvanceState,
-        reached: Instant<Virtual>,
-        held_by: Option<String>,
-    ) -> Self {
-        let Counts { fired, acknowledged, failed } = advance.counts;
-        Self {
-            advance_id: advance.advance_id.to_string(),
-            state: state.as_str().to_owned(),
-            from: advance.from.to_string(),
-            to: advance.to.to_string(),
-            reached: reached.to_string(),
-            step: advance.step,
-            fired,
-            acknowledged,
-            failed,
-            held_by,
-        }
-    }
 }
 
 /// Payload of `end_advance`.

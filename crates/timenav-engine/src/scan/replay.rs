@@ -380,6 +380,7 @@ impl Replay {
     }
 
     /// Lets follow from an entry what does. Returns `None` where it cannot be read.
+    #[expect(clippy::too_many_lines, reason = "an arm for each action")]
     fn follow(
         &mut self,
         action: Action,

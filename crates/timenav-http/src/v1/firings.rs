@@ -269,7 +269,7 @@ async fn acknowledge(
 ) -> Result<Changed<FiringsSettledBody>, Failure> {
     let asked = firings_of(request.timeline_id, request.firing_ids);
     let answer = app.engine.acknowledge(&caller, asked, idempotency).await?;
-    Ok(settled(answer))
+    Ok(settled(&answer))
 }
 
 /// Says that an attempt at firings failed.
@@ -280,7 +280,7 @@ async fn fail(
 ) -> Result<Changed<FiringsSettledBody>, Failure> {
     let asked = firings_of(request.timeline_id, request.firing_ids);
     let answer = app.engine.fail_firings(&caller, asked, request.reason).await?;
-    Ok(settled(answer))
+    Ok(settled(&answer))
 }
 
 /// Keeps claimed firings for longer.
@@ -321,7 +321,7 @@ fn firings_of(timeline_id: Option<Text<TimelineId>>, firing_ids: Vec<Text<Firing
     FiringsRequest { timeline: timeline(timeline_id), firing_ids }
 }
 
-fn settled(answer: FiringAnswer) -> Changed<FiringsSettledBody> {
+fn settled(answer: &FiringAnswer) -> Changed<FiringsSettledBody> {
     let status = match answer.firings.len() {
         1 => answer.firings.first().map_or_else(String::new, |(_, state)| format!("The firing is {}.", state.as_str())),
         count => format!("{count} firings."),

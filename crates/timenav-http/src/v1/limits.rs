@@ -133,6 +133,17 @@ async fn limits(
     }
     limits.insert("rate_micros_min".to_owned(), core::RATE_MICROS_MIN.into());
     limits.insert("rate_micros_max".to_owned(), core::RATE_MICROS_MAX.into());
+    of_timers(&mut limits);
+    limits.insert("too_many_requests_held_millis_min".to_owned(), TOO_MANY_REQUESTS_HELD_MILLIS.into());
+    limits.insert("decrypt_wait_seconds_min".to_owned(), core::DECRYPT_WAIT_SECONDS_MIN.into());
+    limits.insert("decrypt_wait_seconds_max".to_owned(), core::DECRYPT_WAIT_SECONDS_MAX.into());
+    limits.insert("decrypt_failures_kept_seconds_max".to_owned(), core::DECRYPT_FAILURES_KEPT_SECONDS_MAX.into());
+    limits.insert("limited_access_window_days".to_owned(), app.engine.options().limited_access_window_days.into());
+    let replica = app.engine.replica().map(ReplicaBody::of);
+    Json(LimitsBody { status: format!("{} limits.", limits.len()), limits, replica })
+}
+
+fn of_timers(limits: &mut Map<String, Value>) {
     limits.insert("timers_per_timeline_max".to_owned(), core::TIMERS_PER_TIMELINE_MAX.into());
     limits.insert("timer_payload_bytes_max".to_owned(), core::TIMER_PAYLOAD_BYTES_MAX.into());
     limits.insert("timer_order_key_bytes_max".to_owned(), core::TIMER_ORDER_KEY_BYTES_MAX.into());
@@ -158,13 +169,6 @@ async fn limits(
     limits.insert("foreseen_firings_max".to_owned(), core::FORESEEN_FIRINGS_MAX.into());
     limits.insert("rule_bytes_max".to_owned(), core::RULE_BYTES_MAX.into());
     limits.insert("rule_count_max".to_owned(), core::RULE_COUNT_MAX.into());
-    limits.insert("too_many_requests_held_millis_min".to_owned(), TOO_MANY_REQUESTS_HELD_MILLIS.into());
-    limits.insert("decrypt_wait_seconds_min".to_owned(), core::DECRYPT_WAIT_SECONDS_MIN.into());
-    limits.insert("decrypt_wait_seconds_max".to_owned(), core::DECRYPT_WAIT_SECONDS_MAX.into());
-    limits.insert("decrypt_failures_kept_seconds_max".to_owned(), core::DECRYPT_FAILURES_KEPT_SECONDS_MAX.into());
-    limits.insert("limited_access_window_days".to_owned(), app.engine.options().limited_access_window_days.into());
-    let replica = app.engine.replica().map(ReplicaBody::of);
-    Json(LimitsBody { status: format!("{} limits.", limits.len()), limits, replica })
 }
 
 fn sizes() -> Vec<(&'static str, usize)> {

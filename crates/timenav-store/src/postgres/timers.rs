@@ -310,7 +310,8 @@ fn round(row: &Row, at: usize) -> Result<u32, Failed> {
 }
 
 fn number_of(state: FiringState) -> i64 {
-    FiringState::ALL.iter().position(|one| *one == state).map_or(0, |at| at as i64)
+    let at = FiringState::ALL.iter().position(|one| *one == state);
+    at.and_then(|at| i64::try_from(at).ok()).unwrap_or(0)
 }
 
 fn state(number: i64) -> Result<FiringState, Failed> {

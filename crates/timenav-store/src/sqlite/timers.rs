@@ -92,6 +92,7 @@ pub(super) fn put(transaction: &Transaction<'_>, timeline: TimelineKey, rows: &T
 }
 
 /// Returns what there is of a timeline's timers.
+#[expect(clippy::too_many_lines, reason = "an arm for each question")]
 pub(super) fn find(
     connection: &Connection,
     timeline: TimelineKey,
@@ -265,7 +266,8 @@ fn advance(row: &Row<'_>) -> Result<AdvanceRow, StoreError> {
 }
 
 fn number(state: FiringState) -> i64 {
-    FiringState::ALL.iter().position(|one| *one == state).map_or(0, |at| at as i64)
+    let at = FiringState::ALL.iter().position(|one| *one == state);
+    at.and_then(|at| i64::try_from(at).ok()).unwrap_or(0)
 }
 
 fn state(number: i64) -> Result<FiringState, StoreError> {

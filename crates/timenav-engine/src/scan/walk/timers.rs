@@ -33,21 +33,27 @@ impl Way<'_, '_> {
         let mut after = None;
         loop {
             let found = source.timer_rows(key, TimersWanted::ByPosition(after, BLOCK_ROWS)).await?.timers;
-            found.iter().for_each(|timer| sums.timers.add(&of_timer(timer, &definition_of(timer))));
+            for timer in &found {
+                sums.timers.add(&of_timer(timer, &definition_of(timer)));
+            }
             let Some(last) = found.last() else { break };
             after = Some(last.position);
         }
         let mut after = None;
         loop {
             let found = source.timer_rows(key, TimersWanted::FiringsAfter(after, BLOCK_ROWS)).await?.firings;
-            found.iter().for_each(|firing| sums.firings.add(&of_firing(firing)));
+            for firing in &found {
+                sums.firings.add(&of_firing(firing));
+            }
             let Some(last) = found.last() else { break };
             after = Some(last.fallen);
         }
         let mut after = None;
         loop {
             let found = source.timer_rows(key, TimersWanted::Advances(after, BLOCK_ROWS)).await?.advances;
-            found.iter().for_each(|advance| sums.advances.add(&of_advance(advance)));
+            for advance in &found {
+                sums.advances.add(&of_advance(advance));
+            }
             let Some(last) = found.last() else { break };
             after = Some(last.position);
         }

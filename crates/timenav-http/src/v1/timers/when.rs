@@ -111,7 +111,7 @@ impl When {
                 (RepeatingError::Rule(_), "every") => "rule",
                 (RepeatingError::Rule(_), _) => "expression",
             };
-            Failure::invalid(&format!("{field}/{part}"), error.to_string())
+            Failure::invalid(format!("{field}/{part}"), error.to_string())
         })?;
         Ok(Some(Schedule::Repeating(Box::new(repeating))))
     }

@@ -109,7 +109,8 @@ async fn check_timers_are_found_as_they_were_kept(backend: &dyn Backend) {
     assert_eq!(timers(store, TimersWanted::ArmedUntil(at(7), Some((at(-5), 2)), 1)).await, [1]);
     assert_eq!(timers(store, TimersWanted::Listed(TimerStanding::Done, None, 9)).await, [5]);
     assert_eq!(timers(store, TimersWanted::Listed(TimerStanding::Cancelled, None, 9)).await, [6]);
-    assert_eq!(timers(store, TimersWanted::Listed(TimerStanding::Cancelled, Some((at(0), 6)), 9)).await, []);
+    let cancelled_after = TimersWanted::Listed(TimerStanding::Cancelled, Some((at(0), 6)), 9);
+    assert!(timers(store, cancelled_after).await.is_empty());
     assert_eq!(timers(store, TimersWanted::ByPosition(Some(2), 2)).await, [3, 5]);
 
     let ids = vec![firing(5, 3, 7).firing_id, firing(5, 1, 4).firing_id];
@@ -121,7 +122,7 @@ async fn check_timers_are_found_as_they_were_kept(backend: &dyn Backend) {
     assert_eq!(firings(store, TimersWanted::Pending(QueueId::new("even").unwrap(), 9)).await, [(3, 6)]);
     assert_eq!(firings(store, TimersWanted::PendingSince(5, 9)).await.len(), 2);
     assert_eq!(firings(store, TimersWanted::OfAdvance(4, at(0), at(3), 9)).await, [(3, 5), (3, 6)]);
-    assert_eq!(firings(store, TimersWanted::OfAdvance(4, at(0), at(2), 9)).await, []);
+    assert!(firings(store, TimersWanted::OfAdvance(4, at(0), at(2), 9)).await.is_empty());
     assert_eq!(firings(store, TimersWanted::FiringsAfter(None, 2)).await, [(1, 5), (3, 5)]);
     let after = Some(firing(5, 3, 7).fallen);
     assert_eq!(firings(store, TimersWanted::FiringsAfter(after, 9)).await, [(3, 6)]);
