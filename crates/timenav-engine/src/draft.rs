@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use timenav_core::anchor::Anchor;
 use timenav_core::directory::Directory;
-use timenav_core::ids::{DataId, EventId, KeyId, TimelineId, TimerId, UserId};
+use timenav_core::ids::{DataId, EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Authority, Hash, Leaf, Read, ReadParameters, Retention, Salt};
 use timenav_core::ledger::{leaf_hash, payload_hash};
 use timenav_core::time::{Instant, Virtual};
@@ -26,14 +26,17 @@ use crate::rows::{
     DataRecord, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent, StoredEntry, SweepRow,
 };
 use crate::store::{ArrivalCommit, Arriving};
-use crate::timer_rows::{TimerRow, TimerRows, TimersFound, TimersWanted};
+use crate::timer_rows::{TimerRows, TimersFound, TimersWanted};
 use crate::wall_clock::Host;
 
 mod accepted;
 mod erasing;
 mod returned;
+mod salts;
+mod timers;
 
 pub(crate) use accepted::{Accepted, DraftedRead, GatheredReads, Ground};
+pub(crate) use salts::SaltPool;
 
 /// What the store knew before a group, gathered in one go.
 #[derive(Default)]
@@ -432,21 +435,6 @@ impl<'a> Draft<'a> {
         Ok((ledger, self.append(ledger, Action::Attempt, operation, payload, host)))
     }
 
-    /// Returns what is known of the timers of a ledger, as it was asked for. What the group has changed of them before is
-    /// not in it: what needs that is decided in a later group.
-    pub(crate) fn known_timers(&self, ledger: Ledger, wanted: &TimersWanted) -> Option<&'a TimersFound> {
-        let key = self.state(ledger).head.key;
-        let known: &'a Known = self.ground.known;
-        known.timers.iter().find(|(of, asked, _)| *of == key && asked == wanted).map(|(_, _, found)| found)
-    }
-
-    /// Returns the timer of a name that the group has set before.
-    pub(crate) fn timer_set_now(&self, ledger: Ledger, timer_id: &TimerId) -> Option<&'a TimerRow> {
-        let accepted: &'a Accepted = self.ground.accepted;
-        let step = accepted.steps.get(&self.state(ledger).head.id)?;
-        step.timers.set.iter().rev().find(|timer| timer.timer_id == *timer_id)
-    }
-
     /// Returns what is known of an event on a timeline, if it was ever recorded.
     pub(crate) fn known_event(&self, ledger: Ledger, event_id: &EventId) -> Option<&KnownEvent> {
         let key = (self.state(ledger).head.key, event_id.clone());
@@ -496,26 +484,5 @@ impl<'a> Draft<'a> {
     /// Returns what came of the submission.
     pub(crate) fn done<C>(&self, ledger: Ledger, position: u64, change: C) -> Done<C> {
         Done { timeline_id: self.state(ledger).head.id.clone(), position, change }
-    }
-}
-
-/// Salts, made by the block: one call to the source of randomness serves many entries.
-#[derive(Default)]
-pub(crate) struct SaltPool {
-    bytes: Vec<u8>,
-}
-
-impl SaltPool {
-    const BLOCK_BYTES: usize = 4_096;
-
-    pub(crate) fn next(&mut self, doors: &Doors) -> Salt {
-        if self.bytes.len() < Salt::BYTES {
-            self.bytes = vec![0; Self::BLOCK_BYTES];
-            doors.entropy.fill(&mut self.bytes);
-        }
-        let rest = self.bytes.split_off(self.bytes.len() - Salt::BYTES);
-        let mut salt = [0; Salt::BYTES];
-        salt.copy_from_slice(&rest);
-        Salt::from_bytes(salt)
     }
 }

@@ -10,6 +10,7 @@ pub(crate) fn operations() -> Vec<Route> {
     routes.extend(v1::anchors::routes());
     routes.extend(v1::timers::routes());
     routes.extend(v1::firings::routes());
+    routes.extend(v1::advances::routes());
     routes.extend(v1::events::routes());
     routes.extend(v1::event_history::routes());
     routes.extend(v1::scan_events::routes());

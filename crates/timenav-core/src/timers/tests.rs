@@ -23,8 +23,8 @@ fn host(moment: i64) -> Instant<Wall> {
 fn what_falls_due_is_in_the_order_of_a_list_sorted_once() {
     let single =
         |position: u64, due: i64| Timer { position, schedule: Schedule::At(at(due)), next: Some(at(due)), round: 0 };
-    let mut timers: Vec<Timer> = (0..50).map(|number| single(number, (number as i64 * 37) % 23)).collect();
-    let mut expected: Vec<(i64, u64)> = (0..50).map(|number| ((number as i64 * 37) % 23, number)).collect();
+    let mut timers: Vec<Timer> = (0..50_u64).map(|number| single(number, (number.cast_signed() * 37) % 23)).collect();
+    let mut expected: Vec<(i64, u64)> = (0..50_u64).map(|number| ((number.cast_signed() * 37) % 23, number)).collect();
     expected.sort_unstable();
     expected.retain(|(due, _)| *due <= 20);
     let mut fallen = Vec::new();
@@ -363,7 +363,6 @@ fn walk(acts: &[Act], may_crash: bool) -> Model {
                 let one = hands.remove(*number);
                 model.fail(one);
             }
-            Act::Acknowledge(_) | Act::Fail(_) => {}
             Act::Wait(seconds) => {
                 model.host += seconds;
                 for (_, firing_id) in model.leases.expired(host(model.host)) {
@@ -375,7 +374,7 @@ fn walk(acts: &[Act], may_crash: bool) -> Model {
                 model.crash();
                 hands.clear();
             }
-            Act::Crash => {}
+            Act::Acknowledge(_) | Act::Fail(_) | Act::Crash => {}
         }
         model.check();
     }
@@ -397,7 +396,9 @@ proptest! {
     fn an_advance_can_be_made_in_two(dues in prop::collection::vec(1..100_i64, 1..30), split in 1..99_i64) {
         let passed = |stops: &[i64]| {
             let mut model = Model::new();
-            dues.iter().for_each(|due| model.set(*due));
+            for due in &dues {
+                model.set(*due);
+            }
             for stop in stops {
                 model.begin(stop - model.now);
                 model.drain();
@@ -418,7 +419,9 @@ proptest! {
     fn a_crash_changes_no_moment(dues in prop::collection::vec(1..50_i64, 1..20), crashes in 0..6_usize) {
         let run = |crashes: usize| {
             let mut model = Model::new();
-            dues.iter().for_each(|due| model.set(*due));
+            for due in &dues {
+                model.set(*due);
+            }
             model.begin(60);
             for _ in 0..crashes {
                 model.step();

@@ -14,7 +14,7 @@ use timenav_core::time::{Duration, Instant, Virtual};
 use timenav_engine::{Caller, ClockChange, ClockStep, HorizonUse};
 use utoipa::ToSchema;
 
-use super::firings::wait_for;
+use super::advances::wait_for;
 use super::parameters::timeline;
 use crate::answer::Changed;
 use crate::auth::Authenticated;

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use timenav_core::ids::{QueueId, TimelineId, TimerId};
 use timenav_core::time::{Instant, Virtual};
-use timenav_core::timers::{Misfire, Repeating, RepeatingError, RuleSource, Schedule};
 use timenav_engine::{Action, HorizonUse, Refusal, TimerPage, TimerRequest, TimerSetStep, TimerStanding, TimerView};
 use utoipa::ToSchema;
 
@@ -22,6 +21,10 @@ use crate::problem::Failure;
 use crate::route::{Form, Route};
 use crate::state::App;
 use crate::wire::{self, Text, items_max};
+
+mod when;
+
+use when::{CronBody, CronRequest, EveryBody, EveryRequest, MisfireWord, ScheduleTold, When};
 
 const TAG: &str = "timers";
 
@@ -85,7 +88,7 @@ pub(crate) struct SetTimerRequest {
     /// Where firings go. Defaults to the queue `default`.
     deliver: Option<DeliverRequest>,
     /// Any JSON, handed to whoever claims a firing: at most 65,536 bytes. Defaults to null.
-    #[schema(value_type = Value)]
+    #[schema(value_type = Value, required = false)]
     payload: Option<Value>,
     /// Firings with the same key are worked on one after the other.
     #[schema(min_length = 1, max_length = 256, example = "customer-7")]
@@ -111,7 +114,7 @@ pub(crate) struct ChangeTimerRequest {
     /// Where firings go.
     deliver: Option<DeliverRequest>,
     /// Any JSON, handed to whoever claims a firing: at most 65,536 bytes.
-    #[schema(value_type = Value)]
+    #[schema(value_type = Value, required = false)]
     payload: Option<Value>,
     /// Firings with the same key are worked on one after the other.
     #[schema(min_length = 1, max_length = 256, example = "customer-7")]
@@ -119,45 +122,6 @@ pub(crate) struct ChangeTimerRequest {
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
-}
-
-/// A rule of iCalendar.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct EveryRequest {
-    /// The rule: an RRULE of RFC 5545, with `SKIP` of RFC 7529.
-    #[schema(min_length = 1, max_length = 1_024, example = "FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD")]
-    rule: String,
-    /// From when on the rule counts. Defaults to what the clock shows.
-    #[schema(value_type = Option<String>, format = "timestamp", example = "2027-01-31T09:00:00Z")]
-    starts: Option<Text<Instant<Virtual>>>,
-    /// The time zone on whose calendar the rule counts. Defaults to `UTC`.
-    #[schema(min_length = 1, max_length = 64, example = "Europe/Paris")]
-    zone: Option<String>,
-}
-
-/// A cron expression.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct CronRequest {
-    /// Five fields: minute, hour, day of month, month, weekday.
-    #[schema(min_length = 1, max_length = 1_024, example = "0 9 * * MON-FRI")]
-    expression: String,
-    /// The time zone whose clocks it reads. Defaults to `UTC`.
-    #[schema(min_length = 1, max_length = 64, example = "Europe/Paris")]
-    zone: Option<String>,
-}
-
-/// What becomes of moments of a rule that come together.
-#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum MisfireWord {
-    /// Each fires.
-    All,
-    /// The last one fires.
-    Once,
-    /// None does.
-    Skip,
 }
 
 /// Where firings go.
@@ -259,26 +223,6 @@ pub(crate) struct TimerBody {
     set_by: String,
     /// Host time when it was set.
     set_at: String,
-}
-
-/// A rule of iCalendar.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct EveryBody {
-    /// The rule.
-    rule: String,
-    /// From when on it counts.
-    starts: String,
-    /// The time zone on whose calendar it counts.
-    zone: String,
-}
-
-/// A cron expression.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct CronBody {
-    /// The expression.
-    expression: String,
-    /// The time zone whose clocks it reads.
-    zone: String,
 }
 
 /// Where firings go.
@@ -438,49 +382,6 @@ async fn timer(
     Ok(Json(TimerShownBody { status, timeline_id: timeline_id.to_string(), timer, firings }))
 }
 
-/// When a timer is to fire, as it was asked for.
-struct When {
-    at: Option<Text<Instant<Virtual>>>,
-    every: Option<EveryRequest>,
-    cron: Option<CronRequest>,
-    misfire: Option<MisfireWord>,
-}
-
-impl When {
-    /// Returns the schedule; `None` where nothing is said of it.
-    fn schedule(self, app: &App, timeline_id: &TimelineId, catch_up: bool) -> Result<Option<Schedule>, Failure> {
-        let utc = || "UTC".to_owned();
-        let source = match (self.at, self.every, self.cron) {
-            (None, None, None) => return Ok(None),
-            (Some(at), None, None) => return Ok(Some(Schedule::At(at.0))),
-            (None, Some(EveryRequest { rule, starts, zone }), None) => {
-                let now = || app.engine.clock_after(timeline_id).map(|view| view.current_time);
-                let starts = starts.map(|starts| starts.0).or_else(now).unwrap_or(Instant::EPOCH);
-                RuleSource::Every { rule, starts, zone: zone.unwrap_or_else(utc) }
-            }
-            (None, None, Some(CronRequest { expression, zone })) => {
-                RuleSource::Cron { expression, zone: zone.unwrap_or_else(utc) }
-            }
-            _ => return Err(Failure::invalid("at", "give one of `at`, `every` and `cron`")),
-        };
-        let misfire = match self.misfire {
-            None | Some(MisfireWord::All) => Misfire::All,
-            Some(MisfireWord::Once) => Misfire::Once,
-            Some(MisfireWord::Skip) => Misfire::Skip,
-        };
-        let field = source.field();
-        let repeating = Repeating::read(source, misfire, catch_up).map_err(|error| {
-            let part = match (&error, field) {
-                (RepeatingError::Zone(_), _) => "zone",
-                (RepeatingError::Rule(_), "every") => "rule",
-                (RepeatingError::Rule(_), _) => "expression",
-            };
-            Failure::invalid(&format!("{field}/{part}"), error.to_string())
-        })?;
-        Ok(Some(Schedule::Repeating(Box::new(repeating))))
-    }
-}
-
 fn named(timer_id: String) -> Result<TimerId, Failure> {
     TimerId::new(&timer_id).map_err(|_| Refusal::NotFound { what: "timer", id: timer_id }.into())
 }
@@ -508,18 +409,7 @@ impl TimerBody {
             TimerStanding::Done => "done",
             TimerStanding::Cancelled => "cancelled",
         };
-        let (at, repeating) = match timer.schedule {
-            Schedule::At(at) => (Some(at.to_string()), None),
-            Schedule::Repeating(repeating) => (None, Some(repeating)),
-        };
-        let misfire = repeating.as_ref().map(|repeating| repeating.misfire.as_str());
-        let (every, cron) = match repeating.map(|repeating| repeating.source) {
-            Some(RuleSource::Every { rule, starts, zone }) => {
-                (Some(EveryBody { rule, starts: starts.to_string(), zone }), None)
-            }
-            Some(RuleSource::Cron { expression, zone }) => (None, Some(CronBody { expression, zone })),
-            None => (None, None),
-        };
+        let ScheduleTold { at, every, cron, misfire } = ScheduleTold::of(timer.schedule);
         let row = timer.row;
         Self {
             timer_id: row.timer_id.to_string(),

@@ -8,3 +8,4 @@ mod facts;
 mod picture;
 mod round_trip;
 mod tiles;
+mod timers;

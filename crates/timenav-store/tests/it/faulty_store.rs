@@ -13,7 +13,8 @@ use timenav_core::time::{Instant, Wall};
 use timenav_engine::{
     Anchor, ApiKey, Asker, Commit, DataRecord, Described, EndedTimeline, EntryRow, EventFilter, EventQuery,
     EventsPassing, Facts, Head, Health, IdempotencyRecord, KeptRows, Layer, Locked, LogRow, Opened, RotationNote,
-    ScanSource, Snapshot, Store, StoreError, StoredEvent, SweepMark, TimelineKey, Upkeep, Wanted,
+    ScanSource, Snapshot, Store, StoreError, StoredEvent, SweepMark, TimelineKey, TimersFound, TimersWanted, Upkeep,
+    Wanted,
 };
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
@@ -240,6 +241,10 @@ impl ScanSource for FaultyStore {
 
     async fn data_rows_count(&self, timeline: TimelineKey, end: u64) -> Result<u64, StoreError> {
         self.reading()?.data_rows_count(timeline, end).await
+    }
+
+    async fn timer_rows(&self, timeline: TimelineKey, wanted: TimersWanted) -> Result<TimersFound, StoreError> {
+        self.reading()?.timer_rows(timeline, wanted).await
     }
 
     async fn anchor_rows(

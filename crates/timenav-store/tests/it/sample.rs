@@ -13,7 +13,7 @@ use timenav_core::password::Password;
 use timenav_core::time::{Instant, Virtual, Wall};
 use timenav_engine::{
     Anchor, ApiKey, Caller, Commit, Credential, EventColumns, EventRow, Head, IdempotencyRecord, Layer, StoredEntry,
-    TimelineCommit, TimelineKey, User,
+    TimelineCommit, TimelineKey, TimerRows, User,
 };
 use zeroize::Zeroizing;
 
@@ -140,6 +140,7 @@ impl Ledger {
             is_handed_over: false,
             expires_at: None,
             retention: Arc::default(),
+            timers: Arc::default(),
         };
         Self { head, leaves: Vec::new() }
     }
@@ -173,6 +174,7 @@ impl Ledger {
             erasures: Vec::new(),
             policies: Vec::new(),
             sweeps: Vec::new(),
+            timers: TimerRows::default(),
         }
     }
 }

@@ -6,7 +6,7 @@ use timenav_engine::{AdvanceSeen, ClockStep, ClockView, Foresight, Receipt, Unde
 use utoipa::ToSchema;
 
 use crate::answer::{Changed, LedgerBody, created_first};
-use crate::v1::firings::{SettledBody, WouldFireBody, receipt_sentence};
+use crate::v1::advances::{SettledBody, WouldFireBody, receipt_sentence};
 use crate::v1::resolved::ResolvedBody;
 
 /// A clock, with everything needed to compute its time without another request: while it runs, `origin_virtual + (host

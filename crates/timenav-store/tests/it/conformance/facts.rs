@@ -6,7 +6,8 @@ use timenav_core::data::SealedData;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::{AnchorId, DataId, KeyId};
 use timenav_engine::{
-    Asker, DataRecord, DirectoryChange, Facts, IdempotencyRecord, RotationNote, Store, TimelineKey, Wanted,
+    Asker, DataRecord, DirectoryChange, Facts, IdempotencyRecord, RotationNote, Store, TimelineKey, TimersWanted,
+    Wanted,
 };
 
 use crate::backend::{Backend, on_each_backend};
@@ -82,6 +83,7 @@ async fn check_every_question_has_its_answer_in_its_place(backend: &dyn Backend)
         keys: vec![key_id("key_none"), key_id("key_a")],
         data: vec![data_id("sealed"), data_id("none")],
         rotation_notes: vec![(ONE, 1), (TWO, 2), (ONE, 2)],
+        timers: vec![(TWO, TimersWanted::Earliest(3)), (ONE, TimersWanted::Earliest(3))],
     };
     for store in [store, backend.open()] {
         let found = facts(&*store, &wanted).await;
@@ -91,6 +93,8 @@ async fn check_every_question_has_its_answer_in_its_place(backend: &dyn Backend)
         // Of the first layer only what was there by then.
         assert_eq!((positions(1, "a"), positions(1, "b"), positions(1, "none")), (Some(1), None, None));
         assert_eq!((positions(2, "b"), found.events.len()), (Some(2), 3));
+        let next: Vec<_> = found.timers.iter().map(|found| found.timers.len()).collect();
+        assert_eq!(next, [0, 0]);
         let told: Vec<_> = found.outcomes.iter().map(|one| one.as_ref().map(|one| one.key)).collect();
         assert_eq!(told, [None, Some(digest("second")), Some(digest("first")), Some(digest("second"))]);
         let of: Vec<Vec<_>> = found.outcomes_of.iter().map(|all| all.iter().map(|one| one.key).collect()).collect();

@@ -18,7 +18,7 @@ fn a_rule_fires_at_each_of_its_moments() {
     let firings = claim(&service, 10, "0s");
     assert_eq!(of(&firings, "due"), due);
     acknowledge(&service, &firings);
-    assert_eq!(service.get("/v1/timers/renew", &[])["timer"]["next"], "2000-05-31T07:00:00Z");
+    assert_eq!(service.get("/v1/timers/renew", &[])["timer"]["next"], "2000-05-31T08:00:00Z");
     service.audit();
 }
 

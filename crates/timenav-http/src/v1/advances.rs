@@ -1,0 +1,222 @@
+//! What came of clock changes that passed timers, and what would.
+
+use axum::Json;
+use axum::extract::State;
+use futures_util::future::select;
+use serde::{Deserialize, Serialize};
+use timenav_core::ids::{AdvanceId, TimelineId, TimerId};
+use timenav_core::limits::{SETTLE_WAIT_SECONDS_DEFAULT, SETTLE_WAIT_SECONDS_MAX};
+use timenav_core::time::Span;
+use timenav_core::timers::AdvanceState;
+use timenav_engine::{ForeseenFiring, Foresight, HorizonUse, Receipt, Refusal};
+use tokio::time::timeout;
+use utoipa::ToSchema;
+
+use super::firings::{FiringBody, host};
+use super::parameters::timeline;
+use crate::auth::Authenticated;
+use crate::params::{InPath, Params};
+use crate::problem::Failure;
+use crate::route::Route;
+use crate::state::App;
+use crate::wire::{self, HostTime, Text};
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::lookup(
+            "/advances/{advance_id}",
+            "advance",
+            "Tells what fired while the clock moved, and what came of it",
+            advance,
+            HorizonUse::Refused,
+        )
+        .takes::<AdvanceRequest>()
+        .gives::<ReceiptBody>()
+        .tag("timers"),
+    ]
+}
+
+/// Which advance to read.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AdvanceRequest {
+    /// How long to wait while it goes on, in host time. Defaults to `0s`.
+    #[schema(value_type = Option<String>, format = "duration", example = "30s")]
+    wait: Option<Text<HostTime>>,
+    /// The timeline. Defaults to the API key's.
+    #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// What came of an advance.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ReceiptBody {
+    /// A sentence that sums up the result.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// What fired, and what came of it.
+    settled: SettledBody,
+}
+
+/// What fired while the clock moved, and what came of it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct SettledBody {
+    /// `settled` at the destination, `running` on the way; `stopped` if the clock was paused or somebody held it for too
+    /// long, `stuck` if timers kept arming themselves for the same instant.
+    #[schema(value_type = String)]
+    state: &'static str,
+    /// The id of the advance.
+    advance_id: String,
+    /// The timeline.
+    timeline_id: String,
+    /// What the clock showed before.
+    from: String,
+    /// The destination.
+    to: String,
+    /// How far the clock has come.
+    reached: String,
+    /// How many instants it stood at.
+    step: u64,
+    /// How many firings there were.
+    fired: u64,
+    /// How many were acknowledged.
+    acknowledged: u64,
+    /// How many failed.
+    failed: u64,
+    /// How many nobody has acknowledged yet: their queues have no listener. They go to the next one.
+    unheard: u64,
+    /// Who held the instant it was stopped at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held_by: Option<String>,
+    /// The first 100 firings.
+    firings: Vec<FiringBody>,
+}
+
+/// What would fire if the clock were moved.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WouldFireBody {
+    /// Where the clock would go.
+    to: String,
+    /// How many firings there would be.
+    count: u64,
+    /// Whether all were counted. Timers that handlers would set on the way are not.
+    complete: bool,
+    /// The first 1,000 firings, in their order.
+    firings: Vec<WouldFireFiringBody>,
+    /// How many firings each timer would have.
+    timers: Vec<WouldFireTimerBody>,
+}
+
+/// A firing that would be.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WouldFireFiringBody {
+    /// The timer.
+    timer_id: String,
+    /// The moment at which it would fire.
+    due: String,
+    /// The queue that the firing would wait in.
+    queue: String,
+}
+
+/// How often a timer would fire.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WouldFireTimerBody {
+    /// The timer.
+    timer_id: String,
+    /// How often.
+    count: u64,
+}
+
+impl WouldFireBody {
+    pub(crate) fn of(foresight: &Foresight) -> Self {
+        let firing = |one: &ForeseenFiring| WouldFireFiringBody {
+            timer_id: one.timer_id.to_string(),
+            due: one.due.to_string(),
+            queue: one.queue.to_string(),
+        };
+        let timer =
+            |(timer_id, count): &(TimerId, u64)| WouldFireTimerBody { timer_id: timer_id.to_string(), count: *count };
+        Self {
+            to: foresight.to.to_string(),
+            count: foresight.count,
+            complete: foresight.is_complete,
+            firings: foresight.firings.iter().map(firing).collect(),
+            timers: foresight.by_timer.iter().map(timer).collect(),
+        }
+    }
+}
+
+/// Tells what came of an advance.
+async fn advance(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    InPath(advance_id): InPath,
+    Params(request): Params<AdvanceRequest>,
+) -> Result<Json<ReceiptBody>, Failure> {
+    let missing = |id: &str| Refusal::NotFound { what: "advance", id: id.to_owned() };
+    let advance_id = AdvanceId::new(&advance_id).map_err(|_| missing(&advance_id))?;
+    let range = (0, SETTLE_WAIT_SECONDS_MAX);
+    let wait = request.wait.map(|Text(wait)| wire::host_time("wait", wait, range)).transpose()?;
+    let timeline = timeline(request.timeline_id);
+    let receipt = app.engine.read_receipt(&caller, timeline, &advance_id).await?;
+    let timeline_id = receipt.timeline_id.clone();
+    let receipt = if receipt.state == AdvanceState::Running && wait.is_some() {
+        wait_for(&app, (&timeline_id, &advance_id), wait).await;
+        app.engine.check_told(&caller, "advance").await?;
+        app.engine.receipt(&timeline_id, &advance_id).await?
+    } else {
+        receipt
+    };
+    let status = receipt_sentence(&receipt, "");
+    let settled = SettledBody::of(&receipt);
+    Ok(Json(ReceiptBody { status, timeline_id: timeline_id.to_string(), settled }))
+}
+
+/// Waits until an advance does not go on any more, but no longer than somebody wants to wait, or the service runs.
+pub(crate) async fn wait_for(app: &App, (timeline, advance_id): (&TimelineId, &AdvanceId), wait: Option<Span>) {
+    let wait = wait.or_else(|| Span::from_secs(SETTLE_WAIT_SECONDS_DEFAULT)).unwrap_or(Span::ZERO);
+    let settled = Box::pin(app.engine.until_settled(timeline, advance_id));
+    let closing = Box::pin(app.options.closing.cancelled());
+    // Who waited long enough is told how far it has come.
+    let _ = timeout(host(wait), select(settled, closing)).await;
+}
+
+/// Says what came of an advance, after a sentence about the clock.
+pub(crate) fn receipt_sentence(receipt: &Receipt, of_clock: &str) -> String {
+    let counts = receipt.counts;
+    let fired = if counts.fired == 1 { "1 timer fired".to_owned() } else { format!("{} timers fired", counts.fired) };
+    let what = match receipt.state {
+        AdvanceState::Settled => String::new(),
+        AdvanceState::Running => format!(" The advance is still on its way to {}.", receipt.to),
+        AdvanceState::Stopped => format!(" The advance to {} was stopped.", receipt.to),
+        AdvanceState::Stuck => {
+            format!(" The advance to {} is stuck: timers kept arming themselves for now.", receipt.to)
+        }
+    };
+    let (acknowledged, failed, unheard) = (counts.acknowledged, counts.failed, counts.unheard());
+    let said = format!(
+        "{of_clock}{what} On the way {fired}: {acknowledged} acknowledged, {failed} failed, {unheard} unheard."
+    );
+    said.trim_start().to_owned()
+}
+
+impl SettledBody {
+    pub(crate) fn of(receipt: &Receipt) -> Self {
+        Self {
+            state: receipt.state.as_str(),
+            advance_id: receipt.advance_id.to_string(),
+            timeline_id: receipt.timeline_id.to_string(),
+            from: receipt.from.to_string(),
+            to: receipt.to.to_string(),
+            reached: receipt.reached.to_string(),
+            step: receipt.step,
+            fired: receipt.counts.fired,
+            acknowledged: receipt.counts.acknowledged,
+            failed: receipt.counts.failed,
+            unheard: receipt.counts.unheard(),
+            held_by: receipt.held_by.clone(),
+            firings: receipt.firings.iter().map(FiringBody::of).collect(),
+        }
+    }
+}

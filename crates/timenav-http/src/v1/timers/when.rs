@@ -1,0 +1,145 @@
+//! When a timer fires, as it is asked for and answered.
+
+use serde::{Deserialize, Serialize};
+use timenav_core::ids::TimelineId;
+use timenav_core::time::{Instant, Virtual};
+use timenav_core::timers::{Misfire, Repeating, RepeatingError, RuleSource, Schedule};
+use utoipa::ToSchema;
+
+use crate::problem::Failure;
+use crate::state::App;
+use crate::wire::Text;
+
+/// A rule of iCalendar.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EveryRequest {
+    /// The rule: an RRULE of RFC 5545, with `SKIP` of RFC 7529.
+    #[schema(min_length = 1, max_length = 1_024, example = "FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD")]
+    rule: String,
+    /// From when on the rule counts. Defaults to what the clock shows.
+    #[schema(value_type = Option<String>, format = "timestamp", example = "2027-01-31T09:00:00Z")]
+    starts: Option<Text<Instant<Virtual>>>,
+    /// The time zone on whose calendar the rule counts. Defaults to `UTC`.
+    #[schema(min_length = 1, max_length = 64, example = "Europe/Paris")]
+    zone: Option<String>,
+}
+
+/// A cron expression.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CronRequest {
+    /// Five fields: minute, hour, day of month, month, weekday.
+    #[schema(min_length = 1, max_length = 1_024, example = "0 9 * * MON-FRI")]
+    expression: String,
+    /// The time zone whose clocks it reads. Defaults to `UTC`.
+    #[schema(min_length = 1, max_length = 64, example = "Europe/Paris")]
+    zone: Option<String>,
+}
+
+/// What becomes of moments of a rule that come together.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum MisfireWord {
+    /// Each fires.
+    All,
+    /// The last one fires.
+    Once,
+    /// None does.
+    Skip,
+}
+
+/// A rule of iCalendar.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct EveryBody {
+    /// The rule.
+    rule: String,
+    /// From when on it counts.
+    starts: String,
+    /// The time zone on whose calendar it counts.
+    zone: String,
+}
+
+/// A cron expression.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CronBody {
+    /// The expression.
+    expression: String,
+    /// The time zone whose clocks it reads.
+    zone: String,
+}
+
+/// When a timer is to fire, as it was asked for.
+pub(super) struct When {
+    pub(super) at: Option<Text<Instant<Virtual>>>,
+    pub(super) every: Option<EveryRequest>,
+    pub(super) cron: Option<CronRequest>,
+    pub(super) misfire: Option<MisfireWord>,
+}
+
+impl When {
+    /// Returns the schedule; `None` where nothing is said of it.
+    pub(super) fn schedule(
+        self,
+        app: &App,
+        timeline_id: &TimelineId,
+        catch_up: bool,
+    ) -> Result<Option<Schedule>, Failure> {
+        let utc = || "UTC".to_owned();
+        let source = match (self.at, self.every, self.cron) {
+            (None, None, None) => return Ok(None),
+            (Some(at), None, None) => return Ok(Some(Schedule::At(at.0))),
+            (None, Some(EveryRequest { rule, starts, zone }), None) => {
+                let now = || app.engine.clock_after(timeline_id).map(|view| view.current_time);
+                let starts = starts.map(|starts| starts.0).or_else(now).unwrap_or(Instant::EPOCH);
+                RuleSource::Every { rule, starts, zone: zone.unwrap_or_else(utc) }
+            }
+            (None, None, Some(CronRequest { expression, zone })) => {
+                RuleSource::Cron { expression, zone: zone.unwrap_or_else(utc) }
+            }
+            _ => return Err(Failure::invalid("at", "give one of `at`, `every` and `cron`")),
+        };
+        let misfire = match self.misfire {
+            None | Some(MisfireWord::All) => Misfire::All,
+            Some(MisfireWord::Once) => Misfire::Once,
+            Some(MisfireWord::Skip) => Misfire::Skip,
+        };
+        let field = source.field();
+        let repeating = Repeating::read(source, misfire, catch_up).map_err(|error| {
+            let part = match (&error, field) {
+                (RepeatingError::Zone(_), _) => "zone",
+                (RepeatingError::Rule(_), "every") => "rule",
+                (RepeatingError::Rule(_), _) => "expression",
+            };
+            Failure::invalid(&format!("{field}/{part}"), error.to_string())
+        })?;
+        Ok(Some(Schedule::Repeating(Box::new(repeating))))
+    }
+}
+
+/// When a timer fires, as it is answered.
+pub(super) struct ScheduleTold {
+    pub(super) at: Option<String>,
+    pub(super) every: Option<EveryBody>,
+    pub(super) cron: Option<CronBody>,
+    pub(super) misfire: Option<&'static str>,
+}
+
+impl ScheduleTold {
+    pub(super) fn of(schedule: Schedule) -> Self {
+        let nothing = Self { at: None, every: None, cron: None, misfire: None };
+        let repeating = match schedule {
+            Schedule::At(at) => return Self { at: Some(at.to_string()), ..nothing },
+            Schedule::Repeating(repeating) => *repeating,
+        };
+        let misfire = Some(repeating.misfire.as_str());
+        match repeating.source {
+            RuleSource::Every { rule, starts, zone } => {
+                Self { every: Some(EveryBody { rule, starts: starts.to_string(), zone }), misfire, ..nothing }
+            }
+            RuleSource::Cron { expression, zone } => {
+                Self { cron: Some(CronBody { expression, zone }), misfire, ..nothing }
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Timers, their firings and advances: what is kept of them, and in which order it is found.
+
+use std::sync::Arc;
+
+use timenav_core::ids::{AdvanceId, QueueId, TimelineId, TimerId};
+use timenav_core::time::{Instant, Virtual};
+use timenav_core::timers::{Fallen, FiringState, Timers};
+use timenav_engine::{
+    AdvanceRow, FiringEnd, FiringRow, Store, TimelineKey, TimerMove, TimerRow, TimerRows, TimerStanding, TimersFound,
+    TimersWanted,
+};
+
+use crate::backend::{Backend, on_each_backend};
+use crate::sample::{Ledger, commit_of, host};
+
+on_each_backend!(check_timers_are_found_as_they_were_kept, check_what_becomes_of_timers_is_kept,);
+
+const ONE: TimelineKey = TimelineKey(1);
+
+fn at(moment: i64) -> Instant<Virtual> {
+    Instant::from_micros(moment).unwrap()
+}
+
+fn timer(position: u64, next: Option<i64>) -> TimerRow {
+    TimerRow {
+        position,
+        timer_id: TimerId::new(&format!("timer-{position}")).unwrap(),
+        next: next.map(at),
+        round: 0,
+        is_cancelled: false,
+        schedule: r#"{"at":"x"}"#.into(),
+        deliver: "{}".into(),
+        queue: QueueId::new(if position.is_multiple_of(2) { "even" } else { "odd" }).unwrap(),
+        order_key: position.is_multiple_of(2).then(|| "key\0".to_owned()),
+        payload: format!("[{position}]").into(),
+        set_by: "ada".to_owned(),
+        set_at: host(1),
+    }
+}
+
+fn firing(position: u64, due: i64, made: u64) -> FiringRow {
+    let fallen = Fallen { due: at(due), position, round: 0 };
+    let TimerRow { timer_id, queue, order_key, .. } = timer(position, None);
+    FiringRow {
+        fallen,
+        firing_id: fallen.firing_id(&TimelineId::main()),
+        timer_id,
+        queue,
+        order_key,
+        state: FiringState::Pending,
+        made,
+        settled: None,
+        advance: (made > 4).then_some(4),
+        reason: None,
+    }
+}
+
+async fn ask(store: &dyn Store, wanted: TimersWanted) -> TimersFound {
+    store.timer_rows(ONE, wanted).await.unwrap()
+}
+
+async fn timers(store: &dyn Store, wanted: TimersWanted) -> Vec<u64> {
+    ask(store, wanted).await.timers.iter().map(|timer| timer.position).collect()
+}
+
+async fn firings(store: &dyn Store, wanted: TimersWanted) -> Vec<(i64, u64)> {
+    let found = ask(store, wanted).await.firings;
+    found.iter().map(|firing| (firing.fallen.due.micros(), firing.fallen.position)).collect()
+}
+
+/// Keeps timers, firings and an advance.
+async fn fill(store: &dyn Store) -> Ledger {
+    let mut one = Ledger::new(1, "one");
+    one.head.timers = Arc::new(Timers { next: Some(at(-5)), armed: 3, pending: 3, advance: None });
+    let mut step = one.grow(9);
+    let cancelled = TimerRow { is_cancelled: true, ..timer(6, None) };
+    step.timers = TimerRows {
+        set: vec![timer(1, Some(7)), timer(2, Some(-5)), timer(3, Some(7)), timer(5, None), cancelled],
+        moved: Vec::new(),
+        fired: vec![firing(5, 3, 7), firing(6, 3, 7), firing(5, 1, 4)],
+        settled: Vec::new(),
+        advances: vec![AdvanceRow {
+            position: 4,
+            advance_id: AdvanceId::new("advance_4").unwrap(),
+            ended: 8,
+            record: "{}".into(),
+        }],
+    };
+    store.commit(commit_of(vec![step])).await.unwrap();
+    one
+}
+
+async fn check_timers_are_found_as_they_were_kept(backend: &dyn Backend) {
+    let store = backend.open();
+    let store = &*store;
+    let one = fill(store).await;
+    let opened = store.open().await.unwrap();
+    assert_eq!(opened.heads[0].timers, one.head.timers);
+    let named = ask(store, TimersWanted::Named(TimerId::new("timer-2").unwrap())).await.timers;
+    assert_eq!(named, [timer(2, Some(-5))]);
+    assert_eq!(ask(store, TimersWanted::Named(TimerId::new("none").unwrap())).await, TimersFound::default());
+    assert_eq!(timers(store, TimersWanted::At(vec![3, 9, 1])).await, [3, 1]);
+    assert_eq!(timers(store, TimersWanted::Earliest(2)).await, [2, 1]);
+    assert_eq!(ask(store, TimersWanted::Earliest(1)).await.timers[0].payload, "".into());
+    let armed = |after, max| TimersWanted::Listed(TimerStanding::Armed, after, max);
+    assert_eq!(timers(store, armed(None, 9)).await, [2, 1, 3]);
+    assert_eq!(timers(store, armed(Some((at(7), 1)), 9)).await, [3]);
+    assert_eq!(timers(store, TimersWanted::ArmedUntil(at(6), None, 9)).await, [2]);
+    assert_eq!(timers(store, TimersWanted::ArmedUntil(at(7), Some((at(-5), 2)), 1)).await, [1]);
+    assert_eq!(timers(store, TimersWanted::Listed(TimerStanding::Done, None, 9)).await, [5]);
+    assert_eq!(timers(store, TimersWanted::Listed(TimerStanding::Cancelled, None, 9)).await, [6]);
+    assert_eq!(timers(store, TimersWanted::Listed(TimerStanding::Cancelled, Some((at(0), 6)), 9)).await, []);
+    assert_eq!(timers(store, TimersWanted::ByPosition(Some(2), 2)).await, [3, 5]);
+
+    let ids = vec![firing(5, 3, 7).firing_id, firing(5, 1, 4).firing_id];
+    let mut found = ask(store, TimersWanted::Firings(ids)).await.firings;
+    found.sort_by_key(|firing| firing.fallen);
+    assert_eq!(found, [firing(5, 1, 4), firing(5, 3, 7)]);
+    assert_eq!(firings(store, TimersWanted::FiringsOf(5, 9)).await, [(3, 5), (1, 5)]);
+    assert_eq!(firings(store, TimersWanted::Pending(QueueId::new("odd").unwrap(), 9)).await, [(1, 5), (3, 5)]);
+    assert_eq!(firings(store, TimersWanted::Pending(QueueId::new("even").unwrap(), 9)).await, [(3, 6)]);
+    assert_eq!(firings(store, TimersWanted::PendingSince(5, 9)).await.len(), 2);
+    assert_eq!(firings(store, TimersWanted::OfAdvance(4, at(0), at(3), 9)).await, [(3, 5), (3, 6)]);
+    assert_eq!(firings(store, TimersWanted::OfAdvance(4, at(0), at(2), 9)).await, []);
+    assert_eq!(firings(store, TimersWanted::FiringsAfter(None, 2)).await, [(1, 5), (3, 5)]);
+    let after = Some(firing(5, 3, 7).fallen);
+    assert_eq!(firings(store, TimersWanted::FiringsAfter(after, 9)).await, [(3, 6)]);
+    let advances = ask(store, TimersWanted::Advance(AdvanceId::new("advance_4").unwrap())).await.advances;
+    assert_eq!((advances.len(), advances[0].ended), (1, 8));
+    assert_eq!(ask(store, TimersWanted::Advances(Some(4), 9)).await, TimersFound::default());
+}
+
+async fn check_what_becomes_of_timers_is_kept(backend: &dyn Backend) {
+    let store = backend.open();
+    let store = &*store;
+    let mut one = fill(store).await;
+    one.head.timers = Arc::default();
+    let mut step = one.grow(1);
+    step.timers = TimerRows {
+        set: vec![TimerRow { round: 1, payload: "7".into(), ..timer(1, Some(8)) }],
+        moved: vec![
+            TimerMove { position: 2, next: Some(at(1)), round: 0 },
+            TimerMove { position: 2, next: Some(at(9)), round: 0 },
+            TimerMove { position: 3, next: None, round: 0 },
+        ],
+        fired: Vec::new(),
+        settled: vec![FiringEnd {
+            fallen: firing(5, 3, 7).fallen,
+            state: FiringState::Failed,
+            settled: 9,
+            reason: Some("declined".to_owned()),
+        }],
+        advances: Vec::new(),
+    };
+    store.commit(commit_of(vec![step])).await.unwrap();
+    assert_eq!(timers(store, TimersWanted::Earliest(9)).await, [1, 2]);
+    let changed = ask(store, TimersWanted::At(vec![1])).await.timers.remove(0);
+    assert_eq!((changed.round, &*changed.payload), (1, "7"));
+    assert_eq!(timers(store, TimersWanted::Listed(TimerStanding::Done, None, 9)).await, [3, 5]);
+    let failed = ask(store, TimersWanted::Firings(vec![firing(5, 3, 7).firing_id])).await.firings.remove(0);
+    let expected = FiringRow {
+        state: FiringState::Failed,
+        settled: Some(9),
+        reason: Some("declined".to_owned()),
+        ..firing(5, 3, 7)
+    };
+    assert_eq!(failed, expected);
+    assert_eq!(firings(store, TimersWanted::Pending(QueueId::new("odd").unwrap(), 9)).await, [(1, 5)]);
+    assert_eq!(*store.open().await.unwrap().heads[0].timers, Timers::default());
+}
