@@ -147,7 +147,9 @@ impl AddCommand {
     fn body(self, mut body: Map<String, Value>) -> Map<String, Value> {
         let object = |members: Vec<(&str, Option<String>)>| {
             let mut object = Map::new();
-            members.into_iter().for_each(|(name, value)| insert(&mut object, name, value));
+            for (name, value) in members {
+                insert(&mut object, name, value);
+            }
             Value::Object(object)
         };
         insert(&mut body, "timer_id", self.id);

@@ -1,6 +1,7 @@
 //! A clock that passes moments one by one: what fires is shown as it is delivered, with the receipt at the end.
 
 use std::collections::HashSet;
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use anyhow::anyhow;
@@ -143,11 +144,11 @@ fn would_fire_text(answer: &Value) -> Option<String> {
     }
     let count = member(would_fire, "count");
     let more = if would_fire["complete"] == true { "" } else { ", of which these are the first" };
-    text.push_str(&match count.as_str() {
-        "0" => "Nothing would fire.\n".to_owned(),
-        "1" => "1 firing.\n".to_owned(),
-        _ => format!("{count} firings{more}.\n"),
-    });
+    let _ = match count.as_str() {
+        "0" => writeln!(text, "Nothing would fire."),
+        "1" => writeln!(text, "1 firing."),
+        _ => writeln!(text, "{count} firings{more}."),
+    };
     Some(text)
 }
 

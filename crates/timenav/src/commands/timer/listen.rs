@@ -33,7 +33,7 @@ pub(super) struct ListenOptions {
     /// The queue.
     #[arg(long, default_value = "default")]
     queue: String,
-    /// Where to pass firings on to, such as http://localhost:3000/hooks.
+    /// Where to pass firings on to, such as `http://localhost:3000/hooks`.
     #[arg(long, visible_alias = "forward-to", value_name = "URL", value_parser = service_url)]
     forward: Option<Url>,
 }
@@ -95,7 +95,7 @@ pub(super) fn run(client: &Client, timeline: &TimelineOptions, options: ListenOp
             None => (firings.into_iter().map(Outcome::done).collect(), false),
             Some(forward) => forward.all(client, &mut interrupt, firings),
         };
-        settle(client, timeline, outcomes)?;
+        settle(client, timeline, &outcomes)?;
         if is_interrupted {
             return Ok(());
         }
@@ -103,7 +103,7 @@ pub(super) fn run(client: &Client, timeline: &TimelineOptions, options: ListenOp
 }
 
 /// Tells the service what became of firings, and shows it.
-fn settle(client: &Client, timeline: &TimelineOptions, outcomes: Vec<Outcome>) -> Result<(), Failure> {
+fn settle(client: &Client, timeline: &TimelineOptions, outcomes: &[Outcome]) -> Result<(), Failure> {
     let ids = |outcomes: &[&Outcome]| -> Value {
         outcomes.iter().map(|outcome| outcome.firing["firing_id"].clone()).collect()
     };
@@ -125,7 +125,7 @@ fn settle(client: &Client, timeline: &TimelineOptions, outcomes: Vec<Outcome>) -
         body.insert("reason".to_owned(), outcome.failed.clone().into());
         tell("fail", body, ids(&[outcome]))?;
     }
-    for outcome in &outcomes {
+    for outcome in outcomes {
         let state = states.get(&member(&outcome.firing, "firing_id")).unwrap_or(&Value::Null);
         output::write(&if client.format().is_json() { outcome.json(state) } else { outcome.line(state) })?;
     }

@@ -175,7 +175,9 @@ fn what_fires_is_passed_on_and_signed() {
     // In an advance, in order, and three times what is refused.
     add(&service, "refused", "2027-01-20T00:00:00Z");
     add(&service, "taken", "2027-01-10T00:00:00Z");
-    [200, 500, 500, 500].into_iter().for_each(|status| statuses.send(status).unwrap());
+    for status in [200, 500, 500, 500] {
+        statuses.send(status).unwrap();
+    }
     let forward = ["clock", "forward", "30d"];
     let text = done(&service, &forward);
     let receipt = "state         settled\nreached       2027-01-31T00:00:00Z\nto            2027-01-31T00:00:00Z\n\
