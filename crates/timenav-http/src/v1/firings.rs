@@ -54,7 +54,7 @@ pub(crate) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ClaimRequest {
-    /// At most so many firings. Defaults to 1.
+    /// The maximum number of firings. Defaults to 1.
     #[schema(value_type = Option<usize>, minimum = 1, maximum = 1_000, example = 10)]
     #[serde(default, deserialize_with = "wire::number")]
     max: Option<usize>,
