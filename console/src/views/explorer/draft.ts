@@ -1,6 +1,6 @@
 /** What is filled in, as it goes into the address, into a request and back. */
 import { jsonText } from './json-text';
-import type { Schemas } from './schema';
+import type { Schema, Schemas } from './schema';
 import { exampleOf, resolve, validate, type Issue } from './schema';
 import { isInInput, isSecret, variantsOf, type Field, type Operation } from './openapi';
 
@@ -234,9 +234,19 @@ export function exampleDraft(operation: Operation, draft: Draft, schemas: Schema
       filled.extras[keyOf(field)] = example;
   }
   const variant = variantsOf(operation, schemas)[draft.variant];
-  if (variant) filled.input = filledInput(variant.fields, exampleOf(variant.schema, schemas), valuesOf(draft));
+  if (variant) {
+    const example = withoutOtherForms(resolve(variant.schema, schemas), exampleOf(variant.schema, schemas));
+    filled.input = filledInput(variant.fields, example, valuesOf(draft));
+  }
   if (draft.raw !== null) filled.raw = rawOf(filled);
   return filled;
+}
+
+/** Returns an example in the first of the forms that a body can have: without what belongs to the others alone. */
+function withoutOtherForms(schema: Schema, example: unknown): unknown {
+  const form = (schema.oneOf ?? schema.anyOf)?.[0]?.properties;
+  if (form === undefined || typeof example !== 'object' || example === null) return example;
+  return Object.fromEntries(Object.entries(example).filter(([name]) => form[name]?.type !== 'null'));
 }
 
 function filledInput(fields: Field[] | null, example: unknown, before: Values): unknown {

@@ -109,17 +109,6 @@ fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
         ("set_rate", post("/v1/set-rate", json!({ "rate": 2 }))),
         ("set_anchor", post("/v1/set-anchor", json!({}))),
         ("set_anchor far away", post("/v1/set-anchor", json!({ "timestamp": at }))),
-        ("timers", of_hers("/v1/timers")),
-        ("timer", of_hers("/v1/timers/none")),
-        ("advance", of_hers("/v1/advances/advance_none")),
-        ("set_timer", post("/v1/timers", json!({ "at": "9000-01-01T00:00:00Z" }))),
-        // There are none of these names, which is told to those alone who may change one.
-        ("change_timer", Request::new("PATCH", &target("/v1/timers/none", &hers)).json(&json!({}))),
-        ("cancel_timer", Request::new("DELETE", &target("/v1/timers/none", &hers))),
-        ("claim_firings", post("/v1/queues/default/claim", json!({}))),
-        ("acknowledge_firings", post("/v1/firings/ack", json!({ "firing_ids": ["firing_none"] }))),
-        ("fail_firings", post("/v1/firings/fail", json!({ "firing_ids": ["firing_none"] }))),
-        ("extend_firings", post("/v1/firings/extend", json!({ "firing_ids": ["firing_none"] }))),
         ("record_events", post("/v1/events", json!({ "time": at }))),
         ("correct_event", post("/v1/correct-event", json!({ "event": { "event_id": event_id, "time": at } }))),
         ("manipulate_event", post("/v1/manipulate-event", deed(event_id))),
@@ -139,8 +128,31 @@ fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
         // There is none at that position, which is told to those alone who may erase one.
         ("erase_reads", post("/v1/erase-reads", json!({ "position": 0, "reads": [0] }))),
     ];
+    rows.extend(rows_of_timers());
     rows.extend(rows_of_the_service(about));
     rows
+}
+
+fn rows_of_timers() -> Vec<(&'static str, Request)> {
+    let hers = [("timeline_id", "hers")];
+    let of_hers = |path: &str| Request::get(&target(path, &hers));
+    let post = |path: &str, mut body: Value| {
+        body["timeline_id"] = json!("hers");
+        Request::post(path).json(&body)
+    };
+    vec![
+        ("timers", of_hers("/v1/timers")),
+        ("timer", of_hers("/v1/timers/none")),
+        ("advance", of_hers("/v1/advances/advance_none")),
+        ("set_timer", post("/v1/timers", json!({ "at": "9000-01-01T00:00:00Z" }))),
+        // There are none of these names, which is told to those alone who may change one.
+        ("change_timer", Request::new("PATCH", &target("/v1/timers/none", &hers)).json(&json!({}))),
+        ("cancel_timer", Request::new("DELETE", &target("/v1/timers/none", &hers))),
+        ("claim_firings", post("/v1/queues/default/claim", json!({}))),
+        ("acknowledge_firings", post("/v1/firings/ack", json!({ "firing_ids": ["firing_none"] }))),
+        ("fail_firings", post("/v1/firings/fail", json!({ "firing_ids": ["firing_none"] }))),
+        ("extend_firings", post("/v1/firings/extend", json!({ "firing_ids": ["firing_none"] }))),
+    ]
 }
 
 /// Operations that are not about a timeline.
