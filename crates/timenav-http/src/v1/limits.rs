@@ -158,7 +158,7 @@ fn of_timers(limits: &mut Map<String, Value>) {
     limits.insert("lease_seconds_default".to_owned(), core::LEASE_SECONDS_DEFAULT.into());
     limits.insert("lease_seconds_min".to_owned(), core::LEASE_SECONDS_MIN.into());
     limits.insert("lease_seconds_max".to_owned(), core::LEASE_SECONDS_MAX.into());
-    limits.insert("queue_heard_seconds".to_owned(), core::QUEUE_HEARD_SECONDS.into());
+    limits.insert("queue_heard_seconds_max".to_owned(), core::QUEUE_HEARD_SECONDS.into());
     limits.insert("claim_wait_seconds_max".to_owned(), core::CLAIM_WAIT_SECONDS_MAX.into());
     limits.insert("settle_wait_seconds_default".to_owned(), core::SETTLE_WAIT_SECONDS_DEFAULT.into());
     limits.insert("settle_wait_seconds_max".to_owned(), core::SETTLE_WAIT_SECONDS_MAX.into());

@@ -226,7 +226,7 @@ fn edge(name: &str) -> Option<Edge> {
             Tested(TIMERS_CORE, "attempts_end_and_are_counted_within_ten_seconds")
         }
         "lease_seconds_default" => Tested(TIMERS, "a_lease_that_ends_is_given_to_another"),
-        "queue_heard_seconds" => Tested(TIMERS_CORE, "an_instant_is_held_by_who_has_it_and_by_who_listens"),
+        "queue_heard_seconds_max" => Tested(TIMERS_CORE, "an_instant_is_held_by_who_has_it_and_by_who_listens"),
         "settle_wait_seconds_default" | "receipt_firings_max" => {
             Tested("timenav/tests/it/v1/timers/advances.rs", "timers_that_nobody_listens_to_hold_nothing")
         }
