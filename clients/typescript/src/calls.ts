@@ -91,6 +91,11 @@ export abstract class Calls extends Transport {
     return this.json('access_logs', input, options);
   }
 
+  /** Tells what fired while the clock moved, and what came of it. */
+  advance(input: Input<'advance'>, options: CallOptions = {}): Promise<Answer<'advance'>> {
+    return this.json('advance', input, options);
+  }
+
   /** Counts events by time, cell, actor, source or attribute. */
   aggregateEvents(input: Input<'aggregate_events'>, options: CallOptions = {}): Promise<Answer<'aggregate_events'>> {
     return this.json('aggregate_events', input, options);
@@ -196,6 +201,24 @@ export abstract class Calls extends Transport {
     return this.json('fast_forward', input, options);
   }
 
+  /** Says that firings are done. */
+  acknowledgeFirings(
+    input: Input<'acknowledge_firings'>,
+    options: CallOptions = {},
+  ): Promise<Answer<'acknowledge_firings'>> {
+    return this.json('acknowledge_firings', input, options);
+  }
+
+  /** Keeps claimed firings for longer. */
+  extendFirings(input: Input<'extend_firings'>, options: CallOptions = {}): Promise<Answer<'extend_firings'>> {
+    return this.json('extend_firings', input, options);
+  }
+
+  /** Says that an attempt at firings failed. */
+  failFirings(input: Input<'fail_firings'>, options: CallOptions = {}): Promise<Answer<'fail_firings'>> {
+    return this.json('fail_firings', input, options);
+  }
+
   /** Hands a timeline over to another service: it becomes read-only here. */
   handOver(input: Input<'hand_over'>, options: CallOptions = {}): Promise<Answer<'hand_over'>> {
     return this.json('hand_over', input, options);
@@ -244,6 +267,11 @@ export abstract class Calls extends Transport {
   /** Prunes contents whose retention has passed. */
   prune(input: Input<'prune'>, options: CallOptions = {}): Promise<Answer<'prune'>> {
     return this.json('prune', input, options);
+  }
+
+  /** Claims firings of a queue, and waits for some. */
+  claimFirings(input: Input<'claim_firings'>, options: CallOptions = {}): Promise<Answer<'claim_firings'>> {
+    return this.json('claim_firings', input, options);
   }
 
   /** Restricts a user's time travel. */
@@ -325,6 +353,31 @@ export abstract class Calls extends Transport {
   /** Watches a timeline: one message for each change in the chosen topics. Close it when you are done. */
   stream(input: Input<'stream'> = {}, options: CallOptions = {}): Promise<Events<StreamMessage>> {
     return this.events('stream', input, options);
+  }
+
+  /** Lists timers, the next ones first. */
+  timers(input: Input<'timers'> = {}, options: CallOptions = {}): Promise<Answer<'timers'>> {
+    return this.json('timers', input, options);
+  }
+
+  /** Sets a timer that fires when the clock shows its moment. */
+  setTimer(input: Input<'set_timer'>, options: CallOptions = {}): Promise<Answer<'set_timer'>> {
+    return this.json('set_timer', input, options);
+  }
+
+  /** Cancels a timer. */
+  cancelTimer(input: Input<'cancel_timer'>, options: CallOptions = {}): Promise<Answer<'cancel_timer'>> {
+    return this.json('cancel_timer', input, options);
+  }
+
+  /** Shows a timer and its latest firings. */
+  timer(input: Input<'timer'>, options: CallOptions = {}): Promise<Answer<'timer'>> {
+    return this.json('timer', input, options);
+  }
+
+  /** Changes an armed timer. */
+  changeTimer(input: Input<'change_timer'>, options: CallOptions = {}): Promise<Answer<'change_timer'>> {
+    return this.json('change_timer', input, options);
   }
 
   /** Moves the clock to a date, time and place. */

@@ -207,6 +207,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/advances/{advance_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tells what fired while the clock moved, and what came of it */
+        get: operations["advance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/aggregate-events": {
         parameters: {
             query?: never;
@@ -531,6 +548,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/firings/ack": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Says that firings are done */
+        post: operations["acknowledge_firings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/firings/extend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Keeps claimed firings for longer */
+        post: operations["extend_firings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/firings/fail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Says that an attempt at firings failed */
+        post: operations["fail_firings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/hand-over": {
         parameters: {
             query?: never;
@@ -695,6 +763,23 @@ export interface paths {
         put?: never;
         /** Prunes contents whose retention has passed */
         post: operations["prune"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/queues/{queue}/claim": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Claims firings of a queue, and waits for some */
+        post: operations["claim_firings"];
         delete?: never;
         options?: never;
         head?: never;
@@ -956,6 +1041,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/timers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists timers, the next ones first */
+        get: operations["timers"];
+        put?: never;
+        /** Sets a timer that fires when the clock shows its moment */
+        post: operations["set_timer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/timers/{timer_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Shows a timer and its latest firings */
+        get: operations["timer"];
+        put?: never;
+        post?: never;
+        /** Cancels a timer */
+        delete: operations["cancel_timer"];
+        options?: never;
+        head?: never;
+        /** Changes an armed timer */
+        patch: operations["change_timer"];
+        trace?: never;
+    };
     "/v1/travel": {
         parameters: {
             query?: never;
@@ -1075,6 +1197,16 @@ export interface components {
             /** @description The timeline. */
             timeline_id: string;
         };
+        /** @description Which firings are done. */
+        AcknowledgeRequest: {
+            /** @description The firings. */
+            firing_ids: string[];
+            /**
+             * @description The timeline. Defaults to the API key's.
+             * @example main
+             */
+            timeline_id?: string | null;
+        };
         /** @description A timeline that was adopted. */
         AdoptedBody: {
             /** @description SHA-256 of the file: 64 hexadecimal digits. */
@@ -1112,6 +1244,18 @@ export interface components {
             status: string;
             /** @description The timeline. */
             timeline_id: string;
+        };
+        /** @description An advance that moves a clock, and stands still at each timer on its way. */
+        AdvanceBody: {
+            /** @description The id of the advance. */
+            advance_id: string;
+            /**
+             * Format: int64
+             * @description How many instants it has come to.
+             */
+            step: number;
+            /** @description Where it goes. */
+            to: string;
         };
         /** @description Counts of events. */
         AggregatedBody: {
@@ -1334,6 +1478,31 @@ export interface components {
             /** @description Each read of the key, shown to be among those that the entry tells of, and no other. */
             reads: components["schemas"]["ReadProofBody"][];
         };
+        /** @description What to change of a timer. */
+        ChangeTimerRequest: {
+            /**
+             * Format: timestamp
+             * @description The moment at which the timer fires.
+             * @example 2027-02-28T09:00:00Z
+             */
+            at?: string | null;
+            cron?: components["schemas"]["CronRequest"] | null;
+            deliver?: components["schemas"]["DeliverRequest"] | null;
+            every?: components["schemas"]["EveryRequest"] | null;
+            misfire?: components["schemas"]["MisfireWord"] | null;
+            /**
+             * @description Firings with the same key are worked on one after the other.
+             * @example customer-7
+             */
+            order_key?: string | null;
+            /** @description Any JSON, handed to whoever claims a firing: at most 65,536 bytes. */
+            payload?: unknown;
+            /**
+             * @description The timeline. Defaults to the API key's.
+             * @example main
+             */
+            timeline_id?: string | null;
+        };
         /** @description Whether an event occurs, with its causes and consequences. */
         CheckBody: {
             /** @description Events with similar ids or names: a few. */
@@ -1398,11 +1567,85 @@ export interface components {
             /** @description The key that verifies it, as C2SP signed-note writes keys. */
             verifier_key: string;
         };
+        /** @description What to claim. */
+        ClaimRequest: {
+            /**
+             * Format: length-of-time
+             * @description For how long the firings are yours, in host time. Defaults to `30s`; after that others are given them.
+             * @example 30s
+             */
+            ack_timeout?: string | null;
+            /**
+             * @description The maximum number of firings. Defaults to 1.
+             * @example 10
+             */
+            max?: number | null;
+            /**
+             * @description The timeline. Defaults to the API key's.
+             * @example main
+             */
+            timeline_id?: string | null;
+            /**
+             * Format: length-of-time
+             * @description How long to wait if there is none, in host time. Defaults to `0s`; at most `60s`.
+             * @example 20s
+             */
+            wait?: string | null;
+        };
+        /** @description Firings in your hands. */
+        ClaimedBody: {
+            /** @description The firings, in the order in which they fell due. */
+            firings: components["schemas"]["ClaimedFiringBody"][];
+            /** @description The queue. */
+            queue: string;
+            /** @description A sentence that sums up the result. */
+            status: string;
+            /** @description The timeline. */
+            timeline_id: string;
+        };
+        /** @description A firing in your hands. */
+        ClaimedFiringBody: {
+            /**
+             * Format: int32
+             * @description Which attempt this is, from 1.
+             */
+            attempt: number;
+            /** @description The moment at which it fell due. */
+            due: string;
+            /** @description The id of the firing: the same however often it is handed out. */
+            firing_id: string;
+            /**
+             * Format: int64
+             * @description The generation of the clock.
+             */
+            generation: number;
+            /** @description Host time until which it is yours. */
+            leased_until: string;
+            /** @description Firings with the same key are worked on one after the other. */
+            order_key?: string | null;
+            /** @description What the timer was set with. */
+            payload: unknown;
+            /**
+             * Format: int32
+             * @description The round of the timer.
+             */
+            round: number;
+            /**
+             * Format: int64
+             * @description How many instants the advance has come to. Absent outside an advance.
+             */
+            step?: number | null;
+            /** @description The timeline. */
+            timeline_id: string;
+            /** @description The timer that fired. */
+            timer_id: string;
+        };
         /**
          * @description A clock, with everything needed to compute its time without another request: while it runs, `origin_virtual + (host
          *     time - origin_host) * rate`; while it is paused, `origin_virtual`.
          */
         ClockBody: {
+            advance?: components["schemas"]["AdvanceBody"] | null;
             /** @description After a return: the anchor. */
             anchor_id?: string | null;
             /** @description What the clock shows. */
@@ -1431,6 +1674,7 @@ export interface components {
              * @description Virtual seconds per host second.
              */
             rate: number;
+            settled?: components["schemas"]["SettledBody"] | null;
             /** @description Whether the clock is `running` or `paused`. */
             state: string;
             /** @description A sentence that says what happened. Absent if the clock is part of a larger response. */
@@ -1439,6 +1683,7 @@ export interface components {
             timeline_created?: boolean | null;
             /** @description The timeline of the clock. */
             timeline_id: string;
+            would_fire?: components["schemas"]["WouldFireBody"] | null;
         };
         /** @description What two timelines share: the beginning of a ledger, and everything before it. */
         CommonBody: {
@@ -1545,6 +1790,26 @@ export interface components {
              */
             timeline_id?: string | null;
         };
+        /** @description A cron expression. */
+        CronBody: {
+            /** @description The expression. */
+            expression: string;
+            /** @description The time zone whose clocks it reads. */
+            zone: string;
+        };
+        /** @description A cron expression. */
+        CronRequest: {
+            /**
+             * @description Five fields: minute, hour, day of month, month, weekday.
+             * @example 0 9 * * MON-FRI
+             */
+            expression: string;
+            /**
+             * @description The time zone whose clocks it reads. Defaults to `UTC`.
+             * @example Europe/Paris
+             */
+            zone?: string | null;
+        };
         /** @description What to open. */
         DecryptRequest: {
             /** @description The record. */
@@ -1567,6 +1832,28 @@ export interface components {
             /** @description A sentence that says what happened. */
             status: string;
         };
+        /** @description Where firings go. */
+        DeliverBody: {
+            /** @description The queue. */
+            queue: string;
+            /** @description `queue`. */
+            to: string;
+        };
+        /** @description Where firings go. */
+        DeliverRequest: {
+            /**
+             * @description The queue. Defaults to `default`.
+             * @example billing
+             */
+            queue?: string | null;
+            /** @description `queue`: they wait for whoever claims them. */
+            to: components["schemas"]["DeliverTo"];
+        };
+        /**
+         * @description How firings are delivered.
+         * @enum {string}
+         */
+        DeliverTo: "queue";
         /** @description One page of the events that differ, ordered by id. A page can be short and still have a next one. */
         DiffBody: {
             /** @description One timeline. */
@@ -2169,6 +2456,83 @@ export interface components {
         };
         /** @description One event, or several. */
         EventsRequest: components["schemas"]["EventToRecord"] | components["schemas"]["EventRecord"][];
+        /** @description A rule of iCalendar. */
+        EveryBody: {
+            /** @description The rule. */
+            rule: string;
+            /** @description From when on it counts. */
+            starts: string;
+            /** @description The time zone on whose calendar it counts. */
+            zone: string;
+        };
+        /** @description A rule of iCalendar. */
+        EveryRequest: {
+            /**
+             * @description The rule: an RRULE of RFC 5545, with `SKIP` of RFC 7529.
+             * @example FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD
+             */
+            rule: string;
+            /**
+             * Format: timestamp
+             * @description From when on the rule counts. Defaults to what the clock shows.
+             * @example 2027-01-31T09:00:00Z
+             */
+            starts?: string | null;
+            /**
+             * @description The time zone on whose calendar the rule counts. Defaults to `UTC`.
+             * @example Europe/Paris
+             */
+            zone?: string | null;
+        };
+        /** @description Which firings take longer. */
+        ExtendRequest: {
+            /** @description The firings. */
+            firing_ids: string[];
+            /**
+             * @description The timeline. Defaults to the API key's.
+             * @example main
+             */
+            timeline_id?: string | null;
+            /**
+             * Format: length-of-time
+             * @description For how long they are yours from now on, in host time. Defaults to `30s`.
+             * @example 60s
+             */
+            ttl?: string | null;
+        };
+        /** @description Firings that are kept for longer. */
+        ExtendedBody: {
+            /** @description The firings, in the order in which they were named. */
+            firings: components["schemas"]["ExtendedFiringBody"][];
+            /** @description A sentence that says what happened. */
+            status: string;
+            /** @description The timeline. */
+            timeline_id: string;
+        };
+        /** @description A firing that is kept for longer, or was lost. */
+        ExtendedFiringBody: {
+            /** @description The id of the firing. */
+            firing_id: string;
+            /** @description Host time until which it is yours. */
+            leased_until?: string | null;
+            /** @description `leased`, or `lost` if it is not yours any more. */
+            state: string;
+        };
+        /** @description Which firings were tried in vain. */
+        FailRequest: {
+            /** @description The firings. */
+            firing_ids: string[];
+            /**
+             * @description Why.
+             * @example the card was declined
+             */
+            reason?: string | null;
+            /**
+             * @description The timeline. Defaults to the API key's.
+             * @example main
+             */
+            timeline_id?: string | null;
+        };
         /** @description What is wrong with one field. */
         FieldError: {
             /** @description A stable code for the error. */
@@ -2198,6 +2562,43 @@ export interface components {
              */
             position?: number | null;
         };
+        /** @description One moment of a timer that fell due. */
+        FiringBody: {
+            /** @description The moment at which it fell due. */
+            due: string;
+            /** @description The id of the firing. */
+            firing_id: string;
+            /** @description The queue that it waits in. */
+            queue: string;
+            /** @description Why it failed. */
+            reason?: string | null;
+            /**
+             * Format: int32
+             * @description The round of the timer.
+             */
+            round: number;
+            /** @description `pending`, `acknowledged`, `failed` or `superseded`. */
+            state: string;
+            /** @description The timer that fired. */
+            timer_id: string;
+        };
+        /** @description How a firing stands. */
+        FiringStateBody: {
+            /** @description The id of the firing. */
+            firing_id: string;
+            /** @description `pending`, `acknowledged`, `failed` or `superseded`. */
+            state: string;
+        };
+        /** @description How firings stand. */
+        FiringsSettledBody: {
+            /** @description The firings, in the order in which they were named. */
+            firings: components["schemas"]["FiringStateBody"][];
+            ledger?: components["schemas"]["LedgerBody"] | null;
+            /** @description A sentence that says what happened. */
+            status: string;
+            /** @description The timeline. */
+            timeline_id: string;
+        };
         /** @description What a fork was forked from. */
         ForkBody: {
             /** @description The other timeline. */
@@ -2207,6 +2608,34 @@ export interface components {
              * @description How many of its entries are shared.
              */
             size: number;
+        };
+        /** @description How far to move forward. */
+        ForwardRequest: {
+            /** @description Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`. */
+            dry_run?: boolean | null;
+            /**
+             * Format: length-of-time
+             * @description One or more numbers with units (`s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601.
+             * @example 12h
+             */
+            duration: string;
+            /**
+             * @description Whether the clock stands still at each timer on its way until what fires is done. Otherwise it jumps, and they fire
+             *     after that. Defaults to `true`.
+             */
+            settle?: boolean | null;
+            /**
+             * @description The timeline. Defaults to the API key's.
+             * @example main
+             */
+            timeline_id?: string | null;
+            /**
+             * Format: length-of-time
+             * @description How long the answer waits for timers on the way, in host time. The clock goes on without it. Defaults to `30s`;
+             *     `0s` does not wait.
+             * @example 30s
+             */
+            wait?: string | null;
         };
         /** @description A point on the earth (WGS 84), and how far around it. */
         GeoRecord: {
@@ -2669,6 +3098,11 @@ export interface components {
             /** @description The timeline. */
             timeline_id: string;
         };
+        /**
+         * @description What becomes of moments of a rule that come together.
+         * @enum {string}
+         */
+        MisfireWord: "all" | "once" | "skip";
         /** @description A record that was imported, but not fully. */
         NoteBody: {
             /** @description A stable word for what was not done: `recurrence_kept`, `time_in_part` or `line_left_out`. */
@@ -2952,6 +3386,15 @@ export interface components {
             read: Record<string, unknown>;
             /** @description Its salt in hexadecimal digits. */
             salt: string;
+        };
+        /** @description What came of an advance. */
+        ReceiptBody: {
+            /** @description What fired, and what came of it. */
+            settled: components["schemas"]["SettledBody"];
+            /** @description A sentence that sums up the result. */
+            status: string;
+            /** @description The timeline. */
+            timeline_id: string;
         };
         /** @description Events that were recorded. */
         RecordedBody: {
@@ -3382,8 +3825,101 @@ export interface components {
              */
             timeline_id: string;
         };
+        /** @description A timer to set. */
+        SetTimerRequest: {
+            /**
+             * Format: timestamp
+             * @description The moment at which the timer fires. One that the clock has passed fires at once, with its own moment.
+             * @example 2027-01-31T09:00:00Z
+             */
+            at?: string | null;
+            /** @description Whether moments of a rule fire that had passed when the timer was set: at most 10,000. Defaults to `false`. */
+            catch_up?: boolean | null;
+            cron?: components["schemas"]["CronRequest"] | null;
+            deliver?: components["schemas"]["DeliverRequest"] | null;
+            every?: components["schemas"]["EveryRequest"] | null;
+            misfire?: components["schemas"]["MisfireWord"] | null;
+            /**
+             * @description Firings with the same key are worked on one after the other.
+             * @example customer-7
+             */
+            order_key?: string | null;
+            /** @description Any JSON, handed to whoever claims a firing: at most 65,536 bytes. Defaults to null. */
+            payload?: unknown;
+            /**
+             * @description The timeline. Defaults to the API key's.
+             * @example main
+             */
+            timeline_id?: string | null;
+            /**
+             * @description The id of the timer. Defaults to one that the service makes. Setting the same timer twice changes nothing.
+             * @example renew-42
+             */
+            timer_id?: string | null;
+        } | {
+            at: string;
+            cron?: null;
+            every?: null;
+        } | {
+            at?: null;
+            cron?: null;
+            every: unknown;
+        } | {
+            at?: null;
+            cron: unknown;
+            every?: null;
+        };
+        /** @description What fired while the clock moved, and what came of it. */
+        SettledBody: {
+            /**
+             * Format: int64
+             * @description How many were acknowledged.
+             */
+            acknowledged: number;
+            /** @description The id of the advance. */
+            advance_id: string;
+            /**
+             * Format: int64
+             * @description How many failed.
+             */
+            failed: number;
+            /**
+             * Format: int64
+             * @description How many firings there were.
+             */
+            fired: number;
+            /** @description The first 100 firings. */
+            firings: components["schemas"]["FiringBody"][];
+            /** @description What the clock showed before. */
+            from: string;
+            /** @description Who held the instant it was stopped at. */
+            held_by?: string | null;
+            /** @description How far the clock has come. */
+            reached: string;
+            /**
+             * @description `settled` at the destination, `running` on the way; `stopped` if the clock was paused or somebody held it for too
+             *     long, `stuck` if timers kept arming themselves for the same instant.
+             */
+            state: string;
+            /**
+             * Format: int64
+             * @description How many instants it stood at.
+             */
+            step: number;
+            /** @description The timeline. */
+            timeline_id: string;
+            /** @description The destination. */
+            to: string;
+            /**
+             * Format: int64
+             * @description How many nobody has acknowledged yet: their queues have no listener. They go to the next one.
+             */
+            unheard: number;
+        };
         /** @description How far to move. */
         ShiftRequest: {
+            /** @description Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`. */
+            dry_run?: boolean | null;
             /**
              * Format: length-of-time
              * @description One or more numbers with units (`s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601.
@@ -3396,6 +3932,11 @@ export interface components {
              */
             timeline_id?: string | null;
         };
+        /**
+         * @description How a timer stands.
+         * @enum {string}
+         */
+        StandingWord: "armed" | "done" | "cancelled";
         /** @description A response that says only that it worked. */
         StatusBody: {
             /** @description A sentence that says what happened. */
@@ -3580,6 +4121,86 @@ export interface components {
             /** @description The timelines. */
             timelines: components["schemas"]["TimelineBody"][];
         };
+        /** @description A timer. */
+        TimerBody: {
+            /** @description The moment at which it fires, if that is one. */
+            at?: string | null;
+            cron?: components["schemas"]["CronBody"] | null;
+            /** @description Where firings go. */
+            deliver: components["schemas"]["DeliverBody"];
+            every?: components["schemas"]["EveryBody"] | null;
+            /** @description What becomes of moments of the rule that come together. */
+            misfire?: string | null;
+            /** @description When it fires next. Absent unless it is armed. */
+            next?: string | null;
+            /** @description Firings with the same key are worked on one after the other. */
+            order_key?: string | null;
+            /** @description What is handed to whoever claims a firing. */
+            payload: unknown;
+            /**
+             * Format: int64
+             * @description Position of the ledger entry that set it. Of timers that fire at the same moment, earlier ones come first.
+             */
+            position: number;
+            /**
+             * Format: int32
+             * @description Grows when moments that have passed come again.
+             */
+            round: number;
+            /** @description Host time when it was set. */
+            set_at: string;
+            /** @description The user who set it. */
+            set_by: string;
+            /** @description `armed`, `done` or `cancelled`. */
+            state: string;
+            /** @description The id of the timer. */
+            timer_id: string;
+        };
+        /** @description Where the timer is. */
+        TimerOfRequest: {
+            /**
+             * @description The timeline. Defaults to the API key's.
+             * @example main
+             */
+            timeline_id?: string | null;
+        };
+        /** @description A timer that was set, changed or cancelled. */
+        TimerSetBody: {
+            /** @description Its place in the ledger. */
+            ledger: components["schemas"]["LedgerBody"];
+            /** @description A sentence that says what happened. */
+            status: string;
+            /** @description `true` if this request created the timeline. Absent otherwise. */
+            timeline_created?: boolean | null;
+            /** @description The timeline. */
+            timeline_id: string;
+            /** @description The timer. */
+            timer: components["schemas"]["TimerBody"];
+        };
+        /** @description A timer and its firings. */
+        TimerShownBody: {
+            /** @description Its latest firings, the newest first: at most 100. */
+            firings: components["schemas"]["FiringBody"][];
+            /** @description A sentence that sums up the result. */
+            status: string;
+            /** @description The timeline. */
+            timeline_id: string;
+            /** @description The timer. */
+            timer: components["schemas"]["TimerBody"];
+        };
+        /** @description One page of timers. */
+        TimersBody: {
+            /** @description Whether there is another page. */
+            has_more: boolean;
+            /** @description The cursor of the next page, if there is one. */
+            next_cursor?: string | null;
+            /** @description A sentence that sums up the result. */
+            status: string;
+            /** @description The timeline. */
+            timeline_id: string;
+            /** @description The timers. */
+            timers: components["schemas"]["TimerBody"][];
+        };
         /** @description Where to travel. */
         TravelRequest: {
             /**
@@ -3588,6 +4209,8 @@ export interface components {
              * @example 2005-08-29T11:10:00Z
              */
             destination_time: string;
+            /** @description Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`. */
+            dry_run?: boolean | null;
             /**
              * @description The place to travel to: any text. An IANA zone name, coordinates, or the name of a known place also set the
              *     calendar and the local time. Defaults to the current place.
@@ -3595,10 +4218,22 @@ export interface components {
              */
             location?: string | null;
             /**
+             * @description Whether the clock stands still at each timer on its way forward until what fires is done. Otherwise it jumps, and
+             *     they fire after that. Defaults to `true`.
+             */
+            settle?: boolean | null;
+            /**
              * @description The timeline. Defaults to the API key's.
              * @example main
              */
             timeline_id?: string | null;
+            /**
+             * Format: length-of-time
+             * @description How long the answer waits for timers on the way, in host time. The clock goes on without it. Defaults to `30s`;
+             *     `0s` does not wait.
+             * @example 30s
+             */
+            wait?: string | null;
         };
         /** @description Which import to undo. */
         UndoImportRequest: {
@@ -3669,6 +4304,41 @@ export interface components {
              * @description Position of the ledger entry that replaced it; absent while it is current.
              */
             until?: number | null;
+        };
+        /** @description What would fire if the clock were moved. */
+        WouldFireBody: {
+            /** @description Whether all were counted. Timers that handlers would set on the way are not. */
+            complete: boolean;
+            /**
+             * Format: int64
+             * @description How many firings there would be.
+             */
+            count: number;
+            /** @description The first 1,000 firings, in their order. */
+            firings: components["schemas"]["WouldFireFiringBody"][];
+            /** @description How many firings each timer would have. */
+            timers: components["schemas"]["WouldFireTimerBody"][];
+            /** @description Where the clock would go. */
+            to: string;
+        };
+        /** @description A firing that would be. */
+        WouldFireFiringBody: {
+            /** @description The moment at which it would fire. */
+            due: string;
+            /** @description The queue that the firing would wait in. */
+            queue: string;
+            /** @description The timer. */
+            timer_id: string;
+        };
+        /** @description How often a timer would fire. */
+        WouldFireTimerBody: {
+            /**
+             * Format: int64
+             * @description How often.
+             */
+            count: number;
+            /** @description The timer. */
+            timer_id: string;
         };
         /** @description What a sweep would prune. */
         WouldLetGoBody: {
@@ -4980,6 +5650,74 @@ export interface operations {
             503: components["responses"]["503"];
         };
     };
+    advance: {
+        parameters: {
+            query?: {
+                /** @description The timeline. Defaults to the API key's. */
+                timeline_id?: string;
+                /** @description How long to wait while it goes on, in host time. Defaults to `0s`. */
+                wait?: string;
+            };
+            header?: never;
+            path: {
+                advance_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Identifies the request; copied from the request if it has one */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settled": {
+                     *         "acknowledged": 1,
+                     *         "advance_id": "text",
+                     *         "failed": 1,
+                     *         "fired": 1,
+                     *         "firings": [
+                     *           {
+                     *             "due": "text",
+                     *             "firing_id": "text",
+                     *             "queue": "text",
+                     *             "round": 1,
+                     *             "state": "running",
+                     *             "timer_id": "text"
+                     *           }
+                     *         ],
+                     *         "from": "text",
+                     *         "reached": "text",
+                     *         "state": "running",
+                     *         "step": 1,
+                     *         "timeline_id": "main",
+                     *         "to": "text",
+                     *         "unheard": 1
+                     *       },
+                     *       "status": "A sentence that says what happened.",
+                     *       "timeline_id": "main"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReceiptBody"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            422: components["responses"]["422"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
     aggregate_events: {
         parameters: {
             query: {
@@ -6227,6 +6965,8 @@ export interface operations {
                 "Idempotency-Key"?: string;
                 /** @description Only if the clock still has this generation, in quotation marks: `"7"` */
                 "If-Match"?: string;
+                /** @description Inside a handler: the id of the firing it handles */
+                "Timenav-Firing"?: string;
             };
             path?: never;
             cookie?: never;
@@ -6236,10 +6976,11 @@ export interface operations {
                 /**
                  * @example {
                  *       "duration": "12h",
-                 *       "timeline_id": "main"
+                 *       "timeline_id": "main",
+                 *       "wait": "30s"
                  *     }
                  */
-                "application/json": components["schemas"]["ShiftRequest"];
+                "application/json": components["schemas"]["ForwardRequest"];
             };
         };
         responses: {
@@ -6266,6 +7007,194 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["ClockBody"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            422: components["responses"]["422"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    acknowledge_firings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request with a key is carried out once; a repeat within 24 hours gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "firing_ids": [
+                 *         "text"
+                 *       ],
+                 *       "timeline_id": "main"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AcknowledgeRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description `true` if this repeats the response to an earlier request with the same `Idempotency-Key` */
+                    "Idempotency-Replayed"?: boolean;
+                    /** @description Identifies the request; copied from the request if it has one */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "firings": [
+                     *         {
+                     *           "firing_id": "text",
+                     *           "state": "running"
+                     *         }
+                     *       ],
+                     *       "status": "A sentence that says what happened.",
+                     *       "timeline_id": "main"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FiringsSettledBody"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            422: components["responses"]["422"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    extend_firings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only its format is checked: the response is not stored, and a repeated request runs again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "firing_ids": [
+                 *         "text"
+                 *       ],
+                 *       "timeline_id": "main",
+                 *       "ttl": "60s"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ExtendRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description `true` if this repeats the response to an earlier request with the same `Idempotency-Key` */
+                    "Idempotency-Replayed"?: boolean;
+                    /** @description Identifies the request; copied from the request if it has one */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "firings": [
+                     *         {
+                     *           "firing_id": "text",
+                     *           "state": "running"
+                     *         }
+                     *       ],
+                     *       "status": "A sentence that says what happened.",
+                     *       "timeline_id": "main"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ExtendedBody"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            422: components["responses"]["422"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    fail_firings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only its format is checked: the response is not stored, and a repeated request runs again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "firing_ids": [
+                 *         "text"
+                 *       ],
+                 *       "reason": "the card was declined",
+                 *       "timeline_id": "main"
+                 *     }
+                 */
+                "application/json": components["schemas"]["FailRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description `true` if this repeats the response to an earlier request with the same `Idempotency-Key` */
+                    "Idempotency-Replayed"?: boolean;
+                    /** @description Identifies the request; copied from the request if it has one */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "firings": [
+                     *         {
+                     *           "firing_id": "text",
+                     *           "state": "running"
+                     *         }
+                     *       ],
+                     *       "status": "A sentence that says what happened.",
+                     *       "timeline_id": "main"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FiringsSettledBody"];
                 };
             };
             400: components["responses"]["400"];
@@ -6955,6 +7884,78 @@ export interface operations {
             503: components["responses"]["503"];
         };
     };
+    claim_firings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only its format is checked: the response is not stored, and a repeated request runs again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "ack_timeout": "30s",
+                 *       "max": 10,
+                 *       "timeline_id": "main",
+                 *       "wait": "20s"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ClaimRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description `true` if this repeats the response to an earlier request with the same `Idempotency-Key` */
+                    "Idempotency-Replayed"?: boolean;
+                    /** @description Identifies the request; copied from the request if it has one */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "firings": [
+                     *         {
+                     *           "attempt": 1,
+                     *           "due": "text",
+                     *           "firing_id": "text",
+                     *           "generation": 1,
+                     *           "leased_until": "text",
+                     *           "payload": {},
+                     *           "round": 1,
+                     *           "timeline_id": "main",
+                     *           "timer_id": "text"
+                     *         }
+                     *       ],
+                     *       "queue": "text",
+                     *       "status": "A sentence that says what happened.",
+                     *       "timeline_id": "main"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ClaimedBody"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            422: components["responses"]["422"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
     restrict_time_travel: {
         parameters: {
             query?: never;
@@ -7066,6 +8067,8 @@ export interface operations {
                 "Idempotency-Key"?: string;
                 /** @description Only if the clock still has this generation, in quotation marks: `"7"` */
                 "If-Match"?: string;
+                /** @description Inside a handler: the id of the firing it handles */
+                "Timenav-Firing"?: string;
             };
             path?: never;
             cookie?: never;
@@ -7127,6 +8130,8 @@ export interface operations {
                 "Idempotency-Key"?: string;
                 /** @description Only if the clock still has this generation, in quotation marks: `"7"` */
                 "If-Match"?: string;
+                /** @description Inside a handler: the id of the firing it handles */
+                "Timenav-Firing"?: string;
             };
             path?: never;
             cookie?: never;
@@ -7189,6 +8194,8 @@ export interface operations {
                 "Idempotency-Key"?: string;
                 /** @description Only if the clock still has this generation, in quotation marks: `"7"` */
                 "If-Match"?: string;
+                /** @description Inside a handler: the id of the firing it handles */
+                "Timenav-Firing"?: string;
             };
             path?: never;
             cookie?: never;
@@ -7657,6 +8664,8 @@ export interface operations {
                 "Idempotency-Key"?: string;
                 /** @description Only if the clock still has this generation, in quotation marks: `"7"` */
                 "If-Match"?: string;
+                /** @description Inside a handler: the id of the firing it handles */
+                "Timenav-Firing"?: string;
             };
             path?: never;
             cookie?: never;
@@ -7840,6 +8849,356 @@ export interface operations {
             503: components["responses"]["503"];
         };
     };
+    timers: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description The maximum number per page. */
+                limit?: number;
+                state?: components["schemas"]["StandingWord"] | null;
+                /** @description The timeline. Defaults to the API key's. */
+                timeline_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Identifies the request; copied from the request if it has one */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "has_more": true,
+                     *       "status": "A sentence that says what happened.",
+                     *       "timeline_id": "main",
+                     *       "timers": [
+                     *         {
+                     *           "deliver": {
+                     *             "queue": "text",
+                     *             "to": "text"
+                     *           },
+                     *           "payload": {},
+                     *           "position": 1,
+                     *           "round": 1,
+                     *           "set_at": "2005-08-29T11:10:00Z",
+                     *           "set_by": "text",
+                     *           "state": "running",
+                     *           "timer_id": "text"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TimersBody"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            422: components["responses"]["422"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    set_timer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request with a key is carried out once; a repeat within 24 hours gets the same response. */
+                "Idempotency-Key"?: string;
+                /** @description `*`: only if the timeline exists; does not create it */
+                "If-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "at": "2027-01-31T09:00:00Z",
+                 *       "order_key": "customer-7",
+                 *       "timeline_id": "main",
+                 *       "timer_id": "renew-42"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SetTimerRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    /** @description `true` if this repeats the response to an earlier request with the same `Idempotency-Key` */
+                    "Idempotency-Replayed"?: boolean;
+                    /** @description Identifies the request; copied from the request if it has one */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ledger": {
+                     *         "position": 1,
+                     *         "root": "5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f",
+                     *         "size": 1
+                     *       },
+                     *       "status": "A sentence that says what happened.",
+                     *       "timeline_id": "main",
+                     *       "timer": {
+                     *         "deliver": {
+                     *           "queue": "text",
+                     *           "to": "text"
+                     *         },
+                     *         "payload": {},
+                     *         "position": 1,
+                     *         "round": 1,
+                     *         "set_at": "2005-08-29T11:10:00Z",
+                     *         "set_by": "text",
+                     *         "state": "running",
+                     *         "timer_id": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TimerSetBody"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            422: components["responses"]["422"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    timer: {
+        parameters: {
+            query?: {
+                /** @description The timeline. Defaults to the API key's. */
+                timeline_id?: string;
+            };
+            header?: never;
+            path: {
+                timer_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Identifies the request; copied from the request if it has one */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "firings": [
+                     *         {
+                     *           "due": "text",
+                     *           "firing_id": "text",
+                     *           "queue": "text",
+                     *           "round": 1,
+                     *           "state": "running",
+                     *           "timer_id": "text"
+                     *         }
+                     *       ],
+                     *       "status": "A sentence that says what happened.",
+                     *       "timeline_id": "main",
+                     *       "timer": {
+                     *         "deliver": {
+                     *           "queue": "text",
+                     *           "to": "text"
+                     *         },
+                     *         "payload": {},
+                     *         "position": 1,
+                     *         "round": 1,
+                     *         "set_at": "2005-08-29T11:10:00Z",
+                     *         "set_by": "text",
+                     *         "state": "running",
+                     *         "timer_id": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TimerShownBody"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            422: components["responses"]["422"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    cancel_timer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request with a key is carried out once; a repeat within 24 hours gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                timer_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "timeline_id": "main"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TimerOfRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Identifies the request; copied from the request if it has one */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ledger": {
+                     *         "position": 1,
+                     *         "root": "5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f",
+                     *         "size": 1
+                     *       },
+                     *       "status": "A sentence that says what happened.",
+                     *       "timeline_id": "main",
+                     *       "timer": {
+                     *         "deliver": {
+                     *           "queue": "text",
+                     *           "to": "text"
+                     *         },
+                     *         "payload": {},
+                     *         "position": 1,
+                     *         "round": 1,
+                     *         "set_at": "2005-08-29T11:10:00Z",
+                     *         "set_by": "text",
+                     *         "state": "running",
+                     *         "timer_id": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TimerSetBody"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            422: components["responses"]["422"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    change_timer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request with a key is carried out once; a repeat within 24 hours gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                timer_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "at": "2027-02-28T09:00:00Z",
+                 *       "order_key": "customer-7",
+                 *       "timeline_id": "main"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangeTimerRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description `true` if this repeats the response to an earlier request with the same `Idempotency-Key` */
+                    "Idempotency-Replayed"?: boolean;
+                    /** @description Identifies the request; copied from the request if it has one */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ledger": {
+                     *         "position": 1,
+                     *         "root": "5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f",
+                     *         "size": 1
+                     *       },
+                     *       "status": "A sentence that says what happened.",
+                     *       "timeline_id": "main",
+                     *       "timer": {
+                     *         "deliver": {
+                     *           "queue": "text",
+                     *           "to": "text"
+                     *         },
+                     *         "payload": {},
+                     *         "position": 1,
+                     *         "round": 1,
+                     *         "set_at": "2005-08-29T11:10:00Z",
+                     *         "set_by": "text",
+                     *         "state": "running",
+                     *         "timer_id": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TimerSetBody"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            422: components["responses"]["422"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
     travel: {
         parameters: {
             query?: never;
@@ -7848,6 +9207,8 @@ export interface operations {
                 "Idempotency-Key"?: string;
                 /** @description Only if the clock still has this generation, in quotation marks: `"7"` */
                 "If-Match"?: string;
+                /** @description Inside a handler: the id of the firing it handles */
+                "Timenav-Firing"?: string;
             };
             path?: never;
             cookie?: never;
@@ -7858,7 +9219,8 @@ export interface operations {
                  * @example {
                  *       "destination_time": "2005-08-29T11:10:00Z",
                  *       "location": "New Orleans",
-                 *       "timeline_id": "main"
+                 *       "timeline_id": "main",
+                 *       "wait": "30s"
                  *     }
                  */
                 "application/json": components["schemas"]["TravelRequest"];

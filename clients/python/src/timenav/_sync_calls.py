@@ -214,6 +214,15 @@ class Calls(Transport):
             ),
         )
 
+    def advance(
+        self, advance_id: str, *, timeline_id: str | Unset = UNSET, wait: Length | Unset = UNSET
+    ) -> schemas.ReceiptBody:
+        """Tells what fired while the clock moved, and what came of it."""
+        return cast(
+            "schemas.ReceiptBody",
+            self._json(OPERATIONS["advance"], {"advance_id": advance_id, "timeline_id": timeline_id, "wait": wait}),
+        )
+
     def aggregate_events(
         self,
         *,
@@ -575,7 +584,11 @@ class Calls(Transport):
         duration: Length,
         idempotency_key: str | Unset = UNSET,
         if_match: IfMatch | Unset = UNSET,
+        timenav_firing: str | Unset = UNSET,
+        dry_run: bool | None | Unset = UNSET,
+        settle: bool | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
+        wait: Length | None | Unset = UNSET,
     ) -> schemas.ClockBody:
         """Moves the clock forward by a duration."""
         return cast(
@@ -586,6 +599,65 @@ class Calls(Transport):
                     "duration": duration,
                     "idempotency_key": idempotency_key,
                     "if_match": if_match,
+                    "timenav_firing": timenav_firing,
+                    "dry_run": dry_run,
+                    "settle": settle,
+                    "timeline_id": timeline_id,
+                    "wait": wait,
+                },
+            ),
+        )
+
+    def acknowledge_firings(
+        self,
+        *,
+        firing_ids: Sequence[str],
+        idempotency_key: str | Unset = UNSET,
+        timeline_id: str | None | Unset = UNSET,
+    ) -> schemas.FiringsSettledBody:
+        """Says that firings are done."""
+        return cast(
+            "schemas.FiringsSettledBody",
+            self._json(
+                OPERATIONS["acknowledge_firings"],
+                {"firing_ids": firing_ids, "idempotency_key": idempotency_key, "timeline_id": timeline_id},
+            ),
+        )
+
+    def extend_firings(
+        self,
+        *,
+        firing_ids: Sequence[str],
+        idempotency_key: str | Unset = UNSET,
+        timeline_id: str | None | Unset = UNSET,
+        ttl: Length | None | Unset = UNSET,
+    ) -> schemas.ExtendedBody:
+        """Keeps claimed firings for longer."""
+        return cast(
+            "schemas.ExtendedBody",
+            self._json(
+                OPERATIONS["extend_firings"],
+                {"firing_ids": firing_ids, "idempotency_key": idempotency_key, "timeline_id": timeline_id, "ttl": ttl},
+            ),
+        )
+
+    def fail_firings(
+        self,
+        *,
+        firing_ids: Sequence[str],
+        idempotency_key: str | Unset = UNSET,
+        reason: str | None | Unset = UNSET,
+        timeline_id: str | None | Unset = UNSET,
+    ) -> schemas.FiringsSettledBody:
+        """Says that an attempt at firings failed."""
+        return cast(
+            "schemas.FiringsSettledBody",
+            self._json(
+                OPERATIONS["fail_firings"],
+                {
+                    "firing_ids": firing_ids,
+                    "idempotency_key": idempotency_key,
+                    "reason": reason,
                     "timeline_id": timeline_id,
                 },
             ),
@@ -794,6 +866,32 @@ class Calls(Transport):
             ),
         )
 
+    def claim_firings(
+        self,
+        queue: str,
+        *,
+        idempotency_key: str | Unset = UNSET,
+        ack_timeout: Length | None | Unset = UNSET,
+        max: int | None | Unset = UNSET,
+        timeline_id: str | None | Unset = UNSET,
+        wait: Length | None | Unset = UNSET,
+    ) -> schemas.ClaimedBody:
+        """Claims firings of a queue, and waits for some."""
+        return cast(
+            "schemas.ClaimedBody",
+            self._json(
+                OPERATIONS["claim_firings"],
+                {
+                    "queue": queue,
+                    "idempotency_key": idempotency_key,
+                    "ack_timeout": ack_timeout,
+                    "max": max,
+                    "timeline_id": timeline_id,
+                    "wait": wait,
+                },
+            ),
+        )
+
     def restrict_time_travel(
         self,
         *,
@@ -821,6 +919,7 @@ class Calls(Transport):
         *,
         idempotency_key: str | Unset = UNSET,
         if_match: IfMatch | Unset = UNSET,
+        timenav_firing: str | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
     ) -> schemas.ClockBody:
         """Resumes the clock from where it was paused."""
@@ -828,7 +927,12 @@ class Calls(Transport):
             "schemas.ClockBody",
             self._json(
                 OPERATIONS["resume_time"],
-                {"idempotency_key": idempotency_key, "if_match": if_match, "timeline_id": timeline_id},
+                {
+                    "idempotency_key": idempotency_key,
+                    "if_match": if_match,
+                    "timenav_firing": timenav_firing,
+                    "timeline_id": timeline_id,
+                },
             ),
         )
 
@@ -838,6 +942,7 @@ class Calls(Transport):
         anchor_id: str,
         idempotency_key: str | Unset = UNSET,
         if_match: IfMatch | Unset = UNSET,
+        timenav_firing: str | Unset = UNSET,
         scope: schemas.Scope | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
     ) -> schemas.ClockBody:
@@ -850,6 +955,7 @@ class Calls(Transport):
                     "anchor_id": anchor_id,
                     "idempotency_key": idempotency_key,
                     "if_match": if_match,
+                    "timenav_firing": timenav_firing,
                     "scope": scope,
                     "timeline_id": timeline_id,
                 },
@@ -862,6 +968,8 @@ class Calls(Transport):
         duration: Length,
         idempotency_key: str | Unset = UNSET,
         if_match: IfMatch | Unset = UNSET,
+        timenav_firing: str | Unset = UNSET,
+        dry_run: bool | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
     ) -> schemas.ClockBody:
         """Moves the clock back by a duration."""
@@ -873,6 +981,8 @@ class Calls(Transport):
                     "duration": duration,
                     "idempotency_key": idempotency_key,
                     "if_match": if_match,
+                    "timenav_firing": timenav_firing,
+                    "dry_run": dry_run,
                     "timeline_id": timeline_id,
                 },
             ),
@@ -1006,6 +1116,7 @@ class Calls(Transport):
         rate: float,
         idempotency_key: str | Unset = UNSET,
         if_match: IfMatch | Unset = UNSET,
+        timenav_firing: str | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
     ) -> schemas.ClockBody:
         """Changes the rate of the clock without moving it."""
@@ -1013,7 +1124,13 @@ class Calls(Transport):
             "schemas.ClockBody",
             self._json(
                 OPERATIONS["set_rate"],
-                {"rate": rate, "idempotency_key": idempotency_key, "if_match": if_match, "timeline_id": timeline_id},
+                {
+                    "rate": rate,
+                    "idempotency_key": idempotency_key,
+                    "if_match": if_match,
+                    "timenav_firing": timenav_firing,
+                    "timeline_id": timeline_id,
+                },
             ),
         )
 
@@ -1073,14 +1190,125 @@ class Calls(Transport):
             ),
         )
 
+    def timers(
+        self,
+        *,
+        cursor: str | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        state: schemas.StandingWord | None | Unset = UNSET,
+        timeline_id: str | Unset = UNSET,
+    ) -> schemas.TimersBody:
+        """Lists timers, the next ones first."""
+        return cast(
+            "schemas.TimersBody",
+            self._json(
+                OPERATIONS["timers"], {"cursor": cursor, "limit": limit, "state": state, "timeline_id": timeline_id}
+            ),
+        )
+
+    def set_timer(
+        self,
+        *,
+        idempotency_key: str | Unset = UNSET,
+        if_match: IfMatch | Unset = UNSET,
+        at: When | None | Unset = UNSET,
+        catch_up: bool | None | Unset = UNSET,
+        cron: schemas.CronRequest | None | Unset = UNSET,
+        deliver: schemas.DeliverRequest | None | Unset = UNSET,
+        every: schemas.EveryRequest | None | Unset = UNSET,
+        misfire: schemas.MisfireWord | None | Unset = UNSET,
+        order_key: str | None | Unset = UNSET,
+        payload: Any | Unset = UNSET,
+        timeline_id: str | None | Unset = UNSET,
+        timer_id: str | None | Unset = UNSET,
+    ) -> schemas.TimerSetBody:
+        """Sets a timer that fires when the clock shows its moment."""
+        return cast(
+            "schemas.TimerSetBody",
+            self._json(
+                OPERATIONS["set_timer"],
+                {
+                    "idempotency_key": idempotency_key,
+                    "if_match": if_match,
+                    "at": at,
+                    "catch_up": catch_up,
+                    "cron": cron,
+                    "deliver": deliver,
+                    "every": every,
+                    "misfire": misfire,
+                    "order_key": order_key,
+                    "payload": payload,
+                    "timeline_id": timeline_id,
+                    "timer_id": timer_id,
+                },
+            ),
+        )
+
+    def timer(self, timer_id: str, *, timeline_id: str | Unset = UNSET) -> schemas.TimerShownBody:
+        """Shows a timer and its latest firings."""
+        return cast(
+            "schemas.TimerShownBody",
+            self._json(OPERATIONS["timer"], {"timer_id": timer_id, "timeline_id": timeline_id}),
+        )
+
+    def change_timer(
+        self,
+        timer_id: str,
+        *,
+        idempotency_key: str | Unset = UNSET,
+        at: When | None | Unset = UNSET,
+        cron: schemas.CronRequest | None | Unset = UNSET,
+        deliver: schemas.DeliverRequest | None | Unset = UNSET,
+        every: schemas.EveryRequest | None | Unset = UNSET,
+        misfire: schemas.MisfireWord | None | Unset = UNSET,
+        order_key: str | None | Unset = UNSET,
+        payload: Any | Unset = UNSET,
+        timeline_id: str | None | Unset = UNSET,
+    ) -> schemas.TimerSetBody:
+        """Changes an armed timer."""
+        return cast(
+            "schemas.TimerSetBody",
+            self._json(
+                OPERATIONS["change_timer"],
+                {
+                    "timer_id": timer_id,
+                    "idempotency_key": idempotency_key,
+                    "at": at,
+                    "cron": cron,
+                    "deliver": deliver,
+                    "every": every,
+                    "misfire": misfire,
+                    "order_key": order_key,
+                    "payload": payload,
+                    "timeline_id": timeline_id,
+                },
+            ),
+        )
+
+    def cancel_timer(
+        self, timer_id: str, *, idempotency_key: str | Unset = UNSET, timeline_id: str | None | Unset = UNSET
+    ) -> schemas.TimerSetBody:
+        """Cancels a timer."""
+        return cast(
+            "schemas.TimerSetBody",
+            self._json(
+                OPERATIONS["cancel_timer"],
+                {"timer_id": timer_id, "idempotency_key": idempotency_key, "timeline_id": timeline_id},
+            ),
+        )
+
     def travel(
         self,
         *,
         destination_time: When,
         idempotency_key: str | Unset = UNSET,
         if_match: IfMatch | Unset = UNSET,
+        timenav_firing: str | Unset = UNSET,
+        dry_run: bool | None | Unset = UNSET,
         location: str | None | Unset = UNSET,
+        settle: bool | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
+        wait: Length | None | Unset = UNSET,
     ) -> schemas.ClockBody:
         """Moves the clock to a date, time and place."""
         return cast(
@@ -1091,8 +1319,12 @@ class Calls(Transport):
                     "destination_time": destination_time,
                     "idempotency_key": idempotency_key,
                     "if_match": if_match,
+                    "timenav_firing": timenav_firing,
+                    "dry_run": dry_run,
                     "location": location,
+                    "settle": settle,
                     "timeline_id": timeline_id,
+                    "wait": wait,
                 },
             ),
         )

@@ -61,6 +61,15 @@ class AccessLogsBody(TypedDict):
     """The timeline."""
 
 
+class AcknowledgeRequest(TypedDict):
+    """Which firings are done."""
+
+    firing_ids: Sequence[str]
+    """The firings."""
+    timeline_id: NotRequired[str | None]
+    """The timeline. Defaults to the API key's."""
+
+
 class AdoptedBody(TypedDict):
     """A timeline that was adopted."""
 
@@ -86,6 +95,17 @@ class AdoptedBody(TypedDict):
     """A sentence that says what happened."""
     timeline_id: str
     """The timeline."""
+
+
+class AdvanceBody(TypedDict):
+    """An advance that moves a clock, and stands still at each timer on its way."""
+
+    advance_id: str
+    """The id of the advance."""
+    step: int
+    """How many instants it has come to."""
+    to: str
+    """Where it goes."""
 
 
 class AggregatedBody(TypedDict):
@@ -258,6 +278,23 @@ class CertifiedEntryBody(TypedDict):
     """Each read of the key, shown to be among those that the entry tells of, and no other."""
 
 
+class ChangeTimerRequest(TypedDict):
+    """What to change of a timer."""
+
+    at: NotRequired[str | None]
+    """The moment at which the timer fires."""
+    cron: NotRequired[CronRequest | None]
+    deliver: NotRequired[DeliverRequest | None]
+    every: NotRequired[EveryRequest | None]
+    misfire: NotRequired[MisfireWord | None]
+    order_key: NotRequired[str | None]
+    """Firings with the same key are worked on one after the other."""
+    payload: NotRequired[Any]
+    """Any JSON, handed to whoever claims a firing: at most 65,536 bytes."""
+    timeline_id: NotRequired[str | None]
+    """The timeline. Defaults to the API key's."""
+
+
 class CheckBody(TypedDict):
     """Whether an event occurs, with its causes and consequences."""
 
@@ -319,11 +356,65 @@ class CheckpointBody(TypedDict):
     """The key that verifies it, as C2SP signed-note writes keys."""
 
 
+class ClaimRequest(TypedDict):
+    """What to claim."""
+
+    ack_timeout: NotRequired[str | None]
+    """For how long the firings are yours, in host time. Defaults to `30s`; after that others are given them."""
+    max: NotRequired[int | None]
+    """The maximum number of firings. Defaults to 1."""
+    timeline_id: NotRequired[str | None]
+    """The timeline. Defaults to the API key's."""
+    wait: NotRequired[str | None]
+    """How long to wait if there is none, in host time. Defaults to `0s`; at most `60s`."""
+
+
+class ClaimedBody(TypedDict):
+    """Firings in your hands."""
+
+    firings: Sequence[ClaimedFiringBody]
+    """The firings, in the order in which they fell due."""
+    queue: str
+    """The queue."""
+    status: str
+    """A sentence that sums up the result."""
+    timeline_id: str
+    """The timeline."""
+
+
+class ClaimedFiringBody(TypedDict):
+    """A firing in your hands."""
+
+    attempt: int
+    """Which attempt this is, from 1."""
+    due: str
+    """The moment at which it fell due."""
+    firing_id: str
+    """The id of the firing: the same however often it is handed out."""
+    generation: int
+    """The generation of the clock."""
+    leased_until: str
+    """Host time until which it is yours."""
+    order_key: NotRequired[str | None]
+    """Firings with the same key are worked on one after the other."""
+    payload: Any
+    """What the timer was set with."""
+    round: int
+    """The round of the timer."""
+    step: NotRequired[int | None]
+    """How many instants the advance has come to. Absent outside an advance."""
+    timeline_id: str
+    """The timeline."""
+    timer_id: str
+    """The timer that fired."""
+
+
 class ClockBody(TypedDict):
     """A clock, with everything needed to compute its time without another request: while it runs, `origin_virtual +
     (host time - origin_host) * rate`; while it is paused, `origin_virtual`.
     """
 
+    advance: NotRequired[AdvanceBody | None]
     anchor_id: NotRequired[str | None]
     """After a return: the anchor."""
     current_time: str
@@ -346,6 +437,7 @@ class ClockBody(TypedDict):
     """After a pause: the moment the clock was paused at."""
     rate: float
     """Virtual seconds per host second."""
+    settled: NotRequired[SettledBody | None]
     state: str
     """Whether the clock is `running` or `paused`."""
     status: NotRequired[str | None]
@@ -354,6 +446,7 @@ class ClockBody(TypedDict):
     """`true` if this request created the timeline. Absent otherwise."""
     timeline_id: str
     """The timeline of the clock."""
+    would_fire: NotRequired[WouldFireBody | None]
 
 
 class CommonBody(TypedDict):
@@ -436,6 +529,24 @@ class CorrectionRequest(TypedDict):
     """The timeline. Defaults to the API key's."""
 
 
+class CronBody(TypedDict):
+    """A cron expression."""
+
+    expression: str
+    """The expression."""
+    zone: str
+    """The time zone whose clocks it reads."""
+
+
+class CronRequest(TypedDict):
+    """A cron expression."""
+
+    expression: str
+    """Five fields: minute, hour, day of month, month, weekday."""
+    zone: NotRequired[str | None]
+    """The time zone whose clocks it reads. Defaults to `UTC`."""
+
+
 class DecryptRequest(TypedDict):
     """What to open."""
 
@@ -454,6 +565,28 @@ class DecryptedBody(TypedDict):
     """What was sealed."""
     status: str
     """A sentence that says what happened."""
+
+
+class DeliverBody(TypedDict):
+    """Where firings go."""
+
+    queue: str
+    """The queue."""
+    to: str
+    """`queue`."""
+
+
+class DeliverRequest(TypedDict):
+    """Where firings go."""
+
+    queue: NotRequired[str | None]
+    """The queue. Defaults to `default`."""
+    to: DeliverTo
+    """`queue`: they wait for whoever claims them."""
+
+
+DeliverTo: TypeAlias = "Literal['queue']"
+"""How firings are delivered."""
 
 
 class DiffBody(TypedDict):
@@ -978,6 +1111,72 @@ EventsRequest: TypeAlias = "EventToRecord | Sequence[EventRecord]"
 """One event, or several."""
 
 
+class EveryBody(TypedDict):
+    """A rule of iCalendar."""
+
+    rule: str
+    """The rule."""
+    starts: str
+    """From when on it counts."""
+    zone: str
+    """The time zone on whose calendar it counts."""
+
+
+class EveryRequest(TypedDict):
+    """A rule of iCalendar."""
+
+    rule: str
+    """The rule: an RRULE of RFC 5545, with `SKIP` of RFC 7529."""
+    starts: NotRequired[str | None]
+    """From when on the rule counts. Defaults to what the clock shows."""
+    zone: NotRequired[str | None]
+    """The time zone on whose calendar the rule counts. Defaults to `UTC`."""
+
+
+class ExtendRequest(TypedDict):
+    """Which firings take longer."""
+
+    firing_ids: Sequence[str]
+    """The firings."""
+    timeline_id: NotRequired[str | None]
+    """The timeline. Defaults to the API key's."""
+    ttl: NotRequired[str | None]
+    """For how long they are yours from now on, in host time. Defaults to `30s`."""
+
+
+class ExtendedBody(TypedDict):
+    """Firings that are kept for longer."""
+
+    firings: Sequence[ExtendedFiringBody]
+    """The firings, in the order in which they were named."""
+    status: str
+    """A sentence that says what happened."""
+    timeline_id: str
+    """The timeline."""
+
+
+class ExtendedFiringBody(TypedDict):
+    """A firing that is kept for longer, or was lost."""
+
+    firing_id: str
+    """The id of the firing."""
+    leased_until: NotRequired[str | None]
+    """Host time until which it is yours."""
+    state: str
+    """`leased`, or `lost` if it is not yours any more."""
+
+
+class FailRequest(TypedDict):
+    """Which firings were tried in vain."""
+
+    firing_ids: Sequence[str]
+    """The firings."""
+    reason: NotRequired[str | None]
+    """Why."""
+    timeline_id: NotRequired[str | None]
+    """The timeline. Defaults to the API key's."""
+
+
 class FieldError(TypedDict):
     """What is wrong with one field."""
 
@@ -1002,6 +1201,46 @@ class FindingBody(TypedDict):
     """The first entry affected, counted from 0; for a checkpoint, its size."""
 
 
+class FiringBody(TypedDict):
+    """One moment of a timer that fell due."""
+
+    due: str
+    """The moment at which it fell due."""
+    firing_id: str
+    """The id of the firing."""
+    queue: str
+    """The queue that it waits in."""
+    reason: NotRequired[str | None]
+    """Why it failed."""
+    round: int
+    """The round of the timer."""
+    state: str
+    """`pending`, `acknowledged`, `failed` or `superseded`."""
+    timer_id: str
+    """The timer that fired."""
+
+
+class FiringStateBody(TypedDict):
+    """How a firing stands."""
+
+    firing_id: str
+    """The id of the firing."""
+    state: str
+    """`pending`, `acknowledged`, `failed` or `superseded`."""
+
+
+class FiringsSettledBody(TypedDict):
+    """How firings stand."""
+
+    firings: Sequence[FiringStateBody]
+    """The firings, in the order in which they were named."""
+    ledger: NotRequired[LedgerBody | None]
+    status: str
+    """A sentence that says what happened."""
+    timeline_id: str
+    """The timeline."""
+
+
 class ForkBody(TypedDict):
     """What a fork was forked from."""
 
@@ -1009,6 +1248,25 @@ class ForkBody(TypedDict):
     """The other timeline."""
     size: int
     """How many of its entries are shared."""
+
+
+class ForwardRequest(TypedDict):
+    """How far to move forward."""
+
+    dry_run: NotRequired[bool | None]
+    """Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`."""
+    duration: str
+    """One or more numbers with units (`s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601."""
+    settle: NotRequired[bool | None]
+    """Whether the clock stands still at each timer on its way until what fires is done. Otherwise it jumps, and
+    they fire after that. Defaults to `true`.
+    """
+    timeline_id: NotRequired[str | None]
+    """The timeline. Defaults to the API key's."""
+    wait: NotRequired[str | None]
+    """How long the answer waits for timers on the way, in host time. The clock goes on without it. Defaults to
+    `30s`; `0s` does not wait.
+    """
 
 
 class GeoRecord(TypedDict):
@@ -1404,6 +1662,10 @@ class ManipulatedBody(TypedDict):
     """The timeline."""
 
 
+MisfireWord: TypeAlias = "Literal['all', 'once', 'skip']"
+"""What becomes of moments of a rule that come together."""
+
+
 class NoteBody(TypedDict):
     """A record that was imported, but not fully."""
 
@@ -1631,6 +1893,17 @@ class ReadProofBody(TypedDict):
     """The read, as it is hashed after the salt."""
     salt: str
     """Its salt in hexadecimal digits."""
+
+
+class ReceiptBody(TypedDict):
+    """What came of an advance."""
+
+    settled: SettledBody
+    """What fired, and what came of it."""
+    status: str
+    """A sentence that sums up the result."""
+    timeline_id: str
+    """The timeline."""
 
 
 class RecordedBody(TypedDict):
@@ -2001,13 +2274,61 @@ class SetRetentionRequest(TypedDict):
     """The timeline; can be `system`."""
 
 
+class SetTimerRequest(TypedDict):
+    """A timer to set."""
+
+    at: NotRequired[str | None]
+    """The moment at which the timer fires. One that the clock has passed fires at once, with its own moment."""
+    catch_up: NotRequired[bool | None]
+    """Whether moments of a rule fire that had passed when the timer was set: at most 10,000. Defaults to `false`."""
+    cron: NotRequired[CronRequest | None]
+    deliver: NotRequired[DeliverRequest | None]
+    every: NotRequired[EveryRequest | None]
+    misfire: NotRequired[MisfireWord | None]
+    order_key: NotRequired[str | None]
+    """Firings with the same key are worked on one after the other."""
+    payload: NotRequired[Any]
+    """Any JSON, handed to whoever claims a firing: at most 65,536 bytes. Defaults to null."""
+    timeline_id: NotRequired[str | None]
+    """The timeline. Defaults to the API key's."""
+    timer_id: NotRequired[str | None]
+    """The id of the timer. Defaults to one that the service makes. Setting the same timer twice changes nothing."""
+
+
+SettledBody = TypedDict(
+    "SettledBody",
+    {
+        "acknowledged": "int",
+        "advance_id": "str",
+        "failed": "int",
+        "fired": "int",
+        "firings": "Sequence[FiringBody]",
+        "from": "str",
+        "held_by": "NotRequired[str | None]",
+        "reached": "str",
+        "state": "str",
+        "step": "int",
+        "timeline_id": "str",
+        "to": "str",
+        "unheard": "int",
+    },
+)
+"""What fired while the clock moved, and what came of it."""
+
+
 class ShiftRequest(TypedDict):
     """How far to move."""
 
+    dry_run: NotRequired[bool | None]
+    """Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`."""
     duration: str
     """One or more numbers with units (`s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601."""
     timeline_id: NotRequired[str | None]
     """The timeline. Defaults to the API key's."""
+
+
+StandingWord: TypeAlias = "Literal['armed', 'done', 'cancelled']"
+"""How a timer stands."""
 
 
 class StatusBody(TypedDict):
@@ -2178,17 +2499,108 @@ class TimelinesBody(TypedDict):
     """The timelines."""
 
 
+class TimerBody(TypedDict):
+    """A timer."""
+
+    at: NotRequired[str | None]
+    """The moment at which it fires, if that is one."""
+    cron: NotRequired[CronBody | None]
+    deliver: DeliverBody
+    """Where firings go."""
+    every: NotRequired[EveryBody | None]
+    misfire: NotRequired[str | None]
+    """What becomes of moments of the rule that come together."""
+    next: NotRequired[str | None]
+    """When it fires next. Absent unless it is armed."""
+    order_key: NotRequired[str | None]
+    """Firings with the same key are worked on one after the other."""
+    payload: Any
+    """What is handed to whoever claims a firing."""
+    position: int
+    """Position of the ledger entry that set it. Of timers that fire at the same moment, earlier ones come first."""
+    round: int
+    """Grows when moments that have passed come again."""
+    set_at: str
+    """Host time when it was set."""
+    set_by: str
+    """The user who set it."""
+    state: str
+    """`armed`, `done` or `cancelled`."""
+    timer_id: str
+    """The id of the timer."""
+
+
+class TimerOfRequest(TypedDict):
+    """Where the timer is."""
+
+    timeline_id: NotRequired[str | None]
+    """The timeline. Defaults to the API key's."""
+
+
+class TimerSetBody(TypedDict):
+    """A timer that was set, changed or cancelled."""
+
+    ledger: LedgerBody
+    """Its place in the ledger."""
+    status: str
+    """A sentence that says what happened."""
+    timeline_created: NotRequired[bool | None]
+    """`true` if this request created the timeline. Absent otherwise."""
+    timeline_id: str
+    """The timeline."""
+    timer: TimerBody
+    """The timer."""
+
+
+class TimerShownBody(TypedDict):
+    """A timer and its firings."""
+
+    firings: Sequence[FiringBody]
+    """Its latest firings, the newest first: at most 100."""
+    status: str
+    """A sentence that sums up the result."""
+    timeline_id: str
+    """The timeline."""
+    timer: TimerBody
+    """The timer."""
+
+
+class TimersBody(TypedDict):
+    """One page of timers."""
+
+    has_more: bool
+    """Whether there is another page."""
+    next_cursor: NotRequired[str | None]
+    """The cursor of the next page, if there is one."""
+    status: str
+    """A sentence that sums up the result."""
+    timeline_id: str
+    """The timeline."""
+    timers: Sequence[TimerBody]
+    """The timers."""
+
+
 class TravelRequest(TypedDict):
     """Where to travel."""
 
     destination_time: str
     """The moment to go to, past or future: an ISO 8601 timestamp with a zone."""
+    dry_run: NotRequired[bool | None]
+    """Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`."""
     location: NotRequired[str | None]
     """The place to travel to: any text. An IANA zone name, coordinates, or the name of a known place also set the
     calendar and the local time. Defaults to the current place.
     """
+    settle: NotRequired[bool | None]
+    """Whether the clock stands still at each timer on its way forward until what fires is done. Otherwise it jumps,
+    and they fire after that. Defaults to `true`.
+    """
     timeline_id: NotRequired[str | None]
     """The timeline. Defaults to the API key's."""
+    wait: NotRequired[str | None]
+    """How long the answer waits for timers on the way, in host time. The clock goes on without it. Defaults to
+    `30s`; `0s` does not wait.
+    """
 
 
 class UndoImportRequest(TypedDict):
@@ -2258,6 +2670,41 @@ class VersionBody(TypedDict):
     """Position of the ledger entry that replaced it; absent while it is current."""
 
 
+class WouldFireBody(TypedDict):
+    """What would fire if the clock were moved."""
+
+    complete: bool
+    """Whether all were counted. Timers that handlers would set on the way are not."""
+    count: int
+    """How many firings there would be."""
+    firings: Sequence[WouldFireFiringBody]
+    """The first 1,000 firings, in their order."""
+    timers: Sequence[WouldFireTimerBody]
+    """How many firings each timer would have."""
+    to: str
+    """Where the clock would go."""
+
+
+class WouldFireFiringBody(TypedDict):
+    """A firing that would be."""
+
+    due: str
+    """The moment at which it would fire."""
+    queue: str
+    """The queue that the firing would wait in."""
+    timer_id: str
+    """The timer."""
+
+
+class WouldFireTimerBody(TypedDict):
+    """How often a timer would fire."""
+
+    count: int
+    """How often."""
+    timer_id: str
+    """The timer."""
+
+
 WouldLetGoBody = TypedDict("WouldLetGoBody", {"class": "str", "count": "int", "recorded_before": "str"})
 """What a sweep would prune."""
 
@@ -2267,7 +2714,9 @@ __all__ = [
     "AccessControlRequest",
     "AccessControlSetBody",
     "AccessLogsBody",
+    "AcknowledgeRequest",
     "AdoptedBody",
+    "AdvanceBody",
     "AggregatedBody",
     "AnchorBody",
     "AnchorSetBody",
@@ -2281,17 +2730,26 @@ __all__ = [
     "CauseRecord",
     "CertificateBody",
     "CertifiedEntryBody",
+    "ChangeTimerRequest",
     "CheckBody",
     "CheckedBody",
     "CheckpointBody",
+    "ClaimRequest",
+    "ClaimedBody",
+    "ClaimedFiringBody",
     "ClockBody",
     "CommonBody",
     "ConsequencesBody",
     "CorrectedBody",
     "CorrectedRecord",
     "CorrectionRequest",
+    "CronBody",
+    "CronRequest",
     "DecryptRequest",
     "DecryptedBody",
+    "DeliverBody",
+    "DeliverRequest",
+    "DeliverTo",
     "DiffBody",
     "DiffSideBody",
     "DifferenceBody",
@@ -2327,9 +2785,19 @@ __all__ = [
     "EventToRecord",
     "EventsBody",
     "EventsRequest",
+    "EveryBody",
+    "EveryRequest",
+    "ExtendRequest",
+    "ExtendedBody",
+    "ExtendedFiringBody",
+    "FailRequest",
     "FieldError",
     "FindingBody",
+    "FiringBody",
+    "FiringStateBody",
+    "FiringsSettledBody",
     "ForkBody",
+    "ForwardRequest",
     "GeoRecord",
     "GroupBody",
     "HandOverRequest",
@@ -2354,6 +2822,7 @@ __all__ = [
     "LogOutRequest",
     "ManipulateRequest",
     "ManipulatedBody",
+    "MisfireWord",
     "NoteBody",
     "OnParadoxWord",
     "OrderBody",
@@ -2371,6 +2840,7 @@ __all__ = [
     "PrunedBody",
     "RateRequest",
     "ReadProofBody",
+    "ReceiptBody",
     "RecordedBody",
     "RefusalBody",
     "ReplicaBody",
@@ -2394,7 +2864,10 @@ __all__ = [
     "SessionsBody",
     "SetAnchorRequest",
     "SetRetentionRequest",
+    "SetTimerRequest",
+    "SettledBody",
     "ShiftRequest",
+    "StandingWord",
     "StatusBody",
     "SummaryBody",
     "SweepBody",
@@ -2407,6 +2880,11 @@ __all__ = [
     "TimelineReadBody",
     "TimelineRequest",
     "TimelinesBody",
+    "TimerBody",
+    "TimerOfRequest",
+    "TimerSetBody",
+    "TimerShownBody",
+    "TimersBody",
     "TravelRequest",
     "UndoImportRequest",
     "UserBody",
@@ -2414,5 +2892,8 @@ __all__ = [
     "UserRequest",
     "UsersBody",
     "VersionBody",
+    "WouldFireBody",
+    "WouldFireFiringBody",
+    "WouldFireTimerBody",
     "WouldLetGoBody",
 ]
