@@ -165,6 +165,7 @@ fn a_condition_that_an_operation_does_not_know_is_refused() {
         "set_access_control",
         "set_anchor",
         "set_rate",
+        "set_timer",
         "travel",
     ];
     assert_eq!(heeding, expected);
