@@ -155,8 +155,10 @@ fn parameters_that_do_not_go_with_others_say_so() {
         ])
     );
     // A file that can be checked offline is of one entry.
-    let growth =
-        json!({ "from": { "type": "integer" }, "position": { "type": "null" }, "format": { "enum": ["json", null] } });
+    let absent = json!({ "type": "null" });
+    let growth = json!({
+        "from": { "type": "integer" }, "position": absent, "witnessed": absent, "format": { "enum": ["json", null] }
+    });
     assert_eq!(forms("ProofRequest")[1], json!({ "type": "object", "required": ["from"], "properties": growth }));
 }
 
