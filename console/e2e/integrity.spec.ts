@@ -80,7 +80,7 @@ describe('the checkpoint', () => {
     const late = await checkpointOf('demo');
     const page = await on.loggedIn('integrity?timeline=demo');
     // What a service answers whose older copy was put back.
-    await page.route('**/timeline/demo/checkpoint', (route) => route.fulfill({ json: early }));
+    await page.route('**/timeline/demo/checkpoint*', (route) => route.fulfill({ json: early }));
     const panel = page.getByRole('region', { name: 'Compare with one you kept' });
     await panel.getByLabel('The note that you kept').fill(late.checkpoint);
     await panel.getByText('it was rolled back').waitFor();

@@ -45,7 +45,7 @@ describe('eight tabs at once', () => {
       .toBe(TABS - 3);
     for (const [index, page] of pages.entries()) {
       await page.getByRole('button', { name: 'List', exact: true }).click();
-      await page.getByRole('button', { name: 'one' }).first().click();
+      await page.getByRole('button', { name: 'one', exact: true }).first().click();
       await page.getByRole('region', { name: 'Chosen event' }).getByText('Recorded').first().waitFor();
       await on.service.call('POST', `v1/events?timeline_id=tab-${index}`, {
         event_id: 'two',

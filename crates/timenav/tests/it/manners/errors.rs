@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::operations::{self, Takes};
+use super::operations::{self, Operation, Takes};
 use crate::http::{Answer, Request};
 use crate::service::Service;
 
@@ -61,7 +61,9 @@ fn errors_quote_no_more_than_a_part() {
         });
         for body in wrong.chain([unknown]) {
             let answer = service.send(operation.request().json(&body));
-            assert!(answer.body.len() <= ANSWER_BYTES_MAX, "{} bytes: {operation:?}", answer.body.len());
+            // What a timer hands on can be anything, and is returned as it is.
+            let is_refused = answer.status >= 400;
+            assert!(!is_refused || answer.body.len() <= ANSWER_BYTES_MAX, "{} bytes: {operation:?}", answer.body.len());
         }
     }
     service.audit();
@@ -138,13 +140,12 @@ fn what_does_not_exist_is_not_found() {
         assert_eq!(answer.status, 404, "{request:?}: {answer}");
         answer.refused(404, "not_found");
     };
-    for operation in operations::all(&service).iter().filter(|operation| operation.template.contains('{')) {
+    // A queue is there as soon as somebody names it.
+    let of_things = |operation: &&Operation| operation.template.contains('{') && operation.id != "claim_firings";
+    for operation in operations::all(&service).iter().filter(of_things) {
         for name in ["no-such", "no%20name%21", "%FF", "%2e%2e", "a%2Fb"] {
-            let path = operation.template.replace("{timeline_id}", name).replace("{user_id}", name);
-            let request = Request::new(
-                &operation.method,
-                &path.replace("{key_id}", name).replace("{session_id}", name).replace("{tile}", name),
-            );
+            let parts = operation.template.split('/').map(|part| if part.starts_with('{') { name } else { part });
+            let request = Request::new(&operation.method, &parts.collect::<Vec<_>>().join("/"));
             check(if operation.id == "proof" { request.json(&json!({ "position": 0 })) } else { request });
         }
     }

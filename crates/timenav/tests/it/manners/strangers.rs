@@ -95,6 +95,7 @@ fn made(service: &Service, owner: (&str, &str), timeline: &str) -> Things {
     let parameters = [("timeline_id", timeline), ("location", "*"), ("time_range", "../.."), ("limit", "1")];
     let page = service.send(Request::get(&target("/v1/monitor-events", &parameters)).key(key)).expect(200);
     let lists = service.send(Request::get(&target("/v1/access-control", &parameters[..1])).key(key));
+    let (timer_id, settled) = fired(&post, &text(&service.get("/v1/clock", &parameters[..1])["current_time"]), timeline);
     Things {
         ids: HashMap::from([
             ("timeline_id", timeline.to_owned()),
@@ -104,11 +105,26 @@ fn made(service: &Service, owner: (&str, &str), timeline: &str) -> Things {
             ("event_id", event_id),
             ("key_id", key_id),
             ("session_id", session_id),
+            ("timer_id", timer_id),
+            ("advance_id", text(&settled["advance_id"])),
+            ("firing_id", text(&settled["firings"][0]["firing_id"])),
+            ("queue", format!("queue-of-{timeline}")),
         ]),
         cursor: text(&page["next_cursor"]),
         tag: lists.header("etag").expect("a tag").to_owned(),
         bound: bound(service, timeline),
     }
+}
+
+/// Sets a timer on a timeline and moves its clock over it. Returns its id and the receipt.
+fn fired(post: &impl Fn(&str, Value) -> Value, now: &str, timeline: &str) -> (String, Value) {
+    let year = now.split('-').next().and_then(|year| year.parse::<i32>().ok()).expect("a year") + 1;
+    let timer_id = format!("timer-of-{timeline}");
+    let deliver = json!({ "to": "queue", "queue": format!("queue-of-{timeline}") });
+    let at = format!("{year}-01-01T00:00:00Z");
+    post("/v1/timers", json!({ "timer_id": timer_id, "at": at, "deliver": deliver }));
+    let moved = post("/v1/travel", json!({ "destination_time": format!("{year}-01-02T00:00:00Z") }));
+    (timer_id, moved["settled"].clone())
 }
 
 /// Makes timelines of several owners, with the one that nobody owns at the end.
@@ -167,6 +183,9 @@ fn parameters(operation: &Operation, things: &Things, dice: &mut Dice) -> Value 
             if let Some(id) = things.id(name) {
                 parameters[name] = json!(id);
             }
+        }
+        if properties.contains_key("firing_ids") {
+            parameters["firing_ids"] = json!([things.ids["firing_id"]]);
         }
         if properties.contains_key("as_of") && dice.below(2) == 0 {
             parameters["as_of"] = json!(things.ids["anchor_id"]);
@@ -393,6 +412,10 @@ fn what_is_others_and_what_is_nobodys_look_alike() {
             ("event_id", "no-such-event".to_owned()),
             ("key_id", format!("key_{}", "0".repeat(26))),
             ("session_id", format!("session_{}", "0".repeat(26))),
+            ("timer_id", "no-such-timer".to_owned()),
+            ("advance_id", format!("advance_{}", "0".repeat(26))),
+            ("firing_id", format!("firing_{}", "0".repeat(26))),
+            ("queue", "no-such-queue".to_owned()),
         ]),
         ..all[0].clone()
     };

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::service::{Service, run, timenav};
 
-const EVENTS: usize = 150;
+const EVENTS: usize = 250;
 const ERASED: &str = "a description that is erased and found nowhere";
 
 fn compact(data: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
