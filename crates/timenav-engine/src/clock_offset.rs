@@ -98,7 +98,7 @@ mod tests {
         check((10_000, 11_001, 10_000), None, Some(ClockFault::Database));
         // It took so long to ask that it may be right.
         check((10_000, 8_999, 10_004), None, Some(ClockFault::Database));
-        check((10_000, 8_999, 14_000), None, None);
+        check((10_000, 9_000, 14_000), None, None);
         check((10_000, 10_000, 10_000), Some(9_000), None);
         check((10_000, 10_000, 10_000), Some(11_000), None);
         check((10_000, 10_000, 10_000), Some(11_001), Some(ClockFault::Newest));

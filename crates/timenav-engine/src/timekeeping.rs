@@ -106,7 +106,7 @@ impl Engine {
                     return None;
                 }
                 // The service stops, or writes nothing: whoever waits is told.
-                Err(Refusal::Unavailable(_)) => return self.now().checked_add(AFTER_FAILURE),
+                Err(Refusal::Unavailable(_) | Refusal::Diverged(_)) => return self.now().checked_add(AFTER_FAILURE),
                 Err(refusal) => {
                     tracing::error!(%timeline, %refusal, "timers cannot go on; it will be tried again");
                     return self.now().checked_add(AFTER_FAILURE);
@@ -211,7 +211,8 @@ impl Engine {
                     leases.settle(firing_id);
                 }
             }
-            // They are tried once more then.
+            // The service stops, or writes nothing, and says so elsewhere. They are tried once more then.
+            Err(Refusal::Unavailable(_) | Refusal::Diverged(_)) => {}
             Err(refusal) => tracing::error!(%timeline, %refusal, "the outcome of firings could not be recorded"),
         }
     }

@@ -17,7 +17,12 @@ const COMPARE_EVERY: Duration = Duration::from_secs(10);
 pub(crate) async fn compare_clocks(engine: Engine, closing: CancellationToken) {
     let failures = Seldom::default();
     while timeout(COMPARE_EVERY, closing.cancelled()).await.is_err() {
-        if let Err(refusal) = engine.compare_clocks().await
+        let compared = tokio::select! {
+            biased;
+            () = closing.cancelled() => return,
+            compared = engine.compare_clocks() => compared,
+        };
+        if let Err(refusal) = compared
             && let Some(untold) = failures.tell(engine.now())
         {
             tracing::warn!(%refusal, untold, "the database's clock cannot be read; it will be tried again");
@@ -35,8 +40,10 @@ pub(crate) async fn follow(engine: Engine, closing: CancellationToken) {
         // A hint may get lost.
         let _ = timeout(LOOK_EVERY, engine.hint()).await;
         let heard = tokio::select! {
-            heard = engine.hear_of_all() => heard,
+            // A service that ends refuses, and that is no failure.
+            biased;
             () = closing.cancelled() => return,
+            heard = engine.hear_of_all() => heard,
         };
         if let Err(refusal) = heard
             && let Some(untold) = failures.tell(engine.now())

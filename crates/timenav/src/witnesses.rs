@@ -62,8 +62,9 @@ async fn run(engine: Engine, asked: Vec<AskedWitness>, interval: Duration, file:
     let mut commits = false;
     loop {
         let tip = tokio::select! {
-            tip = next_tip(&engine, commits) => tip,
+            biased;
             () = closing.cancelled() => return,
+            tip = next_tip(&engine, commits) => tip,
         };
         match tip {
             Ok(tip) => {
@@ -173,8 +174,9 @@ impl Follower {
                 None => true,
                 Some(tip) => {
                     let asked = tokio::select! {
-                        asked = self.witness.ask(&self.engine, self.known, tip) => asked,
+                        biased;
                         () = closing.cancelled() => return,
+                        asked = self.witness.ask(&self.engine, self.known, tip) => asked,
                     };
                     let next = self.take(asked, &status).await;
                     tell(self.witness.key().name(), &status, &next);

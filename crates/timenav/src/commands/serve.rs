@@ -142,8 +142,10 @@ async fn tend(engine: Engine, closing: CancellationToken) {
     while timeout(TEND_EVERY, closing.cancelled()).await.is_err() {
         // What is left out here, a later start goes on with.
         let tended = tokio::select! {
-            tended = engine.tend() => tended,
+            // A service that ends refuses, and that is no failure.
+            biased;
             () = closing.cancelled() => return,
+            tended = engine.tend() => tended,
         };
         if let Err(refusal) = tended
             && let Some(untold) = failures.tell(engine.now())

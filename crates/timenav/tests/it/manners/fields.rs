@@ -121,7 +121,8 @@ fn wrong_values(name: &str, schema: &Value) -> Vec<Value> {
     let is_password = name.ends_with("password");
     if !is_deed
         && !is_password
-        && !["description", "label", "location", "encryption_key", "significant_event", "reason", "order_key"].contains(&name)
+        && !["description", "label", "location", "encryption_key", "significant_event", "reason", "order_key"]
+            .contains(&name)
     {
         // What events are found by may be any text but none.
         if !["text", "actor", "source"].contains(&name) {

@@ -95,7 +95,8 @@ fn made(service: &Service, owner: (&str, &str), timeline: &str) -> Things {
     let parameters = [("timeline_id", timeline), ("location", "*"), ("time_range", "../.."), ("limit", "1")];
     let page = service.send(Request::get(&target("/v1/monitor-events", &parameters)).key(key)).expect(200);
     let lists = service.send(Request::get(&target("/v1/access-control", &parameters[..1])).key(key));
-    let (timer_id, settled) = fired(&post, &text(&service.get("/v1/clock", &parameters[..1])["current_time"]), timeline);
+    let (timer_id, settled) =
+        fired(&post, &text(&service.get("/v1/clock", &parameters[..1])["current_time"]), timeline);
     Things {
         ids: HashMap::from([
             ("timeline_id", timeline.to_owned()),
