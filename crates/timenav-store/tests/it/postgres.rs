@@ -77,8 +77,7 @@ fn a_commit_that_was_not_waited_for_by_a_standby_is_not_answered() {
     let own = Cluster::start();
     let (store, mut ledger) = (open(&own.url).unwrap(), Ledger::new(1, "main"));
     commit(&store, ledger.grow(2)).unwrap();
-    execute(&own.url, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
-    execute(&own.url, "SELECT pg_reload_conf()");
+    wait_for_a_standby_that_is_not_there(&own.url);
     let waits = || try_execute(&own.url, "SELECT 1 / count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
     std::thread::scope(|scope| {
         let committing = scope.spawn(|| commit(&store, ledger.grow(3)));
@@ -101,8 +100,7 @@ fn what_a_server_shows_after_a_crash_is_answered_once_it_is_safe() {
     let own = Cluster::start();
     let (store, mut ledger) = (open(&own.url).unwrap(), Ledger::new(1, "main"));
     commit(&store, ledger.grow(2)).unwrap();
-    execute(&own.url, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
-    execute(&own.url, "SELECT pg_reload_conf()");
+    wait_for_a_standby_that_is_not_there(&own.url);
     let waits = || try_execute(&own.url, "SELECT 1 / count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
     std::thread::scope(|scope| {
         let committing = scope.spawn(|| commit(&store, ledger.grow(3)));
@@ -126,6 +124,14 @@ fn what_a_server_shows_after_a_crash_is_answered_once_it_is_safe() {
     });
     assert_eq!(size(&store), 5);
     assert!(store.connections_use().unwrap().made > 2);
+}
+
+/// Lets no commit be acknowledged any more. A reload is only asked for; a new session shows that it was done.
+fn wait_for_a_standby_that_is_not_there(url: &str) {
+    execute(url, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+    execute(url, "SELECT pg_reload_conf()");
+    let is_set = "DO $$ BEGIN ASSERT current_setting('synchronous_standby_names') = 'nobody'; END $$";
+    wait_until(|| try_execute(url, is_set));
 }
 
 /// Waits until somebody else has come to where the test wants them.

@@ -17,6 +17,10 @@ pub(crate) fn as_before(house: &House) {
              DROP TABLE data_records;
              ALTER TABLE api_keys DROP COLUMN horizon;
              ALTER TABLE api_keys DROP COLUMN known_at;
+             DROP TABLE timers;
+             DROP TABLE firings;
+             DROP TABLE advances;
+             ALTER TABLE timelines DROP COLUMN timers;
              DELETE FROM migrations WHERE step >= '0014';",
         )
         .unwrap();

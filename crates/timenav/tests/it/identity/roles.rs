@@ -55,6 +55,7 @@ impl Shown {
 
 /// Operations with what they are asked with, mostly about ada's timeline `hers`. The first word of
 /// a row's name is the operation.
+#[expect(clippy::too_many_lines, reason = "a row for each operation")]
 fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
     let (hers, at) = ([("timeline_id", "hers")], "2001-01-01T00:00:00Z");
     let Targets { number, now, anchor_id, data_id, event_id, .. } = about;
