@@ -92,7 +92,7 @@ fn head_is_get_without_the_body() {
 fn a_query_says_what_its_body_is() {
     let service = Service::start();
     service.post("/v1/events", &json!({ "event_id": "none", "time": "2001-01-01T00:00:00Z" }));
-    service.post("/v1/timers", &json!({ "timer_id": "none", "at": "9000-01-01T00:00:00Z" }));
+    service.post("/v1/timers", &json!({ "timer_id": "timer_none", "at": "9000-01-01T00:00:00Z" }));
     let mut seen = 0;
     for operation in operations::all(&service).iter().filter(|operation| operation.looks()) {
         // A certificate is of one key, which has a horizon; an advance has a name that the service makes.

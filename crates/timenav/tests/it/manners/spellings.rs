@@ -57,7 +57,7 @@ fn prepared() -> Service {
             let event = json!({ "time": "2001-01-01T00:00:00Z", "location": "Zürich & Bern", "timeline_id": timeline });
             service.post("/v1/events", &event);
         }
-        let timer = json!({ "timer_id": "none", "at": "9000-01-01T00:00:00Z", "timeline_id": timeline });
+        let timer = json!({ "timer_id": "timer_none", "at": "9000-01-01T00:00:00Z", "timeline_id": timeline });
         service.post("/v1/timers", &timer);
         let named = json!({ "event_id": "none", "time": "2002-01-01T00:00:00Z", "timeline_id": timeline });
         service.post("/v1/events", &named);
