@@ -16,6 +16,8 @@ export interface CallOptions {
   idempotencyKey?: string;
   /** The id of the last message received: later ones are sent first. */
   lastEventId?: string | number;
+  /** The firing that is being worked on, inside a handler: the service tells a handler that moves the clock. */
+  firing?: string;
 }
 
 /** One event of a stream. */
@@ -146,6 +148,7 @@ function request(
   }
   if (operation.isOnce) headers['Idempotency-Key'] = options.idempotencyKey ?? randomKey();
   if (options.lastEventId !== undefined) headers['Last-Event-ID'] = String(options.lastEventId);
+  if (options.firing !== undefined) headers['Timenav-Firing'] = options.firing;
   const init: PlainInit = { method: operation.method, headers };
   if (isRaw) {
     headers['Content-Type'] = textOf(content_type) || 'application/octet-stream';

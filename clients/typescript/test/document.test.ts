@@ -35,20 +35,24 @@ function resolve(schema: Schema): Schema {
 
 /** Of what the document has no example. What is named here need not be there: the service has to understand the call. */
 const GIVEN: Record<string, unknown> = {
+  advance_id: 'advance_01m7vsgh52ewg8wycc4r8s9czz',
   anchor_id: 'anchor_01m7vsgh52ewg8wycc4r8s9czz',
   data: { a: 1 },
   data_id: 'data_01m7vsgh52ewg8wycc4r8s9czz',
   encryption_key: 'a passphrase',
   event: { event_id: 'no-such-event', time: '2028-02-29T09:00:00Z', description: 'A leap day' },
   event_id: 'no-such-event',
+  firing_ids: ['firing_01m7vsgh52ewg8wycc4r8s9czz'],
   index: 1,
   key_id: 'key_01m7vsgh52ewg8wycc4r8s9czz',
   password: 'correct horse battery',
   permissions: { read: ['alice'] },
   position: 0,
+  queue: 'default',
   session_id: 'session_01m7vsgh52ewg8wycc4r8s9czz',
   tile: '0/000',
   timeline_id: 'what-if',
+  timer_id: 'no-such-timer',
   user_id: 'nobody-at-all',
 };
 
@@ -100,7 +104,7 @@ describe('the document', () => {
     expect(operation.query).toEqual(names('query'));
     expect(operation.isOnce).toBe(names('header').includes('Idempotency-Key'));
     // Each of these is an option of every call.
-    expect(['Idempotency-Key', 'If-Match', 'Last-Event-ID']).toEqual(expect.arrayContaining(names('header')));
+    expect(['Idempotency-Key', 'If-Match', 'Last-Event-ID', 'Timenav-Firing']).toEqual(expect.arrayContaining(names('header')));
   });
 
   it.each(all)('$id is understood by the service', async ({ id, told }) => {
