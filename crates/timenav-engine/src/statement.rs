@@ -13,6 +13,7 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{ForkedFrom, Hash, HeadStatement, TimelineCounts, TimelineFacts, origin};
 
 use crate::head::TimelineState;
+use crate::payload::timers_text;
 use crate::refusal::Refusal;
 use crate::signer::Signer;
 use crate::stated::{Stated, kept, signed_by};
@@ -26,6 +27,7 @@ pub(crate) fn statement(state: &TimelineState, directory_root: Option<Hash>, ser
     // A layer has the name that the first entry tells.
     let fork_of = state.lineage.last().map(TimelineId::told);
     let forked = head.fork.zip(fork_of.as_ref()).zip(state.fork_root);
+    let timers = timers_text(&head.timers);
     let facts = TimelineFacts {
         clock: &head.clock,
         counts: TimelineCounts {
@@ -37,6 +39,7 @@ pub(crate) fn statement(state: &TimelineState, directory_root: Option<Hash>, ser
         directory_root: directory_root.filter(|_| head.id.is_system()),
         fork: forked.map(|((fork, timeline_id), root)| ForkedFrom { timeline_id, size: fork.size, root }),
         permissions: &head.permissions,
+        timers: &timers,
     };
     HeadStatement {
         origin: origin(service_name, head.id.as_str()),

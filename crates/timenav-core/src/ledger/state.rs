@@ -28,6 +28,8 @@ pub struct TimelineFacts<'a> {
     pub fork: Option<ForkedFrom<'a>>,
     /// Who may do what.
     pub permissions: &'a Permissions,
+    /// What is known of its timers without looking at any, as it is kept; empty if there were never any.
+    pub timers: &'a str,
 }
 
 /// How many there are on a timeline.
@@ -81,7 +83,11 @@ impl TimelineFacts<'_> {
         writer.raw(",\"lease\":null,\"permissions\":{\"admin\":");
         write_users(&mut writer, &self.permissions.admin).raw(",\"read\":");
         write_users(&mut writer, &self.permissions.read).raw(",\"write\":");
-        write_users(&mut writer, &self.permissions.write).raw("}}");
+        write_users(&mut writer, &self.permissions.write).raw("}");
+        if !self.timers.is_empty() {
+            writer.raw(",\"timers\":").text(self.timers);
+        }
+        writer.raw("}");
         writer.into_bytes()
     }
 

@@ -388,6 +388,7 @@ async fn restate(house: &House, signer: &crate::doors::SeedSigner) {
         directory_root: None,
         fork: None,
         permissions: &head.permissions,
+        timers: "",
     };
     let statement = HeadStatement {
         origin: origin(&house.options.service_name, "main"),

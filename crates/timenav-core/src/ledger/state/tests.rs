@@ -22,8 +22,14 @@ fn whatever_lets_in_or_moves_changes_the_hash() {
     let permissions = Permissions { read: users(&["bob", "ada"]), write: users(&[]), admin: users(&["ada"]) };
     let fork = ForkedFrom { timeline_id: &parent, size: 9, root: sha256(&[b"root"]) };
     let counts = TimelineCounts { anchors: 1, data: 2, events: 3, overrides: 4 };
-    let facts =
-        TimelineFacts { clock: &clock, counts, directory_root: None, fork: Some(fork), permissions: &permissions };
+    let facts = TimelineFacts {
+        clock: &clock,
+        counts,
+        directory_root: None,
+        fork: Some(fork),
+        permissions: &permissions,
+        timers: "",
+    };
 
     let ClockState::Paused { since, at, rate } = clock.state else { unreachable!() };
     let later = Instant::from_micros(8).unwrap();
@@ -54,6 +60,7 @@ fn whatever_lets_in_or_moves_changes_the_hash() {
         check(TimelineFacts { fork, ..facts });
     }
     check(TimelineFacts { directory_root: Some(fork.root), ..facts });
+    check(TimelineFacts { timers: "{}", ..facts });
     check(TimelineFacts { counts: TimelineCounts { anchors: 2, ..counts }, ..facts });
     check(TimelineFacts { counts: TimelineCounts { data: 3, ..counts }, ..facts });
     check(TimelineFacts { counts: TimelineCounts { events: 4, ..counts }, ..facts });
@@ -76,7 +83,10 @@ proptest! {
         let parent = TimelineId::new("parent").unwrap();
         let fork = directory_root.map(|root| ForkedFrom { timeline_id: &parent, size: 9, root });
         let counts = TimelineCounts { anchors, data, events, overrides };
-        let bytes = TimelineFacts { clock: &clock, counts, directory_root, fork, permissions: &permissions }.encode();
+        let timers = names.concat();
+        let facts =
+            TimelineFacts { clock: &clock, counts, directory_root, fork, permissions: &permissions, timers: &timers };
+        let bytes = facts.encode();
         let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
         prop_assert_eq!(bytes, serde_json_canonicalizer::to_vec(&value).unwrap());
     }

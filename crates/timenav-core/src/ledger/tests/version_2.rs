@@ -252,6 +252,7 @@ fn states_have_the_published_hashes() {
                 root: hash(&fork["root"]),
             }),
             permissions: &permissions,
+            timers: "",
         };
         assert_eq!(std::str::from_utf8(&facts.encode()).unwrap(), text(&vector["state"]));
         assert_eq!(facts.hash(), hash(&vector["state_hash"]));

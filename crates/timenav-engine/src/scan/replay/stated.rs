@@ -41,6 +41,7 @@ impl Replay {
         }
         let fork_of = self.fork.as_ref().and_then(|fork| TimelineId::new(&fork.fork_of).ok());
         let forked = self.fork.as_ref().zip(fork_of.as_ref());
+        let timers = self.timers.text();
         let facts = TimelineFacts {
             clock: self.clock.as_ref()?,
             counts: TimelineCounts {
@@ -57,6 +58,7 @@ impl Replay {
                 None => None,
             },
             permissions: self.permissions.as_ref()?,
+            timers: &timers,
         };
         Some(HeadStatement {
             origin: request.keys.current.name().to_owned(),

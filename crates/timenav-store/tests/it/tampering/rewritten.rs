@@ -3,10 +3,11 @@
 use rusqlite::Connection;
 use timenav_core::ledger::{Frontier, Leaf, Salt, payload_hash};
 use timenav_core::scan::{Depth, FindingKind};
-use timenav_engine::{OpenError, Signer as _};
+use timenav_core::timers::Schedule;
+use timenav_engine::{OpenError, Signer as _, TimerRequest};
 
 use super::{
-    MAIN, Outside, attack, check_found, connect, entry, first_reads, found, lived_in, look, put, read_by_nobody,
+    MAIN, Outside, attack, check_found, clean, connect, entry, first_reads, found, lived_in, look, put, read_by_nobody,
     rebuild, restate, rewrite, row, sign, told,
 };
 use crate::doors::SeedSigner;
@@ -58,6 +59,24 @@ async fn t05_the_same_without_the_statement() {
     let alone = look(&house, "main", Depth::Full, Outside::Nothing).await;
     check_found(&alone, FindingKind::BadSignature, Some(size));
     assert!(matches!(refused(&house).await, OpenError::Head { .. }));
+}
+
+/// An advance that nobody began would move the clock, and what is known of timers as a whole says whether one goes on.
+#[tokio::test]
+async fn what_is_known_of_timers_is_signed() {
+    let house = lived_in().await;
+    let home = house.open().await;
+    let schedule = Some(Schedule::At(timenav_core::time::Instant::MAX));
+    let request = TimerRequest { schedule, queue: None, order_key: None, payload: None };
+    home.engine.set_timer(&home.admin, None, (None, request), None).await.unwrap();
+    home.engine.close().await;
+    clean(&house).await;
+    let known = "UPDATE timelines SET timers = replace(timers, '\"armed\":1', '\"armed\":2') WHERE timeline = 2";
+    for forged in [known, "UPDATE timelines SET timers = '' WHERE timeline = 2"] {
+        attack(&house, forged);
+        let refused = refused(&house).await;
+        assert!(matches!(refused, OpenError::Rows { .. } | OpenError::Head { .. }), "{refused:?}");
+    }
 }
 
 #[tokio::test]
