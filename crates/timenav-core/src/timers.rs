@@ -83,6 +83,8 @@ pub enum Coming {
     /// It may have come to several together, and each timer says what becomes of them. With `is_full`, so many firings
     /// wait that no more of rules are made.
     Together {
+        /// What it has come to, which may be later than what may fall due by now.
+        now: Instant<Virtual>,
         /// Whether so many firings wait.
         is_full: bool,
     },
@@ -92,8 +94,8 @@ pub enum Coming {
 /// on to its next moment. Moments later than `upto` stay.
 pub fn fall_due(timers: &mut [Timer], upto: Instant<Virtual>, coming: Coming, firings_max: usize) -> FellDue {
     let mut fell = FellDue::default();
-    if let Coming::Together { is_full } = coming {
-        fell.skipped = timers.iter_mut().filter_map(|timer| skip(timer, upto, is_full)).collect();
+    if let Coming::Together { now, is_full } = coming {
+        fell.skipped = timers.iter_mut().filter_map(|timer| skip(timer, now, is_full)).collect();
     }
     let due_of = |number: usize, timer: &Timer| {
         let due = timer.next.filter(|next| *next <= upto)?;
@@ -113,10 +115,10 @@ pub fn fall_due(timers: &mut [Timer], upto: Instant<Virtual>, coming: Coming, fi
 }
 
 /// Takes a timer past moments that came together, where it says so or too many firings wait.
-fn skip(timer: &mut Timer, upto: Instant<Virtual>, is_full: bool) -> Option<Skipped> {
-    let first = timer.next.filter(|next| *next <= upto)?;
+fn skip(timer: &mut Timer, now: Instant<Virtual>, is_full: bool) -> Option<Skipped> {
+    let first = timer.next.filter(|next| *next <= now)?;
     let Schedule::Repeating(repeating) = &timer.schedule else { return None };
-    let last = repeating.last_between(first, upto);
+    let last = repeating.last_between(first, now);
     let (to, next) = match (is_full, repeating.misfire, last) {
         (true, _, last) => (last.unwrap_or(first), timer.schedule.after(last.unwrap_or(first))),
         (false, Misfire::All, _) | (false, _, None) => return None,

@@ -109,6 +109,7 @@ impl Engine {
                 Err(Refusal::Unavailable(_) | Refusal::Diverged(_)) => return self.now().checked_add(AFTER_FAILURE),
                 Err(refusal) => {
                     tracing::error!(%timeline, %refusal, "timers cannot go on; it will be tried again");
+                    self.stop_damaged(&state, &refusal).await;
                     return self.now().checked_add(AFTER_FAILURE);
                 }
             }
@@ -150,6 +151,19 @@ impl Engine {
         let stepped = self.submit_service(timeline.clone(), step).await;
         drop(stepping);
         stepped.map(|_| Instance::Left)
+    }
+
+    /// Ends an advance that cannot go on, because what is kept does not agree with the ledger: whoever waits for it is
+    /// told so.
+    async fn stop_damaged(&self, state: &TimelineState, refusal: &Refusal) {
+        let Some(advance) = state.head.timers.advance.as_ref().filter(|_| matches!(refusal, Refusal::Damaged(_)))
+        else {
+            return;
+        };
+        let (timeline, why) = (&state.head.id, Some(refusal.to_string()));
+        if let Err(refusal) = self.stop(timeline, &advance.advance_id, AdvanceState::Stopped, why).await {
+            tracing::error!(%timeline, %refusal, "an advance could not be stopped");
+        }
     }
 
     async fn stop(

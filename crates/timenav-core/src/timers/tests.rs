@@ -531,7 +531,7 @@ fn moments_that_come_together_fire_as_their_timer_says() {
         (Misfire::All, true, vec![], Some((1, 3))),
     ] {
         let mut timers = [every_hour(misfire)];
-        let fell = fall_due(&mut timers, at(3 * HOUR + 1), Coming::Together { is_full }, 10);
+        let fell = fall_due(&mut timers, at(3 * HOUR + 1), Coming::Together { now: at(3 * HOUR + 1), is_full }, 10);
         let hours: Vec<i64> = fell.fallen.iter().map(|one| one.due.micros() / HOUR).collect();
         assert_eq!(hours, fires, "{misfire:?}");
         let told = fell.skipped.first().map(|one| (one.from.micros() / HOUR, one.to.micros() / HOUR));
@@ -539,10 +539,24 @@ fn moments_that_come_together_fire_as_their_timer_says() {
         assert_eq!(timers[0].next, Some(at(4 * HOUR)), "{misfire:?}");
         // One that comes alone is no misfire, and an advance comes to each alone.
         let mut timers = [every_hour(misfire)];
-        let alone = fall_due(&mut timers, at(HOUR), Coming::Together { is_full: false }, 10);
+        let alone = fall_due(&mut timers, at(HOUR), Coming::Together { now: at(HOUR), is_full: false }, 10);
         assert_eq!((alone.fallen.len(), alone.skipped.len()), (1, 0), "{misfire:?}");
         let mut timers = [every_hour(misfire)];
         assert_eq!(fall_due(&mut timers, at(3 * HOUR), Coming::OneByOne, 10).fallen.len(), 3, "{misfire:?}");
+    }
+}
+
+/// What else waits decides how far one call goes, and not what becomes of a timer.
+#[test]
+fn moments_come_together_however_little_falls_due_at_once() {
+    let together = Coming::Together { now: at(3 * HOUR), is_full: false };
+    for (misfire, fires) in [(Misfire::All, vec![1, 2, 3]), (Misfire::Once, vec![3]), (Misfire::Skip, vec![])] {
+        let mut timers = [every_hour(misfire)];
+        let upto = [HOUR, 2 * HOUR, 3 * HOUR];
+        let fell = upto.map(|upto| fall_due(&mut timers, at(upto), together, 10).fallen);
+        let hours: Vec<i64> = fell.iter().flatten().map(|one| one.due.micros() / HOUR).collect();
+        assert_eq!(hours, fires, "{misfire:?}");
+        assert_eq!(timers[0].next, Some(at(4 * HOUR)), "{misfire:?}");
     }
 }
 

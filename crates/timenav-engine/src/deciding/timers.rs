@@ -1,5 +1,6 @@
 //! Timers: set, changed, cancelled; how they fall due, and how their firings come to an outcome.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use timenav_core::ids::{FiringId, QueueId, TimerId};
@@ -166,7 +167,9 @@ impl Deciding for ChangeTimer {
             };
         }
         let earliest = draft.known_timers(ledger, &TimersWanted::Earliest(NEXT_BUT_ONE));
-        let others = earliest.into_iter().flat_map(|found| &found.timers).filter(|one| one.position != before.position);
+        let earliest = earliest.map(|found| found.timers.as_slice()).unwrap_or_default();
+        check_next(draft, ledger, earliest)?;
+        let others = earliest.iter().filter(|one| one.position != before.position);
         let next_of_others = others.filter_map(|timer| timer.next).min();
         let host = draft.host(ledger);
         let now = draft.state(ledger).head.clock.now(host);
@@ -267,7 +270,7 @@ impl Deciding for FireTimers {
         }
         let mut upcoming = Upcoming::of(draft, ledger)?;
         let is_full = draft.state(ledger).head.timers.pending >= PENDING_OF_RULES_MAX;
-        let fell = upcoming.fall_due(now, Coming::Together { is_full });
+        let fell = upcoming.fall_due(now, Coming::Together { now, is_full });
         let fired = fell.fallen.len() as u64;
         let (position, _) = fire(draft, ledger, &upcoming, &fell, host);
         count_armed(draft, ledger, &upcoming);
@@ -279,7 +282,9 @@ impl Deciding for FireTimers {
 pub(super) struct Upcoming {
     rows: Vec<TimerRow>,
     timers: Vec<Timer>,
-    /// The moment of the last of them, where there may be more: those come no earlier.
+    /// The place of each by its position.
+    places: HashMap<u64, usize>,
+    /// The moment of the first that is not among them: those that are not come no earlier.
     known_until: Option<Instant<Virtual>>,
     armed_before: u64,
 }
@@ -290,22 +295,24 @@ impl Upcoming {
 
     pub(super) fn of(draft: &Draft<'_>, ledger: Ledger) -> Result<Self, Refusal> {
         let rows = draft.known_timers(ledger, &Self::WANTED).map(|TimersFound { timers, .. }| timers.clone());
-        let rows = rows.unwrap_or_default();
+        let mut rows = rows.unwrap_or_default();
+        check_next(draft, ledger, &rows)?;
+        // It stays as it is, whatever becomes of the others, so its moment is that of the first that is not known.
+        let next = if rows.len() > FIRINGS_AT_ONCE_MAX { rows.pop() } else { None };
         let timer = |row: &TimerRow| {
             let schedule = schedule_of(row)?;
             Some(Timer { position: row.position, schedule, next: row.next, round: row.round })
         };
         let timers: Option<Vec<Timer>> = rows.iter().map(timer).collect();
         let timers = timers.ok_or_else(|| Refusal::Damaged("a timer that is kept cannot be read".to_owned()))?;
-        let is_all = rows.len() <= FIRINGS_AT_ONCE_MAX;
-        let known_until = rows.last().filter(|_| !is_all).and_then(|last| last.next);
+        let places = rows.iter().enumerate().map(|(place, row)| (row.position, place)).collect();
         let armed_before = timers.len() as u64;
-        Ok(Self { rows, timers, known_until, armed_before })
+        Ok(Self { rows, timers, places, known_until: next.and_then(|row| row.next), armed_before })
     }
 
-    /// Returns the earliest moment; exactly, as long as not more fell due than may at once.
+    /// Returns the earliest moment.
     pub(super) fn next(&self) -> Option<Instant<Virtual>> {
-        self.timers.iter().filter_map(|timer| timer.next).min()
+        self.timers.iter().filter_map(|timer| timer.next).chain(self.known_until).min()
     }
 
     /// Returns whether it is known which timers fall due up to a moment, and not only that some do.
@@ -324,8 +331,20 @@ impl Upcoming {
     }
 
     fn row(&self, position: u64) -> Option<(&TimerRow, &Timer)> {
-        self.rows.iter().zip(&self.timers).find(|(row, _)| row.position == position)
+        let place = *self.places.get(&position)?;
+        Some((&self.rows[place], &self.timers[place]))
     }
+}
+
+/// Checks that the earliest of the timers that are kept has the moment that the ledger tells, which is signed: one that
+/// was moved, put there or taken away by hand would fall due at another, or never.
+fn check_next(draft: &Draft<'_>, ledger: Ledger, earliest: &[TimerRow]) -> Result<(), Refusal> {
+    let next = draft.state(ledger).head.timers.next;
+    if earliest.first().and_then(|row| row.next) == next {
+        return Ok(());
+    }
+    let detail = "the timers that are kept do not have the next moment that the ledger tells; scan this timeline";
+    Err(Refusal::Damaged(detail.to_owned()))
 }
 
 /// Writes that timers fell due. Returns the position of the entry, and the queues of the firings. In an advance the clock
@@ -362,7 +381,7 @@ pub(super) fn fire(
     };
     let positions = fallen.iter().map(|one| one.position).chain(skipped.iter().map(|one| one.position));
     let moved: Vec<TimerMove> = positions.filter_map(going_on).collect();
-    let next_of = |position: u64| moved.iter().find(|one| one.position == position).and_then(|one| one.next);
+    let next_of = |position: u64| upcoming.row(position).and_then(|(_, timer)| timer.next);
     let fired = fallen
         .iter()
         .map(|one| (one.position, one.due.micros(), one.round, next_of(one.position).map(Instant::micros)));

@@ -1,9 +1,11 @@
 //! Attacks by those who recompute what follows, with and without a key to sign it.
 
 use rusqlite::Connection;
+use timenav_core::clock::ClockCommand;
 use timenav_core::ledger::{Frontier, Leaf, Salt, payload_hash};
 use timenav_core::scan::{Depth, FindingKind};
-use timenav_core::timers::Schedule;
+use timenav_core::time::{Duration, Span};
+use timenav_core::timers::{AdvanceState, Schedule};
 use timenav_engine::{OpenError, Signer as _, TimerRequest};
 
 use super::{
@@ -11,8 +13,42 @@ use super::{
     rebuild, restate, rewrite, row, sign, told,
 };
 use crate::doors::SeedSigner;
-use crate::house::House;
+use crate::house::{Home, House};
 use crate::sample::timeline_id;
+
+/// Sets a timer half an hour ahead of the clock of `main`.
+async fn set_timer(home: &Home<'_>) {
+    let now = home.engine.read_clock(&home.admin, None).await.unwrap().current_time;
+    let schedule = Some(Schedule::At(now.checked_add(Span::from_micros(1_800_000_000)).unwrap()));
+    let request = TimerRequest { schedule, queue: None, order_key: None, payload: None };
+    home.engine.set_timer(&home.admin, None, (None, request), None).await.unwrap();
+}
+
+/// What falls due next is signed, so the clock does not go past a timer whose moment another hand has changed.
+#[tokio::test]
+async fn a_timer_at_another_moment_stops_the_clock() {
+    for forged in [
+        "UPDATE timers SET next = next - 86400000000 WHERE next IS NOT NULL",
+        "UPDATE timers SET next = next + 86400000000 WHERE next IS NOT NULL",
+        "UPDATE timers SET next = NULL",
+        "DELETE FROM timers",
+    ] {
+        let house = lived_in().await;
+        let home = house.open().await;
+        set_timer(&home).await;
+        home.engine.close().await;
+        attack(&house, forged);
+        let home = house.open().await;
+        let hour = Duration::new(0, Span::from_micros(3_600_000_000)).unwrap();
+        let step = home.engine.change_clock(&home.admin, None, ClockCommand::FastForward(hour), None).await.unwrap();
+        let advance_id = step.advance_id.expect("a timer is passed");
+        home.engine.keep_time().await;
+        let receipt = home.engine.receipt(&timeline_id("main"), &advance_id).await.unwrap();
+        assert_eq!((receipt.state, receipt.step), (AdvanceState::Stopped, 0), "{forged}");
+        assert!(receipt.held_by.is_some_and(|held_by| held_by.contains("scan this timeline")), "{forged}");
+        home.engine.close().await;
+    }
+}
 
 async fn refused(house: &House) -> OpenError {
     house.try_open(house.store()).await.err().expect("it is not opened")
@@ -66,9 +102,7 @@ async fn t05_the_same_without_the_statement() {
 async fn what_is_known_of_timers_is_signed() {
     let house = lived_in().await;
     let home = house.open().await;
-    let schedule = Some(Schedule::At(timenav_core::time::Instant::MAX));
-    let request = TimerRequest { schedule, queue: None, order_key: None, payload: None };
-    home.engine.set_timer(&home.admin, None, (None, request), None).await.unwrap();
+    set_timer(&home).await;
     home.engine.close().await;
     clean(&house).await;
     let known = "UPDATE timelines SET timers = replace(timers, '\"armed\":1', '\"armed\":2') WHERE timeline = 2";

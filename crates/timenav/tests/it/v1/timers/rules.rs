@@ -46,6 +46,23 @@ fn moments_that_come_together_fire_as_the_timer_says() {
     service.audit();
 }
 
+/// More rules than are looked at together skip what came: a timer behind them all is not forgotten.
+#[test]
+fn rules_that_skip_hide_no_timer() {
+    let service = standing();
+    for number in 0..600 {
+        let starts = format!("2000-01-01T12:{:02}:{:02}Z", number / 60, number % 60);
+        let every = json!({ "rule": "FREQ=DAILY", "starts": starts });
+        service.post("/v1/timers", &json!({ "every": every, "misfire": "skip" }));
+    }
+    set(&service, "single", "2000-01-03T12:09:50Z");
+    service.post("/v1/travel", &json!({ "destination_time": "2000-01-03T12:09:55Z", "settle": false }));
+    let firings = claim(&service, 10, "20s");
+    assert_eq!(of(&firings, "timer_id"), ["single"]);
+    acknowledge(&service, &firings);
+    service.audit();
+}
+
 #[test]
 fn moments_that_have_passed_are_caught_up_with_if_that_is_asked_for() {
     let service = standing();
