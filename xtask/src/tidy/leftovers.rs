@@ -1,4 +1,4 @@
-//! What was meant to be finished, and lints that are silenced without a word.
+//! What was meant to be finished, lints that are silenced without a word, and files that a tool left lying.
 
 use super::Problem;
 use super::tree::Tree;
@@ -14,8 +14,16 @@ const LEFTOVERS: [(&str, &str); 6] = [
     (concat!("TO", "DO"), "do it, or open an issue"),
 ];
 
+/// Where files that are no text belong. A download that a tool left in the root is not among them, and what is
+/// somebody else's comes through the registries.
+const BINARIES: [&str; 4] = ["console/dist/", "crates/timenav-places/data/", "docs/images/", "fuzz/corpus/"];
+
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     let mut problems = Vec::new();
+    for path in tree.binaries().filter(|path| !BINARIES.iter().any(|folder| path.starts_with(folder))) {
+        let message = format!("is no text, and lies outside {}: remove it", BINARIES.join(", "));
+        problems.push(Problem::new(path, 1, message));
+    }
     for (path, text) in tree.sources(&[".rs", ".ts", ".svelte", "Cargo.toml"]) {
         for (number, line) in text.lines().enumerate() {
             let found = LEFTOVERS.iter().find(|(leftover, _)| line.contains(leftover));
@@ -69,6 +77,12 @@ mod tests {
             &["console/src/a.ts:2", "console/src/a.ts:4", "console/src/a.ts:5"],
         );
         assert_found(check, &[("README.md", &code)], &[]);
+    }
+
+    #[test]
+    fn what_is_no_text_has_its_places() {
+        let files = [("tool-1.0-py3-none-any.whl", "PK\0"), ("docs/a.zip", "\0"), ("docs/images/a.png", "\0")];
+        assert_found(check, &files, &["docs/a.zip:1", "tool-1.0-py3-none-any.whl:1"]);
     }
 
     #[test]

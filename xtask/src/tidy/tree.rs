@@ -60,6 +60,11 @@ impl Tree {
         self.files.keys().map(String::as_str)
     }
 
+    /// Returns the path of every file that is no text.
+    pub(super) fn binaries(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().filter(|(_, text)| text.is_none()).map(|(path, _)| path.as_str())
+    }
+
     /// Returns every text with its path.
     pub(super) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.files.iter().filter_map(|(path, text)| Some((path.as_str(), text.as_deref()?)))
