@@ -46,18 +46,18 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let events_count = setting.history_events();
     let subject = Subject::open(setting, events_count)?;
     let questions = questions(if setting.quick { 1_000 } else { 5_000 })?;
-    let finding = |name: &str, rounds| Finding {
+    let finding = |name: &str, goal, rounds| Finding {
         name: format!("monitor-{name}-{events_count}"),
         unit: Unit::Micros,
         rounds,
-        ratio_goal: Goal::AtMost(1.5),
+        ratio_goal: Goal::AtMost(goal),
         own_goal: None,
         floor: "the bare SQL statement on the same file",
     };
     let bare = || subject.ask_bare(&questions);
     let mut findings = vec![
-        finding("store", Rounds::measure(setting, bare, || subject.ask_store(&questions))?),
-        finding("engine", Rounds::measure(setting, bare, || subject.ask_engine(&questions))?),
+        finding("store", 1.2, Rounds::measure(setting, bare, || subject.ask_store(&questions))?),
+        finding("engine", 2.0, Rounds::measure(setting, bare, || subject.ask_engine(&questions))?),
     ];
     if setting.quick || setting.large {
         let large = Subject::open(setting, 10 * events_count)?;
@@ -123,7 +123,10 @@ impl Subject {
                 items_max: ITEMS,
                 newest_first: false,
             };
-            Ok(self.runtime.block_on(self.store.events(query))?.len())
+            // As the engine asks: at once where it takes a moment, otherwise on a thread of its own.
+            let found = self.store.events_at_once(&query)?;
+            let later = || self.runtime.block_on(self.store.events(query));
+            Ok(found.map_or_else(later, Ok)?.len())
         })
     }
 

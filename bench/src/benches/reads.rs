@@ -35,7 +35,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
             name: name.to_owned(),
             unit: Unit::RequestsPerSecond,
             rounds,
-            ratio_goal: Goal::AtLeast(0.6),
+            ratio_goal: Goal::AtLeast(0.95),
             own_goal: None,
             floor: "the same service with `--read-log buffered`",
         });

@@ -24,6 +24,17 @@ async fn set_timer(home: &Home<'_>) {
     home.engine.set_timer(&home.admin, None, (None, request), None).await.unwrap();
 }
 
+/// What workers are handed comes from the database, and a scan compares it with the entries.
+#[tokio::test]
+async fn a_timer_that_carries_something_else() {
+    let house = lived_in().await;
+    let home = house.open().await;
+    set_timer(&home).await;
+    home.engine.close().await;
+    attack(&house, "UPDATE timers SET payload = '{\"invoice\":666}'");
+    found(&house, "main", FindingKind::StateMismatch, None).await;
+}
+
 /// What falls due next is signed, so the clock does not go past a timer whose moment another hand has changed.
 #[tokio::test]
 async fn a_timer_at_another_moment_stops_the_clock() {
@@ -38,6 +49,7 @@ async fn a_timer_at_another_moment_stops_the_clock() {
         set_timer(&home).await;
         home.engine.close().await;
         attack(&house, forged);
+        found(&house, "main", FindingKind::StateMismatch, None).await;
         let home = house.open().await;
         let hour = Duration::new(0, Span::from_micros(3_600_000_000)).unwrap();
         let step = home.engine.change_clock(&home.admin, None, ClockCommand::FastForward(hour), None).await.unwrap();
