@@ -99,7 +99,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
             besides * entries_of(late, early) / 1e6,
             LEAF_BYTES * entries_of(late, early) / 1e6,
             1.15,
-            "a leaf of 50 bytes and its hash in a row and a tile for each entry, for ever",
+            "a leaf of 50 bytes and its hash in a row and a tile for each entry, forever",
         ),
     ])
 }

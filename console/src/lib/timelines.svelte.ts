@@ -14,7 +14,7 @@ export interface TimelineBody {
   fork?: { of: string; size: number } | null;
   /** Host time at which it ends by itself; missing where it does not. */
   expires_at?: string | null;
-  /** How long contents of reads and refusals are kept; missing where that was never said, and is for ever. */
+  /** How long contents of reads and refusals are kept; missing where that was never said, and is forever. */
   retention?: Retention | null;
 }
 

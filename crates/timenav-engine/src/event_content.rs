@@ -1,6 +1,6 @@
 //! An event as it is kept, hashed and answered.
 //!
-//! What is written here stays readable for ever: fields may join, none may leave or change its
+//! What is written here stays readable forever: fields may join, none may leave or change its
 //! meaning.
 
 use std::borrow::Cow;

@@ -1,7 +1,7 @@
 //! The payloads of ledger entries, and other JSON that is kept.
 //!
 //! One struct for each action, or for several that tell the same, writes a payload and reads it. What is written here is
-//! hashed and stays readable for ever: fields may join, none may leave or change its meaning. `docs/logging.md` lists the
+//! hashed and stays readable forever: fields may join, none may leave or change its meaning. `docs/logging.md` lists the
 //! actions, and `test-data/payloads-v1.json` freezes the bytes.
 
 mod access;

@@ -401,7 +401,7 @@ pub trait Store: ScanSource + Upkeep {
     async fn health(&self, asked: Health) -> Result<(), StoreError>;
 }
 
-/// Lets go what is not kept for ever, beside the commits, and keeps the time by which that is decided.
+/// Lets go what is not kept forever, beside the commits, and keeps the time by which that is decided.
 ///
 /// Each method is one atomic step, as those of [`Store`].
 #[async_trait]

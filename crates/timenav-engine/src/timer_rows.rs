@@ -153,7 +153,7 @@ pub enum TimersWanted {
     Earliest(usize),
     /// At most so many armed timers up to a moment, after one, by next moment and position, without what they hand over.
     ArmedUntil(Instant<Virtual>, Option<(Instant<Virtual>, u64)>, usize),
-    /// At most so many timers that stand so, after one: by next moment and position where they are armed, otherwise by
+    /// At most so many timers in one state, after one: by next moment and position where they are armed, otherwise by
     /// position.
     Listed(TimerStanding, Option<(Instant<Virtual>, u64)>, usize),
     /// At most so many timers by position, after one.

@@ -16,7 +16,7 @@ export function keptText(period: string | null): string {
   return read.ok ? `for ${durationWords(read.duration)}` : `for ${period}`;
 }
 
-/** Returns how many seconds a period has; `Infinity` is for ever. */
+/** Returns how many seconds a period has; `Infinity` is forever. */
 export function secondsOf(period: string | null): number {
   if (period === null) return Infinity;
   const read = readDuration(period);

@@ -16,7 +16,7 @@ pub struct ApiKey {
     pub key_id: KeyId,
     /// SHA-256 of the whole key.
     pub hash: [u8; 32],
-    /// Whose it is.
+    /// The user it belongs to.
     pub user_id: UserId,
     /// The timeline meant where a request names none.
     pub timeline_id: TimelineId,

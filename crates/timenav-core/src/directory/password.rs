@@ -20,9 +20,9 @@ pub trait PasswordRow: Clone {
 /// What is kept of a user's password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct KeptPassword {
-    /// Whose it is.
+    /// The user it belongs to.
     pub user_id: UserId,
-    /// The password, hashed with its own salt, as a PHC string. It stands in no ledger and no log.
+    /// The password, hashed with its own salt, as a PHC string. It is in no ledger and no log.
     pub phc: Arc<str>,
     /// When it was set, by the host.
     pub set_at: Instant<Wall>,
@@ -66,7 +66,7 @@ impl PasswordRow for KeptPassword {
 /// What the ledger tells of a password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PasswordTold {
-    /// Whose it is.
+    /// The user it belongs to.
     pub user_id: UserId,
     /// The digest of what is kept of it.
     pub sha256: Hash,

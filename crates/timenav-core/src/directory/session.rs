@@ -20,7 +20,7 @@ pub struct Session {
     pub session_id: SessionId,
     /// SHA-256 of the whole secret.
     pub hash: [u8; 32],
-    /// Whose it is.
+    /// The user it belongs to.
     pub user_id: UserId,
     /// When the user logged in, by the host.
     pub created_at: Instant<Wall>,

@@ -16,7 +16,7 @@ mod tests;
 pub const ADOPT_ACTION: &str = "adopt";
 
 /// How far the last entry of an adopted timeline may be ahead of host time, in seconds. As host time never
-/// goes down within a ledger, one from the far future would hold its clock for ever.
+/// goes down within a ledger, one from the far future would hold its clock forever.
 pub const ADOPT_AHEAD_SECONDS_MAX: i64 = 5 * 60;
 
 /// A timeline of another service goes on here: the entries before this one are as that service signed them,

@@ -17,7 +17,7 @@ pub const END_TIMELINE_ACTION: &str = "end_timeline";
 pub const HANDED_OVER_ACTION: &str = "handed_over";
 
 /// The end of a timeline. Its name is never used again, so this is what kept checkpoints are compared with
-/// for ever.
+/// forever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimelineEnded<'a> {
     /// The last checkpoint: a signed note over `size` and `root`.

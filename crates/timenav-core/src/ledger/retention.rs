@@ -25,7 +25,7 @@ impl LetGoClass {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Reads, Self::Refusals];
 
-    /// Returns the class of an action; `None` for one that is in neither, and is kept for ever.
+    /// Returns the class of an action; `None` for one that is in neither, and is kept forever.
     #[must_use]
     pub fn of(action: &str) -> Option<Self> {
         match action {
@@ -45,7 +45,7 @@ impl LetGoClass {
     }
 }
 
-/// A policy: for how much host time each class is kept, in whole seconds; `None` is for ever.
+/// A policy: for how much host time each class is kept, in whole seconds; `None` is forever.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retention {
     /// Of reads.
@@ -65,7 +65,7 @@ pub struct BelowFloor {
 }
 
 impl Retention {
-    /// Returns for how long a class is kept; `None` is for ever.
+    /// Returns for how long a class is kept; `None` is forever.
     #[must_use]
     pub fn period(&self, class: LetGoClass) -> Option<Span> {
         let seconds = match class {
@@ -151,7 +151,7 @@ impl RetentionPolicies {
         &self.all
     }
 
-    /// Returns the policy in force: the last one, or that everything is kept for ever.
+    /// Returns the policy in force: the last one, or that everything is kept forever.
     #[must_use]
     pub fn in_force(&self) -> Retention {
         self.all.last().map(|(_, retention)| *retention).unwrap_or_default()
@@ -162,7 +162,7 @@ impl RetentionPolicies {
     ///
     /// That is the longest of the policy in force where the entry stands and of all that came later, and of
     /// equally long ones the first: a shorter policy counts only for what is recorded after it. Before the first
-    /// policy everything is kept for ever.
+    /// policy everything is kept forever.
     #[must_use]
     pub fn deciding(&self, class: LetGoClass, position: u64, size: u64) -> Option<(u64, Span)> {
         let in_force = self.all.partition_point(|(policy, _)| *policy < position).checked_sub(1)?;

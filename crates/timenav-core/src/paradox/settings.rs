@@ -30,7 +30,7 @@ pub struct Settings {
     pub speed_kmh: f64,
     /// How much later than something later a source may record something.
     pub lateness_max: Span,
-    /// How long a cause may stay unrecorded before it counts as a paradox, by host time; for ever
+    /// How long a cause may stay unrecorded before it counts as a paradox, by host time; forever
     /// if `None`.
     pub grace: Option<Span>,
     /// How far duplicates lie apart at most, in time.

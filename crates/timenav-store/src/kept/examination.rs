@@ -24,7 +24,7 @@ pub struct Examination {
 pub struct ExaminedKey {
     /// Its public id.
     pub key_id: String,
-    /// Whose it is.
+    /// The user it belongs to.
     pub user_id: String,
     /// Whether they are an operator.
     pub is_operators: bool,

@@ -306,7 +306,7 @@ fn advance(row: &Row) -> Result<AdvanceRow, Failed> {
 }
 
 fn round(row: &Row, at: usize) -> Result<u32, Failed> {
-    Ok(u32::try_from(get::<i64>(row, at)?).map_err(|_| damaged("a round that is none"))?)
+    Ok(u32::try_from(get::<i64>(row, at)?).map_err(|_| damaged("a round that is out of range"))?)
 }
 
 fn number_of(state: FiringState) -> i64 {

@@ -355,7 +355,7 @@ async fn check_erased(store: &dyn Store, lines: &[Line], entries_erased: &[u64])
     let swept: BTreeSet<u64> = runs.flatten().collect();
     for line in lines.iter().filter(|line| swept.contains(&line.seq)) {
         let class = LetGoClass::of(&line.action);
-        assert!(class.is_some(), "a sweep names an entry that is kept for ever: {line:?}");
+        assert!(class.is_some(), "a sweep names an entry that is kept forever: {line:?}");
     }
     let erased: Vec<u64> = entries_erased.iter().filter(|position| !swept.contains(position)).copied().collect();
     assert_eq!(told.into_iter().collect::<Vec<_>>(), erased);

@@ -102,7 +102,7 @@ pub(crate) fn run(command: &SntpCommand, surroundings: &Surroundings) -> Result<
         threads.push(thread::spawn(move || following::follow(&client, &timeline, &*face, &WORDS, begun.known)));
     }
     for thread in threads {
-        // Both serve for ever.
+        // Neither ends by itself.
         thread.join().map_err(|_| anyhow!("a thread that served has ended"))?;
     }
     Ok(())

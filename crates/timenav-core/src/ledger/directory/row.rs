@@ -32,7 +32,7 @@ pub enum DirectoryRow<'a> {
         key_id: &'a KeyId,
         /// SHA-256 of the whole key.
         sha256: Hash,
-        /// Whose it is.
+        /// The user it belongs to.
         user_id: &'a UserId,
         /// The timeline meant where a request names none.
         timeline_id: &'a TimelineId,
@@ -49,7 +49,7 @@ pub enum DirectoryRow<'a> {
     },
     /// What is kept of a user's password.
     Password {
-        /// Whose it is.
+        /// The user it belongs to.
         user_id: &'a UserId,
         /// SHA-256 of the salted hash, as a PHC string.
         sha256: Hash,
@@ -62,7 +62,7 @@ pub enum DirectoryRow<'a> {
         session_id: &'a SessionId,
         /// SHA-256 of the whole secret.
         sha256: Hash,
-        /// Whose it is.
+        /// The user it belongs to.
         user_id: &'a UserId,
         /// How far it sees.
         horizon: Horizon,

@@ -12,7 +12,7 @@ use crate::time::{Instant, Span, Wall};
 pub enum SweepOffer {
     /// The sweep names it.
     Named,
-    /// It is kept: it is of another class, kept for ever, too young, or decided by another policy.
+    /// It is kept: it is of another class, kept forever, too young, or decided by another policy.
     Kept,
     /// The sweep has no room for it: the next one takes it.
     Full,

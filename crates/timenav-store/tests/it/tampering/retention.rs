@@ -339,7 +339,7 @@ async fn what_was_taken_away_without_a_sweep_is_found() {
     for (position_of, depths) in [("change", &["full"][..]), ("read", &["full", "sample:100000", "tail:1000"][..])] {
         let (house, sweep, reads) = swept().await;
         let first = *reads.first().unwrap();
-        // An event; and a read from before the policy, which is kept for ever.
+        // An event; and a read from before the policy, which is kept forever.
         let position = if position_of == "change" { 2 } else { first - 3 };
         assert!(position < first && position < sweep);
         empty(&house, position);

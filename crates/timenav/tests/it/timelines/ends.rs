@@ -91,7 +91,7 @@ fn a_stream_ends_with_its_timeline() {
     let (status, headers) = connection.head().unwrap();
     assert_eq!(status, 200);
     end(&service, "job").expect(200);
-    // It would go on for ever.
+    // It would go on forever.
     let mut rest = Vec::new();
     connection.body(&headers).read_to_end(&mut rest).unwrap();
     service.audit();

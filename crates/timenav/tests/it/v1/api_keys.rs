@@ -227,7 +227,7 @@ fn keys_are_listed_page_by_page_and_stopped_ones_for_ever() {
         assert_eq!(ids[..7], made.iter().rev().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(seen.len(), 8, "and the first one");
         let stopped = seen.iter().filter(|key| key.get("revoked_at").is_some()).count();
-        assert_eq!(stopped, 5, "those that were stopped are told for ever");
+        assert_eq!(stopped, 5, "those that were stopped are told forever");
     }
     // A cursor is a key of the same user.
     let others = service.get("/v1/api-keys", &[])["api_keys"][0]["key_id"].as_str().unwrap().to_owned();
