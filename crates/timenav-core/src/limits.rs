@@ -70,6 +70,8 @@ pub const PASSWORD_CHARS_MIN: usize = 8;
 pub const PASSWORD_BYTES_MAX: usize = 1_024;
 /// Most sessions of one user: a further one ends the oldest.
 pub const SESSIONS_PER_USER_MAX: usize = 20;
+/// How long the answer to a change waits for witnesses where they are required, in seconds, unless configured.
+pub const WITNESS_WAIT_SECONDS_DEFAULT: u32 = 30;
 /// How long a session lasts that nobody uses, in seconds, unless configured.
 pub const SESSION_IDLE_SECONDS_DEFAULT: u32 = 30 * 60;
 /// How long a session lasts at most, in seconds, unless configured.

@@ -393,16 +393,6 @@ impl Engine {
         Ok(())
     }
 
-    /// Logs that somebody asked for something with what is no longer good, and returns the refusal.
-    pub async fn refuse_ended(&self, caller: &Caller, timeline: &TimelineId, operation: &str) -> Refusal {
-        let failure = if caller.session_id().is_some() { AuthFailure::Session } else { AuthFailure::Invalid };
-        let (operation, detail) = (operation.to_owned(), failure.to_string());
-        let refusal = LogRefusal { operation, code: failure.code(), detail };
-        // The group finds the same, and logs it.
-        let logged = self.submit(caller, timeline.clone(), refusal, None).await;
-        logged.err().unwrap_or_else(|| failure.into())
-    }
-
     /// Has something decided, and returns when it is durable and signed.
     pub(crate) async fn submit<D: Deciding>(
         &self,
@@ -459,8 +449,13 @@ impl Engine {
         idempotency: Option<Idempotency>,
     ) -> Result<Answer<D::Change>, Refusal> {
         let (reply, outcome) = oneshot::channel();
+        let is_held_back = self.is_held_back(&actor, &deciding);
         self.send(actor, timeline, deciding, idempotency, Some(reply)).await?;
-        outcome.await.unwrap_or_else(|_| Err(stopping(self.0.shared.failure())))
+        let answer = outcome.await.unwrap_or_else(|_| Err(stopping(self.0.shared.failure())))?;
+        if is_held_back {
+            self.until_vouched_for(&answer.timeline_id, answer.ledger.position).await?;
+        }
+        Ok(answer)
     }
 
     /// Hands something to the writer. Whoever waits for it is answered by it.

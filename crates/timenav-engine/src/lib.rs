@@ -113,6 +113,7 @@ mod history;
 mod host_clock;
 mod diff;
 mod proofs;
+mod vouching;
 mod witnessing;
 mod certificates;
 mod entries;

@@ -13,7 +13,7 @@ use timenav_core::ids::{AnchorId, TimelineId};
 use timenav_core::time::{Instant, Span, Virtual, Wall};
 
 use crate::actor::Actor;
-use crate::caller::Caller;
+use crate::caller::{AuthFailure, Caller};
 use crate::code::Code;
 use crate::deciding::alone;
 use crate::deciding::logged::{LogRead, LogRefusal};
@@ -98,6 +98,16 @@ impl Engine {
         let refusal = LogRefusal { operation, code: Code::BeyondHorizon.as_str(), detail };
         let logged = self.submit(caller, timeline.clone(), refusal, None).await;
         logged.err().unwrap_or(refused)
+    }
+
+    /// Logs that somebody asked for something with what is no longer good, and returns the refusal.
+    pub async fn refuse_ended(&self, caller: &Caller, timeline: &TimelineId, operation: &str) -> Refusal {
+        let failure = if caller.session_id().is_some() { AuthFailure::Session } else { AuthFailure::Invalid };
+        let (operation, detail) = (operation.to_owned(), failure.to_string());
+        let refusal = LogRefusal { operation, code: failure.code(), detail };
+        // The group finds the same, and logs it.
+        let logged = self.submit(caller, timeline.clone(), refusal, None).await;
+        logged.err().unwrap_or_else(|| failure.into())
     }
 
     /// As [`Engine::look`], up to the entry: for questions with a moment or a cursor, which may be wrong.

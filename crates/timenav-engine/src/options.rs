@@ -4,6 +4,7 @@ use timenav_core::limits::{
     DATA_RECORDS_PER_TIMELINE_MAX, ENDED_GRACE_DAYS_DEFAULT, HOST_CLOCK_OFFSET_MILLIS_MAX_DEFAULT,
     LIMITED_ACCESS_WINDOW_DAYS_DEFAULT, RETENTION_FLOOR_SECONDS_DEFAULT, SESSION_IDLE_SECONDS_DEFAULT,
     SESSION_SECONDS_DEFAULT, TIMELINES_MAX, TIMELINES_PER_USER_MAX_DEFAULT, USERS_MAX, VIEWS_EVENTS_MAX,
+    WITNESS_WAIT_SECONDS_DEFAULT,
 };
 use timenav_core::time::Span;
 
@@ -55,6 +56,10 @@ pub struct Options {
     pub joins: bool,
     /// How far the host's clock may be from the database's, in milliseconds; 0 where they are not compared.
     pub host_clock_offset_millis_max: u32,
+    /// How many witnesses must vouch for a change before it is answered; 0 where answers wait for none.
+    pub witnesses_required: usize,
+    /// How long such an answer waits.
+    pub witness_wait: Span,
     /// By which the operator knows this one of several services.
     pub replica_name: String,
 }
@@ -78,6 +83,8 @@ impl Default for Options {
             accept_rollback: false,
             joins: false,
             host_clock_offset_millis_max: HOST_CLOCK_OFFSET_MILLIS_MAX_DEFAULT,
+            witnesses_required: 0,
+            witness_wait: Span::from_micros(i64::from(WITNESS_WAIT_SECONDS_DEFAULT) * 1_000_000),
             replica_name: String::new(),
         }
     }

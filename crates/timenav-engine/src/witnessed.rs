@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwapOption;
 use parking_lot::Mutex;
 use timenav_core::ledger::Hash;
+use tokio::sync::Notify;
 
 use crate::head::TimelineKey;
 
@@ -140,12 +141,26 @@ pub(crate) struct Witnessed {
     pub(crate) board: Mutex<BTreeMap<String, WitnessStatus>>,
     /// How what is kept here contradicts what `system` was committed to, or what was cosigned.
     pub(crate) contradiction: Mutex<Option<String>>,
+    /// Somebody waits for witnesses.
+    pub(crate) wanted: Notify,
+    /// Those who wait look again.
+    pub(crate) moved: Notify,
 }
 
 impl Witnessed {
     /// Returns how many entries of `system` are under a cosignature.
     pub(crate) fn size(&self) -> u64 {
         self.cosigned.load().as_ref().map_or(0, |cosigned| cosigned.size)
+    }
+
+    /// Returns how many entries of `system` at least so many witnesses vouch for, each of which counts once. One that has
+    /// seen another history vouches for nothing.
+    pub(crate) fn vouched_size(&self, witnesses: usize) -> u64 {
+        let board = self.board.lock();
+        let is_good = |status: &&WitnessStatus| !matches!(status.state, WitnessState::Rollback | WitnessState::Fork);
+        let mut sizes: Vec<u64> = board.values().filter(is_good).map(|status| status.size).collect();
+        sizes.sort_unstable_by_key(|size| std::cmp::Reverse(*size));
+        witnesses.checked_sub(1).and_then(|last| sizes.get(last).copied()).unwrap_or(0)
     }
 
     /// Returns why the service is not what it was, if so. A witness that shows no evidence is believed unless another one
@@ -187,6 +202,22 @@ mod tests {
         told.insert_earlier(other, at(4), 6);
         told.insert_earlier(other, at(2), 6);
         assert_eq!((told.newest(other), told.within(other, 6)), (Some(at(9)), Some(at(4))));
+    }
+
+    #[test]
+    fn so_many_witnesses_vouch_for_what_the_last_of_them_has_cosigned() {
+        let witnessed = Witnessed::default();
+        let put = |name: &str, state, size| {
+            let status = WitnessStatus { state, size, ..WitnessStatus::default() };
+            witnessed.board.lock().insert(name.to_owned(), status);
+        };
+        assert_eq!(witnessed.vouched_size(1), 0);
+        put("one", WitnessState::Cosigning, 7);
+        put("two", WitnessState::Unreachable, 9);
+        put("three", WitnessState::Cosigning, 5);
+        assert_eq!([1, 2, 3, 4].map(|witnesses| witnessed.vouched_size(witnesses)), [9, 7, 5, 0]);
+        put("two", WitnessState::Fork, 9);
+        assert_eq!([1, 2, 3].map(|witnesses| witnessed.vouched_size(witnesses)), [7, 5, 0]);
     }
 
     #[test]

@@ -81,6 +81,7 @@ impl Engine {
                 told.insert(key, HeadAt { position, index, size }, cosigned_size);
             }
         }
+        self.witnesses_moved();
         Ok(count)
     }
 
@@ -354,6 +355,7 @@ impl Engine {
     /// Remembers how a witness stands to the service.
     pub fn note_witness(&self, name: &str, status: WitnessStatus) {
         self.witnessed().board.lock().insert(name.to_owned(), status);
+        self.witnesses_moved();
     }
 
     /// Returns how witnesses stand to the service, by name.

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use timenav_core::limits::{
     ENDED_GRACE_DAYS_DEFAULT, ENDED_GRACE_DAYS_MAX, HOST_CLOCK_OFFSET_MILLIS_MAX_DEFAULT,
     LIMITED_ACCESS_WINDOW_DAYS_DEFAULT, RETENTION_FLOOR_SECONDS_DEFAULT, SESSION_IDLE_SECONDS_DEFAULT,
-    SESSION_SECONDS_DEFAULT, TIMELINES_PER_USER_MAX_DEFAULT,
+    SESSION_SECONDS_DEFAULT, TIMELINES_PER_USER_MAX_DEFAULT, WITNESS_WAIT_SECONDS_DEFAULT,
 };
 use timenav_engine::ReadLog;
 
@@ -235,6 +235,14 @@ pub(crate) struct ServeOptions {
     /// How often witnesses are asked, in seconds, if anything was written. [default: 60]
     #[arg(long, env = "TIMENAV_WITNESS_INTERVAL_SECS", value_name = "SECONDS")]
     pub(crate) witness_interval_secs: Option<WitnessSecs>,
+    /// Answer changes only once so many of the witnesses have cosigned them. [default: 0]
+    ///
+    /// A change that they do not cosign in time is in the ledger all the same, and answered 503 `outcome_unknown`.
+    #[arg(long, env = "TIMENAV_WITNESS_REQUIRED", value_name = "COUNT")]
+    pub(crate) witness_required: Option<usize>,
+    /// How long the answer to a change waits for witnesses, in seconds. [default: 30]
+    #[arg(long, env = "TIMENAV_WITNESS_WAIT_SECS", value_name = "SECONDS")]
+    pub(crate) witness_wait_secs: Option<WitnessSecs>,
     /// Start even if the database is behind or differs from what was signed.
     ///
     /// Use it for one start after you restored a backup on purpose; it cannot be set in the file.
@@ -347,6 +355,10 @@ pub(crate) struct Settings {
     pub(crate) witnesses: Vec<WitnessUrl>,
     /// How often they are asked.
     pub(crate) witness_interval: Duration,
+    /// How many of them must vouch for a change before it is answered.
+    pub(crate) witness_required: usize,
+    /// How long that is waited for.
+    pub(crate) witness_wait_secs: WitnessSecs,
     /// Whether to start although the database is not what was signed.
     pub(crate) accept_rollback: bool,
     /// How long requests in flight may take after the signal to stop.
@@ -403,6 +415,7 @@ impl Settings {
         if join && !replicas {
             bail!("`join` is for one of several services on a database: give --replicas too");
         }
+        let witnesses = witness_url::settled(options.witness, file.witness)?;
         Ok(Self {
             tls,
             listen: options.listen.or(file.listen).unwrap_or(LISTEN_DEFAULT),
@@ -430,7 +443,10 @@ impl Settings {
             retention_floor_secs: (options.retention_floor_secs.or(file.retention_floor_secs))
                 .unwrap_or(RETENTION_FLOOR_SECONDS_DEFAULT),
             checkpoints: options.checkpoints.or(file.checkpoints),
-            witnesses: witness_url::settled(options.witness, file.witness)?,
+            witness_required: witness_url::required(options.witness_required.or(file.witness_required), &witnesses)?,
+            witness_wait_secs: (options.witness_wait_secs.or(file.witness_wait_secs))
+                .unwrap_or(WitnessSecs::of(WITNESS_WAIT_SECONDS_DEFAULT)),
+            witnesses,
             witness_interval: (options.witness_interval_secs.or(file.witness_interval_secs))
                 .unwrap_or(WitnessSecs::of(WITNESS_INTERVAL_SECS_DEFAULT))
                 .duration(),

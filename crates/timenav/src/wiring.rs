@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
+use timenav_core::time::Span;
 use timenav_engine::{Doors, Engine, LONG_WORK_RUNNING_MAX, Options, Store, VIEWS_RUNNING_MAX};
 use timenav_store::{CheckpointFile, PostgresOptions, PostgresStore, SqliteStore};
 use timenav_vault::{AesVault, Argon2Passwords, Turns};
@@ -197,6 +198,8 @@ async fn put_together(
         joins: settings.join,
         host_clock_offset_millis_max: settings.host_clock_offset_max_millis,
         replica_name: settings.replica_name.clone(),
+        witnesses_required: settings.witness_required,
+        witness_wait: Span::from_micros(i64::from(settings.witness_wait_secs.get()) * 1_000_000),
         ..Options::default()
     };
     let admin_key = folder.admin_key();

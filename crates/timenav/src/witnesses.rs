@@ -23,6 +23,13 @@ use crate::data_folder::replace_secret;
 const PAUSE_MIN: Duration = Duration::from_secs(1);
 /// The longest that it is left alone.
 const PAUSE_MAX: Duration = Duration::from_mins(5);
+/// The same where answers wait for witnesses.
+const PAUSE_REQUIRED_MAX: Duration = Duration::from_secs(5);
+/// Between two times that `system` is committed to what moved because somebody waits for that: what comes meanwhile shares
+/// an entry.
+const GATHERING: Duration = Duration::from_millis(20);
+/// How often those who wait for witnesses look whether they have waited too long.
+const LOOK: Duration = Duration::from_millis(250);
 
 /// Begins to ask witnesses, if there are any.
 ///
@@ -41,19 +48,40 @@ pub(crate) fn start(
     for witness in &settings.witnesses {
         engine.note_witness(witness.key.name(), WitnessStatus::default());
     }
-    let interval = settings.witness_interval;
-    tokio::spawn(run(engine.clone(), asked, interval, file, closing.clone()));
+    let is_required = settings.witness_required > 0;
+    if is_required {
+        tokio::spawn(wake(engine.clone(), closing.clone()));
+    }
+    let pause_max = if is_required { PAUSE_REQUIRED_MAX } else { PAUSE_MAX };
+    let pace = Pace { interval: settings.witness_interval, pause_max };
+    tokio::spawn(run(engine.clone(), asked, pace, file, closing.clone()));
     Ok(())
 }
 
-async fn run(engine: Engine, asked: Vec<AskedWitness>, interval: Duration, file: PathBuf, closing: CancellationToken) {
+/// How long is waited for what.
+#[derive(Clone, Copy)]
+struct Pace {
+    /// Between two times that witnesses are asked, if nobody waits for them.
+    interval: Duration,
+    /// How long a witness that does not answer is left alone at most.
+    pause_max: Duration,
+}
+
+/// Wakes those who wait for witnesses, for whom nothing else may happen.
+async fn wake(engine: Engine, closing: CancellationToken) {
+    while timeout(LOOK, closing.cancelled()).await.is_err() {
+        engine.witnesses_moved();
+    }
+}
+
+async fn run(engine: Engine, asked: Vec<AskedWitness>, pace: Pace, file: PathBuf, closing: CancellationToken) {
     let keys: Vec<WitnessKey> = asked.iter().map(|witness| witness.key().clone()).collect();
     let cosigned = recall(&engine, &file, &keys).await;
     let (tips, newest) = watch::channel(None);
     let kept = Arc::new(Kept { file, newest: tokio::sync::Mutex::new(cosigned.as_ref().map_or(0, |one| one.size)) });
     for witness in asked {
         let known = cosigned.as_ref().filter(|one| one.by.contains_key(witness.key().name())).map_or(0, |one| one.size);
-        let follower = Follower { engine: engine.clone(), witness, kept: Arc::clone(&kept), known, paused: 0 };
+        let follower = Follower { engine: engine.clone(), witness, kept: Arc::clone(&kept), known, pace, paused: 0 };
         tokio::spawn(follower.follow(newest.clone(), closing.clone()));
     }
     drop(newest);
@@ -82,8 +110,13 @@ async fn run(engine: Engine, asked: Vec<AskedWitness>, interval: Duration, file:
             }
         }
         commits = true;
-        if timeout(interval, closing.cancelled()).await.is_ok() {
+        if timeout(GATHERING, closing.cancelled()).await.is_ok() {
             return;
+        }
+        tokio::select! {
+            () = closing.cancelled() => return,
+            // Whether somebody waits for them or the time has come: they are asked.
+            _ = timeout(pace.interval, engine.witnesses_wanted()) => {}
         }
     }
 }
@@ -161,6 +194,7 @@ struct Follower {
     kept: Arc<Kept>,
     /// The size that it cosigned last, as far as is known.
     known: u64,
+    pace: Pace,
     /// How often it could not be reached since.
     paused: u32,
 }
@@ -192,7 +226,7 @@ impl Follower {
                     () = closing.cancelled() => return,
                 }
             } else {
-                let pause = PAUSE_MIN.saturating_mul(1 << self.paused.min(16)).min(PAUSE_MAX);
+                let pause = PAUSE_MIN.saturating_mul(1 << self.paused.min(16)).min(self.pace.pause_max);
                 self.paused += 1;
                 if timeout(pause, closing.cancelled()).await.is_ok() {
                     return;

@@ -88,6 +88,19 @@ pub(super) fn settled(options: Vec<WitnessUrl>, file: Vec<WitnessUrl>) -> anyhow
     Ok(witnesses)
 }
 
+/// Settles how many witnesses must vouch for a change before it is answered.
+///
+/// # Errors
+/// There are not so many.
+pub(super) fn required(count: Option<usize>, witnesses: &[WitnessUrl]) -> anyhow::Result<usize> {
+    let count = count.unwrap_or(0);
+    if count > witnesses.len() {
+        let there = witnesses.len();
+        bail!("`witness_required` is {count}, and there are {there} witnesses: give --witness once for each of them");
+    }
+    Ok(count)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -385,3 +385,68 @@ fn settings_of_witnesses_are_checked() {
     service.start_again();
     service.audit();
 }
+
+/// Starts a service again whose changes wait for so many of its witnesses.
+fn requiring(service: &mut Service, witnesses: &[&str], required: &str) {
+    assert!(service.stop().success());
+    let arguments: Vec<&str> = witnesses.iter().flat_map(|witness| ["--witness", *witness]).collect();
+    let waits = ["--witness-required", required, "--witness-wait-secs", "2", "--witness-interval-secs", "86400"];
+    service.arguments(&[&arguments[..], &waits].concat());
+    service.start_again();
+}
+
+#[test]
+fn an_answer_waits_for_witnesses_where_that_is_required() {
+    let mut service = Service::start();
+    let mut witness = Witness::start(&[&system_key(&service)]);
+    requiring(&mut service, &[&witness.option()], "1");
+    // Once a change is answered, witnesses vouch for it: nothing has to be waited for any more.
+    for number in 0..3 {
+        let position = record(&service, "main", &format!("vouched-{number}"));
+        let path = format!("/timeline/main/proof?position={position}&witnessed=true");
+        assert_eq!(service.send(Request::get(&path)).status, 200);
+    }
+    // So do those of `system`, and of a timeline that ends.
+    service.post("/v1/users", &json!({ "user_id": "ada" }));
+    service.post("/v1/timelines", &json!({ "timeline_id": "short" }));
+    assert_eq!(service.send(Request::new("DELETE", "/timeline/short")).status, 200);
+
+    witness.kill();
+    let event = json!({ "timeline_id": "main", "time": "2000-01-01T00:00:00Z", "event_id": "alone" });
+    let request = Request::post("/v1/events").json(&event).header("Idempotency-Key", "\"once\"");
+    let refused = service.send(request.clone()).refused(503, "outcome_unknown");
+    let detail = refused["detail"].as_str().unwrap();
+    assert!(
+        detail.contains("which 1 witnesses have not vouched for within 2 s") && detail.contains("Idempotency-Key"),
+        "{detail}"
+    );
+    // It is there, and reads wait for nobody.
+    assert_eq!(service.get("/v1/events/alone", &[])["event"]["event_id"], "alone");
+
+    witness.start_again();
+    let answered = looked_for(&service, "an answer", || {
+        let answer = service.send(request.clone());
+        (answer.status != 503).then_some(answer)
+    });
+    assert!([200, 201].contains(&answered.status), "{}", answered.text());
+    service.audit();
+}
+
+#[test]
+fn so_many_witnesses_are_required() {
+    let mut service = Service::start();
+    let witness = Witness::start(&[&system_key(&service)]);
+    let silent = StandIn::start("silent.test/w2", |_, _| None);
+    requiring(&mut service, &[&witness.option(), &silent.option()], "1");
+    record(&service, "main", "one-is-enough");
+    requiring(&mut service, &[&witness.option(), &silent.option()], "2");
+    let event = json!({ "timeline_id": "main", "time": "2000-01-01T00:00:00Z", "event_id": "two-are-not" });
+    service.send(Request::post("/v1/events").json(&event)).refused(503, "outcome_unknown");
+    service.audit();
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = timenav();
+    command.args(["serve", "--listen", "127.0.0.1:0", "--witness", &witness.option(), "--witness-required", "2"]);
+    let refused = command.arg("--data").arg(folder.path()).output().unwrap();
+    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && told.contains("`witness_required` is 2, and there are 1 witnesses"), "{told}");
+}
