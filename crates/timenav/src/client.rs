@@ -1,6 +1,7 @@
 //! A client of a running service, over HTTP like any other program.
 
 mod call;
+mod caller;
 mod create_option;
 mod event_parser;
 mod event_stream;
@@ -18,6 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 pub(crate) use call::Call;
+pub(crate) use caller::{Asked, Caller, Reply, Watch};
 pub(crate) use create_option::CreateOption;
 use data_encoding::HEXLOWER;
 use event_parser::EventParser;
@@ -426,24 +428,34 @@ impl Client {
 
     /// Returns an address below the service's own, which may have a path where a proxy gives it one.
     fn url(&self, path: &[&str], query: &[(&str, String)]) -> Url {
-        let mut url = self.target.url.clone();
-        if let Ok(mut segments) = url.path_segments_mut() {
-            segments.pop_if_empty().extend(path);
-        }
-        if !query.is_empty() {
-            url.query_pairs_mut().extend_pairs(query);
-        }
-        url
+        below(&self.target.url, path, query)
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> Failure {
-        let mut cause: &dyn std::error::Error = error;
-        while let Some(source) = cause.source() {
-            cause = source;
-        }
-        let detail = spoken_otherwise(&self.target.url, error).unwrap_or_else(|| cause.to_string());
-        Failure::Unreachable { service: format!("at {}", self.target.url), detail }
+        unreachable(&self.target.url, error)
     }
+}
+
+/// Returns an address below that of a service.
+fn below(base: &Url, path: &[impl AsRef<str>], query: &[(impl AsRef<str>, String)]) -> Url {
+    let mut url = base.clone();
+    if let Ok(mut segments) = url.path_segments_mut() {
+        segments.pop_if_empty().extend(path);
+    }
+    if !query.is_empty() {
+        url.query_pairs_mut().extend_pairs(query);
+    }
+    url
+}
+
+/// Says that a service did not answer, and why.
+fn unreachable(service: &Url, error: &reqwest::Error) -> Failure {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    let detail = spoken_otherwise(service, error).unwrap_or_else(|| cause.to_string());
+    Failure::Unreachable { service: format!("at {service}"), detail }
 }
 
 /// Returns the text of an answer.

@@ -33,6 +33,7 @@ mod sntp;
 mod status;
 mod stream;
 mod exec;
+mod mcp;
 mod proof;
 mod entries;
 mod verify;
@@ -106,6 +107,7 @@ enum Command {
     Stream(stream::StreamCommand),
     Exec(exec::ExecCommand),
     Sntp(sntp::SntpCommand),
+    Mcp(mcp::McpCommand),
     Proof(proof::ProofCommand),
     Entries(entries::EntriesCommand),
     Verify(verify::VerifyCommand),
@@ -199,6 +201,7 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::Stream(command) => stream::run(command, surroundings),
         Command::Exec(command) => exec::run(&command, surroundings),
         Command::Sntp(command) => sntp::run(&command, surroundings),
+        Command::Mcp(command) => mcp::run(&command, surroundings),
         Command::Proof(command) => proof::run(command, surroundings),
         Command::Entries(command) => entries::run(&command, surroundings),
         Command::Verify(command) => verify::run(&command, surroundings),

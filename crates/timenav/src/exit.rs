@@ -235,6 +235,11 @@ impl Problem {
         self.member("code") == Some("not_found")
     }
 
+    /// Returns whether what was to be changed is not what it was (RFC 9110 §15.5.13).
+    pub(crate) const fn is_outdated(&self) -> bool {
+        self.http_status == 412
+    }
+
     /// Returns what went wrong, in which field, and by which name the service logged it.
     fn text(&self) -> String {
         let sentence = self.member("detail").or_else(|| self.member("status"));

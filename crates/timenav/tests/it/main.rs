@@ -25,6 +25,8 @@ mod cli;
 mod kill;
 mod process;
 mod programs;
+mod mcp;
+mod recipes;
 mod tour;
 mod verifier;
 mod bundles;

@@ -32,7 +32,7 @@ fn steps(readme: &str) -> Vec<Step> {
 }
 
 /// Returns whether the text is what the pattern says, where `…` stands for anything.
-fn is_like(pattern: &str, text: &str) -> bool {
+pub(crate) fn is_like(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('…');
     let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
     let parts: Vec<&str> = parts.collect();

@@ -1,0 +1,81 @@
+"""`timenav mcp` as the official SDK of the Model Context Protocol sees it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Any
+
+import pytest
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+import timenav
+from timenav.testing import Service
+
+# Each is called with what it needs, and the SDK compares the answer with the schema that the tool has for it.
+CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("pause_time", {}),
+    ("travel", {"destination_time": "2027-01-01T00:00:00Z"}),
+    ("clock", {}),
+    ("session", {}),
+    ("limits", {}),
+    ("timelines", {}),
+    ("timeline", {}),
+    ("record_events", {"items": [{"event_id": "one", "time": "2027-01-01T00:00:00Z", "actors": ["bob"]}]}),
+    ("event", {"event_id": "one"}),
+    ("monitor_events", {"location": "*", "time_range": "../.."}),
+    ("scan_events", {"location": "*", "time_range": "../.."}),
+    ("aggregate_events", {"by": "time", "location": "*", "time_range": "../.."}),
+    ("check_timeline", {"significant_event": "one"}),
+    ("monitor_paradox", {"time_range": "../.."}),
+    ("set_anchor", {"description": "here"}),
+    ("anchors", {}),
+    ("set_timer", {"timer_id": "once", "at": "2027-02-01T00:00:00Z"}),
+    ("set_timer", {"timer_id": "daily", "cron": {"expression": "0 9 * * *"}}),
+    ("timers", {}),
+    ("timer", {"timer_id": "daily"}),
+    ("wait_for", {"until": "2027-01-02T00:00:00Z", "advance": True}),
+    ("spend", {"duration": "1m"}),
+    ("claim_firings", {"queue": "default"}),
+    ("entries", {}),
+    ("proof", {"position": 1}),
+    ("checkpoint", {}),
+    ("detect_tampering", {"scan_depth": "full"}),
+]
+
+
+async def visit(service: Service, free: str, kept: str) -> None:
+    """Calls the tools of an agent that names its timeline, and those of one that is kept to one."""
+    arguments = ["mcp", "--allow", "write,travel"]
+    environment = {"TIMENAV_URL": service.url, "TIMENAV_API_KEY": service.key}
+    program = os.environ["TIMENAV_BIN"]
+    about_the_service = {"timelines"}
+    for timeline, pinned in ((free, []), (kept, ["--timeline", kept])):
+        server = StdioServerParameters(command=program, args=[*arguments, *pinned], env=environment)
+        async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
+            begun = await session.initialize()
+            assert begun.server_info.name == "timenav"
+            tools = {tool.name: tool for tool in (await session.list_tools()).tools}
+            for name, arguments_of_call in CALLS:
+                if pinned and name in about_the_service:
+                    assert name not in tools
+                    continue
+                tool = tools[name]
+                assert tool.output_schema is not None
+                assert tool.annotations is not None
+                given = dict(arguments_of_call)
+                if "timeline_id" in tool.input_schema["properties"]:
+                    given["timeline_id"] = timeline
+                told = await session.call_tool(name, given)
+                assert not told.is_error, f"{name} {given}: {told.content}"
+                assert told.structured_content is not None
+            wrong = await session.call_tool("travel", {"destination_time": "2028-02-29"})
+            assert wrong.is_error
+            assert "(invalid_parameter)" in wrong.content[0].text  # type: ignore[union-attr]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_the_official_sdk_understands_every_answer(service: Service, client: timenav.Client, timeline: str) -> None:
+    client.create_timeline(timeline_id=f"{timeline}-2")
+    asyncio.run(visit(service, timeline, f"{timeline}-2"))

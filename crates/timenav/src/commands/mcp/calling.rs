@@ -1,0 +1,172 @@
+//! A call of a tool as a request to the service.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::operation::{Goes, Operation, PAGE_ITEMS_DEFAULT, TIMELINE};
+use super::refusals::{refused, unfit};
+use super::session::Session;
+use crate::client::{Asked, Reply};
+use crate::exit::Failure;
+
+/// The longest answer that an agent is handed, in bytes. It has to read all of it.
+pub(super) const ANSWER_BYTES_MAX: usize = 128 * 1024;
+/// How much longer an answer may take that waits for something, as the service allows at most.
+const WAITS_LONGER: Duration = Duration::from_mins(10);
+
+/// Asks the service to do an operation, and returns its answer.
+///
+/// # Errors
+/// An argument is wrong, the service does not answer or says no, or the answer is too long.
+pub(super) async fn call(
+    session: &Session,
+    operation: &Operation,
+    arguments: Map<String, Value>,
+) -> Result<Value, Failure> {
+    let mut arguments = checked(session, operation, arguments)?;
+    if operation.goes.contains_key("limit") && arguments.get("limit").is_none_or(Value::is_null) {
+        arguments.insert("limit".to_owned(), PAGE_ITEMS_DEFAULT.into());
+    }
+    loop {
+        let asked = request(session, operation, &arguments)?;
+        let text = match session.caller.send(&asked, ANSWER_BYTES_MAX).await? {
+            Reply::Text(text) => text,
+            // A shorter page has the right cursor for what it leaves out, which a page that is cut has not.
+            Reply::TooLong => match arguments.get("limit").and_then(Value::as_u64) {
+                Some(limit) if limit > 1 => {
+                    arguments.insert("limit".to_owned(), (limit / 2).into());
+                    continue;
+                }
+                _ => return Err(too_long(operation)),
+            },
+        };
+        let answer = read(&text)?;
+        note(session, operation, &arguments, &answer);
+        return Ok(answer);
+    }
+}
+
+/// Reads an answer of the service.
+///
+/// # Errors
+/// It is no object in JSON.
+pub(super) fn read(text: &str) -> Result<Value, Failure> {
+    let answer = serde_json::from_str::<Value>(text).ok().filter(Value::is_object);
+    answer.ok_or_else(|| anyhow::anyhow!("the service did not answer with JSON; is it timenav?").into())
+}
+
+fn too_long(operation: &Operation) -> Failure {
+    let told = if operation.method == reqwest::Method::GET { "It" } else { "It was carried out, and its answer" };
+    let detail = format!(
+        "{told} is longer than {ANSWER_BYTES_MAX} bytes; ask for less, such as one event by its id or a narrower range"
+    );
+    unfit("answer_too_long", &detail)
+}
+
+/// Returns the arguments as the service is to be told them.
+fn checked(
+    session: &Session,
+    operation: &Operation,
+    arguments: Map<String, Value>,
+) -> Result<Map<String, Value>, Failure> {
+    let is_known = |name: &str| operation.goes.contains_key(name) && !session.is_hidden(name);
+    for name in arguments.keys().filter(|name| !is_known(name)) {
+        if let (TIMELINE, Some(timeline)) = (name.as_str(), &session.pinned) {
+            let detail = format!("you work on the timeline `{timeline}` alone; leave out `{TIMELINE}`");
+            return Err(refused("permission_denied", name, &detail));
+        }
+        let known = operation.goes.keys().filter(|known| is_known(known));
+        let near = known.max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
+        let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        return Err(refused("unknown_parameter", name, &format!("there is no argument `{name}`{hint}")));
+    }
+    if let Some(name) = operation.required.iter().find(|name| arguments.get(*name).is_none_or(Value::is_null)) {
+        return Err(refused("missing_parameter", name, &format!("`{name}` is missing")));
+    }
+    let mut arguments = arguments;
+    if let (Some(timeline), true) = (&session.pinned, operation.goes.contains_key(TIMELINE)) {
+        arguments.insert(TIMELINE.to_owned(), timeline.as_str().into());
+    }
+    Ok(arguments)
+}
+
+/// Returns the request for a call.
+fn request(session: &Session, operation: &Operation, arguments: &Map<String, Value>) -> Result<Asked, Failure> {
+    let mut asked = Asked::get(&[], Vec::new());
+    asked.method = operation.method.clone();
+    for segment in operation.path.split('/').skip(1) {
+        let name = segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+        asked.path.push(match name {
+            Some(name) => in_path(name, &arguments[name])?,
+            None => segment.to_owned(),
+        });
+    }
+    let mut body = Map::new();
+    for (name, value) in arguments {
+        match operation.goes.get(name) {
+            Some(Goes::Query) if !value.is_null() => asked.query.extend(in_query(name, value)?),
+            Some(Goes::Body) => {
+                body.insert(name.clone(), value.clone());
+            }
+            Some(Goes::WholeBody) => asked.body = Some(value.to_string()),
+            Some(Goes::Path | Goes::Query) | None => {}
+        }
+    }
+    if operation.has_body && asked.body.is_none() {
+        asked.body = Some(Value::Object(body).to_string());
+    }
+    if operation.is_once {
+        asked = asked.once()?;
+    }
+    if operation.can_create {
+        // A slip in a name must not create a timeline unnoticed.
+        asked = asked.with("if-match", "*")?;
+    }
+    if let (true, Some(firing)) = (operation.heeds_firing, session.held_firing()) {
+        asked = asked.with("timenav-firing", &firing)?;
+    }
+    if arguments.get("wait").is_some_and(|wait| !wait.is_null()) {
+        asked = asked.longer(WAITS_LONGER);
+    }
+    Ok(asked)
+}
+
+/// Returns an argument as a segment of a path: a name, which is never a step in the path.
+fn in_path(name: &str, value: &Value) -> Result<String, Failure> {
+    match value.as_str() {
+        Some(text) if !text.is_empty() && text != "." && text != ".." => Ok(text.to_owned()),
+        _ => Err(refused("invalid_parameter", name, &format!("`{name}` is a name, such as `main`"))),
+    }
+}
+
+/// Returns an argument as pairs of a query string.
+fn in_query(name: &str, value: &Value) -> Result<Vec<(String, String)>, Failure> {
+    let scalar = |value: &Value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(truth) => Some(truth.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    };
+    let pairs = match value {
+        Value::Object(members) => {
+            members.iter().map(|(key, value)| Some((format!("{name}.{key}"), scalar(value)?))).collect()
+        }
+        Value::Array(items) => {
+            let items: Option<Vec<String>> = items.iter().map(scalar).collect();
+            items.map(|items| vec![(name.to_owned(), items.join(","))])
+        }
+        value => scalar(value).map(|text| vec![(name.to_owned(), text)]),
+    };
+    let detail = format!("`{name}` has values that are not texts, numbers or truth values");
+    pairs.ok_or_else(|| refused("invalid_parameter", name, &detail))
+}
+
+/// Keeps in mind which firings are in the hands of the agent.
+fn note(session: &Session, operation: &Operation, arguments: &Map<String, Value>, answer: &Value) {
+    match operation.path.as_str() {
+        "/v1/queues/{queue}/claim" => session.claimed(&answer["firings"]),
+        "/v1/firings/ack" | "/v1/firings/fail" => session.settled(&arguments["firing_ids"]),
+        _ => {}
+    }
+}

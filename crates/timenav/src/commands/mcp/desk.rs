@@ -1,0 +1,127 @@
+//! Where an agent's calls come in and answers go out.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
+    PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::{Map, Value};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use super::session::Session;
+use super::toolbox::{Does, Toolbox};
+use super::{calling, refusals, spending, waiting};
+use crate::exit::Failure;
+
+/// Calls that are worked on side by side. Further ones wait for their turn.
+const CALLS_AT_ONCE_MAX: usize = 16;
+/// How often somebody who asked for it is told that a call goes on.
+const PROGRESS_EVERY: Duration = Duration::from_secs(5);
+
+/// What an agent is served from.
+pub(super) struct Desk {
+    toolbox: Toolbox,
+    session: Session,
+    places: Semaphore,
+}
+
+/// A desk, as the protocol asks it.
+#[derive(Clone)]
+pub(super) struct Served(pub(super) Arc<Desk>);
+
+impl Desk {
+    pub(super) fn new(toolbox: Toolbox, session: Session) -> Self {
+        Self { toolbox, session, places: Semaphore::new(CALLS_AT_ONCE_MAX) }
+    }
+
+    async fn call(&self, name: &str, arguments: Map<String, Value>) -> Result<CallToolResult, ErrorData> {
+        let Some(offer) = self.toolbox.get(name) else {
+            return Err(ErrorData::invalid_params(self.toolbox.missing(name), None));
+        };
+        // The semaphore is never closed.
+        let _place = self.places.acquire().await;
+        let done = match &offer.does {
+            Does::Operation(operation) => calling::call(&self.session, operation, arguments).await,
+            Does::WaitFor => waiting::wait_for(&self.session, arguments).await,
+            Does::Spend => spending::spend(&self.session, arguments).await,
+        };
+        self.session.answer();
+        Ok(done.map_or_else(|failure| refusals::told(&failure, self.hint(&failure)), told))
+    }
+
+    /// Returns what the service cannot know of what would be right.
+    fn hint(&self, failure: &Failure) -> Option<&'static str> {
+        let is_not_found = matches!(failure, Failure::Problem(problem) if problem.is_not_found());
+        (is_not_found && self.session.pinned.is_none() && self.toolbox.get("create_timeline").is_some())
+            .then_some("`create_timeline` creates a timeline; no other tool does")
+    }
+}
+
+/// Returns an answer as the result of a call, and says how to go on where there is more.
+fn told(answer: Value) -> CallToolResult {
+    let cursor = answer["next_cursor"].as_str().map(str::to_owned);
+    let mut result = CallToolResult::structured(answer);
+    result.content.extend(cursor.map(|cursor| {
+        let cursor = Value::from(cursor);
+        ContentBlock::text(format!("There is more. For the next page, call this again with \"cursor\": {cursor}."))
+    }));
+    result
+}
+
+impl ServerHandler for Served {
+    fn get_info(&self) -> ServerConfig {
+        let about = Implementation::new("timenav", env!("CARGO_PKG_VERSION")).with_title("timenav");
+        let on = match &self.0.session.pinned {
+            Some(timeline) => format!("You work on the timeline `{timeline}` alone."),
+            None => "Tools work on the timeline of your key unless `timeline_id` names another.".to_owned(),
+        };
+        let instructions = format!(
+            "timenav keeps virtual clocks, and timelines of events. Times are ISO 8601 with a zone. {on} \
+             A clock that stands does not move while you think. `wait_for` waits until something happens; durations \
+             called `timeout` or `wait` are host time, everything else is time of the timeline's clock. A refused call \
+             says what would be right."
+        );
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(about)
+            .with_instructions(instructions)
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.0.toolbox.tools()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let mut call = pin!(self.0.call(&request.name, request.arguments.unwrap_or_default()));
+        let mut told = 0.0;
+        loop {
+            tokio::select! {
+                biased;
+                // The request to the service goes with the call: its connection is closed.
+                () = context.ct.cancelled() => return Err(ErrorData::internal_error("cancelled", None)),
+                done = timeout(PROGRESS_EVERY, &mut call) => if let Ok(done) = done {
+                    return done.map(CallToolResponse::from);
+                }
+            }
+            if let Some(token) = context.meta.get_progress_token() {
+                told += 1.0;
+                let progress = ProgressNotificationParam::new(token, told).with_message("the call goes on");
+                // Whoever cannot be told has gone.
+                let _ = context.peer.notify_progress(progress).await;
+            }
+        }
+    }
+}

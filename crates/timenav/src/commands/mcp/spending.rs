@@ -1,0 +1,143 @@
+//! `spend`: moves a clock that stands by what a step of somebody's work cost.
+//!
+//! The clock is paused while an agent thinks. Here it says what its thinking and its acts cost on that clock, and whatever
+//! falls due on the way happens before the answer.
+
+use std::time::Duration;
+
+use rmcp::model::{Tool, ToolAnnotations};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::operation::TIMELINE;
+use super::refusals::{refused, unfit};
+use super::session::Session;
+use super::waiting::{ask, object, until_settled};
+use crate::client::Asked;
+use crate::exit::Failure;
+
+pub(super) const NAME: &str = "spend";
+/// How much longer an answer may take that waits for timers, as the service allows at most.
+const WAITS_LONGER: Duration = Duration::from_mins(10);
+/// How many times host time a measured step may count.
+const FACTOR_MAX: f64 = 1e6;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Spent {
+    duration: Option<String>,
+    #[serde(default)]
+    measured: bool,
+    factor: Option<f64>,
+    wait: Option<String>,
+    timeline_id: Option<String>,
+}
+
+/// Moves a clock that stands, and returns what fired on the way.
+///
+/// # Errors
+/// An argument is wrong, the clock runs or is on its way, or the service does not answer or says no.
+pub(super) async fn spend(session: &Session, arguments: Map<String, Value>) -> Result<Value, Failure> {
+    let wrong = |error: serde_json::Error| refused("invalid_parameter", "", &error.to_string());
+    let spent: Spent = serde_json::from_value(Value::Object(arguments)).map_err(wrong)?;
+    let timeline = match (&session.pinned, &spent.timeline_id) {
+        (Some(timeline), Some(_)) => {
+            let detail = format!("you work on the timeline `{timeline}` alone; leave out `{TIMELINE}`");
+            return Err(refused("permission_denied", TIMELINE, &detail));
+        }
+        (pinned, named) => pinned.clone().or_else(|| named.clone()),
+    };
+    let duration = duration(session, &spent)?;
+    let query: Vec<_> = timeline.iter().map(|timeline| (TIMELINE.to_owned(), timeline.clone())).collect();
+    let mut clock = ask(session.caller.clone(), Asked::get(&["v1", "clock"], query.clone())).await?;
+    if let (Some(advance_id), None) = (clock["advance"]["advance_id"].as_str(), session.held_firing()) {
+        // What the agent was handed is done, and the clock ends its last step.
+        until_settled(&session.caller, advance_id, query.clone()).await?;
+        clock = ask(session.caller.clone(), Asked::get(&["v1", "clock"], query)).await?;
+    }
+    if clock["advance"].is_null() && clock["state"] == "running" {
+        return Err(unfit(
+            "clock_running",
+            "the clock is running, so the time that you took has passed on it already; `pause_time` first",
+        ));
+    }
+    let mut body = Map::new();
+    body.insert("duration".to_owned(), duration.as_str().into());
+    body.extend(timeline.map(|timeline| (TIMELINE.to_owned(), timeline.into())));
+    body.extend(spent.wait.as_deref().map(|wait| ("wait".to_owned(), wait.into())));
+    // Whoever else moved the clock since it was looked at is not overridden.
+    let generation = format!("\"{}\"", clock["generation"]);
+    let asked = Asked::post(&["v1", "fast-forward"], &Value::Object(body)).once()?.with("if-match", &generation)?;
+    let asked = match session.held_firing() {
+        Some(firing) => asked.with("timenav-firing", &firing)?,
+        None => asked,
+    };
+    let mut answer = ask(session.caller.clone(), asked.longer(WAITS_LONGER)).await?;
+    answer["spent"] = duration.into();
+    Ok(answer)
+}
+
+/// Returns how much is spent: as it was told, or as it was measured.
+fn duration(session: &Session, spent: &Spent) -> Result<String, Failure> {
+    let factor = spent.factor.unwrap_or(1.0);
+    match (&spent.duration, spent.measured) {
+        (Some(duration), false) if spent.factor.is_none() => Ok(duration.clone()),
+        (Some(_), false) => Err(refused("invalid_parameter", "factor", "`factor` goes with `measured`")),
+        (None, true) if factor > 0.0 && factor <= FACTOR_MAX => {
+            let micros = (session.thought().as_secs_f64() * factor * 1e6).max(1.0);
+            // A duration is written with six decimal places, and none is shorter than the last of them.
+            Ok(format!("{:.6}s", micros / 1e6))
+        }
+        (None, true) => {
+            let detail = format!("`factor` is more than 0, and at most {FACTOR_MAX}");
+            Err(refused("invalid_parameter", "factor", &detail))
+        }
+        (Some(_), true) | (None, false) => {
+            Err(refused("missing_parameter", "duration", "say `duration`, such as `20m`, or `measured: true`"))
+        }
+    }
+}
+
+/// Returns the tool.
+pub(super) fn tool(is_pinned: bool) -> Tool {
+    let mut properties = json!({
+        "duration": {
+            "type": "string", "examples": ["20m", "P1D"],
+            "description": "What it cost: numbers with units (`s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601.",
+        },
+        "measured": {
+            "type": "boolean",
+            "description": "Instead of `duration`: the host time that has passed since your last call was answered.",
+        },
+        "factor": {
+            "type": "number", "exclusiveMinimum": 0, "maximum": FACTOR_MAX,
+            "description": "With `measured`: how many times that. Defaults to 1.",
+        },
+        "wait": {
+            "type": "string", "examples": ["30s"],
+            "description": "How long to wait for timers on the way, in host time. Defaults to 30s; at most 10m.",
+        },
+    });
+    if !is_pinned {
+        properties[TIMELINE] = json!({ "type": "string", "description": "The timeline. Defaults to the API key's." });
+    }
+    let output = json!({
+        "type": "object", "required": ["current_time", "state", "spent"],
+        "properties": {
+            "current_time": { "type": "string", "description": "What the clock shows now." },
+            "state": { "type": "string", "description": "Whether it is running or paused." },
+            "spent": { "type": "string", "description": "By how much it was moved." },
+            "settled": { "type": ["object", "null"], "description": "What fired on the way, and what came of it." },
+        },
+    });
+    let input = json!({ "type": "object", "properties": properties, "additionalProperties": false });
+    Tool::new(
+        NAME,
+        "Moves the clock, which has to be paused, by what a step of your work cost. Everything that falls due on the \
+         way happens first; the answer tells what fired.",
+        object(input),
+    )
+    .with_title("Spends time")
+    .with_raw_output_schema(object(output).into())
+    .with_annotations(ToolAnnotations::new().read_only(false).destructive(false).idempotent(false).open_world(false))
+}

@@ -1,0 +1,167 @@
+use std::collections::BTreeSet;
+
+use rmcp::model::Tool;
+use serde_json::{Value, json};
+
+use super::operation::TIMELINE;
+use super::schema::standalone;
+use super::scope::{Allowed, Scope};
+use super::toolbox::{ABOUT_THE_SERVICE, Does, SETS, Toolbox};
+use crate::commands::operations::{Agents, OPERATIONS};
+
+const OWN: [&str; 2] = ["wait_for", "spend"];
+
+fn toolbox(allowed: &[Allowed], pinned: Option<&str>) -> Toolbox {
+    Toolbox::new(Scope::of(allowed), pinned).unwrap()
+}
+
+fn told(tool: &Tool) -> Value {
+    serde_json::to_value(tool).unwrap()
+}
+
+/// Names of members, as deep as there are some.
+fn names(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(members) => {
+            for (name, value) in members {
+                found.insert(name.clone());
+                names(value, found);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| names(item, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_operation_that_is_for_agents_is_a_tool() {
+    let all = toolbox(&[Allowed::All], None);
+    let offered = OPERATIONS.iter().filter(|row| row.agents != Agents::Never).count();
+    assert_eq!(all.tools().len(), offered + OWN.len());
+    for tool in all.tools() {
+        let told = told(&tool);
+        assert_eq!((&told["inputSchema"]["type"], &told["outputSchema"]["type"]), (&json!("object"), &json!("object")));
+        // Models refuse a choice at the root.
+        for choice in ["oneOf", "anyOf", "allOf", "not"] {
+            assert!(told["inputSchema"][choice].is_null(), "{}: {choice}", tool.name);
+        }
+        assert!(told["outputSchema"]["properties"].is_object() || told["outputSchema"]["allOf"].is_array(), "{told}");
+        for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
+            assert!(told["annotations"][hint].is_boolean(), "{}: {hint}", tool.name);
+        }
+        assert!(!told.to_string().contains("#/components"), "{}", tool.name);
+    }
+}
+
+#[test]
+fn what_an_agent_may_not_do_is_not_offered() {
+    let of = |allowed: &[Allowed]| {
+        let tools = toolbox(allowed, None).tools();
+        tools.into_iter().map(|tool| tool.name.to_string()).collect::<BTreeSet<_>>()
+    };
+    let (read, write, travel, all) =
+        (of(&[Allowed::Read]), of(&[Allowed::Write]), of(&[Allowed::Travel]), of(&[Allowed::All]));
+    assert!(read.is_subset(&write) && read.is_subset(&travel) && write.union(&travel).count() < all.len());
+    for (name, is_in) in [
+        ("clock", [true, true, true, true]),
+        ("wait_for", [true, true, true, true]),
+        ("scan_events", [true, true, true, true]),
+        ("record_events", [false, true, false, true]),
+        ("claim_firings", [false, true, false, true]),
+        ("travel", [false, false, true, true]),
+        ("spend", [false, false, true, true]),
+        ("erase_events", [false, false, false, true]),
+        ("set_access_control", [false, false, false, true]),
+        // Secrets and files are for nobody.
+        ("create_api_key", [false, false, false, false]),
+        ("set_password", [false, false, false, false]),
+        ("decrypt_data", [false, false, false, false]),
+        ("export_events", [false, false, false, false]),
+    ] {
+        let found = [&read, &write, &travel, &all].map(|tools| tools.contains(name));
+        assert_eq!(found, is_in, "{name}");
+    }
+    for tool in toolbox(&[Allowed::Read], None).tools() {
+        assert_eq!(told(&tool)["annotations"]["readOnlyHint"], true, "{}", tool.name);
+    }
+    let missing = |name: &str| toolbox(&[Allowed::Read], None).missing(name);
+    assert!(missing("travel").ends_with("was started without --allow travel"), "{}", missing("travel"));
+    assert!(missing("create_api_key").contains("not for agents"));
+    assert_eq!(missing("no_tool"), "there is no tool `no_tool`");
+}
+
+#[test]
+fn what_cannot_be_taken_back_is_said_to_be_destructive() {
+    let all = toolbox(&[Allowed::All], None);
+    for (name, read_only, destructive, idempotent) in [
+        ("clock", true, false, true),
+        ("detect_tampering", true, false, true),
+        ("users", true, false, true),
+        ("record_events", false, false, false),
+        ("travel", false, false, false),
+        ("pause_time", false, false, true),
+        ("cancel_timer", false, true, true),
+        ("end_timeline", false, true, true),
+        ("erase_events", false, true, false),
+        ("set_access_control", false, true, true),
+    ] {
+        let annotations = told(&all.get(name).unwrap().tool)["annotations"].clone();
+        let hints = ["readOnlyHint", "destructiveHint", "idempotentHint"].map(|hint| annotations[hint].as_bool());
+        assert_eq!(hints, [read_only, destructive, idempotent].map(Some), "{name}");
+    }
+    let rows: Vec<&str> = OPERATIONS.iter().map(|row| row.name).collect();
+    for name in SETS.iter().chain(&ABOUT_THE_SERVICE) {
+        assert!(rows.contains(name), "there is no {name}");
+    }
+}
+
+#[test]
+fn an_agent_that_is_kept_to_a_timeline_cannot_name_another() {
+    let all = toolbox(&[Allowed::All], Some("mine"));
+    let mut operations = 0;
+    for tool in all.tools() {
+        let properties = told(&tool)["inputSchema"]["properties"].clone();
+        for name in [TIMELINE, "include_forks", "fork_of", "user_id"] {
+            // Whose reads and refusals of this timeline are meant is no way out of it.
+            let is_about_it = name == "user_id" && ["access_logs", "erase_reads"].contains(&&*tool.name);
+            assert!(properties[name].is_null() || is_about_it, "{}: {name}", tool.name);
+        }
+        if let Does::Operation(operation) = &all.get(&tool.name).unwrap().does {
+            operations += 1;
+            let is_about_it = operation.goes.contains_key(TIMELINE);
+            assert!(is_about_it || ["limits", "session"].contains(&&*tool.name), "{}", tool.name);
+        }
+    }
+    assert!(operations > 30, "{operations}");
+    for gone in ["timelines", "create_timeline", "timelines_diff", "users", "api_keys"] {
+        assert!(all.get(gone).is_none(), "{gone}");
+        assert!(all.missing(gone).contains("kept to a timeline"), "{}", all.missing(gone));
+    }
+}
+
+#[test]
+fn no_tool_takes_or_shows_a_secret() {
+    for tool in toolbox(&[Allowed::All], None).tools() {
+        let mut found = BTreeSet::new();
+        let told = told(&tool);
+        names(&told["inputSchema"], &mut found);
+        names(&told["outputSchema"], &mut found);
+        for secret in ["api_key", "password", "current_password", "encryption_key", "secret"] {
+            assert!(!found.contains(secret), "{}: {secret}", tool.name);
+        }
+    }
+}
+
+#[test]
+fn schemas_bring_what_they_refer_to() {
+    let document = json!({ "components": { "schemas": {
+        "A": { "type": "object", "properties": { "format": { "$ref": "#/components/schemas/B" } } },
+        "B": { "type": "string", "format": "timestamp", "example": "2027-01-31T09:00:00Z" },
+    } } });
+    let schema = standalone(&document, &json!({ "$ref": "#/components/schemas/A" }));
+    let expected = json!({
+        "type": "object", "properties": { "format": { "$ref": "#/$defs/B" } },
+        "$defs": { "B": { "type": "string", "examples": ["2027-01-31T09:00:00Z"] } },
+    });
+    assert_eq!(Value::Object(schema), expected);
+}

@@ -1,0 +1,234 @@
+//! The tools: made from the table of operations and the OpenAPI document, so that a new operation is one by itself.
+
+use std::collections::BTreeMap;
+
+use anyhow::Context as _;
+use reqwest::Method;
+use rmcp::model::{Tool, ToolAnnotations};
+use serde_json::{Map, Value, json};
+
+use super::operation::{Goes, Operation, PAGE_ITEMS_DEFAULT, REACHES_FORKS, TIMELINE};
+use super::schema::{resolved, standalone};
+use super::scope::{Scope, flag};
+use super::{spending, waiting};
+use crate::commands::operations::{Agents, OPERATIONS};
+
+/// Creates timelines: what it is called with names another one than that of the agent.
+const CREATE: &str = "POST /timelines";
+/// Tells about the service and the caller, and about no timeline.
+pub(super) const ABOUT_THE_SERVICE: [&str; 2] = ["GET /v1/limits", "GET /v1/session"];
+/// Operations that change nothing more when they are called again with the same arguments, besides those that only look
+/// and those that take something away.
+pub(super) const SETS: [&str; 8] = [
+    "POST /v1/pause-time",
+    "POST /v1/resume-time",
+    "POST /v1/set-rate",
+    "POST /v1/firings/ack",
+    "POST /v1/set-access-control",
+    "POST /v1/set-retention",
+    "POST /v1/restrict-time-travel",
+    "POST /v1/correct-event",
+];
+
+/// The tools of an agent, by name.
+pub(super) struct Toolbox {
+    offered: BTreeMap<String, Offer>,
+    /// Tools that the agent was not given, and the flag that gives them.
+    withheld: BTreeMap<String, Option<&'static str>>,
+}
+
+/// A tool, and what it does.
+pub(super) struct Offer {
+    pub(super) tool: Tool,
+    pub(super) does: Does,
+}
+
+/// What a tool does.
+pub(super) enum Does {
+    /// Asks the service to do an operation.
+    Operation(Operation),
+    /// Waits until something happens.
+    WaitFor,
+    /// Moves a clock that stands by what somebody spent.
+    Spend,
+}
+
+impl Toolbox {
+    /// Returns the tools of an agent that may do this, on that timeline alone where one is given.
+    ///
+    /// # Errors
+    /// Never: the document is part of the program, and a test reads it.
+    pub(super) fn new(scope: Scope, pinned: Option<&str>) -> anyhow::Result<Self> {
+        let document: Value = serde_json::from_str(&timenav_http::openapi_json()).context("the document is JSON")?;
+        let mut toolbox = Self { offered: BTreeMap::new(), withheld: BTreeMap::new() };
+        for row in OPERATIONS {
+            let (method, path) = row.name.split_once(' ').context("an operation is a method and a path")?;
+            let described = &document["paths"][path][method.to_lowercase()];
+            let name = described["operationId"].as_str().context("an operation has an id")?.to_owned();
+            if !scope.permits(row.agents) {
+                toolbox.withheld.insert(name, flag(row.agents));
+                continue;
+            }
+            let reader = Reader { document: &document, row: row.name, described, is_pinned: pinned.is_some() };
+            match reader.offer(&name, row.agents, Method::from_bytes(method.as_bytes())?, path) {
+                Some(offer) => toolbox.offered.insert(name, offer).is_none(),
+                None => toolbox.withheld.insert(name, None).is_none(),
+            };
+        }
+        let own = |tool: Tool, does| (tool.name.to_string(), Offer { tool, does });
+        toolbox.offered.extend([own(waiting::tool(scope, pinned.is_some()), Does::WaitFor)]);
+        if scope.travel {
+            toolbox.offered.extend([own(spending::tool(pinned.is_some()), Does::Spend)]);
+        } else {
+            toolbox.withheld.insert(spending::NAME.to_owned(), flag(Agents::Travel));
+        }
+        Ok(toolbox)
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Offer> {
+        self.offered.get(name)
+    }
+
+    /// Returns all tools, in the order of their names.
+    pub(super) fn tools(&self) -> Vec<Tool> {
+        self.offered.values().map(|offer| offer.tool.clone()).collect()
+    }
+
+    /// Says why there is no such tool.
+    pub(super) fn missing(&self, name: &str) -> String {
+        match self.withheld.get(name) {
+            Some(Some(flag)) => format!("`{name}` is not allowed: `timenav mcp` was started without {flag}"),
+            Some(None) => format!("`{name}` is not for agents, or not for one that is kept to a timeline"),
+            None => format!("there is no tool `{name}`"),
+        }
+    }
+}
+
+/// Reads an operation of the document.
+struct Reader<'a> {
+    document: &'a Value,
+    row: &'a str,
+    described: &'a Value,
+    is_pinned: bool,
+}
+
+/// Arguments, as they are read.
+#[derive(Default)]
+struct Arguments {
+    properties: Map<String, Value>,
+    goes: BTreeMap<String, Goes>,
+    required: Vec<String>,
+}
+
+impl Arguments {
+    fn add(&mut self, name: &str, goes: Goes, is_required: bool, schema: Value) {
+        if self.goes.contains_key(name) {
+            return;
+        }
+        self.goes.insert(name.to_owned(), goes);
+        self.properties.insert(name.to_owned(), schema);
+        if is_required {
+            self.required.push(name.to_owned());
+        }
+    }
+
+    fn hide(&mut self, name: &str) {
+        self.properties.remove(name);
+        self.required.retain(|required| required != name);
+    }
+}
+
+impl Reader<'_> {
+    /// Returns the tool for the operation, or nothing where an agent that is kept to a timeline could leave it so.
+    fn offer(&self, name: &str, agents: Agents, method: Method, path: &str) -> Option<Offer> {
+        let mut arguments = self.arguments();
+        if self.is_pinned {
+            let is_about_it = arguments.goes.contains_key(TIMELINE) && self.row != CREATE;
+            if !is_about_it && !ABOUT_THE_SERVICE.contains(&self.row) {
+                return None;
+            }
+            arguments.hide(TIMELINE);
+            arguments.hide(REACHES_FORKS);
+        }
+        let title = self.described["summary"].as_str().unwrap_or(name);
+        let mut description = format!("{title}. ({})", self.row);
+        if arguments.goes.contains_key("limit") {
+            description += &format!(
+                " Answers {PAGE_ITEMS_DEFAULT} items unless `limit` says otherwise, and fewer if they are large."
+            );
+        }
+        let input = standalone(
+            self.document,
+            &json!({
+                "properties": arguments.properties, "required": arguments.required, "additionalProperties": false,
+            }),
+        );
+        let (success, _) = self.described["responses"].as_object()?.iter().find(|(code, _)| code.starts_with('2'))?;
+        let output = &self.described["responses"][success]["content"]["application/json"]["schema"];
+        let tool = Tool::new(name.to_owned(), description, input)
+            .with_title(title)
+            .with_raw_output_schema(standalone(self.document, output).into())
+            .with_annotations(self.annotations(agents, &method));
+        let heeds = |field: &str| self.parameters().find(|parameter| parameter["name"] == field);
+        let is_there = |parameter: &Value| {
+            let told = parameter["description"].as_str().unwrap_or_default();
+            told.starts_with("`*`") || told.contains("generation")
+        };
+        let operation = Operation {
+            path: path.to_owned(),
+            has_body: self.body().is_some(),
+            is_once: heeds("Idempotency-Key").is_some(),
+            can_create: heeds("If-Match").is_some_and(is_there),
+            heeds_firing: heeds("Timenav-Firing").is_some(),
+            goes: arguments.goes,
+            required: arguments.required,
+            method,
+        };
+        Some(Offer { tool, does: Does::Operation(operation) })
+    }
+
+    /// What cannot be taken back is destructive. A clock that moves and an event that is corrected can be.
+    fn annotations(&self, agents: Agents, method: &Method) -> ToolAnnotations {
+        let is_lookup = agents == Agents::Read || *method == Method::GET;
+        let is_destructive = !is_lookup && (agents == Agents::Govern || *method == Method::DELETE);
+        let is_idempotent = is_lookup || *method == Method::DELETE || SETS.contains(&self.row);
+        let annotations = ToolAnnotations::new().read_only(is_lookup).destructive(is_destructive);
+        annotations.idempotent(is_idempotent).open_world(false)
+    }
+
+    fn parameters(&self) -> impl Iterator<Item = &Value> {
+        self.described["parameters"].as_array().into_iter().flatten()
+    }
+
+    fn body(&self) -> Option<&Value> {
+        let schema = self.described.pointer("/requestBody/content/application~1json/schema")?;
+        Some(resolved(self.document, schema))
+    }
+
+    fn arguments(&self) -> Arguments {
+        let mut arguments = Arguments::default();
+        for parameter in self.parameters() {
+            let goes = match parameter["in"].as_str() {
+                Some("path") => Goes::Path,
+                Some("query") => Goes::Query,
+                _ => continue,
+            };
+            let mut schema = parameter["schema"].clone();
+            if let Some(told) = parameter["description"].as_str().filter(|told| !told.is_empty()) {
+                schema["description"] = told.into();
+            }
+            arguments.add(parameter["name"].as_str().unwrap_or_default(), goes, parameter["required"] == true, schema);
+        }
+        let Some(body) = self.body() else { return arguments };
+        let required: Vec<&str> = body["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        for (name, schema) in body["properties"].as_object().into_iter().flatten() {
+            arguments.add(name, Goes::Body, required.contains(&name.as_str()), schema.clone());
+        }
+        // One thing or several: several can be one.
+        let several = body["oneOf"].as_array().into_iter().flatten().find(|choice| choice["type"] == "array");
+        if let Some(several) = several {
+            arguments.add("items", Goes::WholeBody, true, several.clone());
+        }
+        arguments
+    }
+}

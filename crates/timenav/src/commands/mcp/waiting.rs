@@ -1,0 +1,382 @@
+//! `wait_for`: waits until something happens on a timeline, and moves a clock that stands there if it may.
+//!
+//! Events come by the stream, from a place in the ledger on, so that none is missed between two calls. A clock that is
+//! moved goes from one armed timer to the next and no further: nothing happens while the agent thinks.
+
+mod moving;
+mod wanted;
+
+use std::collections::HashSet;
+use std::future::{Future, pending};
+use std::pin::Pin;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use timenav_core::time::{Instant, Virtual, parse_timestamp};
+use tokio::time::timeout;
+
+pub(super) use self::moving::until_settled;
+use self::wanted::Wanted;
+pub(super) use self::wanted::{object, tool};
+use super::calling::{ANSWER_BYTES_MAX, read};
+use super::refusals::unfit;
+use super::session::Session;
+use crate::client::{Asked, Caller, Reply, ServerEvent, Watch};
+use crate::doors::counted;
+use crate::exit::Failure;
+
+/// How long one claim of firings, or one question after an advance, waits for an answer.
+const QUESTION_WAIT: &str = "20s";
+/// What asks for an answer at once.
+const AT_ONCE: &str = "0s";
+/// How much longer such an answer may take than others.
+const QUESTION_LONGER: Duration = Duration::from_secs(20);
+/// For how long firings are the agent's, in host time: as long as the service allows, since models are slow.
+const ACK_TIMEOUT: &str = "600s";
+/// Firings that one call hands over.
+const FIRINGS_MAX: u64 = 10;
+/// The shortest and the longest pause before the same is looked at again.
+const LOOK_AGAIN: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(5));
+/// How often a stream that ends is opened again.
+const REOPENED_MAX: u32 = 5;
+
+/// A question that is on its way.
+pub(super) type Question = Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send>>;
+
+/// What is waited for, and what is known meanwhile.
+struct Waiting<'a> {
+    session: &'a Session,
+    wanted: Wanted,
+    until: Option<Instant<Virtual>>,
+    /// When to give up, by the boot clock.
+    deadline: Duration,
+    watch: Watch,
+    /// The last message of the stream.
+    after: Option<String>,
+    /// How often the stream was opened again since something came.
+    reopened: u32,
+    clock: Value,
+    /// When the clock was told, by the boot clock.
+    heard: Duration,
+    /// The newest generation of the clock that the stream has told.
+    streamed: Option<u64>,
+    timer: Option<Timer>,
+    claiming: Option<Question>,
+    moving: Option<Question>,
+}
+
+/// A timer that is to fire.
+struct Timer {
+    next: Option<Instant<Virtual>>,
+    /// Firings that there were before.
+    before: HashSet<String>,
+    /// When to look again whether it has fired, and how long to wait after that.
+    again: (Duration, Duration),
+}
+
+/// What comes first.
+enum Sign {
+    Message(Option<ServerEvent>),
+    Claimed(Result<Value, Failure>),
+    Moved(Result<Value, Failure>),
+}
+
+/// Waits until something happens.
+///
+/// # Errors
+/// An argument is wrong, the agent may not do it, or the service does not answer or says no.
+pub(super) async fn wait_for(session: &Session, arguments: Map<String, Value>) -> Result<Value, Failure> {
+    let (wanted, until, patience) = Wanted::read(session, arguments)?;
+    let mut waiting = Waiting::begin(session, wanted, until, patience).await?;
+    if let Some(found) = waiting.pending_firings().await? {
+        return Ok(found);
+    }
+    waiting.run().await
+}
+
+impl<'a> Waiting<'a> {
+    async fn begin(
+        session: &'a Session,
+        wanted: Wanted,
+        until: Option<Instant<Virtual>>,
+        patience: Duration,
+    ) -> Result<Self, Failure> {
+        let deadline = counted().saturating_add(patience);
+        let clock = get(&session.caller, &["v1", "clock"], wanted.query()).await?;
+        let heard = counted();
+        let after = match &wanted.after {
+            Some(after) => Some(after.clone()),
+            None => newest(&session.caller, &clock).await?,
+        };
+        let watch = session.caller.watch(&["v1", "stream"], &wanted.stream_query(), after.as_deref()).await?;
+        let timer = match &wanted.timer_id {
+            Some(timer_id) => {
+                let told = get(&session.caller, &["v1", "timers", timer_id], wanted.query()).await?;
+                Some(Timer::armed(timer_id, &told)?)
+            }
+            None => None,
+        };
+        Ok(Self {
+            session,
+            wanted,
+            until,
+            deadline,
+            watch,
+            after,
+            reopened: 0,
+            clock,
+            heard,
+            streamed: None,
+            timer,
+            claiming: None,
+            moving: None,
+        })
+    }
+
+    async fn run(&mut self) -> Result<Value, Failure> {
+        loop {
+            if let Some(found) = self.by_clock().await? {
+                return Ok(found);
+            }
+            if self.wanted.advance
+                && self.moving.is_none()
+                && let Some(found) = self.set_out().await?
+            {
+                return Ok(found);
+            }
+            if self.wanted.queue.is_some() && self.claiming.is_none() {
+                self.claiming = self.claim(QUESTION_WAIT);
+            }
+            let Some(patience) = self.patience() else {
+                return Ok(self.found("timeout", "Nothing of what you wait for has happened.", json!({})));
+            };
+            let Ok(sign) = timeout(patience, sign(&mut self.watch, &mut self.claiming, &mut self.moving)).await else {
+                continue;
+            };
+            let found = match sign {
+                Sign::Message(Some(message)) => self.take(&message),
+                Sign::Message(None) => self.reopen().await?,
+                Sign::Claimed(answer) => {
+                    self.claiming = None;
+                    self.claimed(&answer?).await?
+                }
+                Sign::Moved(answer) => {
+                    self.moving = None;
+                    self.moved(answer).await?
+                }
+            };
+            if let Some(found) = found {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Takes a message of the stream, and returns the event that is waited for.
+    fn take(&mut self, message: &ServerEvent) -> Option<Value> {
+        self.reopened = 0;
+        if !message.id.is_empty() {
+            self.after = Some(message.id.clone());
+        }
+        let data: Value = serde_json::from_str(&message.data).ok()?;
+        match message.name.as_str() {
+            "clock" => {
+                let generation = data["clock"]["generation"].as_u64();
+                self.streamed = self.streamed.max(generation);
+                // What was asked for may be newer.
+                if generation >= self.clock["generation"].as_u64() {
+                    self.clock = data["clock"].clone();
+                    self.clock["timeline_id"] = data["timeline_id"].clone();
+                    self.heard = counted();
+                }
+                None
+            }
+            "events" if data["change"] == "recorded" && self.wanted.is_event(&data) => {
+                let event = data["event"].clone();
+                Some(self.found("event", "An event was recorded.", json!({ "event": event })))
+            }
+            "reset" => Some(self.found(
+                "reset",
+                "Some of what happened since `after` was skipped; look at the events that you need.",
+                json!({}),
+            )),
+            _ => None,
+        }
+    }
+
+    async fn reopen(&mut self) -> Result<Option<Value>, Failure> {
+        self.reopened += 1;
+        if self.reopened > REOPENED_MAX {
+            return Err(unfit("unavailable", "the service ends the stream of the timeline again and again"));
+        }
+        let after = self.after.as_deref();
+        self.watch = self.session.caller.watch(&["v1", "stream"], &self.wanted.stream_query(), after).await?;
+        Ok(None)
+    }
+
+    /// Returns what has come by the clock alone: the moment, or the timer.
+    async fn by_clock(&mut self) -> Result<Option<Value>, Failure> {
+        let due = [self.until, self.timer.as_ref().and_then(|timer| timer.next)];
+        let is_due = |moment: &Instant<Virtual>| self.shown().is_some_and(|shown| shown >= *moment);
+        if !due.iter().flatten().any(is_due) {
+            return Ok(None);
+        }
+        if let Some(timer) = &mut self.timer
+            && counted() >= timer.again.0
+        {
+            let timer_id = self.wanted.timer_id.clone().unwrap_or_default();
+            let told = get(&self.session.caller, &["v1", "timers", &timer_id], self.wanted.query()).await?;
+            if let Some(firing) = timer.fired(&told) {
+                self.refresh().await?;
+                return Ok(Some(self.found("timer", "The timer has fired.", json!({ "firing": firing }))));
+            }
+        }
+        let Some(until) = self.until else { return Ok(None) };
+        if self.shown().is_some_and(|shown| shown >= until) {
+            self.refresh().await?;
+            if self.shown().is_some_and(|shown| shown >= until) && self.clock["advance"].is_null() {
+                return Ok(Some(self.found("moment", "The clock shows the moment.", json!({}))));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns how long to wait for a sign; `None` where the time is up.
+    fn patience(&self) -> Option<Duration> {
+        let now = counted();
+        let left = self.deadline.checked_sub(now).filter(|left| !left.is_zero())?;
+        let mut patience = left;
+        let timer = self.timer.as_ref();
+        for moment in [self.until, timer.and_then(|timer| timer.next)].into_iter().flatten() {
+            if let Some(host) = self.host_until(moment) {
+                patience = patience.min(host);
+            }
+        }
+        if let Some(timer) = timer.filter(|timer| !timer.again.0.is_zero()) {
+            patience = patience.min(timer.again.0.saturating_sub(now));
+        }
+        Some(patience.max(LOOK_AGAIN.0).min(left))
+    }
+
+    /// Returns what the clock shows now, as far as it is known here.
+    fn shown(&self) -> Option<Instant<Virtual>> {
+        let told = moment(&self.clock["current_time"])?;
+        if !self.is_running() {
+            return Some(told);
+        }
+        let rate = self.clock["rate"].as_f64().unwrap_or(1.0);
+        let passed = counted().saturating_sub(self.heard).as_secs_f64() * rate * 1e6;
+        #[expect(clippy::cast_possible_truncation, reason = "it ends at the end of the calendar")]
+        let shown = told.micros().saturating_add(passed as i64);
+        Some(Instant::from_micros(shown).unwrap_or(Instant::MAX))
+    }
+
+    /// Returns how much host time passes until a clock that runs shows a moment.
+    fn host_until(&self, moment: Instant<Virtual>) -> Option<Duration> {
+        let (shown, rate) = (self.shown()?, self.clock["rate"].as_f64()?);
+        if !self.is_running() || shown >= moment {
+            return None;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "it is looked at again once the time has passed")]
+        let micros = moment.micros().saturating_sub(shown.micros()) as f64;
+        Duration::try_from_secs_f64(micros / 1e6 / rate).ok()
+    }
+
+    fn is_running(&self) -> bool {
+        self.clock["state"] == "running"
+    }
+
+    async fn refresh(&mut self) -> Result<(), Failure> {
+        self.clock = get(&self.session.caller, &["v1", "clock"], self.wanted.query()).await?;
+        self.heard = counted();
+        Ok(())
+    }
+
+    /// Returns the answer: why the waiting ended, what the clock shows, and where to go on.
+    fn found(&self, reason: &str, sentence: &str, more: Value) -> Value {
+        let mut answer = json!({ "status": sentence, "reason": reason, "clock": self.clock });
+        if let Some(after) = &self.after {
+            answer["after"] = after.as_str().into();
+        }
+        if let Value::Object(more) = more {
+            for (name, value) in more {
+                answer[name] = value;
+            }
+        }
+        answer
+    }
+}
+
+impl Timer {
+    /// Returns the timer as it is before it fires.
+    fn armed(timer_id: &str, told: &Value) -> Result<Self, Failure> {
+        let before = told["firings"].as_array().into_iter().flatten();
+        let before = before.filter_map(|firing| firing["firing_id"].as_str().map(str::to_owned)).collect();
+        let Some(next) = moment(&told["timer"]["next"]) else {
+            let state = told["timer"]["state"].as_str().unwrap_or("not armed");
+            return Err(unfit(
+                "timer_not_armed",
+                &format!("the timer `{timer_id}` is {state}; it will not fire again"),
+            ));
+        };
+        Ok(Self { next: Some(next), before, again: (Duration::ZERO, LOOK_AGAIN.0) })
+    }
+
+    /// Returns the first new firing, and says when to look again where there is none.
+    fn fired(&mut self, told: &Value) -> Option<Value> {
+        let newest_first = told["firings"].as_array()?.iter().rev();
+        let mut new = newest_first
+            .filter(|firing| firing["firing_id"].as_str().is_some_and(|firing_id| !self.before.contains(firing_id)));
+        if let Some(firing) = new.next() {
+            return Some(firing.clone());
+        }
+        self.next = moment(&told["timer"]["next"]).or(self.next);
+        let (_, pause) = self.again;
+        self.again = (counted().saturating_add(pause), LOOK_AGAIN.1.min(pause * 2));
+        None
+    }
+}
+
+/// Waits for what comes first.
+async fn sign(watch: &mut Watch, claiming: &mut Option<Question>, moving: &mut Option<Question>) -> Sign {
+    tokio::select! {
+        biased;
+        // What fires holds the clock: it is told before the clock goes on.
+        claimed = answered(claiming) => Sign::Claimed(claimed),
+        moved = answered(moving) => Sign::Moved(moved),
+        message = watch.next() => Sign::Message(message),
+    }
+}
+
+async fn answered(question: &mut Option<Question>) -> Result<Value, Failure> {
+    match question {
+        Some(question) => question.await,
+        None => pending().await,
+    }
+}
+
+/// Returns the id of the newest message that a stream of the timeline could have sent: its newest entry.
+async fn newest(caller: &Caller, clock: &Value) -> Result<Option<String>, Failure> {
+    let timeline = clock["timeline_id"].as_str().unwrap_or_default();
+    let told = get(caller, &["timeline", timeline], Vec::new()).await?;
+    Ok(told["head"]["size"].as_u64().and_then(|size| size.checked_sub(1)).map(|position| position.to_string()))
+}
+
+async fn get(caller: &Caller, path: &[&str], query: Vec<(String, String)>) -> Result<Value, Failure> {
+    ask(caller.clone(), Asked::get(path, query)).await
+}
+
+/// Asks the service for a short answer.
+pub(super) async fn ask(caller: Caller, asked: Asked) -> Result<Value, Failure> {
+    match caller.send(&asked, ANSWER_BYTES_MAX).await? {
+        Reply::Text(text) => read(&text),
+        Reply::TooLong => {
+            let detail = format!("the answer is longer than {ANSWER_BYTES_MAX} bytes");
+            Err(unfit("answer_too_long", &detail))
+        }
+    }
+}
+
+/// Reads a moment of a clock.
+fn moment(value: &Value) -> Option<Instant<Virtual>> {
+    parse_timestamp(value.as_str()?).ok()
+}

@@ -1,0 +1,149 @@
+//! Moving a clock that stands, from one armed timer to the next, while somebody waits.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use super::{ACK_TIMEOUT, AT_ONCE, FIRINGS_MAX, QUESTION_LONGER, QUESTION_WAIT, Question, Waiting, ask, get, moment};
+use crate::client::{Asked, Caller};
+use crate::commands::mcp::operation::TIMELINE;
+use crate::commands::mcp::refusals::unfit;
+use crate::exit::Failure;
+
+/// How long the stream is given to tell what was recorded before the clock stood still.
+const CATCH_UP: Duration = Duration::from_secs(5);
+
+impl Waiting<'_> {
+    /// Sends the clock on to whatever is due next, or returns why there is nothing to go to.
+    pub(super) async fn set_out(&mut self) -> Result<Option<Value>, Failure> {
+        self.refresh().await?;
+        if let Some(advance_id) = self.clock["advance"]["advance_id"].as_str().map(str::to_owned) {
+            if let Some(firing) = self.session.held_firing() {
+                return Err(unfit(
+                    "inside_advance",
+                    &format!("the clock waits for the firing {firing}, which you hold: `acknowledge_firings` first"),
+                ));
+            }
+            self.moving = Some(until_settled(&self.session.caller, &advance_id, self.wanted.query()));
+            return Ok(None);
+        }
+        if self.is_running() {
+            return Err(unfit(
+                "clock_running",
+                "the clock is running, so it moves while you think; `pause_time` first, or wait without `advance`",
+            ));
+        }
+        let mut query = self.wanted.query();
+        query.push(("limit".to_owned(), "1".to_owned()));
+        let timers = get(&self.session.caller, &["v1", "timers"], query).await?;
+        let next = &timers["timers"][0]["next"];
+        let due = [next.as_str(), self.wanted.until.as_deref()].into_iter().flatten();
+        let due = due.filter_map(|text| Some((moment(&text.into())?, text)));
+        let Some((_, to)) = due.min_by_key(|(moment, _)| *moment) else {
+            let sentence = "No timer is armed and there is no `until`: the clock has nowhere to go.";
+            return Ok(Some(self.found("nothing_due", sentence, json!({}))));
+        };
+        let mut body = self.wanted.body();
+        body.insert("destination_time".to_owned(), to.into());
+        body.insert("wait".to_owned(), AT_ONCE.into());
+        // Whoever else moves the clock meanwhile is not overridden.
+        let generation = format!("\"{}\"", self.clock["generation"]);
+        let asked = Asked::post(&["v1", "travel"], &Value::Object(body)).once()?.with("if-match", &generation)?;
+        self.moving = Some(Box::pin(ask(self.session.caller.clone(), asked)));
+        Ok(None)
+    }
+
+    /// Takes the answer to a clock change, or to a question after it.
+    pub(super) async fn moved(&mut self, answer: Result<Value, Failure>) -> Result<Option<Value>, Failure> {
+        let answer = match answer {
+            Err(Failure::Problem(problem)) if problem.is_outdated() => return Ok(None),
+            answer => answer?,
+        };
+        let settled = &answer["settled"];
+        match settled["state"].as_str() {
+            Some("running") => {
+                let advance_id = settled["advance_id"].as_str().unwrap_or_default();
+                self.moving = Some(until_settled(&self.session.caller, advance_id, self.wanted.query()));
+                return Ok(None);
+            }
+            Some(state @ ("stopped" | "stuck")) => {
+                self.refresh().await?;
+                let sentence = format!("The clock is {state} on its way: `settled` says why.");
+                return Ok(Some(self.found("stopped", &sentence, json!({ "settled": settled }))));
+            }
+            _ => {}
+        }
+        self.refresh().await?;
+        if let Some(found) = self.caught_up().await {
+            return Ok(Some(found));
+        }
+        self.pending_firings().await
+    }
+
+    /// Reads on in the stream until it has told of the clock as it stands, and returns an event that is waited for.
+    async fn caught_up(&mut self) -> Option<Value> {
+        let generation = self.clock["generation"].as_u64();
+        self.wanted.event.as_ref()?;
+        while self.streamed < generation {
+            let Ok(Some(message)) = timeout(CATCH_UP, self.watch.next()).await else { break };
+            if let Some(found) = self.take(&message) {
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    /// Takes what waits in the queue already. The queue counts as heard from now on, so that the clock waits for it.
+    pub(super) async fn pending_firings(&mut self) -> Result<Option<Value>, Failure> {
+        self.claiming = None;
+        match self.claim(AT_ONCE) {
+            Some(claim) => {
+                let answer = claim.await?;
+                self.claimed(&answer).await
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the question for firings of the queue.
+    pub(super) fn claim(&self, wait: &str) -> Option<Question> {
+        let queue = self.wanted.queue.as_deref()?;
+        let mut body = self.wanted.body();
+        body.insert("max".to_owned(), FIRINGS_MAX.into());
+        body.insert("wait".to_owned(), wait.into());
+        body.insert("ack_timeout".to_owned(), ACK_TIMEOUT.into());
+        let asked = Asked::post(&["v1", "queues", queue, "claim"], &Value::Object(body)).longer(QUESTION_LONGER);
+        Some(Box::pin(ask(self.session.caller.clone(), asked)))
+    }
+
+    /// Hands firings over to the agent.
+    pub(super) async fn claimed(&mut self, answer: &Value) -> Result<Option<Value>, Failure> {
+        let firings = answer["firings"].as_array().filter(|firings| !firings.is_empty());
+        let Some(firings) = firings else { return Ok(None) };
+        self.session.claimed(&answer["firings"]);
+        self.refresh().await?;
+        // The clock stands where they fell due if it was moved there, and is elsewhere if they had waited.
+        let sentence = match firings.len() {
+            1 => "A timer has fired; do its work, then call `acknowledge_firings`.",
+            _ => "Timers have fired; do their work, then call `acknowledge_firings`.",
+        };
+        Ok(Some(self.found("firing", sentence, json!({ "firings": firings }))))
+    }
+}
+
+/// Returns the question whether an advance has ended.
+pub(in crate::commands::mcp) fn until_settled(
+    caller: &Caller,
+    advance_id: &str,
+    mut query: Vec<(String, String)>,
+) -> Question {
+    query.push(("wait".to_owned(), QUESTION_WAIT.to_owned()));
+    let asked = Asked::get(&["v1", "advances", advance_id], query).longer(QUESTION_LONGER);
+    Box::pin(ask(caller.clone(), asked))
+}
+
+/// Returns the start of a body for a timeline.
+pub(super) fn body_for(timeline: Option<&str>) -> serde_json::Map<String, Value> {
+    timeline.map(|timeline| (TIMELINE.to_owned(), timeline.into())).into_iter().collect()
+}

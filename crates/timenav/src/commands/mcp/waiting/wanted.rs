@@ -1,0 +1,224 @@
+//! What an agent waits for, as it says it.
+
+use std::time::Duration;
+
+use rmcp::model::{Tool, ToolAnnotations};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use timenav_core::time::{Instant, Virtual, parse_duration, parse_timestamp};
+
+use super::moving::body_for;
+use crate::commands::mcp::operation::TIMELINE;
+use crate::commands::mcp::refusals::refused;
+use crate::commands::mcp::scope::Scope;
+use crate::commands::mcp::session::Session;
+use crate::exit::Failure;
+
+const NAME: &str = "wait_for";
+/// How long is waited unless the agent says otherwise, in host time: less than clients give an answer.
+const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
+/// The longest that one call waits, in host time.
+const TIMEOUT_MAX: Duration = Duration::from_mins(10);
+/// What says that one of these is needed.
+const NOTHING_WANTED: &str = "say what to wait for: `event`, `timer_id`, `queue`, `until`, or several of them";
+
+/// What to wait for. Whatever comes first ends the waiting.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Wanted {
+    pub(super) event: Option<EventWanted>,
+    pub(super) timer_id: Option<String>,
+    pub(super) queue: Option<String>,
+    pub(super) until: Option<String>,
+    timeout: Option<String>,
+    #[serde(default)]
+    pub(super) advance: bool,
+    pub(super) after: Option<String>,
+    timeline_id: Option<String>,
+}
+
+/// An event that is to be recorded: all that is said of it has to fit.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EventWanted {
+    event_id: Option<String>,
+    text: Option<String>,
+    actor: Option<String>,
+    source: Option<String>,
+    #[serde(default)]
+    attribute: Map<String, Value>,
+}
+
+impl Wanted {
+    /// Reads the arguments: what to wait for, until which moment of the clock, and for how long.
+    pub(super) fn read(
+        session: &Session,
+        arguments: Map<String, Value>,
+    ) -> Result<(Self, Option<Instant<Virtual>>, Duration), Failure> {
+        let wrong = |error: serde_json::Error| refused("invalid_parameter", "", &error.to_string());
+        let mut wanted: Self = serde_json::from_value(Value::Object(arguments)).map_err(wrong)?;
+        for (is_given, is_allowed, name, flag) in [
+            (wanted.queue.is_some(), session.scope.write, "queue", "--allow write"),
+            (wanted.advance, session.scope.travel, "advance", "--allow travel"),
+        ] {
+            if is_given && !is_allowed {
+                let detail = format!("`{name}` is not allowed: `timenav mcp` was started without {flag}");
+                return Err(refused("permission_denied", name, &detail));
+            }
+        }
+        if let Some(timeline) = &session.pinned {
+            if wanted.timeline_id.is_some() {
+                let detail = format!("you work on the timeline `{timeline}` alone; leave out `{TIMELINE}`");
+                return Err(refused("permission_denied", TIMELINE, &detail));
+            }
+            wanted.timeline_id = Some(timeline.clone());
+        }
+        let is_nothing =
+            wanted.event.is_none() && wanted.timer_id.is_none() && wanted.queue.is_none() && wanted.until.is_none();
+        if is_nothing {
+            return Err(refused("missing_parameter", "", NOTHING_WANTED));
+        }
+        let is_place = |after: &String| after.chars().all(|c| c.is_ascii_digit() || c == '.');
+        if !wanted.after.as_ref().is_none_or(is_place) {
+            return Err(refused(
+                "invalid_parameter",
+                "after",
+                "`after` is what an earlier answer said, such as `17.0`",
+            ));
+        }
+        let until = wanted.until.as_deref().map(|text| {
+            parse_timestamp(text).map_err(|error| refused("invalid_parameter", "until", &error.to_string()))
+        });
+        let patience = wanted.timeout.as_deref().map_or(Ok(TIMEOUT_DEFAULT), host_time)?;
+        let until = until.transpose()?;
+        Ok((wanted, until, patience))
+    }
+
+    /// Returns the query that names the timeline.
+    pub(super) fn query(&self) -> Vec<(String, String)> {
+        self.timeline_id.iter().map(|timeline| (TIMELINE.to_owned(), timeline.clone())).collect()
+    }
+
+    /// Returns the start of a body that names the timeline.
+    pub(super) fn body(&self) -> Map<String, Value> {
+        body_for(self.timeline_id.as_deref())
+    }
+
+    /// Returns the query of the stream that tells what is waited for.
+    pub(super) fn stream_query(&self) -> Vec<(String, String)> {
+        let mut query = self.query();
+        let Some(event) = &self.event else {
+            query.push(("topics".to_owned(), "clock".to_owned()));
+            return query;
+        };
+        query.push(("topics".to_owned(), "clock,events".to_owned()));
+        for (name, value) in [("text", &event.text), ("actor", &event.actor), ("source", &event.source)] {
+            query.extend(value.as_ref().map(|value| (name.to_owned(), value.clone())));
+        }
+        for (key, value) in &event.attribute {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            query.push((format!("attribute.{key}"), value));
+        }
+        query
+    }
+
+    /// Returns whether a message is about the event. The service has looked at all but its id.
+    pub(super) fn is_event(&self, data: &Value) -> bool {
+        let Some(event) = &self.event else { return false };
+        event.event_id.as_deref().is_none_or(|event_id| data["event_id"] == event_id)
+    }
+}
+
+/// Reads a length of host time.
+fn host_time(text: &str) -> Result<Duration, Failure> {
+    let seconds = TIMEOUT_MAX.as_secs();
+    let wrong = |detail: String| refused("invalid_parameter", "timeout", &detail);
+    let duration = parse_duration(text).map_err(|error| wrong(error.to_string()))?;
+    let micros = u64::try_from(duration.exact().micros()).unwrap_or_default();
+    let duration = Some(Duration::from_micros(micros)).filter(|span| duration.months() == 0 && *span <= TIMEOUT_MAX);
+    duration.ok_or_else(|| wrong(format!("one call waits for {seconds}s at most; wait again after that")))
+}
+
+/// Returns the tool. It offers what the agent may do.
+pub(in crate::commands::mcp) fn tool(scope: Scope, is_pinned: bool) -> Tool {
+    let mut properties = json!({
+        "event": {
+            "type": "object", "additionalProperties": false,
+            "description": "An event that is recorded; all that is given has to fit. `{}` is any event.",
+            "properties": {
+                "event_id": { "type": "string" },
+                "text": { "type": "string", "description": "Words, or their beginnings, in any of its texts." },
+                "actor": { "type": "string", "description": "Exactly this actor." },
+                "source": { "type": "string", "description": "Exactly this source." },
+                "attribute": { "type": "object", "description": "Values of attributes, by key." },
+            },
+        },
+        "timer_id": { "type": "string", "description": "A timer that fires." },
+        "until": {
+            "type": "string", "description": "A moment that the clock shows: an ISO 8601 timestamp with a zone.",
+            "examples": ["2027-02-01T00:00:00Z"],
+        },
+        "timeout": {
+            "type": "string", "examples": ["30s"],
+            "description": "How long to wait at most, in host time. Defaults to 30s; at most 10m.",
+        },
+        "after": {
+            "type": "string", "pattern": "^[0-9]{1,19}([.][0-9]{1,9})?$",
+            "description": "The `after` of an earlier answer: events recorded since then count. Defaults to now.",
+        },
+    });
+    if scope.write {
+        properties["queue"] = json!({
+            "type": "string",
+            "description": "A queue in which something fires. You are handed its firings for ten minutes; call \
+                            `acknowledge_firings` when their work is done. The clock stands until then.",
+        });
+    }
+    if scope.travel {
+        properties["advance"] = json!({
+            "type": "boolean",
+            "description": "Whether to move the clock, which has to be paused, from one armed timer to the next until \
+                            something of this happens, at most to `until`. Others' handlers are waited for. \
+                            Defaults to false.",
+        });
+    }
+    if !is_pinned {
+        properties[TIMELINE] = json!({ "type": "string", "description": "The timeline. Defaults to the API key's." });
+    }
+    let input = json!({ "type": "object", "properties": properties, "additionalProperties": false });
+    let output = json!({
+        "type": "object", "required": ["status", "reason", "clock"],
+        "properties": {
+            "status": { "type": "string", "description": "A sentence that says what happened." },
+            "reason": { "enum": [
+                "event", "timer", "firing", "moment", "timeout", "nothing_due", "stopped", "reset",
+            ] },
+            "clock": { "type": "object", "description": "The clock, as `clock` tells it." },
+            "after": { "type": "string", "description": "Where to go on: hand it to the next call." },
+            "event": { "type": ["object", "null"], "description": "The event." },
+            "firing": { "type": "object", "description": "The firing of the timer." },
+            "firings": { "type": "array", "description": "The firings that are yours now." },
+            "settled": { "type": "object", "description": "Why the clock did not get there." },
+        },
+    });
+    let is_read_only = !scope.write && !scope.travel;
+    Tool::new(
+        NAME,
+        "Waits until an event is recorded, a timer fires, a queue has work, or the clock shows a moment; whichever \
+         comes first, or the timeout.",
+        object(input),
+    )
+    .with_title("Waits until something happens")
+    .with_raw_output_schema(object(output).into())
+    .with_annotations(
+        ToolAnnotations::new().read_only(is_read_only).destructive(false).idempotent(is_read_only).open_world(false),
+    )
+}
+
+/// Returns the members of a schema.
+pub(in crate::commands::mcp) fn object(schema: Value) -> Map<String, Value> {
+    match schema {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    }
+}

@@ -1,0 +1,194 @@
+//! `timenav mcp`: the operations as tools for agents, by the Model Context Protocol.
+
+mod hostile;
+mod scope;
+mod session;
+mod waiting;
+
+use serde_json::{Value, json};
+
+use crate::service::Service;
+use session::Agent;
+
+/// Returns a service whose clock stands at the start of a year.
+fn at_new_year() -> Service {
+    let service = Service::start();
+    service.post("/v1/pause-time", &json!({}));
+    service.post("/v1/travel", &json!({ "destination_time": "2027-01-01T00:00:00Z" }));
+    service
+}
+
+#[test]
+fn a_session_begins_lists_and_calls() {
+    let service = at_new_year();
+    let mut agent = Agent::unbegun(&service, &["--allow", "write,travel"]);
+    let begun = agent.begin("2025-06-18");
+    assert_eq!((&begun["protocolVersion"], &begun["serverInfo"]["name"]), (&json!("2025-06-18"), &json!("timenav")));
+    assert!(begun["instructions"].as_str().unwrap().contains("Tools work on the timeline of your key"));
+    assert_eq!(begun["capabilities"], json!({ "tools": {} }));
+    let clock = agent.done("clock", &json!({}));
+    assert_eq!(clock, service.get("/v1/clock", &[]));
+    // An answer is there twice: for programs, and as text for those that know no other.
+    let result = agent.call("clock", &json!({}));
+    let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!((&text, &result["isError"]), (&result["structuredContent"], &json!(false)));
+    let event = json!({ "event_id": "launch", "time": "2027-02-01T00:00:00Z", "attributes": { "stage": 2 } });
+    let recorded = agent.done("record_events", &json!({ "items": [event] }));
+    assert_eq!(recorded["event_ids"], json!(["launch"]));
+    let found = json!({ "location": "*", "time_range": "../..", "attribute": { "stage": "2" }, "limit": 5 });
+    assert_eq!(agent.done("monitor_events", &found)["events"][0]["event_id"], "launch");
+    assert_eq!(agent.done("event", &json!({ "event_id": "launch" }))["event_id"], "launch");
+    let moved = agent.done("fast_forward", &json!({ "duration": "1h" }));
+    assert_eq!(moved["current_time"], "2027-01-01T01:00:00Z");
+    let timer = json!({ "timer_id": "renew", "at": "2027-01-31T09:00:00Z", "payload": { "invoice": 42 } });
+    assert_eq!(agent.done("set_timer", &timer)["timer"]["next"], "2027-01-31T09:00:00Z");
+    assert_eq!(agent.done("cancel_timer", &json!({ "timer_id": "renew" }))["timer"]["state"], "cancelled");
+    agent.ended();
+    service.audit();
+}
+
+/// The revision that has no `initialize`: each request says what its sender speaks.
+#[test]
+fn a_session_needs_no_beginning_where_requests_say_what_they_speak() {
+    let service = at_new_year();
+    let mut agent = Agent::unbegun(&service, &[]);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let told = agent.ask("server/discover", &json!({ "_meta": meta }));
+    assert!(told["result"]["supportedVersions"].as_array().unwrap().contains(&json!("2026-07-28")), "{told}");
+    let called = agent.ask("tools/call", &json!({ "name": "clock", "arguments": {}, "_meta": meta }));
+    assert_eq!(called["result"]["structuredContent"]["current_time"], "2027-01-01T00:00:00Z", "{called}");
+    agent.ended();
+    service.audit();
+}
+
+#[test]
+fn a_refusal_says_what_would_be_right() {
+    let service = at_new_year();
+    let mut agent = Agent::begun(&service, &["--allow", "write,travel"]);
+    for (tool, arguments, expected) in [
+        ("travel", json!({ "destination_time": "2028-02-29" }), &["destination_time: ", "(invalid_parameter)"][..]),
+        ("travel", json!({}), &["`destination_time` is missing", "(missing_parameter)"]),
+        (
+            "travel",
+            json!({ "destination_tme": "x" }),
+            &["no argument `destination_tme`; did you mean `destination_time`?"],
+        ),
+        ("event", json!({ "event_id": "none" }), &["(not_found)"]),
+        ("event", json!({ "event_id": ".." }), &["`event_id` is a name"]),
+        ("pause_time", json!({ "timeline_id": "slip" }), &["(not_found)", "`create_timeline` creates a timeline"]),
+        (
+            "monitor_events",
+            json!({ "location": ["a", {}], "time_range": "../.." }),
+            &["`location` has values that are not texts"],
+        ),
+        ("wait_for", json!({}), &["say what to wait for", "(missing_parameter)"]),
+        ("wait_for", json!({ "until": "soon" }), &["until: ", "(invalid_parameter)"]),
+        ("wait_for", json!({ "until": "2027-02-01T00:00:00Z", "timeout": "11m" }), &["timeout: ", "600s at most"]),
+        ("wait_for", json!({ "evnt": {} }), &["unknown field `evnt`"]),
+        ("wait_for", json!({ "timer_id": "none" }), &["(not_found)"]),
+        ("spend", json!({}), &["say `duration`, such as `20m`"]),
+        ("spend", json!({ "duration": "-1h" }), &["duration: "]),
+        ("spend", json!({ "measured": true, "factor": 0 }), &["`factor` is more than 0"]),
+    ] {
+        let text = agent.refused(tool, &arguments);
+        for piece in expected {
+            assert!(text.contains(piece), "{tool} {arguments}: {text}");
+        }
+    }
+    // The same for programs, as the service said it.
+    let result = agent.call("travel", &json!({ "destination_time": "2028-02-29" }));
+    let problem: Value = serde_json::from_str(result["content"][1]["text"].as_str().unwrap()).unwrap();
+    assert_eq!((&problem["code"], &problem["http_status"]), (&json!("invalid_parameter"), &json!(400)));
+    assert_eq!(problem["errors"][0]["pointer"], "#/destination_time");
+    assert!(result["structuredContent"].is_null() && problem["exit_code"].is_null());
+    agent.ended();
+    service.audit();
+}
+
+#[test]
+fn long_lists_come_in_pages() {
+    let service = at_new_year();
+    let text = "x".repeat(10_000);
+    let events: Vec<Value> = (0..40)
+        .map(|n| json!({ "event_id": format!("e{n:02}"), "time": "2027-01-01T00:00:00Z", "description": text }))
+        .collect();
+    for some in events.chunks(20) {
+        service.post("/v1/events", &json!(some));
+    }
+    let mut agent = Agent::begun(&service, &[]);
+    let mut arguments = json!({ "location": "*", "time_range": "../.." });
+    let mut found = Vec::new();
+    loop {
+        let result = agent.call("monitor_events", &arguments);
+        let page = &result["structuredContent"];
+        found.extend(page["events"].as_array().unwrap().iter().map(|event| event["event_id"].clone()));
+        // Twenty would be longer than an answer may be: there are fewer, and the cursor goes on behind them.
+        assert!(
+            page.to_string().len() < 128 * 1024 && page["events"].as_array().unwrap().len() <= 10,
+            "{}",
+            found.len()
+        );
+        let Some(cursor) = page["next_cursor"].as_str() else { break };
+        assert!(result["content"][1]["text"].as_str().unwrap().contains(cursor));
+        arguments["cursor"] = cursor.into();
+    }
+    assert_eq!(found, (0..40).map(|n| json!(format!("e{n:02}"))).collect::<Vec<_>>());
+    agent.ended();
+    service.audit();
+}
+
+#[test]
+fn a_call_can_be_given_up_and_gives_back_what_it_waits_for() {
+    let service = at_new_year();
+    let mut agent = Agent::begun(&service, &["--allow", "write"]);
+    let waits = agent.sent(
+        "tools/call",
+        &json!({ "name": "claim_firings",
+        "arguments": { "queue": "q", "wait": "60s" }, "_meta": { "progressToken": "p" } }),
+    );
+    // Others are served meanwhile.
+    assert_eq!(agent.done("clock", &json!({}))["state"], "paused");
+    let told = agent.notified("notifications/progress");
+    assert_eq!((&told["params"]["progressToken"], &told["params"]["progress"]), (&json!("p"), &json!(1.0)));
+    agent.write(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": waits } }));
+    service.post(
+        "/v1/timers",
+        &json!({ "timer_id": "t", "at": "2026-12-31T00:00:00Z", "deliver": { "to": "queue", "queue": "q" } }),
+    );
+    // Nobody holds the firing but who claims it now.
+    let claimed = agent.done("claim_firings", &json!({ "queue": "q", "wait": "30s" }));
+    assert_eq!(claimed["firings"][0]["timer_id"], "t");
+    assert!(!agent.is_answered(&waits));
+    agent.ended();
+    service.audit();
+}
+
+#[test]
+fn no_key_is_told_anywhere() {
+    let service = at_new_year();
+    let mut agent = Agent::begun(&service, &["--allow", "all"]);
+    for tool in ["session", "api_keys", "users", "limits", "access_logs", "timelines"] {
+        agent.call(tool, &json!({}));
+    }
+    let (told, said) = agent.ended();
+    assert!(told.len() > 1_000 && !told.contains(&service.admin) && !said.contains(&service.admin), "{said}");
+    service.audit();
+}
+
+#[test]
+fn a_service_that_is_gone_is_a_refusal_and_no_end() {
+    let mut service = at_new_year();
+    let mut agent = Agent::begun(&service, &[]);
+    let address = service.address().to_string();
+    service.stop();
+    assert!(agent.refused("clock", &json!({})).contains("cannot reach the service"));
+    service.arguments(&["--listen", &address]);
+    service.start_again();
+    assert_eq!(agent.done("clock", &json!({}))["state"], "paused");
+    agent.ended();
+    service.audit();
+}

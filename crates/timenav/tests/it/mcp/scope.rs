@@ -1,0 +1,120 @@
+//! What an agent may do is what it is offered.
+
+use serde_json::json;
+
+use super::at_new_year;
+use super::session::Agent;
+use crate::cli::command;
+use crate::service::{Service, run};
+
+#[test]
+fn an_agent_can_only_look_unless_more_is_allowed() {
+    let service = at_new_year();
+    let mut agent = Agent::begun(&service, &[]);
+    let (names, tools) = agent.tools();
+    assert!(names.contains(&"monitor_events".to_owned()) && names.contains(&"wait_for".to_owned()), "{names:?}");
+    for tool in &tools {
+        assert_eq!(tool["annotations"]["readOnlyHint"], true, "{tool}");
+    }
+    let waits = tools.iter().find(|tool| tool["name"] == "wait_for").unwrap();
+    assert!(
+        waits["inputSchema"]["properties"]["advance"].is_null()
+            && waits["inputSchema"]["properties"]["queue"].is_null()
+    );
+    for (tool, flag) in
+        [("travel", "--allow travel"), ("record_events", "--allow write"), ("erase_events", "--allow all")]
+    {
+        assert!(!names.contains(&tool.to_owned()), "{tool}");
+        let answer = agent.ask("tools/call", &json!({ "name": tool, "arguments": {} }));
+        assert_eq!(answer["error"]["code"], -32602);
+        assert!(answer["error"]["message"].as_str().unwrap().contains(flag), "{answer}");
+    }
+    for (arguments, flag) in [
+        (json!({ "queue": "q" }), "--allow write"),
+        (json!({ "until": "2027-02-01T00:00:00Z", "advance": true }), "--allow travel"),
+    ] {
+        assert!(agent.refused("wait_for", &arguments).contains(flag), "{arguments}");
+    }
+    agent.ended();
+    // Nothing has changed, and what was looked at is in the log as ever.
+    assert_eq!(service.get("/v1/clock", &[])["generation"], 2);
+    service.audit();
+}
+
+#[test]
+fn an_agent_that_is_kept_to_a_timeline_reaches_no_other() {
+    let service = Service::start();
+    for timeline in ["mine", "other"] {
+        service.post("/timelines", &json!({ "timeline_id": timeline }));
+        service.post("/v1/pause-time", &json!({ "timeline_id": timeline }));
+    }
+    service.post("/v1/events", &json!([{ "event_id": "secret", "time": "2027-01-01T00:00:00Z" }]));
+    let mut agent = Agent::begun(&service, &["--allow", "all", "--timeline", "mine"]);
+    let (names, tools) = agent.tools();
+    for tool in &tools {
+        assert!(tool["inputSchema"]["properties"]["timeline_id"].is_null(), "{tool}");
+    }
+    for gone in ["timelines", "create_timeline", "timelines_diff", "users"] {
+        assert!(!names.contains(&gone.to_owned()), "{gone}");
+    }
+    assert_eq!(agent.done("clock", &json!({}))["timeline_id"], "mine");
+    assert_eq!(agent.done("timeline", &json!({}))["timeline_id"], "mine");
+    let recorded = agent.done("record_events", &json!({ "items": [{ "time": "2027-01-01T00:00:00Z" }] }));
+    assert_eq!(recorded["timeline_id"], "mine");
+    assert_eq!(agent.done("spend", &json!({ "duration": "1h" }))["timeline_id"], "mine");
+    for (tool, arguments) in [
+        ("clock", json!({ "timeline_id": "other" })),
+        ("timeline", json!({ "timeline_id": "other" })),
+        ("travel", json!({ "timeline_id": "other", "destination_time": "2027-01-01T00:00:00Z" })),
+        ("wait_for", json!({ "timeline_id": "other", "until": "2027-01-01T00:00:00Z" })),
+        ("spend", json!({ "timeline_id": "other", "duration": "1h" })),
+    ] {
+        let text = agent.refused(tool, &arguments);
+        assert!(text.contains("`mine` alone"), "{tool}: {text}");
+    }
+    assert!(agent.refused("event", &json!({ "event_id": "secret" })).contains("(not_found)"));
+    assert!(agent.refused("erase_events", &json!({ "include_forks": true })).contains("there is no argument"));
+    agent.ended();
+    service.audit();
+}
+
+/// What the flags allow is a bound from above: the key decides first.
+#[test]
+fn a_key_that_may_only_read_stays_so() {
+    let service = at_new_year();
+    let reader = service.user("reader");
+    service.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": { "read": ["reader"] } }));
+    let mut command = command(&service, &["mcp", "--allow", "all"]);
+    command.env("TIMENAV_API_KEY", &reader);
+    let call = |id: u8, tool: &str| {
+        let params = format!(r#"{{"name":"{tool}","arguments":{{}}}}"#);
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#)
+    };
+    let about = r#""capabilities":{},"clientInfo":{"name":"t","version":"1"}"#;
+    let begin = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"protocolVersion":"2025-06-18",{about}}}}}"#
+    );
+    let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.to_owned();
+    let lines = [begin, initialized, call(2, "clock"), call(3, "pause_time"), String::new()];
+    // What was asked before stdin ended is answered.
+    let (code, told, said) = run(&mut command, &lines.join("\n"));
+    assert_eq!((code, said.as_str()), (Some(0), ""));
+    let answer = |id: u8| {
+        let mut messages = told.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        messages.find(|message| message["id"] == id).unwrap_or_else(|| panic!("{id} is not answered: {told}"))
+    };
+    assert_eq!(answer(2)["result"]["isError"], false);
+    let refused = answer(3);
+    assert!(refused["result"]["content"][0]["text"].as_str().unwrap().contains("(permission_denied)"), "{refused}");
+    service.audit();
+}
+
+#[test]
+fn there_is_no_session_without_a_key() {
+    let service = Service::start();
+    let mut command = command(&service, &["mcp"]);
+    command.env("TIMENAV_API_KEY", "");
+    let (code, told, said) = run(&mut command, "");
+    assert!(code == Some(4) && told.is_empty() && said.contains("TIMENAV_API_KEY"), "{said}");
+    service.audit();
+}

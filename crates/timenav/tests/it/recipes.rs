@@ -1,0 +1,137 @@
+//! The pages of `docs/recipes` are true: their files are written, their commands run, their answers compared.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::service::Service;
+use crate::tour::is_like;
+
+const END: &str = "--- end of command";
+/// Where programs are looked for besides `timenav`, whatever the tests were started with.
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+/// What a page needs besides Python, and what says that it is not there.
+const NO_LISTENER: &str = "no seccomp listener";
+
+/// Makes a test of each page, and knows them all.
+macro_rules! pages {
+    ($($test:ident: $page:literal,)*) => {
+        const PAGES: &[&str] = &[$($page),*];
+        $(#[test]
+        fn $test() {
+            check($page);
+        })*
+    };
+}
+
+pages! {
+    an_agent_lives_through_a_month: "agent-month",
+    a_billing_year: "billing-year",
+    a_retry_schedule: "retry-schedule",
+    a_cron_job_in_summer_time: "cron-summer-time",
+    a_token_that_expires: "jwt-expiry",
+    a_certificate_that_expires: "certificate-expiry",
+    test_clocks_replaced: "stripe-test-clocks",
+}
+
+/// A command of a page and the answer it is said to give.
+struct Step {
+    command: String,
+    answer: Vec<String>,
+}
+
+/// A page: what is saved, and what is typed.
+#[derive(Default)]
+struct Recipe {
+    files: Vec<(String, String)>,
+    steps: Vec<Step>,
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/recipes")
+}
+
+/// Reads the blocks of a page: `console recipe` is typed, and what has the name of a file behind its language is saved.
+fn recipe(page: &str) -> Recipe {
+    let mut recipe = Recipe::default();
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        let Some(kind) = line.strip_prefix("```").filter(|kind| !kind.is_empty()) else { continue };
+        let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+        match kind.split_once(' ') {
+            Some(("console", "recipe")) => {
+                for line in block {
+                    match line.strip_prefix("$ ") {
+                        Some(command) => recipe.steps.push(Step { command: command.to_owned(), answer: Vec::new() }),
+                        None => recipe.steps.last_mut().expect("a command comes first").answer.push(line.to_owned()),
+                    }
+                }
+            }
+            Some((_, name)) if name.contains('.') => recipe.files.push((name.to_owned(), block.join("\n") + "\n")),
+            _ => {}
+        }
+    }
+    recipe
+}
+
+fn check(name: &str) {
+    let page = std::fs::read_to_string(folder().join(name).with_extension("md")).unwrap();
+    let recipe = recipe(&page);
+    assert!(recipe.steps.len() > 3, "{name} has {} commands", recipe.steps.len());
+    let service = Service::start();
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in &recipe.files {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    std::fs::create_dir(folder.path().join("bin")).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_timenav"), folder.path().join("bin/timenav")).unwrap();
+    let steps: Vec<String> = recipe.steps.iter().map(|step| format!("{}\necho '{END}'\n", step.command)).collect();
+    // What a page leaves in the background ends with it.
+    let script = format!("exec 2>&1\n{}\njobs -p | xargs -r kill\nwait\n", steps.concat());
+    let mut bash = Command::new("bash");
+    bash.args(["-c", &script]).current_dir(folder.path()).stdin(Stdio::null()).env_remove("TIMENAV_TIMELINE");
+    bash.env("TIMENAV_URL", service.url()).env("TIMENAV_API_KEY", &service.admin);
+    bash.env("PATH", format!("{}:{PATH}", folder.path().join("bin").display()));
+    let output = bash.output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    if printed.contains(NO_LISTENER) {
+        println!("skipped: this system lets nobody see system calls");
+        service.audit();
+        return;
+    }
+    let answers: Vec<&str> = printed.split(&format!("{END}\n")).collect();
+    assert_eq!(answers.len(), recipe.steps.len() + 1, "{name}: {printed}");
+    let mut wrong = Vec::new();
+    for (step, answer) in recipe.steps.iter().zip(answers) {
+        let (said, is) = (step.answer.join("\n"), answer.trim_end());
+        if !is_like(&said, is) {
+            wrong.push(format!("$ {}\nsaid:\n{said}\nis:\n{is}\n", step.command));
+        }
+    }
+    assert!(wrong.is_empty(), "{name}:\n{}", wrong.join("\n"));
+    service.audit();
+}
+
+#[test]
+fn every_page_is_run_and_listed() {
+    let names = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    let pages = names.filter(|path| path.extension() == Some(OsStr::new("md")));
+    let found: BTreeSet<String> = pages.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
+    let index = std::fs::read_to_string(folder().join("README.md")).unwrap();
+    let mut expected: BTreeSet<String> = PAGES.iter().map(|&page| page.to_owned()).collect();
+    for page in PAGES {
+        assert!(index.contains(&format!("({page}.md)")), "README.md does not list {page}.md");
+    }
+    expected.insert("README".to_owned());
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn blocks_are_told_apart() {
+    let page = "a\n```console recipe\n$ one\n1\n2\n$ two\n```\n```python a.py\nx = 1\n```\n```json\n{}\n```\n";
+    let recipe = recipe(page);
+    let steps: Vec<_> = recipe.steps.iter().map(|step| (step.command.as_str(), step.answer.join(","))).collect();
+    assert_eq!(steps, [("one", "1,2".to_owned()), ("two", String::new())]);
+    assert_eq!(recipe.files, [("a.py".to_owned(), "x = 1\n".to_owned())]);
+}
