@@ -70,7 +70,8 @@ impl Engine {
         if self.state(timeline).is_none() {
             return Ok(None);
         }
-        let state = self.admit(caller, timeline, Demand::Steer, Action::Rewind.word()).await?;
+        let action = if matches!(command, ClockCommand::Travel { .. }) { Action::Travel } else { Action::Rewind };
+        let state = self.admit(caller, timeline, Demand::Steer, action.word()).await?;
         let (clock, host) = (&state.head.clock, self.host(&state));
         let now = clock.now(host);
         // What the clock refuses is told where it is decided.
