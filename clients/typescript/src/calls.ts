@@ -292,7 +292,7 @@ export abstract class Calls extends Transport {
     return this.json('resume_time', input, options);
   }
 
-  /** Returns the clock and events to an anchor. */
+  /** Returns the clock, events and timers to an anchor. */
   returnToAnchor(input: Input<'return_to_anchor'>, options: CallOptions = {}): Promise<Answer<'return_to_anchor'>> {
     return this.json('return_to_anchor', input, options);
   }

@@ -846,7 +846,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Returns the clock and events to an anchor */
+        /** Returns the clock, events and timers to an anchor */
         post: operations["return_to_anchor"];
         delete?: never;
         options?: never;
@@ -3927,6 +3927,11 @@ export interface components {
              */
             duration: string;
             /**
+             * @description Whether timers fire again whose moments come again, where the clock goes back. Firings of theirs that are not done
+             *     are superseded. Otherwise what fell due stays so. Defaults to `false`.
+             */
+            refire?: boolean | null;
+            /**
              * @description The timeline. Defaults to the API key's.
              * @example main
              */
@@ -4095,7 +4100,8 @@ export interface components {
              */
             expires_in?: string | null;
             /**
-             * @description The timeline to fork. History is shared up to `at`; after that, neither sees the other's.
+             * @description The timeline to fork. History is shared up to `at`; after that, neither sees the other's. Timers come along as they
+             *     stood at `at`.
              * @example main
              */
             fork_of?: string | null;
@@ -4217,6 +4223,11 @@ export interface components {
              * @example New Orleans
              */
             location?: string | null;
+            /**
+             * @description Whether timers fire again whose moments come again, where the clock goes back. Firings of theirs that are not done
+             *     are superseded. Otherwise what fell due stays so. Defaults to `false`.
+             */
+            refire?: boolean | null;
             /**
              * @description Whether the clock stands still at each timer on its way forward until what fires is done. Otherwise it jumps, and
              *     they fire after that. Defaults to `true`.

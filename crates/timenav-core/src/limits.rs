@@ -166,6 +166,12 @@ pub const FIRINGS_AT_ONCE_MAX: usize = 512;
 /// Most firings without an outcome on one timeline before a running clock makes no more of rules: their moments are
 /// skipped. Single timers always fire.
 pub const PENDING_OF_RULES_MAX: u64 = 10_000;
+/// Most firings without an outcome that are superseded, made again, or taken along, where timers stand as they did before.
+pub const RESTORED_FIRINGS_MAX: usize = 100_000;
+/// Most bytes of timers that stand as they did before, all at once: their schedules, payloads and names.
+pub const RESTORED_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Most firings, or entries about timers, that are looked through to find how timers stood.
+pub const RESTORED_LOOKED_MAX: usize = 1_000_000;
 /// Most moments of a rule that had passed when its timer was set, and are caught up with.
 pub const CATCH_UP_MOMENTS_MAX: u64 = 10_000;
 /// Firings that a dry run lists.

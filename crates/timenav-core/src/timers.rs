@@ -12,11 +12,13 @@ use crate::ledger::sha256;
 use crate::limits::{FIRINGS_AT_INSTANT_MAX, HOLD_SECONDS_MAX, TIMERS_PER_TIMELINE_MAX};
 use crate::time::{Instant, Span, Virtual, Wall};
 
+mod again;
 pub mod leases;
 mod schedule;
 #[cfg(test)]
 mod tests;
 
+pub use again::{Room, Stood, TooMuch, Undo, rounds_grow_by};
 pub use schedule::{Misfire, Repeating, RepeatingError, RuleSource, Schedule};
 
 /// A timer as far as it matters when it falls due.
@@ -292,6 +294,10 @@ pub struct Timers {
     pub pending: u64,
     /// The advance that goes on.
     pub advance: Option<Advance>,
+    /// The position of the last entry that changed timers or firings.
+    pub last: Option<u64>,
+    /// What positions of timers begin with that are set on this timeline: those that a fork took along come before.
+    pub base: u64,
 }
 
 /// What an advance does next, once nothing holds its instant.
@@ -320,6 +326,12 @@ impl Timers {
     #[must_use]
     pub const fn has_room(&self) -> bool {
         self.armed < TIMERS_PER_TIMELINE_MAX as u64
+    }
+
+    /// Returns the position of a timer that the entry at a position of the timeline sets.
+    #[must_use]
+    pub const fn position_of(&self, entry: u64) -> u64 {
+        self.base + entry
     }
 
     /// A timer was armed for a moment.

@@ -7,6 +7,9 @@ use timenav_core::ledger::LeafRecord;
 
 use crate::horizon::HorizonUse;
 
+#[cfg(test)]
+mod tests;
+
 /// Makes the enum, the list of all, and both ways between an action and its word of one list.
 macro_rules! actions {
     ($($(#[$doc:meta])* $name:ident = $word:literal,)+) => {
@@ -137,6 +140,8 @@ actions! {
     SettleFirings = "settle_firings",
     /// A clock change that passed timers one by one came to its end.
     EndAdvance = "end_advance",
+    /// Timers stand as they did at another moment, or on another timeline.
+    RestoreTimers = "restore_timers",
 }
 
 /// What a listener may ask to be told.
@@ -261,6 +266,7 @@ impl Action {
             | Self::CancelTimer
             | Self::FireTimers
             | Self::SettleFirings
+            | Self::RestoreTimers
             | Self::Heads => None,
         }
     }
@@ -277,7 +283,9 @@ impl Action {
             | Self::FastForward
             | Self::Rewind
             | Self::ReturnToAnchor
-            | Self::SetAnchor => Demanded::All(&[Demand::Steer]),
+            | Self::SetAnchor
+            // It comes with a clock that goes back, or with a fork.
+            | Self::RestoreTimers => Demanded::All(&[Demand::Steer]),
             Self::SetRate => Demanded::All(&[Demand::SetRate]),
             Self::RecordEvent | Self::CorrectEvent | Self::EncryptData => Demanded::All(&[Demand::Record]),
             // The service tells of firings that failed too, and is named by no key then.
@@ -356,6 +364,7 @@ impl Action {
             | Self::FireTimers
             | Self::SettleFirings
             | Self::EndAdvance
+            | Self::RestoreTimers
             | Self::Heads => HorizonUse::Refused,
         }
     }
@@ -407,6 +416,7 @@ impl Action {
             | Self::FireTimers
             | Self::SettleFirings
             | Self::EndAdvance
+            | Self::RestoreTimers
             | Self::Heads => OnEvents::Nothing,
         }
     }
@@ -434,7 +444,8 @@ impl Action {
             | Self::CancelTimer
             | Self::FireTimers
             | Self::SettleFirings
-            | Self::EndAdvance => Audience::Readers,
+            | Self::EndAdvance
+            | Self::RestoreTimers => Audience::Readers,
             Self::EncryptData
             | Self::DecryptData
             | Self::EraseReads
@@ -464,33 +475,5 @@ impl Action {
             | Self::AcceptHostClock
             | Self::Heads => Audience::Admins,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_action_has_a_word_of_its_own() {
-        for action in Action::ALL {
-            assert_eq!(Action::parse(action.word()), Some(*action));
-        }
-        for word in ["", "Travel", "travel ", "unauthorized_access", "shrink"] {
-            assert_eq!(Action::parse(word), None, "{word}");
-        }
-    }
-
-    #[test]
-    fn the_page_on_logging_lists_every_action_and_no_other() {
-        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/logging.md");
-        let page = std::fs::read_to_string(page).unwrap();
-        let rows = page.lines().skip_while(|line| !line.starts_with("| action |")).skip(2);
-        let cells = rows.take_while(|line| line.starts_with('|')).map(|row| row.split('|').nth(1).unwrap());
-        let mut listed: Vec<&str> = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
-        let mut words: Vec<&str> = Action::ALL.iter().map(|action| action.word()).collect();
-        listed.sort_unstable();
-        words.sort_unstable();
-        assert_eq!(listed, words);
     }
 }

@@ -37,7 +37,7 @@ pub struct AnchorRequest {
 pub enum ReturnScope {
     /// The clock: moment, place, rate, and whether it runs.
     Clock,
-    /// The clock, and events as they stood when the anchor was set.
+    /// The clock, and events and timers as they stood when the anchor was set.
     All,
 }
 
@@ -106,8 +106,8 @@ impl Engine {
         Ok((anchor_id, timestamp, answer.ledger, answer.replayed))
     }
 
-    /// Takes the clock back to an anchor, and with [`ReturnScope::All`] events too: one entry changes
-    /// back each event that stands otherwise now. No entry and no version is lost.
+    /// Takes the clock back to an anchor, and with [`ReturnScope::All`] events and timers too: one entry changes
+    /// back each event that stands otherwise now, and timers come in another round. No entry and no version is lost.
     ///
     /// # Errors
     /// The caller may not, there is no such anchor, too much was changed since, or the ledger cannot
@@ -131,10 +131,17 @@ impl Engine {
                     return answer.map(|answer| self.clock_step(answer)).ok_or(refusal);
                 }
             };
+            let superseded = returning.timers.as_ref().map(|timers| self.superseding(&timers.restoring));
             match self.submit(caller, timeline.clone(), returning, idempotency).await {
                 Err(Refusal::ChangedMeanwhile) => {}
                 Err(Refusal::TimersBehind) => self.let_fall_due(&timeline).await?,
-                other => return other.map(|answer| self.clock_step(answer)),
+                Err(refusal) => return Err(refusal),
+                Ok(answer) => {
+                    if let Some(superseded) = superseded.filter(|_| !answer.replayed) {
+                        superseded.end_all();
+                    }
+                    return Ok(self.clock_step(answer));
+                }
             }
         }
         Err(Refusal::ChangedMeanwhile)
@@ -148,15 +155,16 @@ impl Engine {
         scope: ReturnScope,
     ) -> Result<ReturnToAnchor, Refusal> {
         let (layer, anchor) = self.find_anchor(state, anchor_id).await?;
-        let history = match scope {
-            ReturnScope::Clock => None,
+        let (history, timers) = match scope {
+            ReturnScope::Clock => (None, None),
             ReturnScope::All => {
                 let mut then = state.layers(anchor.position + 1)[..=layer].to_vec();
                 then[layer].as_of = anchor.position + 1;
-                Some(self.history_at(state, &then).await?)
+                let timers = self.timers_returning(state, layer, &anchor).await?;
+                (Some(self.history_at(state, &then).await?), Some(timers))
             }
         };
-        Ok(ReturnToAnchor { anchor, history, expected: None, is_inside: false })
+        Ok(ReturnToAnchor { anchor, history, timers, expected: None, is_inside: false })
     }
 
     /// Returns a page of the anchors that a timeline can return to: its own, and those that were set on

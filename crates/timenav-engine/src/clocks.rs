@@ -89,11 +89,13 @@ pub struct ClockChange {
     pub settle: bool,
     /// Whether a handler of a firing asks.
     pub is_inside: bool,
+    /// Whether timers fire again whose moments come again, where the clock goes back.
+    pub refire: bool,
 }
 
 impl From<ClockCommand> for ClockChange {
     fn from(command: ClockCommand) -> Self {
-        Self { command, expected: None, settle: true, is_inside: false }
+        Self { command, expected: None, settle: true, is_inside: false, refire: false }
     }
 }
 
@@ -193,7 +195,7 @@ impl Engine {
         idempotency: Option<Idempotency>,
     ) -> Result<ClockStep, Refusal> {
         let timeline = caller.timeline(timeline);
-        let ClockChange { command, expected, settle, is_inside } = change.into();
+        let ClockChange { command, expected, settle, is_inside, refire } = change.into();
         let passes = settle && matches!(command, ClockCommand::Travel { .. } | ClockCommand::FastForward(_));
         if passes {
             self.check_firings(&timeline, &command).await?;
@@ -201,10 +203,19 @@ impl Engine {
         for _ in 0..TICKS_BEFORE_MAX {
             let advance_id = if passes { Some(self.new_advance_id()?) } else { None };
             let passing = Passing { advance_id, is_inside };
-            let change = ChangeClock { command: command.clone(), expected: expected.clone(), passing };
+            let refire = if refire { self.refiring(caller, &timeline, &command).await? } else { None };
+            let superseded = refire.as_ref().map(|refire| self.superseding(&refire.restoring));
+            let change = ChangeClock { command: command.clone(), expected: expected.clone(), passing, refire };
             match self.submit(caller, timeline.clone(), change, idempotency).await {
                 Err(Refusal::TimersBehind) => self.let_fall_due(&timeline).await?,
-                other => return other.map(|answer| self.clock_step(answer)),
+                Err(Refusal::ChangedMeanwhile) => {}
+                Err(refusal) => return Err(refusal),
+                Ok(answer) => {
+                    if let Some(superseded) = superseded.filter(|_| !answer.replayed) {
+                        superseded.end_all();
+                    }
+                    return Ok(self.clock_step(answer));
+                }
             }
         }
         Err(Refusal::TimersBehind)

@@ -27,6 +27,7 @@ pub(crate) mod history;
 pub(crate) mod identity;
 pub(crate) mod logged;
 pub(crate) mod repeated;
+pub(crate) mod restoring;
 pub(crate) mod retention;
 pub(crate) mod rotation;
 pub(crate) mod sessions;

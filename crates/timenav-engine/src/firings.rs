@@ -20,6 +20,7 @@ use crate::json::read;
 use crate::payload::{AdvanceEnded, Reading};
 use crate::refusal::Refusal;
 use crate::timer_rows::{FiringRow, TimerRow, TimersWanted};
+use crate::timing::Settling;
 
 /// Pending firings that are looked through for one claim, beside those that somebody has.
 const CLAIM_LOOKED_MAX: usize = 4_096;
@@ -222,7 +223,7 @@ impl Engine {
     ) -> Result<FiringAnswer, Refusal> {
         check(&firing_ids)?;
         let timeline = caller.timeline(timeline);
-        let settling = Settling::begin(self, firing_ids.clone());
+        let settling = Settling::begin(self.timing(), firing_ids.clone());
         let settle = SettleFirings { firing_ids, outcome, reason };
         let answer = self.submit(caller, timeline, settle, idempotency).await?;
         settling.end(&answer.change.firings);
@@ -450,35 +451,5 @@ impl Drop for HandedOver<'_> {
             self.engine.timing().leases().give_back(&self.firing_ids);
             self.engine.timing().wake_claims();
         }
-    }
-}
-
-/// Firings whose outcome is on its way to the ledger.
-struct Settling<'a> {
-    engine: &'a Engine,
-    firing_ids: Vec<FiringId>,
-}
-
-impl<'a> Settling<'a> {
-    fn begin(engine: &'a Engine, firing_ids: Vec<FiringId>) -> Self {
-        engine.timing().leases().begin_settling(&firing_ids);
-        Self { engine, firing_ids }
-    }
-
-    fn end(self, settled: &[(FiringId, FiringState)]) {
-        let mut leases = self.engine.timing().leases();
-        for (firing_id, _) in settled.iter().filter(|(_, state)| *state != FiringState::Pending) {
-            leases.settle(firing_id);
-        }
-    }
-}
-
-impl Drop for Settling<'_> {
-    fn drop(&mut self) {
-        let timing = self.engine.timing();
-        timing.leases().end_settling(&self.firing_ids);
-        // The next of an order may be claimed, and an advance may go on.
-        timing.wake_claims();
-        timing.wake_keeper();
     }
 }

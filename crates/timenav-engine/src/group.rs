@@ -156,8 +156,12 @@ impl<'a> Group<'a> {
         }
         // Rows of timers were looked up before the group.
         let has_moved = |step: &Step| !step.timers.is_empty();
-        let needs_rows = || submission.asked.asking().needs().timers.is_exact;
-        if self.accepted.steps.get(timeline).is_some_and(has_moved) && needs_rows() {
+        // A timer that is there no more has left its name.
+        let has_left = |step: &Step| !step.timers.gone.is_empty();
+        let needed = || submission.asked.asking().needs().timers;
+        let step = self.accepted.steps.get(timeline);
+        let is_late = |step: &Step| needed().is_exact || (has_left(step) && !needed().wanted.is_empty());
+        if step.is_some_and(|step| has_moved(step) && is_late(step)) {
             self.put_off.insert(timeline.clone());
         }
         self.put_off.contains(timeline)

@@ -12,9 +12,11 @@ mod events;
 mod happened;
 mod parts;
 mod reads;
+mod restored;
 mod service;
 mod sessions;
 mod timeline;
+mod timer_record;
 mod timers;
 mod users;
 #[cfg(test)]
@@ -29,12 +31,14 @@ pub(crate) use happened::{entry_of, happened_in};
 pub(crate) use reads::{
     EventsCounted, EventsExported, EventsFound, EventsWatched, NEWEST, Reading, demanded, horizon_of,
 };
+pub(crate) use restored::{FiredAgain, TimerRestored, TimersRestored, fallen_of, fallen_record, is_same_timer};
 pub(crate) use service::{HostClockAccepted, RollbackAccepted, SigningKeyRotated};
 pub(crate) use sessions::{LoggedIn, PasswordSet, SessionRenewed, SessionsEnded};
 pub(crate) use timeline::{ForkRecord, PermissionsRecord, PermissionsTold, TimelineCreated};
+pub(crate) use timer_record::DeliverRecord;
 pub(crate) use timers::{
-    AdvanceOver, AdvanceTold, DeliverRecord, FiringsSettled, OutcomeOfFiring, ScheduleRecord, TimerCancelled, TimerSet,
-    TimersFired, schedule_of,
+    AdvanceOver, AdvanceTold, FiringsSettled, OutcomeOfFiring, ScheduleRecord, TimerCancelled, TimerSet, TimersFired,
+    schedule_of,
 };
 pub use timers::{read_timers, timers_text};
 pub(crate) use users::{KeyRecord, UserRecord};

@@ -9,6 +9,7 @@ use timenav_core::directory::DirectoryRefusal;
 use timenav_core::ids::{DataId, IdError, TimelineId};
 use timenav_core::limits::{ANCHORS_PER_TIMELINE_MAX, KEYS_PER_USER_MAX};
 use timenav_core::time::{Instant, Wall};
+use timenav_core::timers::TooMuch;
 
 use crate::caller::{AuthFailure, Caller};
 use crate::divergence::Divergence;
@@ -285,6 +286,12 @@ impl From<AnchorRefusal> for Refusal {
                 Self::LimitReached { what: "anchors on this timeline", max: ANCHORS_PER_TIMELINE_MAX }
             }
         }
+    }
+}
+
+impl From<TooMuch> for Refusal {
+    fn from(TooMuch { what, max }: TooMuch) -> Self {
+        Self::LimitReached { what, max }
     }
 }
 

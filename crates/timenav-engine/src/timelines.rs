@@ -96,7 +96,7 @@ impl Engine {
     }
 
     /// Makes a timeline that goes on from another: as it stood at a moment, or now. What was recorded
-    /// before is shared; nothing is copied, and neither sees what is written to the other. The
+    /// before is shared, and neither sees what is written to the other. Nothing is copied but timers. The
     /// caller administers it, and it ends as one that is made otherwise.
     ///
     /// # Errors
@@ -124,7 +124,7 @@ impl Engine {
         }
         let reading = Reading::Fork { timeline_id: timeline.to_string() };
         self.log_read(caller, of, &[Demand::Look], &reading).await?;
-        let fork = self.fork_point(&parent, at).await.map_err(|refusal| match refusal {
+        let fork = self.fork_point(caller, &parent, at).await.map_err(|refusal| match refusal {
             Refusal::Invalid { field, detail } if field == "as_of" => Refusal::invalid("at", detail),
             other => other,
         })?;
@@ -132,8 +132,14 @@ impl Engine {
         Ok(self.submit(caller, timeline, asked, idempotency).await?.into())
     }
 
-    /// Gathers what a fork begins with. Costs the same whatever the timeline holds.
-    async fn fork_point(&self, parent: &TimelineState, at: Option<&AsOf>) -> Result<ForkPoint, Refusal> {
+    /// Gathers what a fork begins with. Costs the same whatever the timeline holds, but for the timers that it takes along
+    /// and what was done to timers since.
+    async fn fork_point(
+        &self,
+        caller: &Caller,
+        parent: &TimelineState,
+        at: Option<&AsOf>,
+    ) -> Result<ForkPoint, Refusal> {
         let layers = self.layers_at(parent, at).await?;
         let last = layers.last().filter(|last| last.as_of > 0);
         let last = *last.ok_or_else(|| Refusal::invalid("at", "the timeline did not exist at that time"))?;
@@ -154,6 +160,10 @@ impl Engine {
         }
         let forked = lineage.last().and_then(|name| self.state(name));
         let forked = forked.ok_or_else(|| Refusal::Damaged("a timeline is missing".to_owned()))?;
+        let (of, size) = (forked.head.id.clone(), last.as_of);
+        let (engine, named) = (self.clone(), of.clone());
+        let carrying = async move { engine.timers_carried(&named, size).await };
+        let carried = self.long_work().in_turn(caller, carrying).await?;
         let now = at.is_none();
         let (events_count, clock, at) = if now {
             (parent.head.events_count, parent.head.clock.clone(), None)
@@ -161,8 +171,8 @@ impl Engine {
             self.state_at(last.timeline, last.as_of - 1).await?
         };
         Ok(ForkPoint {
-            of: forked.head.id.clone(),
-            fork: Fork { of: last.timeline, size: last.as_of },
+            of,
+            fork: Fork { of: last.timeline, size },
             root: root_at(self.store(), last.timeline, last.as_of).await?,
             checkpoint: newest_note(&forked, self.doors(), self.options())?,
             events_count,
@@ -170,6 +180,7 @@ impl Engine {
             at,
             ancestors: layers,
             lineage,
+            carried,
         })
     }
 

@@ -35,6 +35,14 @@ pub struct TimerRow {
     pub set_at: Instant<Wall>,
 }
 
+impl TimerRow {
+    /// Returns how many bytes its texts have.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.schedule.len() + self.deliver.len() + self.payload.len() + self.timer_id.as_str().len()
+    }
+}
+
 /// Where a timer goes on as it falls due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimerMove {
@@ -100,6 +108,8 @@ pub struct AdvanceRow {
 /// What happens to rows of timers in one step.
 #[derive(Clone, Debug, Default)]
 pub struct TimerRows {
+    /// Timers that are there no more, by position. They go before others come.
+    pub gone: Vec<u64>,
     /// Timers that are new, or were changed: in the place of those at the same position.
     pub set: Vec<TimerRow>,
     /// Timers that go on to another moment.
@@ -116,13 +126,19 @@ impl TimerRows {
     /// Returns whether nothing happens.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        let Self { set, moved, fired, settled, advances } = self;
-        set.is_empty() && moved.is_empty() && fired.is_empty() && settled.is_empty() && advances.is_empty()
+        let Self { gone, set, moved, fired, settled, advances } = self;
+        gone.is_empty()
+            && set.is_empty()
+            && moved.is_empty()
+            && fired.is_empty()
+            && settled.is_empty()
+            && advances.is_empty()
     }
 
     /// Goes on with what happens later.
     pub(crate) fn extend(&mut self, later: Self) {
-        let Self { set, moved, fired, settled, advances } = later;
+        let Self { gone, set, moved, fired, settled, advances } = later;
+        self.gone.extend(gone);
         self.set.extend(set);
         self.moved.extend(moved);
         self.fired.extend(fired);

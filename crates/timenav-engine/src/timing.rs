@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
-use timenav_core::ids::TimelineId;
+use timenav_core::ids::{FiringId, TimelineId};
+use timenav_core::timers::FiringState;
 use timenav_core::timers::leases::Leases;
 use tokio::sync::Notify;
 
@@ -70,5 +71,43 @@ impl Timing {
 
     pub(crate) const fn claims(&self) -> &Notify {
         &self.claims
+    }
+}
+
+/// Firings whose outcome is on its way to the ledger.
+pub(crate) struct Settling<'a> {
+    timing: &'a Timing,
+    firing_ids: Vec<FiringId>,
+}
+
+impl<'a> Settling<'a> {
+    pub(crate) fn begin(timing: &'a Timing, firing_ids: Vec<FiringId>) -> Self {
+        timing.leases().begin_settling(&firing_ids);
+        Self { timing, firing_ids }
+    }
+
+    /// They came to their outcomes, unless they are still pending.
+    pub(crate) fn end(self, settled: &[(FiringId, FiringState)]) {
+        let mut leases = self.timing.leases();
+        for (firing_id, _) in settled.iter().filter(|(_, state)| *state != FiringState::Pending) {
+            leases.settle(firing_id);
+        }
+    }
+
+    /// All of them came to their outcomes.
+    pub(crate) fn end_all(self) {
+        let mut leases = self.timing.leases();
+        for firing_id in &self.firing_ids {
+            leases.settle(firing_id);
+        }
+    }
+}
+
+impl Drop for Settling<'_> {
+    fn drop(&mut self) {
+        self.timing.leases().end_settling(&self.firing_ids);
+        // The next of an order may be claimed, and an advance may go on.
+        self.timing.wake_claims();
+        self.timing.wake_keeper();
     }
 }

@@ -960,7 +960,7 @@ class AsyncCalls(AsyncTransport):
         scope: schemas.Scope | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
     ) -> schemas.ClockBody:
-        """Returns the clock and events to an anchor."""
+        """Returns the clock, events and timers to an anchor."""
         return cast(
             "schemas.ClockBody",
             await self._json(
@@ -984,6 +984,7 @@ class AsyncCalls(AsyncTransport):
         if_match: IfMatch | Unset = UNSET,
         timenav_firing: str | Unset = UNSET,
         dry_run: bool | None | Unset = UNSET,
+        refire: bool | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
     ) -> schemas.ClockBody:
         """Moves the clock back by a duration."""
@@ -997,6 +998,7 @@ class AsyncCalls(AsyncTransport):
                     "if_match": if_match,
                     "timenav_firing": timenav_firing,
                     "dry_run": dry_run,
+                    "refire": refire,
                     "timeline_id": timeline_id,
                 },
             ),
@@ -1320,6 +1322,7 @@ class AsyncCalls(AsyncTransport):
         timenav_firing: str | Unset = UNSET,
         dry_run: bool | None | Unset = UNSET,
         location: str | None | Unset = UNSET,
+        refire: bool | None | Unset = UNSET,
         settle: bool | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
         wait: Length | None | Unset = UNSET,
@@ -1336,6 +1339,7 @@ class AsyncCalls(AsyncTransport):
                     "timenav_firing": timenav_firing,
                     "dry_run": dry_run,
                     "location": location,
+                    "refire": refire,
                     "settle": settle,
                     "timeline_id": timeline_id,
                     "wait": wait,

@@ -610,7 +610,7 @@ OPERATIONS: dict[str, Operation] = {
         is_once=True,
         has_timeline=True,
         header={"idempotency_key": "Idempotency-Key", "if_match": "If-Match", "timenav_firing": "Timenav-Firing"},
-        body={"dry_run": "dry_run", "duration": "duration", "timeline_id": "timeline_id"},
+        body={"dry_run": "dry_run", "duration": "duration", "refire": "refire", "timeline_id": "timeline_id"},
     ),
     "scan_events": Operation(
         name="scan_events",
@@ -814,6 +814,7 @@ OPERATIONS: dict[str, Operation] = {
             "destination_time": "destination_time",
             "dry_run": "dry_run",
             "location": "location",
+            "refire": "refire",
             "settle": "settle",
             "timeline_id": "timeline_id",
             "wait": "wait",

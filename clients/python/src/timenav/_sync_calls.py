@@ -946,7 +946,7 @@ class Calls(Transport):
         scope: schemas.Scope | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
     ) -> schemas.ClockBody:
-        """Returns the clock and events to an anchor."""
+        """Returns the clock, events and timers to an anchor."""
         return cast(
             "schemas.ClockBody",
             self._json(
@@ -970,6 +970,7 @@ class Calls(Transport):
         if_match: IfMatch | Unset = UNSET,
         timenav_firing: str | Unset = UNSET,
         dry_run: bool | None | Unset = UNSET,
+        refire: bool | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
     ) -> schemas.ClockBody:
         """Moves the clock back by a duration."""
@@ -983,6 +984,7 @@ class Calls(Transport):
                     "if_match": if_match,
                     "timenav_firing": timenav_firing,
                     "dry_run": dry_run,
+                    "refire": refire,
                     "timeline_id": timeline_id,
                 },
             ),
@@ -1306,6 +1308,7 @@ class Calls(Transport):
         timenav_firing: str | Unset = UNSET,
         dry_run: bool | None | Unset = UNSET,
         location: str | None | Unset = UNSET,
+        refire: bool | None | Unset = UNSET,
         settle: bool | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
         wait: Length | None | Unset = UNSET,
@@ -1322,6 +1325,7 @@ class Calls(Transport):
                     "timenav_firing": timenav_firing,
                     "dry_run": dry_run,
                     "location": location,
+                    "refire": refire,
                     "settle": settle,
                     "timeline_id": timeline_id,
                     "wait": wait,

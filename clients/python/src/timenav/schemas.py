@@ -2323,6 +2323,10 @@ class ShiftRequest(TypedDict):
     """Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`."""
     duration: str
     """One or more numbers with units (`s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601."""
+    refire: NotRequired[bool | None]
+    """Whether timers fire again whose moments come again, where the clock goes back. Firings of theirs that are not
+    done are superseded. Otherwise what fell due stays so. Defaults to `false`.
+    """
     timeline_id: NotRequired[str | None]
     """The timeline. Defaults to the API key's."""
 
@@ -2481,7 +2485,9 @@ class TimelineRequest(TypedDict):
     expires_in: NotRequired[str | None]
     """How long it lasts, in host time: then it ends automatically."""
     fork_of: NotRequired[str | None]
-    """The timeline to fork. History is shared up to `at`; after that, neither sees the other's."""
+    """The timeline to fork. History is shared up to `at`; after that, neither sees the other's. Timers come along
+    as they stood at `at`.
+    """
     timeline_id: str
     """The name: 1 to 128 letters, digits, `.`, `_`, `-`, `:` and `@`, starting with a letter or digit."""
 
@@ -2590,6 +2596,10 @@ class TravelRequest(TypedDict):
     location: NotRequired[str | None]
     """The place to travel to: any text. An IANA zone name, coordinates, or the name of a known place also set the
     calendar and the local time. Defaults to the current place.
+    """
+    refire: NotRequired[bool | None]
+    """Whether timers fire again whose moments come again, where the clock goes back. Firings of theirs that are not
+    done are superseded. Otherwise what fell due stays so. Defaults to `false`.
     """
     settle: NotRequired[bool | None]
     """Whether the clock stands still at each timer on its way forward until what fires is done. Otherwise it jumps,

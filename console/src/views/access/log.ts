@@ -43,7 +43,10 @@ export const ACTIONS: readonly [string, readonly string[]][] = [
     'Clock',
     ['travel', 'pause_time', 'resume_time', 'fast_forward', 'rewind', 'set_rate', 'set_anchor', 'return_to_anchor'],
   ],
-  ['Timers', ['set_timer', 'change_timer', 'cancel_timer', 'fire_timers', 'settle_firings', 'end_advance']],
+  [
+    'Timers',
+    ['set_timer', 'change_timer', 'cancel_timer', 'fire_timers', 'settle_firings', 'end_advance', 'restore_timers'],
+  ],
   ['Events', ['record_event', 'correct_event', 'manipulate_event']],
   ['Data', ['encrypt_data', 'decrypt_data', 'erase_data', 'erase_events', 'erase_reads', 'detect_tampering']],
   [
@@ -83,6 +86,7 @@ const SAID: Record<string, string> = {
   fire_timers: 'Timers fired',
   settle_firings: 'Firings settled',
   end_advance: 'Advance ended',
+  restore_timers: 'Timers restored',
   rotate_signing_key: 'Change signing key',
   create_api_key: 'Create API key',
   revoke_api_key: 'Revoke API key',

@@ -155,6 +155,18 @@ impl Schedule {
         }
     }
 
+    /// Returns whether a moment is one of the schedule.
+    #[must_use]
+    pub fn has(&self, moment: Instant<Virtual>) -> bool {
+        match self {
+            Self::At(at) => *at == moment,
+            Self::Repeating(repeating) => {
+                let before = moment.checked_sub(Span::from_micros(1));
+                before.and_then(|before| repeating.rule.next_after(before)) == Some(moment)
+            }
+        }
+    }
+
     /// Returns how many moments there are from one on up to another. It counts no further than `limit`, and says whether
     /// these are all.
     #[must_use]

@@ -11,6 +11,8 @@ use crate::ids::QueueId;
 use crate::limits::{ATTEMPTS_IN_ADVANCE_MAX, LEASE_SECONDS_DEFAULT, LEASES_MAX};
 use crate::time::Span;
 
+mod again;
+
 fn at(moment: i64) -> Instant<Virtual> {
     Instant::from_micros(moment).expect("an instant")
 }
@@ -99,6 +101,11 @@ struct Model {
     position: u64,
     /// Moments that fell due, in the order in which they did.
     log: Vec<Fallen>,
+    cancelled: BTreeSet<u64>,
+    /// Where the clock was before it went back.
+    latest: i64,
+    /// What was done to timers, in order.
+    journal: Vec<again::Entry>,
 }
 
 impl Model {
@@ -115,6 +122,9 @@ impl Model {
             leases: Leases::default(),
             position: 0,
             log: Vec::new(),
+            cancelled: BTreeSet::new(),
+            latest: i64::MIN,
+            journal: Vec::new(),
         }
     }
 
@@ -124,8 +134,12 @@ impl Model {
     }
 
     fn set(&mut self, due: i64) {
+        self.set_by(Schedule::At(at(due)));
+    }
+
+    fn set_by(&mut self, schedule: Schedule) {
         let position = self.entry();
-        let schedule = Schedule::At(at(due));
+        self.journal.push(again::Entry::Set(position));
         let next = schedule.first(at(self.now)).unwrap();
         self.timers.insert(position, Timer { position, schedule, next: Some(next), round: 0 });
         self.state.arm(next);
@@ -144,6 +158,7 @@ impl Model {
             // P2: a firing is made once.
             assert!(self.firings.insert(*one, (FiringState::Pending, made, advance)).is_none(), "twice: {one:?}");
         }
+        self.journal.push(again::Entry::Fired(fallen.clone()));
         self.state.fired(fallen.len() as u64);
         self.timers = timers.into_iter().map(|timer| (timer.position, timer)).collect();
         self.state.next = self.earliest();
@@ -243,8 +258,9 @@ impl Model {
             self.leases.claim((&self.timeline, &self.queue), (&offers, mark), (max, ttl), ("worker", host(self.host)));
         let claimed: Vec<Fallen> =
             claimed.expect("a fresh mark").into_iter().map(|(number, _)| pending[number]).collect();
-        // P5: what is offered has come.
-        assert!(claimed.iter().all(|one| one.due <= at(self.now)), "{claimed:?} at {}", self.now);
+        // P5: what is offered has come, and stays so where the clock goes back.
+        let latest = at(self.now.max(self.latest));
+        assert!(claimed.iter().all(|one| one.due <= latest), "{claimed:?} at {}", self.now);
         claimed
     }
 
@@ -252,6 +268,9 @@ impl Model {
         let Some(firing) = self.firings.get_mut(&one).filter(|firing| firing.0 == FiringState::Pending) else { return };
         firing.0 = outcome;
         let (_, made, advance) = *firing;
+        if outcome != FiringState::Superseded {
+            self.journal.push(again::Entry::Settled(one));
+        }
         *self.outcomes.entry(one).or_default() += 1;
         self.state.settled(outcome, advance, made);
         self.leases.settle(&one.firing_id(&self.timeline));

@@ -10,6 +10,7 @@ use timenav_core::timers::AdvanceState;
 
 use super::advances::{begin, forget};
 use super::history::{HistoryRestored, check_unchanged, restore_history};
+use super::restoring::{GoingBack, Restored, restore};
 use super::{Aim, Asking, Deciding, Needs};
 use crate::action::Action;
 use crate::changes::ClockAfter;
@@ -25,6 +26,8 @@ pub(crate) struct ChangeClock {
     pub(crate) command: ClockCommand,
     pub(crate) expected: Option<Expected>,
     pub(crate) passing: Passing,
+    /// What becomes of timers whose moments come again, where they are to fire again.
+    pub(crate) refire: Option<GoingBack>,
 }
 
 /// How a clock change passes timers.
@@ -61,7 +64,13 @@ impl Deciding for ChangeClock {
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<ClockAfter>, Refusal> {
         let ledger = draft.aimed()?;
         check_expected(draft, ledger, self.expected.as_ref())?;
-        change_clock(draft, ledger, &self.command, (self.action(), None), &self.passing)
+        let done = change_clock(draft, ledger, &self.command, (self.action(), None), &self.passing)?;
+        if let Some(refire) = &self.refire {
+            // The clock stands where it went, or where it was.
+            refire.check(&draft.state(ledger).head.timers, done.change.current_time)?;
+            restore(draft, ledger, &refire.restoring, Restored::ByClock)?;
+        }
+        Ok(done)
     }
 
     fn check_told(&self, draft: &Draft<'_>, change: &ClockAfter) -> Result<(), Denial> {
@@ -73,6 +82,8 @@ impl Deciding for ChangeClock {
 pub(crate) struct ReturnToAnchor {
     pub(crate) anchor: Anchor,
     pub(crate) history: Option<HistoryRestored>,
+    /// What becomes of timers, where history returns.
+    pub(crate) timers: Option<GoingBack>,
     pub(crate) expected: Option<Expected>,
     pub(crate) is_inside: bool,
 }
@@ -116,8 +127,14 @@ impl Deciding for ReturnToAnchor {
             check_unchanged(draft, ledger, Some(*guard))?;
             restore_history(draft, ledger, &self.anchor, compensations)?;
         }
-        let restore = ClockCommand::Restore(self.anchor.restored());
-        change_clock(draft, ledger, &restore, (Action::ReturnToAnchor, Some(&self.anchor)), &passing)
+        let back = ClockCommand::Restore(self.anchor.restored());
+        let done = change_clock(draft, ledger, &back, (Action::ReturnToAnchor, Some(&self.anchor)), &passing)?;
+        if let Some(timers) = &self.timers {
+            timers.check(&draft.state(ledger).head.timers, done.change.current_time)?;
+            let why = Restored::ByReturn(self.anchor.anchor_id.as_str());
+            restore(draft, ledger, &timers.restoring, why)?;
+        }
+        Ok(done)
     }
 
     fn check_told(&self, draft: &Draft<'_>, change: &ClockAfter) -> Result<(), Denial> {

@@ -7,7 +7,9 @@ use timenav_core::clock::{self, Clock, ClockMoved, Moment};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, empty_root};
 use timenav_core::time::{Instant, Span, Virtual};
+use timenav_core::timers::Timers;
 
+use super::restoring::{Restored, Restoring, restore};
 use super::{Aim, Asking, Deciding};
 use crate::action::Action;
 use crate::actor::Actor;
@@ -68,6 +70,18 @@ pub(crate) struct ForkPoint {
     pub(crate) ancestors: Arc<[Layer]>,
     /// The names of their timelines.
     pub(crate) lineage: Arc<[TimelineId]>,
+    /// The timers as they stood.
+    pub(crate) carried: Carried,
+}
+
+/// The timers that a fork takes along.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Carried {
+    pub(crate) restoring: Restoring,
+    /// What positions of timers begin with that are set on the fork; 0 where there were never any before.
+    pub(crate) base: u64,
+    /// The last entry about timers on the other timeline that counts.
+    pub(crate) last: Option<u64>,
 }
 
 impl ForkPoint {
@@ -94,6 +108,8 @@ impl ForkPoint {
             root: self.root.to_hex(),
             checkpoint: self.checkpoint.to_string(),
             events_count: self.events_count,
+            timers_base: Some(self.carried.base).filter(|base| *base > 0),
+            timers_last: self.carried.last,
         }
     }
 }
@@ -158,7 +174,7 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Re
             is_handed_over: false,
             expires_at,
             retention: Arc::default(),
-            timers: Arc::default(),
+            timers: Arc::new(Timers { base: fork.map_or(0, |fork| fork.carried.base), ..Timers::default() }),
         };
         let ancestors = fork.map_or_else(|| Arc::from([]), |fork| Arc::clone(&fork.ancestors));
         let lineage = fork.map_or_else(|| Arc::from([]), |fork| Arc::clone(&fork.lineage));
@@ -174,7 +190,11 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Re
             note: OnceLock::new(),
         }
     });
-    Ok((ledger, draft.append(ledger, Action::CreateTimeline, id.as_str(), payload, host)))
+    let position = draft.append(ledger, Action::CreateTimeline, id.as_str(), payload, host);
+    if let Some(fork) = fork {
+        restore(draft, ledger, &fork.carried.restoring, Restored::ByFork)?;
+    }
+    Ok((ledger, position))
 }
 
 /// Makes sure that the timeline that is aimed at may be made, and returns whose it will be. It counts for so many: for

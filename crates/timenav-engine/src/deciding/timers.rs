@@ -85,7 +85,7 @@ impl Deciding for SetTimer {
         }
         let next = first_moment(schedule, head.clock.now(host))?;
         let timer = TimerRow {
-            position: head.frontier.size(),
+            position: head.timers.position_of(head.frontier.size()),
             timer_id: self.timer_id.clone(),
             next: Some(next),
             round: 0,
@@ -98,10 +98,12 @@ impl Deciding for SetTimer {
             set_by: draft.actor().name().to_owned(),
             set_at: host,
         };
-        let told = json(&TimerSet::of(&timer, true).ok_or_else(no_json)?);
+        let told = json(&TimerSet::of(&timer, None, head.timers.last).ok_or_else(no_json)?);
         let position = draft.append(ledger, Action::SetTimer, timer.timer_id.as_str(), told, host);
         let step = draft.step_mut(ledger);
-        Arc::make_mut(&mut step.state.head.timers).arm(next);
+        let timers = Arc::make_mut(&mut step.state.head.timers);
+        timers.arm(next);
+        timers.last = Some(position);
         step.timers.set.push(timer.clone());
         Ok(draft.done(ledger, position, TimerAfter { timer, changed: true }))
     }
@@ -177,17 +179,22 @@ impl Deciding for ChangeTimer {
             TimerChange::Cancel => TimerRow { next: None, is_cancelled: true, ..before.clone() },
             TimerChange::To(changes) => changed(before, changes, now)?,
         };
+        let last = draft.state(ledger).head.timers.last;
         let told = match &self.change {
-            TimerChange::Cancel => {
-                json(&TimerCancelled { timer_id: timer.timer_id.to_string(), position: timer.position })
-            }
-            TimerChange::To(_) => json(&TimerSet::of(&timer, false).ok_or_else(no_json)?),
+            TimerChange::Cancel => json(&TimerCancelled {
+                timer_id: timer.timer_id.to_string(),
+                position: timer.position,
+                next: before.next.map(|next| next.to_string()),
+                before: last,
+            }),
+            TimerChange::To(_) => json(&TimerSet::of(&timer, Some(before), last).ok_or_else(no_json)?),
         };
         let position = draft.append(ledger, self.action(), timer.timer_id.as_str(), told, host);
         let step = draft.step_mut(ledger);
         let timers = Arc::make_mut(&mut step.state.head.timers);
         timers.next = next_of_others;
         timers.armed = timers.armed.saturating_sub(1);
+        timers.last = Some(position);
         if let Some(next) = timer.next {
             timers.arm(next);
         }
@@ -393,6 +400,7 @@ pub(super) fn fire(
         step: advance.map(|advance| advance.step),
         fired: fired.collect(),
         skipped: skipped.iter().map(told_skipped).collect(),
+        before: head.timers.last,
     };
     let is_step = advance.is_some();
     let queues = firings.iter().map(|firing| firing.queue.clone()).collect();
@@ -403,6 +411,7 @@ pub(super) fn fire(
     let step = draft.step_mut(ledger);
     let timers = Arc::make_mut(&mut step.state.head.timers);
     timers.fired(firings.len() as u64);
+    timers.last = Some(position);
     timers.next = upcoming.next();
     step.timers.fired.extend(firings);
     step.timers.moved.extend(moved);
@@ -469,11 +478,13 @@ impl Deciding for SettleFirings {
             outcome: self.outcome.as_str().to_owned(),
             reason: self.reason.clone(),
         };
-        let told = json(&FiringsSettled { outcomes: settled.iter().map(outcome).collect() });
+        let before = draft.state(ledger).head.timers.last;
+        let told = json(&FiringsSettled { outcomes: settled.iter().map(outcome).collect(), before });
         let host = draft.host(ledger);
         let position = draft.append(ledger, Action::SettleFirings, "firings", told, host);
         let step = draft.step_mut(ledger);
         let timers = Arc::make_mut(&mut step.state.head.timers);
+        timers.last = Some(position);
         for firing in settled {
             timers.settled(self.outcome, firing.advance, firing.made);
             step.timers.settled.push(FiringEnd {

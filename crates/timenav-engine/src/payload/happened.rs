@@ -122,6 +122,7 @@ pub(crate) fn happened_in(
         | Action::FireTimers
         | Action::SettleFirings
         | Action::EndAdvance
+        | Action::RestoreTimers
         | Action::Heads => return Ok(None),
     }))
 }

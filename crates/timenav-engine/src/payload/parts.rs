@@ -9,3 +9,8 @@ pub(super) fn digest(text: &str) -> Option<[u8; 32]> {
 pub(super) const fn is_not(flag: &bool) -> bool {
     !*flag
 }
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+pub(super) const fn is_nothing(number: &u64) -> bool {
+    *number == 0
+}

@@ -16,14 +16,14 @@ use timenav_core::ledger::{CommittedHead, CommittedHeads, ErasedBy, EventsErased
 use timenav_core::permissions::PermissionsSet;
 use timenav_core::place::{Geo, Point};
 use timenav_core::time::{Instant, TimeScale, Virtual, Wall, parse_duration};
-use timenav_core::timers::{Advance, Timers};
+use timenav_core::timers::{Advance, Fallen, FiringState, Timers};
 
 use super::*;
 use crate::action::{Action, Topic};
 use crate::event_content::{CauseContent, event_content, event_draft};
 use crate::event_filter::FilterTexts;
 use crate::json::{json, raw, read};
-use crate::timer_rows::TimerRow;
+use crate::timer_rows::{FiringRow, TimerRow};
 
 fn at<S: TimeScale>(seconds: i64) -> Instant<S> {
     Instant::from_micros(seconds * 1_000_000 + 1).unwrap()
@@ -125,6 +125,8 @@ fn of_timelines() -> Vec<(Action, String)> {
         root: "00ff".to_owned(),
         checkpoint: "timenav.local/main\n9\n…\n".to_owned(),
         events_count: 4,
+        timers_base: None,
+        timers_last: None,
     };
     vec![
         (Action::CreateTimeline, created(None)),
@@ -518,13 +520,19 @@ fn timer_row() -> TimerRow {
 fn of_timers() -> Vec<(Action, String)> {
     let row = timer_row();
     let changed = TimerRow { round: 1, order_key: None, payload: "null".into(), ..row.clone() };
-    let cancelled = TimerCancelled { timer_id: "renew".to_owned(), position: 7 };
+    let cancelled = TimerCancelled {
+        timer_id: "renew".to_owned(),
+        position: 7,
+        next: row.next.map(|next| next.to_string()),
+        before: Some(8),
+    };
     let fired = |clock: Option<ClockRecord>| TimersFired {
         advance_id: clock.as_ref().map(|_| "advance_1".to_owned()),
         step: clock.as_ref().map(|_| 2),
         clock,
         fired: vec![(7, 9_000_001, 0, None), (8, 9_000_001, 1, Some(10_000_000))],
         skipped: vec![(9, 1, 5, Some(6))],
+        before: Some(9),
     };
     let outcome = |outcome: &str, reason: Option<&str>| OutcomeOfFiring {
         firing_id: "firing_1".to_owned(),
@@ -534,7 +542,8 @@ fn of_timers() -> Vec<(Action, String)> {
         outcome: outcome.to_owned(),
         reason: reason.map(str::to_owned),
     };
-    let settled = FiringsSettled { outcomes: vec![outcome("acknowledged", None), outcome("failed", Some("declined"))] };
+    let outcomes = vec![outcome("acknowledged", None), outcome("failed", Some("declined"))];
+    let settled = FiringsSettled { outcomes, before: Some(10) };
     let ended = |state: &str, held_by: Option<&str>| AdvanceEnded {
         advance_id: "advance_1".to_owned(),
         state: state.to_owned(),
@@ -560,8 +569,8 @@ fn of_timers() -> Vec<(Action, String)> {
         json(&ClockChanged { clock, changed: true, duration: None, anchor_id: None, advance, ended })
     };
     vec![
-        (Action::SetTimer, json(&TimerSet::of(&row, true).unwrap())),
-        (Action::ChangeTimer, json(&TimerSet::of(&changed, false).unwrap())),
+        (Action::SetTimer, json(&TimerSet::of(&row, None, None).unwrap())),
+        (Action::ChangeTimer, json(&TimerSet::of(&changed, Some(&row), Some(7)).unwrap())),
         (Action::CancelTimer, json(&cancelled)),
         (Action::FireTimers, json(&fired(None))),
         (Action::FireTimers, json(&fired(Some(ClockRecord::of(&paused()))))),
@@ -569,7 +578,60 @@ fn of_timers() -> Vec<(Action, String)> {
         (Action::EndAdvance, json(&over)),
         (Action::Travel, clock(Some(begun), None)),
         (Action::PauseTime, clock(None, Some(ended("stopped", Some("a queue"))))),
+        (Action::RestoreTimers, json(&restored(&row, Some("anchor_1")))),
+        (Action::RestoreTimers, json(&restored(&row, None))),
     ]
+}
+
+/// What comes again: by the return to an anchor, or on a fork.
+fn restored<'a>(row: &'a TimerRow, anchor_id: Option<&str>) -> TimersRestored<'a> {
+    let timers = match anchor_id {
+        Some(_) => vec![
+            TimerRestored::of(row.position, Some(row), None).unwrap(),
+            TimerRestored::of(row.position, Some(row), Some(row)).unwrap(),
+        ],
+        None => vec![TimerRestored::of(row.position, None, Some(row)).unwrap()],
+    };
+    let fallen = Fallen { due: at(9), position: 7, round: 2 };
+    let firing = FiringRow {
+        fallen,
+        firing_id: fallen.firing_id(&TimelineId::main()),
+        timer_id: row.timer_id.clone(),
+        queue: row.queue.clone(),
+        order_key: row.order_key.clone(),
+        state: FiringState::Pending,
+        made: 11,
+        settled: None,
+        advance: None,
+        reason: None,
+    };
+    TimersRestored {
+        anchor_id: anchor_id.map(str::to_owned),
+        inherited: anchor_id.is_none(),
+        timers,
+        superseded: anchor_id.iter().map(|_| fallen_record(&fallen)).collect(),
+        fired: vec![FiredAgain::of(&firing)],
+        before: Some(11),
+    }
+}
+
+#[test]
+fn a_timer_that_comes_again_is_read_as_it_stood() {
+    let row = timer_row();
+    let resting = TimerRow { next: None, round: 3, is_cancelled: true, ..row.clone() };
+    for (was, is) in
+        [(Some(&row), Some(&resting)), (Some(&resting), Some(&row)), (Some(&row), None), (None, Some(&row))]
+    {
+        let told = json(&TimerRestored::of(7, was, is).unwrap());
+        let told: TimerRestored<'_> = read(told.as_bytes()).unwrap();
+        let stood = told.was.as_ref().map(|told| told.row(7, was).unwrap());
+        assert_eq!(stood.as_ref(), was);
+        assert_eq!(told.is.as_ref().map(|told| told.row(7, stood.as_ref()).unwrap()).as_ref(), is);
+    }
+    // Where it is at rest, the entry alone says what it is.
+    let told = json(&TimerRestored::of(7, Some(&resting), Some(&row)).unwrap());
+    let told: TimerRestored<'_> = read(told.as_bytes()).unwrap();
+    assert_eq!(told.was.unwrap().row(7, None), Some(resting));
 }
 
 #[test]
@@ -580,7 +642,7 @@ fn what_a_head_keeps_of_timers_is_read_again() {
     let begun: ClockChanged = read(of_timers()[7].1.as_bytes()).unwrap();
     let advance = begun.advance.unwrap().advance(3, at(4)).unwrap();
     let advance = Advance { step: 2, stepped: 9, at_instant: 3, open: 1, ..advance };
-    let timers = Timers { next: Some(at(9)), armed: 2, pending: 1, advance: Some(advance) };
+    let timers = Timers { next: Some(at(9)), armed: 2, pending: 1, advance: Some(advance), last: Some(8), base: 1_000 };
     assert_eq!(*read_timers(&timers_text(&timers)).unwrap(), timers);
     assert!(read_timers("{}").is_none());
 }
@@ -588,7 +650,7 @@ fn what_a_head_keeps_of_timers_is_read_again() {
 #[test]
 fn a_timer_is_read_as_it_was_set() {
     let row = timer_row();
-    let told = json(&TimerSet::of(&row, true).unwrap());
+    let told = json(&TimerSet::of(&row, None, None).unwrap());
     let read: TimerSet<'_> = read(told.as_bytes()).unwrap();
     assert_eq!(read.changes(), None);
     assert_eq!(read.row(7, "ada", at(1)), Some(row));
@@ -693,6 +755,7 @@ fn written_again(action: Action, payload: &str) -> Option<String> {
         Action::CancelTimer => json(&read::<TimerCancelled>(bytes)?),
         Action::FireTimers => json(&read::<TimersFired>(bytes)?),
         Action::SettleFirings => json(&read::<FiringsSettled>(bytes)?),
+        Action::RestoreTimers => json(&read::<TimersRestored<'_>>(bytes)?),
         Action::EndAdvance => json(&read::<AdvanceOver>(bytes)?),
     })
 }

@@ -41,6 +41,12 @@ pub(crate) struct ForkRecord {
     pub(crate) checkpoint: String,
     /// How many events stand after them.
     pub(crate) events_count: u64,
+    /// What positions of timers begin with that are set on the new one. Absent where there were never any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) timers_base: Option<u64>,
+    /// The last of them that changed timers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) timers_last: Option<u64>,
 }
 
 /// The three lists of a timeline.

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
-use timenav_core::ids::{QueueId, TimerId};
 use timenav_core::time::{Instant, Wall, parse_timestamp, zone_tables_version};
-use timenav_core::timers::{Advance, Counts, Misfire, Repeating, RuleSource, Schedule, Timers};
+use timenav_core::timers::{Advance, Counts, Misfire, Repeating, RuleSource, Schedule, Stood, Timers};
 
+use super::timer_record::{TimerRecord, TimerTold, is_zero, moment};
 use super::{AdvanceBegun, AdvanceEnded, ClockRecord};
-use crate::json::{json, raw, read};
+use crate::json::{json, read};
 use crate::timer_rows::TimerRow;
 
 /// When a timer falls due.
@@ -86,37 +85,6 @@ pub(crate) fn schedule_of(timer: &TimerRow) -> Option<Schedule> {
     read::<ScheduleRecord>(timer.schedule.as_bytes())?.schedule()
 }
 
-/// Where firings go.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct DeliverRecord {
-    pub(crate) to: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) queue: Option<String>,
-}
-
-impl DeliverRecord {
-    pub(crate) const QUEUE: &'static str = "queue";
-
-    /// Returns the queue that firings wait in.
-    pub(crate) fn queue(&self) -> Option<QueueId> {
-        QueueId::new(self.queue.as_deref()?).ok().filter(|_| self.to == Self::QUEUE)
-    }
-}
-
-/// What a timer is, as it was set.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct TimerRecord<'a> {
-    timer_id: String,
-    #[serde(borrow)]
-    schedule: &'a RawValue,
-    #[serde(borrow)]
-    deliver: &'a RawValue,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    order_key: Option<String>,
-    #[serde(borrow)]
-    payload: &'a RawValue,
-}
-
 /// Payload of `set_timer` and `change_timer`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct TimerSet<'a> {
@@ -129,56 +97,51 @@ pub(crate) struct TimerSet<'a> {
     next: Option<String>,
     #[serde(default, skip_serializing_if = "is_zero")]
     round: u32,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-const fn is_zero(number: &u32) -> bool {
-    *number == 0
+    /// How it was, where this entry changes it.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    was: Option<Box<TimerTold<'a>>>,
+    /// The last entry before that changed timers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    before: Option<u64>,
 }
 
 impl<'a> TimerSet<'a> {
-    /// Returns what an entry tells of a timer; `None` if a part of the row is no JSON.
-    pub(crate) fn of(row: &'a TimerRow, is_new: bool) -> Option<Self> {
+    /// Returns what an entry tells of a timer, and how that was before where it changes one. `None` if a part of the rows
+    /// is no JSON.
+    pub(crate) fn of(row: &'a TimerRow, was: Option<&'a TimerRow>, before: Option<u64>) -> Option<Self> {
+        let told_before = match was {
+            Some(was) => Some(Box::new(TimerTold::of(was, true)?)),
+            None => None,
+        };
         Some(Self {
-            timer: TimerRecord {
-                timer_id: row.timer_id.to_string(),
-                schedule: raw(&row.schedule)?,
-                deliver: raw(&row.deliver)?,
-                order_key: row.order_key.clone(),
-                payload: raw(&row.payload)?,
-            },
-            position: (!is_new).then_some(row.position),
+            timer: TimerRecord::of(row)?,
+            position: was.map(|was| was.position),
             next: row.next.map(|next| next.to_string()),
             round: row.round,
+            was: told_before,
+            before,
         })
     }
 
-    /// Returns the position of the entry that set the timer, where this one changes it.
+    /// Returns the position of the timer, where the entry changes one.
     pub(crate) const fn changes(&self) -> Option<u64> {
         self.position
     }
 
+    /// Returns how the timer stood before, where the entry changes one. `None` if that cannot be read.
+    pub(crate) fn stood(&self) -> Option<Stood<TimerRow>> {
+        self.was.as_ref()?.stood(self.position?)
+    }
+
+    /// Returns the last entry before that changed timers.
+    pub(crate) const fn before(&self) -> Option<u64> {
+        self.before
+    }
+
     /// Returns the row of a timer that somebody set at a position. `None` if the payload holds what none can be.
     pub(crate) fn row(&self, position: u64, set_by: &str, set_at: Instant<Wall>) -> Option<TimerRow> {
-        let TimerRecord { timer_id, schedule, deliver, order_key, payload } = &self.timer;
-        let next = match &self.next {
-            Some(text) => Some(parse_timestamp(text).ok()?),
-            None => None,
-        };
-        Some(TimerRow {
-            position,
-            timer_id: TimerId::new(timer_id).ok()?,
-            next,
-            round: self.round,
-            is_cancelled: false,
-            schedule: schedule.get().into(),
-            deliver: deliver.get().into(),
-            queue: read::<DeliverRecord>(deliver.get().as_bytes())?.queue()?,
-            order_key: order_key.clone(),
-            payload: payload.get().into(),
-            set_by: set_by.to_owned(),
-            set_at,
-        })
+        let row = self.timer.row(position, set_by, set_at)?;
+        Some(TimerRow { next: moment(self.next.as_ref())?, round: self.round, ..row })
     }
 }
 
@@ -187,6 +150,12 @@ impl<'a> TimerSet<'a> {
 pub(crate) struct TimerCancelled {
     pub(crate) timer_id: String,
     pub(crate) position: u64,
+    /// The moment that it was armed for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) next: Option<String>,
+    /// The last entry before that changed timers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) before: Option<u64>,
 }
 
 /// One moment that fell due: the timer, the moment, the round, and where the timer goes on.
@@ -210,6 +179,9 @@ pub(crate) struct TimersFired {
     /// Moments of rules that did not fire.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) skipped: Vec<SkippedRecord>,
+    /// The last entry before that changed timers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) before: Option<u64>,
 }
 
 /// One outcome: the timer, the moment, the round, what became of it, and why.
@@ -229,6 +201,9 @@ pub(crate) struct OutcomeOfFiring {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct FiringsSettled {
     pub(crate) outcomes: Vec<OutcomeOfFiring>,
+    /// The last entry before that changed timers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) before: Option<u64>,
 }
 
 /// Payload of `end_advance`.
@@ -255,6 +230,10 @@ struct TimersRecord {
     pending: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     advance: Option<AdvanceRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    last: Option<u64>,
+    #[serde(default, skip_serializing_if = "super::parts::is_nothing")]
+    base: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -291,8 +270,9 @@ pub fn timers_text(timers: &Timers) -> String {
         acknowledged: advance.counts.acknowledged,
         failed: advance.counts.failed,
     });
-    let Timers { next, armed, pending, .. } = timers;
-    json(&TimersRecord { next: next.map(Instant::micros), armed: *armed, pending: *pending, advance })
+    let Timers { next, armed, pending, last, base, .. } = timers;
+    let (next, last) = (next.map(Instant::micros), *last);
+    json(&TimersRecord { next, armed: *armed, pending: *pending, advance, last, base: *base })
 }
 
 /// Reads what [`timers_text`] writes; `None` if it is something else.
@@ -301,7 +281,7 @@ pub fn read_timers(text: &str) -> Option<Arc<Timers>> {
     if text.is_empty() {
         return Some(Arc::default());
     }
-    let TimersRecord { next, armed, pending, advance } = read(text.as_bytes())?;
+    let TimersRecord { next, armed, pending, advance, last, base } = read(text.as_bytes())?;
     let advance = match advance {
         None => None,
         Some(record) => {
@@ -315,5 +295,5 @@ pub fn read_timers(text: &str) -> Option<Arc<Timers>> {
         None => None,
         Some(micros) => Some(Instant::from_micros(micros)?),
     };
-    Some(Arc::new(Timers { next, armed, pending, advance }))
+    Some(Arc::new(Timers { next, armed, pending, advance, last, base }))
 }

@@ -261,6 +261,7 @@ fn is_own(powers: &Powers, claim: &Claim<'_>, action: Action, actor: &UserId) ->
         | Action::FireTimers
         | Action::SettleFirings
         | Action::EndAdvance
+        | Action::RestoreTimers
         | Action::Heads => false,
     }
 }

@@ -228,7 +228,7 @@ impl Rebuilding {
         let Some(action) = Action::of(&record) else {
             return Err(at(&format!("this version does not know the action `{}`", record.action)));
         };
-        if action == Action::SetTimer {
+        if matches!(action, Action::SetTimer | Action::RestoreTimers) {
             return Err(at("it sets a timer, and timelines with timers cannot be adopted by another service yet"));
         }
         let is_gone = payload.is_empty();

@@ -425,7 +425,8 @@ impl Replay {
             | Action::ChangeTimer
             | Action::CancelTimer
             | Action::FireTimers
-            | Action::SettleFirings => self.timers_told(action, record, (position, recorded_at), payload?)?,
+            | Action::SettleFirings
+            | Action::RestoreTimers => self.timers_told(action, record, (position, recorded_at), payload?)?,
             Action::SetAccessControl => {
                 let set = read::<PermissionsTold>(payload?)?.set()?;
                 permissions::apply(self.permissions.get_or_insert_default(), &set);

@@ -29,6 +29,16 @@ impl RowSum {
         }
         self.count += 1;
     }
+
+    /// Takes a row away that was added.
+    pub(super) fn remove(&mut self, row: &[u8; 32]) {
+        for (half, bytes) in self.halves.iter_mut().zip(row.chunks_exact(16)) {
+            let mut own = [0; 16];
+            own.copy_from_slice(bytes);
+            *half = half.wrapping_sub(u128::from_be_bytes(own));
+        }
+        self.count = self.count.wrapping_sub(1);
+    }
 }
 
 /// Returns the hash of what a timer is, which is all of it that it does not take along as it goes on.

@@ -102,6 +102,7 @@ fn told(leaf: &LeafRecord<'_>, row: &EntryRow, stamp: Stamp, take: &mut dyn FnMu
         | Action::ChangeTimer
         | Action::CancelTimer
         | Action::SettleFirings
+        | Action::RestoreTimers
         | Action::Heads => None,
     }
 }

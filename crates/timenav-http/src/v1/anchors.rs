@@ -43,7 +43,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change(
             "/return-to-anchor",
             "return_to_anchor",
-            "Returns the clock and events to an anchor",
+            "Returns the clock, events and timers to an anchor",
             return_to_anchor,
         )
         .takes::<ReturnRequest>()
@@ -79,8 +79,8 @@ pub(crate) struct ReturnRequest {
     /// The anchor.
     #[schema(value_type = String, format = "id")]
     anchor_id: Text<AnchorId>,
-    /// What to restore: `clock` for its moment, place, rate and state; or `all` for events too, as they were when the
-    /// anchor was set. Defaults to `all`.
+    /// What to restore: `clock` for its moment, place, rate and state; or `all` for events and timers too, as they were
+    /// when the anchor was set. Defaults to `all`.
     scope: Option<Scope>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
@@ -93,7 +93,7 @@ pub(crate) struct ReturnRequest {
 pub(crate) enum Scope {
     /// The clock.
     Clock,
-    /// The clock and events.
+    /// The clock, events and timers.
     All,
 }
 

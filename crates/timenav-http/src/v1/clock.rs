@@ -130,6 +130,10 @@ pub(crate) struct TravelRequest {
     /// Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     dry_run: Option<bool>,
+    /// Whether timers fire again whose moments come again, where the clock goes back. Firings of theirs that are not done
+    /// are superseded. Otherwise what fell due stays so. Defaults to `false`.
+    #[serde(default, deserialize_with = "wire::truth")]
+    refire: Option<bool>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
@@ -145,6 +149,10 @@ pub(crate) struct ShiftRequest {
     /// Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     dry_run: Option<bool>,
+    /// Whether timers fire again whose moments come again, where the clock goes back. Firings of theirs that are not done
+    /// are superseded. Otherwise what fell due stays so. Defaults to `false`.
+    #[serde(default, deserialize_with = "wire::truth")]
+    refire: Option<bool>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
@@ -234,7 +242,8 @@ async fn travel(
         return foresee(&app, &caller, timeline(request.timeline_id), &command).await;
     }
     let change = clock_change(command, &headers)?;
-    let change = ClockChange { settle: request.settle.unwrap_or(true), ..change };
+    let (settle, refire) = (request.settle.unwrap_or(true), request.refire == Some(true));
+    let change = ClockChange { settle, refire, ..change };
     let step = app.engine.change_clock(&caller, timeline(request.timeline_id), change, idempotency).await?;
     let place = match &location {
         Some(location) => app.engine.place_called(&caller, location).await,
@@ -299,7 +308,8 @@ async fn rewind(
     if request.dry_run == Some(true) {
         return foresee(&app, &caller, timeline(request.timeline_id), &command).await;
     }
-    let change = clock_change(command, &headers)?;
+    let refire = request.refire == Some(true);
+    let change = ClockChange { refire, ..clock_change(command, &headers)? };
     let step = app.engine.change_clock(&caller, timeline(request.timeline_id), change, idempotency).await?;
     Ok(ClockBody::changed(&step, Operation::Shift))
 }

@@ -166,6 +166,9 @@ fn of_timers(limits: &mut Map<String, Value>) {
     limits.insert("receipt_firings_max".to_owned(), core::RECEIPT_FIRINGS_MAX.into());
     limits.insert("pending_of_rules_max".to_owned(), core::PENDING_OF_RULES_MAX.into());
     limits.insert("catch_up_moments_max".to_owned(), core::CATCH_UP_MOMENTS_MAX.into());
+    limits.insert("restored_firings_max".to_owned(), core::RESTORED_FIRINGS_MAX.into());
+    limits.insert("restored_bytes_max".to_owned(), core::RESTORED_BYTES_MAX.into());
+    limits.insert("restored_looked_max".to_owned(), core::RESTORED_LOOKED_MAX.into());
     limits.insert("foreseen_firings_max".to_owned(), core::FORESEEN_FIRINGS_MAX.into());
     limits.insert("rule_bytes_max".to_owned(), core::RULE_BYTES_MAX.into());
     limits.insert("rule_count_max".to_owned(), core::RULE_COUNT_MAX.into());

@@ -77,7 +77,8 @@ pub(crate) struct TimelineRequest {
     /// The name: 1 to 128 letters, digits, `.`, `_`, `-`, `:` and `@`, starting with a letter or digit.
     #[schema(value_type = String, format = "id", example = "billing-2027")]
     timeline_id: Text<TimelineId>,
-    /// The timeline to fork. History is shared up to `at`; after that, neither sees the other's.
+    /// The timeline to fork. History is shared up to `at`; after that, neither sees the other's. Timers come along as they
+    /// stood at `at`.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     fork_of: Option<Text<TimelineId>>,
     /// Where to fork it: a ledger position, an anchor id, or a host time. Defaults to now.

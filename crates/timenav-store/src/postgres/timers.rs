@@ -1,5 +1,7 @@
 //! Timers, their firings, and advances.
 
+use std::collections::BTreeMap;
+
 use deadpool_postgres::Object;
 use timenav_core::ids::{AdvanceId, FiringId, QueueId, TimerId};
 use timenav_core::time::Instant;
@@ -20,6 +22,7 @@ const PUT_TIMERS: &str = "INSERT INTO timers (timeline, position, timer_id, next
     ON CONFLICT (timeline, position) DO UPDATE SET next = excluded.next, round = excluded.round,
     cancelled = excluded.cancelled, schedule = excluded.schedule, deliver = excluded.deliver, queue = excluded.queue,
     order_key = excluded.order_key, payload = excluded.payload";
+const DELETE_TIMERS: &str = "DELETE FROM timers WHERE timeline = $1 AND position = ANY($2::bigint[])";
 const MOVE_TIMERS: &str = "UPDATE timers t SET next = n.next, round = n.round
     FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS n (timeline, position, next, round)
     WHERE t.timeline = n.timeline AND t.position = n.position";
@@ -95,7 +98,7 @@ pub(super) fn put<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
     let moved = || steps.iter().flat_map(|step| step.timers.moved.iter().map(|one| (step.head.key.0, one)));
     if moved().next().is_some() {
         // Of several moves of a timer the last one counts.
-        let last: std::collections::BTreeMap<_, _> = moved().map(|(key, one)| ((key, one.position), one)).collect();
+        let last: BTreeMap<_, _> = moved().map(|(key, one)| ((key, one.position), one)).collect();
         batch.add(
             MOVE_TIMERS,
             values![
@@ -116,14 +119,16 @@ pub(super) fn put<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
 }
 
 fn put_timers<'a>(batch: &mut Batch<'a>, step: &'a TimelineCommit) {
+    let gone: Vec<i64> = step.timers.gone.iter().map(|position| sql(*position)).collect();
+    if !gone.is_empty() {
+        batch.add(DELETE_TIMERS, values![step.head.key.0, gone]);
+    }
     // A row can be put only once by a statement.
-    let set = &step.timers.set;
-    let is_last = |(at, one): &(usize, &TimerRow)| set[at + 1..].iter().all(|later| later.position != one.position);
-    let last: Vec<&TimerRow> = set.iter().enumerate().filter(is_last).map(|(_, one)| one).collect();
+    let last: BTreeMap<u64, &TimerRow> = step.timers.set.iter().map(|one| (one.position, one)).collect();
     if last.is_empty() {
         return;
     }
-    let all = || last.iter().copied();
+    let all = || last.values().copied();
     batch.add(
         PUT_TIMERS,
         values![

@@ -16,6 +16,7 @@ const PUT_TIMER: &str = "INSERT INTO timers (timeline, position, timer_id, next,
     ON CONFLICT (timeline, position) DO UPDATE SET next = excluded.next, round = excluded.round,
     cancelled = excluded.cancelled, schedule = excluded.schedule, deliver = excluded.deliver, queue = excluded.queue,
     order_key = excluded.order_key, payload = excluded.payload";
+const DELETE_TIMER: &str = "DELETE FROM timers WHERE timeline = ?1 AND position = ?2";
 const MOVE_TIMER: &str = "UPDATE timers SET next = ?3, round = ?4 WHERE timeline = ?1 AND position = ?2";
 const INSERT_FIRING: &str =
     "INSERT INTO firings (timeline, due, position, round, firing_id, timer_id, queue, order_key,
@@ -37,7 +38,10 @@ const ADVANCE: &str = "SELECT position, advance_id, ended, record FROM advances 
 
 /// Writes what happens to the timers of a timeline.
 pub(super) fn put(transaction: &Transaction<'_>, timeline: TimelineKey, rows: &TimerRows) -> rusqlite::Result<()> {
-    let TimerRows { set, moved, fired, settled, advances } = rows;
+    let TimerRows { gone, set, moved, fired, settled, advances } = rows;
+    for position in gone {
+        transaction.prepare_cached(DELETE_TIMER)?.execute(params![timeline.0, sql(*position)])?;
+    }
     for timer in set {
         transaction.prepare_cached(PUT_TIMER)?.execute(params![
             timeline.0,

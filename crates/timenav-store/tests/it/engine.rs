@@ -37,6 +37,7 @@ mod sessions;
 mod set_back;
 mod shared_reads;
 mod streams;
+mod timers_again;
 mod undoing;
 mod views;
 mod whole_lives;

@@ -18,6 +18,7 @@ mod rows;
 mod schema;
 mod signing_keys;
 mod tables;
+mod timers_again;
 
 use std::path::PathBuf;
 use std::sync::Arc;

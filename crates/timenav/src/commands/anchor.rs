@@ -40,11 +40,11 @@ enum Action {
     },
     /// Lists the anchors of the timeline.
     List,
-    /// Returns the clock and events to an anchor. Nothing is lost: the return is recorded too.
+    /// Returns the clock, events and timers to an anchor. Nothing is lost: the return is recorded too.
     Return {
         /// The id of the anchor, from `set` or `list`.
         anchor_id: String,
-        /// What to restore: `clock`, or `all` for events too, as they were when the anchor was set. Default: `all`.
+        /// What to restore: `clock`, or `all` for events and timers too, as they were when the anchor was set. Default: `all`.
         #[arg(long, value_parser = ["all", "clock"])]
         scope: Option<String>,
     },

@@ -36,6 +36,9 @@ enum Action {
         /// The place to travel to; a known place, or a zone such as America/Chicago, sets the local time. Defaults to the current place.
         #[arg(long)]
         location: Option<String>,
+        /// Going back: fire again what comes again. Firings of it that are not done are superseded.
+        #[arg(long)]
+        refire: bool,
         #[command(flatten)]
         settle: SettleOptions,
         #[command(flatten)]
@@ -66,6 +69,9 @@ enum Action {
     Rewind {
         /// How far: 90m, 1.5h, 1d12h, or ISO 8601 such as P1M.
         duration: String,
+        /// Fire again what comes again. Firings of it that are not done are superseded.
+        #[arg(long)]
+        refire: bool,
         #[command(flatten)]
         create: CreateOption,
     },
@@ -94,9 +100,10 @@ pub(crate) fn run(command: ClockCommand, surroundings: &Surroundings) -> Result<
             return client.show(&answer, clock_text);
         }
         Action::Watch => return watch(&client, &command.timeline),
-        Action::Travel { time, location, settle, create } => {
+        Action::Travel { time, location, refire, settle, create } => {
             insert(&mut body, "destination_time", Some(time));
             insert(&mut body, "location", location);
+            insert(&mut body, "refire", refire.then_some(true));
             return settling::run(&client, &command.timeline, "travel", body, (&settle, create), clock_text);
         }
         Action::Pause { create } => ("pause-time", create),
@@ -105,8 +112,9 @@ pub(crate) fn run(command: ClockCommand, surroundings: &Surroundings) -> Result<
             insert(&mut body, "duration", Some(duration));
             return settling::run(&client, &command.timeline, "fast-forward", body, (&settle, create), clock_text);
         }
-        Action::Rewind { duration, create } => {
+        Action::Rewind { duration, refire, create } => {
             insert(&mut body, "duration", Some(duration));
+            insert(&mut body, "refire", refire.then_some(true));
             ("rewind", create)
         }
         Action::Rate { factor, create } => {

@@ -140,6 +140,7 @@ fn stand_more(record: &LeafRecord<'_>, payload: Option<&[u8]>, counted: i64) -> 
             | Action::FireTimers
             | Action::SettleFirings
             | Action::EndAdvance
+            | Action::RestoreTimers
             | Action::Heads,
             _,
         ) => Some(counted),

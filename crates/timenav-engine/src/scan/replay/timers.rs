@@ -13,7 +13,8 @@ use super::Replay;
 use crate::action::Action;
 use crate::json::{json, read};
 use crate::payload::{
-    AdvanceEnded, AdvanceOver, AdvanceTold, FiringsSettled, TimerCancelled, TimerSet, TimersFired, timers_text,
+    AdvanceEnded, AdvanceOver, AdvanceTold, FiringsSettled, TimerCancelled, TimerRestored, TimerSet, TimersFired,
+    TimersRestored, fallen_of, timers_text,
 };
 use crate::scan::timer_sums::{RowSum, definition_of, of_advance, of_firing, of_timer};
 use crate::timer_rows::{AdvanceRow, FiringRow, TimerRow};
@@ -64,14 +65,52 @@ impl TimerSums {
 
 impl TimersTold {
     fn arm(&mut self, row: TimerRow) {
+        if row.next.is_some() {
+            let definition = definition_of(&row);
+            self.stand(row, definition);
+        }
+    }
+
+    /// A timer stands so from here on: armed, or at rest.
+    fn stand(&mut self, row: TimerRow, definition: [u8; 32]) {
         if let Some(next) = row.next {
             self.by_next.insert((next, row.position));
             self.state.armed += 1;
-            let definition = definition_of(&row);
             // What is handed over is in the hash.
             self.armed.insert(row.position, (TimerRow { payload: "".into(), ..row }, definition));
+        } else {
+            self.at_rest.add(&of_timer(&row, &definition));
         }
         self.state.next = self.by_next.first().map(|(next, _)| *next);
+    }
+
+    /// Takes how a timer stands that comes from another moment, or another timeline. `None` where it did not stand before
+    /// as the entry says.
+    fn restore(&mut self, told: &TimerRestored<'_>) -> Option<()> {
+        let TimerRestored { position, was, is } = told;
+        let known = match was {
+            None => None,
+            Some(was) if was.is_armed() => {
+                let (row, definition) = self.disarm(*position)?;
+                let stood = was.row(*position, Some(&row))?;
+                ((stood.next, stood.round) == (row.next, row.round)).then_some(())?;
+                Some((row, definition))
+            }
+            Some(was) => {
+                let row = was.row(*position, None)?;
+                let definition = definition_of(&row);
+                self.at_rest.remove(&of_timer(&row, &definition));
+                Some((row, definition))
+            }
+        };
+        let Some(is) = is else { return Some(()) };
+        let row = is.row(*position, known.as_ref().map(|(row, _)| row))?;
+        let definition = match known.filter(|_| !is.is_whole()) {
+            Some((_, definition)) => definition,
+            None => definition_of(&row),
+        };
+        self.stand(row, definition);
+        Some(())
     }
 
     fn disarm(&mut self, position: u64) -> Option<(TimerRow, [u8; 32])> {
@@ -125,7 +164,8 @@ impl Replay {
     ) -> Option<()> {
         match action {
             Action::SetTimer => {
-                let row = read::<TimerSet<'_>>(payload)?.row(position, &record.actor, recorded_at)?;
+                let own = self.timers.state.position_of(position);
+                let row = read::<TimerSet<'_>>(payload)?.row(own, &record.actor, recorded_at)?;
                 self.timers.arm(row);
             }
             Action::ChangeTimer => {
@@ -148,9 +188,19 @@ impl Replay {
                 let told: FiringsSettled = read(payload)?;
                 self.settled(&told, position)?;
             }
+            Action::RestoreTimers => {
+                let told: TimersRestored<'_> = read(payload)?;
+                self.restored(&told, position)?;
+            }
             _ => return None,
         }
+        self.timers.state.last = Some(position);
         Some(())
+    }
+
+    /// Takes what positions of timers begin with on a fork.
+    pub(super) const fn timers_begin(&mut self, base: u64) {
+        self.timers.state.base = base;
     }
 
     /// Takes what a change of the clock tells of an advance.
@@ -208,16 +258,26 @@ impl Replay {
                 Some(micros) => Some(Instant::from_micros(*micros)?),
                 None => None,
             };
-            let row = TimerRow { next, round: round.unwrap_or(row.round), ..row };
-            if next.is_none() {
-                timers.at_rest.add(&of_timer(&row, &definition));
-            } else {
-                timers.state.armed += 1;
-                timers.by_next.insert((next?, row.position));
-                timers.armed.insert(row.position, (row, definition));
-                timers.state.next = timers.by_next.first().map(|(next, _)| *next);
-            }
+            timers.stand(TimerRow { next, round: round.unwrap_or(row.round), ..row }, definition);
         }
+        Some(())
+    }
+
+    fn restored(&mut self, told: &TimersRestored<'_>, position: u64) -> Option<()> {
+        let timeline = TimelineId::kept(&self.timeline_id).ok()?.told();
+        let timers = &mut self.timers;
+        for fallen in &told.superseded {
+            let firing = timers.pending.remove(&fallen_of(fallen)?)?;
+            let firing = FiringRow { state: FiringState::Superseded, settled: Some(position), ..firing };
+            timers.settled.add(&of_firing(&firing));
+        }
+        timers.state.supersede(told.superseded.len() as u64);
+        told.timers.iter().try_for_each(|timer| timers.restore(timer))?;
+        for again in &told.fired {
+            let firing = again.row(&timeline, position)?;
+            timers.pending.insert(firing.fallen, firing);
+        }
+        timers.state.fired(told.fired.len() as u64);
         Some(())
     }
 
@@ -268,6 +328,7 @@ pub(in crate::scan) fn is_of_timers(record: &LeafRecord<'_>, payload: &[u8]) -> 
             | Action::CancelTimer
             | Action::FireTimers
             | Action::SettleFirings
+            | Action::RestoreTimers
             | Action::EndAdvance,
         ) => true,
         Some(Action::PauseTime) => read::<AdvanceTold>(payload).is_some_and(|told| told.ended.is_some()),

@@ -71,10 +71,12 @@ async fn firings(store: &dyn Store, wanted: TimersWanted) -> Vec<(i64, u64)> {
 /// Keeps timers, firings and an advance.
 async fn fill(store: &dyn Store) -> Ledger {
     let mut one = Ledger::new(1, "one");
-    one.head.timers = Arc::new(Timers { next: Some(at(-5)), armed: 3, pending: 3, advance: None });
+    one.head.timers =
+        Arc::new(Timers { next: Some(at(-5)), armed: 3, pending: 3, last: Some(7), base: 2, ..Timers::default() });
     let mut step = one.grow(9);
     let cancelled = TimerRow { is_cancelled: true, ..timer(6, None) };
     step.timers = TimerRows {
+        gone: Vec::new(),
         set: vec![timer(1, Some(7)), timer(2, Some(-5)), timer(3, Some(7)), timer(5, None), cancelled],
         moved: Vec::new(),
         fired: vec![firing(5, 3, 7), firing(6, 3, 7), firing(5, 1, 4)],
@@ -138,6 +140,7 @@ async fn check_what_becomes_of_timers_is_kept(backend: &dyn Backend) {
     one.head.timers = Arc::default();
     let mut step = one.grow(1);
     step.timers = TimerRows {
+        gone: Vec::new(),
         set: vec![TimerRow { round: 1, payload: "7".into(), ..timer(1, Some(8)) }],
         moved: vec![
             TimerMove { position: 2, next: Some(at(1)), round: 0 },
@@ -168,4 +171,12 @@ async fn check_what_becomes_of_timers_is_kept(backend: &dyn Backend) {
     assert_eq!(failed, expected);
     assert_eq!(firings(store, TimersWanted::Pending(QueueId::new("odd").unwrap(), 9)).await, [(1, 5)]);
     assert_eq!(*store.open().await.unwrap().heads[0].timers, Timers::default());
+    // One that goes leaves its name to another, in the same step, and its firings stay.
+    let mut step = one.grow(1);
+    let named = TimerRow { timer_id: timer(5, None).timer_id, ..timer(10, Some(4)) };
+    step.timers = TimerRows { gone: vec![5, 6], set: vec![named.clone()], ..TimerRows::default() };
+    store.commit(commit_of(vec![step])).await.unwrap();
+    assert_eq!(timers(store, TimersWanted::ByPosition(None, 9)).await, [1, 2, 3, 10]);
+    assert_eq!(ask(store, TimersWanted::Named(named.timer_id.clone())).await.timers, [named]);
+    assert_eq!(firings(store, TimersWanted::FiringsOf(5, 9)).await, [(3, 5), (1, 5)]);
 }

@@ -43,6 +43,7 @@ const ERASING: &str = "timenav-store/tests/it/engine/erasing.rs";
 const TIMERS: &str = "timenav/tests/it/v1/timers.rs";
 const TIMER_RULES: &str = "timenav/tests/it/v1/timers/rules.rs";
 const TIMERS_CORE: &str = "timenav-core/src/timers/tests.rs";
+const TIMERS_AGAIN: &str = "timenav-core/src/timers/tests/again.rs";
 const GEOJSON: &str = "timenav-import/src/geojson_file/tests.rs";
 
 #[expect(clippy::too_many_lines, reason = "a table with a row for each limit")]
@@ -204,6 +205,9 @@ fn edge(name: &str) -> Option<Edge> {
             Tested(TIMERS_CORE, "an_instant_comes_to_an_end_however_many_timers_arm_themselves_for_it")
         }
         "firings_at_once_max" => Tested(TIMERS_CORE, "what_falls_due_is_in_the_order_of_a_list_sorted_once"),
+        "restored_firings_max" | "restored_bytes_max" | "restored_looked_max" => {
+            Tested(TIMERS_AGAIN, "so_much_comes_again_at_once_and_no_more")
+        }
         "firings_per_advance_max" => Tested(TIMERS_CORE, "so_many_firings_are_foreseen_and_no_more"),
         "pending_of_rules_max" | "foreseen_firings_max" => {
             Tested(TIMERS_CORE, "moments_that_come_together_fire_as_their_timer_says")

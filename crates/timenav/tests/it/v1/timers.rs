@@ -9,6 +9,7 @@ use crate::http::Request;
 use crate::service::Service;
 
 mod advances;
+mod again;
 mod crashes;
 mod rules;
 

@@ -1,0 +1,208 @@
+//! Timers that stand as they did at another moment: the clock goes back, history returns to an anchor, or a timeline is
+//! forked.
+
+use std::sync::Arc;
+
+use timenav_core::limits::TIMERS_PER_TIMELINE_MAX;
+use timenav_core::time::{Instant, Virtual};
+use timenav_core::timers::{FiringState, Timers};
+
+use crate::action::Action;
+use crate::draft::{Draft, Ledger};
+use crate::json::json;
+use crate::payload::{FiredAgain, TimerRestored, TimersRestored, fallen_record};
+use crate::refusal::Refusal;
+use crate::timer_rows::{FiringEnd, FiringRow, TimerRow};
+
+/// Most timers and firings that one entry restores. What is left follows in the next one.
+const RESTORED_AT_ONCE_MAX: usize = 512;
+/// Bytes of timers after which an entry is full.
+const RESTORED_BYTES_MAX: usize = 512 * 1024;
+
+/// How a timer stands before and after; `None` where it is not there.
+#[derive(Clone, Debug)]
+pub(crate) struct TimerChanged {
+    pub(crate) was: Option<TimerRow>,
+    pub(crate) is: Option<TimerRow>,
+}
+
+impl TimerChanged {
+    fn position(&self) -> u64 {
+        self.is.as_ref().or(self.was.as_ref()).map_or(0, |row| row.position)
+    }
+
+    fn told(&self) -> Option<TimerRestored<'_>> {
+        TimerRestored::of(self.position(), self.was.as_ref(), self.is.as_ref())
+    }
+
+    fn bytes(&self) -> usize {
+        self.was.iter().chain(&self.is).map(TimerRow::bytes).sum()
+    }
+}
+
+/// What becomes of timers, worked out beside the writer.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Restoring {
+    pub(crate) timers: Vec<TimerChanged>,
+    /// Firings without an outcome whose moments come again, or never came.
+    pub(crate) superseded: Vec<FiringRow>,
+    /// Firings that are made again. Which entry makes them is known later.
+    pub(crate) fired: Vec<FiringRow>,
+    /// The earliest moment of an armed timer after it.
+    pub(crate) next: Option<Instant<Virtual>>,
+}
+
+/// What becomes of the timers of a clock that goes back.
+#[derive(Clone, Debug)]
+pub(crate) struct GoingBack {
+    pub(crate) restoring: Restoring,
+    /// What was known of timers when it was worked out. Whatever is done to timers puts something else in its place.
+    pub(crate) seen: Arc<Timers>,
+    /// Where the clock goes, where that counts. One that runs comes a little further.
+    pub(crate) destination: Option<Instant<Virtual>>,
+}
+
+impl GoingBack {
+    /// Refuses what was worked out for timers as they stand no more, or for another destination.
+    ///
+    /// # Errors
+    /// It has to be worked out again.
+    pub(super) fn check(&self, known: &Arc<Timers>, to: Instant<Virtual>) -> Result<(), Refusal> {
+        let nothing = Timers::default();
+        let is_seen = Arc::ptr_eq(&self.seen, known) || (*self.seen == nothing && **known == nothing);
+        let Restoring { timers, superseded, .. } = &self.restoring;
+        let earliest = timers.iter().filter_map(|timer| timer.is.as_ref()?.next);
+        let earliest = earliest.chain(superseded.iter().map(|firing| firing.fallen.due)).min();
+        let holds = |from: Instant<Virtual>| from == to || (from < to && earliest.is_none_or(|earliest| to < earliest));
+        if is_seen && self.destination.is_none_or(holds) { Ok(()) } else { Err(Refusal::ChangedMeanwhile) }
+    }
+}
+
+/// Why timers are restored.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Restored<'a> {
+    /// The clock goes back.
+    ByClock,
+    /// History returns to an anchor.
+    ByReturn(&'a str),
+    /// The timeline was forked from another.
+    ByFork,
+}
+
+/// Has timers of a ledger stand as was worked out.
+///
+/// # Errors
+/// More would be armed than may be.
+pub(super) fn restore(
+    draft: &mut Draft<'_>,
+    ledger: Ledger,
+    restoring: &Restoring,
+    why: Restored<'_>,
+) -> Result<(), Refusal> {
+    let Restoring { timers, superseded, fired, next } = restoring;
+    if timers.is_empty() && superseded.is_empty() && fired.is_empty() {
+        return Ok(());
+    }
+    let is_armed = |row: &Option<TimerRow>| row.as_ref().is_some_and(|row| row.next.is_some());
+    let count = |armed: fn(&TimerChanged) -> &Option<TimerRow>| {
+        timers.iter().filter(|timer| is_armed(armed(timer))).count() as u64
+    };
+    let (before, after) = (count(|timer| &timer.was), count(|timer| &timer.is));
+    let armed = (draft.state(ledger).head.timers.armed + after).saturating_sub(before);
+    if armed > TIMERS_PER_TIMELINE_MAX as u64 {
+        let what = "armed timers on this timeline";
+        return Err(Refusal::LimitReached { what, max: TIMERS_PER_TIMELINE_MAX });
+    }
+    for some in superseded.chunks(RESTORED_AT_ONCE_MAX) {
+        append(draft, ledger, (&[], some, &[]), why)?;
+    }
+    for some in Full::of(timers) {
+        append(draft, ledger, (some, &[], &[]), why)?;
+    }
+    for some in fired.chunks(RESTORED_AT_ONCE_MAX) {
+        append(draft, ledger, (&[], &[], some), why)?;
+    }
+    let known = Arc::make_mut(&mut draft.state_mut(ledger).head.timers);
+    (known.next, known.armed) = (*next, armed);
+    Ok(())
+}
+
+/// Timers in parts that fill an entry.
+struct Full<'a>(&'a [TimerChanged]);
+
+impl<'a> Full<'a> {
+    const fn of(timers: &'a [TimerChanged]) -> Self {
+        Self(timers)
+    }
+}
+
+impl<'a> Iterator for Full<'a> {
+    type Item = &'a [TimerChanged];
+
+    fn next(&mut self) -> Option<&'a [TimerChanged]> {
+        let mut bytes = 0;
+        let fits = |timer: &&TimerChanged| {
+            let has_room = bytes < RESTORED_BYTES_MAX;
+            bytes += timer.bytes();
+            has_room
+        };
+        let count = self.0.iter().take(RESTORED_AT_ONCE_MAX).take_while(fits).count();
+        let (some, rest) = self.0.split_at(count);
+        self.0 = rest;
+        (!some.is_empty()).then_some(some)
+    }
+}
+
+/// Appends one entry, and the rows that follow from it.
+fn append(
+    draft: &mut Draft<'_>,
+    ledger: Ledger,
+    (timers, superseded, fired): (&[TimerChanged], &[FiringRow], &[FiringRow]),
+    why: Restored<'_>,
+) -> Result<(), Refusal> {
+    let host = draft.host(ledger);
+    let head = &draft.state(ledger).head;
+    let (timeline, made) = (head.id.told(), head.frontier.size());
+    let told: Option<Vec<TimerRestored<'_>>> = timers.iter().map(TimerChanged::told).collect();
+    let told = told.ok_or_else(|| Refusal::Damaged("a timer that is kept is no JSON".to_owned()))?;
+    let fired: Vec<FiringRow> = fired
+        .iter()
+        .map(|firing| FiringRow {
+            firing_id: firing.fallen.firing_id(&timeline),
+            state: FiringState::Pending,
+            made,
+            settled: None,
+            advance: None,
+            reason: None,
+            ..firing.clone()
+        })
+        .collect();
+    let payload = json(&TimersRestored {
+        anchor_id: match why {
+            Restored::ByReturn(anchor_id) => Some(anchor_id.to_owned()),
+            Restored::ByClock | Restored::ByFork => None,
+        },
+        inherited: matches!(why, Restored::ByFork),
+        timers: told,
+        superseded: superseded.iter().map(|firing| fallen_record(&firing.fallen)).collect(),
+        fired: fired.iter().map(FiredAgain::of).collect(),
+        before: head.timers.last,
+    });
+    let position = draft.append(ledger, Action::RestoreTimers, "timers", payload, host);
+    let step = draft.step_mut(ledger);
+    let known = Arc::make_mut(&mut step.state.head.timers);
+    known.supersede(superseded.len() as u64);
+    known.fired(fired.len() as u64);
+    known.last = Some(position);
+    let end = |firing: &FiringRow| FiringEnd {
+        fallen: firing.fallen,
+        state: FiringState::Superseded,
+        settled: position,
+        reason: None,
+    };
+    step.timers.settled.extend(superseded.iter().map(end));
+    step.timers.gone.extend(timers.iter().filter(|timer| timer.is.is_none()).map(TimerChanged::position));
+    step.timers.set.extend(timers.iter().filter_map(|timer| timer.is.clone()));
+    step.timers.fired.extend(fired);
+    Ok(())
+}

@@ -1,0 +1,130 @@
+//! The payload of what comes again: timers as they stood at another moment, or on another timeline.
+
+use serde::{Deserialize, Serialize};
+use timenav_core::ids::{QueueId, TimelineId, TimerId};
+use timenav_core::time::Instant;
+use timenav_core::timers::{Fallen, FiringState};
+
+use super::timer_record::{TimerTold, is_zero};
+use crate::timer_rows::{FiringRow, TimerRow};
+
+/// A timer that stands otherwise from here on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct TimerRestored<'a> {
+    pub(crate) position: u64,
+    /// How it stood before. Absent where it was not there.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub(crate) was: Option<TimerTold<'a>>,
+    /// How it stands. Absent where it is there no more.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub(crate) is: Option<TimerTold<'a>>,
+}
+
+impl<'a> TimerRestored<'a> {
+    /// Returns what an entry tells of a timer at a position. What a timer is that was armed is known to whoever reads
+    /// entries in their order, unless it is another one now, or none. `None` if a part of the rows is no JSON.
+    pub(crate) fn of(position: u64, was: Option<&'a TimerRow>, is: Option<&'a TimerRow>) -> Option<Self> {
+        let is_other = match (was, is) {
+            (Some(was), Some(is)) => !is_same_timer(was, is),
+            (None, _) | (_, None) => true,
+        };
+        let told = |row: Option<&'a TimerRow>, is_whole: bool| match row {
+            Some(row) => TimerTold::of(row, is_whole).map(Some),
+            None => Some(None),
+        };
+        let is_at_rest = was.is_some_and(|was| was.next.is_none());
+        Some(Self { position, was: told(was, is_at_rest || is_other)?, is: told(is, is_other)? })
+    }
+}
+
+/// Returns whether two rows are of the same timer, however it stands.
+pub(crate) fn is_same_timer(one: &TimerRow, other: &TimerRow) -> bool {
+    let TimerRow { timer_id, schedule, deliver, order_key, payload, set_by, set_at, .. } = one;
+    *timer_id == other.timer_id
+        && *schedule == other.schedule
+        && *deliver == other.deliver
+        && *order_key == other.order_key
+        && *payload == other.payload
+        && *set_by == other.set_by
+        && *set_at == other.set_at
+}
+
+/// A firing: the timer, the moment, and the round.
+pub(crate) type FallenRecord = (u64, i64, u32);
+
+/// Returns what an entry tells of a firing.
+pub(crate) const fn fallen_record(fallen: &Fallen) -> FallenRecord {
+    (fallen.position, fallen.due.micros(), fallen.round)
+}
+
+/// Reads a firing; `None` if its moment is none.
+pub(crate) fn fallen_of(&(position, due, round): &FallenRecord) -> Option<Fallen> {
+    Some(Fallen { due: Instant::from_micros(due)?, position, round })
+}
+
+/// A firing that is made again.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct FiredAgain {
+    pub(crate) timer: u64,
+    pub(crate) due: i64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) round: u32,
+    pub(crate) timer_id: String,
+    pub(crate) queue: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) order_key: Option<String>,
+}
+
+impl FiredAgain {
+    pub(crate) fn of(firing: &FiringRow) -> Self {
+        Self {
+            timer: firing.fallen.position,
+            due: firing.fallen.due.micros(),
+            round: firing.fallen.round,
+            timer_id: firing.timer_id.to_string(),
+            queue: firing.queue.to_string(),
+            order_key: firing.order_key.clone(),
+        }
+    }
+
+    /// Returns the row of the firing, made by the entry at a position of a timeline. `None` if the record holds what none
+    /// can be.
+    pub(crate) fn row(&self, timeline: &TimelineId, made: u64) -> Option<FiringRow> {
+        let fallen = fallen_of(&(self.timer, self.due, self.round))?;
+        Some(FiringRow {
+            fallen,
+            firing_id: fallen.firing_id(timeline),
+            timer_id: TimerId::new(&self.timer_id).ok()?,
+            queue: QueueId::new(&self.queue).ok()?,
+            order_key: self.order_key.clone(),
+            state: FiringState::Pending,
+            made,
+            settled: None,
+            advance: None,
+            reason: None,
+        })
+    }
+}
+
+/// Payload of `restore_timers`.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct TimersRestored<'a> {
+    /// The anchor that history returned to, if that is why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) anchor_id: Option<String>,
+    /// Whether they come from the timeline that this one was forked from: there they stand so already.
+    #[serde(default, skip_serializing_if = "super::parts::is_not")]
+    pub(crate) inherited: bool,
+    /// Timers that stand otherwise from here on.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) timers: Vec<TimerRestored<'a>>,
+    /// Firings without an outcome whose moments come again, or never came.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) superseded: Vec<FallenRecord>,
+    /// Firings that had no outcome then, and are made again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) fired: Vec<FiredAgain>,
+    /// The last entry before that changed timers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) before: Option<u64>,
+}

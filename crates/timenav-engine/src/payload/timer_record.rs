@@ -1,0 +1,153 @@
+//! What a timer is, and how it stands, as several entries tell it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use timenav_core::ids::{QueueId, TimerId};
+use timenav_core::time::{Instant, Virtual, Wall, parse_timestamp};
+use timenav_core::timers::Stood;
+
+use crate::json::{raw, read};
+use crate::timer_rows::TimerRow;
+
+/// Where firings go.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct DeliverRecord {
+    pub(crate) to: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) queue: Option<String>,
+}
+
+impl DeliverRecord {
+    pub(crate) const QUEUE: &'static str = "queue";
+
+    /// Returns the queue that firings wait in.
+    pub(crate) fn queue(&self) -> Option<QueueId> {
+        QueueId::new(self.queue.as_deref()?).ok().filter(|_| self.to == Self::QUEUE)
+    }
+}
+
+/// What a timer is, as it was set.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct TimerRecord<'a> {
+    timer_id: String,
+    #[serde(borrow)]
+    schedule: &'a RawValue,
+    #[serde(borrow)]
+    deliver: &'a RawValue,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    order_key: Option<String>,
+    #[serde(borrow)]
+    payload: &'a RawValue,
+}
+
+impl<'a> TimerRecord<'a> {
+    /// Returns what a timer is; `None` if a part of the row is no JSON.
+    pub(super) fn of(row: &'a TimerRow) -> Option<Self> {
+        Some(Self {
+            timer_id: row.timer_id.to_string(),
+            schedule: raw(&row.schedule)?,
+            deliver: raw(&row.deliver)?,
+            order_key: row.order_key.clone(),
+            payload: raw(&row.payload)?,
+        })
+    }
+
+    /// Returns the row of a timer at a position that somebody set, which is armed for nothing. `None` if the record holds
+    /// what none can be.
+    pub(super) fn row(&self, position: u64, set_by: &str, set_at: Instant<Wall>) -> Option<TimerRow> {
+        let Self { timer_id, schedule, deliver, order_key, payload } = self;
+        Some(TimerRow {
+            position,
+            timer_id: TimerId::new(timer_id).ok()?,
+            next: None,
+            round: 0,
+            is_cancelled: false,
+            schedule: schedule.get().into(),
+            deliver: deliver.get().into(),
+            queue: read::<DeliverRecord>(deliver.get().as_bytes())?.queue()?,
+            order_key: order_key.clone(),
+            payload: payload.get().into(),
+            set_by: set_by.to_owned(),
+            set_at,
+        })
+    }
+}
+
+/// Reads a moment, if there is one; `None` if it is no moment.
+pub(super) fn moment(text: Option<&String>) -> Option<Option<Instant<Virtual>>> {
+    match text {
+        Some(text) => Some(Some(parse_timestamp(text).ok()?)),
+        None => Some(None),
+    }
+}
+
+/// A timer as it stands, or stood.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct TimerTold<'a> {
+    /// What it is. Absent where that is known.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    timer: Option<TimerRecord<'a>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    set_by: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    set_at: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    round: u32,
+    #[serde(default, skip_serializing_if = "super::parts::is_not")]
+    cancelled: bool,
+}
+
+impl<'a> TimerTold<'a> {
+    /// Returns how a timer stands, and what it is where that is to be told. `None` if a part of the row is no JSON.
+    pub(crate) fn of(row: &'a TimerRow, is_whole: bool) -> Option<Self> {
+        Some(Self {
+            timer: if is_whole { Some(TimerRecord::of(row)?) } else { None },
+            set_by: is_whole.then(|| row.set_by.clone()),
+            set_at: is_whole.then(|| row.set_at.to_string()),
+            next: row.next.map(|next| next.to_string()),
+            round: row.round,
+            cancelled: row.is_cancelled,
+        })
+    }
+
+    /// Returns whether it says what the timer is.
+    pub(crate) const fn is_whole(&self) -> bool {
+        self.timer.is_some()
+    }
+
+    /// Returns whether it has a moment that it is armed for.
+    pub(crate) const fn is_armed(&self) -> bool {
+        self.next.is_some()
+    }
+
+    /// Returns the row of the timer at a position; what it is comes from `known` where that is not told. `None` if that is
+    /// not known, or the record holds what no timer can be.
+    pub(crate) fn row(&self, position: u64, known: Option<&TimerRow>) -> Option<TimerRow> {
+        let row = match &self.timer {
+            Some(timer) => {
+                let set_at: Instant<Wall> = parse_timestamp(self.set_at.as_ref()?).ok()?;
+                timer.row(position, self.set_by.as_ref()?, set_at)?
+            }
+            None => known?.clone(),
+        };
+        let next = moment(self.next.as_ref())?;
+        Some(TimerRow { next, round: self.round, is_cancelled: self.cancelled, ..row })
+    }
+
+    /// Returns how the timer stood, where the record says that. `None` if it holds what no timer can be.
+    pub(crate) fn stood(&self, position: u64) -> Option<Stood<TimerRow>> {
+        let definition = match &self.timer {
+            Some(_) => Some(self.row(position, None)?),
+            None => None,
+        };
+        let next = moment(self.next.as_ref())?;
+        Some(Stood { definition, next, round: Some(self.round), is_cancelled: self.cancelled })
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+pub(super) const fn is_zero(number: &u32) -> bool {
+    *number == 0
+}

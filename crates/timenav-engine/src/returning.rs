@@ -1,0 +1,192 @@
+//! What becomes of timers where history returns to an anchor: they stand as they stood there.
+//!
+//! What is otherwise now comes in another round, and so does what was in flight there: nobody who acknowledges what was
+//! handed out before settles a firing that comes again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use timenav_core::anchor::Anchor;
+use timenav_core::time::{Instant, Virtual};
+use timenav_core::timers::{Fallen, Room, Undo, rounds_grow_by};
+
+use crate::deciding::restoring::{GoingBack, Restoring, TimerChanged};
+use crate::engine::Engine;
+use crate::head::{TimelineKey, TimelineState};
+use crate::payload::is_same_timer;
+use crate::refusal::Refusal;
+use crate::timer_rows::{FiringRow, TimerRow, TimersWanted};
+use crate::timers_then::TimerEntries;
+
+/// Armed timers read at a time.
+const BLOCK_TIMERS: usize = 1_000;
+/// Firings that are looked up at a time.
+const BLOCK_FIRINGS: usize = 500;
+
+/// What is known of timers now, and how they stood.
+struct Then {
+    undo: Undo<TimerRow>,
+    rows: BTreeMap<u64, TimerRow>,
+    in_flight: BTreeMap<Fallen, FiringRow>,
+}
+
+impl Engine {
+    /// Works out what becomes of timers where history returns to an anchor that was set on a layer.
+    pub(crate) async fn timers_returning(
+        &self,
+        state: &TimelineState,
+        layer: usize,
+        anchor: &Anchor,
+    ) -> Result<GoingBack, Refusal> {
+        let (key, timers) = (state.head.key, &state.head.timers);
+        let seen = Arc::clone(timers);
+        if timers.last.is_none() && timers.base == 0 {
+            let restoring = Restoring { next: timers.next, ..Restoring::default() };
+            return Ok(GoingBack { restoring, seen, destination: None });
+        }
+        let mut room = Room::default();
+        let undo = self.undone_to(state, (layer, anchor.position + 1), &mut room).await?;
+        let pending = self.pending_firings(key, &mut room).await?;
+        let in_flight = undo.pending(pending.keys().copied());
+        let positions: BTreeSet<u64> =
+            undo.timers().keys().copied().chain(in_flight.iter().map(|one| one.position)).collect();
+        let rows = self.timers_at(key, positions.iter().copied().collect(), &mut room).await?;
+        let rows = rows.into_iter().map(|row| (row.position, row)).collect();
+        let in_flight = self.firings_of_layers(state, in_flight, &pending).await?;
+        let then = Then { undo, rows, in_flight };
+        let (mut changed, mut fired) = (Vec::new(), Vec::new());
+        for position in positions {
+            then.restore(position, &mut changed, &mut fired)?;
+        }
+        let moments = changed.iter().filter_map(|timer: &TimerChanged| timer.is.as_ref()?.next).min();
+        let next = moments.into_iter().chain(self.next_of_others(key, &changed).await?).min();
+        let superseded = pending.into_values().collect();
+        let restoring = Restoring { timers: changed, superseded, fired, next };
+        Ok(GoingBack { restoring, seen, destination: None })
+    }
+
+    /// Takes back what was done to timers since a size of the ledger of a layer.
+    async fn undone_to(
+        &self,
+        state: &TimelineState,
+        (layer, size): (usize, u64),
+        room: &mut Room,
+    ) -> Result<Undo<TimerRow>, Refusal> {
+        let mut undo = Undo::default();
+        let timers = &state.head.timers;
+        let mut entries = TimerEntries { key: state.head.key, base: timers.base, last: timers.last };
+        for number in (layer..=state.ancestors.len()).rev() {
+            let first = if number == layer { size } else { 0 };
+            self.take_back(entries, first, (&mut undo, room)).await?;
+            if number > layer {
+                let damaged = || Refusal::Damaged("the first entry of a fork names no other timeline".to_owned());
+                let fork = self.forked(entries.key).await?.ok_or_else(damaged)?;
+                let key = state.ancestors[number - 1].timeline;
+                let base = self.forked(key).await?.and_then(|fork| fork.timers_base).unwrap_or_default();
+                entries = TimerEntries { key, base, last: fork.timers_last };
+            }
+        }
+        Ok(undo)
+    }
+
+    /// Returns the rows of firings, on whichever layer they are.
+    async fn firings_of_layers(
+        &self,
+        state: &TimelineState,
+        wanted: BTreeSet<Fallen>,
+        pending: &BTreeMap<Fallen, FiringRow>,
+    ) -> Result<BTreeMap<Fallen, FiringRow>, Refusal> {
+        let layers = state.layers_now();
+        let names = state.names_of(&layers);
+        let mut found = BTreeMap::new();
+        let mut left: Vec<Fallen> = Vec::new();
+        for fallen in wanted {
+            match pending.get(&fallen) {
+                Some(row) => drop(found.insert(fallen, row.clone())),
+                None => left.push(fallen),
+            }
+        }
+        for (layer, name) in layers.iter().zip(&names).rev() {
+            for some in left.chunks(BLOCK_FIRINGS) {
+                let firing_ids = some.iter().map(|fallen| fallen.firing_id(&name.told())).collect();
+                let rows = self.store().timer_rows(layer.timeline, TimersWanted::Firings(firing_ids)).await?.firings;
+                found.extend(rows.into_iter().map(|row| (row.fallen, row)));
+            }
+            left.retain(|fallen| !found.contains_key(fallen));
+        }
+        if left.is_empty() { Ok(found) } else { Err(Refusal::Damaged("a firing is missing".to_owned())) }
+    }
+
+    /// Returns the earliest moment of an armed timer that does not change.
+    async fn next_of_others(
+        &self,
+        key: TimelineKey,
+        changed: &[TimerChanged],
+    ) -> Result<Option<Instant<Virtual>>, Refusal> {
+        let changed: BTreeSet<u64> =
+            changed.iter().filter_map(|timer| timer.was.as_ref()).map(|row| row.position).collect();
+        let mut after = None;
+        loop {
+            let wanted = TimersWanted::ArmedUntil(Instant::MAX, after, BLOCK_TIMERS);
+            let rows = self.store().timer_rows(key, wanted).await?.timers;
+            if let Some(other) = rows.iter().find(|row| !changed.contains(&row.position)) {
+                return Ok(other.next);
+            }
+            let Some(last) = rows.last() else { return Ok(None) };
+            after = last.next.map(|next| (next, last.position));
+        }
+    }
+}
+
+impl Then {
+    /// Returns how a timer stood, if it was there.
+    fn stood(&self, position: u64) -> Result<Option<TimerRow>, Refusal> {
+        stood(&self.undo, position, self.rows.get(&position))
+    }
+
+    /// Adds what becomes of a timer, and the firings that it makes again.
+    fn restore(
+        &self,
+        position: u64,
+        changed: &mut Vec<TimerChanged>,
+        fired: &mut Vec<FiringRow>,
+    ) -> Result<(), Refusal> {
+        let (now, then) = (self.rows.get(&position), self.stood(position)?);
+        let in_flight: Vec<&FiringRow> =
+            self.in_flight.values().filter(|firing| firing.fallen.position == position).collect();
+        let is_same = match (now, &then) {
+            (Some(now), Some(then)) => {
+                is_same_timer(now, then) && (now.next, now.is_cancelled) == (then.next, then.is_cancelled)
+            }
+            (None, None) => true,
+            _ => false,
+        };
+        if is_same && in_flight.is_empty() {
+            return Ok(());
+        }
+        let highest = self.undo.highest_round(position, now.map(|row| row.round)).unwrap_or_default();
+        let rounds = in_flight.iter().map(|firing| firing.fallen.round).chain(then.as_ref().map(|row| row.round));
+        let more = rounds_grow_by(highest, rounds);
+        let is = then.map(|row| TimerRow { round: row.round + more, ..row });
+        let again = |firing: &FiringRow| {
+            let fallen = Fallen { round: firing.fallen.round + more, ..firing.fallen };
+            FiringRow { fallen, ..firing.clone() }
+        };
+        fired.extend(in_flight.into_iter().map(again));
+        changed.push(TimerChanged { was: now.cloned(), is });
+        Ok(())
+    }
+}
+
+/// Returns how a timer stood that is like this now, if it was there.
+pub(crate) fn stood(undo: &Undo<TimerRow>, position: u64, now: Option<&TimerRow>) -> Result<Option<TimerRow>, Refusal> {
+    let before = match undo.timers().get(&position) {
+        None => return Ok(now.cloned()),
+        Some(None) => return Ok(None),
+        Some(Some(before)) => before,
+    };
+    let row = before.definition.as_ref().or(now);
+    let row = row.ok_or_else(|| Refusal::Damaged("a timer is missing".to_owned()))?;
+    let round = before.round.or(now.map(|row| row.round)).unwrap_or(row.round);
+    Ok(Some(TimerRow { next: before.next, round, is_cancelled: before.is_cancelled, ..row.clone() }))
+}

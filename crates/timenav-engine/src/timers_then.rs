@@ -1,0 +1,172 @@
+//! How timers stood at an earlier position: as they are, with what was done to them since taken back.
+//!
+//! Each entry about timers tells which one came before it, and how what it changes was. So what is read is what was done to
+//! timers since then, and nothing else of the ledger.
+
+use std::collections::BTreeMap;
+
+use timenav_core::ledger::LeafRecord;
+use timenav_core::time::{Instant, Virtual, parse_timestamp};
+use timenav_core::timers::{Fallen, Room, Stood, Undo};
+
+use crate::action::Action;
+use crate::engine::Engine;
+use crate::facts::{Asker, Wanted};
+use crate::head::TimelineKey;
+use crate::json::read;
+use crate::payload::{
+    FiringsSettled, ForkRecord, TimelineCreated, TimerCancelled, TimerSet, TimersFired, TimersRestored, fallen_of,
+};
+use crate::refusal::Refusal;
+use crate::rows::StoredEntry;
+use crate::timer_rows::TimerRow;
+
+/// Most entries that are read at a time.
+const BLOCK_ENTRIES: u64 = 256;
+
+/// Where entries about the timers of one ledger are read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TimerEntries {
+    pub(crate) key: TimelineKey,
+    /// What positions of its own timers begin with.
+    pub(crate) base: u64,
+    /// The newest of the entries.
+    pub(crate) last: Option<u64>,
+}
+
+impl Engine {
+    /// Takes back what entries from a position on have done to timers. Returns the last entry about timers before it.
+    pub(crate) async fn take_back(
+        &self,
+        entries: TimerEntries,
+        first: u64,
+        (undo, room): (&mut Undo<TimerRow>, &mut Room),
+    ) -> Result<Option<u64>, Refusal> {
+        let TimerEntries { key, base, last } = entries;
+        let (mut next, mut block) = (last, 1);
+        while let Some(end) = next.filter(|position| *position >= first) {
+            let from = (end + 1).saturating_sub(block).max(first);
+            let positions = (from..=end).map(|position| (key, position)).collect();
+            let found = self.store().facts(Wanted { entries: positions, ..Wanted::default() }, Asker::Reader).await?;
+            let found: BTreeMap<u64, StoredEntry> =
+                found.entries.into_iter().flatten().map(|entry| (entry.seq, entry)).collect();
+            let mut read = 0;
+            while let Some(position) = next.filter(|position| *position >= from) {
+                let entry = found.get(&position).ok_or_else(|| unreadable(position))?;
+                let told = taken_back(entry, base, undo).ok_or_else(|| unreadable(position))?;
+                next = told.ok_or_else(|| unreadable(position))?.before;
+                if next.is_some_and(|before| before >= position) {
+                    return Err(unreadable(position));
+                }
+                read += 1;
+            }
+            room.look(read)?;
+            // Where entries about timers are close together, more of them are read at a time.
+            block = if read as u64 * 2 >= block { (block * 2).min(BLOCK_ENTRIES) } else { 1 };
+        }
+        Ok(next)
+    }
+
+    /// Returns what the first entry of a timeline says of where it was forked from.
+    pub(crate) async fn forked(&self, key: TimelineKey) -> Result<Option<ForkRecord>, Refusal> {
+        let wanted = Wanted { entries: vec![(key, 0)], ..Wanted::default() };
+        let first = self.store().facts(wanted, Asker::Reader).await?.entries.pop().flatten();
+        let created = first.and_then(|first| read::<TimelineCreated>(&first.payload));
+        Ok(created.ok_or_else(|| unreadable(0))?.fork)
+    }
+}
+
+fn unreadable(position: u64) -> Refusal {
+    Refusal::Damaged(format!("entry {position} cannot be read"))
+}
+
+/// What an entry tells beside what it did.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EntryTold {
+    /// The entry about timers before it.
+    pub(crate) before: Option<u64>,
+    /// Whether it changed what timers are, and not only how they stand.
+    pub(crate) defines: bool,
+}
+
+/// Takes back what one entry has done. Returns `None` where it cannot be read, and nothing where it is not about timers.
+pub(crate) fn taken_back(entry: &StoredEntry, base: u64, undo: &mut Undo<TimerRow>) -> Option<Option<EntryTold>> {
+    let record = LeafRecord::decode(&entry.leaf).ok()?;
+    let payload = entry.payload.as_slice();
+    let (before, defines) = match Action::of(&record) {
+        Some(Action::SetTimer) => {
+            undo.set(base + entry.seq);
+            (read::<TimerSet<'_>>(payload)?.before(), false)
+        }
+        Some(Action::ChangeTimer) => {
+            let told: TimerSet<'_> = read(payload)?;
+            undo.stood(told.changes()?, Some(told.stood()?));
+            (told.before(), true)
+        }
+        Some(Action::CancelTimer) => {
+            let told: TimerCancelled = read(payload)?;
+            undo.passed(told.position, parse_timestamp(told.next.as_ref()?).ok()?, None);
+            (told.before, false)
+        }
+        Some(Action::FireTimers) => {
+            let told: TimersFired = read(payload)?;
+            taken_back_firings(&told, undo)?;
+            (told.before, false)
+        }
+        Some(Action::SettleFirings) => {
+            let told: FiringsSettled = read(payload)?;
+            for outcome in &told.outcomes {
+                undo.settled(fallen_of(&(outcome.timer, outcome.due, outcome.round))?);
+            }
+            (told.before, false)
+        }
+        Some(Action::RestoreTimers) => {
+            let told: TimersRestored<'_> = read(payload)?;
+            taken_back_restored(&told, undo)?;
+            (told.before, true)
+        }
+        _ => return Some(None),
+    };
+    Some(Some(EntryTold { before, defines }))
+}
+
+fn taken_back_firings(told: &TimersFired, undo: &mut Undo<TimerRow>) -> Option<()> {
+    // Where each timer stood: at the first of its moments.
+    let mut stood: BTreeMap<u64, (Instant<Virtual>, Option<u32>)> = BTreeMap::new();
+    for (timer, due, round, _) in &told.fired {
+        let due = Instant::from_micros(*due)?;
+        undo.made(Fallen { due, position: *timer, round: *round });
+        let first = stood.entry(*timer).or_insert((due, Some(*round)));
+        *first = (due.min(first.0), Some(*round));
+    }
+    for (timer, from, ..) in &told.skipped {
+        let from = Instant::from_micros(*from)?;
+        let first = stood.entry(*timer).or_insert((from, None));
+        first.0 = from.min(first.0);
+    }
+    for (timer, (first, round)) in stood {
+        undo.passed(timer, first, round);
+    }
+    Some(())
+}
+
+fn taken_back_restored(told: &TimersRestored<'_>, undo: &mut Undo<TimerRow>) -> Option<()> {
+    if told.inherited {
+        // They stand so where they come from.
+        return Some(());
+    }
+    for timer in &told.timers {
+        let before: Option<Stood<TimerRow>> = match &timer.was {
+            Some(was) => Some(was.stood(timer.position)?),
+            None => None,
+        };
+        undo.stood(timer.position, before);
+    }
+    for fallen in &told.superseded {
+        undo.settled(fallen_of(fallen)?);
+    }
+    for again in &told.fired {
+        undo.made(fallen_of(&(again.timer, again.due, again.round))?);
+    }
+    Some(())
+}

@@ -1,0 +1,432 @@
+//! Timers of clocks that go back, of histories that return, and of forks.
+
+use std::collections::BTreeSet;
+
+use timenav_core::as_of::AsOf;
+use timenav_core::clock::ClockCommand;
+use timenav_core::ids::{AnchorId, FiringId, QueueId, TimelineId, TimerId};
+use timenav_core::time::{Instant, Span, Virtual, parse_duration};
+use timenav_core::timers::{FiringState, Misfire, Repeating, RuleSource, Schedule};
+use timenav_engine::{
+    AnchorRequest, Claim, ClaimedFiring, ClockChange, FiringRow, FiringsRequest, Refusal, ReturnScope, TimelineKey,
+    TimerRequest, TimerRow, TimerStanding, TimersWanted, WallClock as _,
+};
+
+use crate::house::{Home, House, on};
+use crate::sample::{moment, timeline_id};
+
+const SECOND: i64 = 1_000_000;
+/// Longer than a queue counts as heard, and than a lease lasts.
+const LONG: i64 = 40 * SECOND;
+
+fn at(seconds: i64) -> Instant<Virtual> {
+    moment(seconds * SECOND)
+}
+
+fn once(seconds: i64) -> Schedule {
+    Schedule::At(at(seconds))
+}
+
+fn every(seconds: i64) -> Schedule {
+    let rule = format!("FREQ=SECONDLY;INTERVAL={seconds}");
+    let source = RuleSource::Every { rule, starts: at(0), zone: "UTC".to_owned() };
+    Schedule::Repeating(Box::new(Repeating::read(source, Misfire::All, false).unwrap()))
+}
+
+/// One timeline and its clock, at an open engine.
+struct Line<'a> {
+    home: &'a Home<'a>,
+    id: TimelineId,
+}
+
+impl<'a> Line<'a> {
+    /// Returns `main`, whose clock stands at 0.
+    async fn main(home: &'a Home<'a>) -> Self {
+        let line = Self { home, id: TimelineId::main() };
+        line.change(ClockCommand::Pause, false).await.unwrap();
+        line.go(0, false).await;
+        line
+    }
+
+    fn on(&self) -> Option<TimelineId> {
+        Some(self.id.clone())
+    }
+
+    async fn change(&self, command: ClockCommand, refire: bool) -> Result<(), Refusal> {
+        let change = ClockChange { refire, ..ClockChange::from(command) };
+        self.home.engine.change_clock(&self.home.admin, self.on(), change, None).await?;
+        self.drive().await;
+        Ok(())
+    }
+
+    async fn go(&self, seconds: i64, refire: bool) {
+        self.change(ClockCommand::Travel { to: at(seconds), location: None }, refire).await.unwrap();
+    }
+
+    /// Lets everything happen that happens by itself. Nobody listens.
+    async fn drive(&self) {
+        for _ in 0..200 {
+            self.home.engine.keep_time().await;
+            if self.head().await.timers.advance.is_none() {
+                self.home.engine.keep_time().await;
+                return;
+            }
+            self.home.house.clock.advance(LONG);
+        }
+        panic!("the advance does not end");
+    }
+
+    async fn head(&self) -> timenav_engine::Head {
+        let heads = self.home.store.open().await.unwrap().heads;
+        heads.into_iter().find(|head| head.id == self.id).unwrap()
+    }
+
+    async fn key(&self) -> TimelineKey {
+        self.head().await.key
+    }
+
+    async fn set(&self, name: &str, schedule: Schedule) -> Result<(), Refusal> {
+        let request = TimerRequest {
+            schedule: Some(schedule),
+            queue: None,
+            order_key: Some("one\"".to_owned()),
+            payload: Some(format!("[{name:?}]").into()),
+        };
+        let named = (Some(TimerId::new(name).unwrap()), request);
+        self.home.engine.set_timer(&self.home.admin, self.on(), named, None).await?;
+        self.drive().await;
+        Ok(())
+    }
+
+    async fn patch(&self, name: &str, schedule: Option<Schedule>) {
+        let request = TimerRequest { schedule, queue: Some(QueueId::unnamed()), order_key: None, payload: None };
+        let named = (TimerId::new(name).unwrap(), request);
+        // One that has no moment left is not changed.
+        let _ = self.home.engine.change_timer(&self.home.admin, self.on(), named, None).await;
+        self.drive().await;
+    }
+
+    async fn cancel(&self, name: &str) {
+        let named = TimerId::new(name).unwrap();
+        let _ = self.home.engine.cancel_timer(&self.home.admin, self.on(), named, None).await;
+    }
+
+    async fn claim(&self, max: usize) -> Vec<ClaimedFiring> {
+        let ttl = Span::from_secs(30).unwrap();
+        let claim = Claim { queue: QueueId::unnamed(), max, ttl, waits: false };
+        self.home.engine.claim(&self.home.admin, self.on(), &claim).await.unwrap()
+    }
+
+    async fn acknowledge(&self, firing_id: &FiringId) -> FiringState {
+        let request = FiringsRequest { timeline: self.on(), firing_ids: vec![firing_id.clone()] };
+        self.home.engine.acknowledge(&self.home.admin, request, None).await.unwrap().firings[0].1
+    }
+
+    /// Acknowledges all there is. Returns the moments, in the order in which they were handed out, and the ids.
+    async fn work_off(&self) -> (Vec<(i64, String)>, BTreeSet<FiringId>) {
+        let (mut done, mut ids) = (Vec::new(), BTreeSet::new());
+        self.home.house.clock.advance(LONG);
+        self.home.engine.keep_time().await;
+        for _ in 0..10_000 {
+            let claimed = self.claim(1).await;
+            let Some(one) = claimed.first() else { break };
+            assert_eq!(self.acknowledge(&one.firing.firing_id).await, FiringState::Acknowledged);
+            assert!(ids.insert(one.firing.firing_id.clone()), "handed out twice");
+            done.push((one.firing.fallen.due.micros() / SECOND, one.firing.timer_id.to_string()));
+        }
+        done.sort();
+        (done, ids)
+    }
+
+    async fn timers(&self) -> Vec<TimerRow> {
+        let key = self.key().await;
+        self.home.store.timer_rows(key, TimersWanted::ByPosition(None, 10_000)).await.unwrap().timers
+    }
+
+    async fn firings(&self) -> Vec<FiringRow> {
+        let key = self.key().await;
+        self.home.store.timer_rows(key, TimersWanted::FiringsAfter(None, 10_000)).await.unwrap().firings
+    }
+
+    /// Returns the armed timers with what they hand over, and the moments in flight.
+    async fn picture(&self) -> Picture {
+        let armed = self.timers().await.into_iter().filter(|row| row.next.is_some());
+        let mut armed: Vec<String> =
+            armed.map(|row| format!("{} {:?} {} {}", row.timer_id, row.next, row.payload, row.schedule)).collect();
+        armed.sort();
+        let pending = self.firings().await.into_iter().filter(|firing| firing.state == FiringState::Pending);
+        let in_flight = pending.map(|firing| (firing.fallen.due.micros() / SECOND, firing.timer_id.to_string()));
+        Picture { armed, in_flight: in_flight.collect() }
+    }
+
+    async fn anchor(&self) -> AnchorId {
+        let request = AnchorRequest { timestamp: None, description: String::new(), fixed: false };
+        self.home.engine.set_anchor(&self.home.admin, self.on(), request, None).await.unwrap().0
+    }
+
+    async fn return_to(&self, anchor: &AnchorId) {
+        let engine = &self.home.engine;
+        engine.return_to_anchor(&self.home.admin, self.on(), anchor, ReturnScope::All, None).await.unwrap();
+        self.drive().await;
+    }
+
+    async fn fork(&self, name: &str, at: Option<&AnchorId>) -> Line<'a> {
+        let at = at.map(|anchor| AsOf::Anchor(anchor.clone()));
+        let engine = &self.home.engine;
+        engine.fork_timeline(&self.home.admin, timeline_id(name), &self.id, at.as_ref(), None).await.unwrap();
+        let fork = Line { home: self.home, id: timeline_id(name) };
+        fork.drive().await;
+        fork
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Picture {
+    armed: Vec<String>,
+    in_flight: BTreeSet<(i64, String)>,
+}
+
+#[tokio::test]
+async fn what_comes_again_fires_again_if_that_is_asked_for() {
+    let house = House::new();
+    let home = house.open().await;
+    let line = Line::main(&home).await;
+    line.set("single", once(10)).await.unwrap();
+    line.set("rule", every(4)).await.unwrap();
+    line.go(11, false).await;
+    let (done, first) = line.work_off().await;
+    assert_eq!(done, [(4, "rule".to_owned()), (8, "rule".to_owned()), (10, "single".to_owned())]);
+    // What fell due stays so.
+    line.go(5, false).await;
+    line.go(11, false).await;
+    assert_eq!(line.work_off().await.0, []);
+    line.go(5, true).await;
+    let rounds: Vec<(String, Option<i64>, u32)> = line
+        .timers()
+        .await
+        .iter()
+        .map(|row| (row.timer_id.to_string(), row.next.map(|next| next.micros() / SECOND), row.round))
+        .collect();
+    assert_eq!(rounds, [("single".to_owned(), Some(10), 1), ("rule".to_owned(), Some(8), 1)]);
+    line.go(11, false).await;
+    let (done, second) = line.work_off().await;
+    assert_eq!(done, [(8, "rule".to_owned()), (10, "single".to_owned())]);
+    assert!(first.is_disjoint(&second));
+    home.reopen().await.close().await;
+}
+
+#[tokio::test]
+async fn firings_that_are_not_done_are_superseded_and_late_is_too_late() {
+    let house = House::new();
+    let home = house.open().await;
+    let line = Line::main(&home).await;
+    for second in [2, 6] {
+        line.set(&format!("at-{second}"), once(second)).await.unwrap();
+    }
+    line.go(7, false).await;
+    house.clock.advance(LONG);
+    home.engine.keep_time().await;
+    let claimed = line.claim(1).await;
+    let (early, late) = (claimed[0].firing.clone(), line.firings().await[1].firing_id.clone());
+    // A rewind by a duration, of a clock that runs.
+    line.change(ClockCommand::Resume, false).await.unwrap();
+    line.change(ClockCommand::Rewind(parse_duration("3s").unwrap()), true).await.unwrap();
+    line.change(ClockCommand::Pause, false).await.unwrap();
+    assert_eq!(line.acknowledge(&late).await, FiringState::Superseded);
+    // What does not come again is still in flight.
+    assert_eq!(line.acknowledge(&early.firing_id).await, FiringState::Acknowledged);
+    home.close().await;
+}
+
+#[tokio::test]
+async fn timers_return_to_an_anchor_as_they_stood_there() {
+    let house = House::new();
+    let home = house.open().await;
+    let line = Line::main(&home).await;
+    line.set("changed", once(20)).await.unwrap();
+    line.set("cancelled", once(21)).await.unwrap();
+    line.set("fires", once(5)).await.unwrap();
+    line.set("in-flight", once(1)).await.unwrap();
+    line.set("rule", every(3)).await.unwrap();
+    line.set("untouched", once(90)).await.unwrap();
+    line.go(2, false).await;
+    let flying = line.firings().await[0].firing_id.clone();
+    let anchor = line.anchor().await;
+    let then = line.picture().await;
+    assert_eq!(then.in_flight, BTreeSet::from([(1, "in-flight".to_owned())]));
+    line.patch("changed", Some(once(30))).await;
+    line.cancel("cancelled").await;
+    line.set("new", once(40)).await.unwrap();
+    line.set("new-and-done", once(3)).await.unwrap();
+    line.go(10, false).await;
+    let (done, before) = line.work_off().await;
+    assert_eq!(done.len(), 6, "{done:?}");
+    assert!(before.contains(&flying));
+    for round in 0..3 {
+        line.return_to(&anchor).await;
+        assert_eq!(line.picture().await, then, "{round}");
+        line.go(10, false).await;
+        let (again, after) = line.work_off().await;
+        assert_eq!(again.len(), 5, "{again:?}");
+        assert!(before.is_disjoint(&after));
+        assert_eq!(line.acknowledge(&flying).await, FiringState::Acknowledged, "its outcome stays");
+        // Whoever sets up the same again finds the names free.
+        line.set("new", once(41)).await.unwrap();
+    }
+    let untouched = line.timers().await.into_iter().find(|row| row.timer_id.as_str() == "untouched").unwrap();
+    assert_eq!(untouched.round, 0, "what is as it was needs no other round");
+    // A clock alone leaves timers as they are.
+    let now = line.picture().await;
+    home.engine.return_to_anchor(&home.admin, None, &anchor, ReturnScope::Clock, None).await.unwrap();
+    assert_eq!(line.picture().await, now);
+    home.reopen().await.close().await;
+}
+
+#[tokio::test]
+async fn a_fork_takes_timers_along_and_goes_its_own_way() {
+    let house = House::new();
+    let home = house.open().await;
+    let line = Line::main(&home).await;
+    line.set("single", once(10)).await.unwrap();
+    line.set("rule", every(4)).await.unwrap();
+    line.set("in-flight", once(1)).await.unwrap();
+    line.go(2, false).await;
+    let anchor = line.anchor().await;
+    let then = line.picture().await;
+    let now = line.fork("now", None).await;
+    assert_eq!(now.picture().await, then);
+    line.patch("single", Some(once(50))).await;
+    line.cancel("rule").await;
+    let (done, own) = line.work_off().await;
+    assert_eq!(done, [(1, "in-flight".to_owned())]);
+    // As of the past, which others have changed since.
+    let past = line.fork("past", Some(&anchor)).await;
+    assert_eq!(past.picture().await, then);
+    for fork in [&now, &past] {
+        fork.set("own", once(10)).await.unwrap();
+        assert!(fork.set("single", once(11)).await.is_err(), "the name is taken along");
+        fork.go(11, false).await;
+        let (done, theirs) = fork.work_off().await;
+        let expected = [(1, "in-flight"), (4, "rule"), (8, "rule"), (10, "own"), (10, "single")];
+        assert_eq!(done, expected.map(|(due, name)| (due, name.to_owned())));
+        assert!(own.is_disjoint(&theirs));
+        // At one moment, what was taken along comes before what was set here.
+        let order: Vec<String> = fork.firings().await.iter().map(|firing| firing.timer_id.to_string()).collect();
+        assert_eq!(order[3..], ["single".to_owned(), "own".to_owned()]);
+        // To a moment before it was forked.
+        fork.return_to(&anchor).await;
+        assert_eq!(fork.picture().await, then);
+    }
+    // A fork of a fork, and back to the first one's anchor.
+    let deep = now.fork("deep", None).await;
+    deep.go(30, false).await;
+    deep.return_to(&anchor).await;
+    assert_eq!(deep.picture().await, then);
+    assert_eq!(line.picture().await.armed.len(), 1, "nothing of it happened here");
+    home.reopen().await.close().await;
+}
+
+/// Numbers that look random, and are the same each time.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % end
+    }
+
+    fn seconds(&mut self, end: u64) -> i64 {
+        self.below(end).cast_signed()
+    }
+}
+
+/// Lives through random turns. Each anchor is returned to, and forked at, and timers stand as they stood there.
+async fn live(seed: u64) {
+    let house = House::off_disk();
+    let home = house.open().await;
+    let line = Line::main(&home).await;
+    let mut numbers = Numbers(seed);
+    let mut anchors: Vec<(AnchorId, Picture)> = Vec::new();
+    let mut now = 0;
+    for turn in 0..40 {
+        let name = format!("t{}", numbers.below(6));
+        match numbers.below(12) {
+            0 | 1 => drop(line.set(&name, once(now + numbers.seconds(20) - 3)).await),
+            2 => drop(line.set(&name, every(numbers.seconds(5) + 2)).await),
+            3 => line.patch(&name, Some(once(now + numbers.seconds(20)))).await,
+            4 => line.cancel(&name).await,
+            5 | 6 => {
+                now += numbers.seconds(8);
+                line.go(now, false).await;
+            }
+            7 => {
+                now -= numbers.seconds(8);
+                line.go(now, numbers.below(2) == 0).await;
+            }
+            8 => {
+                house.clock.advance(LONG);
+                home.engine.keep_time().await;
+                for one in line.claim(3).await {
+                    line.acknowledge(&one.firing.firing_id).await;
+                }
+            }
+            9 => anchors.push((line.anchor().await, line.picture().await)),
+            10 if !anchors.is_empty() => {
+                let (anchor, then) = &anchors[usize::try_from(numbers.below(anchors.len() as u64)).unwrap()];
+                line.return_to(anchor).await;
+                assert_eq!(line.picture().await, *then, "{seed} {turn}");
+                now = line.head().await.clock.now(home.house.clock.now()).micros() / SECOND;
+            }
+            11 if !anchors.is_empty() => {
+                let (anchor, then) = &anchors[usize::try_from(numbers.below(anchors.len() as u64)).unwrap()];
+                let fork = line.fork(&format!("fork-{turn}"), Some(anchor)).await;
+                assert_eq!(fork.picture().await, *then, "{seed} {turn}");
+            }
+            _ => {}
+        }
+    }
+    home.close().await;
+}
+
+#[tokio::test]
+async fn random_lives_return_and_fork_to_what_was() {
+    for seed in 0..24 {
+        live(seed).await;
+    }
+}
+
+#[tokio::test]
+async fn timers_that_come_again_are_many() {
+    let house = House::off_disk();
+    let home = house.open().await;
+    let line = Line::main(&home).await;
+    for number in 0..700 {
+        line.home
+            .engine
+            .set_timer(
+                &home.admin,
+                None,
+                (
+                    Some(TimerId::new(&format!("t{number}")).unwrap()),
+                    TimerRequest { schedule: Some(once(5 + number % 3)), ..TimerRequest::default() },
+                ),
+                None,
+            )
+            .await
+            .unwrap();
+    }
+    let anchor = line.anchor().await;
+    let then = line.picture().await;
+    line.go(10, false).await;
+    assert_eq!(line.firings().await.len(), 700);
+    line.go(0, true).await;
+    assert_eq!(line.picture().await, then);
+    line.go(10, false).await;
+    line.return_to(&anchor).await;
+    assert_eq!(line.picture().await, then);
+    let fork = line.fork("fork", None).await;
+    assert_eq!(fork.picture().await, then);
+    let listed = home.engine.timers(&home.admin, on("fork"), TimerStanding::Armed, (3, None)).await.unwrap();
+    assert_eq!(listed.timers.len(), 3);
+    home.close().await;
+}

@@ -1,0 +1,140 @@
+//! Clocks that go back, histories that return, and forks that take timers along.
+
+use serde_json::{Value, json};
+
+use super::{acknowledge, claim, of, set, work_off};
+use crate::http::Request;
+use crate::service::Service;
+use crate::v1::{send, standing};
+
+/// Moves the clock of a timeline to a day of January 2000, whether anybody listens or not.
+fn go(service: &Service, timeline: &str, day: u32) {
+    let to = format!("2000-01-{day:02}T00:00:00Z");
+    service.post("/v1/travel", &json!({ "timeline_id": timeline, "destination_time": to, "settle": false }));
+}
+
+fn timer(service: &Service, timeline: &str, timer_id: &str) -> Value {
+    service.get(&format!("/v1/timers/{timer_id}"), &[("timeline_id", timeline)])["timer"].clone()
+}
+
+/// Claims and acknowledges so many firings of a timeline. Returns moments and ids.
+fn work_off_on(service: &Service, timeline: &str, count: usize) -> (Vec<String>, Vec<String>) {
+    let (mut due, mut ids) = (Vec::new(), Vec::new());
+    while due.len() < count {
+        let asked = json!({ "timeline_id": timeline, "max": 10, "wait": "20s" });
+        let firings = service.post("/v1/queues/default/claim", &asked)["firings"].as_array().expect("firings").clone();
+        assert!(!firings.is_empty(), "nothing came: {}", service.log_text());
+        let named: Vec<&str> = of(&firings, "firing_id");
+        service.post("/v1/firings/ack", &json!({ "timeline_id": timeline, "firing_ids": named }));
+        due.extend(of(&firings, "due").into_iter().map(str::to_owned));
+        ids.extend(named.into_iter().map(str::to_owned));
+    }
+    due.sort();
+    (due, ids)
+}
+
+#[test]
+fn a_clock_that_goes_back_fires_again_if_it_is_told_to() {
+    let service = standing();
+    set(&service, "single", "2000-01-05T00:00:00Z");
+    service.post(
+        "/v1/timers",
+        &json!({ "timer_id": "daily", "every": { "rule": "FREQ=DAILY", "starts": "2000-01-03T00:00:00Z" } }),
+    );
+    go(&service, "main", 5);
+    let first = work_off(&service, 4);
+    // By itself, nothing comes again.
+    service.post("/v1/rewind", &json!({ "duration": "1d" }));
+    assert_eq!(timer(&service, "main", "single")["state"], "done");
+    assert_eq!(timer(&service, "main", "daily")["next"], "2000-01-06T00:00:00Z");
+    service.post("/v1/rewind", &json!({ "duration": "12h", "refire": true }));
+    let daily = timer(&service, "main", "daily");
+    assert_eq!((&daily["next"], &daily["round"]), (&json!("2000-01-04T00:00:00Z"), &json!(1)));
+    assert_eq!(timer(&service, "main", "single")["next"], "2000-01-05T00:00:00Z");
+    go(&service, "main", 5);
+    let again = work_off(&service, 3);
+    assert_eq!(of(&again, "timer_id"), ["daily", "single", "daily"]);
+    assert!(again.iter().all(|firing| firing["round"] == 1));
+    let before = of(&first, "firing_id");
+    assert!(of(&again, "firing_id").iter().all(|id| !before.contains(id)));
+    // Forward there is nothing to come again, and only what goes back knows the word.
+    let forward = json!({ "destination_time": "2000-01-05T12:00:00Z", "refire": true });
+    service.post("/v1/travel", &forward);
+    send(&service, "/v1/fast-forward", &json!({ "duration": "1d", "refire": true })).refused(400, "unknown_parameter");
+    send(&service, "/v1/rewind", &json!({ "duration": "1d", "refire": "yes" })).refused(400, "invalid_parameter");
+    service.audit();
+}
+
+#[test]
+fn who_acknowledges_too_late_is_told_that_it_was_superseded() {
+    let service = standing();
+    set(&service, "held", "2000-01-03T00:00:00Z");
+    go(&service, "main", 4);
+    let held = claim(&service, 1, "20s");
+    let body = json!({ "duration": "2d", "refire": true });
+    let back = || service.send(Request::post("/v1/rewind").json(&body).header("Idempotency-Key", "back")).expect(200);
+    let first = back();
+    let late = acknowledge(&service, &held);
+    assert_eq!(late["firings"][0]["state"], "superseded");
+    go(&service, "main", 4);
+    let again = claim(&service, 1, "20s");
+    assert_ne!(again[0]["firing_id"], held[0]["firing_id"]);
+    // Whoever asks again with the same key is told what happened then, and nothing happens twice.
+    assert_eq!(back()["ledger"]["position"], first["ledger"]["position"]);
+    assert_eq!(acknowledge(&service, &again)["firings"][0]["state"], "acknowledged");
+    service.audit();
+}
+
+#[test]
+fn a_return_takes_timers_back() {
+    let service = standing();
+    set(&service, "before", "2000-01-03T00:00:00Z");
+    set(&service, "cancelled", "2000-01-04T00:00:00Z");
+    let anchor = service.post("/v1/set-anchor", &json!({}))["anchor_id"].clone();
+    let scenario = |id: &str| {
+        set(&service, id, "2000-01-02T00:00:00Z");
+        service.send(Request::new("DELETE", "/v1/timers/cancelled")).expect(200);
+        go(&service, "main", 5);
+        work_off_on(&service, "main", 2).1
+    };
+    let first = scenario("within");
+    service.post("/v1/return-to-anchor", &json!({ "anchor_id": anchor }));
+    service.send(Request::get("/v1/timers/within")).refused(404, "not_found");
+    assert_eq!(of(service.get("/v1/timers", &[])["timers"].as_array().unwrap(), "timer_id"), ["before", "cancelled"]);
+    // The same again, under the same names.
+    let second = scenario("within");
+    assert!(first.iter().all(|id| !second.contains(id)));
+    let now = service.get("/v1/timers", &[])["timers"].clone();
+    service.post("/v1/return-to-anchor", &json!({ "anchor_id": anchor, "scope": "clock" }));
+    assert_eq!(service.get("/v1/timers", &[])["timers"], now);
+    service.audit();
+}
+
+#[test]
+fn a_fork_fires_what_the_original_would_have_fired() {
+    let mut service = standing();
+    set(&service, "in-flight", "2000-01-02T00:00:00Z");
+    set(&service, "later", "2000-01-05T00:00:00Z");
+    go(&service, "main", 3);
+    let held = claim(&service, 1, "20s");
+    let anchor = service.post("/v1/set-anchor", &json!({}))["anchor_id"].clone();
+    service.post("/timelines", &json!({ "timeline_id": "now", "fork_of": "main" }));
+    acknowledge(&service, &held);
+    service.send(Request::new("DELETE", "/v1/timers/later")).expect(200);
+    service.post("/timelines", &json!({ "timeline_id": "then", "fork_of": "main", "at": anchor }));
+    service.kill();
+    service.start_again();
+    let expected = ["2000-01-02T00:00:00Z", "2000-01-05T00:00:00Z"];
+    let mut seen: Vec<String> = of(&held, "firing_id").into_iter().map(str::to_owned).collect();
+    for fork in ["now", "then"] {
+        go(&service, fork, 6);
+        let (due, ids) = work_off_on(&service, fork, 2);
+        assert_eq!(due, expected, "{fork}");
+        assert!(ids.iter().all(|id| !seen.contains(id)), "{fork}");
+        seen.extend(ids);
+        let own = json!({ "timeline_id": fork, "timer_id": "own", "at": "2000-02-01T00:00:00Z" });
+        service.post("/v1/timers", &own);
+    }
+    assert_eq!(timer(&service, "main", "later")["state"], "cancelled");
+    service.audit();
+}
