@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::operation::{Goes, Operation, PAGE_ITEMS_DEFAULT, TIMELINE};
+use super::operation::{Goes, Head, Operation, PAGE_ITEMS_DEFAULT, TIMELINE};
 use super::refusals::{refused, unfit};
 use super::session::Session;
 use crate::client::{Asked, Reply};
@@ -71,7 +71,7 @@ fn checked(
     arguments: Map<String, Value>,
 ) -> Result<Map<String, Value>, Failure> {
     let is_known = |name: &str| operation.goes.contains_key(name) && !session.is_hidden(name);
-    for name in arguments.keys().filter(|name| !is_known(name)) {
+    if let Some(name) = arguments.keys().find(|name| !is_known(name)) {
         if let (TIMELINE, Some(timeline)) = (name.as_str(), &session.pinned) {
             let detail = format!("you work on the timeline `{timeline}` alone; leave out `{TIMELINE}`");
             return Err(refused("permission_denied", name, &detail));
@@ -116,14 +116,14 @@ fn request(session: &Session, operation: &Operation, arguments: &Map<String, Val
     if operation.has_body && asked.body.is_none() {
         asked.body = Some(Value::Object(body).to_string());
     }
-    if operation.is_once {
+    if operation.heeds.contains(&Head::Once) {
         asked = asked.once()?;
     }
-    if operation.can_create {
+    if operation.heeds.contains(&Head::There) {
         // A slip in a name must not create a timeline unnoticed.
         asked = asked.with("if-match", "*")?;
     }
-    if let (true, Some(firing)) = (operation.heeds_firing, session.held_firing()) {
+    if let (true, Some(firing)) = (operation.heeds.contains(&Head::Inside), session.held_firing()) {
         asked = asked.with("timenav-firing", &firing)?;
     }
     if arguments.get("wait").is_some_and(|wait| !wait.is_null()) {

@@ -19,12 +19,19 @@ pub(super) struct Operation {
     pub(super) goes: BTreeMap<String, Goes>,
     pub(super) required: Vec<String>,
     pub(super) has_body: bool,
-    /// Whether a key makes it happen once, even if it is sent twice.
-    pub(super) is_once: bool,
-    /// Whether it can be told not to create a timeline.
-    pub(super) can_create: bool,
-    /// Whether it is to be told that the handler of a firing asks.
-    pub(super) heeds_firing: bool,
+    /// What it heeds in the head of a request.
+    pub(super) heeds: Vec<Head>,
+}
+
+/// What is said in the head of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Head {
+    /// A key that makes it happen once, even if it is sent twice.
+    Once,
+    /// That the timeline has to be there.
+    There,
+    /// That the handler of a firing asks.
+    Inside,
 }
 
 /// Where an argument goes.

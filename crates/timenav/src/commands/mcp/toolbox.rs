@@ -1,13 +1,14 @@
 //! The tools: made from the table of operations and the OpenAPI document, so that a new operation is one by itself.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use anyhow::Context as _;
 use reqwest::Method;
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
-use super::operation::{Goes, Operation, PAGE_ITEMS_DEFAULT, REACHES_FORKS, TIMELINE};
+use super::operation::{Goes, Head, Operation, PAGE_ITEMS_DEFAULT, REACHES_FORKS, TIMELINE};
 use super::schema::{resolved, standalone};
 use super::scope::{Scope, flag};
 use super::{spending, waiting};
@@ -153,7 +154,8 @@ impl Reader<'_> {
         let title = self.described["summary"].as_str().unwrap_or(name);
         let mut description = format!("{title}. ({})", self.row);
         if arguments.goes.contains_key("limit") {
-            description += &format!(
+            let _ = write!(
+                description,
                 " Answers {PAGE_ITEMS_DEFAULT} items unless `limit` says otherwise, and fewer if they are large."
             );
         }
@@ -169,17 +171,11 @@ impl Reader<'_> {
             .with_title(title)
             .with_raw_output_schema(standalone(self.document, output).into())
             .with_annotations(self.annotations(agents, &method));
-        let heeds = |field: &str| self.parameters().find(|parameter| parameter["name"] == field);
-        let is_there = |parameter: &Value| {
-            let told = parameter["description"].as_str().unwrap_or_default();
-            told.starts_with("`*`") || told.contains("generation")
-        };
+        let heeds = self.parameters().filter_map(head).collect();
         let operation = Operation {
             path: path.to_owned(),
             has_body: self.body().is_some(),
-            is_once: heeds("Idempotency-Key").is_some(),
-            can_create: heeds("If-Match").is_some_and(is_there),
-            heeds_firing: heeds("Timenav-Firing").is_some(),
+            heeds,
             goes: arguments.goes,
             required: arguments.required,
             method,
@@ -230,5 +226,19 @@ impl Reader<'_> {
             arguments.add("items", Goes::WholeBody, true, several.clone());
         }
         arguments
+    }
+}
+
+/// Returns what a parameter says in the head of a request, where that is for agents.
+fn head(parameter: &Value) -> Option<Head> {
+    match parameter["name"].as_str()? {
+        "Idempotency-Key" => Some(Head::Once),
+        // A version or a tag that an agent would have to know is not for it.
+        "If-Match" => {
+            let told = parameter["description"].as_str()?;
+            (told.starts_with("`*`") || told.contains("generation")).then_some(Head::There)
+        }
+        "Timenav-Firing" => Some(Head::Inside),
+        _ => None,
     }
 }

@@ -102,13 +102,17 @@ impl<'a> Waiting<'a> {
         patience: Duration,
     ) -> Result<Self, Failure> {
         let deadline = counted().saturating_add(patience);
-        let clock = get(&session.caller, &["v1", "clock"], wanted.query()).await?;
-        let heard = counted();
         let after = match &wanted.after {
             Some(after) => Some(after.clone()),
-            None => newest(&session.caller, &clock).await?,
+            None => {
+                let clock = get(&session.caller, &["v1", "clock"], wanted.query()).await?;
+                newest(&session.caller, &clock).await?
+            }
         };
         let watch = session.caller.watch(&["v1", "stream"], &wanted.stream_query(), after.as_deref()).await?;
+        // After the stream has begun, so that no change falls between the two.
+        let clock = get(&session.caller, &["v1", "clock"], wanted.query()).await?;
+        let heard = counted();
         let timer = match &wanted.timer_id {
             Some(timer_id) => {
                 let told = get(&session.caller, &["v1", "timers", timer_id], wanted.query()).await?;

@@ -11,7 +11,7 @@ use crate::cli::command;
 use crate::service::Service;
 
 /// How long an answer may take: much longer than any does.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A running `timenav mcp`, and who talks to it.
 pub(super) struct Agent {

@@ -186,7 +186,23 @@ pub(in crate::commands::mcp) fn tool(scope: Scope, is_pinned: bool) -> Tool {
         properties[TIMELINE] = json!({ "type": "string", "description": "The timeline. Defaults to the API key's." });
     }
     let input = json!({ "type": "object", "properties": properties, "additionalProperties": false });
-    let output = json!({
+    let is_read_only = !scope.write && !scope.travel;
+    Tool::new(
+        NAME,
+        "Waits until an event is recorded, a timer fires, a queue has work, or the clock shows a moment; whichever \
+         comes first, or the timeout.",
+        object(input),
+    )
+    .with_title("Waits until something happens")
+    .with_raw_output_schema(object(answer()).into())
+    .with_annotations(
+        ToolAnnotations::new().read_only(is_read_only).destructive(false).idempotent(is_read_only).open_world(false),
+    )
+}
+
+/// Returns the schema of the answer.
+fn answer() -> Value {
+    json!({
         "type": "object", "required": ["status", "reason", "clock"],
         "properties": {
             "status": { "type": "string", "description": "A sentence that says what happened." },
@@ -200,19 +216,7 @@ pub(in crate::commands::mcp) fn tool(scope: Scope, is_pinned: bool) -> Tool {
             "firings": { "type": "array", "description": "The firings that are yours now." },
             "settled": { "type": "object", "description": "Why the clock did not get there." },
         },
-    });
-    let is_read_only = !scope.write && !scope.travel;
-    Tool::new(
-        NAME,
-        "Waits until an event is recorded, a timer fires, a queue has work, or the clock shows a moment; whichever \
-         comes first, or the timeout.",
-        object(input),
-    )
-    .with_title("Waits until something happens")
-    .with_raw_output_schema(object(output).into())
-    .with_annotations(
-        ToolAnnotations::new().read_only(is_read_only).destructive(false).idempotent(is_read_only).open_world(false),
-    )
+    })
 }
 
 /// Returns the members of a schema.
