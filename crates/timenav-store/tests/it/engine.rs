@@ -31,6 +31,7 @@ mod reads;
 mod recorded_again;
 mod rollback;
 mod rotation;
+mod scan_memory;
 mod scans;
 mod second_writer;
 mod sessions;
