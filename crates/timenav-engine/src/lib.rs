@@ -134,7 +134,7 @@ mod detection;
 mod ledger_stream;
 mod rotation;
 
-pub use access_logs::{AccessLogs, LOG_ENTRIES_READ_MAX, LogEntry, LogOrder, LogPage};
+pub use access_logs::{AccessLogs, LOG_ENTRIES_READ_MAX, LogEntry, LogGap, LogGapReason, LogOrder, LogPage};
 pub use action::{Action, Topic};
 pub use adoption::{
     ADOPT_BYTES_MAX, ADOPT_ROOM_LEFT_BYTES, ADOPT_ROOM_TIMES, ADOPT_ROTATIONS_MAX, AdoptRequest, AdoptedTimeline,

@@ -15,6 +15,7 @@ mod entries;
 mod failures;
 mod first_start;
 mod first_write;
+mod gone_reads;
 mod idempotency;
 mod identity;
 mod history;
