@@ -875,6 +875,7 @@ LINES = {
     "end": {"data": int, "entries": int, "sha256": str},
 }
 KDFS = {1: "hkdf-sha256", 2: "argon2id"}
+FORMATS = ("timenav-bundle/v1", "timenav-bundle/v2")
 
 def read_line(data):
     """b§1: reads one line. Returns its name, and what it says."""
@@ -953,6 +954,18 @@ class Gone:
             pass  # What cannot be read names nothing.
         return len(self.payloads) + len(self.data) + len(self.reads) < before
 
+def erasure_in(said):
+    """b§3: the erasure that `layer_erased` tells of, through any number of services: its entry and payload."""
+    while True:
+        extra, index, _, _ = read_proof(said["proof"].encode())
+        entry, payload = read_entry(extra or b""), said["payload"].encode()
+        need((entry["seq"], entry["timeline_id"]) == (index, said["timeline_id"]), "it is about another entry")
+        need(SALT.fullmatch(said["salt"]), "a salt is not written as it should be")
+        check_payload(entry, bytes.fromhex(said["salt"]), payload)
+        if entry["action"] != "layer_erased":
+            return entry, payload
+        said = said_by(payload)
+
 class Layer:
     """b§2: one timeline of the chain. Keeps the edge of its tree, and what is missing."""
 
@@ -994,7 +1007,7 @@ class Bundle:
 
     def on_bundle(self, said):
         key = self.keys[0]
-        need(said["format"] == "timenav-bundle/v1", f"the format {said['format']!r} is not known; that is not damage")
+        need(said["format"] in FORMATS, f"the format {said['format']!r} is not known; that is not damage")
         need(said["origin"] == key.name, f"the bundle is of {said['origin']!r}, the key of {key.name!r}")
         layers = said["layers"]
         are_layers = 1 <= len(layers) <= LAYERS_MAX and all(shape(one) == LAYER for one in layers)
@@ -1027,6 +1040,8 @@ class Bundle:
             self.entries, self.payloads = self.entries + 1, self.payloads + bool(salt or payload)
             if entry["seq"] == 0:
                 self.begins(layer, entry, said_by(payload))
+            if entry["action"] == "layer_erased" and payload:
+                self.explain_earlier(self.layers[:-1], payload)
             told = said_by(payload) if entry["action"] in ("encrypt_data", "rotate_signing_key") else {}
             if entry["action"] == "encrypt_data" and payload:
                 self.awaited = told["data_id"], told["format"], told["kdf"], told["sha256"], entry["seq"]
@@ -1121,8 +1136,20 @@ class Bundle:
         is_later = (entry["seq"], entry["timeline_id"]) == (index, layers[0].id) and index >= layers[0].size
         need(is_later, "an erasure is not a later entry of the layer")
         need(SALT.fullmatch(said["salt"]), "a salt is not written as it should be")
-        check_payload(entry, bytes.fromhex(said["salt"]), said["payload"].encode())
-        need(layers[0].gone.explain(entry, said["payload"].encode()), f"the erasure at {index} names nothing that is missing")
+        payload, at = said["payload"].encode(), self.layers.index(layers[0])
+        check_payload(entry, bytes.fromhex(said["salt"]), payload)
+        is_about_another = entry["action"] == "layer_erased"
+        told = self.explain_earlier(self.layers[:at], payload) if is_about_another else layers[0].gone.explain(entry, payload)
+        need(told, f"the erasure at {index} names nothing that is missing")
+
+    def explain_earlier(self, earlier, payload):
+        """b§3: an entry of a layer may say why something of an earlier one is gone; who signed that is not known here."""
+        try:
+            entry, payload = erasure_in(said_by(payload))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return False  # What cannot be read names nothing.
+        about = [layer for layer in earlier if layer.id == entry["timeline_id"] and layer.size <= entry["seq"]]
+        return self.header["format"] == FORMATS[1] and any(layer.gone.explain(entry, payload) for layer in about)
 
     def on_end(self, said):
         need(self.note, "there is no checkpoint")

@@ -1183,6 +1183,11 @@ export interface components {
         };
         /** @description One page of the access log, in the requested order. */
         AccessLogsBody: {
+            /**
+             * @description Reads among the entries that this page looked at which no longer say who read, in the same order. The filter by user
+             *     does not apply to them; a filter by another action than `read` or `reads` leaves them out.
+             */
+            gone: components["schemas"]["GapBody"][];
             /** @description Whether there is another page. */
             has_more: boolean;
             /** @description The entries. */
@@ -2636,6 +2641,49 @@ export interface components {
              * @example 30s
              */
             wait?: string | null;
+        };
+        /** @description Entries of reads, one after the other in the log, that no longer say who read. */
+        GapBody: {
+            /**
+             * Format: int64
+             * @description How many entries.
+             */
+            entries: number;
+            /**
+             * Format: int64
+             * @description The lowest ledger position.
+             */
+            first_position: number;
+            /** @description Host time when the first of them was recorded. */
+            from: string;
+            /**
+             * Format: int64
+             * @description The highest ledger position.
+             */
+            last_position: number;
+            policy?: components["schemas"]["GapPolicyBody"] | null;
+            /**
+             * Format: int64
+             * @description How many reads, if they were erased. What was pruned no longer says how many reads it was.
+             */
+            reads?: number | null;
+            /** @description `pruned` if retention no longer kept them, `erased` if somebody erased single reads of them. */
+            reason: string;
+            /** @description Host time when the last of them was recorded. */
+            to: string;
+        };
+        /** @description How long reads are kept, and since which entry. */
+        GapPolicyBody: {
+            /**
+             * Format: int64
+             * @description The ledger position of its `set_retention`.
+             */
+            position: number;
+            /**
+             * @description How long the contents of reads are kept; null keeps them forever, until a later policy applied to them.
+             * @example P30D
+             */
+            reads?: string | null;
         };
         /** @description A point on the earth (WGS 84), and how far around it. */
         GeoRecord: {
@@ -5632,6 +5680,16 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "gone": [
+                     *         {
+                     *           "entries": 1,
+                     *           "first_position": 1,
+                     *           "from": "text",
+                     *           "last_position": 1,
+                     *           "reason": "text",
+                     *           "to": "text"
+                     *         }
+                     *       ],
                      *       "has_more": true,
                      *       "logs": [
                      *         {

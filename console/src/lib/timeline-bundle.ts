@@ -2,7 +2,8 @@
 import { Problem, isAborted, problem, send } from './api';
 import { fileName, saveBlob } from './files';
 
-const FORMAT = 'timenav-bundle/v1';
+/** The second is that of a fork whose layers came from another service. */
+const FORMATS = ['timenav-bundle/v1', 'timenav-bundle/v2'];
 /** A last line is two numbers and a hash. */
 const END_BYTES_MAX = 256;
 const LINE_FEED = 10;
@@ -194,7 +195,7 @@ function joined(parts: Uint8Array[]): Uint8Array {
 function headerOf(line: string): Header | null {
   try {
     const { bundle } = JSON.parse(line) as { bundle?: Header };
-    return bundle?.format === FORMAT && Array.isArray(bundle.layers) ? bundle : null;
+    return bundle && FORMATS.includes(bundle.format) && Array.isArray(bundle.layers) ? bundle : null;
   } catch {
     return null;
   }

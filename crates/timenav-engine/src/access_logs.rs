@@ -16,6 +16,10 @@ use crate::payload::Reading;
 use crate::refusal::Refusal;
 use crate::rows::LogRow;
 
+mod gone;
+
+pub use gone::{LogGap, LogGapReason};
+
 /// Reads and other entries that one page may look at. A filter that few entries pass makes short pages, not long
 /// waits.
 pub const LOG_ENTRIES_READ_MAX: u64 = 50_000;
@@ -77,6 +81,9 @@ pub struct LogEntry {
 pub struct LogPage {
     /// The entries.
     pub logs: Vec<LogEntry>,
+    /// Reads that are told of no more, at the positions that the page has looked at. Who read is not known, so a filter by
+    /// user leaves none of them out; a filter by action leaves them out unless it is for reads.
+    pub gone: Vec<LogGap>,
     /// Asks for the next page. A page may be short and still have a next one.
     pub next_cursor: Option<String>,
 }
@@ -130,7 +137,7 @@ impl Engine {
         }
         // What earlier pages had of the entry that comes next.
         let mut passed = after.map_or(0, |(_, passed)| passed);
-        let mut page = LogPage { logs: Vec::new(), next_cursor: None };
+        let mut page = LogPage { logs: Vec::new(), gone: Vec::new(), next_cursor: None };
         let next = |left: &Range<u64>, passed: usize| {
             // Nothing is ordered by virtual time here, so there is room for the number of what was passed.
             let passed = i64::try_from(passed).unwrap_or(i64::MAX);
@@ -140,12 +147,18 @@ impl Engine {
         while !left.is_empty() && read < LOG_ENTRIES_READ_MAX {
             let block = request.order.block(&left);
             for row in self.log_rows_of(&request.timeline, *key, block, request.order).await? {
-                let mut told = log_entries(head, &row, *sees_clock)?;
+                let Told { mut entries, gap } = log_entries(head, &row, *sees_clock)?;
                 if request.order == LogOrder::Newest {
-                    told.reverse();
+                    entries.reverse();
                 }
-                read += told.len().max(1) as u64;
-                for (number, entry) in told.into_iter().enumerate().skip(passed) {
+                read += entries.len().max(1) as u64;
+                // What earlier pages had of it, they had with what is gone.
+                let gap = gap.filter(|_| passed == 0 && request.wants_reads());
+                if page.logs.len() == request.items_max || !gone::add(&mut page, gap, request.items_max) {
+                    page.next_cursor = next(&left, passed);
+                    return Ok(page);
+                }
+                for (number, entry) in entries.into_iter().enumerate().skip(passed) {
                     if page.logs.len() == request.items_max {
                         page.next_cursor = next(&left, number);
                         return Ok(page);
@@ -229,27 +242,51 @@ impl AccessLogs {
         self.user_id.as_ref().is_none_or(|user_id| *user_id == entry.user_id)
             && self.action.as_ref().is_none_or(|action| *action == entry.action)
     }
+
+    /// Whether reads are asked for, whoever read.
+    fn wants_reads(&self) -> bool {
+        let reads = [Action::Read.word(), Action::Reads.word()];
+        self.action.as_ref().is_none_or(|action| reads.contains(&action.as_str()))
+    }
+}
+
+/// What an entry tells of.
+struct Told {
+    entries: Vec<LogEntry>,
+    /// What it tells of no more.
+    gap: Option<LogGap>,
 }
 
 /// Returns what an entry tells of: each of its reads that is left, or one thing.
-fn log_entries(head: &Head, row: &LogRow, sees_clock: bool) -> Result<Vec<LogEntry>, Refusal> {
+fn log_entries(head: &Head, row: &LogRow, sees_clock: bool) -> Result<Told, Refusal> {
     let LogRow { position, leaf, reads } = row;
     let damaged = || Refusal::Damaged(format!("entry {position} cannot be read"));
-    if let Some((salt, payload)) = reads.as_ref().filter(|(_, payload)| !payload.is_empty()) {
-        let kept = KeptReads::parse(salt, payload).map_err(|_| damaged())?;
-        let of_reads = (0..).zip(kept.iter()).filter_map(|(index, read)| read.map(|read| (index, read)));
-        return Ok(of_reads.map(|(index, read)| of_read(head, (*position, index), read, sees_clock)).collect());
-    }
     let record = LeafRecord::decode(leaf).map_err(|_| damaged())?;
-    Ok(vec![LogEntry {
+    let timestamp = parse_timestamp(&record.recorded_at).map_err(|_| damaged())?;
+    let gap = |reason| LogGap::at(*position, timestamp, reason);
+    if let Some((salt, payload)) = reads {
+        if payload.is_empty() {
+            let policy = head.retention.in_force_at(*position);
+            let gap = gap(LogGapReason::Pruned { policy: policy.map(|(position, policy)| (position, *policy)) });
+            return Ok(Told { entries: Vec::new(), gap: Some(gap) });
+        }
+        let kept = KeptReads::parse(salt, payload).map_err(|_| damaged())?;
+        let erased = kept.iter().filter(Option::is_none).count() as u64;
+        let of_reads = (0..).zip(kept.iter()).filter_map(|(index, read)| read.map(|read| (index, read)));
+        let entries = of_reads.map(|(index, read)| of_read(head, (*position, index), read, sees_clock)).collect();
+        let gap = (erased > 0).then(|| gap(LogGapReason::Erased { reads: erased }));
+        return Ok(Told { entries, gap });
+    }
+    let entry = LogEntry {
         position: *position,
         index: None,
-        timestamp: parse_timestamp(&record.recorded_at).map_err(|_| damaged())?,
+        timestamp,
         clock_time: sees_clock.then(|| parse_timestamp(&record.clock_time)).transpose().map_err(|_| damaged())?,
         user_id: head.actor_shown(*position, &record.actor),
         action: record.action.into_owned(),
         subject: record.subject.into_owned(),
-    }])
+    };
+    Ok(Told { entries: vec![entry], gap: None })
 }
 
 /// Tells of one read as entries that tell of one alone do.

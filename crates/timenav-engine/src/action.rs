@@ -120,6 +120,8 @@ actions! {
     Adopt = "adopt",
     /// A timeline goes on at another service, and nothing is written to it here any more.
     HandedOver = "handed_over",
+    /// Something of a timeline that came with a fork was erased at the other service after it was forked.
+    LayerErased = "layer_erased",
     /// It was said how long reads and refusals are kept.
     SetRetention = "set_retention",
     /// Contents of reads or refusals were let go.
@@ -209,8 +211,7 @@ pub(crate) enum Demanded {
 }
 
 impl Action {
-    /// Returns what an entry says was done; `None` where no word of this version stands there: another version, or
-    /// another program, has written it.
+    /// Returns what an entry says was done; `None` where another version, or another program, has written another word.
     #[must_use]
     pub fn of(record: &LeafRecord<'_>) -> Option<Self> {
         Self::parse(&record.action)
@@ -257,6 +258,7 @@ impl Action {
             | Self::AcceptRollback
             | Self::Adopt
             | Self::HandedOver
+            | Self::LayerErased
             | Self::EndTimeline
             | Self::SetRetention
             | Self::Sweep
@@ -288,15 +290,16 @@ impl Action {
             | Self::RestoreTimers => Demanded::All(&[Demand::Steer]),
             Self::SetRate => Demanded::All(&[Demand::SetRate]),
             Self::RecordEvent | Self::CorrectEvent | Self::EncryptData => Demanded::All(&[Demand::Record]),
-            // The service tells of firings that failed too, and is named by no key then.
             Self::SetTimer | Self::ChangeTimer | Self::CancelTimer | Self::SettleFirings => {
                 Demanded::All(&[Demand::Record])
             }
             Self::ManipulateEvent => Demanded::All(&[Demand::Intervene]),
             Self::DecryptData | Self::DetectTampering => Demanded::All(&[Demand::Inspect]),
             Self::EraseData | Self::EraseEvents | Self::EraseReads => Demanded::All(&[Demand::Erase]),
-            // The service sweeps too, and is named by no key then.
-            Self::SetAccessControl | Self::SetRetention | Self::Sweep => Demanded::All(&[Demand::Administer]),
+            // The service settles firings and sweeps too, and is named by no key then.
+            Self::SetAccessControl | Self::LayerErased | Self::SetRetention | Self::Sweep => {
+                Demanded::All(&[Demand::Administer])
+            }
             Self::CreateUser | Self::DeleteUser | Self::RestrictTimeTravel | Self::AcceptHostClock => {
                 Demanded::All(&[Demand::Operate])
             }
@@ -319,7 +322,6 @@ impl Action {
         match self {
             // What is read says it.
             Self::Read | Self::Reads => HorizonUse::Honored,
-            // The service tells that it refused something.
             Self::Attempt | Self::AttemptsCounted => HorizonUse::NothingToHide,
             Self::CreateTimeline
             | Self::Travel
@@ -354,6 +356,7 @@ impl Action {
             | Self::AcceptRollback
             | Self::Adopt
             | Self::HandedOver
+            | Self::LayerErased
             | Self::EndTimeline
             | Self::SetRetention
             | Self::Sweep
@@ -406,6 +409,7 @@ impl Action {
             | Self::AcceptRollback
             | Self::Adopt
             | Self::HandedOver
+            | Self::LayerErased
             | Self::EndTimeline
             | Self::SetRetention
             | Self::Sweep
@@ -421,8 +425,7 @@ impl Action {
         }
     }
 
-    /// Returns who may see what an entry says. A reader can make the clock, the anchors and the events of the timeline
-    /// from what they see, and what was erased of them.
+    /// Returns who may see what an entry says. A reader can make clock, anchors, events and erasures from what they see.
     pub(crate) const fn audience(self) -> Audience {
         match self {
             Self::CreateTimeline
@@ -469,6 +472,7 @@ impl Action {
             | Self::AcceptRollback
             | Self::Adopt
             | Self::HandedOver
+            | Self::LayerErased
             | Self::EndTimeline
             | Self::SetRetention
             | Self::Sweep

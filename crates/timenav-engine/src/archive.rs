@@ -103,13 +103,25 @@ pub struct KeptEvent {
     pub content: String,
 }
 
-/// What is kept of one event.
+/// What is kept of one event around the entry at one position, which is about it: as much, however often it was changed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KeptRows {
-    /// Its versions.
-    pub versions: Vec<KeptEvent>,
-    /// The interventions on it: position and id.
-    pub interventions: Vec<(u64, String)>,
+    /// The version that the entry made.
+    pub version: Option<KeptEvent>,
+    /// Whether something happened to the event where that version ceased to stand, which was later: another version was
+    /// made, or there was an intervention.
+    pub is_end_told: bool,
+    /// Where the version right before ceased to stand.
+    pub before: Option<KeptEnd>,
+    /// The id of the intervention that the entry is.
+    pub intervention_id: Option<String>,
+}
+
+/// Where a version of an event ceased to stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeptEnd {
+    /// The position; `None` where it stands.
+    pub until: Option<u64>,
 }
 
 /// Reads what is kept for a scan. It may be damaged, and may grow while it is read: what stood
@@ -139,8 +151,9 @@ pub trait ScanSource: Send + Sync {
     /// Returns the bytes that are kept of these tiles.
     async fn tile_bytes(&self, timeline: TimelineKey, tiles: Vec<TileId>) -> Result<Vec<Option<Vec<u8>>>, StoreError>;
 
-    /// Returns the rows of each of these events, found by its id.
-    async fn event_rows(&self, timeline: TimelineKey, event_ids: Vec<String>) -> Result<Vec<KeptRows>, StoreError>;
+    /// Returns what is kept of events around entries about them: of each pair, the event is found by its id, and the entry is
+    /// at the position.
+    async fn event_rows(&self, timeline: TimelineKey, events: Vec<(String, u64)>) -> Result<Vec<KeptRows>, StoreError>;
 
     /// Returns how many rows of events, and how many of interventions, were made before position
     /// `end`.

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use data_encoding::HEXLOWER;
 use timenav_core::access::Demand;
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{Adopted, LeafRecord, RunningHash, TlogProof, inclusion_nodes};
+use timenav_core::ledger::{LeafRecord, RunningHash, TlogProof, inclusion_nodes};
 
 use crate::action::Action;
 use crate::archive::EntryRow;
@@ -17,21 +17,23 @@ use crate::json::read;
 use crate::long_work::give_way_after;
 use crate::notes::newest_note;
 use crate::one_fact::OneFact as _;
-use crate::payload::{DataEncrypted, Reading};
+use crate::payload::{DataEncrypted, LaterEntry, LayerErased, Reading, is_layer_erased};
 use crate::refusal::Refusal;
 use crate::tree::node_hashes;
 use gone::Gone;
-use line::{DataLine, EndLine, EntryLine, ErasureLine, Header, LayerLine, Line, NoteLine};
+use line::{DataLine, EndLine, EntryLine, Header, LayerLine, Line, NoteLine};
 
 mod arrival;
 mod check;
 mod gone;
+mod layers;
 mod line;
 
+pub use arrival::ADOPT_ERASURES_BYTES_MAX;
 pub(crate) use arrival::ReadBundle;
 pub use check::{BundleCheck, CheckedBundle};
 pub use gone::BUNDLE_GONE_MAX;
-pub use line::{BUNDLE_FORMAT, BUNDLE_LINE_BYTES_MAX};
+pub use line::{BUNDLE_FORMAT, BUNDLE_FORMAT_OF_LAYERS, BUNDLE_LINE_BYTES_MAX};
 
 /// Entries that are taken from the store at a time: few enough that the largest ones fit into memory.
 const BLOCK_ENTRIES: u64 = 100;
@@ -101,7 +103,7 @@ impl Engine {
         for ancestor in state.lineage.iter().filter(|ancestor| ancestor.came_with().is_none()) {
             self.admit_to_bundle(caller, ancestor).await?;
         }
-        self.check_layers(&state).await?;
+        layers::check(self, &state).await?;
         self.log_read(caller, timeline, &[Demand::Look, Demand::Administer], &Reading::Bundle {}).await?;
 
         let state = self.state(timeline);
@@ -126,29 +128,6 @@ impl Engine {
         };
         let timelines = names.into_iter().filter(|name| name.came_with().is_none()).collect();
         Ok(BundleExport { engine: self.clone(), caller: caller.clone(), timelines, writing: Some(writing) })
-    }
-
-    /// Makes sure that a bundle can show why something of the layers is gone that a fork came here with. What later entries
-    /// erased is under a signature of the other service, which no key of this one vouches for.
-    async fn check_layers(&self, state: &TimelineState) -> Result<(), Refusal> {
-        let all = state.lineage.iter().chain([&state.head.id]);
-        for fork in all.filter(|id| state.lineage.iter().any(|layer| layer.came_with().as_ref() == Some(id))) {
-            let Some(state) = self.state(fork) else { continue };
-            let Some(origin) = state.head.origins.last() else { continue };
-            let entry = self.store().entry(state.head.key, origin.end).await?;
-            let told = entry.as_ref().and_then(|entry| Adopted::decode(&entry.payload).ok());
-            let told = told.ok_or_else(|| Refusal::Damaged(format!("`{fork}` does not say what it came with")))?;
-            if let Some(layer) = told.layers.iter().find(|layer| layer.erased_later > 0) {
-                let (layer, origin) = (&layer.timeline_id, &told.origin);
-                let detail = format!(
-                    "`{fork}` continues from `{layer}`, and later entries at the service of `{origin}` erased some of \
-                     its contents. Only that service's key can prove this, so this service cannot export such a \
-                     bundle: use the one that was adopted, or export the fork there"
-                );
-                return Err(Refusal::invalid("timeline_id", detail));
-            }
-        }
-        Ok(())
     }
 
     /// A bundle shows all that events and clocks are, and everything else that is in a ledger.
@@ -231,13 +210,18 @@ impl Writing {
         let key = key.map_err(|error| Refusal::Damaged(error.to_string()))?;
         Ok(Header {
             created_at: Cow::Owned(engine.now().to_string()),
-            format: Cow::Borrowed(BUNDLE_FORMAT),
+            format: Cow::Borrowed(self.format()),
             layers: self.layers.iter().map(Layer::line).collect(),
             origin: Cow::Owned(key.name().to_owned()),
             service_version: Cow::Borrowed(env!("CARGO_PKG_VERSION")),
             timeline_id: Cow::Owned(own.id.to_string()),
             verifier_key: Cow::Owned(key.to_string()),
         })
+    }
+
+    fn format(&self) -> &'static str {
+        let came = self.layers.iter().any(|layer| layer.id.came_with().is_some());
+        if came { BUNDLE_FORMAT_OF_LAYERS } else { BUNDLE_FORMAT }
     }
 
     fn add(&mut self, text: &mut String, line: &Line<'_>) -> Result<(), Refusal> {
@@ -287,6 +271,9 @@ impl Writing {
         let damaged = |what: String| Refusal::Damaged(format!("entry {}: {what}", row.position));
         let record = LeafRecord::decode(&row.leaf).map_err(|error| damaged(error.to_string()))?;
         layer.gone.entry(&row.leaf, &record, (&row.salt, &row.payload)).map_err(damaged)?;
+        if is_layer_erased(&record) {
+            self.explain_earlier(at, LaterEntry::told_in(&row.payload));
+        }
         let told = (record.action == Action::EncryptData.word()).then(|| read::<DataEncrypted>(&row.payload)).flatten();
         let line = EntryLine {
             leaf: as_text(&row.leaf).map_err(damaged)?,
@@ -315,27 +302,43 @@ impl Writing {
         self.add(text, &Line::Data(DataLine::of(&record)))
     }
 
+    /// Lets an entry of a layer say why something of an earlier one is gone. Returns whether it does.
+    fn explain_earlier(&mut self, at: usize, told: Result<LaterEntry, String>) -> bool {
+        let Ok(told) = told else { return false };
+        let Ok(record) = told.record() else { return false };
+        let mut earlier = self.layers[..at].iter_mut();
+        let layer = earlier.find(|layer| layer.id.told().as_str() == record.timeline_id && layer.size <= record.seq);
+        layer.is_some_and(|layer| layer.gone.explain(&record, &told.payload))
+    }
+
     /// Returns the first layer from one on of which something is gone that no entry in the bundle names.
     fn missing_of(&self, from: usize) -> Next {
         let layers = self.layers.iter().enumerate().skip(from);
         let mut missing = layers.filter(|(_, layer)| layer.gone.first().is_some());
-        missing.next().map_or(Next::End, |(at, layer)| Next::Erasures(at, layer.size))
+        missing.next().map_or(Next::End, |(at, _)| Next::Erasures(at, self.layers[self.teller_of(at)].size))
     }
 
-    /// Looks through some later entries of a layer for those that say why something is gone. It was erased after the fork,
-    /// or while the bundle was written.
+    /// Returns whose later entries say why something of a layer is gone: its own, or those of the fork that it came here with.
+    fn teller_of(&self, at: usize) -> usize {
+        let Some(fork) = self.layers[at].id.came_with() else { return at };
+        self.layers.iter().position(|layer| layer.id == fork).unwrap_or(at)
+    }
+
+    /// Looks through some later entries for those that say why something of a layer is gone. It was erased after the fork, or
+    /// while the bundle was written; or the bundle has the fork that the layer came with as it was before it came.
     async fn erasures(&mut self, engine: &Engine, at: usize, from: u64, text: &mut String) -> Result<Next, Refusal> {
-        let layer = &mut self.layers[at];
-        let rows = engine.store().entry_rows(layer.key, from, from + BLOCK_ENTRIES).await?;
-        let rows = if layer.id.came_with().is_some() { Vec::new() } else { rows };
+        let teller = self.teller_of(at);
+        let (id, key) = (self.layers[teller].id.clone(), self.layers[teller].key);
+        let rows = engine.store().entry_rows(key, from, from + BLOCK_ENTRIES).await?;
+        // Nothing is written to a timeline that came with another.
+        let rows = if id.came_with().is_some() { Vec::new() } else { rows };
         let Some(last) = rows.last().map(|last| last.position) else {
-            let first = layer.gone.first().unwrap_or_default();
-            let of = &layer.id;
+            let layer = &self.layers[at];
+            let (first, of) = (layer.gone.first().unwrap_or_default(), &layer.id);
             return Err(Refusal::Damaged(format!(
                 "the contents of entry {first} of `{of}` are missing, but were not erased"
             )));
         };
-        let (id, key) = (layer.id.clone(), layer.key);
         for row in rows {
             let size = engine.state(&id).map_or(0, |state| state.head.frontier.size());
             if row.position >= size {
@@ -344,12 +347,17 @@ impl Writing {
                 return Ok(Next::Erasures(at, row.position));
             }
             let Ok(record) = LeafRecord::decode(&row.leaf) else { continue };
-            if !self.layers[at].gone.explain(&record, &row.payload) {
+            let is_told = if is_layer_erased(&record) {
+                self.explain_earlier(teller, LaterEntry::told_in(&row.payload))
+            } else {
+                self.layers[teller].gone.explain(&record, &row.payload)
+            };
+            if !is_told {
                 continue;
             }
             let proof = prove(engine, &id, key, &row).await?;
             let damaged = |what| Refusal::Damaged(format!("entry {}: {what}", row.position));
-            let line = ErasureLine {
+            let line = LayerErased {
                 payload: as_text(&row.payload).map_err(damaged)?,
                 proof: Cow::Owned(proof.to_text()),
                 salt: Cow::Owned(HEXLOWER.encode(&row.salt)),

@@ -139,7 +139,7 @@ mod detection;
 mod ledger_stream;
 mod rotation;
 
-pub use access_logs::{AccessLogs, LOG_ENTRIES_READ_MAX, LogEntry, LogOrder, LogPage};
+pub use access_logs::{AccessLogs, LOG_ENTRIES_READ_MAX, LogEntry, LogGap, LogGapReason, LogOrder, LogPage};
 pub use action::{Action, Topic};
 pub use adoption::{
     ADOPT_BYTES_MAX, ADOPT_ROOM_LEFT_BYTES, ADOPT_ROOM_TIMES, ADOPT_ROTATIONS_MAX, AdoptRequest, AdoptedTimeline,
@@ -147,8 +147,11 @@ pub use adoption::{
 };
 pub use aggregate::{AggregateEvents, AggregatedEvents, EventGroup, GroupBy, GroupKey};
 pub use anchors::{AnchorPage, AnchorRequest, ReturnScope, Returning};
-pub use archive::{EntryMarks, EntryRow, KeptEvent, KeptRows, Orphan, ScanSource, ServiceRows, Snapshot};
-pub use bundles::{BUNDLE_FORMAT, BUNDLE_GONE_MAX, BUNDLE_LINE_BYTES_MAX, BundleCheck, BundleExport, CheckedBundle};
+pub use archive::{EntryMarks, EntryRow, KeptEnd, KeptEvent, KeptRows, Orphan, ScanSource, ServiceRows, Snapshot};
+pub use bundles::{
+    ADOPT_ERASURES_BYTES_MAX, BUNDLE_FORMAT, BUNDLE_FORMAT_OF_LAYERS, BUNDLE_GONE_MAX, BUNDLE_LINE_BYTES_MAX,
+    BundleCheck, BundleExport, CheckedBundle,
+};
 pub use caller::{AuthFailure, Caller, Credential};
 pub use certificates::{
     CERTIFICATE_ENTRIES_READ_MAX, CERTIFICATE_READS_MAX, CertificateRequest, CertifiedEntry, SignedCertificate,

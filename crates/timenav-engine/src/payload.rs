@@ -10,6 +10,7 @@ mod clock;
 mod data;
 mod events;
 mod happened;
+mod layers;
 mod parts;
 mod reads;
 mod restored;
@@ -28,6 +29,7 @@ pub(crate) use clock::{AnchorSet, ClockChanged, ClockRecord, ClockTold, clock_in
 pub(crate) use data::{DataDecrypted, DataEncrypted, DataErased, ScanAsked};
 pub(crate) use events::{Corrected, EffectRecord, Intervened};
 pub(crate) use happened::{entry_of, happened_in};
+pub(crate) use layers::{LaterEntry, LayerErased, is_layer_erased};
 pub(crate) use reads::{
     EventsCounted, EventsExported, EventsFound, EventsWatched, NEWEST, Reading, demanded, horizon_of,
 };

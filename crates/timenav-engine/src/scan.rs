@@ -11,6 +11,7 @@ use crate::stated::open_newest;
 use crate::store_error::StoreError;
 
 mod authority;
+mod blocks;
 mod compared;
 mod directory;
 mod ended;

@@ -47,6 +47,10 @@ class AccessControlSetBody(TypedDict):
 class AccessLogsBody(TypedDict):
     """One page of the access log, in the requested order."""
 
+    gone: Sequence[GapBody]
+    """Reads among the entries that this page looked at which no longer say who read, in the same order. The filter
+    by user does not apply to them; a filter by another action than `read` or `reads` leaves them out.
+    """
     has_more: bool
     """Whether there is another page."""
     logs: Sequence[LogBody]
@@ -1267,6 +1271,31 @@ class ForwardRequest(TypedDict):
     """How long the answer waits for timers on the way, in host time. The clock goes on without it. Defaults to
     `30s`; `0s` does not wait.
     """
+
+
+GapBody = TypedDict(
+    "GapBody",
+    {
+        "entries": "int",
+        "first_position": "int",
+        "from": "str",
+        "last_position": "int",
+        "policy": "NotRequired[GapPolicyBody | None]",
+        "reads": "NotRequired[int | None]",
+        "reason": "str",
+        "to": "str",
+    },
+)
+"""Entries of reads, one after the other in the log, that no longer say who read."""
+
+
+class GapPolicyBody(TypedDict):
+    """How long reads are kept, and since which entry."""
+
+    position: int
+    """The ledger position of its `set_retention`."""
+    reads: NotRequired[str | None]
+    """How long the contents of reads are kept; null keeps them forever, until a later policy applied to them."""
 
 
 class GeoRecord(TypedDict):
@@ -2808,6 +2837,8 @@ __all__ = [
     "FiringsSettledBody",
     "ForkBody",
     "ForwardRequest",
+    "GapBody",
+    "GapPolicyBody",
     "GeoRecord",
     "GroupBody",
     "HandOverRequest",

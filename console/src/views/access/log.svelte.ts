@@ -8,7 +8,7 @@
 import { call, isAborted } from '../../lib/api';
 import { format } from '../../lib/instant';
 import { Stream } from '../../lib/stream.svelte';
-import { PAGE_MAX, withNewer, type LogEntry, type LogFilter, type LogPage } from './log';
+import { PAGE_MAX, rowsOf, withNewer, type LogEntry, type LogFilter, type LogPage } from './log';
 
 /** So many entries are read at least, and so many more are shown at a time. */
 export const SHOWN_STEP = 100;
@@ -102,7 +102,7 @@ export class AccessLog {
       this.hasOlder = true;
       do {
         const page = await this.#ask(pageMax, this.#cursor);
-        this.entries = [...this.entries, ...page.logs];
+        this.entries = [...this.entries, ...rowsOf(page)];
         this.progress = (this.progress ?? 0) + page.logs.length;
         this.#cursor = page.has_more ? (page.next_cursor ?? null) : null;
       } while (this.#cursor !== null && this.entries.length < wanted);
@@ -121,9 +121,10 @@ export class AccessLog {
       this.#isDue = false;
       do {
         const page: LogPage = await this.#ask(top < 0 ? SHOWN_STEP : PAGE_MAX, cursor);
-        found.push(...page.logs);
+        const rows = rowsOf(page);
+        found.push(...rows);
         this.progress = found.length;
-        const isJoined = top < 0 || (page.logs.at(-1)?.position ?? Infinity) <= top;
+        const isJoined = top < 0 || (rows.at(-1)?.position ?? Infinity) <= top;
         cursor = !isJoined && page.has_more ? (page.next_cursor ?? null) : null;
       } while (cursor !== null);
       this.entries = withNewer(this.entries, found);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { format, parse, type Micros } from '../../lib/instant';
-import { actionText, csv, kindOf, withNewer, type LogEntry } from './log';
+import { actionText, csv, gapText, kindOf, rowsOf, withNewer, type LogEntry, type LogGap } from './log';
 
 const START = parse('2026-01-01T00:00:00Z')!;
 
@@ -21,6 +21,40 @@ describe('the log', () => {
       7, 6, 5, 4,
     ]);
     expect(withNewer([], [entry(0, START)]).map((one) => one.position)).toEqual([0]);
+  });
+});
+
+describe('what is gone', () => {
+  const pruned: LogGap = {
+    reason: 'pruned',
+    entries: 1_200,
+    first_position: 3,
+    last_position: 1_300,
+    from: format(START),
+    to: format(START),
+    policy: { position: 2, reads: 'P30D' },
+  };
+  const erased: LogGap = { ...pruned, reason: 'erased', entries: 1, reads: 2, first_position: 5, last_position: 5 };
+
+  it('says how much, where and under which policy', () => {
+    expect(gapText(pruned)).toBe('1,200 entries, positions 3 to 1300; the policy at 2 kept reads for P30D');
+    expect(gapText(erased)).toBe('2 reads of 1 entry, position 5');
+    const { policy: _, ...rest } = pruned;
+    expect(gapText(rest)).toContain('no policy allows this');
+  });
+
+  it('stands among the entries in their order', () => {
+    const read = (position: number, index: number): LogEntry => entry(position, START, { action: 'read', index });
+    const logs = [entry(2_000, START), read(5, 3), read(5, 0), entry(2, START)];
+    const rows = rowsOf({ logs, gone: [pruned, erased], has_more: false });
+    expect(rows.map((row) => [row.position, row.gap?.reason ?? row.index])).toEqual([
+      [2_000, undefined],
+      [1_300, 'pruned'],
+      [5, 3],
+      [5, 0],
+      [5, 'erased'],
+      [2, undefined],
+    ]);
   });
 });
 

@@ -12,10 +12,26 @@ export interface LogEntry {
   position: number;
   /** Which of the reads that the entry tells of; missing where it tells of one thing. */
   index?: number;
+  /** Where the row stands for what is gone. */
+  gap?: LogGap;
+}
+
+/** Entries of reads, one after the other, that no longer say who read. */
+export interface LogGap {
+  reason: 'pruned' | 'erased';
+  entries: number;
+  /** How many reads were erased; missing where they were pruned. */
+  reads?: number;
+  first_position: number;
+  last_position: number;
+  from: string;
+  to: string;
+  policy?: { position: number; reads: string | null };
 }
 
 export interface LogPage {
   logs: LogEntry[];
+  gone?: LogGap[];
   next_cursor?: string | null;
   has_more: boolean;
 }
@@ -33,7 +49,7 @@ export type Kind = 'refused' | 'change' | 'look';
 /** Tells what an entry is: something that was refused, a look (and that a session goes on with it), or a change. */
 export function kindOf(entry: { action: string }): Kind {
   if (entry.action.startsWith('unauthorized_access_attempt')) return 'refused';
-  return ['read', 'reads', 'renew_session'].includes(entry.action) ? 'look' : 'change';
+  return ['read', 'reads', 'reads_erased', 'renew_session'].includes(entry.action) ? 'look' : 'change';
 }
 
 /** Actions that a ledger knows, in groups, for choosing one. */
@@ -51,7 +67,15 @@ export const ACTIONS: readonly [string, readonly string[]][] = [
   ['Data', ['encrypt_data', 'decrypt_data', 'erase_data', 'erase_events', 'erase_reads', 'detect_tampering']],
   [
     'Timeline',
-    ['create_timeline', 'set_access_control', 'adopt', 'handed_over', 'rotate_signing_key', 'accept_rollback'],
+    [
+      'create_timeline',
+      'set_access_control',
+      'adopt',
+      'layer_erased',
+      'handed_over',
+      'rotate_signing_key',
+      'accept_rollback',
+    ],
   ],
   ['Retention', ['set_retention', 'sweep']],
   ['Service, in system', ['end_timeline', 'accept_host_clock', 'heads']],
@@ -77,10 +101,12 @@ const SAID: Record<string, string> = {
   unauthorized_access_attempts: 'Refused, several times',
   read: 'Read',
   reads: 'Reads, pruned',
+  reads_erased: 'Reads, erased',
   renew_session: 'Session renewed',
   sweep: 'Prune contents',
   adopt: 'Adopt timeline',
   handed_over: 'Hand over timeline',
+  layer_erased: 'Erased before it was adopted',
   accept_host_clock: 'Confirm host clock',
   heads: 'Commit to timelines',
   fire_timers: 'Timers fired',
@@ -127,6 +153,35 @@ export async function firstLogs(
     if (cursor === null || found.length >= wanted) break;
   }
   return found;
+}
+
+const counted = (count: number, one: string): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : `${one === 'entry' ? 'entrie' : one}s`}`;
+
+/** Says what a stretch of the log no longer tells, and why. */
+export function gapText(gap: LogGap): string {
+  const { entries, reads, policy, first_position: first, last_position: last } = gap;
+  const where = first === last ? `position ${first}` : `positions ${first} to ${last}`;
+  if (gap.reason === 'erased') return `${counted(reads ?? 0, 'read')} of ${counted(entries, 'entry')}, ${where}`;
+  if (policy === undefined) return `${counted(entries, 'entry')}, ${where}: no policy allows this, scan the timeline`;
+  const kept = policy.reads === null ? 'forever' : `for ${policy.reads}`;
+  return `${counted(entries, 'entry')}, ${where}; the policy at ${policy.position} kept reads ${kept}`;
+}
+
+/** Returns the entries of a page, the newest first, with a row for each stretch that is gone. */
+export function rowsOf(page: LogPage): LogEntry[] {
+  const row = (gap: LogGap): LogEntry => ({
+    user_id: '',
+    action: gap.reason === 'pruned' ? 'reads' : 'reads_erased',
+    timestamp: gap.to,
+    subject: gapText(gap),
+    position: gap.last_position,
+    gap,
+  });
+  // What is left of an entry comes before what is gone of it.
+  const place = (entry: LogEntry): number => entry.index ?? (entry.gap ? -1 : 0);
+  const rows = [...page.logs, ...(page.gone ?? []).map(row)];
+  return rows.sort((a, b) => b.position - a.position || place(b) - place(a));
 }
 
 /** At most so many entries on a page, as the service allows. */

@@ -157,6 +157,13 @@ impl RetentionPolicies {
         self.all.last().map(|(_, retention)| *retention).unwrap_or_default()
     }
 
+    /// Returns the policy in force where an entry stands, with the position of its own; `None` before the first one.
+    #[must_use]
+    pub fn in_force_at(&self, position: u64) -> Option<(u64, &Retention)> {
+        let before = self.all.partition_point(|(policy, _)| *policy < position);
+        before.checked_sub(1).map(|at| (self.all[at].0, &self.all[at].1))
+    }
+
     /// Returns the policy that decides how long an entry is kept, and that time; `None` where it is kept for
     /// ever. `size` says which policies there are: those of the first so many entries.
     ///

@@ -12,12 +12,13 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use timenav_core::ids::{DataId, TimelineId};
-use timenav_core::ledger::{Hash, LeafRecord, RunningHash, TlogProof, VerifierKey};
+use timenav_core::ledger::{Hash, LeafRecord, RunningHash, VerifierKey};
 
 use super::check::{BundleCheck, CheckedBundle};
-use super::line::{ErasureLine, Line, hex};
+use super::line::{BUNDLE_LINE_BYTES_MAX, EntryLine, Line, hex};
 use crate::deciding::adoption::{Amended, Arrived, Ready};
 use crate::gazetteer::Gazetteer;
+use crate::payload::{LaterEntry, LayerErased, is_layer_erased};
 use crate::rows::DataRecord;
 use crate::scan::{Rebuilding, VerifySignature};
 use crate::store::{Arriving, ArrivingRows};
@@ -25,6 +26,11 @@ use crate::store_error::StoreError;
 
 /// From how many bytes on rows are handed over to the store. One row more may have as many as a line.
 const ADOPT_BATCH_BYTES: usize = 1024 * 1024;
+
+/// Room for a leaf and what else is in a line beside the payload.
+const LEAF_BYTES_MAX: usize = 64 * 1024;
+/// Most that later entries may say of what is gone, in bytes: it is told again, with the timeline itself, at once.
+pub const ADOPT_ERASURES_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// A bundle as it is being read.
 pub(crate) struct ReadBundle<'a> {
@@ -41,11 +47,15 @@ struct Making {
     layers: Vec<Rebuilding>,
     /// The position of the next entry.
     position: u64,
+    /// What later entries say of layers, as it is told again.
+    erasures: Vec<(TimelineId, String)>,
+    /// How many bytes lines of later entries had.
+    erasures_bytes: usize,
 }
 
 impl Making {
     const fn new(gazetteer: Option<Arc<dyn Gazetteer>>, amended: Vec<Amended>) -> Self {
-        Self { gazetteer, amended, layers: Vec::new(), position: 0 }
+        Self { gazetteer, amended, layers: Vec::new(), position: 0, erasures: Vec::new(), erasures_bytes: 0 }
     }
 
     fn line(&mut self, line: Line<'_>) -> Result<(), String> {
@@ -62,6 +72,7 @@ impl Making {
                 self.position += 1;
                 let salt = hex(&entry.salt)?;
                 self.read_now()?.entry(entry.leaf.as_bytes(), &salt, entry.payload.as_bytes())?;
+                self.told_of_layer(&entry)?;
             }
             Line::Data(data) => {
                 let data_id = DataId::new(&data.data_id).map_err(|error| error.to_string())?;
@@ -88,20 +99,55 @@ impl Making {
     }
 
     /// Takes a later entry that says why something is gone, which was checked.
-    fn erased_later(&mut self, erasure: &ErasureLine<'_>) -> Result<(), String> {
-        let proof = TlogProof::parse(erasure.proof.as_bytes()).map_err(|error| error.to_string())?;
-        let record = LeafRecord::decode(&proof.extra).map_err(|error| error.to_string())?;
-        let count = self.layers.len();
-        let mut layers = self.layers.iter_mut().enumerate();
-        let layer = layers.find(|(_, layer)| layer.is_of(&erasure.timeline_id));
-        let (number, layer) = layer.ok_or_else(|| format!("an erasure belongs to `{}`", erasure.timeline_id))?;
-        if number + 1 == count {
-            layer.erased_after_export(&record, erasure.payload.as_bytes())
-        } else {
-            layer.erased_after_fork(&record, erasure.payload.as_bytes());
-            Ok(())
+    fn erased_later(&mut self, erasure: &LayerErased<'_>) -> Result<(), String> {
+        let text = erasure.to_text();
+        self.erasures_bytes += text.len();
+        if self.erasures_bytes > ADOPT_ERASURES_BYTES_MAX {
+            return Err(format!("its lines `erasure` have more than {ADOPT_ERASURES_BYTES_MAX} bytes"));
         }
+        let entry = erasure.entry()?;
+        let record = entry.record()?;
+        let is_own = self.layers.last().is_some_and(|layer| layer.is_of(&erasure.timeline_id));
+        if is_own && !is_layer_erased(&record) {
+            return self.read_now()?.erased_after_export(&record, &entry.payload);
+        }
+        let told = entry.innermost()?;
+        let layer = self.layer_of(&told.record()?)?;
+        layer.erased_after_fork(&told.record()?, &told.payload);
+        layer.is_told_again();
+        check_exportable(&text)?;
+        let of = TimelineId::new(&told.record()?.timeline_id).map_err(|error| error.to_string())?;
+        self.erasures.push((of, text));
+        Ok(())
     }
+
+    /// Takes what an entry may say of an earlier layer: it came with an earlier adoption, and stays where it is.
+    fn told_of_layer(&mut self, entry: &EntryLine<'_>) -> Result<(), String> {
+        let record = LeafRecord::decode(entry.leaf.as_bytes()).map_err(|error| error.to_string())?;
+        if entry.payload.is_empty() || !is_layer_erased(&record) {
+            return Ok(());
+        }
+        let told = LaterEntry::told_in(entry.payload.as_bytes())?;
+        let record = told.record()?;
+        self.layer_of(&record)?.erased_after_fork(&record, &told.payload);
+        Ok(())
+    }
+
+    /// Returns the layer that an entry is of.
+    fn layer_of(&mut self, record: &LeafRecord<'_>) -> Result<&mut Rebuilding, String> {
+        let mut earlier = self.layers.iter_mut().rev().skip(1);
+        let layer = earlier.find(|layer| layer.is_of(&record.timeline_id));
+        layer.ok_or_else(|| format!("an erasure belongs to `{}`, which is not a layer", record.timeline_id))
+    }
+}
+
+/// What is told again has a line in the bundles of this service.
+fn check_exportable(payload: &str) -> Result<(), String> {
+    let line = Line::Entry(EntryLine { leaf: "".into(), payload: payload.into(), salt: "".into() }).to_text();
+    if line.len() + LEAF_BYTES_MAX <= BUNDLE_LINE_BYTES_MAX {
+        return Ok(());
+    }
+    Err(format!("a line `erasure` has {} bytes, which is too many to be told again", payload.len()))
 }
 
 impl<'a> ReadBundle<'a> {
@@ -134,19 +180,19 @@ impl<'a> ReadBundle<'a> {
     /// # Errors
     /// It is cut off, or contradicts itself.
     pub(crate) fn finish(self, file: File) -> Result<(CheckedBundle, Arrived, HashSet<DataId>), String> {
-        let Self { check, made: Making { gazetteer, layers: mut made, .. } } = self;
+        let Self { check, made: Making { gazetteer, layers: mut made, erasures, .. } } = self;
         let checked = check.finish()?;
         let data_ids = made.last_mut().map(Rebuilding::take_data_ids).unwrap_or_default();
         let mut layers = Vec::with_capacity(made.len());
         for layer in made {
             // What a later erasure took away is not counted any more on what goes on from it.
-            let is_known = layers.iter().all(|(_, ready): &(TimelineId, Ready)| ready.erased_later == 0);
+            let is_known = layers.iter().all(|(_, ready): &(TimelineId, Ready)| ready.is_known);
             layers.push(layer.finish(is_known)?);
         }
         let amended = layers.iter_mut().map(|(_, ready)| std::mem::take(&mut ready.amended)).collect();
         let (_, own) = layers.pop().ok_or("there is no layer in it")?;
         let rows = Spooled { file: Mutex::new(file), gazetteer, amended, sha256: checked.sha256 };
-        Ok((checked, Arrived { layers, own, rows: Arc::new(rows) }, data_ids))
+        Ok((checked, Arrived { layers, own, erasures, rows: Arc::new(rows) }, data_ids))
     }
 }
 
@@ -209,4 +255,38 @@ fn unread(error: &io::Error) -> StoreError {
 /// Somebody writes to files that are nobody else's.
 fn another() -> StoreError {
     StoreError::Unavailable("the bundle changed after it was checked".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_much_is_recorded_again_and_no_more() {
+        let line = |bytes: usize| LayerErased {
+            payload: "x".repeat(bytes).into(),
+            proof: "".into(),
+            salt: "".into(),
+            timeline_id: "p".into(),
+        };
+        let beside = line(0).to_text().len();
+        let refused = |bytes: usize| Making::new(None, Vec::new()).erased_later(&line(bytes)).unwrap_err();
+        let largest = refused(ADOPT_ERASURES_BYTES_MAX - beside);
+        assert!(!largest.contains("have more than"), "the limit itself passes: {largest}");
+        assert!(refused(ADOPT_ERASURES_BYTES_MAX - beside + 1).contains("have more than"));
+        // Of all lines together.
+        let mut making = Making::new(None, Vec::new());
+        let half = line(ADOPT_ERASURES_BYTES_MAX / 2);
+        assert!(!making.erased_later(&half).unwrap_err().contains("have more than"));
+        assert!(making.erased_later(&half).unwrap_err().contains("have more than"));
+    }
+
+    #[test]
+    fn what_is_recorded_again_has_a_line_in_a_bundle() {
+        // Each quote becomes two characters.
+        let quotes = "\"".repeat(BUNDLE_LINE_BYTES_MAX / 2 - LEAF_BYTES_MAX);
+        check_exportable(&quotes).unwrap();
+        let refused = check_exportable(&"\"".repeat(BUNDLE_LINE_BYTES_MAX / 2)).unwrap_err();
+        assert!(refused.contains("too many to be told again"), "{refused}");
+    }
 }

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use timenav_core::data::KeyKind;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{
-    Checkpoint, CheckpointError, Frontier, Hash, LeafRecord, NoteError, RunningHash, Salt, TlogProof, TrustedKeys,
-    VerifierKey, leaf_hash, origin, payload_hash, verify_inclusion,
+    Checkpoint, CheckpointError, Frontier, Hash, LeafRecord, NoteError, RunningHash, TlogProof, TrustedKeys,
+    VerifierKey,
 };
 use timenav_core::limits::FORK_DEPTH_MAX;
 use timenav_core::scan::{EntryBytes, LedgerScan};
@@ -15,13 +15,15 @@ use timenav_core::time::{Instant, Wall};
 
 use super::gone::Gone;
 use super::line::{
-    BUNDLE_FORMAT, BUNDLE_LINE_BYTES_MAX, DataLine, EndLine, EntryLine, ErasureLine, Header, LayerLine, Line, hex,
+    BUNDLE_FORMAT, BUNDLE_FORMAT_OF_LAYERS, BUNDLE_LINE_BYTES_MAX, DataLine, EndLine, EntryLine, Header, LayerLine,
+    Line, hex,
 };
 use crate::action::Action;
 use crate::json::read;
 use crate::payload::{DataEncrypted, ForkRecord, SigningKeyRotated};
 use crate::scan::VerifySignature;
 
+mod erasures;
 mod rotation;
 
 /// What a bundle holds, once every line of it was checked.
@@ -240,8 +242,11 @@ impl<'a> BundleCheck<'a> {
     }
 
     fn header(&mut self, header: &Header<'_>) -> Result<(), String> {
-        if header.format != BUNDLE_FORMAT {
-            return Err(format!("its format is `{}`; this program knows only `{BUNDLE_FORMAT}`", header.format));
+        if ![BUNDLE_FORMAT, BUNDLE_FORMAT_OF_LAYERS].contains(&&*header.format) {
+            return Err(format!(
+                "its format is `{}`; this program knows only `{BUNDLE_FORMAT}` and `{BUNDLE_FORMAT_OF_LAYERS}`",
+                header.format
+            ));
         }
         let name = self.keys.current.name();
         if header.origin != name {
@@ -329,6 +334,7 @@ impl<'a> BundleCheck<'a> {
         }
         let record = record.ok_or_else(|| at("it cannot be read"))?;
         self.gone.entry(entry.leaf.as_bytes(), &record, (&salt, payload)).map_err(|what| at(&what))?;
+        self.told_of_layer(&record, payload);
         self.counts.entries += 1;
         if position == 0 {
             self.begins(&record, payload)?;
@@ -423,41 +429,6 @@ impl<'a> BundleCheck<'a> {
             }
             (error, _) => format!("the checkpoint: {error}"),
         }
-    }
-
-    fn erasure(&mut self, line: &ErasureLine<'_>) -> Result<(), String> {
-        if self.checkpoint.is_none() {
-            return Err("a line `erasure` comes before the checkpoint".to_owned());
-        }
-        let name = self.keys.current.name();
-        let service = name.rsplit_once('/').map_or(name, |(service, _)| service);
-        let layer = self.read.iter_mut().find(|layer| layer.timeline_id.as_str() == line.timeline_id);
-        let layer =
-            layer.ok_or_else(|| format!("an erasure belongs to `{}`, which is not a layer", line.timeline_id))?;
-        let proof = TlogProof::parse(line.proof.as_bytes()).map_err(|error| error.to_string())?;
-        let at = |what: String| format!("the erasure at {} of `{}`: {what}", proof.index, layer.timeline_id);
-        // The key pair signs every ledger of the service, under a name each.
-        let key = VerifierKey::new(&origin(service, &line.timeline_id), *self.keys.current.public_key());
-        let key = key.map_err(|error| at(error.to_string()))?;
-        let signed = Checkpoint::open(proof.checkpoint.as_bytes(), &key, self.verify);
-        let signed = signed.map_err(|error| at(error.to_string()))?;
-        let leaf = leaf_hash(&proof.extra);
-        verify_inclusion(proof.index, signed.size, &leaf, &proof.hashes, &signed.root)
-            .map_err(|error| at(error.to_string()))?;
-        let record = LeafRecord::decode(&proof.extra).map_err(|error| at(error.to_string()))?;
-        let is_later = record.seq == proof.index && record.timeline_id == line.timeline_id && record.seq >= layer.size;
-        if !is_later {
-            return Err(at("it is not a later entry of the layer".to_owned()));
-        }
-        let salt = hex(&line.salt)?.try_into().map(Salt::from_bytes);
-        let salt = salt.map_err(|_| at("a salt has 16 bytes".to_owned()))?;
-        if payload_hash(&salt, line.payload.as_bytes()) != record.payload_hash {
-            return Err(at("its payload is not the one it was created for".to_owned()));
-        }
-        if !layer.gone.explain(&record, line.payload.as_bytes()) {
-            return Err(at("it lists nothing that is missing".to_owned()));
-        }
-        Ok(())
     }
 
     fn end(&mut self, line: &EndLine<'_>) -> Result<(), String> {

@@ -7,10 +7,15 @@ use serde::{Deserialize, Serialize};
 use timenav_core::data::SealedData;
 
 use crate::json::json;
+use crate::payload::LayerErased;
 use crate::rows::DataRecord;
 
 /// The name and version of the format: the `format` of the first line.
 pub const BUNDLE_FORMAT: &str = "timenav-bundle/v1";
+
+/// The same of a bundle with layers that came from another service: entries `layer_erased` may say why something of them is
+/// gone.
+pub const BUNDLE_FORMAT_OF_LAYERS: &str = "timenav-bundle/v2";
 
 /// Longest line of a bundle, its line end included, in bytes: a sealed record of the largest data, or the largest
 /// payload with every character escaped, and room to spare.
@@ -28,7 +33,7 @@ pub(super) enum Line<'a> {
     Data(DataLine<'a>),
     Rotation(NoteLine<'a>),
     Checkpoint(NoteLine<'a>),
-    Erasure(ErasureLine<'a>),
+    Erasure(LayerErased<'a>),
     End(EndLine<'a>),
 }
 
@@ -82,16 +87,6 @@ pub(super) struct DataLine<'a> {
 #[serde(deny_unknown_fields)]
 pub(super) struct NoteLine<'a> {
     pub(super) note: Cow<'a, str>,
-}
-
-/// A later entry of a layer, which says why something of the layer is gone.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ErasureLine<'a> {
-    pub(super) payload: Cow<'a, str>,
-    pub(super) proof: Cow<'a, str>,
-    pub(super) salt: Cow<'a, str>,
-    pub(super) timeline_id: Cow<'a, str>,
 }
 
 /// That the bundle is whole.

@@ -47,6 +47,9 @@ pub(crate) struct Arrived {
     pub(crate) layers: Vec<(TimelineId, Ready)>,
     /// The timeline itself.
     pub(crate) own: Ready,
+    /// What later entries at the other service said of the layers, as it is told again: payloads of `layer_erased`, and the
+    /// layer that each is about.
+    pub(crate) erasures: Vec<(TimelineId, String)>,
     /// Their rows.
     pub(crate) rows: Arc<dyn Arriving>,
 }
@@ -105,8 +108,10 @@ pub(crate) struct Ready {
     pub(crate) overrides_count: u64,
     /// What is told again.
     pub(crate) later: Vec<ToldLater>,
-    /// Of a layer: how many entries after those that arrived say why something of these is gone.
+    /// Of a layer: how many entries after those that arrived say why something of these is gone, and are told again here.
     pub(crate) erased_later: u64,
+    /// Whether no later entry says that, so that all which stood is known.
+    pub(crate) is_known: bool,
 }
 
 impl Asking for Adopt {
@@ -130,7 +135,7 @@ impl Deciding for Adopt {
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimelineMade>, Refusal> {
         let id = draft.timeline().clone();
-        let Arrived { layers, own: ready, rows } = &self.arrived;
+        let Arrived { layers, own: ready, erasures, rows } = &self.arrived;
         let now = draft.now();
         for arrived in layers.iter().map(|(_, layer)| layer).chain([ready]) {
             decide_adoption(&self.key, &self.origin, &id, arrived.recorded_at, now)
@@ -174,6 +179,10 @@ impl Deciding for Adopt {
         let mut position = draft.append(ledger, Action::SetAccessControl, "permissions", lists, host);
         for later in &ready.later {
             position = tell_again(draft, ledger, later, host.max(later.recorded_at));
+        }
+        for (layer, payload) in erasures {
+            let host = draft.host(ledger);
+            position = draft.append(ledger, Action::LayerErased, layer.as_str(), payload.clone(), host);
         }
         Ok(draft.done(ledger, position, TimelineMade { expires_at: None }))
     }

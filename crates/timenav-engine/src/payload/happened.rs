@@ -112,6 +112,7 @@ pub(crate) fn happened_in(
         | Action::AcceptRollback
         | Action::Adopt
         | Action::HandedOver
+        | Action::LayerErased
         | Action::EndTimeline
         | Action::SetRetention
         | Action::Sweep

@@ -317,6 +317,12 @@ fn of_the_service() -> Vec<(Action, String)> {
         size: 7,
     };
     let handed_over = HandedOver { asked_by: "ada".into(), root: hash, size: 7 };
+    let layer_erased = LayerErased {
+        payload: "{\"event_id\":\"e\"}".into(),
+        proof: "c2sp.org/tlog-proof@v1\n".into(),
+        salt: "00".into(),
+        timeline_id: "x".into(),
+    };
     let retention = Retention { reads_seconds: Some(86_400), refusals_seconds: None };
     let mut positions = PositionRuns::default();
     for position in [3, 4, 9] {
@@ -344,6 +350,7 @@ fn of_the_service() -> Vec<(Action, String)> {
         (Action::AttemptsCounted, json(&counted)),
         (Action::Adopt, text(adopted.encode())),
         (Action::HandedOver, text(handed_over.encode())),
+        (Action::LayerErased, layer_erased.to_text()),
         (
             Action::AcceptHostClock,
             json(&HostClockAccepted { last: at::<Wall>(1).to_string(), now: at::<Wall>(9).to_string() }),
@@ -747,6 +754,7 @@ fn written_again(action: Action, payload: &str) -> Option<String> {
         Action::AcceptRollback => json(&read::<RollbackAccepted>(bytes)?),
         Action::Adopt => String::from_utf8(Adopted::decode(bytes).ok()?.encode()).ok()?,
         Action::HandedOver => String::from_utf8(HandedOver::decode(bytes).ok()?.encode()).ok()?,
+        Action::LayerErased => read::<LayerErased<'_>>(bytes)?.to_text(),
         Action::Heads => String::from_utf8(CommittedHeads::decode(bytes).ok()?.encode()).ok()?,
         Action::AcceptHostClock => json(&read::<HostClockAccepted>(bytes)?),
         Action::SetRetention => String::from_utf8(Retention::decode(bytes).ok()?.encode()).ok()?,

@@ -12,6 +12,7 @@ use timenav_core::ledger::{Authority, LeafRecord, TrustedKeys, VerifierKey, orig
 use timenav_core::scan::LedgerScan;
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
+use super::blocks;
 use super::directory::DirectoryTold;
 use super::powers::{Powers, Shown};
 use super::request::ScanRequest;
@@ -23,9 +24,6 @@ use crate::long_work::giving_way;
 use crate::payload::{KeyRecord, LoggedIn, PasswordSet, SessionsEnded, demanded, horizon_of};
 use crate::stated::open_newest;
 use crate::store_error::StoreError;
-
-/// Entries of `system` read at a time.
-const BLOCK_ENTRIES: u64 = 1_024;
 
 /// An entry, as far as it matters who might make it.
 pub(super) struct Claim<'a> {
@@ -251,6 +249,7 @@ fn is_own(powers: &Powers, claim: &Claim<'_>, action: Action, actor: &UserId) ->
         | Action::AcceptRollback
         | Action::Adopt
         | Action::HandedOver
+        | Action::LayerErased
         | Action::EndTimeline
         | Action::SetRetention
         | Action::Sweep
@@ -299,8 +298,7 @@ async fn replay(request: &ScanRequest<'_>) -> Result<Result<Powers, String>, Sto
     let mut carried = Carried { ledger, told: DirectoryTold::default(), unread: false };
     let (size, mut at) = (head.frontier.size(), 0);
     while at < size {
-        let end = size.min(at + BLOCK_ENTRIES);
-        let rows = request.source.entry_rows(head.key, at, end).await?;
+        let (rows, end) = blocks::read(request.source, head.key, at, size).await?;
         // Off the threads that answer requests.
         let working = tokio::task::spawn_blocking(move || carried.take(&rows, end));
         carried = working.await.map_err(|error| StoreError::Unavailable(error.to_string()))?;

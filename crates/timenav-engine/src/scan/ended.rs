@@ -5,13 +5,10 @@ use timenav_core::scan::{EntryBytes, FindingKind, Findings, LedgerScan, Mark};
 
 use super::report::{self, Outcome};
 use super::request::{Progress, ScanRequest, ScanStage};
-use super::{Checked, Scan, tree};
+use super::{Checked, Scan, blocks, tree};
 use crate::archive::ScanSource;
 use crate::head::EndedTimeline;
 use crate::store_error::StoreError;
-
-/// Entries read at a time.
-const BLOCK_ENTRIES: u64 = 1_024;
 
 /// Compares the tree as its tiles tell it with the root that the end tells of.
 pub(super) async fn compare_tree(source: &dyn ScanSource, ended: &EndedTimeline) -> Result<Findings, StoreError> {
@@ -43,8 +40,8 @@ pub(super) async fn walk(
     let mut ledger = LedgerScan::new(request.timeline.told().as_str(), marks);
     let (mut at, mut bytes) = (0, 0);
     while at < size {
-        let end = size.min(at + BLOCK_ENTRIES);
-        for row in request.source.entry_rows(key, at, end).await? {
+        let (rows, end) = blocks::read(request.source, key, at, size).await?;
+        for row in rows {
             if row.position > ledger.position() {
                 ledger.gap(row.position);
             }

@@ -45,8 +45,8 @@ async fn compare_part(
     gazetteer: Option<&Arc<dyn Gazetteer>>,
     events: Vec<RecordedEvent>,
 ) -> Result<Compared, StoreError> {
-    let event_ids = events.iter().map(|event| event.event_id.clone()).collect();
-    let kept = source.event_rows(key, event_ids).await?;
+    let wanted = events.iter().map(|event| (event.event_id.clone(), event.position)).collect();
+    let kept = source.event_rows(key, wanted).await?;
     let gazetteer = gazetteer.cloned();
     let comparing = tokio::task::spawn_blocking(move || {
         let mut compared = Compared::default();

@@ -15,30 +15,53 @@ pub(super) enum Told {
     Sweep(Instant<Wall>, Sweep<'static>),
 }
 
-/// What was let go. Told of policies and sweeps first, then of all entries that a scan reads.
+/// What was let go. Told of policies and where sweeps begin first, then of all entries that a scan reads. Of what sweeps
+/// name, that is remembered which is around the entries that are read.
 #[derive(Default)]
 pub(super) struct LetGo {
     audit: SweepAudit,
     /// Positions of sweeps, and the first position that each names.
     sweeps: Vec<(u64, u64)>,
+    /// The sweeps that name nothing so far: what each names first, and its own position; the next one is the last.
+    waiting: Vec<(u64, u64)>,
     /// What is missing and was named by no sweep when the scan began. One that came later may name it.
     missing: MissingPayloads,
 }
 
 impl LetGo {
-    /// Takes what an entry tells, in the order of positions.
+    /// Takes what an entry tells, in the order of positions. What a sweep names is told again before it is needed.
     pub(super) fn take(&mut self, position: u64, told: &Told) {
         match told {
             Told::Policy(retention) => {
                 self.audit.policy(position, *retention);
                 self.missing.policy(position, *retention);
             }
-            Told::Sweep(recorded_at, sweep) => {
+            Told::Sweep(_, sweep) => {
                 let first = sweep.positions.as_slice().first().map_or(0, |(first, _)| *first);
                 self.sweeps.push((position, first));
-                self.audit.sweep(position, *recorded_at, sweep);
+                self.waiting.push((first, position));
             }
         }
+    }
+
+    /// Puts sweeps in the order in which they are needed, once all are known.
+    pub(super) fn sort(&mut self) {
+        self.waiting.sort_unstable_by_key(|sweep| std::cmp::Reverse(*sweep));
+    }
+
+    /// Returns the position of the next sweep that names something before `end`, which is then to be told of again.
+    pub(super) fn next_before(&mut self, end: u64) -> Option<u64> {
+        self.waiting.pop_if(|(first, _)| *first < end).map(|(_, position)| position)
+    }
+
+    /// Takes what a sweep names.
+    pub(super) fn sweep(&mut self, position: u64, recorded_at: Instant<Wall>, sweep: &Sweep<'_>) {
+        self.audit.sweep(position, recorded_at, sweep);
+    }
+
+    /// Forgets sweeps that name nothing from a position on.
+    pub(super) fn end_before(&mut self, position: u64) {
+        self.audit.end_before(position);
     }
 
     /// Returns the positions of the sweeps.

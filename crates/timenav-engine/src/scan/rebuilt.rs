@@ -43,7 +43,9 @@ pub(crate) struct Rebuilding {
     anchor_ids: HashSet<AnchorId>,
     data_count: u64,
     later: Vec<ToldLater>,
+    /// How many later entries that are told again say why something is gone, and whether any does.
     erased_later: u64,
+    is_erased_later: bool,
     /// What is known of the timeline once it was read to its end, where it is read again.
     amended: Amended,
     /// How many fewer events stand after the last entry, by what is known of it.
@@ -110,6 +112,7 @@ impl Rebuilding {
             data_count: 0,
             later: Vec::new(),
             erased_later: 0,
+            is_erased_later: false,
             amended: Amended::default(),
             less: 0,
             versions,
@@ -131,7 +134,7 @@ impl Rebuilding {
         Self { amended, ..self }
     }
 
-    /// Returns about how many bytes the rows have that were made and not taken.
+    /// About how many bytes the rows have that were made and not taken.
     pub(crate) const fn rows_bytes(&self) -> usize {
         self.rows_bytes
     }
@@ -147,7 +150,7 @@ impl Rebuilding {
         mem::take(&mut self.data_ids)
     }
 
-    /// Returns whether it is that timeline.
+    /// Whether it is that timeline.
     pub(crate) fn is_of(&self, timeline: &str) -> bool {
         self.timeline.as_str() == timeline
     }
@@ -156,9 +159,7 @@ impl Rebuilding {
     pub(crate) fn hand_on(&mut self) -> Inherited {
         self.standing = Some(self.stand());
         let mut versions = mem::take(&mut self.versions);
-        for newest in versions.values_mut() {
-            newest.position = None;
-        }
+        versions.values_mut().for_each(|newest| newest.position = None);
         let (erased_events, mut data_ids) = (mem::take(&mut self.erased_events), mem::take(&mut self.data_ids));
         data_ids.extend(self.inherited_data_ids.drain());
         Inherited { versions, erased_events, data_ids }
@@ -173,6 +174,11 @@ impl Rebuilding {
     /// these is gone.
     pub(crate) fn erased_after_fork(&mut self, record: &LeafRecord<'_>, payload: &[u8]) {
         self.replay.later_entry(record, record.seq, payload);
+        self.is_erased_later = true;
+    }
+
+    /// Says that such an entry is told again here.
+    pub(crate) const fn is_told_again(&mut self) {
         self.erased_later += 1;
     }
 
@@ -199,8 +205,8 @@ impl Rebuilding {
             self.later.push(ToldLater { recorded_at, told: Told::Sweep(sweep.into_owned()) });
             return Ok(());
         }
-        let erased = read::<DataErased>(payload).filter(|_| Action::of(record) == Some(Action::EraseData));
-        let erased = erased.ok_or_else(again)?;
+        let is_erasure = Action::of(record) == Some(Action::EraseData);
+        let erased = is_erasure.then(|| read::<DataErased>(payload)).flatten().ok_or_else(again)?;
         if std::iter::once(&erased.position).chain(&erased.also).any(|position| *position >= size) {
             return Err(again());
         }
@@ -427,7 +433,7 @@ impl Rebuilding {
     /// The entries contradict each other, or tell of what no service keeps.
     pub(crate) fn finish(self, is_known: bool) -> Result<(TimelineId, Ready), String> {
         let standing = self.standing.unwrap_or_else(|| self.stand());
-        let Self { mut replay, counts, fewer, timeline, later, erased_later, .. } = self;
+        let Self { mut replay, counts, fewer, timeline, later, erased_later, is_erased_later, .. } = self;
         replay.compare_erasures(0);
         if let Some(finding) = replay.findings.first() {
             let at = finding.position.map_or_else(String::new, |position| format!("entry {position}: "));
@@ -435,7 +441,7 @@ impl Rebuilding {
         }
         let state = replay.into_carried().ok_or("its first entry does not record its creation")?;
         // What is gone on a timeline that it goes on from may have stood, and may stand here.
-        let is_known = is_known && erased_later == 0;
+        let is_known = is_known && !is_erased_later;
         if is_known && i64::try_from(standing) != Ok(state.events_count) {
             return Err(format!("its entries lead to {} events, but it says {standing}", state.events_count));
         }
@@ -462,6 +468,7 @@ impl Rebuilding {
             overrides_count: state.overrides_count,
             later,
             erased_later,
+            is_known: !is_erased_later,
         };
         Ok((timeline, ready))
     }

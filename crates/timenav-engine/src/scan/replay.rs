@@ -18,7 +18,7 @@ use crate::action::Action;
 use crate::archive::EntryMarks;
 use crate::head::Origin;
 use crate::json::read;
-use crate::payload::{AnchorSet, DataEncrypted, ForkRecord, PermissionsTold};
+use crate::payload::{AnchorSet, DataEncrypted, ForkRecord, LaterEntry, PermissionsTold};
 
 mod carried;
 mod clocks;
@@ -176,6 +176,8 @@ pub(super) struct Replay {
     /// The newest entry by which an operator accepted that the database was taken back.
     rollback_accepted: Option<u64>,
     changes_count: u64,
+    /// Entries that say why something of a layer is gone.
+    layers_told: Vec<u64>,
     timers: TimersTold,
     marks: Marks,
     /// Whose entries come first, as far as entries tell.
@@ -230,6 +232,7 @@ impl Replay {
             heads: Vec::new(),
             rollback_accepted: None,
             changes_count: 0,
+            layers_told: Vec::new(),
             timers: TimersTold::default(),
             marks: Marks::new(first),
             origins: Vec::new(),
@@ -290,6 +293,11 @@ impl Replay {
     /// Returns where the timeline was forked from another, if an entry says so.
     pub(super) const fn fork(&self) -> Option<&ForkRecord> {
         self.fork.as_ref()
+    }
+
+    /// Where entries say why something of a layer is gone.
+    pub(super) fn layers_told(&self) -> &[u64] {
+        &self.layers_told
     }
 
     /// Returns how many sealed records were made.
@@ -367,6 +375,7 @@ impl Replay {
         self.check_handed_over(record, position);
         self.changes_count += u64::from(!matches!(followed, Some(Followed::Nothing | Followed::Row(_))));
         if followed.is_none() {
+            self.gone.is_needed |= payload.is_none();
             let why = format!("the payload of `{}` at position {position} cannot be read", record.action);
             self.blind.get_or_insert(why);
         }
@@ -402,6 +411,11 @@ impl Replay {
             | Action::DetectTampering => return Some(Followed::Nothing),
             Action::AcceptRollback => {
                 self.rollback_accepted = Some(position);
+                return Some(Followed::Nothing);
+            }
+            Action::LayerErased => {
+                LaterEntry::told_in(payload?).ok()?;
+                self.layers_told.push(position);
                 return Some(Followed::Nothing);
             }
             Action::Heads => return self.committed(record, position, payload?).map(|()| Followed::Nothing),

@@ -50,22 +50,18 @@ pub(super) fn is_missing(
         let evidence = format!("table events, {}: {what}", event.event_id);
         findings.add(FindingKind::StateMismatch, Some(event.position), evidence);
     };
-    if let Some(id) = &event.intervention_id
-        && !rows.interventions.iter().any(|row| row.0 == event.position && row.1 == *id)
-    {
+    if event.intervention_id.is_some() && rows.intervention_id != event.intervention_id {
         found("the row of the intervention is missing or has another id");
     }
-    let before = rows.versions.iter().filter(|row| row.position < event.position).max_by_key(|row| row.position);
-    let ended_here = before.is_some_and(|row| row.until == Some(event.position));
+    let ended_here = rows.before.is_some_and(|before| before.until == Some(event.position));
     // What came before may have been erased; what is there ended here, or earlier, or not at all.
-    if event.ends && before.is_some() && !ended_here {
+    if event.ends && rows.before.is_some() && !ended_here {
         found("the previous version is not marked as ending here");
     }
     if !event.ends && ended_here {
         found("the previous version is marked as ending here, but no entry says so");
     }
-    let row = rows.versions.iter().find(|row| row.position == event.position);
-    let (row, content) = match (&event.made, row) {
+    let (row, content) = match (&event.made, &rows.version) {
         (Made::Nothing | Made::Erased, None) => return false,
         (Made::Nothing, Some(_)) => {
             found("the entry created no version, but there is one");
@@ -88,7 +84,8 @@ pub(super) fn is_missing(
         found("its content is not what was recorded");
         return false;
     }
-    if row.until.is_some_and(|until| !is_told(rows, row.position, until)) {
+    // Each of these is compared with its own entry.
+    if row.until.is_some() && !rows.is_end_told {
         found("it is marked as cancelled, but no entry says so");
     }
     match compare_columns(row, content, gazetteer) {
@@ -98,14 +95,6 @@ pub(super) fn is_missing(
         Ok(Place::Own) => {}
     }
     false
-}
-
-/// Returns whether something happened to the event where a version is said to end. Each of these
-/// is compared with its own entry.
-fn is_told(rows: &KeptRows, position: u64, until: u64) -> bool {
-    let versions = rows.versions.iter().map(|row| row.position);
-    let mut positions = versions.chain(rows.interventions.iter().map(|row| row.0));
-    until > position && positions.any(|position| position == until)
 }
 
 /// Compares the row of a sealed record with the entry that tells of it. Returns by which entry the

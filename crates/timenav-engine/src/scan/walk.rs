@@ -6,6 +6,7 @@ use timenav_core::anchor::Anchor;
 use timenav_core::ledger::{Checkpoint, LeafRecord, MissingPayloads};
 use timenav_core::scan::{Depth, FindingKind, Findings, LedgerScan, Mark, compare_checkpoints};
 
+use super::blocks::{self, BLOCK_ENTRIES};
 use super::compared::{Compared, Unplaced};
 use super::let_go::{self, LetGo};
 use super::powers::Powers;
@@ -30,9 +31,8 @@ mod timers;
 use block::Block;
 use heads::Heads;
 
-/// Entries read at a time. A scan holds three such blocks in memory, and no more of a ledger: one
-/// is read, one is hashed, and the events of one are compared.
-const BLOCK_ENTRIES: u64 = 1_024;
+/// Sealed records read at a time: the largest has a megabyte.
+const BLOCK_DATA: usize = 16;
 /// Events without a row that are remembered to be told one by one.
 const MISSING_MAX: usize = 1_000;
 /// Anchors read at a time.
@@ -185,15 +185,15 @@ impl Way<'_, '_> {
         self.enter(ScanStage::Entries, size - first);
         let mut at = first;
         let mut events = Vec::new();
-        let mut next = source.entry_rows(key, at, size.min(at + BLOCK_ENTRIES)).await?;
+        let mut next = blocks::read(source, key, at, size).await?;
         while at < size {
-            let end = size.min(at + BLOCK_ENTRIES);
-            let rows = std::mem::take(&mut next);
+            let (rows, end) = next;
             let bytes = rows.iter().map(EntryRow::bytes_count).sum();
+            self.open_sweeps(&mut carried.let_go, end).await?;
             // The next block is read while this one is hashed and the events of the last one are
             // compared, off the threads that answer requests.
             let working = tokio::task::spawn_blocking(move || carried.take(&rows, end));
-            let reading = source.entry_rows(key, end, size.min(end + BLOCK_ENTRIES));
+            let reading = blocks::read(source, key, end, size);
             let (worked, read, compared) =
                 tokio::join!(working, reading, events::compare(source, key, gazetteer, events));
             let (back, block) = worked.map_err(|error| StoreError::Unavailable(error.to_string()))?;
@@ -252,18 +252,19 @@ impl Way<'_, '_> {
     }
 
     async fn compare_data(&mut self, replay: &mut Replay, data: &[RecordedData]) -> Result<(), StoreError> {
-        let positions = data.iter().map(|data| data.position).collect();
-        match self.request.source.data_rows(self.snapshot.head.key, positions).await {
-            Ok(kept) => {
-                for (data, kept) in data.iter().zip(kept) {
-                    if let Some(by) = rows::compare_data(&mut self.findings, data, kept.as_ref()) {
-                        replay.data_is_gone(data.position, by);
-                    }
+        for data in data.chunks(BLOCK_DATA) {
+            let positions = data.iter().map(|data| data.position).collect();
+            let kept = match self.request.source.data_rows(self.snapshot.head.key, positions).await {
+                Ok(kept) => kept,
+                Err(error) => return self.damage(error, "data_records"),
+            };
+            for (data, kept) in data.iter().zip(kept) {
+                if let Some(by) = rows::compare_data(&mut self.findings, data, kept.as_ref()) {
+                    replay.data_is_gone(data.position, by);
                 }
-                Ok(())
             }
-            Err(error) => self.damage(error, "data_records"),
         }
+        Ok(())
     }
 
     /// A row that cannot be read is a finding; a store that does not answer is an error.
@@ -287,6 +288,8 @@ impl Way<'_, '_> {
         let counts = self.count_rows().await?;
         self.look_for_erasures(&mut replay, &mut let_go).await?;
         let sweeps = let_go.positions();
+        // Those that name nothing that was read.
+        self.open_sweeps(&mut let_go, u64::MAX).await?;
         let_go.finish(replay.first(), &mut self.findings);
         self.checked.extend([
             Checked { what: "entries", count: ledger.entries_count() },
@@ -452,6 +455,7 @@ impl Carried {
         let Self { ledger, replay, let_go } = &mut self;
         let is_let_go = |record: &LeafRecord<'_>, row: &EntryRow, is_missing| let_go.entry(record, row, is_missing);
         let block = block::take((ledger, replay), rows, end, is_let_go);
+        let_go.end_before(end);
         (self, block)
     }
 }

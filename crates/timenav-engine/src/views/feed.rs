@@ -94,6 +94,7 @@ fn told(leaf: &LeafRecord<'_>, row: &EntryRow, stamp: Stamp, take: &mut dyn FnMu
         | Action::AcceptRollback
         | Action::Adopt
         | Action::HandedOver
+        | Action::LayerErased
         | Action::EndTimeline
         | Action::SetRetention
         | Action::Sweep

@@ -5,7 +5,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::time::{TimeRange, Wall};
-use timenav_engine::{AccessLogs, HorizonUse, LogEntry, LogOrder};
+use timenav_engine::{AccessLogs, HorizonUse, LogEntry, LogGap, LogGapReason, LogOrder};
 use utoipa::ToSchema;
 
 use crate::auth::Authenticated;
@@ -14,6 +14,8 @@ use crate::problem::Failure;
 use crate::route::Route;
 use crate::state::App;
 use crate::wire::{self, ActionName, Text, items_max};
+
+use super::retention::text;
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
@@ -76,6 +78,9 @@ pub(crate) struct AccessLogsBody {
     timeline_id: String,
     /// The entries.
     logs: Vec<LogBody>,
+    /// Reads among the entries that this page looked at which no longer say who read, in the same order. The filter by user
+    /// does not apply to them; a filter by another action than `read` or `reads` leaves them out.
+    gone: Vec<GapBody>,
     /// The cursor of the next page, if there is one. With filters, a page can be short or empty and still have a next
     /// one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,6 +110,40 @@ pub(crate) struct LogBody {
     index: Option<u32>,
 }
 
+/// Entries of reads, one after the other in the log, that no longer say who read.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct GapBody {
+    /// `pruned` if retention no longer kept them, `erased` if somebody erased single reads of them.
+    reason: &'static str,
+    /// How many entries.
+    entries: u64,
+    /// How many reads, if they were erased. What was pruned no longer says how many reads it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reads: Option<u64>,
+    /// The lowest ledger position.
+    first_position: u64,
+    /// The highest ledger position.
+    last_position: u64,
+    /// Host time when the first of them was recorded.
+    from: String,
+    /// Host time when the last of them was recorded.
+    to: String,
+    /// Of what was pruned, the policy that was in force when it was recorded. If there was none, nothing allows that these
+    /// contents are missing: scan the timeline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    policy: Option<GapPolicyBody>,
+}
+
+/// How long reads are kept, and since which entry.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct GapPolicyBody {
+    /// The ledger position of its `set_retention`.
+    position: u64,
+    /// How long the contents of reads are kept; null keeps them forever, until a later policy applied to them.
+    #[schema(example = "P30D")]
+    reads: Option<String>,
+}
+
 /// Reads the access log of a timeline.
 async fn access_logs(
     State(app): State<App>,
@@ -123,8 +162,10 @@ async fn access_logs(
     };
     let page = app.engine.access_logs(&caller, asked).await?;
     let logs: Vec<LogBody> = page.logs.into_iter().map(Into::into).collect();
+    let gone: Vec<GapBody> = page.gone.into_iter().map(Into::into).collect();
     Ok(Json(AccessLogsBody {
         status: match logs.len() {
+            count if !gone.is_empty() => with_gone(count, gone.iter().map(|gap| gap.entries).sum()),
             0 => format!(
                 "No entries. `time_range` is in host time, which is now {}, not in the clock's time.",
                 app.engine.now()
@@ -134,9 +175,37 @@ async fn access_logs(
         },
         timeline_id: timeline_id.to_string(),
         logs,
+        gone,
         has_more: page.next_cursor.is_some(),
         next_cursor: page.next_cursor,
     }))
+}
+
+/// Says how many entries there are, and how many more there were.
+fn with_gone(count: usize, gone: u64) -> String {
+    let entries = if count == 1 { "entry" } else { "entries" };
+    let (more, say) =
+        if gone == 1 { ("entry of reads", "no longer says") } else { ("entries of reads", "no longer say") };
+    format!("{count} {entries}. {gone} {more} in this range {say} who read, or not of every read: see `gone`.")
+}
+
+impl From<LogGap> for GapBody {
+    fn from(gap: LogGap) -> Self {
+        let (reason, reads, policy) = match gap.reason {
+            LogGapReason::Pruned { policy } => ("pruned", None, policy),
+            LogGapReason::Erased { reads } => ("erased", Some(reads), None),
+        };
+        Self {
+            reason,
+            entries: gap.entries,
+            reads,
+            first_position: gap.first,
+            last_position: gap.last,
+            from: gap.from.to_string(),
+            to: gap.to.to_string(),
+            policy: policy.map(|(position, policy)| GapPolicyBody { position, reads: policy.reads_seconds.map(text) }),
+        }
+    }
 }
 
 impl From<OrderBody> for LogOrder {

@@ -9,8 +9,8 @@ use timenav_core::limits as core;
 use timenav_core::scan::{FINDINGS_PER_KIND_MAX, SAMPLE_ENTRIES_MAX};
 use timenav_core::time::{DURATION_BYTES_MAX, TIME_RANGE_BYTES_MAX, TIMESTAMP_BYTES_MAX};
 use timenav_engine::{
-    ADOPT_BYTES_MAX, ADOPT_ROOM_LEFT_BYTES, ADOPT_ROOM_TIMES, ADOPT_ROTATIONS_MAX, BUNDLE_GONE_MAX,
-    BUNDLE_LINE_BYTES_MAX, CERTIFICATE_ENTRIES_READ_MAX, CERTIFICATE_READS_MAX, COUNTED_NAMED_MAX,
+    ADOPT_BYTES_MAX, ADOPT_ERASURES_BYTES_MAX, ADOPT_ROOM_LEFT_BYTES, ADOPT_ROOM_TIMES, ADOPT_ROTATIONS_MAX,
+    BUNDLE_GONE_MAX, BUNDLE_LINE_BYTES_MAX, CERTIFICATE_ENTRIES_READ_MAX, CERTIFICATE_READS_MAX, COUNTED_NAMED_MAX,
     COUNTED_NETWORKS_MAX, COUNTS_RUNNING_MAX, ENTRIES_PAGE_BYTES_MAX, ERASE_EVENTS_BATCH_MAX,
     ERASE_EVENTS_SELECTED_MAX, HorizonUse, IMPORT_DRY_RUN_RECORDS_MAX, KEPT_CHANGES_MAX, LOG_ENTRIES_READ_MAX,
     LONG_WORK_RUNNING_MAX, NAME_SEARCHES_RUNNING_MAX, QUEUE_SUBMISSIONS_MAX, READ_PARAMETERS_BYTES_MAX,
@@ -112,6 +112,7 @@ async fn limits(
     limits.insert("adopt_room_left_bytes_min".to_owned(), ADOPT_ROOM_LEFT_BYTES.into());
     limits.insert("adopt_room_times_min".to_owned(), ADOPT_ROOM_TIMES.into());
     limits.insert("adopt_ahead_seconds_max".to_owned(), ADOPT_AHEAD_SECONDS_MAX.into());
+    limits.insert("adopt_erasures_bytes_max".to_owned(), ADOPT_ERASURES_BYTES_MAX.into());
     limits.insert("adopt_rotations_max".to_owned(), ADOPT_ROTATIONS_MAX.into());
     limits.insert("adoptions_running_max".to_owned(), ADOPTIONS_RUNNING_MAX.into());
     limits.insert("import_turn_seconds_max".to_owned(), IMPORT_TURN_SECONDS_MAX.into());

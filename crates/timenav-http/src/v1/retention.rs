@@ -272,7 +272,7 @@ fn kept(retention: Retention) -> String {
 }
 
 /// Writes a number of seconds as ISO 8601 does, in days where they are whole.
-fn text(seconds: u32) -> String {
+pub(super) fn text(seconds: u32) -> String {
     if seconds.is_multiple_of(DAY_SECONDS) { format!("P{}D", seconds / DAY_SECONDS) } else { format!("PT{seconds}S") }
 }
 

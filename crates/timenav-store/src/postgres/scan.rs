@@ -1,17 +1,16 @@
 //! What a scan reads: rows as they are.
 
-use std::collections::HashMap;
-
 use async_trait::async_trait;
 use deadpool_postgres::Object;
 use futures_util::FutureExt as _;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, TileId};
 use timenav_engine::{
-    Anchor, DataRecord, EndedTimeline, EntryMarks, EntryRow, IdempotencyRecord, KeptEvent, KeptRows, ScanSource,
-    ServiceRows, Snapshot, StoreError, TimelineKey, TimersFound, TimersWanted,
+    Anchor, DataRecord, EndedTimeline, EntryMarks, EntryRow, IdempotencyRecord, KeptEnd, KeptEvent, KeptRows,
+    ScanSource, ServiceRows, Snapshot, StoreError, TimelineKey, TimersFound, TimersWanted,
 };
 use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 
 use super::batch::rows;
 use super::contents::{self, Kept};
@@ -24,12 +23,22 @@ use super::{PostgresStore, anchors, data, ends, heads, identity, orphans, outcom
 const ENTRIES_MAX: usize = 4_096;
 
 const SELECT_LAST: &str = "SELECT max(position) FROM entries WHERE timeline = $1";
-const SELECT_EVENTS: &str = "SELECT e.event_id, position, until, time, lat, lon, cell, place, content, name_key
-    FROM unnest($2::text[]) AS w (event_id) JOIN events e ON e.timeline = $1 AND e.event_id = w.event_id
-    ORDER BY e.event_id, position";
-const SELECT_INTERVENTIONS: &str = "SELECT e.event_id, position, intervention_id
-    FROM unnest($2::text[]) AS w (event_id) JOIN interventions e ON e.timeline = $1 AND e.event_id = w.event_id
-    ORDER BY e.event_id, position";
+const SELECT_EVENTS: &str = "SELECT w.number, e.position, until, time, lat, lon, cell, place, content, name_key,
+        until > e.position AND (
+            EXISTS (SELECT 1 FROM events t
+                WHERE t.timeline = $1 AND t.event_id = e.event_id AND t.position = e.until)
+            OR EXISTS (SELECT 1 FROM interventions t
+                WHERE t.timeline = $1 AND t.event_id = e.event_id AND t.position = e.until)) AS is_end_told
+    FROM unnest($2::text[], $3::bigint[]) WITH ORDINALITY AS w (event_id, position, number)
+    JOIN events e ON e.timeline = $1 AND e.event_id = w.event_id AND e.position = w.position";
+const SELECT_BEFORE: &str = "SELECT w.number, b.until
+    FROM unnest($2::text[], $3::bigint[]) WITH ORDINALITY AS w (event_id, position, number)
+    JOIN LATERAL (SELECT until FROM events e
+        WHERE e.timeline = $1 AND e.event_id = w.event_id AND e.position < w.position
+        ORDER BY e.position DESC LIMIT 1) b ON true";
+const SELECT_INTERVENTIONS: &str = "SELECT w.number, i.intervention_id
+    FROM unnest($2::text[], $3::bigint[]) WITH ORDINALITY AS w (event_id, position, number)
+    JOIN interventions i ON i.timeline = $1 AND i.event_id = w.event_id AND i.position = w.position";
 const COUNT_EVENTS: &str = "SELECT (SELECT count(*) FROM events WHERE timeline = $1 AND position < $2),
     (SELECT count(*) FROM interventions WHERE timeline = $1 AND position < $2)";
 
@@ -64,8 +73,8 @@ impl ScanSource for PostgresStore {
         Ok(tiles::bytes_of(&self.reader().await?, key, &tiles).await?)
     }
 
-    async fn event_rows(&self, key: TimelineKey, event_ids: Vec<String>) -> Result<Vec<KeptRows>, StoreError> {
-        Ok(self.moment(|on| event_rows(on, key, event_ids).boxed()).await?)
+    async fn event_rows(&self, key: TimelineKey, events: Vec<(String, u64)>) -> Result<Vec<KeptRows>, StoreError> {
+        Ok(self.moment(|on| event_rows(on, key, events).boxed()).await?)
     }
 
     async fn event_rows_count(&self, key: TimelineKey, end: u64) -> Result<(u64, u64), StoreError> {
@@ -141,17 +150,32 @@ async fn entry_rows(on: &Object, key: TimelineKey, first: u64, end: u64) -> Resu
     Ok(found)
 }
 
-async fn event_rows(on: &Object, key: TimelineKey, event_ids: Vec<String>) -> Result<Vec<KeptRows>, Failed> {
+async fn event_rows(on: &Object, key: TimelineKey, events: Vec<(String, u64)>) -> Result<Vec<KeptRows>, Failed> {
     // An id that holds a NUL is none, and finds nothing.
-    let wanted: Vec<&str> = event_ids.iter().map(String::as_str).filter(|id| !id.contains('\0')).collect();
-    let mut all: HashMap<String, KeptRows> = HashMap::new();
-    for row in rows(on, SELECT_EVENTS, &[&key.0, &wanted]).await? {
-        all.entry(get(&row, 0)?).or_default().versions.push(kept_event(&row)?);
+    let ids = events.iter().map(|(id, _)| if id.contains('\0') { "" } else { id.as_str() });
+    let (ids, positions): (Vec<&str>, Vec<i64>) = ids.zip(events.iter().map(|(_, position)| sql(*position))).unzip();
+    let wanted: [&(dyn ToSql + Sync); 3] = [&key.0, &ids, &positions];
+    let mut all = vec![KeptRows::default(); events.len()];
+    for row in rows(on, SELECT_EVENTS, &wanted).await? {
+        let kept = numbered(&mut all, &row)?;
+        kept.version = Some(kept_event(&row)?);
+        kept.is_end_told = get::<Option<bool>>(&row, 10)?.unwrap_or_default();
     }
-    for row in rows(on, SELECT_INTERVENTIONS, &[&key.0, &wanted]).await? {
-        all.entry(get(&row, 0)?).or_default().interventions.push((number(&row, 1)?, get(&row, 2)?));
+    for row in rows(on, SELECT_BEFORE, &wanted).await? {
+        let until = get::<Option<i64>>(&row, 1)?.map(count).transpose()?;
+        numbered(&mut all, &row)?.before = Some(KeptEnd { until });
     }
-    Ok(event_ids.iter().map(|event_id| all.get(event_id).cloned().unwrap_or_default()).collect())
+    for row in rows(on, SELECT_INTERVENTIONS, &wanted).await? {
+        numbered(&mut all, &row)?.intervention_id = Some(get(&row, 1)?);
+    }
+    Ok(all)
+}
+
+/// Returns what a row is about: its first column counts what was asked for, from one.
+fn numbered<'k>(all: &'k mut [KeptRows], row: &Row) -> Result<&'k mut KeptRows, Failed> {
+    let number = usize::try_from(number(row, 0)?).unwrap_or_default();
+    let kept = number.checked_sub(1).and_then(|at| all.get_mut(at));
+    Ok(kept.ok_or_else(|| StoreError::Damaged("a row that was not asked for".to_owned()))?)
 }
 
 fn kept_event(row: &Row) -> Result<KeptEvent, Failed> {

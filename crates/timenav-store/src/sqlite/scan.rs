@@ -10,8 +10,8 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, TileId};
 use timenav_engine::{
-    Anchor, DataRecord, EndedTimeline, EntryMarks, EntryRow, Head, IdempotencyRecord, KeptEvent, KeptRows, ScanSource,
-    ServiceRows, Snapshot, StoreError, TimelineKey, TimersFound, TimersWanted,
+    Anchor, DataRecord, EndedTimeline, EntryMarks, EntryRow, Head, IdempotencyRecord, KeptEnd, KeptEvent, KeptRows,
+    ScanSource, ServiceRows, Snapshot, StoreError, TimelineKey, TimersFound, TimersWanted,
 };
 
 use super::contents::{self, Contents, Kept};
@@ -31,12 +31,19 @@ const SELECT_LAST: &str =
     UNION ALL SELECT max(entry) FROM contents WHERE entry BETWEEN ?1 AND ?2)";
 const SELECT_TILE: &str = "SELECT hashes FROM tiles WHERE timeline = ?1 AND level = ?2 AND tile = ?3";
 const SELECT_EVENT: &str = "SELECT position, until, time, lat, lon, cell, place, content, name_key
-    FROM events INDEXED BY events_by_id WHERE timeline = ?1 AND event_id = ?2";
+    FROM events INDEXED BY events_by_id WHERE timeline = ?1 AND event_id = ?2 AND position = ?3";
+const SELECT_BEFORE: &str = "SELECT until FROM events INDEXED BY events_by_id WHERE timeline = ?1 AND event_id = ?2
+    AND position = (SELECT max(position) FROM events INDEXED BY events_by_id
+        WHERE timeline = ?1 AND event_id = ?2 AND position < ?3)";
+const IS_TOLD: &str =
+    "SELECT EXISTS (SELECT 1 FROM interventions WHERE timeline = ?1 AND event_id = ?2 AND position = ?3)
+    OR EXISTS (SELECT 1 FROM events INDEXED BY events_by_id
+        WHERE timeline = ?1 AND event_id = ?2 AND position = ?3)";
 const COUNT_DATA: &str = "SELECT count(*) FROM data_records WHERE timeline = ?1 AND position < ?2";
 const COUNT_EVENTS: &str = "SELECT (SELECT count(*) FROM events WHERE timeline = ?1 AND position < ?2),
     (SELECT count(*) FROM interventions WHERE timeline = ?1 AND position < ?2)";
-const SELECT_INTERVENTIONS: &str = "SELECT position, intervention_id FROM interventions
-    WHERE timeline = ?1 AND event_id = ?2";
+const SELECT_INTERVENTION: &str = "SELECT intervention_id FROM interventions
+    WHERE timeline = ?1 AND event_id = ?2 AND position = ?3";
 
 /// A database that is only looked at: by `timenav verify`, also while nothing runs.
 pub struct SqliteArchive(Arc<Archive>);
@@ -200,9 +207,9 @@ macro_rules! scan_source {
             async fn event_rows(
                 &self,
                 key: TimelineKey,
-                event_ids: Vec<String>,
+                events: Vec<(String, u64)>,
             ) -> Result<Vec<KeptRows>, StoreError> {
-                self.read(move |connection| event_rows(connection, key, &event_ids)).await
+                self.read(move |connection| event_rows(connection, key, &events)).await
             }
 
             async fn event_rows_count(&self, key: TimelineKey, end: u64) -> Result<(u64, u64), StoreError> {
@@ -314,25 +321,33 @@ fn tile_bytes(connection: &Connection, key: TimelineKey, tiles: &[TileId]) -> Re
     tiles.iter().map(&mut one).collect()
 }
 
-fn event_rows(connection: &Connection, key: TimelineKey, event_ids: &[String]) -> Result<Vec<KeptRows>, StoreError> {
+fn event_rows(
+    connection: &Connection,
+    key: TimelineKey,
+    events: &[(String, u64)],
+) -> Result<Vec<KeptRows>, StoreError> {
     // In one transaction, since each statement by itself would lock and unlock the file.
     let moment = connection.unchecked_transaction().map_err(failed)?;
     let mut select = moment.prepare_cached(SELECT_EVENT).map_err(failed)?;
-    let mut select_interventions = moment.prepare_cached(SELECT_INTERVENTIONS).map_err(failed)?;
-    let mut all = Vec::with_capacity(event_ids.len());
-    for event_id in event_ids {
-        let mut rows = select.query(params![key.0, event_id]).map_err(failed)?;
-        let mut of_one = KeptRows::default();
-        while let Some(row) = rows.next().map_err(failed)? {
-            of_one.versions.push(kept_event(row)?);
-        }
-        let mut rows = select_interventions.query(params![key.0, event_id]).map_err(failed)?;
-        while let Some(row) = rows.next().map_err(failed)? {
-            of_one.interventions.push((count(row.get(0).map_err(failed)?)?, row.get(1).map_err(failed)?));
-        }
-        all.push(of_one);
-    }
-    Ok(all)
+    let mut select_before = moment.prepare_cached(SELECT_BEFORE).map_err(failed)?;
+    let mut select_intervention = moment.prepare_cached(SELECT_INTERVENTION).map_err(failed)?;
+    let mut is_told = moment.prepare_cached(IS_TOLD).map_err(failed)?;
+    let mut one = |event_id: &str, position: u64| {
+        let at = |position: u64| (key.0, event_id, sql(position));
+        let mut rows = select.query(at(position)).map_err(failed)?;
+        let version = rows.next().map_err(failed)?.map(kept_event).transpose()?;
+        let until = version.as_ref().and_then(|version| version.until).filter(|until| *until > position);
+        let is_end_told = match until {
+            Some(until) => is_told.query_row(at(until), |row| row.get(0)).map_err(failed)?,
+            None => false,
+        };
+        let before = select_before.query_row(at(position), |row| row.get::<_, Option<i64>>(0)).optional();
+        let before = before.map_err(failed)?.map(|until| until.map(count).transpose()).transpose()?;
+        let intervention_id =
+            select_intervention.query_row(at(position), |row| row.get(0)).optional().map_err(failed)?;
+        Ok(KeptRows { version, is_end_told, before: before.map(|until| KeptEnd { until }), intervention_id })
+    };
+    events.iter().map(|(event_id, position)| one(event_id, *position)).collect()
 }
 
 fn kept_event(row: &Row<'_>) -> Result<KeptEvent, StoreError> {

@@ -52,6 +52,8 @@ pub(crate) struct FaultyStore {
     pub(crate) versions_gate: Semaphore,
     /// One permit for each that has come to that gate.
     pub(crate) at_versions_gate: Semaphore,
+    /// The most that a scan was handed at once, of entries or of rows of events, in bytes.
+    pub(crate) scanned_bytes: AtomicUsize,
 }
 
 /// More than any test commits.
@@ -71,6 +73,7 @@ impl FaultyStore {
             at_scan_gate: Mutex::default(),
             versions_gate: Semaphore::new(OPEN_PERMITS),
             at_versions_gate: Semaphore::new(0),
+            scanned_bytes: AtomicUsize::new(0),
             shared: false,
             locks: false,
             is_locked: AtomicBool::new(false),
@@ -204,7 +207,10 @@ impl ScanSource for FaultyStore {
 
     async fn entry_rows(&self, timeline: TimelineKey, first: u64, end: u64) -> Result<Vec<EntryRow>, StoreError> {
         self.pass_scan_gate(timeline).await;
-        self.reading()?.entry_rows(timeline, first, end).await
+        let rows = self.reading()?.entry_rows(timeline, first, end).await?;
+        let bytes = rows.iter().map(|row| row.leaf.len() + row.payload.len()).sum();
+        self.scanned_bytes.fetch_max(bytes, Ordering::SeqCst);
+        Ok(rows)
     }
 
     async fn tile_hashes(&self, timeline: TimelineKey, tile: TileId, width: usize) -> Result<Vec<Hash>, StoreError> {
@@ -215,8 +221,11 @@ impl ScanSource for FaultyStore {
         self.reading()?.tile_bytes(timeline, tiles).await
     }
 
-    async fn event_rows(&self, timeline: TimelineKey, ids: Vec<String>) -> Result<Vec<KeptRows>, StoreError> {
-        self.reading()?.event_rows(timeline, ids).await
+    async fn event_rows(&self, timeline: TimelineKey, of: Vec<(String, u64)>) -> Result<Vec<KeptRows>, StoreError> {
+        let rows = self.reading()?.event_rows(timeline, of).await?;
+        let bytes = rows.iter().filter_map(|rows| rows.version.as_ref()).map(|version| version.content.len()).sum();
+        self.scanned_bytes.fetch_max(bytes, Ordering::SeqCst);
+        Ok(rows)
     }
 
     async fn event_rows_count(&self, timeline: TimelineKey, end: u64) -> Result<(u64, u64), StoreError> {

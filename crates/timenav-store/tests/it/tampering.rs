@@ -163,7 +163,7 @@ async fn look_at(house: &House, path: PathBuf, timeline: &str, depth: Depth, not
     look_through(house, &SqliteArchive::open(&path).unwrap(), timeline, depth, note).await
 }
 
-async fn look_through(
+pub(crate) async fn look_through(
     house: &House,
     source: &dyn ScanSource,
     timeline: &str,

@@ -130,7 +130,39 @@ fn log_text(page: &Value, is_first: bool) -> String {
         ("ACTION", "action"),
         ("SUBJECT", "subject"),
     ];
-    page_text(page, LOGS.member, &columns, is_first)
+    let listed = page_text(page, LOGS.member, &columns, is_first);
+    let gone = page["gone"].as_array().into_iter().flatten().map(gap_text);
+    // With nothing listed, the service's sentence says that there is something gone.
+    [listed].into_iter().chain(gone).collect()
+}
+
+/// Says which reads the log tells of no more.
+fn gap_text(gap: &Value) -> String {
+    let text = |name: &str| output::member(gap, name);
+    let (first, last) = (text("first_position"), text("last_position"));
+    let where_it_is = if first == last { format!("position {first}") } else { format!("positions {first} to {last}") };
+    let when = format!("{where_it_is}, {} to {}", text("from"), text("to"));
+    if gap["reason"] == "erased" {
+        let (reads, entries) =
+            (counted(gap, "reads", ["read", "reads"]), counted(gap, "entries", ["entry", "entries"]));
+        return format!("{reads} of {entries} erased ({when}); see --action erase_reads.\n");
+    }
+    let entries = counted(gap, "entries", ["entry", "entries"]);
+    let policy = match (&gap["policy"]["position"], gap["policy"]["reads"].as_str()) {
+        (Value::Null, _) => "no policy was in force, so scan the timeline".to_owned(),
+        (position, Some(kept)) => {
+            format!("recorded under the policy at position {position}, which kept reads for {kept}")
+        }
+        (position, None) => format!("recorded under the policy at position {position}, which kept reads forever"),
+    };
+    format!("{entries} of reads pruned ({when}): {policy}; see --action sweep.\n")
+}
+
+fn counted(gap: &Value, name: &str, [one, more]: [&str; 2]) -> String {
+    match gap[name].as_u64().unwrap_or_default() {
+        1 => format!("1 {one}"),
+        count => format!("{count} {more}"),
+    }
 }
 
 #[cfg(test)]
@@ -150,5 +182,16 @@ mod tests {
         let expected = "POSITION  TIME                  USER  ACTION  SUBJECT\n\
                         4         2026-01-01T00:00:00Z  ada   travel  clock\n";
         assert_eq!(log_text(&serde_json::json!({"status": "1 entry.", "logs": [log]}), true), expected);
+        let (from, to) = ("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z");
+        let pruned = serde_json::json!({"reason": "pruned", "entries": 3, "first_position": 5, "last_position": 9,
+            "from": from, "to": to, "policy": {"position": 2, "reads": "P30D"}});
+        let erased = serde_json::json!({"reason": "erased", "entries": 1, "reads": 2, "first_position": 11,
+            "last_position": 11, "from": to, "to": to});
+        let page = serde_json::json!({"status": "1 entry.", "logs": [log], "gone": [pruned, erased]});
+        let gone = "3 entries of reads pruned (positions 5 to 9, 2026-01-01T00:00:00Z to 2026-01-02T00:00:00Z): recorded \
+                    under the policy at position 2, which kept reads for P30D; see --action sweep.\n\
+                    2 reads of 1 entry erased (position 11, 2026-01-02T00:00:00Z to 2026-01-02T00:00:00Z); see --action \
+                    erase_reads.\n";
+        assert_eq!(log_text(&page, true), format!("{expected}{gone}"));
     }
 }

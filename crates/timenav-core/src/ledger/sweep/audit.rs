@@ -1,5 +1,7 @@
 //! Whether what is missing from a ledger may be missing.
 
+use std::collections::BTreeMap;
+
 use sha2::{Digest, Sha256};
 
 use super::super::retention::{LetGoClass, Retention, RetentionPolicies};
@@ -74,6 +76,8 @@ pub struct SweepFault {
 /// A sweep, and what was seen of its positions.
 struct Audited {
     position: u64,
+    /// The last position that it names.
+    last: u64,
     class: LetGoClass,
     cutoff: Instant<Wall>,
     policy: u64,
@@ -88,19 +92,21 @@ struct Audited {
 struct NamedRun {
     first: u64,
     last: u64,
-    /// The number of the sweep.
-    sweep: usize,
+    /// The position of the sweep.
+    sweep: u64,
 }
 
 /// Compares what is missing from a ledger with what was let go.
 ///
 /// A sweep stands behind what it names, so a ledger is read twice: first its policies, sweeps and erasures
-/// alone, in the order of their positions, then all its entries. What is remembered grows with these
-/// records, not with the entries that they name.
+/// alone, then all its entries. What is remembered grows with these records, not with the entries that they name.
+/// Whoever knows where sweeps begin may hand over each right before the first entry that it names, and end those that
+/// are read past: then those alone are remembered that name something around the entry that is read.
 #[derive(Default)]
 pub struct SweepAudit {
     policies: RetentionPolicies,
-    sweeps: Vec<Audited>,
+    /// By their positions.
+    sweeps: BTreeMap<u64, Audited>,
     /// By their first positions, once all are known; those that are reached are taken from the end.
     runs: Vec<NamedRun>,
     /// Those that the last entry is in, or was.
@@ -112,7 +118,7 @@ pub struct SweepAudit {
 }
 
 impl SweepAudit {
-    /// Takes a policy, in the first reading.
+    /// Takes a policy, in the first reading: policies come by rising positions, and before sweeps.
     pub fn policy(&mut self, position: u64, retention: Retention) {
         self.policies.set(position, retention);
     }
@@ -123,9 +129,11 @@ impl SweepAudit {
         self.is_sorted = false;
     }
 
-    /// Takes a sweep, in the first reading: what its entry says, where that stands, and when it was recorded.
+    /// Takes a sweep before the first entry that it names: what its own entry says, where that stands, and when it was
+    /// recorded.
     pub fn sweep(&mut self, position: u64, recorded_at: Instant<Wall>, sweep: &Sweep<'_>) {
-        let policy = self.policies.at(sweep.policy).and_then(|policy| policy.period(sweep.class));
+        let named = self.policies.at(sweep.policy).filter(|_| sweep.policy < position);
+        let policy = named.and_then(|policy| policy.period(sweep.class));
         let allowed = policy.map(|period| recorded_at.checked_sub(period));
         let fault = match allowed {
             None => Some(SweepFaultKind::Policy),
@@ -136,13 +144,27 @@ impl SweepAudit {
         if let Some(kind) = fault {
             self.add(position, kind);
         }
-        let number = self.sweeps.len();
-        let run = |(first, last): &(u64, u64)| NamedRun { first: *first, last: *last, sweep: number };
+        let run = |(first, last): &(u64, u64)| NamedRun { first: *first, last: *last, sweep: position };
         self.runs.extend(sweep.positions.as_slice().iter().map(run));
         let Sweep { class, cutoff, policy, leaf_hashes, .. } = *sweep;
-        let is_sound = fault.is_none();
-        self.sweeps.push(Audited { position, class, cutoff, policy, leaf_hashes, is_sound, hasher: Sha256::new() });
+        let (is_sound, last) = (fault.is_none(), sweep.positions.last().unwrap_or_default());
+        let hasher = Sha256::new();
+        self.sweeps.insert(position, Audited { position, last, class, cutoff, policy, leaf_hashes, is_sound, hasher });
         self.is_sorted = false;
+    }
+
+    /// Ends the sweeps that name nothing from a position on, and forgets them.
+    pub fn end_before(&mut self, position: u64) {
+        let is_over = |_: &u64, sweep: &mut Audited| sweep.last < position;
+        let over: Vec<Audited> = self.sweeps.extract_if(.., is_over).map(|(_, sweep)| sweep).collect();
+        if over.is_empty() {
+            return;
+        }
+        self.runs.retain(|run| position <= run.last);
+        self.open.retain(|run| position <= run.last);
+        for sweep in over {
+            self.compare_hashes(sweep);
+        }
     }
 
     /// Takes an entry, in the second reading, and says what became of its payload. Entries come by rising
@@ -157,11 +179,12 @@ impl SweepAudit {
         let mut let_go = None;
         for number in 0..self.open.len() {
             let sweep = self.open[number].sweep;
-            self.sweeps[sweep].hasher.update(entry.leaf_hash.as_bytes());
-            match self.check(&self.sweeps[sweep], entry) {
-                Ok(true) => let_go = Some(self.sweeps[sweep].position),
+            let Some(audited) = self.sweeps.get_mut(&sweep) else { continue };
+            audited.hasher.update(entry.leaf_hash.as_bytes());
+            match self.check(&self.sweeps[&sweep], entry) {
+                Ok(true) => let_go = Some(sweep),
                 Ok(false) => {}
-                Err(kind) => self.add(self.sweeps[sweep].position, kind),
+                Err(kind) => self.add(sweep, kind),
             }
         }
         match let_go {
@@ -175,12 +198,22 @@ impl SweepAudit {
     /// Returns what is wrong with the sweeps, and how many faults there are beyond those that are told.
     #[must_use]
     pub fn finish(mut self) -> (Vec<SweepFault>, u64) {
-        for sweep in std::mem::take(&mut self.sweeps) {
-            if Hash::from_bytes(sweep.hasher.finalize().into()) != sweep.leaf_hashes {
-                self.add(sweep.position, SweepFaultKind::LeafHashes);
-            }
+        for sweep in std::mem::take(&mut self.sweeps).into_values() {
+            self.compare_hashes(sweep);
         }
         (self.faults, self.untold)
+    }
+
+    /// Returns how many runs of positions are remembered.
+    #[cfg(test)]
+    pub(super) fn remembered(&self) -> usize {
+        self.runs.len() + self.open.len()
+    }
+
+    fn compare_hashes(&mut self, sweep: Audited) {
+        if Hash::from_bytes(sweep.hasher.finalize().into()) != sweep.leaf_hashes {
+            self.add(sweep.position, SweepFaultKind::LeafHashes);
+        }
     }
 
     /// Returns whether a sweep lets go an entry that it names; `false` where the sweep is not sound at all,

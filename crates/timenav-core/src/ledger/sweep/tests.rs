@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use sha2::{Digest, Sha256};
 
 use super::super::retention::{Retention, RetentionPolicies};
 use super::super::{leaf_hash, sha256};
@@ -298,4 +299,61 @@ fn a_reading_that_begins_in_the_middle_sees_what_comes_after() {
     assert_eq!(fates, [PayloadFate::Unexplained, PayloadFate::LetGo { sweep: 6 }]);
     let (faults, _) = audit.finish();
     assert_eq!(faults.into_iter().map(|fault| fault.kind).collect::<Vec<_>>(), [SweepFaultKind::LeafHashes]);
+}
+
+/// Sweeps of a long ledger, in which every other entry is a read: what each names first, its position, and itself.
+fn many(sweeps: u64, named: u64) -> Vec<(u64, u64, Sweep<'static>)> {
+    let size = 2 * sweeps * named + 1;
+    let one = |number: u64| {
+        let first = 2 * number * named + 1;
+        let positions: Vec<u64> = (0..named).map(|at| first + 2 * at).collect();
+        let mut hasher = Sha256::new();
+        positions.iter().for_each(|position| hasher.update(leaf_hash(&position.to_be_bytes()).as_bytes()));
+        let sweep = Sweep {
+            asked_by: "system".into(),
+            class: LetGoClass::Reads,
+            cutoff: day(1),
+            leaf_hashes: Hash::from_bytes(hasher.finalize().into()),
+            policy: 0,
+            positions: runs(&positions),
+        };
+        (first, size + number, sweep)
+    };
+    (0..sweeps).map(one).collect()
+}
+
+#[test]
+fn what_is_remembered_of_sweeps_does_not_grow_with_the_ledger() {
+    const NAMED: u64 = 500;
+    let audited = |sweeps: u64, is_streamed: bool| {
+        let all = many(sweeps, NAMED);
+        let size = all[0].1;
+        let mut audit = SweepAudit::default();
+        audit.policy(0, policy(1));
+        let mut waiting = all.iter().rev().collect::<Vec<_>>();
+        let (mut most, mut fates) = (0, Vec::new());
+        for position in 0..size {
+            while let Some((_, at, sweep)) = waiting.pop_if(|(first, ..)| !is_streamed || *first <= position) {
+                audit.sweep(*at, day(9), sweep);
+            }
+            let action = if position % 2 == 0 { "record_event" } else { "read" };
+            let leaf_hash = leaf_hash(&position.to_be_bytes());
+            let recorded_at = Instant::from_micros(position.cast_signed()).unwrap();
+            // One that no sweep may let go is missing too.
+            let is_missing = position % 2 == 1 || position == 4;
+            fates.push(audit.entry(&SweptEntry { position, action, recorded_at, leaf_hash }, is_missing));
+            if is_streamed {
+                audit.end_before(position + 1);
+            }
+            most = most.max(audit.remembered());
+        }
+        (most, fates, audit.finish())
+    };
+    for sweeps in [3, 40] {
+        let (most, fates, faults) = audited(sweeps, true);
+        let (before, as_before, faults_before) = audited(sweeps, false);
+        assert_eq!((fates, &faults), (as_before, &faults_before));
+        assert_eq!((faults.0.len(), faults.1), (0, 0));
+        assert_eq!((most, before), (usize::try_from(NAMED).unwrap(), usize::try_from(sweeps * NAMED).unwrap()));
+    }
 }

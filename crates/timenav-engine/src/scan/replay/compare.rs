@@ -46,9 +46,17 @@ impl Replay {
         }
     }
 
+    /// Whoever takes a payload away without which the state cannot be followed is found all the same.
+    pub(in crate::scan) fn compare_needed(&mut self) {
+        if self.gone.is_needed {
+            self.compare_erasures(self.first);
+        }
+    }
+
     /// Compares the state with what is kept of it. Returns how many rows were compared.
     pub(in crate::scan) fn finish(&mut self, snapshot: &Snapshot) -> u64 {
         if self.blind.is_some() {
+            self.compare_needed();
             return 0;
         }
         self.compare_erasures(self.first);

@@ -20,6 +20,8 @@ pub(super) struct Gone {
     /// Versions of events, and interventions on them, that were erased after the scan began.
     later: Vec<PositionRuns>,
     later_events: u64,
+    /// Whether a payload is gone without which the state cannot be followed.
+    pub(super) is_needed: bool,
 }
 
 /// A payload that is gone.

@@ -130,6 +130,7 @@ fn stand_more(record: &LeafRecord<'_>, payload: Option<&[u8]>, counted: i64) -> 
             | Action::AcceptRollback
             | Action::Adopt
             | Action::HandedOver
+            | Action::LayerErased
             | Action::EndTimeline
             | Action::SetRetention
             | Action::Sweep

@@ -54,7 +54,7 @@ impl Way<'_, '_> {
         }
         self.checked.push(Checked { what: "forks", count: 1 });
         match parent.filter(|_| came) {
-            Some(layer) => Box::pin(self.compare_layers(layer)).await,
+            Some(layer) => Box::pin(self.compare_layers(layer, replay.layers_told().to_vec())).await,
             None => Ok(()),
         }
     }

@@ -6,14 +6,18 @@ use timenav_core::ledger::{Checkpoint, LeafRecord, LetGoClass};
 use timenav_core::scan::{FindingKind, Findings, LedgerScan};
 
 use super::block::{self, Block};
-use super::{BLOCK_ANCHORS, BLOCK_ENTRIES, Way};
+use super::{BLOCK_ANCHORS, Way};
 use crate::archive::EntryRow;
-use crate::head::EndedTimeline;
+use crate::head::{EndedTimeline, TimelineKey};
+use crate::payload::LaterEntry;
 use crate::scan::compared::Unplaced;
 use crate::scan::replay::Replay;
 use crate::scan::report::Checked;
-use crate::scan::{events, rows, tree};
+use crate::scan::{blocks, events, rows, tree};
 use crate::store_error::StoreError;
+
+/// Entries that say why something of an earlier layer is gone: whose they are, and where.
+type Tellers = Vec<(TimelineKey, Vec<u64>)>;
 
 /// What is carried from block to block.
 struct Carried {
@@ -23,17 +27,19 @@ struct Carried {
 
 impl Way<'_, '_> {
     /// Compares the layers that the timeline came with, from the newest one on: each tells in its first entry which one it
-    /// goes on from.
-    pub(super) async fn compare_layers(&mut self, newest: TimelineId) -> Result<(), StoreError> {
+    /// goes on from. `told`: which entries of the timeline say why something of them is gone.
+    pub(super) async fn compare_layers(&mut self, newest: TimelineId, told: Vec<u64>) -> Result<(), StoreError> {
         let (mut next, mut count) = (Some(newest), 0);
+        let mut tellers: Tellers = vec![(self.snapshot.head.key, told)];
         while let Some(layer) = next.take() {
             let Some(ended) = self.request.source.ended(&layer).await? else {
                 let evidence = format!("there is no timeline `{layer}`, which this one came with");
                 self.findings.add(FindingKind::StateMismatch, Some(0), evidence);
                 break;
             };
-            let (replay, findings) = self.walk_layer(&ended).await?;
+            let (replay, findings) = self.walk_layer(&ended, &tellers).await?;
             self.findings.append_of(layer.as_str(), findings);
+            tellers.push((ended.key, replay.layers_told().to_vec()));
             if let Some(fork) = replay.fork() {
                 let parent = TimelineId::new(&fork.fork_of).ok();
                 next = parent.map(|parent| TimelineId::layer_of(&self.request.timeline, &parent));
@@ -45,7 +51,7 @@ impl Way<'_, '_> {
     }
 
     /// Reads every entry of a layer, and compares what follows from them.
-    async fn walk_layer(&mut self, ended: &EndedTimeline) -> Result<(Replay, Findings), StoreError> {
+    async fn walk_layer(&mut self, ended: &EndedTimeline, tellers: &Tellers) -> Result<(Replay, Findings), StoreError> {
         let (source, gazetteer) = (self.request.source, self.request.gazetteer.as_ref());
         let (EndedTimeline { key, size, root, .. }, told) = (ended.clone(), ended.id.told());
         let mut findings = Findings::default();
@@ -53,8 +59,7 @@ impl Way<'_, '_> {
         let mut carried = Carried { ledger, replay: Replay::new(&told, 0, None) };
         let (mut at, mut unplaced) = (0, Unplaced::default());
         while at < size {
-            let end = size.min(at + BLOCK_ENTRIES);
-            let rows = source.entry_rows(key, at, end).await?;
+            let (rows, end) = blocks::read(source, key, at, size).await?;
             let working = tokio::task::spawn_blocking(move || carried.take(&rows, end));
             let (back, block) = working.await.map_err(|error| StoreError::Unavailable(error.to_string()))?;
             carried = back;
@@ -84,17 +89,26 @@ impl Way<'_, '_> {
         let signed = Checkpoint { origin: String::new(), size, root, extensions: Vec::new() };
         findings.append(ledger.finish(&frontier, Some(&signed)).0);
         if !is_damaged && replay.blind().is_none() {
-            self.compare_rows_of_layer(ended, &mut replay).await?;
+            self.compare_rows_of_layer(ended, &mut replay, tellers).await?;
+        } else {
+            replay.compare_needed();
         }
         findings.append(std::mem::take(&mut replay.findings));
         Ok((replay, findings))
     }
 
-    async fn compare_rows_of_layer(&mut self, ended: &EndedTimeline, replay: &mut Replay) -> Result<(), StoreError> {
+    async fn compare_rows_of_layer(
+        &mut self,
+        ended: &EndedTimeline,
+        replay: &mut Replay,
+        tellers: &Tellers,
+    ) -> Result<(), StoreError> {
         let (source, key, size) = (self.request.source, ended.key, ended.size);
-        if self.erased_later(&ended.id).await? {
+        let told = self.tell_later(ended, replay, tellers).await?;
+        if told < self.erased_later(&ended.id).await? {
             self.not_checked.push(format!(
-                "Contents of `{}` were erased by later entries; only the bundle it was adopted from proves that.",
+                "Contents of `{}` were erased by later entries, and the version of timenav that adopted it kept no proof \
+                 of that: only the bundle it was adopted from proves it.",
                 ended.id
             ));
         } else {
@@ -124,14 +138,37 @@ impl Way<'_, '_> {
         Ok(())
     }
 
-    /// Returns whether the adoption tells that later entries erased contents of a layer.
-    async fn erased_later(&mut self, layer: &TimelineId) -> Result<bool, StoreError> {
+    /// Tells the replay of a layer what entries of later layers say of it. Returns how many do. Their own payloads are
+    /// compared where they are.
+    async fn tell_later(
+        &mut self,
+        ended: &EndedTimeline,
+        replay: &mut Replay,
+        tellers: &Tellers,
+    ) -> Result<u64, StoreError> {
+        let mut count = 0;
+        for (key, positions) in tellers {
+            for position in positions {
+                let row = self.request.source.entry_rows(*key, *position, position + 1).await?.pop();
+                let Some(told) = row.and_then(|row| LaterEntry::told_in(&row.payload).ok()) else { continue };
+                let Ok(record) = told.record() else { continue };
+                if record.timeline_id == ended.id.told().as_str() && record.seq >= ended.size {
+                    replay.later_entry(&record, record.seq, &told.payload);
+                    count += 1;
+                }
+            }
+        }
+        Ok(count)
+    }
+
+    /// Returns how many entries of an adoption should say why something of a layer is gone.
+    async fn erased_later(&mut self, layer: &TimelineId) -> Result<u64, StoreError> {
         let head = &self.snapshot.head;
-        let Some(origin) = head.origins.last() else { return Ok(false) };
+        let Some(origin) = head.origins.last() else { return Ok(0) };
         let rows = self.request.source.entry_rows(head.key, origin.end, origin.end + 1).await?;
         let adopted = rows.first().and_then(|row| timenav_core::ledger::Adopted::decode(&row.payload).ok());
         let told = adopted.into_iter().flat_map(|adopted| adopted.layers);
-        Ok(told.into_iter().any(|one| one.timeline_id == layer.told() && one.erased_later > 0))
+        Ok(told.filter(|one| one.timeline_id == layer.told()).map(|one| one.erased_later).sum())
     }
 }
 

@@ -42,10 +42,10 @@ impl Way<'_, '_> {
         let source = self.request.source;
         let newest = source.snapshot(&self.request.timeline).await?;
         let head = newest.as_ref().map_or(&self.snapshot.head, |newest| &newest.head);
-        let policies = head.retention.as_slice().iter().map(|(position, _)| *position).collect();
+        let policies: Vec<u64> = head.retention.as_slice().iter().map(|(position, _)| *position).collect();
         let sweeps = source.sweep_rows(head.key, head.frontier.size()).await?;
-        let mut let_go = 0;
-        for (position, told) in self.told(policies, sweeps, true).await? {
+        let (mut let_go, mut telling) = (0, self.telling(&policies, &sweeps, true));
+        while let Some((position, told)) = self.next_told(&mut telling).await? {
             match told {
                 Told::Policy(retention) => missing.policy(position, retention),
                 Told::Sweep(recorded_at, sweep) => {

@@ -7,6 +7,16 @@ use super::super::let_go::{self, LetGo, Told};
 use super::Way;
 use crate::store_error::StoreError;
 
+/// Entries that rows say tell of retention, in the order of their positions; each is read when it is its turn, since one may
+/// name thousands of runs.
+pub(super) struct Telling {
+    /// Positions, and whether it is a policy.
+    rows: std::vec::IntoIter<(u64, bool)>,
+    /// Until all were read.
+    ledger: Option<LedgerScan>,
+    is_proven: bool,
+}
+
 impl Way<'_, '_> {
     /// Returns what the ledger tells of retention, before its entries are read one by one. Where not all of them are, each
     /// that tells of it is shown to be in the tree.
@@ -15,42 +25,59 @@ impl Way<'_, '_> {
         let policies: Vec<u64> =
             self.snapshot.head.retention.as_slice().iter().map(|(position, _)| *position).collect();
         let sweeps = self.request.source.sweep_rows(self.snapshot.head.key, self.size()).await?;
-        for (position, told) in self.told(policies, sweeps, self.request.depth != Depth::Full).await? {
+        let mut telling = self.telling(&policies, &sweeps, self.request.depth != Depth::Full);
+        while let Some((position, told)) = self.next_told(&mut telling).await? {
             let_go.take(position, &told);
         }
+        let_go.sort();
         Ok(let_go)
     }
 
-    /// Returns what entries tell of retention that rows lead to, in the order of their positions.
-    pub(super) async fn told(
-        &mut self,
-        policies: Vec<u64>,
-        sweeps: Vec<u64>,
-        is_proven: bool,
-    ) -> Result<Vec<(u64, Told)>, StoreError> {
+    /// Tells of the sweeps that name something before `end`, and were not told of.
+    pub(super) async fn open_sweeps(&mut self, let_go: &mut LetGo, end: u64) -> Result<(), StoreError> {
         let (source, key) = (self.request.source, self.snapshot.head.key);
+        while let Some(position) = let_go.next_before(end) {
+            let row = source.entry_rows(key, position, position + 1).await?.pop();
+            let told = row.and_then(|row| let_go::told(&LeafRecord::decode(&row.leaf).ok()?, &row.payload));
+            match told {
+                Some(Told::Sweep(recorded_at, sweep)) => let_go.sweep(position, recorded_at, &sweep),
+                Some(Told::Policy(_)) | None => {
+                    self.findings.add(FindingKind::StateMismatch, Some(position), "the entry changed during the scan");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins to read what entries tell of retention that rows lead to. To be ended by reading all of it.
+    pub(super) fn telling(&self, policies: &[u64], sweeps: &[u64], is_proven: bool) -> Telling {
         let is_policy = policies.iter().map(|position| (*position, true));
         let mut rows: Vec<(u64, bool)> = is_policy.chain(sweeps.iter().map(|position| (*position, false))).collect();
         rows.sort_unstable();
-        let mut all = Vec::with_capacity(rows.len());
-        let mut ledger =
-            LedgerScan::after(self.request.timeline.as_str(), self.snapshot.head.frontier.clone(), Vec::new());
-        for (position, is_policy) in rows {
-            if is_proven {
-                self.prove(&mut ledger, position).await?;
+        let ledger = LedgerScan::after(self.request.timeline.as_str(), self.snapshot.head.frontier.clone(), Vec::new());
+        Telling { rows: rows.into_iter(), ledger: Some(ledger), is_proven }
+    }
+
+    /// Returns what the next of these entries tells, and its position.
+    pub(super) async fn next_told(&mut self, telling: &mut Telling) -> Result<Option<(u64, Told)>, StoreError> {
+        let (source, key) = (self.request.source, self.snapshot.head.key);
+        while let Some((position, is_policy)) = telling.rows.next() {
+            if let Some(ledger) = telling.ledger.as_mut().filter(|_| telling.is_proven) {
+                self.prove(ledger, position).await?;
             }
             let row = source.entry_rows(key, position, position + 1).await?.pop();
             let record = row.as_ref().and_then(|row| LeafRecord::decode(&row.leaf).ok().map(|record| (row, record)));
             let told = record.and_then(|(row, record)| let_go::told(&record, &row.payload));
             if let Some(told) = told.filter(|told| matches!(told, Told::Policy(_)) == is_policy) {
-                all.push((position, told));
-                continue;
+                return Ok(Some((position, told)));
             }
             let table = if is_policy { "policies" } else { "sweeps" };
             let evidence = format!("table {table}, {position}: no entry created this row");
             self.findings.add(FindingKind::StateMismatch, Some(position), evidence);
         }
-        self.findings.append(ledger.into_findings());
-        Ok(all)
+        if let Some(ledger) = telling.ledger.take() {
+            self.findings.append(ledger.into_findings());
+        }
+        Ok(None)
     }
 }

@@ -1,5 +1,6 @@
 //! Timelines that go over from one house to another, and what is refused.
 
+mod erased;
 mod forks;
 mod hostile;
 mod mutated;

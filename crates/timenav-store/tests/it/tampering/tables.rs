@@ -159,6 +159,34 @@ async fn what_is_gone_and_was_not_erased() {
     assert_eq!((told(&scan), scan.checked_count("erased")), (vec![], 2));
 }
 
+/// Without the payload of some entries the state cannot be followed. That is no way to hide that it is gone.
+#[tokio::test]
+async fn what_is_gone_of_every_action_is_found() {
+    let house = lived_in().await;
+    let kept = house.path().with_extension("kept");
+    house.copy_database(&kept);
+    let firsts: Vec<(i64, Vec<u8>)> = {
+        let connection = connect(&house);
+        let select = "SELECT entry & ((1 << 40) - 1), leaf FROM entries WHERE entry >> 40 = ?1 AND length(payload) > 2";
+        let mut select = connection.prepare(select).unwrap();
+        let rows = select.query_map([super::MAIN], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        rows.map(Result::unwrap).collect()
+    };
+    let mut actions = std::collections::BTreeSet::new();
+    for (position, leaf) in firsts {
+        let action = timenav_core::ledger::LeafRecord::decode(&leaf).unwrap().action.into_owned();
+        if !actions.insert(action.clone()) {
+            continue;
+        }
+        let entry = super::entry(super::MAIN, position.cast_unsigned());
+        attack(&house, &format!("UPDATE entries SET salt = x'', payload = x'' WHERE entry = {entry}"));
+        let scan = found(&house, "main", FindingKind::PayloadMismatch, Some(position.cast_unsigned())).await;
+        assert!(scan.tampering_detected(), "{action}");
+        house.replace_database(&kept);
+    }
+    assert!(actions.contains("travel") && actions.contains("set_access_control"), "{actions:?}");
+}
+
 /// Rows under a number that no timeline has: no ledger tells of them, so that of the service does.
 #[tokio::test]
 async fn rows_of_a_timeline_that_is_not_there() {

@@ -280,6 +280,9 @@ fn edge(name: &str) -> Option<Edge> {
         "adopt_room_left_bytes_min" | "adopt_room_times_min" => {
             Tested("timenav-store/tests/it/engine/adoption.rs", "what_the_disk_has_no_room_for_is_refused")
         }
+        "adopt_erasures_bytes_max" => {
+            Tested("timenav-engine/src/bundles/arrival.rs", "so_much_is_recorded_again_and_no_more")
+        }
         "adopt_rotations_max" | "adoptions_running_max" => {
             Tested(ADOPTION, "bundles_arrive_in_turn_and_with_few_notes")
         }

@@ -1,5 +1,6 @@
 //! `POST /v1/detect-tampering`.
 
+mod memory;
 mod progress;
 
 use serde_json::{Value, json};

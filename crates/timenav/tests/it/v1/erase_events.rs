@@ -122,6 +122,10 @@ fn a_read_is_erased_from_the_access_log() {
     let erased = service.post("/v1/erase-reads", &body);
     assert_eq!((&erased["erased"], &erased["left"], &erased["timeline_id"]), (&json!(1), &json!(0), &json!("main")));
     assert!(!logs().contains(&first));
+    let gone = service.get("/v1/access-logs", &asked)["gone"].clone();
+    let expected = json!({ "reason": "erased", "entries": 1, "reads": 1, "first_position": first["position"],
+        "last_position": first["position"], "from": gone[0]["from"], "to": gone[0]["from"] });
+    assert_eq!(gone, json!([expected]));
     send(&service, "/v1/erase-reads", &body).refused(404, "not_found");
     let second = logs()[0]["position"].to_string();
     let erase = ["erase-reads", &second, "--user", "admin"];

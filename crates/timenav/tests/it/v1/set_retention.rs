@@ -124,7 +124,18 @@ fn what_is_kept_no_longer_goes() {
         "{gone:?}"
     );
     let log = [("timeline_id", "main"), ("time_range", "../.."), ("action", "read")];
-    assert!(service.get("/v1/access-logs", &log)["logs"].as_array().unwrap().len() >= gone.len());
+    let page = service.get("/v1/access-logs", &log);
+    let stretches = page["gone"].as_array().unwrap();
+    let told: u64 = stretches.iter().map(|gap| gap["entries"].as_u64().unwrap()).sum();
+    assert_eq!(told, gone.len() as u64, "{page}");
+    for gap in stretches {
+        assert_eq!((&gap["reason"], &gap["policy"]["reads"]), (&json!("pruned"), &json!("PT1S")), "{gap}");
+        assert!(gap.get("reads").is_none() && gap["from"].as_str() <= gap["to"].as_str(), "{gap}");
+    }
+    assert!(page["status"].as_str().unwrap().contains("who read, or not of every read: see `gone`"), "{page}");
+    let say = ["access", "log", "--timeline", "main", "--action", "read"];
+    let (code, stdout, stderr) = run(&mut crate::cli::command(&service, &say), "");
+    assert!(code == Some(0) && stdout.contains("which kept reads for PT1S; see --action sweep."), "{stdout}{stderr}");
     let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": "main" }));
     assert_eq!(scan["tampering_detected"], false, "{scan}");
     service.audit();

@@ -65,7 +65,7 @@ pub(super) async fn chain(home: &Home<'_>) {
 }
 
 /// Returns what stands on the timeline: on which one it was recorded, and the content.
-async fn standing(home: &Home<'_>) -> Vec<(String, String)> {
+pub(super) async fn standing(home: &Home<'_>) -> Vec<(String, String)> {
     let request = MonitorEvents {
         timeline: Some(timeline_id(NAME)),
         location_text: "*".to_owned(),
@@ -359,27 +359,6 @@ async fn layers_are_those_that_the_fork_goes_on_from() {
     for home in [far, home, elsewhere] {
         home.close().await;
     }
-}
-
-#[tokio::test]
-async fn what_was_erased_after_the_fork_is_gone_here_and_cannot_be_shown_again() {
-    let (there, here) = (House::new(), another_house());
-    let (far, home) = (there.open().await, here.open().await);
-    chain(&far).await;
-    for (timeline, event) in [("p", "b"), ("p", "after-the-fork"), ("q", "c")] {
-        let erased = ErasureRequest::Event(Some(timeline_id(timeline)), event_id(event));
-        far.engine.erase_data(&far.admin, erased, None).await.unwrap();
-    }
-    let text = export(&far).await;
-    assert_eq!(text.lines().filter(|line| line.starts_with("{\"erasure\"")).count(), 2);
-    adopt(&home, &there, &text).await.unwrap();
-    let contents = |events: Vec<(String, String)>| events.into_iter().map(|(_, content)| content).collect::<Vec<_>>();
-    assert_eq!(contents(standing(&home).await), contents(standing(&far).await));
-    let refused = home.engine.export_bundle(&home.admin, &timeline_id(NAME)).await.err().unwrap();
-    assert!(refused.to_string().contains("Only that service's key can prove this"), "{refused}");
-    let home = home.reopen().await;
-    home.close().await;
-    far.close().await;
 }
 
 #[tokio::test]

@@ -1,0 +1,170 @@
+//! Layers of which something was erased after the fork: it stays erased wherever the fork goes, and each service can show why.
+
+use rusqlite::Connection;
+use timenav_core::as_of::AsOf;
+use timenav_core::event::EventDraft;
+use timenav_core::ids::DataId;
+use timenav_core::scan::Depth;
+use timenav_engine::{ErasureRequest, EventErasure, ReadErasure, WhichEvents, WhichReads};
+
+use super::forks::{bundle, lines, standing};
+use super::{NAME, adopt, adopt_named, another_house, export, export_named, make, seal};
+use crate::house::{Home, House};
+use crate::sample::{event_id, moment, timeline_id};
+use crate::tampering::{Outside, look};
+
+/// What events say that are erased.
+const SECRET: &str = "erase-me";
+/// How many later entries say why something of the layers is gone.
+const ERASURES: usize = 5;
+
+async fn record(home: &Home<'_>, timeline: &str, id: &str, says: &str) {
+    let draft = EventDraft { event_id: Some(event_id(id)), ..EventDraft::at(moment(1), says) };
+    home.engine.record_events(&home.admin, Some(timeline_id(timeline)), vec![draft], None).await.unwrap();
+}
+
+/// Makes `p`, `q` that goes on from it, and the timeline that goes on from `q`; then erases of the first two what they had
+/// before they were forked, in every way there is. Returns what was kept of a read.
+async fn erased_after_the_fork(home: &Home<'_>) {
+    make(home, "p").await;
+    record(home, "p", "m", SECRET).await;
+    seal(home, "p").await;
+    home.engine.read_clock(&home.admin, Some(timeline_id("p"))).await.unwrap();
+    let read = home.size("p").await - 1;
+    home.engine.fork_timeline(&home.admin, timeline_id("q"), &timeline_id("p"), None, None).await.unwrap();
+    record(home, "q", "c", SECRET).await;
+    home.engine.fork_timeline(&home.admin, timeline_id(NAME), &timeline_id("q"), None, None).await.unwrap();
+    record(home, NAME, "d", "stays").await;
+
+    let whole = lines(&export_named(home, "p").await);
+    let sealed = whole.iter().find_map(|line| {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        line["data"]["data_id"].as_str().map(|id| DataId::new(id).unwrap())
+    });
+    let on = |timeline: &str| Some(timeline_id(timeline));
+    let erase = async |request| home.engine.erase_data(&home.admin, request, None).await.unwrap();
+    erase(ErasureRequest::Event(on("p"), event_id("m"))).await;
+    erase(ErasureRequest::Event(on("q"), event_id("c"))).await;
+    erase(ErasureRequest::Data(on("p"), sealed.unwrap())).await;
+    let events = EventErasure {
+        timeline: on("p"),
+        which: WhichEvents::Ids(vec![event_id("b")]),
+        include_forks: true,
+        evaluated_at: None,
+    };
+    home.engine.erase_events(&home.admin, events, None).await.unwrap();
+    let reads = ReadErasure { timeline: on("p"), position: read, which: WhichReads::Of("admin".to_owned()) };
+    home.engine.erase_reads(&home.admin, reads, None).await.unwrap();
+}
+
+fn count(text: &str, kind: &str) -> usize {
+    text.lines().filter(|line| line.starts_with(&format!("{{\"{kind}\""))).count()
+}
+
+fn contents(events: Vec<(String, String)>) -> Vec<String> {
+    events.into_iter().map(|(_, content)| content).collect()
+}
+
+fn far_away(times: usize) -> House {
+    let house = another_house();
+    house.doors().entropy.fill(&mut vec![0; 32 * 100_000 * times]);
+    house
+}
+
+/// Scans the timeline, and its layers with it. Returns what was found, and what was not checked of the layers.
+async fn scan(house: &House, name: &str) -> (Vec<String>, usize) {
+    let scan = look(house, name, Depth::Full, Outside::Kept).await;
+    let untold = scan.not_checked.iter().filter(|what| what.contains("were erased by later entries")).count();
+    (scan.findings.iter().map(|finding| finding.evidence.clone()).collect(), untold)
+}
+
+#[tokio::test]
+async fn what_was_erased_after_the_fork_is_shown_by_each_service_that_it_goes_to() {
+    let houses = [House::new(), another_house(), far_away(1), far_away(2)];
+    let far = houses[0].open().await;
+    erased_after_the_fork(&far).await;
+    let text = export(&far).await;
+    assert_eq!((count(&text, "erasure"), text.contains("timenav-bundle/v1")), (ERASURES, true));
+    let theirs = contents(standing(&far).await);
+    assert_eq!(theirs.len(), 2, "{theirs:?}");
+    far.close().await;
+
+    let mut from = (&houses[0], text);
+    for (number, house) in houses.iter().enumerate().skip(1) {
+        let home = house.open().await;
+        adopt(&home, from.0, &from.1).await.unwrap();
+        let home = home.reopen().await;
+        assert_eq!(contents(standing(&home).await), theirs);
+        record(&home, NAME, &format!("here-{number}"), "stays").await;
+        home.engine
+            .erase_data(
+                &home.admin,
+                ErasureRequest::Event(Some(timeline_id(NAME)), event_id(&format!("here-{number}"))),
+                None,
+            )
+            .await
+            .unwrap();
+        let text = export(&home).await;
+        // What was told again is among the entries from here on.
+        assert_eq!((count(&text, "erasure"), text.matches("layer_erased").count()), (0, ERASURES), "{number}");
+        assert!(text.contains("timenav-bundle/v2") && !text.contains(SECRET), "{number}");
+        home.close().await;
+        assert_eq!(scan(house, NAME).await, (Vec::new(), 0), "{number}");
+        from = (house, text);
+    }
+
+    // A reader of the first version of the format does not know that entry.
+    let old = bundle(&lines(&from.1.replace("timenav-bundle/v2", "timenav-bundle/v1")));
+    let last = far_away(3);
+    let home = last.open().await;
+    let refused = adopt(&home, from.0, &old).await.err().unwrap().to_string();
+    assert!(refused.contains("are missing, but no entry erased them"), "{refused}");
+    home.close().await;
+}
+
+#[tokio::test]
+async fn a_fork_of_before_it_came_shows_it_too() {
+    let (there, here, third, fourth) = (House::new(), another_house(), far_away(1), far_away(2));
+    let (far, home) = (there.open().await, here.open().await);
+    erased_after_the_fork(&far).await;
+    adopt(&home, &there, &export(&far).await).await.unwrap();
+    // The entry that says it was adopted is not among those that this fork goes on from.
+    let at = AsOf::Position(1);
+    home.engine.fork_timeline(&home.admin, timeline_id("r"), &timeline_id(NAME), Some(&at), None).await.unwrap();
+    let text = export_named(&home, "r").await;
+    assert_eq!((count(&text, "layer"), count(&text, "erasure")), (4, ERASURES));
+    let last = third.open().await;
+    adopt_named(&last, &here, "r", &text).await.unwrap();
+    let text = export_named(&last, "r").await;
+    assert_eq!((count(&text, "layer"), count(&text, "erasure")), (4, 0));
+    let end = fourth.open().await;
+    adopt_named(&end, &third, "r", &text).await.unwrap();
+    for home in [far, home, last, end] {
+        home.close().await;
+    }
+    for house in [&here, &third, &fourth] {
+        assert_eq!(scan(house, "r").await, (Vec::new(), 0));
+    }
+}
+
+#[tokio::test]
+async fn nothing_else_of_such_a_layer_can_be_taken_away() {
+    let (there, here) = (House::new(), another_house());
+    let (far, home) = (there.open().await, here.open().await);
+    erased_after_the_fork(&far).await;
+    adopt(&home, &there, &export(&far).await).await.unwrap();
+    far.close().await;
+    home.close().await;
+    assert_eq!(scan(&here, NAME).await, (Vec::new(), 0));
+    let kept = here.path().with_extension("kept");
+    here.copy_database(&kept);
+    let of_layer = "entry >> 40 IN (SELECT timeline FROM ended_timelines WHERE timeline_id = 'away/p')";
+    let event = format!("UPDATE entries SET payload = x'', salt = x'' WHERE {of_layer} AND payload LIKE '%\"a\"%'");
+    let told = "UPDATE entries SET payload = x'', salt = x'' WHERE leaf LIKE '%\"layer_erased\"%'";
+    for (attack, changed, expected) in [(event.as_str(), 1, "gone"), (told, ERASURES, "gone")] {
+        assert_eq!(Connection::open(here.path()).unwrap().execute(attack, []).unwrap(), changed, "{attack}");
+        let (found, _) = scan(&here, NAME).await;
+        assert!(found.iter().any(|found| found.contains(expected)), "{attack}: {found:#?}");
+        here.replace_database(&kept);
+    }
+}

@@ -1,0 +1,139 @@
+//! The access log where reads were pruned or erased: it says where, how many, and under which policy.
+
+use std::collections::BTreeSet;
+
+use timenav_core::event::EventDraft;
+use timenav_core::ledger::Retention;
+use timenav_core::time::TimeRange;
+use timenav_engine::{
+    AccessLogs, KeptFor, LogEntry, LogGap, LogGapReason, LogOrder, ReadErasure, RetentionRequest, WhichReads,
+};
+
+use crate::house::{Home, House, on};
+use crate::sample::{event_id, moment, timeline_id};
+
+const DAY: u32 = 86_400;
+const DAY_MICROS: i64 = 86_400_000_000;
+
+async fn keep(home: &Home<'_>, reads_days: u32) {
+    let request = RetentionRequest { reads: KeptFor::Seconds(reads_days * DAY), refusals: KeptFor::Ever };
+    home.engine.set_retention(&home.admin, timeline_id("main"), request, None).await.unwrap();
+}
+
+/// Reads the clock so many times, then records an event.
+async fn live(home: &Home<'_>, reads: usize, event: &str) {
+    for _ in 0..reads {
+        home.engine.read_clock(&home.admin, on("main")).await.unwrap();
+    }
+    let draft = EventDraft { event_id: Some(event_id(event)), ..EventDraft::at(moment(1), "d") };
+    home.engine.record_events(&home.admin, on("main"), vec![draft], None).await.unwrap();
+}
+
+/// Returns all pages of the log up to a position.
+async fn log(
+    home: &Home<'_>,
+    (order, items_max): (LogOrder, usize),
+    (user_id, action): (Option<&str>, Option<&str>),
+    end: u64,
+) -> (Vec<LogEntry>, Vec<LogGap>) {
+    let (mut logs, mut gone, mut cursor) = (Vec::new(), Vec::new(), None);
+    loop {
+        let request = AccessLogs {
+            timeline: timeline_id("main"),
+            range: TimeRange::everything(),
+            user_id: user_id.map(str::to_owned),
+            action: action.map(str::to_owned),
+            order,
+            items_max,
+            cursor,
+        };
+        let page = home.engine.access_logs(&home.admin, request).await.unwrap();
+        assert!(page.logs.len() <= items_max && page.gone.len() <= items_max);
+        logs.extend(page.logs.into_iter().filter(|entry| entry.position < end));
+        gone.extend(page.gone.into_iter().filter(|gap| gap.last < end));
+        match page.next_cursor {
+            Some(next) => cursor = Some(next),
+            None => return (logs, gone),
+        }
+    }
+}
+
+fn entries(gone: &[LogGap]) -> u64 {
+    gone.iter().map(|gap| gap.entries).sum()
+}
+
+#[tokio::test]
+async fn the_log_says_which_reads_are_gone_and_why() {
+    let house = House::new();
+    let home = house.open().await;
+    live(&home, 2, "before").await;
+    keep(&home, 5).await;
+    live(&home, 7, "a").await;
+    live(&home, 3, "b").await;
+    // Of the next policy, one after the other with an event between.
+    keep(&home, 2).await;
+    live(&home, 4, "c").await;
+    live(&home, 1, "d").await;
+    let size = home.size("main").await;
+    let whole = log(&home, (LogOrder::Oldest, 1_000), (None, None), size).await;
+    assert_eq!((whole.0.len() as u64, whole.1.as_slice()), (size, &[][..]));
+
+    for _ in 0..6 {
+        house.clock.advance(DAY_MICROS - 1);
+        home.engine.prune(&home.admin, timeline_id("main"), false).await.unwrap();
+    }
+    for _ in 0..10 {
+        home.engine.sweep_in_turn().await.unwrap();
+    }
+    let (logs, gone) = log(&home, (LogOrder::Oldest, 1_000), (None, None), size).await;
+    let policies = [5, 2].map(|days| Some(days * DAY));
+    let told: Vec<(u64, Option<u32>)> = gone
+        .iter()
+        .map(|gap| match gap.reason {
+            LogGapReason::Pruned { policy: Some((_, Retention { reads_seconds, .. })) } => (gap.entries, reads_seconds),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(told, [(7, policies[0]), (3, policies[0]), (4, policies[1]), (1, policies[1])]);
+    assert!(gone.iter().all(|gap| gap.last - gap.first + 1 == gap.entries && gap.from <= gap.to));
+    assert_eq!(logs.len() as u64 + entries(&gone), size);
+    // Each position once, however it is asked.
+    for order in [LogOrder::Oldest, LogOrder::Newest] {
+        for items_max in [1, 2, 3, 1_000] {
+            let (logs, gone) = log(&home, (order, items_max), (None, None), size).await;
+            let listed: BTreeSet<u64> = logs.iter().map(|entry| entry.position).collect();
+            let runs = gone.iter().flat_map(|gap| gap.first..=gap.last);
+            let all: Vec<u64> = runs.chain(listed).collect();
+            assert_eq!((all.len(), all.iter().collect::<BTreeSet<_>>().len()), (size as usize, size as usize));
+        }
+    }
+    // Nobody knows who read, so what is asked of one user says that there was more. What is asked of events does not.
+    let filtered = async |filter| entries(&log(&home, (LogOrder::Newest, 2), filter, size).await.1);
+    // With nothing listed between, those of the second policy are one stretch with what read the log since, which is left
+    // out here.
+    assert_eq!(filtered((Some("nobody"), None)).await, 10);
+    assert_eq!(filtered((None, Some("read"))).await, 10);
+    assert_eq!(filtered((None, Some("record_event"))).await, 0);
+    let (_, gone) = log(&home, (LogOrder::Oldest, 1_000), (None, Some("read")), size).await;
+    assert_eq!(gone.iter().map(|gap| gap.entries).collect::<Vec<_>>(), [10]);
+    home.close().await;
+}
+
+#[tokio::test]
+async fn the_log_says_that_single_reads_were_erased() {
+    let house = House::new();
+    let home = house.open().await;
+    live(&home, 3, "a").await;
+    let size = home.size("main").await;
+    let (logs, _) = log(&home, (LogOrder::Oldest, 1_000), (None, Some("read")), size).await;
+    for entry in &logs[..2] {
+        let which = WhichReads::Of("admin".to_owned());
+        let erasure = ReadErasure { timeline: on("main"), position: entry.position, which };
+        home.engine.erase_reads(&home.admin, erasure, None).await.unwrap();
+    }
+    let (left, gone) = log(&home, (LogOrder::Newest, 1), (None, None), size).await;
+    assert_eq!((left.len() as u64, entries(&gone)), (size - 2, 2));
+    let reads = |gap: &LogGap| if let LogGapReason::Erased { reads } = gap.reason { reads } else { 0 };
+    assert_eq!(gone.iter().map(reads).sum::<u64>(), 2);
+    home.close().await;
+}

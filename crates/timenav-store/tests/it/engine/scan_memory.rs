@@ -1,0 +1,54 @@
+//! How much a scan has in memory, whatever the ledger holds.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use timenav_core::event::EventDraft;
+use timenav_core::intervention::Effect;
+use timenav_core::scan::Depth;
+use timenav_engine::InterventionRequest;
+
+use crate::faulty_store::FaultyStore;
+use crate::house::{Home, House, on};
+use crate::sample::{event_id, moment};
+use crate::tampering::look_through;
+
+/// More than a scan is handed of events that say as little as these, in bytes.
+const HANDED_BYTES_MAX: usize = 1024 * 1024;
+
+fn draft(number: usize) -> EventDraft {
+    EventDraft { event_id: Some(event_id("one")), ..EventDraft::at(moment(1), format!("{number} {}", "x".repeat(300))) }
+}
+
+async fn correct(home: &Home<'_>, times: usize) {
+    for number in 0..times {
+        home.engine.correct_event(&home.admin, on("main"), draft(number), None, None).await.unwrap();
+    }
+}
+
+async fn intervene(home: &Home<'_>, effect: Effect, action: &str) {
+    let (action, time, causes) = (action.to_owned(), moment(1), Vec::new());
+    let request = InterventionRequest { event_id: event_id("one"), action, effect, time, causes };
+    home.engine.manipulate_event(&home.admin, on("main"), request, None).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_event_that_was_changed_often_is_not_read_as_often() {
+    let house = House::new();
+    let store = Arc::new(FaultyStore::new(house.store()));
+    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    home.engine.record_events(&home.admin, on("main"), vec![draft(0)], None).await.unwrap();
+    let mut handed = Vec::new();
+    for times in [300, 600] {
+        correct(&home, times).await;
+        intervene(&home, Effect::Cancel, "cancel").await;
+        intervene(&home, Effect::Restore, "restore").await;
+        store.scanned_bytes.store(0, Ordering::SeqCst);
+        let scan = look_through(&house, &*store, "main", Depth::Full, None).await;
+        assert_eq!(scan.findings, []);
+        assert!(scan.checked_count("events") > times as u64);
+        handed.push(store.scanned_bytes.load(Ordering::SeqCst));
+    }
+    assert!(handed.iter().all(|bytes| (1_000..HANDED_BYTES_MAX).contains(bytes)), "{handed:?}");
+    home.close().await;
+}
