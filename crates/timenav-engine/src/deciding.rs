@@ -176,6 +176,15 @@ pub(crate) struct Needs<'a> {
     pub(crate) entry: Option<u64>,
     /// What is to be known of timers of the timeline that is aimed at.
     pub(crate) timers: TimersNeeded,
+    /// Who is at work on the timeline that is aimed at, where several services share the store.
+    pub(crate) at_work: Option<NeedsAtWork>,
+}
+
+/// What must be known of who is at work on a timeline. Nobody begins or ends any work there until the step ends.
+#[derive(Clone, Copy)]
+pub(crate) struct NeedsAtWork {
+    /// Whether something holds firings that were made by an entry at that position or a later one.
+    pub(crate) open_since: Option<u64>,
 }
 
 /// What must be known of timers before something can be decided.

@@ -19,6 +19,7 @@ use crate::directory::DirectoryChange;
 use crate::doors::Doors;
 use crate::head::{TimelineKey, TimelineState};
 use crate::json::json;
+use crate::leasing_door::{AtWork, AtWorkWanted};
 use crate::options::Options;
 use crate::payload::AttemptRecord;
 use crate::refusal::Refusal;
@@ -51,6 +52,8 @@ pub(crate) struct Known {
     pub(crate) entries: HashMap<(TimelineKey, u64), StoredEntry>,
     /// What there is of timers.
     pub(crate) timers: Vec<(TimelineKey, TimersWanted, TimersFound)>,
+    /// Who is at work on timelines.
+    pub(crate) at_work: Vec<(AtWorkWanted, AtWork)>,
 }
 
 impl Known {

@@ -85,7 +85,8 @@ impl Engine {
         if let Some(offset) = clock_offset {
             host_clock.compared(offset);
         }
-        let shared = Arc::new(Shared::new(doors, options, &heads, ended, (newest_at_start, host_clock)));
+        let known_at = (newest_at_start, host_clock);
+        let shared = Arc::new(Shared::new(doors, options, &heads, ended, known_at, store.has_others()));
         let (sender, submissions) = mpsc::channel(QUEUE_SUBMISSIONS_MAX);
         let committer = Committer {
             submissions,
@@ -95,9 +96,8 @@ impl Engine {
             runtime: Handle::current(),
             failures: Seldom::default(),
         };
-        let threads = committer.start().map_err(OpenError::Thread)?;
-        let inner = Inner { shared, store, submissions: RwLock::new(Some(sender)), threads: Mutex::new(threads) };
-        let engine = Self(Arc::new(inner));
+        let threads = Mutex::new(committer.start().map_err(OpenError::Thread)?);
+        let engine = Self(Arc::new(Inner { shared, store, submissions: RwLock::new(Some(sender)), threads }));
         engine.log_accepted(findings).await?;
         Ok(engine)
     }
@@ -120,6 +120,7 @@ impl Engine {
 
     /// Tells what refusals were counted, takes no more submissions, and returns when all that were taken are durable.
     pub async fn close(&self) {
+        self.leave_timekeeping().await;
         // Where it cannot be told, that is logged.
         let _ = self.tell_counted_refusals().await;
         self.0.submissions.write().take();

@@ -8,6 +8,7 @@ use timenav_core::directory::ApiKey;
 use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId};
 
 use crate::head::{Layer, TimelineKey};
+use crate::leasing_door::{AtWork, AtWorkWanted};
 use crate::rows::{DataRecord, IdempotencyRecord, KnownEvent, StoredEntry};
 use crate::timer_rows::{TimersFound, TimersWanted};
 
@@ -33,6 +34,9 @@ pub struct Wanted {
     pub rotation_notes: Vec<(TimelineKey, u64)>,
     /// What there is of timers.
     pub timers: Vec<(TimelineKey, TimersWanted)>,
+    /// Who is at work on timelines, where several services share the store and their heads are locked: then it stays so
+    /// until the step ends.
+    pub at_work: Vec<AtWorkWanted>,
 }
 
 /// What was found.
@@ -56,6 +60,8 @@ pub struct Facts {
     pub rotation_notes: Vec<Option<String>>,
     /// What there is of timers.
     pub timers: Vec<TimersFound>,
+    /// Who is at work.
+    pub at_work: Vec<AtWork>,
 }
 
 /// Who wants to know.
@@ -71,7 +77,8 @@ impl Wanted {
     /// Returns whether nothing is wanted.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        let Self { events, outcomes, outcomes_of, entries, anchors, keys, data, rotation_notes, timers } = self;
+        let Self { events, outcomes, outcomes_of, entries, anchors, keys, data, rotation_notes, timers, at_work } =
+            self;
         events.is_empty()
             && outcomes.is_empty()
             && outcomes_of.is_empty()
@@ -81,5 +88,6 @@ impl Wanted {
             && data.is_empty()
             && rotation_notes.is_empty()
             && timers.is_empty()
+            && at_work.is_empty()
     }
 }

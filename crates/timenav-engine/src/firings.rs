@@ -14,16 +14,16 @@ use crate::caller::Caller;
 use crate::changes::LedgerPosition;
 use crate::deciding::timers::SettleFirings;
 use crate::engine::Engine;
+use crate::handing_over::{HandedOver, Listening, Settling};
 use crate::head::TimelineState;
 use crate::idempotency::Idempotency;
 use crate::json::read;
+use crate::leasing::attempt_of;
+use crate::leasing_door::{LeasesWanted, OFFERED_BUSY_MAX};
 use crate::payload::{AdvanceEnded, Reading};
 use crate::refusal::Refusal;
 use crate::timer_rows::{FiringRow, TimerRow, TimersWanted};
 use crate::timing::Settling;
-
-/// Pending firings that are looked through for one claim, beside those that somebody has.
-const CLAIM_LOOKED_MAX: usize = 4_096;
 
 /// What is to be claimed.
 #[derive(Clone, Debug)]
@@ -117,6 +117,7 @@ impl Engine {
         let word = "claim_firings";
         self.admit(caller, &timeline, Demand::Record, word).await?;
         let _listening = Listening::begin(self, &timeline, &claim.queue);
+        self.tell_listening(&timeline, &claim.queue).await?;
         let size = || self.state(&timeline).map_or(0, |state| state.head.frontier.size());
         let mut growth = self.live().listen_to_growth(&timeline, size);
         loop {
@@ -145,6 +146,19 @@ impl Engine {
     ) -> Result<Vec<ClaimedFiring>, Refusal> {
         let Claim { queue, max, ttl, .. } = claim;
         let max = (*max).min(FIRINGS_PER_REQUEST_MAX);
+        if self.has_others() {
+            let Some(state) = self.state(timeline).filter(|state| state.head.timers.pending > 0) else {
+                return Ok(Vec::new());
+            };
+            // Before it is asked for: it ends no earlier where it is kept.
+            let until = self.now().checked_add(*ttl).unwrap_or(Instant::MAX);
+            let firings = self.claim_shared(&state, queue, (max, *ttl), caller.user_id.to_string()).await?;
+            return if firings.is_empty() {
+                Ok(Vec::new())
+            } else {
+                self.give_to_claimer(&state, firings, until).await
+            };
+        }
         loop {
             let (mark, busy) = {
                 let leases = self.timing().leases();
@@ -153,7 +167,7 @@ impl Engine {
             let Some(state) = self.state(timeline).filter(|state| state.head.timers.pending > 0) else {
                 return Ok(Vec::new());
             };
-            let looked = (max + busy).min(CLAIM_LOOKED_MAX + max);
+            let looked = (max + busy).min(OFFERED_BUSY_MAX + max);
             let wanted = TimersWanted::Pending(queue.clone(), looked);
             let mut rows = self.store().timer_rows(state.head.key, wanted).await?.firings;
             // What is committed is seen once its checkpoint is kept outside.
@@ -182,8 +196,8 @@ impl Engine {
         firings: Vec<(FiringRow, u32)>,
         leased_until: Instant<Wall>,
     ) -> Result<Vec<ClaimedFiring>, Refusal> {
-        let firing_ids = firings.iter().map(|(firing, _)| firing.firing_id.clone()).collect();
-        let mut held = HandedOver { engine: self, firing_ids };
+        let attempts = firings.iter().map(attempt_of).collect();
+        let mut held = HandedOver { engine: self, timeline: &state.head.id, attempts };
         let positions = firings.iter().map(|(firing, _)| firing.fallen.position).collect();
         let timers = self.store().timer_rows(state.head.key, TimersWanted::At(positions)).await?.timers;
         let payload = |firing: &FiringRow| {
@@ -197,7 +211,7 @@ impl Engine {
             ClaimedFiring { firing, payload, generation, step, attempt, leased_until }
         });
         let claimed = claimed.collect();
-        held.firing_ids.clear();
+        held.attempts.clear();
         Ok(claimed)
     }
 
@@ -253,17 +267,7 @@ impl Engine {
         let timeline = caller.timeline(request.timeline.clone());
         let state = self.admit(caller, &timeline, Demand::Record, Action::SettleFirings.word()).await?;
         let known = self.named(&state, &request.firing_ids).await?;
-        let (now, is_in_advance) = (self.now(), state.head.timers.advance.is_some());
-        let mut exhausted = Vec::new();
-        {
-            let mut leases = self.timing().leases();
-            for (firing_id, state) in &known {
-                let is_held = *state == FiringState::Pending && leases.lease(firing_id).is_some();
-                if is_held && leases.fail(firing_id, is_in_advance, now) == Retry::Exhausted {
-                    exhausted.push(firing_id.clone());
-                }
-            }
-        }
+        let exhausted = self.end_attempts(&state, &known).await?;
         self.timing().wake_keeper();
         if exhausted.is_empty() {
             return Ok(FiringAnswer { timeline_id: timeline, firings: known, ledger: None, replayed: false });
@@ -275,6 +279,24 @@ impl Engine {
         };
         let firings = known.into_iter().map(|(id, before)| (id.clone(), now_of(&id, before))).collect();
         Ok(FiringAnswer { firings, ..answer })
+    }
+
+    /// Ends attempts at firings that somebody holds. Returns those that were tried as often as they may be.
+    async fn end_attempts(
+        &self,
+        state: &TimelineState,
+        known: &[(FiringId, FiringState)],
+    ) -> Result<Vec<FiringId>, Refusal> {
+        let pending = known.iter().filter(|(_, state)| *state == FiringState::Pending).map(|(id, _)| id.clone());
+        if self.has_others() {
+            return self.fail_shared(state, LeasesWanted::Named(pending.collect())).await;
+        }
+        let (now, is_in_advance) = (self.now(), state.head.timers.advance.is_some());
+        let mut leases = self.timing().leases();
+        let mut is_exhausted = |firing_id: &FiringId| {
+            leases.lease(firing_id).is_some() && leases.fail(firing_id, is_in_advance, now) == Retry::Exhausted
+        };
+        Ok(pending.filter(|firing_id| is_exhausted(firing_id)).collect())
     }
 
     /// Renews the leases of firings. Returns until when each lasts; `None` where nobody has it any more.
@@ -289,8 +311,15 @@ impl Engine {
     ) -> Result<(TimelineId, Vec<(FiringId, Option<Instant<Wall>>)>), Refusal> {
         check(&firing_ids)?;
         let timeline = caller.timeline(timeline);
-        self.admit(caller, &timeline, Demand::Record, "extend_firings").await?;
+        let state = self.admit(caller, &timeline, Demand::Record, "extend_firings").await?;
         let now = self.now();
+        if self.has_others() {
+            let until = now.checked_add(ttl).unwrap_or(Instant::MAX);
+            let extended = self.extend_shared(&state, firing_ids.clone(), ttl).await?;
+            let until_of = |id: FiringId| (extended.contains(&id).then_some(until), id);
+            let all = firing_ids.into_iter().map(until_of).map(|(until, id)| (id, until));
+            return Ok((timeline, all.collect()));
+        }
         let mut leases = self.timing().leases();
         let mut extended = |firing_id: FiringId| {
             let is_here = leases.lease(&firing_id).is_some_and(|lease| lease.timeline == timeline);
@@ -414,42 +443,4 @@ fn check(firing_ids: &[FiringId]) -> Result<(), Refusal> {
         return Err(Refusal::invalid("firing_ids", detail));
     }
     Ok(())
-}
-
-/// Somebody waits for the firings of a queue.
-struct Listening<'a> {
-    engine: &'a Engine,
-    timeline: &'a TimelineId,
-    queue: &'a QueueId,
-}
-
-impl<'a> Listening<'a> {
-    fn begin(engine: &'a Engine, timeline: &'a TimelineId, queue: &'a QueueId) -> Self {
-        engine.timing().leases().listen(timeline, queue, engine.now());
-        Self { engine, timeline, queue }
-    }
-}
-
-impl Drop for Listening<'_> {
-    fn drop(&mut self) {
-        let timing = self.engine.timing();
-        timing.leases().leave(self.timeline, self.queue, self.engine.now());
-        // An advance that waits for this queue alone knows from now on until when.
-        timing.wake_keeper();
-    }
-}
-
-/// Firings that are claimed and on their way to whoever claimed them.
-struct HandedOver<'a> {
-    engine: &'a Engine,
-    firing_ids: Vec<FiringId>,
-}
-
-impl Drop for HandedOver<'_> {
-    fn drop(&mut self) {
-        if !self.firing_ids.is_empty() {
-            self.engine.timing().leases().give_back(&self.firing_ids);
-            self.engine.timing().wake_claims();
-        }
-    }
 }

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use timenav_core::ids::{EventId, TimelineId};
 
 use crate::asked::Submission;
-use crate::deciding::Needs;
+use crate::deciding::{Needs, NeedsAtWork};
 use crate::draft::Known;
 use crate::facts::{Asker, Facts, Wanted};
 use crate::head::{Layer, TimelineKey, TimelineState};
 use crate::heads::Heads;
+use crate::leasing_door::AtWorkWanted;
 use crate::rows::KnownEvent;
 use crate::store::Store;
 use crate::store_error::StoreError;
@@ -21,7 +22,8 @@ pub(crate) async fn known(store: &dyn Store, heads: &Heads, submissions: &[Submi
     let mut events: HashMap<&TimelineId, Vec<EventId>> = HashMap::new();
     let mut ended_on: HashSet<&TimelineId> = HashSet::new();
     for submission in submissions {
-        let Needs { events: asked, forks, outcomes, endings, data, entry, timers } = submission.asked.asking().needs();
+        let Needs { events: asked, forks, outcomes, endings, data, entry, timers, at_work } =
+            submission.asked.asking().needs();
         wanted.outcomes.extend(submission.idempotency.map(|asked| asked.key));
         let aimed = heads.get(&submission.timeline);
         if outcomes && let Some(aimed) = aimed {
@@ -46,6 +48,10 @@ pub(crate) async fn known(store: &dyn Store, heads: &Heads, submissions: &[Submi
         wanted.data.extend(data.cloned());
         if let Some(aimed) = aimed {
             wanted.timers.extend(timers.wanted.into_iter().map(|asked| (aimed.head.key, asked)));
+            let asked = |open_since| AtWorkWanted { timeline: aimed.head.key, open_since };
+            wanted
+                .at_work
+                .extend(at_work.filter(|_| store.has_others()).map(|NeedsAtWork { open_since }| asked(open_since)));
         }
     }
     // A timeline that this group makes has no events yet, unless it is a fork. What was forked in this very group is
@@ -74,8 +80,9 @@ struct EventsAsked {
 /// `asked` says on which timelines the events are that are wanted.
 async fn find(store: &dyn Store, wanted: Wanted, asked: Vec<EventsAsked>) -> Result<Known, StoreError> {
     let (outcomes_asked, entries_asked) = (wanted.outcomes_of.clone(), wanted.entries.clone());
-    let timers_asked = wanted.timers.clone();
-    let Facts { events, outcomes, outcomes_of, entries, data, timers, .. } = store.facts(wanted, Asker::Writer).await?;
+    let (timers_asked, at_work_asked) = (wanted.timers.clone(), wanted.at_work.clone());
+    let found = store.facts(wanted, Asker::Writer).await?;
+    let Facts { events, outcomes, outcomes_of, entries, data, timers, at_work, .. } = found;
     let data = data.into_iter().flatten().filter(|(_, record)| record.erased.is_none());
     let entries = entries_asked.into_iter().zip(entries);
     let mut known = Known {
@@ -83,6 +90,7 @@ async fn find(store: &dyn Store, wanted: Wanted, asked: Vec<EventsAsked>) -> Res
         data: data.map(|(on, record)| (record.data_id, (on, record.position))).collect(),
         entries: entries.filter_map(|(of, found)| Some((of, found?))).collect(),
         timers: timers_asked.into_iter().zip(timers).map(|((key, asked), found)| (key, asked, found)).collect(),
+        at_work: at_work_asked.into_iter().zip(at_work).collect(),
         ..Known::default()
     };
     for ((timeline, event_ids), found) in outcomes_asked.iter().zip(outcomes_of) {

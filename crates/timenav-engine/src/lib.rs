@@ -32,6 +32,7 @@ mod clock_offset;
 mod timer_rows;
 mod action;
 mod store_error;
+mod leasing_door;
 mod archive;
 mod facts;
 mod store;
@@ -74,6 +75,7 @@ mod view_board;
 mod witnessed;
 mod published;
 mod following;
+mod sharing;
 mod timing;
 mod shared;
 mod comparing;
@@ -103,7 +105,10 @@ mod access_logs;
 mod clocks;
 mod anchors;
 mod timers;
+mod leasing;
+mod handing_over;
 mod firings;
+mod shared_timekeeping;
 mod timekeeping;
 mod foresight;
 mod timelines;
@@ -194,6 +199,10 @@ pub use idempotency::Idempotency;
 pub use identity::{ApiKeyRequest, NewApiKey};
 pub use import_id::{ImportId, NoImportId};
 pub use import_rehearsal::{IMPORT_DRY_RUN_RECORDS_MAX, ImportRehearsal};
+pub use leasing_door::{
+    AtWork, AtWorkWanted, ChangeLeases, HEARD_LASTS_MICROS, Keeper, LEASE_LASTS_MICROS_MAX, LeaseChanges, LeaseRow,
+    LeasesFound, LeasesWanted, OFFERED_BUSY_MAX, Presence, SERVICE_LASTS_MICROS, SharedLeases,
+};
 pub use ledger_stream::{LedgerStream, News, Seen, Told, WatchLedger, WatchedParadoxes};
 pub use live::Growth;
 pub use long_work::{COUNTS_RUNNING_MAX, LONG_WORK_RUNNING_MAX, NAME_SEARCHES_RUNNING_MAX, VIEWS_RUNNING_MAX};
@@ -210,7 +219,7 @@ pub use places::Understood;
 pub use proofs::{ConsistencyProof, InclusionProof, SignedCheckpoint, SignedHead, TileRequest};
 pub use refusal::Refusal;
 pub use refused::{COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX};
-pub use replica::{Lag, ReplicaStats};
+pub use replica::{Lag, ReplicaStats, TimekeepingStats};
 pub use rotation::Rotation;
 pub use rows::{
     DataRecord, Described, ErasedContent, Erasure, EventEnd, EventRow, EventVersion, IdempotencyRecord,

@@ -29,8 +29,19 @@ pub struct ReplicaStats {
     pub outcomes_unknown: u64,
     /// How far the host's clock is from the database's; `None` where that is not compared.
     pub clock_offset: Option<ClockOffset>,
+    /// Of how many timelines it keeps the time; `None` where it is alone, and keeps that of all.
+    pub timekeeping: Option<TimekeepingStats>,
     /// What has stopped the service, if a ledger did not go on from what it had seen.
     pub diverged: Option<Arc<Divergence>>,
+}
+
+/// Of how many timelines a service keeps the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimekeepingStats {
+    /// Timelines with timers or firings without an outcome, which no other service looks after.
+    pub timelines: u64,
+    /// How often it took one over since the start.
+    pub takeovers: u64,
 }
 
 /// How far what is known here is behind the database.
@@ -64,6 +75,10 @@ impl Engine {
             retries: following.retries.load(Ordering::Relaxed) + connections.retries,
             outcomes_unknown: following.outcomes_unknown.load(Ordering::Relaxed),
             clock_offset: self.host_clock().offset(),
+            timekeeping: self.timing().sharing().map(|sharing| {
+                let (timelines, takeovers) = sharing.counts();
+                TimekeepingStats { timelines, takeovers }
+            }),
             diverged,
         })
     }

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
 use timenav_core::directory::Directory;
-use timenav_core::ids::TimelineId;
+use timenav_core::ids::{TimelineId, type_id};
 use timenav_core::time::{Instant, Wall};
 
 use crate::attempts::Attempts;
 use crate::directory_rows::DirectoryRows;
-use crate::doors::Doors;
+use crate::doors::{Doors, uuid};
 use crate::following::Following;
 use crate::head::{EndedTimeline, TimelineState};
 use crate::heads::Heads;
@@ -82,13 +82,14 @@ impl Shared {
         heads: &Heads,
         ended: Vec<EndedTimeline>,
         (newest_at_start, host_clock): (Instant<Wall>, HostClock),
+        has_others: bool,
     ) -> Self {
         let mut published = Published::default();
         published.set_rows(Arc::clone(heads.rows()));
         for ended in ended {
             published.end(ended);
         }
-        let timing = Timing::default();
+        let timing = if has_others { Timing::shared(type_id("service", uuid(&doors))) } else { Timing::default() };
         heads.all().for_each(|state| timing.published(None, state));
         let going = heads.all().filter(|state| state.head.timers.advance.is_some());
         going.for_each(|state| timing.leases().resume(&state.head.id, doors.clock.now()));

@@ -17,6 +17,7 @@ use crate::directory::DirectoryChange;
 use crate::event_filter::EventFilter;
 use crate::facts::{Asker, Facts, Wanted};
 use crate::head::{EndedTimeline, Head, Layer, TimelineKey};
+use crate::leasing_door::SharedLeases;
 use crate::rows::{
     DataRecord, Described, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, LogRow, StoredEntry,
     StoredEvent, SweepMark, SweepRow,
@@ -235,7 +236,7 @@ pub enum Health {
 /// Retries that make sense happen inside. Methods may be called from many tasks at once, except
 /// [`Store::commit`], which the engine calls from one thread of its own and which may block it.
 #[async_trait]
-pub trait Store: ScanSource + Upkeep {
+pub trait Store: ScanSource + Upkeep + SharedLeases {
     /// Returns what the engine starts from. Its cost does not grow with the ledgers.
     async fn open(&self) -> Result<Opened, StoreError>;
 

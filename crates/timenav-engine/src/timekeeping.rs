@@ -16,6 +16,7 @@ use crate::deciding::advances::{StepAdvance, StopAdvance};
 use crate::deciding::timers::{FireTimers, SettleFirings};
 use crate::engine::Engine;
 use crate::head::TimelineState;
+use crate::leasing_door::Keeper;
 use crate::refusal::Refusal;
 use crate::timer_rows::TimersWanted;
 use crate::timing::Timing;
@@ -53,6 +54,7 @@ impl Engine {
     pub async fn keep_time(&self) -> Option<Instant<Wall>> {
         self.end_leases().await;
         let timelines = self.timing().on();
+        self.share_time(&timelines).await;
         let moments = join_all(timelines.iter().map(|timeline| self.keep_time_on(timeline))).await;
         let leases = self.timing().leases().next_end(self.now());
         moments.into_iter().flatten().chain(leases).min()
@@ -61,7 +63,7 @@ impl Engine {
     /// Lets timers fall due up to what a timeline's clock shows.
     pub(crate) async fn let_fall_due(&self, timeline: &TimelineId) -> Result<(), Refusal> {
         for _ in 0..TURNS_MAX {
-            match self.submit_service(timeline.clone(), FireTimers).await {
+            match self.submit_service(timeline.clone(), FireTimers::default()).await {
                 Ok(_) => {}
                 Err(Refusal::ChangedMeanwhile) => break,
                 Err(refusal) => return Err(refusal),
@@ -78,6 +80,9 @@ impl Engine {
                 self.timing().forget(timeline);
                 return None;
             };
+            if !self.keeps_time(timeline) {
+                return None;
+            }
             let host = self.host(&state);
             let timers = &state.head.timers;
             let done = match &timers.advance {
@@ -88,7 +93,8 @@ impl Engine {
                 },
                 None if timers.is_behind(state.head.clock.now(host)) => {
                     fired = true;
-                    self.submit_service(timeline.clone(), FireTimers).await.map(|_| ())
+                    let keeper = self.keeper(timeline);
+                    self.submit_service(timeline.clone(), FireTimers { keeper }).await.map(|_| ())
                 }
                 None => {
                     if fired {
@@ -98,9 +104,13 @@ impl Engine {
                     return timers.next.filter(|_| clock.is_running()).and_then(|next| clock.host_when(next));
                 }
             };
-            match done {
+            let done = match done {
                 // Another one did it, or it was stopped.
-                Ok(()) | Err(Refusal::ChangedMeanwhile) => {}
+                Err(Refusal::ChangedMeanwhile) => self.find_keeper(&state).await,
+                done => done,
+            };
+            match done {
+                Ok(()) => {}
                 Err(Refusal::Ended { .. } | Refusal::HandedOver { .. } | Refusal::NotFound { .. }) => {
                     self.timing().forget(timeline);
                     return None;
@@ -130,6 +140,9 @@ impl Engine {
             self.stop(timeline, advance_id, AdvanceState::Stuck, None).await?;
             return Ok(Instance::Left);
         }
+        if let Some(keeper) = self.keeper(timeline) {
+            return self.take_on_shared(state, advance, (keeper, host)).await;
+        }
         let open = self.open_firings(state, advance).await?;
         let now = self.now();
         let begun = self.timing().leases().begin_step(timeline, &open, now);
@@ -147,7 +160,7 @@ impl Engine {
             let leases = self.timing().leases();
             (leases.heard(timeline, now), leases.is_resumed(timeline, now))
         };
-        let step = StepAdvance { advance_id: advance_id.clone(), heard, is_resumed };
+        let step = StepAdvance { advance_id: advance_id.clone(), heard, is_resumed, shared: None };
         let stepped = self.submit_service(timeline.clone(), step).await;
         drop(stepping);
         stepped.map(|_| Instance::Left)
@@ -166,6 +179,29 @@ impl Engine {
         }
     }
 
+    /// As [`Engine::take_on`], where others may be at work on it. Nobody begins to between what is looked at and the step.
+    async fn take_on_shared(
+        &self,
+        state: &TimelineState,
+        advance: &Advance,
+        (keeper, host): (Keeper, Instant<Wall>),
+    ) -> Result<Instance, Refusal> {
+        let timeline = &state.head.id;
+        if let Some(held_by) = self.shared_holder(state, advance, self.now()).await? {
+            let until = advance.held_until();
+            if host < until {
+                // What others do without a word is looked at soon.
+                return Ok(Instance::Held(Some(until)));
+            }
+            self.stop(timeline, &advance.advance_id, AdvanceState::Stopped, Some(held_by)).await?;
+            return Ok(Instance::Left);
+        }
+        let step = self.shared_step(keeper, timeline, advance);
+        self.submit_service(timeline.clone(), step).await?;
+        self.timing().wake_claims();
+        Ok(Instance::Left)
+    }
+
     async fn stop(
         &self,
         timeline: &TimelineId,
@@ -173,7 +209,8 @@ impl Engine {
         state: AdvanceState,
         held_by: Option<String>,
     ) -> Result<(), Refusal> {
-        let stop = StopAdvance { advance_id: advance_id.clone(), state, held_by };
+        let keeper = self.keeper(timeline);
+        let stop = StopAdvance { advance_id: advance_id.clone(), state, held_by, keeper };
         self.submit_service(timeline.clone(), stop).await.map(|_| ())
     }
 
@@ -215,7 +252,8 @@ impl Engine {
         self.timing().wake_claims();
     }
 
-    async fn fail_exhausted(&self, timeline: TimelineId, firing_ids: Vec<FiringId>) {
+    /// Records that firings failed which were tried as often as they may be.
+    pub(crate) async fn fail_exhausted(&self, timeline: TimelineId, firing_ids: Vec<FiringId>) {
         let reason = Some(NOT_IN_TIME.to_owned());
         let outcome = SettleFirings { firing_ids: firing_ids.clone(), outcome: FiringState::Failed, reason };
         match self.submit_service(timeline.clone(), outcome).await {

@@ -10,26 +10,40 @@ use timenav_core::timers::leases::Leases;
 use tokio::sync::Notify;
 
 use crate::head::TimelineState;
+use crate::sharing::Sharing;
 
 /// What is kept in memory of timers, beside what the heads know.
 #[derive(Default)]
 pub(crate) struct Timing {
-    /// Timelines with an armed timer, or with an advance that goes on.
+    /// Timelines with an armed timer, or with an advance that goes on. Where leases are not in memory, also those with
+    /// firings that have no outcome.
     on: Mutex<BTreeSet<TimelineId>>,
     leases: Mutex<Leases>,
     /// Whoever keeps the time is woken: something may have to be done earlier than it knows.
     keeper: Notify,
     /// Whoever waits for firings is woken: some may be ready that were not.
     claims: Notify,
+    /// How the work is shared with others; `None` where this service is alone.
+    sharing: Option<Sharing>,
 }
 
 impl Timing {
+    /// Returns what is kept where the work is shared with other services.
+    pub(crate) fn shared(service: String) -> Self {
+        Self { sharing: Some(Sharing::new(service)), ..Self::default() }
+    }
+
+    pub(crate) const fn sharing(&self) -> Option<&Sharing> {
+        self.sharing.as_ref()
+    }
+
     /// A timeline is seen in another state.
     pub(crate) fn published(&self, before: Option<&Arc<TimelineState>>, state: &TimelineState) {
         let (head, timers) = (&state.head, &state.head.timers);
         let is_same =
             before.is_some_and(|before| Arc::ptr_eq(&before.head.timers, timers) && before.head.clock == head.clock);
-        let is_on = timers.next.is_some() || timers.advance.is_some();
+        let is_leased_elsewhere = self.sharing.is_some() && timers.pending > 0;
+        let is_on = timers.next.is_some() || timers.advance.is_some() || is_leased_elsewhere;
         if is_same || (!is_on && before.is_none_or(|before| Arc::ptr_eq(&before.head.timers, timers))) {
             return;
         }

@@ -179,6 +179,12 @@ fn write_replica(text: &mut String, replica: &ReplicaStats) {
     for (name, kind, help, suffix, value) in counted {
         write_metric(text, (name, kind, help, suffix), value);
     }
+    if let Some(kept) = replica.timekeeping {
+        let timelines = "Timelines whose timers this replica looks after";
+        write_metric(text, ("timekeeper_timelines", "gauge", timelines, ""), kept.timelines);
+        let takeovers = "Timelines whose timers it took over from another replica since start";
+        write_metric(text, ("timekeeper_takeovers", "counter", takeovers, "_total"), kept.takeovers);
+    }
     if let Some(lag) = replica.lag {
         let seconds = seconds(i64::try_from(lag.micros).unwrap_or(i64::MAX));
         let positions = "Entries of others that were not known when it was last compared";

@@ -1,7 +1,8 @@
 //! Who is at work on which firing, for how long, and which queues somebody listens to.
 //!
-//! It lives in the memory of one service, by host time, which is handed to it. A crash loses it: what was leased is ready
-//! again, under the same name.
+//! A service alone has it in memory, by host time, which is handed to it. A crash loses it: what was leased is ready again,
+//! under the same name. Services that share a database keep it in rows, by the database's clock: they put what they need
+//! of those here, let the same rules change it, and take out what has become of it.
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -15,7 +16,9 @@ const SETTLED_KEPT_MAX: usize = 16_384;
 /// one: all of three within ten seconds.
 const WAIT_IN_ADVANCE_MICROS: i64 = 1_000_000;
 /// The same outside of one, and at most.
-const WAIT_MICROS: (i64, i64) = (2_000_000, 300_000_000);
+const WAIT_MICROS: (i64, i64) = (2_000_000, WAIT_MICROS_MAX);
+/// Longest wait between two attempts, in microseconds.
+pub const WAIT_MICROS_MAX: i64 = 300_000_000;
 
 /// Somebody is at work on a firing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,11 +35,13 @@ pub struct Lease {
     pub until: Instant<Wall>,
 }
 
-/// What was tried of a firing that is not leased.
+/// What was tried of a firing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Tried {
-    attempts: u32,
-    not_before: Instant<Wall>,
+pub struct Tried {
+    /// How often it was handed out.
+    pub attempts: u32,
+    /// When it may be handed out again, by the host.
+    pub not_before: Instant<Wall>,
 }
 
 /// Who listens to a queue.
@@ -146,6 +151,21 @@ impl Leases {
             claimed.push((number, attempt));
         }
         Some(claimed)
+    }
+
+    /// Puts in what is kept of a firing elsewhere.
+    pub fn put(&mut self, firing_id: FiringId, lease: Option<Lease>, tried: Tried) {
+        if let Some(lease) = lease {
+            self.ends.insert((lease.until, firing_id.clone()));
+            self.held.insert(firing_id.clone(), lease);
+        }
+        self.tried.insert(firing_id, tried);
+    }
+
+    /// Returns what was tried of a firing that has no outcome.
+    #[must_use]
+    pub fn tried(&self, firing_id: &FiringId) -> Option<Tried> {
+        self.tried.get(firing_id).copied()
     }
 
     /// Gives back what was claimed and never handed over, as if it had not been.
@@ -263,6 +283,13 @@ impl Leases {
             heard.until = until.unwrap_or(Instant::MAX);
         }
         self.heard.retain(|_, heard| heard.waiting > 0 || heard.until > now);
+    }
+
+    /// Returns the queues that somebody waits for right now, each with its timeline.
+    #[must_use]
+    pub fn waited_for(&self) -> Vec<(TimelineId, QueueId)> {
+        let waiting = self.heard.iter().filter(|(_, heard)| heard.waiting > 0);
+        waiting.map(|(queue, _)| queue.clone()).collect()
     }
 
     /// An advance goes on that a crash interrupted.

@@ -9,11 +9,12 @@ use timenav_core::time::{Instant, Virtual, Wall};
 use timenav_core::timers::{Advance, AdvanceState, Coming, Counts, Move};
 
 use super::timers::{Upcoming, count_armed, fire};
-use super::{Aim, Asking, Deciding, Needs, TimersNeeded};
+use super::{Aim, Asking, Deciding, Needs, NeedsAtWork, TimersNeeded};
 use crate::action::Action;
 use crate::changes::TimersMoved;
 use crate::draft::{Done, Draft, Ledger};
 use crate::json::json;
+use crate::leasing_door::{AtWork, Keeper};
 use crate::payload::{AdvanceEnded, AdvanceOver, ClockRecord};
 use crate::refusal::Refusal;
 use crate::timer_rows::AdvanceRow;
@@ -28,6 +29,16 @@ pub(crate) struct StepAdvance {
     pub(crate) heard: HashSet<QueueId>,
     /// Whether that counts for every queue.
     pub(crate) is_resumed: bool,
+    /// Who keeps the time, where several services share the store: then the queues above are not all, and something may
+    /// hold the instant.
+    pub(crate) shared: Option<SharedStep>,
+}
+
+/// What a step goes by where several services share the store.
+pub(crate) struct SharedStep {
+    pub(crate) keeper: Keeper,
+    /// The position of the entry that tells of the instant that is to be left.
+    pub(crate) stepped: u64,
 }
 
 impl Asking for StepAdvance {
@@ -40,7 +51,8 @@ impl Asking for StepAdvance {
     }
 
     fn needs(&self) -> Needs<'_> {
-        Needs { timers: TimersNeeded::exactly(vec![Upcoming::WANTED]), ..Needs::default() }
+        let at_work = self.shared.as_ref().map(|shared| NeedsAtWork { open_since: Some(shared.stepped) });
+        Needs { timers: TimersNeeded::exactly(vec![Upcoming::WANTED]), at_work, ..Needs::default() }
     }
 }
 
@@ -50,6 +62,7 @@ impl Deciding for StepAdvance {
     /// Goes on while nobody listens to what fires: nothing would be waited for.
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimersMoved>, Refusal> {
         let ledger = draft.aimed()?;
+        let at_work = self.check_shared(draft, ledger)?;
         let mut upcoming = Upcoming::of(draft, ledger)?;
         let (mut fired, mut last) = (0, None);
         for _ in 0..STEPS_AT_ONCE_MAX {
@@ -73,13 +86,30 @@ impl Deciding for StepAdvance {
             let (position, queues) = fire(draft, ledger, &upcoming, &fell, host);
             fired += fell.fallen.len() as u64;
             last = Some(position);
-            if self.is_resumed || queues.iter().any(|queue| self.heard.contains(queue)) {
+            let is_heard = |queue: &QueueId| {
+                self.heard.contains(queue) || at_work.is_some_and(|at_work| at_work.heard.contains(queue))
+            };
+            if self.is_resumed || queues.iter().any(is_heard) {
                 break;
             }
         }
         count_armed(draft, ledger, &upcoming);
         let position = last.ok_or(Refusal::ChangedMeanwhile)?;
         Ok(draft.done(ledger, position, TimersMoved { fired, ended: false }))
+    }
+}
+
+impl StepAdvance {
+    /// Makes sure that the service that asks keeps the time, and that nothing holds the instant at any service.
+    fn check_shared<'a>(&self, draft: &Draft<'a>, ledger: Ledger) -> Result<Option<&'a AtWork>, Refusal> {
+        let Some(SharedStep { keeper, stepped }) = &self.shared else { return Ok(None) };
+        let at_work = draft.check_keeper(ledger, Some(keeper), Some(*stepped))?;
+        let is_there = |advance: &Advance| advance.stepped == *stepped;
+        let is_held = at_work.is_some_and(|at_work| at_work.held.is_some());
+        if is_held || !draft.state(ledger).head.timers.advance.as_ref().is_some_and(is_there) {
+            return Err(Refusal::ChangedMeanwhile);
+        }
+        Ok(at_work)
     }
 }
 
@@ -107,6 +137,8 @@ pub(crate) struct StopAdvance {
     pub(crate) state: AdvanceState,
     /// Who held its instant.
     pub(crate) held_by: Option<String>,
+    /// Who keeps the time, where several services share the store.
+    pub(crate) keeper: Option<Keeper>,
 }
 
 impl Asking for StopAdvance {
@@ -117,6 +149,11 @@ impl Asking for StopAdvance {
     fn aim(&self) -> Aim {
         Aim::Timeline
     }
+
+    fn needs(&self) -> Needs<'_> {
+        let at_work = self.keeper.as_ref().map(|_| NeedsAtWork { open_since: None });
+        Needs { at_work, ..Needs::default() }
+    }
 }
 
 impl Deciding for StopAdvance {
@@ -124,6 +161,7 @@ impl Deciding for StopAdvance {
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimersMoved>, Refusal> {
         let ledger = draft.aimed()?;
+        draft.check_keeper(ledger, self.keeper.as_ref(), None)?;
         let advance = draft.state(ledger).head.timers.advance.as_ref();
         if advance.is_none_or(|advance| advance.advance_id != self.advance_id) {
             return Err(Refusal::ChangedMeanwhile);

@@ -8,11 +8,12 @@ use timenav_core::limits::{CATCH_UP_MOMENTS_MAX, FIRINGS_AT_ONCE_MAX, PENDING_OF
 use timenav_core::time::{Instant, Virtual, Wall};
 use timenav_core::timers::{Coming, Fallen, FellDue, FiringState, Schedule, Skipped, Timer, fall_due};
 
-use super::{Aim, Asking, Deciding, Needs, TimersNeeded};
+use super::{Aim, Asking, Deciding, Needs, NeedsAtWork, TimersNeeded};
 use crate::action::Action;
 use crate::changes::{FiringsAfter, TimerAfter, TimersMoved};
 use crate::draft::{Done, Draft, Ledger};
 use crate::json::json;
+use crate::leasing_door::Keeper;
 use crate::payload::{
     ClockRecord, FiringsSettled, OutcomeOfFiring, ScheduleRecord, TimerCancelled, TimerSet, TimersFired, schedule_of,
 };
@@ -247,7 +248,11 @@ fn no_json() -> Refusal {
 }
 
 /// Let timers fall due whose moments the clock has come to by itself, or in a jump.
-pub(crate) struct FireTimers;
+#[derive(Default)]
+pub(crate) struct FireTimers {
+    /// Who keeps the time, where several services share the store and it is not whoever moves the clock that asks.
+    pub(crate) keeper: Option<Keeper>,
+}
 
 impl Asking for FireTimers {
     fn action(&self) -> Action {
@@ -259,7 +264,8 @@ impl Asking for FireTimers {
     }
 
     fn needs(&self) -> Needs<'_> {
-        Needs { timers: TimersNeeded::exactly(vec![Upcoming::WANTED]), ..Needs::default() }
+        let at_work = self.keeper.as_ref().map(|_| NeedsAtWork { open_since: None });
+        Needs { timers: TimersNeeded::exactly(vec![Upcoming::WANTED]), at_work, ..Needs::default() }
     }
 }
 
@@ -269,6 +275,7 @@ impl Deciding for FireTimers {
     /// Two who notice it at the same time do it once: nothing is due for the second.
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimersMoved>, Refusal> {
         let ledger = draft.aimed()?;
+        draft.check_keeper(ledger, self.keeper.as_ref(), None)?;
         let host = draft.host(ledger);
         let head = &draft.state(ledger).head;
         let now = head.clock.now(host);
@@ -443,7 +450,9 @@ impl Asking for SettleFirings {
 
     fn needs(&self) -> Needs<'_> {
         let timers = vec![TimersWanted::Firings(self.firing_ids.clone())];
-        Needs { timers: TimersNeeded::exactly(timers), ..Needs::default() }
+        // Nobody is given a firing while its outcome is on its way.
+        let at_work = Some(NeedsAtWork { open_since: None });
+        Needs { timers: TimersNeeded::exactly(timers), at_work, ..Needs::default() }
     }
 }
 

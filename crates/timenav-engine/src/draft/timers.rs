@@ -3,6 +3,8 @@
 use timenav_core::ids::TimerId;
 
 use super::{Accepted, Draft, Known, Ledger};
+use crate::leasing_door::{AtWork, AtWorkWanted, Keeper};
+use crate::refusal::Refusal;
 use crate::timer_rows::{TimerRow, TimersFound, TimersWanted};
 
 impl<'a> Draft<'a> {
@@ -12,6 +14,25 @@ impl<'a> Draft<'a> {
         let key = self.state(ledger).head.key;
         let known: &'a Known = self.ground.known;
         known.timers.iter().find(|(of, asked, _)| *of == key && asked == wanted).map(|(_, _, found)| found)
+    }
+
+    /// Returns who is at work on a ledger's timeline, where a service that keeps its time asks, and still does. Without a
+    /// keeper nobody else could be.
+    ///
+    /// # Errors
+    /// Another service keeps its time by now.
+    pub(crate) fn check_keeper(
+        &self,
+        ledger: Ledger,
+        keeper: Option<&Keeper>,
+        open_since: Option<u64>,
+    ) -> Result<Option<&'a AtWork>, Refusal> {
+        let Some(keeper) = keeper else { return Ok(None) };
+        let wanted = AtWorkWanted { timeline: self.state(ledger).head.key, open_since };
+        let known: &'a Known = self.ground.known;
+        let found = known.at_work.iter().find(|(asked, _)| *asked == wanted).map(|(_, found)| found);
+        let found = found.filter(|found| found.keeper.as_ref() == Some(keeper));
+        found.map(Some).ok_or(Refusal::ChangedMeanwhile)
     }
 
     /// Returns the timer of a name that the group has set before.

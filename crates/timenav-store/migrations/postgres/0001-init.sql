@@ -187,6 +187,48 @@ CREATE TABLE advances (
     UNIQUE (timeline, advance_id)
 );
 
+-- Who is at work, where several services share the database. Nothing of it is in a ledger, and a server that comes back
+-- from a crash has forgotten it: then a firing is handed out once more. `until` and `not_before` are by this server's clock.
+
+-- Services that are there; each start is another one.
+CREATE UNLOGGED TABLE services (
+    service text   COLLATE "C" NOT NULL PRIMARY KEY,
+    name    bytea  NOT NULL,
+    until   bigint NOT NULL
+) WITH (fillfactor = 50);
+
+-- Which of them keeps the time of a timeline, and how often it was taken. Whoever changes leases of the timeline, and each
+-- step that looks at them, locks the row.
+CREATE UNLOGGED TABLE timekeepers (
+    timeline bigint NOT NULL PRIMARY KEY,
+    service  text   COLLATE "C" NOT NULL,
+    epoch    bigint NOT NULL
+) WITH (fillfactor = 50);
+
+-- Queues that somebody listens to, by the service that they ask.
+CREATE UNLOGGED TABLE listeners (
+    timeline bigint NOT NULL,
+    queue    text   COLLATE "C" NOT NULL,
+    service  text   COLLATE "C" NOT NULL,
+    until    bigint NOT NULL,
+    PRIMARY KEY (timeline, queue, service)
+) WITH (fillfactor = 50);
+
+-- Firings without an outcome that were handed out. `until` is null where nobody has one. `code` is made with the services'
+-- key over the number of attempts.
+CREATE UNLOGGED TABLE firing_leases (
+    timeline   bigint NOT NULL,
+    firing_id  text   COLLATE "C" NOT NULL,
+    queue      text   COLLATE "C" NOT NULL,
+    holder     text   COLLATE "C" NOT NULL,
+    attempts   bigint NOT NULL,
+    until      bigint,
+    not_before bigint NOT NULL,
+    code       bytea  NOT NULL,
+    PRIMARY KEY (timeline, firing_id)
+);
+CREATE INDEX firing_leases_by_end ON firing_leases (until) WHERE until IS NOT NULL;
+
 -- Users, and what shows who they are. They belong to the ledger `system`, whose number is 1.
 CREATE TABLE users (
     user_id     text    COLLATE "C" NOT NULL PRIMARY KEY,

@@ -17,7 +17,7 @@ use super::batch::{Batch, values};
 use super::connection::Connections;
 use super::transaction::{Proof, Writing, wait_for_earlier};
 use super::values::{Failed, damaged, get, number, sql};
-use super::{anchors, contents, data, events, heads, identity, outcomes, retention, tiles, timers};
+use super::{anchors, contents, data, events, heads, identity, leasing, outcomes, retention, tiles, timers};
 
 /// How often a step is tried where it loses against another transaction.
 const TRIED_MAX: usize = 5;
@@ -102,6 +102,7 @@ pub(super) async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed
     }
     rows.put(&mut batch);
     timers::put(&mut batch, &step.timelines);
+    leasing::forget_settled(&mut batch, &step.timelines);
     for timeline in &step.timelines {
         retention::insert_policies(&mut batch, timeline.head.key, &timeline.policies);
         retention::insert_sweeps(&mut batch, timeline.head.key, &timeline.sweeps);

@@ -20,7 +20,7 @@ const SELECT: &str = "SELECT timeline_id, timeline, size, root, ended_at, fork_o
 /// Whoever wrote the row of a timeline that stands among those that have ended must not have it emptied.
 const SELECT_STANDING: &str = "SELECT 1 FROM timelines WHERE timeline = $1 OR timeline_id = $2";
 /// Each takes away some rows of a table.
-const DELETE_SOME: [&str; 7] = [
+const DELETE_SOME: [&str; 10] = [
     "DELETE FROM events WHERE timeline = $1 AND (event_id, position) IN
         (SELECT event_id, position FROM events WHERE timeline = $1 LIMIT $2)",
     "DELETE FROM interventions WHERE timeline = $1 AND (event_id, position) IN
@@ -35,6 +35,11 @@ const DELETE_SOME: [&str; 7] = [
         (SELECT due, position, round FROM firings WHERE timeline = $1 LIMIT $2)",
     "DELETE FROM advances WHERE timeline = $1 AND position IN
         (SELECT position FROM advances WHERE timeline = $1 LIMIT $2)",
+    "DELETE FROM firing_leases WHERE timeline = $1 AND firing_id IN
+        (SELECT firing_id FROM firing_leases WHERE timeline = $1 LIMIT $2)",
+    "DELETE FROM listeners WHERE timeline = $1 AND (queue, service) IN
+        (SELECT queue, service FROM listeners WHERE timeline = $1 LIMIT $2)",
+    "DELETE FROM timekeepers WHERE timeline IN (SELECT timeline FROM timekeepers WHERE timeline = $1 LIMIT $2)",
 ];
 const DELETE_OUTCOMES: &str = "DELETE FROM outcomes WHERE told_of = $1";
 const MARK: &str = "UPDATE ended_timelines SET is_let_go = true WHERE timeline_id = $1";

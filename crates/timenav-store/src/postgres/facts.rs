@@ -6,7 +6,7 @@ use futures_util::{FutureExt as _, try_join};
 use timenav_engine::{Facts, Wanted};
 
 use super::values::Failed;
-use super::{anchors, data, entries, identity, origins, outcomes, timers, versions};
+use super::{anchors, data, entries, identity, leasing, origins, outcomes, timers, versions};
 
 /// Returns an answer to each question, in their order. All are asked before the first answer is waited for.
 pub(super) async fn find(on: &Object, wanted: Wanted) -> Result<Facts, Failed> {
@@ -17,7 +17,7 @@ pub(super) async fn find(on: &Object, wanted: Wanted) -> Result<Facts, Failed> {
     for (timeline, event_ids) in &wanted.outcomes_of {
         outcomes_of.push(outcomes::of_events(on, timeline, event_ids).boxed());
     }
-    let (events, outcomes, outcomes_of, entries, anchors, keys, data, rotation_notes, timers) = try_join!(
+    let (events, outcomes, outcomes_of, entries, anchors, keys, data, rotation_notes, timers, at_work) = try_join!(
         try_join_all(events),
         outcomes::named(on, &wanted.outcomes),
         try_join_all(outcomes_of),
@@ -27,6 +27,7 @@ pub(super) async fn find(on: &Object, wanted: Wanted) -> Result<Facts, Failed> {
         data::named(on, &wanted.data),
         origins::rotation_notes(on, &wanted.rotation_notes),
         timers::named(on, &wanted.timers),
+        leasing::named(on, &wanted.at_work),
     )?;
-    Ok(Facts { events, outcomes, outcomes_of, entries, anchors, keys, data, rotation_notes, timers })
+    Ok(Facts { events, outcomes, outcomes_of, entries, anchors, keys, data, rotation_notes, timers, at_work })
 }

@@ -20,6 +20,7 @@ mod heads;
 mod hints;
 mod identity;
 mod leaf;
+mod leasing;
 mod locking;
 mod log_rows;
 mod migrations;

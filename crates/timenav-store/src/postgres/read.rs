@@ -19,8 +19,8 @@ use super::batch::{Batch, rows};
 use super::transaction::Moment;
 use super::values::{Failed, damaged, get, sql};
 use super::{
-    PostgresStore, commit, described, ends, events, facts, heads, identity, locking, log_rows, origins, retention,
-    room, tiles, versions,
+    PostgresStore, commit, described, ends, events, facts, heads, identity, leasing, locking, log_rows, origins,
+    retention, room, tiles, versions,
 };
 
 const SELECT_ANYTHING: &str = "SELECT count(*) FROM migrations";
@@ -107,6 +107,9 @@ impl Store for PostgresStore {
     async fn facts(&self, wanted: Wanted, asker: Asker) -> Result<Facts, StoreError> {
         let held = if asker == Asker::Writer { Some(self.held.lock().await) } else { None };
         if let Some(held) = held.as_ref().and_then(|held| held.as_ref()) {
+            // What is read of who is at work stays so until the step ends.
+            let timelines = wanted.at_work.iter().map(|asked| asked.timeline);
+            leasing::lock(held.on()?, &timelines.collect()).await?;
             return Ok(facts::find(held.on()?, wanted).await?);
         }
         let connection = match asker {

@@ -26,5 +26,6 @@ pub(super) fn find(connection: &Connection, wanted: &Wanted) -> Result<Facts, St
         data: wanted.data.iter().map(|id| data::record(connection, id)).collect::<Result<_, _>>()?,
         rotation_notes: notes.collect::<Result<_, _>>()?,
         timers: found_timers.collect::<Result<_, _>>()?,
+        at_work: Vec::new(),
     })
 }

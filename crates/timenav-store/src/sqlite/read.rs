@@ -13,8 +13,8 @@ use timenav_core::ledger::{Frontier, Hash, LeafRecord, RetentionPolicies, TileId
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_engine::{
     ApiKey, Asker, Commit, Described, EndedTimeline, EventFilter, EventQuery, EventsPassing, Facts, Fork, Head, Health,
-    Layer, LogRow, Opened, RotationNote, Store, StoreError, StoredEvent, SweepMark, TimelineKey, Upkeep, Wanted,
-    read_timers,
+    Layer, LogRow, Opened, RotationNote, SharedLeases, Store, StoreError, StoredEvent, SweepMark, TimelineKey, Upkeep,
+    Wanted, read_timers,
 };
 
 use super::leaf::Leaves;
@@ -188,6 +188,9 @@ impl Store for SqliteStore {
         }
     }
 }
+
+/// One service has the file, and leases in its memory.
+impl SharedLeases for SqliteStore {}
 
 #[async_trait]
 impl Upkeep for SqliteStore {

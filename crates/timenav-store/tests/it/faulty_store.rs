@@ -11,10 +11,10 @@ use timenav_core::ids::{EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Hash, TileId};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{
-    Anchor, ApiKey, Asker, Commit, DataRecord, Described, EndedTimeline, EntryRow, EventFilter, EventQuery,
-    EventsPassing, Facts, Head, Health, IdempotencyRecord, KeptRows, Layer, Locked, LogRow, Opened, RotationNote,
-    ScanSource, Snapshot, Store, StoreError, StoredEvent, SweepMark, TimelineKey, TimersFound, TimersWanted, Upkeep,
-    Wanted,
+    Anchor, ApiKey, Asker, AtWork, AtWorkWanted, ChangeLeases, Commit, DataRecord, Described, EndedTimeline, EntryRow,
+    EventFilter, EventQuery, EventsPassing, Facts, Head, Health, IdempotencyRecord, KeptRows, Layer, LeasesWanted,
+    Locked, LogRow, Opened, Presence, RotationNote, ScanSource, SharedLeases, Snapshot, Store, StoreError, StoredEvent,
+    SweepMark, TimelineKey, TimersFound, TimersWanted, Upkeep, Wanted,
 };
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
@@ -444,6 +444,42 @@ impl Store for FaultyStore {
         }
         let store = if asked == Health::Answers { self.reading()? } else { &*self.inner };
         store.health(asked).await
+    }
+}
+
+#[async_trait]
+impl SharedLeases for FaultyStore {
+    async fn change_leases(
+        &self,
+        timeline: TimelineKey,
+        wanted: LeasesWanted,
+        change: ChangeLeases,
+    ) -> Result<(), StoreError> {
+        self.inner.change_leases(timeline, wanted, change).await
+    }
+
+    async fn tell_presence(&self, presence: Presence) -> Result<bool, StoreError> {
+        self.inner.tell_presence(presence).await
+    }
+
+    async fn leave(&self, service: &str) -> Result<(), StoreError> {
+        self.inner.leave(service).await
+    }
+
+    async fn keep_timelines(
+        &self,
+        service: &str,
+        timelines: Vec<TimelineKey>,
+    ) -> Result<Vec<(TimelineKey, u64)>, StoreError> {
+        self.inner.keep_timelines(service, timelines).await
+    }
+
+    async fn leases_ended(&self, service: &str) -> Result<Vec<TimelineKey>, StoreError> {
+        self.inner.leases_ended(service).await
+    }
+
+    async fn at_work(&self, wanted: AtWorkWanted) -> Result<AtWork, StoreError> {
+        self.inner.at_work(wanted).await
     }
 }
 

@@ -1,6 +1,8 @@
 //! Two engines over one PostgreSQL database, each with its own memory and its own checkpoints. What was answered by one is
 //! seen by whatever is asked of the other afterwards.
 
+mod leases;
+
 use timenav_core::access::RestrictionLevel;
 use timenav_core::clock::ClockCommand;
 use timenav_core::event::EventDraft;

@@ -103,6 +103,7 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     tokio::spawn(replicas::follow(wired.engine.clone(), closing.clone()));
     witnesses::start(&wired.engine, settings, wired.cosigned_file(), &closing)?;
     tokio::spawn(replicas::compare_clocks(wired.engine.clone(), closing.clone()));
+    tokio::spawn(timekeeper::tell_presence(wired.engine.clone(), closing.clone()));
     tokio::spawn(timekeeper::keep_time(wired.engine.clone(), closing.clone()));
     let scheme = if tls.is_some() { "https" } else { "http" };
     let mut server = Server::start(listener, tls, router, bounds, counts);

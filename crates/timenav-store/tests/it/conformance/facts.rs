@@ -84,6 +84,8 @@ async fn check_every_question_has_its_answer_in_its_place(backend: &dyn Backend)
         data: vec![data_id("sealed"), data_id("none")],
         rotation_notes: vec![(ONE, 1), (TWO, 2), (ONE, 2)],
         timers: vec![(TWO, TimersWanted::Earliest(3)), (ONE, TimersWanted::Earliest(3))],
+        // Only services that share a store ask for it.
+        at_work: Vec::new(),
     };
     for store in [store, backend.open()] {
         let found = facts(&*store, &wanted).await;

@@ -1,0 +1,82 @@
+//! What ends by itself when whoever asked for firings, or told of them, is gone.
+
+use timenav_core::ids::{FiringId, QueueId, TimelineId};
+use timenav_core::timers::FiringState;
+
+use crate::engine::Engine;
+
+/// Somebody waits for the firings of a queue.
+pub(crate) struct Listening<'a> {
+    engine: &'a Engine,
+    timeline: &'a TimelineId,
+    queue: &'a QueueId,
+}
+
+impl<'a> Listening<'a> {
+    pub(crate) fn begin(engine: &'a Engine, timeline: &'a TimelineId, queue: &'a QueueId) -> Self {
+        engine.timing().leases().listen(timeline, queue, engine.now());
+        Self { engine, timeline, queue }
+    }
+}
+
+impl Drop for Listening<'_> {
+    fn drop(&mut self) {
+        let timing = self.engine.timing();
+        timing.leases().leave(self.timeline, self.queue, self.engine.now());
+        // An advance that waits for this queue alone knows from now on until when.
+        timing.wake_keeper();
+    }
+}
+
+/// Firings that are claimed and on their way to whoever claimed them.
+pub(crate) struct HandedOver<'a> {
+    pub(crate) engine: &'a Engine,
+    pub(crate) timeline: &'a TimelineId,
+    /// Which attempt at which firing it is.
+    pub(crate) attempts: Vec<(FiringId, u32)>,
+}
+
+impl Drop for HandedOver<'_> {
+    fn drop(&mut self) {
+        if self.attempts.is_empty() {
+            return;
+        }
+        let attempts = std::mem::take(&mut self.attempts);
+        if self.engine.has_others() {
+            return self.engine.give_back_later(self.timeline, attempts);
+        }
+        let firing_ids: Vec<FiringId> = attempts.into_iter().map(|(firing_id, _)| firing_id).collect();
+        self.engine.timing().leases().give_back(&firing_ids);
+        self.engine.timing().wake_claims();
+    }
+}
+
+/// Firings whose outcome is on its way to the ledger.
+pub(crate) struct Settling<'a> {
+    engine: &'a Engine,
+    firing_ids: Vec<FiringId>,
+}
+
+impl<'a> Settling<'a> {
+    pub(crate) fn begin(engine: &'a Engine, firing_ids: Vec<FiringId>) -> Self {
+        engine.timing().leases().begin_settling(&firing_ids);
+        Self { engine, firing_ids }
+    }
+
+    pub(crate) fn end(self, settled: &[(FiringId, FiringState)]) {
+        let mut leases = self.engine.timing().leases();
+        for (firing_id, _) in settled.iter().filter(|(_, state)| *state != FiringState::Pending) {
+            leases.settle(firing_id);
+        }
+    }
+}
+
+impl Drop for Settling<'_> {
+    fn drop(&mut self) {
+        let timing = self.engine.timing();
+        timing.leases().end_settling(&self.firing_ids);
+        // The next of an order may be claimed, and an advance may go on.
+        timing.wake_claims();
+        timing.wake_keeper();
+    }
+}

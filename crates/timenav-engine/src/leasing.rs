@@ -1,0 +1,254 @@
+//! Leases of firings where several services share one database: they are rows there, and the same rules change them that
+//! change those in memory.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use timenav_core::ids::{FiringId, QueueId, TimelineId};
+use timenav_core::time::{Instant, Span, Wall};
+use timenav_core::timers::leases::{Lease, Leases, Offer, Retry, Tried, WAIT_MICROS_MAX};
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+
+use crate::engine::Engine;
+use crate::head::{TimelineKey, TimelineState};
+use crate::leasing_door::{LEASE_LASTS_MICROS_MAX, LeaseChanges, LeaseRow, LeasesFound, LeasesWanted};
+use crate::refusal::Refusal;
+use crate::signer::Signer;
+use crate::timer_rows::FiringRow;
+
+/// What makes the code over how often a firing was handed out.
+const CODE_LABEL: &str = "attempts at a firing";
+/// How long a firing that was tried as often as it may be is nobody else's, in microseconds: until its outcome is recorded.
+const EXHAUSTED_HELD_MICROS: i64 = 30_000_000;
+
+/// Rows of one timeline, and what is made of them.
+struct Rows {
+    key: TimelineKey,
+    timeline: TimelineId,
+    signer: Arc<dyn Signer>,
+}
+
+impl Rows {
+    fn code(&self, firing_id: &FiringId, attempts: u32) -> [u8; 32] {
+        let mut message = self.key.0.to_be_bytes().to_vec();
+        message.extend(attempts.to_be_bytes());
+        message.extend(firing_id.as_str().as_bytes());
+        self.signer.authenticate(CODE_LABEL, &message)
+    }
+
+    /// Puts rows where the rules know leases. Whoever changes rows past the services can have a firing handed out once more
+    /// or later, and no more than that: instants that no service could have written are over, and a number of attempts that
+    /// none wrote is none, so that a firing fails only after it was tried.
+    fn leases(&self, found: &[LeaseRow], now: Instant<Wall>) -> Leases {
+        let mut leases = Leases::default();
+        for row in found {
+            let within =
+                |at: Instant<Wall>, micros_max: i64| if at.since(now).micros() > micros_max { now } else { at };
+            let is_ours = self.code(&row.firing_id, row.attempts) == row.code;
+            let tried = Tried {
+                attempts: if is_ours { row.attempts } else { 0 },
+                not_before: within(row.not_before, WAIT_MICROS_MAX),
+            };
+            let lease = row.until.map(|until| Lease {
+                timeline: self.timeline.clone(),
+                queue: row.queue.clone(),
+                order_key: None,
+                holder: row.holder.clone(),
+                until: within(until, LEASE_LASTS_MICROS_MAX),
+            });
+            leases.put(row.firing_id.clone(), lease, tried);
+        }
+        leases
+    }
+
+    /// Returns what is to be kept of a firing; `None` where nothing is.
+    fn row(&self, leases: &Leases, firing_id: &FiringId, (queue, holder): (&QueueId, &str)) -> Option<LeaseRow> {
+        let Tried { attempts, not_before } = leases.tried(firing_id)?;
+        Some(LeaseRow {
+            firing_id: firing_id.clone(),
+            queue: queue.clone(),
+            holder: holder.to_owned(),
+            attempts,
+            until: leases.lease(firing_id).map(|lease| lease.until),
+            not_before,
+            code: self.code(firing_id, attempts),
+        })
+    }
+
+    /// Leases what may be of firings that are offered. Returns which, and which attempt at each it is.
+    fn claim(
+        &self,
+        LeasesFound { now, firings, leases: found }: LeasesFound,
+        queue: &QueueId,
+        (max, ttl): (usize, Span),
+        holder: &str,
+    ) -> (LeaseChanges, Vec<(FiringRow, u32)>) {
+        let mut leases = self.leases(&found, now);
+        let offer =
+            |firing: &FiringRow| Offer { firing_id: firing.firing_id.clone(), order_key: firing.order_key.clone() };
+        let offers: Vec<Offer> = firings.iter().map(offer).collect();
+        let mark = leases.mark();
+        let claimed = leases.claim((&self.timeline, queue), (&offers, mark), (max, ttl), (holder, now));
+        let claimed: Vec<(FiringRow, u32)> = claimed
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(|(number, attempt)| Some((firings.get(number)?.clone(), attempt)))
+            .collect();
+        let rows = claimed.iter().filter_map(|(firing, _)| self.row(&leases, &firing.firing_id, (queue, holder)));
+        (LeaseChanges { put: rows.collect(), removed: Vec::new() }, claimed)
+    }
+
+    /// Ends attempts without an outcome. Returns the firings that were tried as often as they may be: they stay leased until
+    /// their outcome is recorded.
+    fn fail(
+        &self,
+        LeasesFound { now, leases: found, .. }: LeasesFound,
+        is_in_advance: bool,
+    ) -> (LeaseChanges, Vec<FiringId>) {
+        let mut leases = self.leases(&found, now);
+        let (mut put, mut exhausted) = (Vec::new(), Vec::new());
+        for row in found.iter().filter(|row| row.until.is_some()) {
+            let retry = leases.fail(&row.firing_id, is_in_advance, now);
+            let kept = self.row(&leases, &row.firing_id, (&row.queue, &row.holder));
+            if retry == Retry::Exhausted {
+                let until = now.checked_add(Span::from_micros(EXHAUSTED_HELD_MICROS));
+                put.extend(kept.map(|kept| LeaseRow { until, ..kept }));
+                exhausted.push(row.firing_id.clone());
+            } else {
+                put.extend(kept);
+            }
+        }
+        (LeaseChanges { put, removed: Vec::new() }, exhausted)
+    }
+
+    /// Renews leases. Returns which.
+    fn extend(
+        &self,
+        LeasesFound { now, leases: found, .. }: LeasesFound,
+        ttl: Span,
+    ) -> (LeaseChanges, HashSet<FiringId>) {
+        let mut leases = self.leases(&found, now);
+        let extended: Vec<&LeaseRow> =
+            found.iter().filter(|row| leases.extend(&row.firing_id, ttl, now).is_some()).collect();
+        let put = extended.iter().filter_map(|row| self.row(&leases, &row.firing_id, (&row.queue, &row.holder)));
+        let put = put.collect();
+        (LeaseChanges { put, removed: Vec::new() }, extended.into_iter().map(|row| row.firing_id.clone()).collect())
+    }
+
+    /// Takes attempts back that nobody was told of, unless somebody has made another one by now.
+    fn give_back(
+        &self,
+        LeasesFound { now, leases: found, .. }: LeasesFound,
+        unheard: &[(FiringId, u32)],
+    ) -> LeaseChanges {
+        let mut leases = self.leases(&found, now);
+        let mut changes = LeaseChanges::default();
+        let is_theirs =
+            |row: &&LeaseRow| unheard.contains(&(row.firing_id.clone(), row.attempts)) && row.until.is_some();
+        for row in found.iter().filter(is_theirs) {
+            leases.give_back(std::slice::from_ref(&row.firing_id));
+            match self.row(&leases, &row.firing_id, (&row.queue, &row.holder)) {
+                Some(kept) => changes.put.push(kept),
+                None => changes.removed.push(row.firing_id.clone()),
+            }
+        }
+        changes
+    }
+}
+
+impl Engine {
+    fn rows_of(&self, state: &TimelineState) -> Rows {
+        let signer = Arc::clone(&self.doors().signer);
+        Rows { key: state.head.key, timeline: state.head.id.clone(), signer }
+    }
+
+    async fn change_leases<T: Send + 'static>(
+        &self,
+        timeline: TimelineKey,
+        wanted: LeasesWanted,
+        change: impl FnOnce(LeasesFound) -> (LeaseChanges, T) + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let (sender, told) = oneshot::channel();
+        let change = move |found| {
+            let (changes, outcome) = change(found);
+            // Whoever asked waits below.
+            let _ = sender.send(outcome);
+            changes
+        };
+        self.store().change_leases(timeline, wanted, Box::new(change)).await?;
+        told.await.map_err(|_| Refusal::Unavailable("leases of firings could not be changed".to_owned()))
+    }
+
+    /// Leases firings of a queue that readers see here. Where whoever asks is gone before they are told, the firings are
+    /// given back.
+    pub(crate) async fn claim_shared(
+        &self,
+        state: &TimelineState,
+        queue: &QueueId,
+        (max, ttl): (usize, Span),
+        holder: String,
+    ) -> Result<Vec<(FiringRow, u32)>, Refusal> {
+        let (sender, claimed) = oneshot::channel();
+        let (engine, rows, seen) = (self.clone(), self.rows_of(state), state.head.frontier.size());
+        let (queue, wanted) = (queue.clone(), LeasesWanted::Offered(queue.clone(), max));
+        tokio::spawn(async move {
+            let (key, timeline) = (rows.key, rows.timeline.clone());
+            let claiming = engine.change_leases(key, wanted, move |mut found| {
+                found.firings.retain(|firing| firing.made < seen);
+                rows.claim(found, &queue, (max, ttl), &holder)
+            });
+            if let Err(Ok(unheard)) = sender.send(claiming.await) {
+                engine.give_back_shared(&timeline, unheard.iter().map(attempt_of).collect()).await;
+            }
+        });
+        claimed.await.unwrap_or_else(|_| Err(Refusal::Unavailable("the service is stopping".to_owned())))
+    }
+
+    /// Gives back firings that were claimed and never handed over. Where that fails, their leases end by themselves.
+    async fn give_back_shared(&self, timeline: &TimelineId, unheard: Vec<(FiringId, u32)>) {
+        let Some(state) = self.state(timeline).filter(|_| !unheard.is_empty()) else { return };
+        let (rows, named) = (self.rows_of(&state), unheard.iter().map(|(firing_id, _)| firing_id.clone()).collect());
+        let changed = self.change_leases(state.head.key, LeasesWanted::Named(named), move |found| {
+            (rows.give_back(found, &unheard), ())
+        });
+        if let Err(refusal) = changed.await {
+            tracing::debug!(%timeline, %refusal, "firings that nobody was told of could not be given back");
+        }
+        self.timing().wake_claims();
+    }
+
+    /// As [`Engine::give_back_shared`], where nobody can wait for it.
+    pub(crate) fn give_back_later(&self, timeline: &TimelineId, unheard: Vec<(FiringId, u32)>) {
+        // Without a runtime the service has ended.
+        if let Ok(runtime) = Handle::try_current() {
+            let (engine, timeline) = (self.clone(), timeline.clone());
+            runtime.spawn(async move { engine.give_back_shared(&timeline, unheard).await });
+        }
+    }
+
+    /// Ends attempts at firings without an outcome. Returns those that were tried as often as they may be.
+    pub(crate) async fn fail_shared(
+        &self,
+        state: &TimelineState,
+        wanted: LeasesWanted,
+    ) -> Result<Vec<FiringId>, Refusal> {
+        let (rows, is_in_advance) = (self.rows_of(state), state.head.timers.advance.is_some());
+        self.change_leases(state.head.key, wanted, move |found| rows.fail(found, is_in_advance)).await
+    }
+
+    /// Renews leases. Returns which.
+    pub(crate) async fn extend_shared(
+        &self,
+        state: &TimelineState,
+        firing_ids: Vec<FiringId>,
+        ttl: Span,
+    ) -> Result<HashSet<FiringId>, Refusal> {
+        let rows = self.rows_of(state);
+        self.change_leases(state.head.key, LeasesWanted::Named(firing_ids), move |found| rows.extend(found, ttl)).await
+    }
+}
+
+pub(crate) fn attempt_of((firing, attempt): &(FiringRow, u32)) -> (FiringId, u32) {
+    (firing.firing_id.clone(), *attempt)
+}

@@ -1,0 +1,194 @@
+//! How several services on one database share the keeping of time: one at a time keeps that of a timeline, and another one
+//! takes it over when that one is not there any more. Who keeps it is looked up again under the lock of each step.
+
+use std::collections::HashSet;
+
+use timenav_core::ids::{FiringId, QueueId, TimelineId};
+use timenav_core::time::{Instant, Wall};
+use timenav_core::timers::Advance;
+
+use crate::deciding::advances::{SharedStep, StepAdvance};
+use crate::engine::Engine;
+use crate::head::{TimelineKey, TimelineState};
+use crate::leasing_door::{AtWorkWanted, Keeper, LeasesWanted, Presence};
+use crate::refusal::Refusal;
+use crate::sharing::Sharing;
+
+/// Leases that are ended at once.
+const ENDED_AT_ONCE_MAX: usize = 1_000;
+
+impl Engine {
+    fn sharing(&self) -> Option<&Sharing> {
+        self.timing().sharing()
+    }
+
+    /// Tells the other services on the database that this one is there, and who listens through it; and looks at what they
+    /// may have done without a word. To be called twice a second, whatever else the service does: they go on without it
+    /// five seconds after it was heard last.
+    ///
+    /// # Errors
+    /// The store does not answer.
+    pub async fn tell_presence(&self) -> Result<(), Refusal> {
+        let Some(sharing) = self.sharing() else { return Ok(()) };
+        let waited_for = self.timing().leases().waited_for();
+        let told = self.tell(sharing, waited_for).await;
+        sharing.look_again();
+        self.timing().wake_claims();
+        self.timing().wake_keeper();
+        told
+    }
+
+    /// Tells the others at once that somebody begins to listen to a queue.
+    ///
+    /// # Errors
+    /// The store does not answer.
+    pub(crate) async fn tell_listening(&self, timeline: &TimelineId, queue: &QueueId) -> Result<(), Refusal> {
+        let Some(sharing) = self.sharing() else { return Ok(()) };
+        let listening = (timeline.clone(), queue.clone());
+        if sharing.to_tell(vec![listening.clone()], self.now()).is_empty() {
+            return Ok(());
+        }
+        self.tell(sharing, vec![listening]).await
+    }
+
+    async fn tell(&self, sharing: &Sharing, waited_for: Vec<(TimelineId, QueueId)>) -> Result<(), Refusal> {
+        let now = self.now();
+        let queues = sharing.to_tell(waited_for, now);
+        let key = |(timeline, queue): &(TimelineId, QueueId)| Some((self.state(timeline)?.head.key, queue.clone()));
+        let listening = queues.iter().filter_map(key).collect();
+        let (service, name) = (sharing.service.clone(), self.options().replica_name.clone());
+        if !self.store().tell_presence(Presence { service, name, listening }).await? {
+            sharing.forget_all();
+        }
+        sharing.told(queues, now);
+        Ok(())
+    }
+
+    /// Leaves what this service keeps to the others.
+    pub(crate) async fn leave_timekeeping(&self) {
+        let Some(sharing) = self.sharing() else { return };
+        if let Err(error) = self.store().leave(&sharing.service).await {
+            tracing::debug!(%error, "the other services find out by themselves that this one has ended");
+        }
+    }
+
+    /// Takes the timelines whose time nobody keeps, and ends leases on those that this service keeps.
+    pub(crate) async fn share_time(&self, timelines: &[TimelineId]) {
+        let Some(sharing) = self.sharing() else { return };
+        sharing.forget_others(timelines);
+        if let Err(refusal) = self.take_timelines(sharing, sharing.unknown(timelines)).await {
+            tracing::debug!(%refusal, "it cannot be found out whose time is to be kept; it will be tried again");
+        }
+        if sharing.looks_for_ended()
+            && let Err(refusal) = self.end_shared_leases(sharing, timelines).await
+        {
+            tracing::debug!(%refusal, "leases that have ended cannot be looked for; it will be tried again");
+        }
+    }
+
+    async fn take_timelines(&self, sharing: &Sharing, unknown: Vec<TimelineId>) -> Result<(), Refusal> {
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        if !sharing.is_present() {
+            // Whoever is not known to be there would lose them at once.
+            self.tell(sharing, Vec::new()).await?;
+        }
+        let states: Vec<_> = unknown.iter().filter_map(|timeline| self.state(timeline)).collect();
+        let keys: Vec<TimelineKey> = states.iter().map(|state| state.head.key).collect();
+        let taken = self.store().keep_timelines(&sharing.service, keys).await?;
+        for state in states {
+            let timeline = state.head.id.clone();
+            let Some((_, epoch)) = taken.iter().find(|(key, _)| *key == state.head.key) else {
+                sharing.lose(timeline);
+                continue;
+            };
+            // Where the database has forgotten who kept it, it has forgotten who listens.
+            let goes_on = state.head.timers.advance.as_ref().is_some_and(|advance| advance.step > 0);
+            if *epoch == 1 && goes_on {
+                self.timing().leases().resume(&timeline, self.now());
+            }
+            if *epoch > 1 {
+                tracing::info!(%timeline, epoch, "this service keeps the time of the timeline from now on");
+            }
+            sharing.keep(timeline, *epoch);
+        }
+        Ok(())
+    }
+
+    async fn end_shared_leases(&self, sharing: &Sharing, timelines: &[TimelineId]) -> Result<(), Refusal> {
+        let ended = self.store().leases_ended(&sharing.service).await?;
+        if ended.is_empty() {
+            return Ok(());
+        }
+        let ended: HashSet<TimelineKey> = ended.into_iter().collect();
+        let states = timelines.iter().filter_map(|timeline| self.state(timeline));
+        for state in states.filter(|state| ended.contains(&state.head.key)) {
+            let exhausted = self.fail_shared(&state, LeasesWanted::Ended(ENDED_AT_ONCE_MAX)).await?;
+            if !exhausted.is_empty() {
+                self.fail_exhausted(state.head.id.clone(), exhausted).await;
+            }
+        }
+        self.timing().wake_claims();
+        Ok(())
+    }
+
+    /// Returns whether the service keeps the time of a timeline, as far as it knows.
+    pub(crate) fn keeps_time(&self, timeline: &TimelineId) -> bool {
+        self.sharing().is_none_or(|sharing| sharing.keeper(timeline).is_some())
+    }
+
+    /// Returns as whom the service keeps the time of a timeline; `None` where it is alone, and nobody else could.
+    pub(crate) fn keeper(&self, timeline: &TimelineId) -> Option<Keeper> {
+        self.sharing()?.keeper(timeline)
+    }
+
+    /// Something was done by another service, or is held by now. Finds out whether another one keeps the time.
+    pub(crate) async fn find_keeper(&self, state: &TimelineState) -> Result<(), Refusal> {
+        let Some(keeper) = self.keeper(&state.head.id) else { return Ok(()) };
+        let wanted = AtWorkWanted { timeline: state.head.key, open_since: None };
+        let found = self.store().at_work(wanted).await?.keeper;
+        if found.as_ref() != Some(&keeper)
+            && let Some(sharing) = self.sharing()
+        {
+            tracing::info!(timeline = %state.head.id, "another service keeps the time of the timeline from now on");
+            sharing.lose(state.head.id.clone());
+        }
+        Ok(())
+    }
+
+    /// Returns who holds the instant of an advance at any service. It is looked up again when the advance goes on.
+    pub(crate) async fn shared_holder(
+        &self,
+        state: &TimelineState,
+        advance: &Advance,
+        now: Instant<Wall>,
+    ) -> Result<Option<String>, Refusal> {
+        if advance.open == 0 {
+            return Ok(None);
+        }
+        if self.timing().leases().is_resumed(&state.head.id, now) {
+            return Ok(Some("a queue that somebody listened to before the services were started".to_owned()));
+        }
+        let wanted = AtWorkWanted { timeline: state.head.key, open_since: Some(advance.stepped) };
+        let held = self.store().at_work(wanted).await?.held;
+        Ok(held.map(|(firing_id, queue, holder)| told_of(&firing_id, &queue, holder.as_deref())))
+    }
+
+    /// Returns the next step of an advance, where others may be at work on it.
+    pub(crate) fn shared_step(&self, keeper: Keeper, timeline: &TimelineId, advance: &Advance) -> StepAdvance {
+        StepAdvance {
+            advance_id: advance.advance_id.clone(),
+            heard: HashSet::new(),
+            is_resumed: self.timing().leases().is_resumed(timeline, self.now()),
+            shared: Some(SharedStep { keeper, stepped: advance.stepped }),
+        }
+    }
+}
+
+fn told_of(firing_id: &FiringId, queue: &QueueId, holder: Option<&str>) -> String {
+    match holder {
+        Some(holder) => format!("{firing_id} of the queue `{queue}`, claimed by {holder}"),
+        None => format!("{firing_id} of the queue `{queue}`, which somebody listens to"),
+    }
+}

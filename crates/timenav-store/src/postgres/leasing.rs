@@ -1,0 +1,347 @@
+//! Who keeps the time of timelines, who is at work on firings, and who listens, between the services of one database.
+//!
+//! The row of a timeline in `timekeepers` is the lock for all of it: whoever changes leases has it, and each step of a
+//! ledger that looks at them, after the lock of its head. The tables are not logged: nothing here waits for a disk, and
+//! a server that comes back from a crash has forgotten all of it.
+
+use std::collections::{BTreeSet, HashSet};
+
+use async_trait::async_trait;
+use deadpool_postgres::Object;
+use timenav_core::ids::{FiringId, QueueId};
+use timenav_core::time::Instant;
+use timenav_core::timers::leases::WAIT_MICROS_MAX;
+use timenav_engine::{
+    AtWork, AtWorkWanted, ChangeLeases, HEARD_LASTS_MICROS, Keeper, LEASE_LASTS_MICROS_MAX, LeaseChanges, LeaseRow,
+    LeasesFound, LeasesWanted, OFFERED_BUSY_MAX, Presence, SERVICE_LASTS_MICROS, SharedLeases, StoreError,
+    TimelineCommit, TimelineKey, TimersWanted,
+};
+use tokio_postgres::Row;
+
+use super::batch::{Batch, rows, values};
+use super::values::{Failed, bytes, count, damaged, get, id, instant, number, sql};
+use super::{PostgresStore, timers};
+
+/// How long a service is remembered after it was there last, in microseconds.
+const FORGOTTEN_AFTER_MICROS: i64 = 86_400_000_000;
+
+/// Makes a statement of pieces, with what the server's clock shows where `now` stands.
+macro_rules! timed {
+    ($first:literal $(, now $rest:literal)*) => {
+        concat!($first $(, " (extract(epoch FROM clock_timestamp()) * 1000000)::bigint ", $rest)*)
+    };
+}
+
+const NOW: &str = timed!("SELECT", now "");
+const LOCK: &str = "SELECT timeline FROM timekeepers WHERE timeline = ANY($1) ORDER BY timeline FOR UPDATE";
+const PUT_LOCKS: &str = "INSERT INTO timekeepers (timeline, service, epoch)
+    SELECT timeline, '', 0 FROM unnest($1::bigint[]) AS t (timeline) ORDER BY timeline ON CONFLICT (timeline) DO NOTHING";
+
+const IS_THERE: &str = timed!("SELECT until >", now "FROM services WHERE service = $1");
+const TELL_SERVICE: &str = timed!(
+    "INSERT INTO services (service, name, until) VALUES ($1, $2, ", now "+ $3)
+    ON CONFLICT (service) DO UPDATE SET until = excluded.until, name = excluded.name"
+);
+const TELL_LISTENING: &str = timed!(
+    "INSERT INTO listeners (timeline, queue, service, until)
+    SELECT t.timeline, t.queue, $3, ", now "+ $4 FROM unnest($1::bigint[], $2::text[]) AS t (timeline, queue)
+    ON CONFLICT (timeline, queue, service) DO UPDATE SET until = excluded.until"
+);
+const FORGET_SERVICE: &str = "DELETE FROM services WHERE service = $1";
+/// What nobody looks at any more.
+const FORGET_LISTENERS: &str = timed!("DELETE FROM listeners WHERE until <", now "");
+const FORGET_SERVICES: &str = timed!("DELETE FROM services WHERE until <", now "- $1");
+/// A service is there whose time is neither over nor further away than it can have said.
+const KEEP: &str = timed!(
+    "INSERT INTO timekeepers AS k (timeline, service, epoch)
+    SELECT t.timeline, $2, 1 FROM unnest($1::bigint[]) AS t (timeline)
+    LEFT JOIN timekeepers o ON o.timeline = t.timeline
+    LEFT JOIN services s ON s.service = o.service AND s.service <> $2 AND s.until > ", now "AND s.until <=", now "+ $3
+    WHERE s.service IS NULL ORDER BY t.timeline
+    ON CONFLICT (timeline) DO UPDATE SET service = excluded.service, epoch = k.epoch + 1
+    WHERE k.service = excluded.service OR NOT EXISTS (SELECT FROM services s WHERE s.service = k.service
+        AND s.until >", now "AND s.until <=", now "+ $3)
+    RETURNING timeline, epoch"
+);
+
+const SELECT_ENDED: &str = timed!(
+    "SELECT DISTINCT l.timeline FROM firing_leases l JOIN timekeepers k ON k.timeline = l.timeline
+    WHERE k.service = $1 AND (l.until <=", now "OR l.until >", now "+ $2)"
+);
+/// A firing that has come to its outcome is nobody's.
+const FORGET_DONE: &str = "DELETE FROM firing_leases l WHERE l.timeline = $1 AND NOT EXISTS (SELECT FROM firings f
+    WHERE f.timeline = $1 AND f.firing_id = l.firing_id AND f.state = 0)";
+const IS_OFFERED: &str = timed!(
+    "SELECT EXISTS (SELECT FROM firings f
+    LEFT JOIN firing_leases l ON l.timeline = f.timeline AND l.firing_id = f.firing_id
+    WHERE f.timeline = $1 AND f.queue = $2 AND f.state = 0
+    AND (l.firing_id IS NULL OR (l.until IS NULL AND (l.not_before <=", now "OR l.not_before >", now "+ $3))))"
+);
+const BUSY: &str = "SELECT count(*) FROM firing_leases WHERE timeline = $1";
+const LEASES_NAMED: &str = "SELECT firing_id, queue, holder, attempts, until, not_before, code FROM firing_leases
+    WHERE timeline = $1 AND firing_id = ANY($2)";
+const LEASES_ENDED: &str = timed!(
+    "SELECT firing_id, queue, holder, attempts, until, not_before, code FROM firing_leases
+    WHERE timeline = $1 AND (until <=", now "OR until >", now "+ $3) ORDER BY until LIMIT $2"
+);
+const PUT_LEASES: &str = "INSERT INTO firing_leases (timeline, firing_id, queue, holder, attempts, until, not_before,
+    code) SELECT $1::bigint, * FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[],
+    $8::bytea[])
+    ON CONFLICT (timeline, firing_id) DO UPDATE SET queue = excluded.queue, holder = excluded.holder,
+    attempts = excluded.attempts, until = excluded.until, not_before = excluded.not_before, code = excluded.code";
+const FORGET_LEASES: &str = "DELETE FROM firing_leases WHERE timeline = $1 AND firing_id = ANY($2)";
+const FORGET_SETTLED: &str = "DELETE FROM firing_leases l USING firings f,
+    unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS n (timeline, due, position, round)
+    WHERE f.timeline = n.timeline AND f.due = n.due AND f.position = n.position AND f.round = n.round
+    AND l.timeline = f.timeline AND l.firing_id = f.firing_id";
+
+const SELECT_KEEPER: &str = "SELECT service, epoch FROM timekeepers WHERE timeline = $1 AND epoch > 0";
+const SELECT_HEARD: &str = timed!(
+    "SELECT DISTINCT queue FROM listeners WHERE timeline = $1 AND until >", now "AND until <=", now "+ $2"
+);
+const SELECT_HELD: &str = timed!(
+    "SELECT f.firing_id, f.queue, l.holder FROM firings f
+    LEFT JOIN firing_leases l ON l.timeline = f.timeline AND l.firing_id = f.firing_id AND l.until IS NOT NULL
+    WHERE f.timeline = $1 AND f.made >= $2 AND f.state = 0 AND (l.holder IS NOT NULL OR f.queue IN
+        (SELECT queue FROM listeners WHERE timeline = $1 AND until >", now "AND until <=", now "+ $3))
+    ORDER BY f.made LIMIT 1"
+);
+
+/// Locks what there is of some timelines, in the order of their numbers, until the transaction ends.
+pub(super) async fn lock(on: &Object, timelines: &BTreeSet<TimelineKey>) -> Result<(), Failed> {
+    if timelines.is_empty() {
+        return Ok(());
+    }
+    let asked: Vec<i64> = timelines.iter().map(|timeline| timeline.0).collect();
+    if rows(on, LOCK, &[&asked]).await?.len() < asked.len() {
+        rows(on, PUT_LOCKS, &[&asked]).await?;
+        rows(on, LOCK, &[&asked]).await?;
+    }
+    Ok(())
+}
+
+/// Returns an answer to each question, in their order.
+pub(super) async fn named(on: &Object, wanted: &[AtWorkWanted]) -> Result<Vec<AtWork>, Failed> {
+    let mut all = Vec::with_capacity(wanted.len());
+    for one in wanted {
+        all.push(at_work(on, *one).await?);
+    }
+    Ok(all)
+}
+
+async fn at_work(on: &Object, AtWorkWanted { timeline, open_since }: AtWorkWanted) -> Result<AtWork, Failed> {
+    let key = timeline.0;
+    let keeper = rows(on, SELECT_KEEPER, &[&key]).await?.first().map(keeper).transpose()?;
+    let Some(open_since) = open_since else { return Ok(AtWork { keeper, ..AtWork::default() }) };
+    let mut batch = Batch::default();
+    batch.add(SELECT_HEARD, values![key, HEARD_LASTS_MICROS]);
+    batch.add(SELECT_HELD, values![key, sql(open_since), HEARD_LASTS_MICROS]);
+    let mut found = batch.run(on).await?;
+    let (held, heard) = (found.pop().unwrap_or_default(), found.pop().unwrap_or_default());
+    let heard = heard.iter().map(|row| Ok(id(QueueId::new(get(row, 0)?))?)).collect::<Result<HashSet<_>, Failed>>()?;
+    let held = held
+        .first()
+        .map(|row| Ok::<_, Failed>((id(FiringId::new(get(row, 0)?))?, id(QueueId::new(get(row, 1)?))?, get(row, 2)?)));
+    Ok(AtWork { keeper, heard, held: held.transpose()? })
+}
+
+fn keeper(row: &Row) -> Result<Keeper, Failed> {
+    Ok(Keeper { service: get(row, 0)?, epoch: number(row, 1)? })
+}
+
+/// Forgets the leases of firings that come to their outcome by a step.
+pub(super) fn forget_settled<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
+    let settled = || steps.iter().flat_map(|step| step.timers.settled.iter().map(|one| (step.head.key.0, one.fallen)));
+    if settled().next().is_none() {
+        return;
+    }
+    batch.add(
+        FORGET_SETTLED,
+        values![
+            settled().map(|(key, _)| key).collect::<Vec<_>>(),
+            settled().map(|(_, one)| one.due.micros()).collect::<Vec<_>>(),
+            settled().map(|(_, one)| sql(one.position)).collect::<Vec<_>>(),
+            settled().map(|(_, one)| i64::from(one.round)).collect::<Vec<_>>(),
+        ],
+    );
+}
+
+/// A transaction on a connection of its own. Dropped before its end, it takes the connection with it, and with that the
+/// server ends it.
+struct Changing(Option<Object>);
+
+impl Changing {
+    /// Begins with the lock of a timeline.
+    async fn begin(connection: Object, timeline: TimelineKey) -> Result<Self, Failed> {
+        let changing = Self(Some(connection));
+        let on = changing.on()?;
+        on.batch_execute("BEGIN").await?;
+        lock(on, &BTreeSet::from([timeline])).await?;
+        Ok(changing)
+    }
+
+    fn on(&self) -> Result<&Object, Failed> {
+        self.0.as_ref().ok_or_else(|| damaged("a transaction has no connection").into())
+    }
+
+    async fn commit(mut self) -> Result<(), Failed> {
+        self.on()?.batch_execute("COMMIT").await?;
+        drop(self.0.take());
+        Ok(())
+    }
+}
+
+impl Drop for Changing {
+    fn drop(&mut self) {
+        if let Some(connection) = self.0.take() {
+            drop(Object::take(connection));
+        }
+    }
+}
+
+async fn change(
+    connection: Object,
+    timeline: TimelineKey,
+    wanted: LeasesWanted,
+    change: ChangeLeases,
+) -> Result<(), Failed> {
+    if let LeasesWanted::Offered(queue, _) = &wanted {
+        let asked: [&(dyn tokio_postgres::types::ToSql + Sync); 3] = [&timeline.0, &queue.as_str(), &WAIT_MICROS_MAX];
+        let found = rows(&connection, IS_OFFERED, &asked).await?;
+        if !found.first().map_or(Ok(false), |row| get(row, 0))? {
+            let nothing = LeasesFound { now: Instant::MIN, firings: Vec::new(), leases: Vec::new() };
+            drop(change(nothing));
+            return Ok(());
+        }
+    }
+    let changing = Changing::begin(connection, timeline).await?;
+    let found = find(changing.on()?, timeline, wanted).await?;
+    write(changing.on()?, timeline, change(found)).await?;
+    changing.commit().await
+}
+
+async fn find(on: &Object, timeline: TimelineKey, wanted: LeasesWanted) -> Result<LeasesFound, Failed> {
+    let key = timeline.0;
+    let mut firings = Vec::new();
+    let leases = match wanted {
+        LeasesWanted::Offered(queue, max) => {
+            let busy: i64 = rows(on, BUSY, &[&key]).await?.first().map_or(Ok(0), |row| get(row, 0))?;
+            let busy = usize::try_from(busy).unwrap_or(OFFERED_BUSY_MAX).min(OFFERED_BUSY_MAX);
+            firings = timers::find(on, timeline, &TimersWanted::Pending(queue, max + busy)).await?.firings;
+            let firing_ids: Vec<&str> = firings.iter().map(|firing| firing.firing_id.as_str()).collect();
+            rows(on, LEASES_NAMED, &[&key, &firing_ids]).await?
+        }
+        LeasesWanted::Named(firing_ids) => {
+            let firing_ids: Vec<&str> = firing_ids.iter().map(FiringId::as_str).collect();
+            rows(on, LEASES_NAMED, &[&key, &firing_ids]).await?
+        }
+        LeasesWanted::Ended(max) => {
+            rows(on, FORGET_DONE, &[&key]).await?;
+            rows(on, LEASES_ENDED, &[&key, &sql(max as u64), &LEASE_LASTS_MICROS_MAX]).await?
+        }
+    };
+    let now = rows(on, NOW, &[]).await?;
+    let now = instant(get(now.first().ok_or_else(|| damaged("the database has no clock"))?, 0)?)?;
+    Ok(LeasesFound { now, firings, leases: leases.iter().map(lease).collect::<Result<_, _>>()? })
+}
+
+/// What no service wrote here keeps nobody from their firings: where it makes no sense, it counts for nothing.
+fn lease(row: &Row) -> Result<LeaseRow, Failed> {
+    let at = |micros: i64| Instant::from_micros(micros).unwrap_or(Instant::MIN);
+    Ok(LeaseRow {
+        firing_id: id(FiringId::new(get(row, 0)?))?,
+        queue: QueueId::new(get(row, 1)?).unwrap_or_else(|_| QueueId::unnamed()),
+        holder: get(row, 2)?,
+        attempts: u32::try_from(get::<i64>(row, 3)?).unwrap_or(0),
+        until: get::<Option<i64>>(row, 4)?.map(at),
+        not_before: at(get(row, 5)?),
+        code: bytes(get(row, 6)?).unwrap_or_default(),
+    })
+}
+
+async fn write(on: &Object, timeline: TimelineKey, changes: LeaseChanges) -> Result<(), Failed> {
+    let LeaseChanges { put, removed } = changes;
+    let mut batch = Batch::default();
+    if !put.is_empty() {
+        batch.add(
+            PUT_LEASES,
+            values![
+                timeline.0,
+                put.iter().map(|one| one.firing_id.as_str()).collect::<Vec<_>>(),
+                put.iter().map(|one| one.queue.as_str()).collect::<Vec<_>>(),
+                put.iter().map(|one| one.holder.as_str()).collect::<Vec<_>>(),
+                put.iter().map(|one| i64::from(one.attempts)).collect::<Vec<_>>(),
+                put.iter().map(|one| one.until.map(Instant::micros)).collect::<Vec<_>>(),
+                put.iter().map(|one| one.not_before.micros()).collect::<Vec<_>>(),
+                put.iter().map(|one| &one.code[..]).collect::<Vec<_>>(),
+            ],
+        );
+    }
+    if !removed.is_empty() {
+        batch.add(FORGET_LEASES, values![timeline.0, removed.iter().map(FiringId::as_str).collect::<Vec<_>>()]);
+    }
+    batch.run(on).await.map(drop)
+}
+
+#[async_trait]
+impl SharedLeases for PostgresStore {
+    async fn change_leases(
+        &self,
+        timeline: TimelineKey,
+        wanted: LeasesWanted,
+        change: ChangeLeases,
+    ) -> Result<(), StoreError> {
+        Ok(self::change(self.reader().await?, timeline, wanted, change).await?)
+    }
+
+    async fn tell_presence(&self, presence: Presence) -> Result<bool, StoreError> {
+        let Presence { service, name, listening } = presence;
+        let on = self.reader().await?;
+        let mut batch = Batch::default();
+        batch.add(IS_THERE, values![service.as_str()]);
+        batch.add(TELL_SERVICE, values![service.as_str(), name.as_bytes(), SERVICE_LASTS_MICROS]);
+        if !listening.is_empty() {
+            batch.add(
+                TELL_LISTENING,
+                values![
+                    listening.iter().map(|(timeline, _)| timeline.0).collect::<Vec<_>>(),
+                    listening.iter().map(|(_, queue)| queue.as_str()).collect::<Vec<_>>(),
+                    service.as_str(),
+                    HEARD_LASTS_MICROS,
+                ],
+            );
+        }
+        let told = batch.run(&on).await?;
+        Ok(told.first().and_then(|rows| rows.first()).map_or(Ok(false), |row| get(row, 0))?)
+    }
+
+    async fn leave(&self, service: &str) -> Result<(), StoreError> {
+        Ok(rows(&self.reader().await?, FORGET_SERVICE, &[&service]).await.map(drop)?)
+    }
+
+    async fn keep_timelines(
+        &self,
+        service: &str,
+        timelines: Vec<TimelineKey>,
+    ) -> Result<Vec<(TimelineKey, u64)>, StoreError> {
+        let on = self.reader().await?;
+        let asked: BTreeSet<i64> = timelines.iter().map(|timeline| timeline.0).collect();
+        let asked: Vec<i64> = asked.into_iter().collect();
+        let kept = rows(&on, KEEP, &[&asked, &service, &SERVICE_LASTS_MICROS]).await?;
+        if !kept.is_empty() {
+            rows(&on, FORGET_LISTENERS, &[]).await?;
+            rows(&on, FORGET_SERVICES, &[&FORGOTTEN_AFTER_MICROS]).await?;
+        }
+        let kept = kept.iter().map(|row| Ok((TimelineKey(get(row, 0)?), count(get(row, 1)?)?)));
+        Ok(kept.collect::<Result<_, Failed>>()?)
+    }
+
+    async fn leases_ended(&self, service: &str) -> Result<Vec<TimelineKey>, StoreError> {
+        let found = rows(&self.reader().await?, SELECT_ENDED, &[&service, &LEASE_LASTS_MICROS_MAX]).await?;
+        Ok(found.iter().map(|row| Ok(TimelineKey(get(row, 0)?))).collect::<Result<_, Failed>>()?)
+    }
+
+    async fn at_work(&self, wanted: AtWorkWanted) -> Result<AtWork, StoreError> {
+        Ok(at_work(&self.reader().await?, wanted).await?)
+    }
+}

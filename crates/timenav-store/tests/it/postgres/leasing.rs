@@ -1,0 +1,109 @@
+//! Who keeps the time of a timeline, and what is kept of leases, as the store has it.
+
+use std::sync::mpsc;
+
+use timenav_core::ids::{FiringId, QueueId};
+use timenav_core::time::{Instant, Span};
+use timenav_engine::{
+    AtWorkWanted, Keeper, LeaseChanges, LeaseRow, LeasesFound, LeasesWanted, Presence, SharedLeases as _, TimelineKey,
+};
+use timenav_store::PostgresStore;
+
+use crate::cluster::{database, execute, open, wait_for};
+
+const ONE: TimelineKey = TimelineKey(1);
+const TWO: TimelineKey = TimelineKey(2);
+
+fn tell(store: &PostgresStore, service: &str, listening: &[(TimelineKey, &str)]) -> bool {
+    let listening = listening.iter().map(|(timeline, queue)| (*timeline, QueueId::new(queue).unwrap())).collect();
+    let presence = Presence { service: service.to_owned(), name: "a name".to_owned(), listening };
+    wait_for(store.tell_presence(presence)).unwrap()
+}
+
+fn keep(store: &PostgresStore, service: &str, timelines: &[TimelineKey]) -> Vec<(i64, u64)> {
+    let mut kept = wait_for(store.keep_timelines(service, timelines.to_vec())).unwrap();
+    kept.sort_unstable();
+    kept.into_iter().map(|(timeline, epoch)| (timeline.0, epoch)).collect()
+}
+
+fn keeper(store: &PostgresStore, timeline: TimelineKey) -> Option<Keeper> {
+    wait_for(store.at_work(AtWorkWanted { timeline, open_since: None })).unwrap().keeper
+}
+
+#[test]
+fn a_timeline_is_taken_from_nobody_who_is_there() {
+    let url = database();
+    let (store, other) = (open(&url).unwrap(), open(&url).unwrap());
+    assert!(!tell(&store, "a", &[]), "nobody knew of it");
+    assert!(tell(&store, "a", &[(ONE, "here")]) && !tell(&other, "b", &[(ONE, "there"), (TWO, "there")]));
+    assert_eq!(keep(&store, "a", &[TWO, ONE]), [(1, 1), (2, 1)]);
+    assert_eq!(keep(&other, "b", &[ONE, TWO]), []);
+    assert_eq!(keeper(&other, ONE), Some(Keeper { service: "a".to_owned(), epoch: 1 }));
+    let found = wait_for(other.at_work(AtWorkWanted { timeline: ONE, open_since: Some(0) })).unwrap();
+    assert_eq!((found.heard.len(), found.held), (2, None));
+    // One that was not heard of for too long, one that says to be there longer than any can, and one that has left.
+    for (number, is_gone) in [
+        "UPDATE services SET until = 1 WHERE service = 'a'",
+        "UPDATE services SET until = 9000000000000000 WHERE service = 'b'",
+        "",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (from, to) = if number % 2 == 0 { ("a", "b") } else { ("b", "a") };
+        tell(&store, from, &[]);
+        tell(&store, to, &[]);
+        assert_eq!(keep(&other, to, &[ONE]), [], "{from} is there");
+        execute(&url, is_gone);
+        if is_gone.is_empty() {
+            wait_for(store.leave(from)).unwrap();
+        }
+        let epoch = number as u64 + 2;
+        assert_eq!(keep(&other, to, &[ONE]), [(1, epoch)]);
+        assert_eq!(keeper(&store, ONE), Some(Keeper { service: to.to_owned(), epoch }));
+    }
+    // Whoever has it takes it once more, and what they began before counts no more.
+    assert_eq!(keep(&other, "b", &[ONE]), [(1, 5)]);
+}
+
+/// Changes leases of a timeline. Returns what was found before.
+fn change(store: &PostgresStore, wanted: LeasesWanted, changes: LeaseChanges) -> LeasesFound {
+    let (sender, found) = mpsc::channel();
+    let change = Box::new(move |found| {
+        sender.send(found).unwrap();
+        changes
+    });
+    wait_for(store.change_leases(ONE, wanted, change)).unwrap();
+    found.recv().unwrap()
+}
+
+#[test]
+fn leases_are_found_as_they_were_kept_until_their_firing_is_over() {
+    let url = database();
+    let store = open(&url).unwrap();
+    let firing_id = FiringId::new("firing_a").unwrap();
+    let named = || LeasesWanted::Named(vec![firing_id.clone()]);
+    let now = change(&store, named(), LeaseChanges::default()).now;
+    let row = LeaseRow {
+        firing_id: firing_id.clone(),
+        queue: QueueId::unnamed(),
+        holder: "ada".to_owned(),
+        attempts: 3,
+        until: now.checked_add(Span::from_secs(60).unwrap()),
+        not_before: Instant::from_micros(7).unwrap(),
+        code: [5; 32],
+    };
+    change(&store, named(), LeaseChanges { put: vec![row.clone()], removed: Vec::new() });
+    let later = LeaseRow { attempts: 4, until: None, ..row.clone() };
+    let found = change(&store, named(), LeaseChanges { put: vec![later.clone()], removed: Vec::new() });
+    assert_eq!((found.leases, found.firings.len()), (vec![row], 0));
+    let found = change(&store, named(), LeaseChanges { put: Vec::new(), removed: vec![firing_id.clone()] });
+    assert_eq!(found.leases, std::slice::from_ref(&later));
+    let found = change(&store, named(), LeaseChanges { put: vec![later], removed: Vec::new() });
+    assert!(found.leases.is_empty());
+    // There is no such firing, and what is kept of it is forgotten.
+    assert!(change(&store, LeasesWanted::Ended(9), LeaseChanges::default()).leases.is_empty());
+    assert!(change(&store, named(), LeaseChanges::default()).leases.is_empty());
+    let nothing = LeasesWanted::Offered(QueueId::unnamed(), 9);
+    assert!(change(&store, nothing, LeaseChanges::default()).firings.is_empty());
+}

@@ -1,0 +1,335 @@
+//! Firings between two services on one database: each is leased to one worker, whichever service hands it out; an advance
+//! waits for workers at either; and a service that was paused does nothing that another one has taken over.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration as HostDuration;
+
+use parking_lot::Mutex;
+use timenav_core::clock::ClockCommand;
+use timenav_core::ids::{FiringId, QueueId, TimerId};
+use timenav_core::time::Span;
+use timenav_core::timers::{AdvanceState, FiringState, Schedule};
+use timenav_engine::{Caller, Claim, ClaimedFiring, Engine, FiringsRequest, TimerRequest};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use super::{end, two};
+use crate::cluster::execute;
+use crate::house::{Home, House};
+use crate::sample::moment;
+
+/// How long anything may take that is waited for.
+const PATIENCE: HostDuration = HostDuration::from_mins(1);
+/// How often an engine is told that time has passed.
+const EVERY: HostDuration = HostDuration::from_millis(20);
+
+/// Keeps the time for an engine, as the program does, until it is dropped.
+struct Keeping(JoinHandle<()>);
+
+impl Keeping {
+    /// One of them has the clock of the house go on.
+    fn start(home: &Home<'_>, moves_clock: bool) -> Self {
+        let (engine, clock) = (home.engine.clone(), Arc::clone(&home.house.clock));
+        Self(tokio::spawn(async move {
+            loop {
+                if moves_clock {
+                    clock.advance(i64::try_from(EVERY.as_micros()).unwrap());
+                }
+                engine.tell_presence().await.unwrap();
+                engine.keep_time().await;
+                let _ = timeout(EVERY, std::future::pending::<()>()).await;
+                engine.hear_of_all().await.unwrap();
+            }
+        }))
+    }
+}
+
+impl Drop for Keeping {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+async fn stand(home: &Home<'_>) {
+    for command in [ClockCommand::Pause, ClockCommand::Travel { to: moment(0), location: None }] {
+        home.engine.change_clock(&home.admin, None, command, None).await.unwrap();
+    }
+}
+
+async fn set(home: &Home<'_>, name: &str, at: i64) {
+    let schedule = Some(Schedule::At(moment(at)));
+    let request = TimerRequest { schedule, queue: None, order_key: None, payload: None };
+    home.engine.set_timer(&home.admin, None, (Some(TimerId::new(name).unwrap()), request), None).await.unwrap();
+}
+
+fn asking(max: usize, ttl_seconds: i64, waits: bool) -> Claim {
+    Claim { queue: QueueId::unnamed(), max, ttl: Span::from_secs(ttl_seconds).unwrap(), waits }
+}
+
+/// Claims what there is, again and again, until there is something.
+async fn claimed(engine: &Engine, caller: &Caller, ttl_seconds: i64) -> Vec<ClaimedFiring> {
+    let claim = asking(10, ttl_seconds, true);
+    timeout(PATIENCE, engine.claim(caller, None, &claim)).await.expect("something comes").unwrap()
+}
+
+fn ids(firings: &[ClaimedFiring]) -> Vec<FiringId> {
+    firings.iter().map(|claimed| claimed.firing.firing_id.clone()).collect()
+}
+
+async fn acknowledge(engine: &Engine, caller: &Caller, firing_ids: Vec<FiringId>) -> Vec<FiringState> {
+    let request = FiringsRequest { timeline: None, firing_ids };
+    let answer = engine.acknowledge(caller, request, None).await.unwrap();
+    answer.firings.into_iter().map(|(_, state)| state).collect()
+}
+
+/// Which firings somebody has, and how often each was claimed.
+#[derive(Default)]
+struct Hands {
+    held: HashMap<FiringId, &'static str>,
+    times: BTreeMap<FiringId, u32>,
+    done: usize,
+}
+
+/// Claims, holds on for a moment, and acknowledges through the other service. Every fifth fails once.
+async fn work(one: (Engine, &'static str), other: Engine, caller: Caller, hands: Arc<Mutex<Hands>>, count: usize) {
+    let (engine, name) = one;
+    while hands.lock().done < count {
+        let claim = asking(3, 30, true);
+        let claiming = timeout(HostDuration::from_millis(200), engine.claim(&caller, None, &claim));
+        let Ok(found) = claiming.await else { continue };
+        for claimed in found.unwrap() {
+            let firing_id = claimed.firing.firing_id.clone();
+            let times = {
+                let mut hands = hands.lock();
+                let before = hands.held.insert(firing_id.clone(), name);
+                assert_eq!(before, None, "{firing_id} was given to a worker at {name}, and somebody has it");
+                let times = hands.times.entry(firing_id.clone()).or_default();
+                *times += 1;
+                assert_eq!(claimed.attempt, *times, "{firing_id}");
+                *times
+            };
+            tokio::task::yield_now().await;
+            let fails = times == 1 && firing_id.as_str().ends_with(['a', 'b', 'c', 'd', 'e']);
+            let request = FiringsRequest { timeline: None, firing_ids: vec![firing_id.clone()] };
+            hands.lock().held.remove(&firing_id);
+            if fails {
+                other.fail_firings(&caller, request, Some("not yet".to_owned())).await.unwrap();
+            } else {
+                let states = acknowledge(&other, &caller, vec![firing_id]).await;
+                assert_eq!(states, [FiringState::Acknowledged]);
+                hands.lock().done += 1;
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_firing_is_leased_by_one_service_at_a_time() {
+    const COUNT: usize = 40;
+    let house = House::on_postgres();
+    let second = two(&house).await;
+    let (left, right) = (house.open().await, second.open().await);
+    stand(&left).await;
+    for number in 0..COUNT {
+        set(&left, &format!("t{number}"), -1 - i64::try_from(number).unwrap()).await;
+    }
+    let keeping = [Keeping::start(&left, true), Keeping::start(&right, false)];
+    let hands = Arc::<Mutex<Hands>>::default();
+    let mut workers = Vec::new();
+    for number in 0..8 {
+        let (one, other) = if number % 2 == 0 { (&left, &right) } else { (&right, &left) };
+        let name = if number % 2 == 0 { "left" } else { "right" };
+        let (one, other) = ((one.engine.clone(), name), other.engine.clone());
+        workers.push(tokio::spawn(work(one, other, left.admin.clone(), Arc::clone(&hands), COUNT)));
+    }
+    for worker in workers {
+        timeout(PATIENCE, worker).await.expect("all is done in time").unwrap();
+    }
+    let (done, claimed) = {
+        let hands = hands.lock();
+        (hands.done, hands.times.len())
+    };
+    assert_eq!((done, claimed), (COUNT, COUNT));
+    drop(keeping);
+    end(&house, [left, right]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn an_advance_waits_for_a_worker_that_listens_at_another_service() {
+    let house = House::on_postgres();
+    let second = two(&house).await;
+    let (left, right) = (house.open().await, second.open().await);
+    stand(&left).await;
+    for number in 1..=5 {
+        set(&left, &format!("t{number}"), number * 1_000_000).await;
+    }
+    let keeping = [Keeping::start(&left, true), Keeping::start(&right, false)];
+    let is_listening = Arc::<AtomicBool>::default();
+    let (engine, caller) = (right.engine.clone(), right.admin.clone());
+    let listening = Arc::clone(&is_listening);
+    let worker = tokio::spawn(async move {
+        let none = engine.claim(&caller, None, &asking(1, 30, false)).await.unwrap();
+        assert!(none.is_empty());
+        listening.store(true, Ordering::SeqCst);
+        let mut dues = Vec::new();
+        while dues.len() < 5 {
+            for one in claimed(&engine, &caller, 30).await {
+                let shown = engine.read_clock(&caller, None).await.unwrap().current_time;
+                assert_eq!(shown, one.firing.fallen.due, "the clock waits for whoever has the firing");
+                dues.push(one.firing.fallen.due.micros());
+                acknowledge(&engine, &caller, vec![one.firing.firing_id]).await;
+            }
+        }
+        dues
+    });
+    while !is_listening.load(Ordering::SeqCst) {
+        let _ = timeout(EVERY, std::future::pending::<()>()).await;
+    }
+    let to = ClockCommand::Travel { to: moment(10_000_000), location: None };
+    let step = left.engine.change_clock(&left.admin, None, to, None).await.unwrap();
+    let advance = step.advance_id.expect("timers are on the way");
+    let main = left.admin.timeline(None);
+    timeout(PATIENCE, left.engine.until_settled(&main, &advance)).await.expect("it is settled in time");
+    let receipt = left.engine.receipt(&main, &advance).await.unwrap();
+    assert_eq!(receipt.state, AdvanceState::Settled, "{receipt:?}");
+    assert_eq!((receipt.counts.fired, receipt.counts.acknowledged, receipt.counts.unheard()), (5, 5, 0));
+    assert_eq!(worker.await.unwrap(), [1_000_000, 2_000_000, 3_000_000, 4_000_000, 5_000_000]);
+    // Exactly one of them looks after the timeline.
+    let kept = [&left, &right].map(|home| home.engine.replica().unwrap().timekeeping.unwrap().timelines);
+    assert!(kept.iter().sum::<u64>() <= 1, "{kept:?}");
+    drop(keeping);
+    end(&house, [left, right]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_a_worker_leaves_comes_back_through_the_other_service() {
+    let house = House::on_postgres();
+    let second = two(&house).await;
+    let (left, right) = (house.open().await, second.open().await);
+    stand(&left).await;
+    set(&left, "late", -1).await;
+    let keeping = [Keeping::start(&left, true), Keeping::start(&right, false)];
+    let first = claimed(&right.engine, &right.admin, 1).await;
+    assert_eq!((first.len(), first[0].attempt), (1, 1));
+    // It is extended through the other one, and then left.
+    let request = FiringsRequest { timeline: None, firing_ids: ids(&first) };
+    let (_, extended) = left.engine.extend_leases(&left.admin, request, Span::from_secs(2).unwrap()).await.unwrap();
+    assert!(extended[0].1.is_some(), "{extended:?}");
+    assert!(left.engine.claim(&left.admin, None, &asking(1, 30, false)).await.unwrap().is_empty());
+    let again = claimed(&left.engine, &left.admin, 30).await;
+    assert_eq!((ids(&again), again[0].attempt), (ids(&first), 2));
+    // Both say that it is done. There is one outcome.
+    assert_eq!(acknowledge(&left.engine, &left.admin, ids(&again)).await, [FiringState::Acknowledged]);
+    let before = right.size("main").await;
+    assert_eq!(acknowledge(&right.engine, &right.admin, ids(&first)).await, [FiringState::Acknowledged]);
+    assert_eq!(right.size("main").await, before, "there is no second outcome");
+    assert!(right.engine.claim(&right.admin, None, &asking(1, 30, false)).await.unwrap().is_empty());
+    drop(keeping);
+    end(&house, [left, right]).await;
+}
+
+/// Somebody waits for firings and is gone before they come: nobody has them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_nobody_was_told_of_is_given_back() {
+    let house = House::on_postgres();
+    let second = two(&house).await;
+    let (left, right) = (house.open().await, second.open().await);
+    stand(&left).await;
+    let keeping = [Keeping::start(&left, true), Keeping::start(&right, false)];
+    for number in 0..30 {
+        set(&left, &format!("t{number}"), -1 - number).await;
+        // It is dropped at some point of its way.
+        let claim = asking(10, 600, true);
+        let claiming = right.engine.claim(&right.admin, None, &claim);
+        let broken_off = timeout(HostDuration::from_micros(u64::try_from(number * 700).unwrap()), claiming).await;
+        if let Ok(found) = broken_off {
+            acknowledge(&right.engine, &right.admin, ids(&found.unwrap())).await;
+        }
+    }
+    let is_done = async || {
+        let heads = left.store.open().await.unwrap().heads;
+        let main = heads.into_iter().find(|head| head.id.as_str() == "main").unwrap();
+        main.timers.pending == 0 && main.timers.next.is_none()
+    };
+    for _ in 0..30 {
+        if is_done().await {
+            break;
+        }
+        let claim = asking(10, 600, true);
+        let claiming = timeout(HostDuration::from_secs(2), left.engine.claim(&left.admin, None, &claim));
+        let Ok(found) = claiming.await else { continue };
+        let found = found.unwrap();
+        assert!(found.iter().all(|one| one.attempt == 1), "an attempt that nobody was told of does not count");
+        acknowledge(&left.engine, &left.admin, ids(&found)).await;
+    }
+    assert!(is_done().await, "somebody who is gone has them");
+    drop(keeping);
+    end(&house, [left, right]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_keeper_that_was_paused_writes_nothing_under_its_old_epoch() {
+    let house = House::on_postgres();
+    let second = two(&house).await;
+    let (left, right) = (house.open().await, second.open().await);
+    stand(&left).await;
+    set(&left, "far", 1_000_000_000_000).await;
+    left.engine.tell_presence().await.unwrap();
+    left.engine.keep_time().await;
+    let timelines = |home: &Home<'_>| home.engine.replica().unwrap().timekeeping.unwrap().timelines;
+    right.engine.hear_of_all().await.unwrap();
+    right.engine.tell_presence().await.unwrap();
+    right.engine.keep_time().await;
+    assert_eq!((timelines(&left), timelines(&right)), (1, 0), "one of them keeps the time");
+    // The one is paused until its time is over, and the other one takes over.
+    execute(&house.database(), "UPDATE services SET until = 0");
+    right.engine.tell_presence().await.unwrap();
+    right.engine.keep_time().await;
+    assert_eq!((timelines(&left), timelines(&right)), (1, 1), "the first one does not know yet");
+    assert_eq!(right.engine.replica().unwrap().timekeeping.unwrap().takeovers, 1);
+    // Something falls due, and the one that wakes up would see to it.
+    set(&right, "now", -1).await;
+    left.engine.hear_of_all().await.unwrap();
+    let before = right.size("main").await;
+    left.engine.keep_time().await;
+    assert_eq!(right.size("main").await, before, "it wrote although another one keeps the time");
+    assert_eq!(timelines(&left), 0);
+    right.engine.keep_time().await;
+    assert_eq!(right.size("main").await, before + 1);
+    end(&house, [left, right]).await;
+}
+
+/// Whoever owns the database can have a firing handed out again, or later. It has one outcome, and does not fail untried.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn whoever_changes_the_rows_of_leases_has_firings_handed_out_again_at_most() {
+    let house = House::on_postgres();
+    let second = two(&house).await;
+    let (left, right) = (house.open().await, second.open().await);
+    stand(&left).await;
+    let keeping = [Keeping::start(&left, true), Keeping::start(&right, false)];
+    let far = "9000000000000000";
+    for (number, statement) in [
+        "DELETE FROM firing_leases".to_owned(),
+        "TRUNCATE services, timekeepers, listeners, firing_leases".to_owned(),
+        format!("UPDATE firing_leases SET until = {far}, attempts = 2000000000"),
+        format!("UPDATE firing_leases SET until = NULL, not_before = {far}, holder = '', code = ''"),
+        "UPDATE firing_leases SET until = 1, attempts = -7, queue = 'n/one', code = '\\x00'".to_owned(),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        set(&left, &format!("t{number}"), -1).await;
+        let first = claimed(&right.engine, &right.admin, 600).await;
+        execute(&house.database(), &statement);
+        let again = claimed(&left.engine, &left.admin, 600).await;
+        assert_eq!(ids(&again), ids(&first), "{statement}");
+        assert!(again[0].attempt <= 2, "{statement}: {}", again[0].attempt);
+        for engine in [&left.engine, &right.engine] {
+            assert_eq!(acknowledge(engine, &left.admin, ids(&first)).await, [FiringState::Acknowledged], "{statement}");
+        }
+    }
+    drop(keeping);
+    end(&house, [left, right]).await;
+}

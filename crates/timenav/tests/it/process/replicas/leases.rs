@@ -1,0 +1,195 @@
+//! Timers of two services on one database: an advance goes on when the service dies or stops that carries it, and what a
+//! worker of a dead service had comes back.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use super::super::postgres::Cluster;
+use super::{Replica, STATUSES, send, two, wait};
+use crate::http::Request;
+use crate::service::Service;
+
+/// Timers that one advance passes.
+const TIMERS: usize = 12;
+/// How often somebody asks who waits for something. It takes much longer than anything that is waited for.
+const LOOKS_MAX: usize = 1_500;
+
+/// What workers have seen.
+#[derive(Default)]
+struct Seen {
+    /// How often each firing was handed out.
+    handed_out: BTreeMap<String, u32>,
+    acknowledged: BTreeSet<String>,
+}
+
+/// Claims at one service and acknowledges at another one, or else where it has claimed, until it is told to stop. Either may
+/// be on its way out.
+fn work(here: SocketAddr, there: SocketAddr, key: &str, seen: &Mutex<Seen>, is_over: &AtomicBool) {
+    let claim = json!({ "max": 2, "wait": "1s", "ack_timeout": "2s" });
+    for _ in 0..LOOKS_MAX {
+        if is_over.load(Ordering::SeqCst) {
+            return;
+        }
+        let Ok(answer) = send(here, &Request::post("/v1/queues/default/claim").json(&claim).key(key)) else {
+            wait();
+            continue;
+        };
+        assert!(STATUSES.contains(&answer.status), "{}", answer.text());
+        let body = answer.json();
+        for firing in body["firings"].as_array().into_iter().flatten() {
+            let firing_id = firing["firing_id"].as_str().unwrap().to_owned();
+            *seen.lock().unwrap_or_else(PoisonError::into_inner).handed_out.entry(firing_id.clone()).or_default() += 1;
+            let clock = send(there, &Request::get("/v1/clock").key(key)).ok().filter(|clock| clock.status == 200);
+            if let Some(clock) = clock.map(|clock| clock.json()) {
+                assert!(clock["current_time"].as_str() >= firing["due"].as_str(), "{clock} {firing}");
+            }
+            let done = Request::post("/v1/firings/ack").json(&json!({ "firing_ids": [firing_id] })).key(key);
+            let is_done = |address| send(address, &done).is_ok_and(|answer| answer.status == 200);
+            if is_done(there) || is_done(here) {
+                seen.lock().unwrap_or_else(PoisonError::into_inner).acknowledged.insert(firing_id);
+            }
+        }
+    }
+}
+
+/// Returns a number of `/metrics`.
+fn metric(address: SocketAddr, name: &str) -> u64 {
+    let text = send(address, &Request::get("/metrics").anonymous()).unwrap().text();
+    let line = text.lines().find_map(|line| line.strip_prefix(&format!("{name} ")));
+    line.unwrap_or_else(|| panic!("{name} is not in {text}")).parse().unwrap()
+}
+
+/// Waits until something is so.
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    assert!(
+        (0..LOOKS_MAX).any(|_| is_so() || {
+            wait();
+            false
+        }),
+        "{what}"
+    );
+}
+
+/// Stops the service that keeps the time of `main`, in the way that is asked for. Returns whether it is the first one.
+fn strike(first: &mut Service, second: &Replica, signal: Signal) -> bool {
+    let keeps = |address| metric(address, "timenav_timekeeper_timelines") > 0;
+    let (here, there) = (first.address(), second.process.address);
+    until("nobody keeps the time", || keeps(here) || keeps(there));
+    assert!(!(keeps(here) && keeps(there)), "both keep the time");
+    let is_first = keeps(here);
+    if is_first {
+        first.process().signal(signal)
+    } else {
+        second.process.signal(signal)
+    }
+    is_first
+}
+
+/// Lets an advance pass timers, and something happen to the service that carries it in the middle.
+fn round(first: &mut Service, second: &mut Replica, url: &str, (year, signal): (u32, Signal)) {
+    let travel = json!({ "destination_time": format!("{year}-01-01T00:00:00Z"), "wait": "0s" });
+    first.post("/v1/pause-time", &json!({}));
+    first.post("/v1/travel", &travel);
+    for day in 2..TIMERS + 2 {
+        let at = format!("{year}-01-{day:02}T00:00:00Z");
+        first.post("/v1/timers", &json!({ "timer_id": format!("{year}-{day}"), "at": at }));
+    }
+    let (here, there, admin) = (first.address(), second.process.address, first.admin.clone());
+    let (seen, is_over) = (Mutex::<Seen>::default(), AtomicBool::new(false));
+    let settled = thread::scope(|scope| {
+        let (seen, is_over, admin) = (&seen, &is_over, &admin);
+        for (one, other) in [(here, here), (there, there), (here, there), (there, here)] {
+            scope.spawn(move || work(one, other, admin, seen, is_over));
+        }
+        // Somebody listens before the clock moves.
+        (0..10).for_each(|_| wait());
+        let moved = json!({ "duration": "20d", "wait": "0s" });
+        let begun = send(there, &Request::post("/v1/fast-forward").json(&moved).key(admin)).unwrap().json();
+        let advance = begun["settled"]["advance_id"].as_str().unwrap_or_else(|| panic!("{begun:#}")).to_owned();
+        let count = || seen.lock().unwrap_or_else(PoisonError::into_inner).acknowledged.len();
+        until("nothing is acknowledged", || count() >= 3);
+        let is_first = strike(first, second, signal);
+        let survivor = if is_first { there } else { here };
+        let asked = Request::get(&format!("/v1/advances/{advance}")).key(admin);
+        let receipt = || send(survivor, &asked).unwrap().json()["settled"].clone();
+        until("it is taken over", || receipt()["state"] != "running");
+        is_over.store(true, Ordering::SeqCst);
+        let settled = receipt();
+        assert!(metric(survivor, "timenav_timekeeper_takeovers_total") > 0, "the other one took it over");
+        if signal == Signal::STOP {
+            let process = if is_first { first.process() } else { &mut second.process };
+            process.signal(Signal::CONT);
+            let woken = process.address;
+            // The one that wakes up sees what has happened, and does nothing to it.
+            let asked_there = || send(woken, &asked).ok().filter(|answer| answer.status == 200);
+            until("it does not wake up", || asked_there().is_some_and(|answer| answer.json()["settled"] == settled));
+        } else if is_first {
+            first.kill();
+            first.start_again();
+        } else {
+            second.process = Replica::start(second.folder.path(), &["--store", url, "--replicas"]);
+        }
+        settled
+    });
+    let counts = ["state", "fired", "acknowledged", "failed", "unheard"].map(|name| settled[name].clone());
+    assert_eq!(json!(counts), json!(["settled", TIMERS, TIMERS, 0, 0]), "{settled:#}");
+    let seen = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
+    assert_eq!(seen.handed_out.len(), TIMERS);
+    assert!(seen.handed_out.values().all(|times| *times <= 3), "{:?}", seen.handed_out);
+    for day in 2..TIMERS + 2 {
+        let timer = first.get(&format!("/v1/timers/{year}-{day}"), &[]);
+        let firings: Vec<&Value> = timer["firings"].as_array().unwrap().iter().map(|firing| &firing["state"]).collect();
+        assert_eq!(firings, ["acknowledged"], "{timer:#}");
+    }
+}
+
+#[test]
+fn an_advance_outlives_the_service_that_carries_it() {
+    let cluster = Cluster::start();
+    let (mut first, mut second) = two(&cluster);
+    first.errors_expected = vec![
+        "a group could not be committed",
+        "the store cannot be read",
+        "were always faster",
+        "timers cannot go on",
+        "the outcome of firings could not be recorded",
+    ];
+    for (year, signal) in [(2001, Signal::KILL), (2002, Signal::STOP), (2003, Signal::KILL), (2004, Signal::STOP)] {
+        round(&mut first, &mut second, &cluster.url, (year, signal));
+    }
+    for timeline in ["main", "system"] {
+        let scan = second.post("/v1/detect-tampering", &json!({ "timeline_id": timeline }));
+        assert_eq!((&scan["tampering_detected"], &scan["findings"]), (&json!(false), &json!([])), "{scan:#}");
+    }
+    drop(second);
+    first.audit();
+}
+
+#[test]
+fn what_a_worker_of_a_dead_service_had_comes_back() {
+    let cluster = Cluster::start();
+    let (first, second) = two(&cluster);
+    first.post("/v1/pause-time", &json!({}));
+    first.post("/v1/timers", &json!({ "timer_id": "late", "at": "1999-12-31T00:00:00Z" }));
+    let claim = |address, wait: &str, ack_timeout: &str| {
+        let body = json!({ "max": 1, "wait": wait, "ack_timeout": ack_timeout });
+        let request = Request::post("/v1/queues/default/claim").json(&body).key(&first.admin);
+        send(address, &request).unwrap().json()["firings"].as_array().unwrap().clone()
+    };
+    let had = claim(second.process.address, "30s", "3s");
+    assert_eq!(had.len(), 1);
+    assert!(claim(first.address(), "0s", "3s").is_empty(), "somebody has it");
+    let address = first.address();
+    second.process.kill();
+    let again = claim(address, "60s", "30s");
+    assert_eq!((&again[0]["firing_id"], &again[0]["attempt"]), (&had[0]["firing_id"], &json!(2)));
+    let done = first.post("/v1/firings/ack", &json!({ "firing_ids": [again[0]["firing_id"]] }));
+    assert_eq!(done["firings"][0]["state"], "acknowledged");
+    first.audit();
+}
