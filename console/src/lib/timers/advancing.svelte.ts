@@ -75,6 +75,7 @@ export class Advancing {
           signal,
         );
         this.receipt = settled;
+        this.#show(settled);
         this.error = null;
         failures = 0;
         if (settled.state !== 'running') break;
@@ -87,6 +88,14 @@ export class Advancing {
       if (rest > 0) await new Promise((done) => setTimeout(done, rest));
     }
     if (this.#following === advanceId) this.#following = null;
+  }
+
+  /** Shows the instant that it stands at: the stream of a timeline tells beginning and end, and no step. */
+  #show({ state, advance_id, reached, step }: Settled): void {
+    const clock = this.clock();
+    const body = clock?.body;
+    if (!clock || state !== 'running' || body?.advance?.advance_id !== advance_id || step <= body.advance.step) return;
+    clock.take({ ...body, current_time: reached, origin_virtual: reached, advance: { ...body.advance, step } });
   }
 
   /** Whether nothing of it is shown yet. */
