@@ -69,7 +69,7 @@ describe('the list of timers', () => {
     });
   });
 
-  it('sets one by a rule or by cron, with what is wrong beside its field, and shows the moments that come', async () => {
+  it('sets one by a rule or by cron, tells what is wrong beside its field, and shows what comes', async () => {
     await standing('rules');
     const page = await on.loggedIn('timers?timeline=rules&do=set', { expected: REFUSED });
     const dialog = page.getByRole('dialog', { name: 'Set a timer' });

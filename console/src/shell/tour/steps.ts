@@ -67,7 +67,7 @@ const STEPS: readonly Step[] = [
   },
   {
     title: 'Timers',
-    text: 'They fire when the clock shows their moment, however it came there. Move it by a year, and read the receipt.',
+    text: 'They fire when the clock shows their moment, however it came there. Move it a year ahead and see.',
     view: 'timers',
     params: { ...DEMO, timer: 'moon-landing-anniversary' },
   },

@@ -10,7 +10,7 @@ import type { Frame } from './paint';
 export const TIMERS_HEIGHT = 30;
 
 /**
- * `armed` is the next moment of a timer, `coming` one that a rule has after that, `fired` one whose outcome is not known
+ * `armed` is the next moment of a timer, `coming` one that a rule has after that, `fired` one whose outcome is unknown
  * here; the others are outcomes.
  */
 export type MarkKind = 'armed' | 'coming' | 'fired' | 'pending' | 'acknowledged' | 'failed' | 'superseded';
