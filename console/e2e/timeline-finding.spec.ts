@@ -1,6 +1,7 @@
 /** Finding events of the timeline: map, search and list, foreverybody. */
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { expectAccessible, expectNoSidewaysScroll } from './harness';
+import { REFUSED, expectAccessible, expectNoSidewaysScroll } from './harness';
 import { on, WIDTHS, region, axis, card, param, counted, open, timeline, launch, landing, drag } from './timeline-page';
 
 describe('the map', () => {
@@ -143,4 +144,43 @@ describe('everybody', () => {
       await expectNoSidewaysScroll(page);
     }
   });
+});
+
+it('does something with many events at once: saves them, and cancels those that make no paradox', async () => {
+  const at = (minute: number): string => `2020-01-01T00:${String(minute).padStart(2, '0')}:00Z`;
+  await on.service.timeline(
+    'bulk',
+    { event_id: 'cause', time: at(0), name: 'Cause', description: 'x' },
+    { event_id: 'effect', time: at(1), name: 'Effect', description: 'x', causes: ['cause'] },
+    { event_id: 'lone', time: at(2), name: 'Lone', description: 'x', attributes: { wind: 7 } },
+    { event_id: 'kept', time: at(3), name: 'Kept', description: 'x' },
+  );
+  const page = await on.loggedIn('timeline?timeline=bulk&view=list', { expected: REFUSED });
+  const bar = page.getByRole('toolbar', { name: 'Selected events' });
+  await page.getByRole('checkbox', { name: 'Select Lone' }).check();
+  await bar.getByText('1 event selected').waitFor();
+  const [saved] = await Promise.all([
+    page.waitForEvent('download'),
+    bar.getByRole('button', { name: 'Save as NDJSON' }).click(),
+  ]);
+  expect(saved.suggestedFilename()).toBe('bulk-selected.ndjson');
+  expect(JSON.parse(readFileSync(await saved.path(), 'utf8'))).toMatchObject({
+    event_id: 'lone',
+    attributes: { wind: 7 },
+  });
+  await bar.getByRole('button', { name: 'Select all listed' }).click();
+  await bar.getByText('4 events selected').waitFor();
+  await page.getByRole('checkbox', { name: 'Select Kept' }).uncheck();
+  await page.getByRole('checkbox', { name: 'Select Effect' }).uncheck();
+  await expectAccessible(page);
+  await bar.getByRole('button', { name: 'Cancel…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Cancel 2 events?' });
+  await dialog.getByRole('button', { name: 'Cancel them' }).click();
+  await dialog.getByText('1 of 2 events canceled, 1 not.').waitFor();
+  await dialog.getByRole('list', { name: 'Not canceled' }).getByText('Cause').waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).last().click();
+  await counted(page, '3 events');
+  await bar.getByText('1 event selected').waitFor();
+  await bar.getByRole('button', { name: 'Clear' }).click();
+  await bar.waitFor({ state: 'detached' });
 });

@@ -122,6 +122,26 @@ describe('the everyday', () => {
   });
 });
 
+it('copies a link to what is known now, which stays as it is', async () => {
+  await on.service.timeline('lasting', launch);
+  // The link has whole seconds.
+  await new Promise((later) => setTimeout(later, 1_100));
+  const page = await on.loggedIn('timeline?timeline=lasting');
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await counted(page, '1 event');
+  await page.getByRole('button', { name: 'More', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Copy a lasting link' }).click();
+  await page.getByText('Copied. The link shows what is known now').waitFor();
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  expect(link).toMatch(/#\/timeline\?.*as_of=\d{4}-/);
+  // In the second of the link the service knew nothing else.
+  await new Promise((later) => setTimeout(later, 1_100));
+  await on.service.call('POST', 'v1/events?timeline_id=lasting', landing);
+  await counted(page, '2 events');
+  await page.goto(link);
+  await counted(page, '1 event');
+});
+
 describe('the tour', () => {
   it('goes through the views of the demo and its fork, forth and back, and can be left', async () => {
     const page = await on.loggedIn('timeline?timeline=demo');
@@ -137,6 +157,7 @@ describe('the tour', () => {
       () => page.getByRole('article').getByRole('heading', { name: 'Orphaned effect' }).waitFor(),
       () => page.getByRole('button', { name: 'Apply…' }).waitFor(),
       () => page.getByText('The clock is running.').waitFor({ state: 'attached' }),
+      () => page.getByRole('article', { name: 'Timer moon-landing-anniversary' }).waitFor(),
       () => page.getByRole('button', { name: 'Scan demo' }).waitFor(),
     ];
     const titles: string[] = [];
@@ -148,11 +169,11 @@ describe('the tour', () => {
       if (index < shows.length - 1) await tour.getByRole('link', { name: 'Next' }).click();
     }
     expect(new Set(titles).size).toBe(shows.length);
-    expect(param(page, 'tour')).toBe('9');
+    expect(param(page, 'tour')).toBe('10');
     await page.goBack();
-    await tour.getByText('8 of 9').waitFor();
+    await tour.getByText('9 of 10').waitFor();
     await tour.getByRole('link', { name: 'Back' }).click();
-    await tour.getByText('7 of 9').waitFor();
+    await tour.getByText('8 of 10').waitFor();
     await tour.getByRole('button', { name: 'Leave the tour' }).click();
     await tour.waitFor({ state: 'detached' });
     expect(param(page, 'tour')).toBeNull();

@@ -52,6 +52,15 @@ export const views: readonly [View, ...View[]] = [
     load: once(() => import('./views/timeline/TimelineView.svelte')),
   },
   {
+    id: 'timers',
+    title: 'Timers',
+    icon: 'bell',
+    isOpen: false,
+    needs: 'clock',
+    isListed: true,
+    load: once(() => import('./views/timers/TimersView.svelte')),
+  },
+  {
     id: 'compare',
     title: 'Compare',
     icon: 'fork',

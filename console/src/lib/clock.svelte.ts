@@ -15,6 +15,8 @@ export interface ClockBody {
   generation: number;
   origin_host: string;
   origin_virtual: string;
+  /** While an advance moves it: where it goes, and how many instants it has stood at. */
+  advance?: { advance_id: string; step: number; to: string } | null;
 }
 
 /** A clock that runs faster than seconds can be read is shown so often. */
@@ -88,7 +90,7 @@ export class LiveClock {
 
   /** Takes over what an answer or the stream says, unless something newer is known already. */
   take(body: ClockBody, ageMs = 0): void {
-    if (this.body !== null && body.generation < this.body.generation) return;
+    if (this.body !== null && isOlder(body, this.body)) return;
     this.#shown = parse(body.current_time) ?? 0n;
     this.#since = performance.now() - ageMs;
     this.body = body;
@@ -123,4 +125,10 @@ export class LiveClock {
     cancelAnimationFrame(this.#frame);
     this.#stream.close();
   }
+}
+
+/** An advance is one generation, however many instants it stands at. */
+function isOlder(body: ClockBody, known: ClockBody): boolean {
+  if (body.generation !== known.generation) return body.generation < known.generation;
+  return (body.advance?.step ?? 0) < (known.advance?.step ?? 0);
 }

@@ -56,6 +56,7 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     play: oneOf('all', '1', '10', '60', '3600'),
     value: (text) => (text.length <= 256 ? null : 'must be the name of an attribute'),
   },
+  timers: { do: oneOf('set'), state: oneOf('done', 'cancelled'), timer: anything },
   timelines: { q: anything, sort: anything },
   compare: {
     with: anything,
@@ -97,7 +98,7 @@ export function wrongParams(view: string, params: Record<string, string>): strin
     if (name === 'tz')
       return isZone(text) ? [] : ['“tz” must be a time zone such as Europe/Paris, an offset such as +05:30, or place.'];
     // The tour goes through all views.
-    if (name === 'tour') return /^[1-9]$/.test(text) ? [] : ['“tour” must be the number of a step.'];
+    if (name === 'tour') return /^[1-9]\d?$/.test(text) ? [] : ['“tour” must be the number of a step.'];
     // A filter by an attribute has the attribute's name in its own.
     if (view === 'timeline' && /^attribute[.]./.test(name)) return [];
     const check = Object.hasOwn(understood, name) ? understood[name] : undefined;

@@ -1,5 +1,6 @@
 //! The timeline `demo`: well-known history, so that a newcomer has something to look at. Among it is a document that
-//! names a city before that was founded, which is a paradox; an anchor; and a fork on which a shot was never fired.
+//! names a city before that was founded, which is a paradox; an anchor; a fork on which a shot was never fired; and
+//! timers, on queues that nobody listens to.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -8,10 +9,11 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 use timenav_core::as_of::AsOf;
 use timenav_core::event::EventDraft;
-use timenav_core::ids::{EventId, TimelineId};
+use timenav_core::ids::{EventId, QueueId, TimelineId, TimerId};
 use timenav_core::intervention::Effect;
 use timenav_core::time::parse_timestamp;
-use timenav_engine::{AnchorRequest, Caller, Engine, InterventionRequest, OnParadox, Refusal};
+use timenav_core::timers::{Misfire, Repeating, RuleSource, Schedule};
+use timenav_engine::{AnchorRequest, Caller, Engine, InterventionRequest, OnParadox, Refusal, TimerRequest};
 use timenav_import::{Format, Item, Mapping, read};
 
 use crate::key_files::read_api_key;
@@ -38,8 +40,43 @@ const INSTEAD: &str = r#"{"event_id": "franz-ferdinand-returns-1914", "time": "1
     "location": "Vienna, Austria", "geo": {"lat": 48.2082, "lon": 16.3738}, "actors": ["franz-ferdinand"],
     "attributes": {"topic": "politics"}, "source": "demo"}"#;
 
-/// Makes the timeline `demo` and records history on it, with an anchor and a fork, unless there is history on it
-/// already. Needs the operator's key, as anybody would.
+/// When a timer of the demo fires.
+enum When {
+    /// At one moment.
+    At(&'static str),
+    /// By a rule of iCalendar that counts from a moment, in UTC.
+    Every(&'static str, &'static str),
+    /// By a cron expression, on the clocks of a zone.
+    Cron(&'static str, &'static str),
+}
+
+/// The timers: name, queue, when, and what is handed to whoever claims a firing. Seldom enough that a demo that is left
+/// alone for a year does not fill its ledger.
+const TIMERS: [(&str, &str, When, &str); 5] = [
+    (
+        "new-year",
+        "greetings",
+        When::Every("FREQ=YEARLY;BYMONTH=1;BYMONTHDAY=1", "2000-01-01T00:00:00Z"),
+        r#"{"wish": "a happy new year"}"#,
+    ),
+    (
+        "moon-landing-anniversary",
+        "greetings",
+        When::Every("FREQ=YEARLY", "1969-07-20T20:17:40Z"),
+        r#"{"event_id": "moon-landing-1969"}"#,
+    ),
+    (
+        "last-working-day",
+        "payroll",
+        When::Every("FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1", "2000-01-31T16:00:00Z"),
+        r#"{"run": "salaries"}"#,
+    ),
+    ("weekly-report", "reports", When::Cron("0 9 * * MON", "Europe/Paris"), r#"{"report": "history so far"}"#),
+    ("halley-returns", "astronomy", When::At("2061-07-28T00:00:00Z"), r#"{"comet": "1P/Halley"}"#),
+];
+
+/// Makes the timeline `demo` and records history on it, with an anchor, a fork and timers, unless there is history on
+/// it already. Needs the operator's key, as anybody would.
 ///
 /// # Errors
 /// The key is gone or no longer works, or the ledger cannot be written.
@@ -68,11 +105,12 @@ pub(crate) async fn load(engine: &Engine, admin_key: &Path) -> anyhow::Result<()
     }
     let batch = engine.import_events(&caller, &timeline, drafts(HISTORY)?).await?;
     tracing::info!(events = batch.taken, "the timeline `{TIMELINE}` has {} events of history", batch.taken);
-    fork(engine, &caller, timeline).await
+    fork(engine, &caller, &timeline).await?;
+    set_timers(engine, &caller, &timeline).await
 }
 
 /// Sets the anchor and makes the fork of it, where one event is canceled and another happens.
-async fn fork(engine: &Engine, caller: &Caller, of: TimelineId) -> anyhow::Result<()> {
+async fn fork(engine: &Engine, caller: &Caller, of: &TimelineId) -> anyhow::Result<()> {
     let eve = AnchorRequest {
         timestamp: Some(parse_timestamp(EVE)?),
         description: "The eve of Sarajevo".to_owned(),
@@ -80,7 +118,7 @@ async fn fork(engine: &Engine, caller: &Caller, of: TimelineId) -> anyhow::Resul
     };
     let (anchor, ..) = engine.set_anchor(caller, Some(of.clone()), eve, None).await?;
     let timeline = TimelineId::new(FORK)?;
-    match engine.fork_timeline(caller, timeline.clone(), &of, Some(&AsOf::Anchor(anchor)), None).await {
+    match engine.fork_timeline(caller, timeline.clone(), of, Some(&AsOf::Anchor(anchor)), None).await {
         Ok(_) => {}
         // Somebody has one of that name: it is left alone.
         Err(Refusal::AlreadyExists { .. }) => return Ok(()),
@@ -98,6 +136,35 @@ async fn fork(engine: &Engine, caller: &Caller, of: TimelineId) -> anyhow::Resul
     let instead = drafts(&INSTEAD.replace('\n', " "))?;
     engine.record_events(caller, Some(timeline), instead, None).await?;
     Ok(())
+}
+
+/// Sets the timers.
+async fn set_timers(engine: &Engine, caller: &Caller, timeline: &TimelineId) -> anyhow::Result<()> {
+    for (name, queue, when, payload) in TIMERS {
+        let request = TimerRequest {
+            schedule: Some(when.schedule()?),
+            queue: Some(QueueId::new(queue)?),
+            order_key: None,
+            payload: Some(payload.into()),
+        };
+        engine.set_timer(caller, Some(timeline.clone()), (Some(TimerId::new(name)?), request), None).await?;
+    }
+    Ok(())
+}
+
+impl When {
+    fn schedule(&self) -> anyhow::Result<Schedule> {
+        let source = match *self {
+            Self::At(moment) => return Ok(Schedule::At(parse_timestamp(moment)?)),
+            Self::Every(rule, starts) => {
+                RuleSource::Every { rule: rule.to_owned(), starts: parse_timestamp(starts)?, zone: "UTC".to_owned() }
+            }
+            Self::Cron(expression, zone) => {
+                RuleSource::Cron { expression: expression.to_owned(), zone: zone.to_owned() }
+            }
+        };
+        Ok(Schedule::Repeating(Box::new(Repeating::read(source, Misfire::All, false)?)))
+    }
 }
 
 /// Reads events, one a line.
@@ -140,6 +207,18 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn the_timers_have_rules_that_can_be_read_and_names_of_their_own() {
+        let names: HashSet<_> = TIMERS.iter().map(|(name, ..)| *name).collect();
+        assert_eq!(names.len(), TIMERS.len());
+        for (name, queue, when, payload) in &TIMERS {
+            assert!(when.schedule().is_ok(), "{name}");
+            assert!(TimerId::new(name).is_ok() && QueueId::new(queue).is_ok(), "{name}");
+            assert!(serde_json::from_str::<serde_json::Value>(payload).unwrap().is_object(), "{name}");
+        }
+    }
+
     #[test]
     fn what_happens_on_the_fork_only_is_well_formed() {
         assert_eq!(drafts(&INSTEAD.replace('\n', " ")).unwrap().len(), 1);

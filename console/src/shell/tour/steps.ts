@@ -66,6 +66,12 @@ const STEPS: readonly Step[] = [
     params: DEMO,
   },
   {
+    title: 'Timers',
+    text: 'They fire when the clock shows their moment, however it came there. Move it a year ahead and see.',
+    view: 'timers',
+    params: { ...DEMO, timer: 'moon-landing-anniversary' },
+  },
+  {
     title: 'Verify it yourself',
     text: 'Your browser checks the proofs. Keep a checkpoint: nobody can change history before it unnoticed.',
     view: 'integrity',

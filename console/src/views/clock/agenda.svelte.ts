@@ -1,12 +1,13 @@
-/** What happens next: the events after the clock, read again when some were passed, moved or recorded. */
+/** What happens next: events after the clock, read again when some were passed, moved or recorded; and timers. */
 import { untrack } from 'svelte';
 import { isAborted } from '../../lib/api';
 import type { LiveClock } from '../../lib/clock.svelte';
 import { ALL } from '../../lib/events/filter';
 import { readPage } from '../../lib/events/pages';
 import { EventStore } from '../../lib/events/store';
-import { SECOND, floorDiv, type Micros } from '../../lib/instant';
+import { SECOND, floorDiv, parse, type Micros } from '../../lib/instant';
 import { Stream } from '../../lib/stream.svelte';
+import type { Timer } from '../../lib/timers/timers';
 
 /** So many are read at once; fewer are shown. */
 const READ = 24;
@@ -19,6 +20,26 @@ export interface Entry {
   title: string;
   time: Micros;
   precision: string;
+  /** The queue that a timer's firing waits in; null for an event. */
+  queue: string | null;
+}
+
+/** Returns the timers that fire after a moment. */
+export function timerEntries(timers: readonly Timer[], after: Micros): Entry[] {
+  return timers.flatMap(({ timer_id, next, deliver }) => {
+    const time = parse(next ?? '');
+    if (time === null || time <= after) return [];
+    return [{ id: timer_id, title: timer_id, time, precision: '', queue: deliver.queue }];
+  });
+}
+
+/** Returns what comes next of both. Past the last timer that was read, nobody knows what comes first. */
+export function together(events: readonly Entry[], timers: readonly Entry[], hasMoreTimers: boolean): Entry[] {
+  const known = hasMoreTimers ? timers.at(-1)?.time : undefined;
+  return [...events, ...timers]
+    .filter(({ time }) => known === undefined || time <= known)
+    .sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0))
+    .slice(0, SHOWN);
 }
 
 export class Agenda {
@@ -31,6 +52,7 @@ export class Agenda {
       title: this.#events.titles[row] ?? '',
       time: this.#events.time(row),
       precision: this.#events.precision(row),
+      queue: null,
     }));
   });
   isRead = $state(false);

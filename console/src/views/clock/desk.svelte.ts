@@ -2,6 +2,7 @@
 import { call } from '../../lib/api';
 import type { ClockBody, LiveClock } from '../../lib/clock.svelte';
 import { format, type Micros } from '../../lib/instant';
+import type { Settled } from '../../lib/timers/timers';
 import { toasts } from '../../lib/toast.svelte';
 
 /** Where the clock was before it was moved. */
@@ -16,6 +17,10 @@ export interface Before {
 type Deed = 'pause-time' | 'resume-time' | 'fast-forward' | 'rewind' | 'travel' | 'set-rate' | 'return-to-anchor';
 
 const MOVES: readonly Deed[] = ['fast-forward', 'rewind', 'travel', 'return-to-anchor'];
+
+/** What may pass timers; how long the answer waits for them, in host time. What takes longer is followed. */
+const PASSING: readonly Deed[] = ['fast-forward', 'travel'];
+const WAIT = '2s';
 
 /**
  * How many deeds are kept while one is under way: what a quick hand presses, and no more of a key that is held down.
@@ -37,6 +42,8 @@ export class Desk {
   constructor(
     private readonly timeline: string,
     private readonly clock: () => LiveClock | null,
+    /** Told what fired on the way of a move, or that the clock is still on its way. */
+    private readonly onsettled: (settled: Settled) => void,
   ) {}
 
   /** The way back of the last move, as long as nobody changed the clock since. */
@@ -49,9 +56,12 @@ export class Desk {
     return this.inTurn(() => this.act(deed, parameters));
   }
 
-  /** Pauses a clock that runs by then, or lets one go on that stands. */
+  /** Pauses a clock that runs by then, or lets one go on that stands; ends an advance. */
   toggle(): Promise<boolean> {
-    return this.inTurn(() => this.act(this.clock()?.body?.state === 'paused' ? 'resume-time' : 'pause-time', {}));
+    return this.inTurn(() => {
+      const body = this.clock()?.body;
+      return this.act(body?.state === 'paused' && !body.advance ? 'resume-time' : 'pause-time', {});
+    });
   }
 
   /** Goes the way back, where there is one. */
@@ -90,12 +100,15 @@ export class Desk {
     this.busy = deed;
     this.error = null;
     try {
-      const body = await call<ClockBody & { status: string }>('POST', `v1/${deed}`, {
-        body: { timeline_id: this.timeline, ...parameters },
+      const body = await call<ClockBody & { status: string; settled?: Settled | null }>('POST', `v1/${deed}`, {
+        body: { timeline_id: this.timeline, ...(PASSING.includes(deed) ? { wait: WAIT } : {}), ...parameters },
       });
       clock.take(body);
+      if (body.settled) this.onsettled(body.settled);
       if (MOVES.includes(deed)) {
-        this.before = was && { ...was, generation: body.generation, told: body.status };
+        // The end of an advance is a generation of its own.
+        const generation = body.generation + (body.advance ? 1 : 0);
+        this.before = was && { ...was, generation, told: body.status };
       } else {
         this.before = null;
         toasts.say(body.status);

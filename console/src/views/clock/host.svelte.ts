@@ -6,7 +6,7 @@ import type { LiveClock } from '../../lib/clock.svelte';
 import { parse, type Micros } from '../../lib/instant';
 
 /** How often the shown host time steps: it is a fact beside the clock, not a clock. */
-const STEP_MS = 500;
+const STEP_MS = 1_000;
 
 export class HostTime {
   now = $state<Micros | null>(null);

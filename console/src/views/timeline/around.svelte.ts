@@ -28,11 +28,9 @@ export class Around {
 
   /** Reads anchors and lanes; the axis does not wait for them. */
   async read(signal: AbortSignal): Promise<void> {
-    const anchors = readAnchors(this.timeline, { limit: ANCHORS_MAX, signal });
-    const lanes = readLanes(this.timeline, timelines.list, signal);
     try {
-      this.known = (await anchors).anchors;
-      const found = await lanes;
+      this.known = (await readAnchors(this.timeline, { limit: ANCHORS_MAX, signal })).anchors;
+      const found = await readLanes(this.timeline, timelines.list, this.known, signal);
       this.lanes = found.lanes;
       this.lanesMore = found.more;
     } catch {

@@ -49,6 +49,7 @@ export function eventColumns(store: EventStore, asked: readonly string[], isAll:
     ...(isAll ? { value: (row) => extraValue(store.bodies[row]!, id) } : {}),
   });
   return [
+    { id: 'select', title: 'Select', isQuiet: true },
     { id: 'time', title: 'When', value: (row) => store.time(row) },
     { id: 'title', title: 'Event', ...(isAll ? { value: (row) => store.titles[row]! } : {}) },
     { id: 'where', title: 'Where', isWide: true, ...(isAll ? { value: (row) => whereText(store, row) || null } : {}) },

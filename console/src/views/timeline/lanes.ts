@@ -1,4 +1,5 @@
 /** The timelines around the one that is looked at: what it was forked from, and what was forked from it. */
+import type { Anchor } from '../../lib/anchors';
 import { call } from '../../lib/api';
 import { parse, type Micros } from '../../lib/instant';
 import type { TimelineBody } from '../../lib/timelines.svelte';
@@ -6,7 +7,7 @@ import type { TimelineBody } from '../../lib/timelines.svelte';
 export interface Lane {
   timeline: string;
   isParent: boolean;
-  /** What the clock showed when the ways parted; null where that may not be read. */
+  /** The moment at which the ways parted: that of an anchor, or what the clock showed; null where it is not known. */
   at: Micros | null;
 }
 
@@ -16,6 +17,7 @@ const FORKS_MAX = 4;
 export async function readLanes(
   timeline: string,
   all: readonly TimelineBody[],
+  anchors: readonly Anchor[],
   signal: AbortSignal,
 ): Promise<{ lanes: Lane[]; more: number }> {
   const own = all.find((candidate) => candidate.timeline_id === timeline);
@@ -24,17 +26,22 @@ export async function readLanes(
   const lanes = shown.map(async (fork): Promise<Lane> => ({
     timeline: fork.timeline_id,
     isParent: false,
-    at: await moment(fork, signal),
+    at: await moment(fork, anchors, signal),
   }));
   if (own?.fork) {
     const parent = own.fork.of;
-    lanes.unshift(moment(own, signal).then((at) => ({ timeline: parent, isParent: true, at })));
+    lanes.unshift(moment(own, anchors, signal).then((at) => ({ timeline: parent, isParent: true, at })));
   }
   return { lanes: await Promise.all(lanes), more: forks.length - shown.length };
 }
 
-/** A fork names an entry of another ledger; what the clock showed then stands in that entry. */
-async function moment(fork: TimelineBody, signal: AbortSignal): Promise<Micros | null> {
+/**
+ * A fork names an entry of another ledger. If that entry set an anchor, the fork goes on from there, wherever the clock
+ * was; else from what the clock showed then, which stands in the entry.
+ */
+async function moment(fork: TimelineBody, anchors: readonly Anchor[], signal: AbortSignal): Promise<Micros | null> {
+  const anchor = anchorOf(fork, anchors);
+  if (anchor !== undefined) return parse(anchor.timestamp);
   if (fork.clock?.generation === 0) return parse(fork.clock.origin_virtual);
   const { of, size } = fork.fork!;
   if (size === 0) return null;
@@ -49,4 +56,9 @@ async function moment(fork: TimelineBody, signal: AbortSignal): Promise<Micros |
     // Who may read the fork need not be allowed to read what it was forked from.
     return null;
   }
+}
+
+/** Returns the anchor that a fork was made from, if it was one. */
+export function anchorOf({ fork }: Pick<TimelineBody, 'fork'>, anchors: readonly Anchor[]): Anchor | undefined {
+  return anchors.find(({ timeline_id, position }) => timeline_id === fork?.of && position === fork.size - 1);
 }

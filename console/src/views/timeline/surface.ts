@@ -5,6 +5,7 @@ import { heights, mostIn, paintBars, paintLines, paintTicks, type Heights } from
 import { bucketAt, type Bucket, type Counts } from '../../lib/events/counts';
 import type { Legend } from './groups';
 import type { Lane } from './lanes';
+import { TIMERS_HEIGHT, paintTimers, type TimerMark } from './timer-lane';
 import { dotAt, layOut, pick, type Layout, type Strips } from './layout';
 import type { Flashes } from './live.svelte';
 import type { Range } from './model.svelte';
@@ -48,6 +49,7 @@ export interface Scene {
   flashes: Flashes;
   anchors: { anchor: Anchor; time: Micros }[];
   lanes: readonly Lane[];
+  timers: readonly TimerMark[];
   range: Range | null;
   now: Micros | null;
   /** Up to where time is played; null where it is not. */
@@ -64,6 +66,8 @@ const FLASH_MS = 1_600;
 
 export class Surface {
   height = 0;
+  /** Whether timers have a lane, at the foot of it all. */
+  hasTimers = false;
   ratio = 1;
   palette: Palette | null = null;
   layout: Layout | null = null;
@@ -89,6 +93,16 @@ export class Surface {
     this.canvas.style.setProperty('height', `${this.canvas.height / this.ratio}px`);
   }
 
+  /** Where what stands above the lane of timers ends. */
+  get #floor(): number {
+    return this.height - (this.hasTimers ? TIMERS_HEIGHT : 0);
+  }
+
+  /** Where the middle of the lane of timers is; null where there is none. */
+  get timersY(): number | null {
+    return this.hasTimers ? this.height - TIMERS_HEIGHT / 2 : null;
+  }
+
   /** How many lanes there are above and below the events. */
   #lanes(scene: { lanes: readonly Lane[] }): { above: number; below: number } {
     const above = scene.lanes.filter((lane) => lane.isParent).length;
@@ -99,7 +113,7 @@ export class Surface {
   base({ lanes, store }: Pick<Scene, 'lanes' | 'store'>): number {
     const { above, below } = this.#lanes({ lanes });
     const isBare = store.count === 0;
-    const free = this.height - RULER - FLAGS - (above + below) * LANE;
+    const free = this.#floor - RULER - FLAGS - (above + below) * LANE;
     // Where nothing is labeled, bars take all of the height.
     const high = isBare ? free - 12 : Math.max(40, free * 0.44);
     return Math.round(RULER + FLAGS + above * LANE + high);
@@ -111,7 +125,7 @@ export class Surface {
     const { legend, groups } = scene;
     if (!scene.isSplit || legend === null) return { ys: [0], groups: null, above: base - top };
     const count = legend.groups.length + (legend.others > 0 ? 1 : 0);
-    const bottom = this.height - this.#lanes(scene).below * LANE - 6;
+    const bottom = this.#floor - this.#lanes(scene).below * LANE - 6;
     const each = (bottom - top) / Math.max(count, 1);
     const ys = Array.from({ length: count }, (_, index) => Math.round(top + (index + 1) * each - 5 - base));
     return { ys: ys.length === 0 ? [0] : ys, groups, above: each - 6 };
@@ -121,7 +135,7 @@ export class Surface {
   laneY(lanes: readonly Lane[], index: number): number {
     if (lanes[index]!.isParent) return RULER + FLAGS + LANE / 2;
     const { above, below } = this.#lanes({ lanes });
-    return this.height - (below - (index - above)) * LANE + LANE / 2;
+    return this.#floor - (below - (index - above)) * LANE + LANE / 2;
   }
 
   /** Returns the row under a point, or −1. */
@@ -169,6 +183,7 @@ export class Surface {
     const scale = this.#heights(frame, scene, strips);
     if (scale !== null) for (const y of strips.ys) paintLines(frame, scale, base + y, strips.above - 8);
     this.#paintLanes(frame, scene);
+    if (this.hasTimers) paintTimers(frame, scene.timers);
     if (scale !== null) this.#paintCounts(frame, scene, strips, scale);
     if (scene.store.count > 0) this.#paintSheet(scene);
     this.#paintNames(frame, scene, strips);
@@ -206,6 +221,7 @@ export class Surface {
       palette,
       this.height,
       scene.lanes.length,
+      this.hasTimers,
       this.ratio,
     ];
     const isSame =
@@ -225,7 +241,7 @@ export class Surface {
       margin,
       selected: selected === null ? -1 : store.row(selected),
       strips: this.#strips(scene, base),
-      below: isSplit ? 0 : this.height - base - this.#lanes(scene).below * LANE - 6,
+      below: isSplit ? 0 : this.#floor - base - this.#lanes(scene).below * LANE - 6,
       measure: (text) => this.#measure(text, palette),
     });
     this.#made = made;

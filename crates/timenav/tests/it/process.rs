@@ -171,6 +171,13 @@ fn the_demo_is_loaded_once() {
     assert_eq!((paradoxes[0]["code"].as_str(), paradoxes[0]["grade"].as_str()), (Some("P01"), Some("definite")));
     let anchors = service.get("/v1/anchors", &[("timeline_id", "demo")]);
     assert_eq!(anchors["anchors"][0]["description"], "The eve of Sarajevo");
+    // Timers are armed, and nobody listens to their queues.
+    let timers = service.get("/v1/timers", &[("timeline_id", "demo")]);
+    let timers = timers["timers"].as_array().unwrap();
+    assert_eq!(timers.len(), 5, "{timers:?}");
+    assert!(timers.iter().all(|timer| timer["state"] == "armed"), "{timers:?}");
+    let ids: Vec<_> = timers.iter().filter_map(|timer| timer["timer_id"].as_str()).collect();
+    assert_eq!(ids.last(), Some(&"halley-returns"), "the next one comes first: {ids:?}");
     // On the fork one event is canceled, what it led to has lost its cause, and another happens.
     let orphans = service.get("/v1/monitor-paradox", &[("timeline_id", "demo-no-sarajevo"), ("kinds", "P05"), all]);
     assert_eq!(orphans["paradoxes"].as_array().unwrap().len(), 1, "{orphans}");

@@ -1,0 +1,106 @@
+/**
+ * Takes the pictures of the README from a service that was just started with `--demo` on a folder of its own:
+ *
+ *   TIMENAV_API_KEY=… node bench/pictures.mjs http://127.0.0.1:8080 ../docs/images
+ *
+ * The key is the first operator's. It gives that user a password, and creates a timeline `hurricanes`. CHROMIUM_BIN
+ * names the browser.
+ */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+
+const [base, folder] = process.argv.slice(2);
+const key = process.env.TIMENAV_API_KEY;
+if (!base || !folder || !key) {
+  console.error('usage: TIMENAV_API_KEY=… node bench/pictures.mjs URL FOLDER');
+  process.exit(2);
+}
+const root = base.replace(/\/$/, '');
+const SIZE = { width: 1440, height: 900 };
+const timeline_id = 'hurricanes';
+
+async function call(method, path, body) {
+  const answer = await fetch(`${root}/${path}`, {
+    method,
+    body: JSON.stringify(body),
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+  return JSON.parse(text);
+}
+
+/** The pictures, each with what is there once it is complete. */
+const PICTURES = [
+  {
+    name: 'clock',
+    at: 'clock?timeline=hurricanes&tz=place',
+    colorScheme: 'dark',
+    act: (page) =>
+      page
+        .getByText(/fires 1 timer/)
+        .first()
+        .waitFor(),
+  },
+  {
+    name: 'timeline',
+    at: 'timeline?timeline=demo&event=fall-of-constantinople-1453',
+    colorScheme: 'light',
+    act: (page) =>
+      page
+        .getByRole('article')
+        .getByRole('heading', { name: /Constantinople/ })
+        .waitFor(),
+  },
+  {
+    name: 'paradoxes',
+    at: 'paradoxes?timeline=demo&tab=lab&event=battle-of-actium-31-bce&action=cancel',
+    colorScheme: 'light',
+    act: (page) => page.getByText(/It creates (a paradox|\d+ paradoxes)/).waitFor(),
+  },
+];
+
+const password = randomBytes(18).toString('base64url');
+await call('POST', 'v1/set-password', { password });
+await call('POST', 'timelines', { timeline_id });
+await call('POST', `v1/events?timeline_id=${timeline_id}`, [
+  { event_id: 'katrina-landfall', time: '2005-08-29T11:10:00Z', name: 'Katrina, landfall', description: '110 kt' },
+  { event_id: 'katrina-second', time: '2005-08-29T14:45:00Z', name: 'Katrina, second landfall', description: '105 kt' },
+]);
+const destination = { destination_time: '2005-08-29T11:36:14Z', location: 'New Orleans' };
+await call('POST', 'v1/travel', { timeline_id, ...destination });
+// Its moments are those after what the clock shows.
+await call('POST', 'v1/timers', {
+  timeline_id,
+  timer_id: 'advisory',
+  cron: { expression: '0 */6 * * *', zone: 'UTC' },
+  deliver: { to: 'queue', queue: 'reports' },
+});
+
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM_BIN ?? '/usr/bin/chromium',
+  args: ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
+});
+try {
+  let cookies = [];
+  for (const { name, at, colorScheme, act } of PICTURES) {
+    const context = await browser.newContext({ viewport: SIZE, colorScheme });
+    await context.addCookies(cookies);
+    const page = await context.newPage();
+    await page.goto(`${root}/#/${at}`);
+    if (cookies.length === 0) {
+      await page.getByLabel('User', { exact: true }).fill('admin');
+      await page.getByLabel('Password', { exact: true }).fill(password);
+      await page.getByRole('button', { name: 'Log in', exact: true }).click();
+      await page.getByRole('button', { name: 'admin', exact: true }).waitFor();
+      cookies = await context.cookies();
+    }
+    await act(page);
+    await page.waitForTimeout(2_000);
+    await page.screenshot({ path: join(folder, `${name}.png`) });
+    await context.close();
+  }
+} finally {
+  await browser.close();
+}

@@ -1,0 +1,282 @@
+/** Timers: set, listed and cancelled; what a move would fire; an advance as it goes, and its receipt. */
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { REFUSED, expectAccessible, expectNoSidewaysScroll, stage } from './harness';
+import { axis, param } from './timeline-page';
+
+const on = stage();
+
+const NOW = '2027-01-01T08:00:00Z';
+
+/** Makes a timeline whose clock stands at a known moment. */
+async function standing(timeline: string): Promise<void> {
+  await on.service.call('POST', 'timelines', { timeline_id: timeline });
+  await on.service.call('POST', 'v1/pause-time', { timeline_id: timeline });
+  await on.service.call('POST', 'v1/travel', { timeline_id: timeline, destination_time: NOW });
+}
+
+const set = (timeline_id: string, timer_id: string, more: Record<string, unknown>): Promise<unknown> =>
+  on.service.call('POST', 'v1/timers', {
+    timeline_id,
+    timer_id,
+    deliver: { to: 'queue', queue: 'billing' },
+    ...more,
+  });
+
+/** Waits for firings as a worker does, and returns their ids. The queue is heard from when this is called. */
+async function claim(timeline: string): Promise<string[]> {
+  const body = { timeline_id: timeline, wait: '30s', max: 10 };
+  const { firings } = await on.service.call<{ firings: { firing_id: string }[] }>(
+    'POST',
+    'v1/queues/billing/claim',
+    body,
+  );
+  return firings.map(({ firing_id }) => firing_id);
+}
+const acknowledge = (timeline_id: string, firing_ids: string[]): Promise<unknown> =>
+  on.service.call('POST', 'v1/firings/ack', { timeline_id, firing_ids });
+
+const list = (page: Page): ReturnType<Page['getByRole']> => page.getByRole('region', { name: 'Armed timers' });
+const card = (page: Page, name: string): ReturnType<Page['getByRole']> =>
+  page.getByRole('article', { name: `Timer ${name}` });
+const receipt = (page: Page): ReturnType<Page['getByRole']> => page.getByRole('region', { name: 'Receipt' });
+
+describe('the list of timers', () => {
+  it('says what to do where there are none, and sets one at a moment', async () => {
+    await standing('first');
+    const page = await on.loggedIn('timers?timeline=first');
+    await page.getByRole('heading', { name: 'No timer will fire' }).waitFor();
+    await page.getByText('timenav timer listen --queue default').waitFor();
+    await list(page).getByRole('button', { name: 'Set a timer…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Set a timer' });
+    await dialog.getByLabel('Moment').fill('soon');
+    await dialog.getByRole('button', { name: 'Set the timer' }).click();
+    await dialog.getByText('Write a timestamp such as').waitFor();
+    await dialog.getByLabel('Moment').fill('2027-01-31T09:00:00Z');
+    await dialog.getByText('Sunday, 31 January 2027, 09:00:00 UTC: in ').waitFor();
+    await dialog.getByLabel('Name').fill('renew-42');
+    await dialog.getByLabel('Queue').fill('billing');
+    await dialog.getByText('Payload and more').click();
+    await dialog.getByLabel('Payload').fill('{"invoice": 42}');
+    await dialog.getByRole('button', { name: 'Set the timer' }).click();
+    await page.getByText('The timer fires at 2027-01-31T09:00:00Z.').waitFor();
+    await list(page)
+      .getByRole('row', { name: /renew-42.*31 January 2027, 09:00.*once.*billing/ })
+      .waitFor();
+    await card(page, 'renew-42').getByText('"invoice": 42').waitFor();
+    expect(await on.service.call('GET', 'v1/timers/renew-42?timeline_id=first')).toMatchObject({
+      timer: { state: 'armed', payload: { invoice: 42 }, deliver: { queue: 'billing' } },
+    });
+  });
+
+  it('sets one by a rule or by cron, tells what is wrong beside its field, and shows what comes', async () => {
+    await standing('rules');
+    const page = await on.loggedIn('timers?timeline=rules&do=set', { expected: REFUSED });
+    const dialog = page.getByRole('dialog', { name: 'Set a timer' });
+    await dialog.getByText('By cron', { exact: true }).click();
+    await dialog.getByLabel('Cron expression').fill('0 9 * * MON-FRI 7');
+    await dialog.getByRole('button', { name: 'Set the timer' }).click();
+    await expect
+      .poll(() => dialog.getByLabel('Cron expression').getAttribute('aria-invalid'), { timeout: 5_000 })
+      .toBe('true');
+    await dialog.getByText('By a rule', { exact: true }).click();
+    await dialog.getByRole('button', { name: 'the last day of each month' }).click();
+    await dialog.getByLabel('Time zone').fill('Europe/Paris');
+    await dialog.getByLabel('Starts').fill('2027-01-31T08:00:00Z');
+    await dialog.getByLabel('Name').fill('monthly');
+    await dialog.getByRole('button', { name: 'Set the timer' }).click();
+    const shown = card(page, 'monthly');
+    await shown.getByText('FREQ=MONTHLY;BYMONTHDAY=-1 · Europe/Paris').waitFor();
+    await shown.getByRole('button', { name: 'Show those of a year' }).click();
+    const moments = shown.getByRole('region', { name: 'Next moments' }).getByRole('listitem');
+    await moments.first().waitFor();
+    // Nine in the morning in Paris, in winter and in summer.
+    expect((await moments.allInnerTexts()).slice(0, 4)).toEqual([
+      '31 January 2027, 08:00',
+      '28 February 2027, 08:00',
+      '31 March 2027, 07:00',
+      '30 April 2027, 07:00',
+    ]);
+  });
+
+  it('cancels one, keeps it among those that were cancelled, and turns pages', async () => {
+    await standing('many-timers');
+    for (let day = 1; day <= 60; day += 1) {
+      const at = new Date(Date.UTC(2027, 1, day)).toISOString();
+      await set('many-timers', `t-${String(day).padStart(2, '0')}`, { at });
+    }
+    const page = await on.loggedIn('timers?timeline=many-timers');
+    await list(page).getByText('1 to 50').waitFor();
+    await list(page).getByRole('button', { name: 'Next page' }).click();
+    await list(page).getByText('51 to 60').waitFor();
+    await list(page).getByRole('button', { name: 'Cancel t-60' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the timer' }).click();
+    await list(page).getByText('51 to 59').waitFor();
+    await page.getByRole('link', { name: 'Cancelled' }).click();
+    await page.getByRole('region', { name: 'Cancelled timers' }).getByRole('row', { name: /t-60/ }).waitFor();
+  });
+});
+
+describe('a move over timers', () => {
+  it('says before it is made what it would fire, and afterwards what came of it', async () => {
+    await standing('before');
+    const page = await on.loggedIn('clock?timeline=before');
+    const next = page.getByRole('region', { name: 'Next' });
+    await next.getByText('Nothing is ahead of the clock').waitFor();
+    await set('before', 'renew', { at: '2027-01-03T09:00:00Z' });
+    await set('before', 'daily', { cron: { expression: '0 12 * * *' } });
+    await page.reload();
+    await next.getByRole('link', { name: 'daily' }).waitFor();
+    await next.getByRole('listitem').filter({ hasText: 'renew' }).getByText('billing').waitFor();
+    await next.getByRole('listitem').filter({ hasText: 'renew' }).getByText('3 January 2027, 09:00').waitFor();
+    await page.getByText('1 January 2027, 09:00, passes no events, fires no timers').waitFor();
+    await page.getByRole('button', { name: '1 week' }).click();
+    await page.getByText('8 January 2027, 08:00, passes no events, fires 8 times, 2 timers').waitFor();
+    await page.getByText('What would fire').click();
+    await page.getByRole('listitem').filter({ hasText: 'daily' }).getByText('7 times').waitFor();
+    // Nothing has moved for that.
+    expect(await on.service.call('GET', 'v1/clock?timeline_id=before')).toMatchObject({ current_time: NOW });
+    await page.getByRole('button', { name: 'Fast-forward' }).click();
+    await receipt(page).getByText('8 firings at 8 instants: 8 not acknowledged yet.').waitFor();
+    await receipt(page).getByText('Firings', { exact: true }).click();
+    await receipt(page).getByRole('link', { name: 'renew' }).click();
+    await card(page, 'renew').getByText('1 waiting').waitFor();
+    await page.goBack();
+    await page.getByRole('button', { name: /^Go back to 1 January 2027/ }).waitFor({ state: 'detached' });
+  });
+
+  it('is told in the dialog of a travel too', async () => {
+    await standing('traveling');
+    await set('traveling', 'renew', { at: '2027-01-03T09:00:00Z' });
+    const page = await on.loggedIn('clock?timeline=traveling&do=travel&to=2027-02-01T00:00:00Z');
+    const dialog = page.getByRole('dialog', { name: 'Travel' });
+    await dialog.getByText('The way there passes no events and fires 1 timer.').waitFor();
+    await dialog.getByRole('button', { name: 'Travel', exact: true }).click();
+    await receipt(page).getByText('1 firing at 1 instant: 1 not acknowledged yet.').waitFor();
+    await receipt(page).getByRole('button', { name: 'Dismiss' }).click();
+    await receipt(page).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: /^Go back to 1 January 2027/ }).click();
+    await page.getByRole('heading', { name: 'Friday, 1 January 2027' }).waitFor();
+  });
+
+  it('stands still until the worker is done, on every page that looks', async () => {
+    await standing('held');
+    await set('held', 'renew', { at: '2027-01-03T09:00:00Z' });
+    const [page, other] = [await on.loggedIn('clock?timeline=held'), await on.loggedIn('timers?timeline=held')];
+    await page.getByRole('button', { name: '1 week' }).click();
+    await page.getByText('fires 1 timer').first().waitFor();
+    const claimed = claim('held');
+    await page.getByRole('button', { name: 'Fast-forward' }).click();
+    const firings = await claimed;
+    expect(firings).toHaveLength(1);
+    for (const one of [page, other]) {
+      const running = one.getByRole('region', { name: 'Advance under way' });
+      await running.getByText('to 8 January 2027, 08:00').waitFor();
+      await running.getByText('Waiting for renew in queue billing').waitFor();
+      await running.getByText('Standing at 3 January 2027, 09:00, instant 1.').waitFor();
+    }
+    expect(await page.getByRole('button', { name: 'Fast-forward' }).isDisabled()).toBe(true);
+    await acknowledge('held', firings);
+    for (const one of [page, other]) await receipt(one).getByText('1 firing at 1 instant: 1 acknowledged.').waitFor();
+    await page.getByRole('heading', { name: 'Friday, 8 January 2027' }).waitFor();
+    await page.getByRole('button', { name: /^Go back to 1 January 2027/ }).waitFor();
+  });
+
+  it('is stopped where it is', async () => {
+    await standing('stopped');
+    await set('stopped', 'renew', { at: '2027-01-03T09:00:00Z' });
+    const page = await on.loggedIn('clock?timeline=stopped');
+    await page.getByRole('button', { name: '1 week' }).click();
+    await page.getByText('fires 1 timer').first().waitFor();
+    const claimed = claim('stopped');
+    await page.getByRole('button', { name: 'Fast-forward' }).click();
+    await claimed;
+    await page.getByRole('button', { name: 'Stop here' }).click();
+    await receipt(page).getByText('at 3 January 2027, 09:00, before 8 January 2027, 08:00').waitFor();
+    await page.getByRole('heading', { name: 'Sunday, 3 January 2027' }).waitFor();
+    expect(await on.service.call('GET', 'v1/clock?timeline_id=stopped')).toMatchObject({
+      current_time: '2027-01-03T09:00:00Z',
+      state: 'paused',
+    });
+  });
+});
+
+describe('the axis', () => {
+  it('has a lane of timers, which lead to what they are', async () => {
+    await standing('lane');
+    await set('lane', 'renew', { at: '2027-01-03T09:00:00Z' });
+    const at = `timeline?timeline=lane&center=2027-01-03T09:00:00Z&zoom=60000000`;
+    const page = await on.loggedIn(at);
+    await page.getByRole('link', { name: 'Timers', exact: true }).last().waitFor();
+    await axis(page).getByRole('link', { name: 'Timers' }).waitFor();
+    const box = (await axis(page).boundingBox())!;
+    const mark = { x: box.x + box.width / 2, y: box.y + box.height - 15 };
+    await page.mouse.move(mark.x, mark.y);
+    await page.getByText('Fires next: 3 January 2027, 09:00 · queue billing').waitFor();
+    await page.mouse.click(mark.x, mark.y);
+    await card(page, 'renew').waitFor();
+    expect(param(page, 'timer')).toBe('renew');
+    // What has fired stays, with its outcome.
+    await on.service.call('POST', 'v1/fast-forward', { timeline_id: 'lane', duration: '1w' });
+    const after = await on.loggedIn(at);
+    await axis(after).getByRole('link', { name: 'Timers' }).waitFor();
+    await expect
+      .poll(async () => {
+        await after.mouse.move(mark.x, mark.y - 40);
+        await after.mouse.move(mark.x, mark.y);
+        return after.getByText('Fired: 3 January 2027, 09:00 · waiting · queue billing').count();
+      })
+      .toBe(1);
+  });
+
+  it('has none where there are no timers', async () => {
+    await standing('laneless');
+    const page = await on.loggedIn('timeline?timeline=laneless');
+    await axis(page).waitFor();
+    const answered = page.waitForResponse((answer) => answer.url().includes('/v1/timers'));
+    await page.reload();
+    await answered;
+    await axis(page).waitFor();
+    expect(await axis(page).getByRole('link', { name: 'Timers' }).count()).toBe(0);
+  });
+});
+
+it('offers nothing to set to who may only read', async () => {
+  await on.service.user('reader');
+  await standing('looked-at');
+  await set('looked-at', 'renew', { at: '2027-01-03T09:00:00Z' });
+  await on.service.call('POST', 'v1/set-access-control', {
+    timeline_id: 'looked-at',
+    permissions: { read: ['reader'] },
+  });
+  const page = await on.loggedIn('timers?timeline=looked-at&timer=renew', { user: 'reader' });
+  await page.getByText('Your access to looked-at is read-only.').first().waitFor();
+  expect(await page.getByRole('button', { name: 'Set a timer…' }).isDisabled()).toBe(true);
+  expect(await page.getByRole('button', { name: 'Cancel renew' }).isDisabled()).toBe(true);
+  await card(page, 'renew').getByText('3 January 2027, 09:00').first().waitFor();
+});
+
+it('fits every width and can be used by everybody', async () => {
+  await standing('wide');
+  await set('wide', 'a-timer-with-a-name-that-goes-on-for-longer-than-a-table-likes-as-names-do', {
+    every: { rule: 'FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1', zone: 'America/Argentina/Buenos_Aires' },
+    payload: { note: 'a text that is long enough to leave the page if it were let '.repeat(4) },
+  });
+  await set('wide', 'renew', { at: '2027-01-03T09:00:00Z' });
+  await on.service.call('POST', 'v1/fast-forward', { timeline_id: 'wide', duration: '1w' });
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const page = await on.loggedIn('timers?timeline=wide', { colorScheme });
+    await list(page)
+      .getByRole('link', { name: /^a-timer/ })
+      .click();
+    await page.getByRole('heading', { name: 'Next moments' }).waitFor();
+    for (const width of [320, 390, 768, 1280, 2560]) {
+      await page.setViewportSize({ width, height: 800 });
+      await expectNoSidewaysScroll(page);
+    }
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Set a timer…' }).click();
+    await page.getByText('By a rule', { exact: true }).click();
+    await expectAccessible(page);
+  }
+});

@@ -1,0 +1,127 @@
+/** Timers as the API tells them: what shall fire, what has fired, and what would fire if the clock were moved. */
+import { call } from '../api';
+
+export interface Timer {
+  timer_id: string;
+  /** Of timers that fire at the same moment, those set earlier come first. */
+  position: number;
+  state: TimerState;
+  /** When it fires next; absent unless it is armed. */
+  next?: string | null;
+  at?: string | null;
+  every?: { rule: string; starts: string; zone: string } | null;
+  cron?: { expression: string; zone: string } | null;
+  misfire?: string | null;
+  deliver: { to: string; queue: string };
+  payload: unknown;
+  order_key?: string | null;
+  round: number;
+  set_by: string;
+  set_at: string;
+}
+
+export const STATES = ['armed', 'done', 'cancelled'] as const;
+export type TimerState = (typeof STATES)[number];
+
+export interface Firing {
+  firing_id: string;
+  timer_id: string;
+  due: string;
+  round: number;
+  queue: string;
+  /** `pending`, `acknowledged`, `failed` or `superseded`. */
+  state: string;
+  reason?: string | null;
+}
+
+/** A clock change that stands still at each timer on its way: how far it is, and what came of it. */
+export interface Settled {
+  state: 'settled' | 'running' | 'stopped' | 'stuck';
+  advance_id: string;
+  from: string;
+  to: string;
+  reached: string;
+  /** At how many instants it stood. */
+  step: number;
+  fired: number;
+  acknowledged: number;
+  failed: number;
+  unheard: number;
+  held_by?: string | null;
+  /** The first hundred. */
+  firings: Firing[];
+}
+
+export interface WouldFire {
+  to: string;
+  count: number;
+  /** Whether all were counted. */
+  complete: boolean;
+  /** The first thousand. */
+  firings: { timer_id: string; due: string; queue: string }[];
+  timers: { timer_id: string; count: number }[];
+}
+
+interface TimerPage {
+  timers: Timer[];
+  next_cursor?: string | null;
+  has_more: boolean;
+}
+
+interface TimersQuery {
+  state?: TimerState;
+  limit?: number;
+  cursor?: string | null;
+  signal?: AbortSignal;
+}
+
+/** Reads timers of a timeline: those that are armed by their next moment. */
+export function readTimers(timeline: string, { state, limit, cursor, signal }: TimersQuery = {}): Promise<TimerPage> {
+  const query = {
+    timeline_id: timeline,
+    ...(state === undefined ? {} : { state }),
+    ...(limit === undefined ? {} : { limit }),
+    ...(cursor ? { cursor } : {}),
+  };
+  return call<TimerPage>('GET', 'v1/timers', { query, ...(signal === undefined ? {} : { signal }) });
+}
+
+/** Reads a timer with its latest hundred firings, the newest first. */
+export function readTimer(
+  timeline: string,
+  timerId: string,
+  signal?: AbortSignal,
+): Promise<{ timer: Timer; firings: Firing[] }> {
+  return call('GET', `v1/timers/${encodeURIComponent(timerId)}`, {
+    query: { timeline_id: timeline },
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+/** A move of the clock that is only asked about. */
+type Move = { duration: string } | { destination_time: string };
+
+/** Asks what a move ahead would fire. Nothing moves. */
+export async function foresee(timeline: string, move: Move, signal?: AbortSignal): Promise<WouldFire> {
+  const path = 'duration' in move ? 'v1/fast-forward' : 'v1/travel';
+  const body = { timeline_id: timeline, dry_run: true, ...move };
+  const answer = await call<{ would_fire?: WouldFire | null }>('POST', path, {
+    body,
+    ...(signal === undefined ? {} : { signal }),
+  });
+  return answer.would_fire ?? { to: '', count: 0, complete: true, firings: [], timers: [] };
+}
+
+/** Reads how an advance is doing; the answer waits for its end, in host time, and no longer. */
+export async function readAdvance(
+  timeline: string,
+  advanceId: string,
+  wait: string,
+  signal: AbortSignal,
+): Promise<Settled> {
+  const answer = await call<{ settled: Settled }>('GET', `v1/advances/${encodeURIComponent(advanceId)}`, {
+    query: { timeline_id: timeline, wait },
+    signal,
+  });
+  return answer.settled;
+}

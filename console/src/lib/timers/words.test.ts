@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import type { Firing, Settled, Timer, WouldFire } from './timers';
+import { firesText, heldText, isRepeating, receiptText, scheduleText } from './words';
+
+const timer = (more: Partial<Timer>): Timer => ({
+  timer_id: 'renew-42',
+  position: 1,
+  state: 'armed',
+  deliver: { to: 'queue', queue: 'billing' },
+  payload: null,
+  round: 0,
+  set_by: 'admin',
+  set_at: '2027-01-01T00:00:00Z',
+  ...more,
+});
+const would = (count: number, timers: number, complete = true): WouldFire => ({
+  to: '2027-02-01T00:00:00Z',
+  count,
+  complete,
+  firings: [],
+  timers: Array.from({ length: timers }, (_, index) => ({ timer_id: `t${index}`, count: 1 })),
+});
+const firing = (timer_id: string, due: string, state: string): Firing => ({
+  firing_id: `firing_${timer_id}`,
+  timer_id,
+  due,
+  round: 0,
+  queue: 'billing',
+  state,
+});
+const settled = (more: Partial<Settled>): Settled => ({
+  state: 'running',
+  advance_id: 'advance_1',
+  from: '2027-01-01T00:00:00Z',
+  to: '2027-02-01T00:00:00Z',
+  reached: '2027-01-05T00:00:00Z',
+  step: 2,
+  fired: 0,
+  acknowledged: 0,
+  failed: 0,
+  unheard: 0,
+  firings: [],
+  ...more,
+});
+
+describe('what a timer fires by', () => {
+  it('is once, a rule, or cron, with a zone that is not UTC', () => {
+    expect(scheduleText(timer({ at: '2027-01-31T09:00:00Z' }))).toBe('once');
+    const every = { rule: 'FREQ=MONTHLY;BYMONTHDAY=-1', starts: '2027-01-01T00:00:00Z', zone: 'UTC' };
+    expect(scheduleText(timer({ every }))).toBe('FREQ=MONTHLY;BYMONTHDAY=-1');
+    const cron = { expression: '0 9 * * MON-FRI', zone: 'Europe/Paris' };
+    expect(scheduleText(timer({ cron }))).toBe('0 9 * * MON-FRI · Europe/Paris');
+    expect([isRepeating(timer({})), isRepeating(timer({ cron }))]).toEqual([false, true]);
+  });
+});
+
+describe('what a move would fire', () => {
+  it('counts timers where each fires once, and firings where one fires more often', () => {
+    expect(firesText(would(0, 0))).toBe('fires no timers');
+    expect(firesText(would(1, 1))).toBe('fires 1 timer');
+    expect(firesText(would(3, 3))).toBe('fires 3 timers');
+    expect(firesText(would(22, 2))).toBe('fires 22 times, 2 timers');
+    expect(firesText(would(1_000_001, 1, false))).toBe('fires more than 1,000,001 times, 1 timer');
+  });
+});
+
+describe('an advance', () => {
+  it('has a receipt whose outcomes are those that came', () => {
+    expect(receiptText(settled({}))).toBe('No timer fired.');
+    const some = settled({ fired: 4, acknowledged: 2, failed: 1, unheard: 1 });
+    expect(receiptText(some)).toBe('4 firings at 2 instants: 2 acknowledged, 1 failed, 1 not acknowledged yet.');
+    expect(receiptText(settled({ fired: 1, step: 1 }))).toBe('1 firing at 1 instant.');
+  });
+
+  it('is held by what has no outcome at the instant that it stands at', () => {
+    expect(heldText(settled({ fired: 1, acknowledged: 1 }))).toBeNull();
+    const firings = [
+      firing('unheard', '2027-01-02T00:00:00Z', 'pending'),
+      firing('done', '2027-01-05T00:00:00Z', 'acknowledged'),
+      firing('renew', '2027-01-05T00:00:00Z', 'pending'),
+    ];
+    expect(heldText(settled({ fired: 3, acknowledged: 1, firings }))).toBe('renew in queue billing');
+    // Only the first hundred come along.
+    expect(heldText(settled({ fired: 140, acknowledged: 100 }))).toBe('40 firings');
+  });
+});

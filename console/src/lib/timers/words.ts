@@ -1,0 +1,75 @@
+/** What is said of timers and firings. */
+import { countText } from '../events/words';
+import type { Settled, Timer, WouldFire } from './timers';
+
+/** Returns whether a timer fires again and again. */
+export const isRepeating = (timer: Timer): boolean => Boolean(timer.every ?? timer.cron);
+
+/** Returns by what a timer fires: `once`, a rule or a cron expression, with the zone where that is not UTC. */
+export function scheduleText({ every, cron }: Timer): string {
+  const zoned = (text: string, zone: string): string => (zone === 'UTC' ? text : `${text} · ${zone}`);
+  if (every) return zoned(every.rule, every.zone);
+  if (cron) return zoned(cron.expression, cron.zone);
+  return 'once';
+}
+
+/** Returns what a move would fire, to be said after where it goes. */
+export function firesText({ count, complete, timers }: WouldFire): string {
+  if (count === 0) return 'fires no timers';
+  const number = `${complete ? '' : 'more than '}${count.toLocaleString('en')}`;
+  if (count === 1 && complete) return 'fires 1 timer';
+  return timers.length === count
+    ? `fires ${number} timers`
+    : `fires ${number} times, ${countText(timers.length, 'timer')}`;
+}
+
+/** How a firing, or an advance, stands: a word, and which kind of news it is. */
+interface Standing {
+  word: string;
+  look: 'good' | 'warn' | 'bad' | 'now' | '';
+}
+
+const FIRINGS: Record<string, Standing> = {
+  pending: { word: 'waiting', look: 'warn' },
+  acknowledged: { word: 'acknowledged', look: 'good' },
+  failed: { word: 'failed', look: 'bad' },
+  superseded: { word: 'superseded', look: '' },
+};
+
+export const firingStanding = (state: string): Standing => FIRINGS[state] ?? { word: state, look: '' };
+
+const ADVANCES: Record<Settled['state'], Standing> = {
+  running: { word: 'Advancing', look: 'now' },
+  settled: { word: 'Settled', look: 'good' },
+  stopped: { word: 'Stopped', look: 'warn' },
+  stuck: { word: 'Stuck', look: 'bad' },
+};
+
+export const advanceStanding = (state: Settled['state']): Standing => ADVANCES[state];
+
+/** Returns the counts of a receipt in a sentence. */
+export function receiptText({ fired, acknowledged, failed, unheard, step }: Settled): string {
+  if (fired === 0) return 'No timer fired.';
+  const parts = [
+    [acknowledged, 'acknowledged'],
+    [failed, 'failed'],
+    [unheard, 'not acknowledged yet'],
+  ] as const;
+  const told = parts.filter(([count]) => count > 0).map(([count, word]) => `${count.toLocaleString('en')} ${word}`);
+  const outcome = told.length === 0 ? '' : `: ${told.join(', ')}`;
+  return `${countText(fired, 'firing')} at ${countText(step, 'instant')}${outcome}.`;
+}
+
+/**
+ * Returns whom a running advance waits for: the queues of firings that have no outcome, as far as they are known; null
+ * where it waits for nobody.
+ */
+export function heldText({ firings, fired, acknowledged, failed }: Settled): string | null {
+  const open = fired - acknowledged - failed;
+  if (open <= 0) return null;
+  const waiting = firings.filter(({ state }) => state === 'pending');
+  const last = waiting.filter(({ due }) => due === waiting.at(-1)?.due);
+  if (last.length === 0) return countText(open, 'firing');
+  const names = last.slice(0, 3).map(({ timer_id, queue }) => `${timer_id} in queue ${queue}`);
+  return names.join(', ') + (last.length > 3 ? ` and ${last.length - 3} more` : '');
+}

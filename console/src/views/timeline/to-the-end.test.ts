@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { ToTheEnd } from './to-the-end';
+
+/** Work that ends when it is told to, and counts how often it was begun. */
+function work(): { begun: number; end: () => void; run: () => Promise<void> } {
+  const made = {
+    begun: 0,
+    end: (): void => {},
+    run: (): Promise<void> => {
+      made.begun += 1;
+      return new Promise((done) => (made.end = done));
+    },
+  };
+  return made;
+}
+const turn = (): Promise<void> => new Promise((done) => setTimeout(done));
+
+describe('work that is done to its end', () => {
+  it('is not begun again while it is under way, and once more after that, however often it was asked for', async () => {
+    const [all, one] = [new ToTheEnd(), work()];
+    all.become(one.run);
+    void all.again();
+    for (let asked = 0; asked < 5; asked += 1) void all.again();
+    expect(one.begun).toBe(1);
+    one.end();
+    await turn();
+    expect(one.begun).toBe(2);
+    one.end();
+    await turn();
+    expect(one.begun).toBe(2);
+    void all.again();
+    expect(one.begun).toBe(3);
+  });
+
+  it('gives way to other work at once', async () => {
+    const [all, one, two] = [new ToTheEnd(), work(), work()];
+    all.become(one.run);
+    void all.again();
+    void all.again();
+    all.become(two.run);
+    void all.again();
+    expect([one.begun, two.begun]).toEqual([1, 1]);
+    one.end();
+    await turn();
+    expect(one.begun).toBe(1);
+    void all.again();
+    two.end();
+    await turn();
+    expect(two.begun).toBe(2);
+  });
+
+  it('does nothing where there is none', async () => {
+    const [all, one] = [new ToTheEnd(), work()];
+    all.become(one.run);
+    all.become(null);
+    await all.again();
+    expect(one.begun).toBe(0);
+  });
+});
