@@ -71,7 +71,7 @@ impl Engine {
         rows.extend(found.into_iter().map(|row| (row.position, row)));
         for entry in self.entries_from(key, seen + later.len() as u64).await? {
             let told = taken_back(&entry, base, &mut Undo::default()).ok_or_else(|| unreadable(&entry))?;
-            if told.is_some_and(|told| told.defines) {
+            if told.told().is_some_and(|told| told.defines) {
                 return Ok(None);
             }
         }

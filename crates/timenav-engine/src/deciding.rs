@@ -33,6 +33,7 @@ pub(crate) mod rotation;
 pub(crate) mod sessions;
 pub(crate) mod standing;
 pub(crate) mod timelines;
+mod upcoming;
 pub(crate) mod timers;
 pub(crate) mod advances;
 pub(crate) mod undoing;

@@ -14,7 +14,7 @@ use crate::caller::Caller;
 use crate::changes::LedgerPosition;
 use crate::deciding::timers::SettleFirings;
 use crate::engine::Engine;
-use crate::handing_over::{HandedOver, Listening, Settling};
+use crate::handing_over::{HandedOver, Listening};
 use crate::head::TimelineState;
 use crate::idempotency::Idempotency;
 use crate::json::read;

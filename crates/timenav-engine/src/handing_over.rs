@@ -1,7 +1,6 @@
 //! What ends by itself when whoever asked for firings, or told of them, is gone.
 
 use timenav_core::ids::{FiringId, QueueId, TimelineId};
-use timenav_core::timers::FiringState;
 
 use crate::engine::Engine;
 
@@ -48,35 +47,5 @@ impl Drop for HandedOver<'_> {
         let firing_ids: Vec<FiringId> = attempts.into_iter().map(|(firing_id, _)| firing_id).collect();
         self.engine.timing().leases().give_back(&firing_ids);
         self.engine.timing().wake_claims();
-    }
-}
-
-/// Firings whose outcome is on its way to the ledger.
-pub(crate) struct Settling<'a> {
-    engine: &'a Engine,
-    firing_ids: Vec<FiringId>,
-}
-
-impl<'a> Settling<'a> {
-    pub(crate) fn begin(engine: &'a Engine, firing_ids: Vec<FiringId>) -> Self {
-        engine.timing().leases().begin_settling(&firing_ids);
-        Self { engine, firing_ids }
-    }
-
-    pub(crate) fn end(self, settled: &[(FiringId, FiringState)]) {
-        let mut leases = self.engine.timing().leases();
-        for (firing_id, _) in settled.iter().filter(|(_, state)| *state != FiringState::Pending) {
-            leases.settle(firing_id);
-        }
-    }
-}
-
-impl Drop for Settling<'_> {
-    fn drop(&mut self) {
-        let timing = self.engine.timing();
-        timing.leases().end_settling(&self.firing_ids);
-        // The next of an order may be claimed, and an advance may go on.
-        timing.wake_claims();
-        timing.wake_keeper();
     }
 }

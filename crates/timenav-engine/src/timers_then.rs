@@ -54,7 +54,7 @@ impl Engine {
             while let Some(position) = next.filter(|position| *position >= from) {
                 let entry = found.get(&position).ok_or_else(|| unreadable(position))?;
                 let told = taken_back(entry, base, undo).ok_or_else(|| unreadable(position))?;
-                next = told.ok_or_else(|| unreadable(position))?.before;
+                next = told.told().ok_or_else(|| unreadable(position))?.before;
                 if next.is_some_and(|before| before >= position) {
                     return Err(unreadable(position));
                 }
@@ -89,8 +89,27 @@ pub(crate) struct EntryTold {
     pub(crate) defines: bool,
 }
 
-/// Takes back what one entry has done. Returns `None` where it cannot be read, and nothing where it is not about timers.
-pub(crate) fn taken_back(entry: &StoredEntry, base: u64, undo: &mut Undo<TimerRow>) -> Option<Option<EntryTold>> {
+/// What an entry is to timers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum AboutTimers {
+    /// It is about something else.
+    Nothing,
+    /// It has done something to them.
+    Told(EntryTold),
+}
+
+impl AboutTimers {
+    /// Returns what it tells beside what it did.
+    pub(crate) const fn told(self) -> Option<EntryTold> {
+        match self {
+            Self::Nothing => None,
+            Self::Told(told) => Some(told),
+        }
+    }
+}
+
+/// Takes back what one entry has done. Returns `None` where it cannot be read.
+pub(crate) fn taken_back(entry: &StoredEntry, base: u64, undo: &mut Undo<TimerRow>) -> Option<AboutTimers> {
     let record = LeafRecord::decode(&entry.leaf).ok()?;
     let payload = entry.payload.as_slice();
     let (before, defines) = match Action::of(&record) {
@@ -125,9 +144,9 @@ pub(crate) fn taken_back(entry: &StoredEntry, base: u64, undo: &mut Undo<TimerRo
             taken_back_restored(&told, undo)?;
             (told.before, true)
         }
-        _ => return Some(None),
+        _ => return Some(AboutTimers::Nothing),
     };
-    Some(Some(EntryTold { before, defines }))
+    Some(AboutTimers::Told(EntryTold { before, defines }))
 }
 
 fn taken_back_firings(told: &TimersFired, undo: &mut Undo<TimerRow>) -> Option<()> {

@@ -8,7 +8,8 @@ use timenav_core::ids::{AdvanceId, QueueId};
 use timenav_core::time::{Instant, Virtual, Wall};
 use timenav_core::timers::{Advance, AdvanceState, Coming, Counts, Move};
 
-use super::timers::{Upcoming, count_armed, fire};
+use super::timers::{count_armed, fire};
+use super::upcoming::Upcoming;
 use super::{Aim, Asking, Deciding, Needs, NeedsAtWork, TimersNeeded};
 use crate::action::Action;
 use crate::changes::TimersMoved;

@@ -11,7 +11,7 @@ use timenav_core::timers::AdvanceState;
 use super::advances::{begin, forget};
 use super::history::{HistoryRestored, check_unchanged, restore_history};
 use super::restoring::{GoingBack, Restored, restore};
-use super::{Aim, Asking, Deciding, Needs};
+use super::{Aim, Asking, Deciding, Needs, NeedsAtWork};
 use crate::action::Action;
 use crate::changes::ClockAfter;
 use crate::draft::{Done, Draft, Ledger};
@@ -56,6 +56,16 @@ impl Asking for ChangeClock {
         // Of a clock that is expected to be there none is made.
         if self.expected.is_some() { Aim::Timeline } else { Aim::TimelineOrNew }
     }
+
+    fn needs(&self) -> Needs<'_> {
+        Needs { at_work: to_supersede(self.refire.as_ref()), ..Needs::default() }
+    }
+}
+
+/// Says what must be known where firings are superseded: nobody is given one while that is on its way.
+fn to_supersede(going_back: Option<&GoingBack>) -> Option<NeedsAtWork> {
+    let is_needed = going_back.is_some_and(|going_back| !going_back.restoring.superseded.is_empty());
+    is_needed.then_some(NeedsAtWork { open_since: None })
 }
 
 impl Deciding for ChangeClock {
@@ -68,7 +78,7 @@ impl Deciding for ChangeClock {
         if let Some(refire) = &self.refire {
             // The clock stands where it went, or where it was.
             refire.check(&draft.state(ledger).head.timers, done.change.current_time)?;
-            restore(draft, ledger, &refire.restoring, Restored::ByClock)?;
+            restore(draft, ledger, &refire.restoring, Restored::Rewind)?;
         }
         Ok(done)
     }
@@ -110,7 +120,8 @@ impl Asking for ReturnToAnchor {
 
     fn needs(&self) -> Needs<'_> {
         let compensations = self.history.iter().flat_map(|history| &history.compensations);
-        Needs { events: compensations.map(|one| &one.event_id).collect(), ..Needs::default() }
+        let events = compensations.map(|one| &one.event_id).collect();
+        Needs { events, at_work: to_supersede(self.timers.as_ref()), ..Needs::default() }
     }
 }
 
@@ -131,7 +142,7 @@ impl Deciding for ReturnToAnchor {
         let done = change_clock(draft, ledger, &back, (Action::ReturnToAnchor, Some(&self.anchor)), &passing)?;
         if let Some(timers) = &self.timers {
             timers.check(&draft.state(ledger).head.timers, done.change.current_time)?;
-            let why = Restored::ByReturn(self.anchor.anchor_id.as_str());
+            let why = Restored::Return(self.anchor.anchor_id.as_str());
             restore(draft, ledger, &timers.restoring, why)?;
         }
         Ok(done)

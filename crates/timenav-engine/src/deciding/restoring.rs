@@ -82,11 +82,11 @@ impl GoingBack {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Restored<'a> {
     /// The clock goes back.
-    ByClock,
+    Rewind,
     /// History returns to an anchor.
-    ByReturn(&'a str),
+    Return(&'a str),
     /// The timeline was forked from another.
-    ByFork,
+    Fork,
 }
 
 /// Has timers of a ledger stand as was worked out.
@@ -179,10 +179,10 @@ fn append(
         .collect();
     let payload = json(&TimersRestored {
         anchor_id: match why {
-            Restored::ByReturn(anchor_id) => Some(anchor_id.to_owned()),
-            Restored::ByClock | Restored::ByFork => None,
+            Restored::Return(anchor_id) => Some(anchor_id.to_owned()),
+            Restored::Rewind | Restored::Fork => None,
         },
-        inherited: matches!(why, Restored::ByFork),
+        inherited: matches!(why, Restored::Fork),
         timers: told,
         superseded: superseded.iter().map(|firing| fallen_record(&firing.fallen)).collect(),
         fired: fired.iter().map(FiredAgain::of).collect(),

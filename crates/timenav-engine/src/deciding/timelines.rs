@@ -131,12 +131,7 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Re
         draft.admit_clock(&clock.moment(host), clock.rate())?;
     }
     let expires_at = expires_in.map(|span| host.checked_add(span).unwrap_or(Instant::MAX));
-    let permissions = match draft.actor() {
-        Actor::Caller(caller) => Permissions::of_creator(caller.user_id.clone()),
-        Actor::Unknown | Actor::Service => {
-            Permissions { admin: draft.directory().users.keys().cloned().collect(), ..Permissions::default() }
-        }
-    };
+    let permissions = first_permissions(draft);
     let clock = fork.map_or_else(|| Clock::new(host), |fork| fork.clock_from(host));
     let payload = json(&TimelineCreated {
         timeline_id: id.to_string(),
@@ -192,9 +187,19 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Re
     });
     let position = draft.append(ledger, Action::CreateTimeline, id.as_str(), payload, host);
     if let Some(fork) = fork {
-        restore(draft, ledger, &fork.carried.restoring, Restored::ByFork)?;
+        restore(draft, ledger, &fork.carried.restoring, Restored::Fork)?;
     }
     Ok((ledger, position))
+}
+
+/// Returns who may do what on a timeline that is new.
+fn first_permissions(draft: &Draft<'_>) -> Permissions {
+    match draft.actor() {
+        Actor::Caller(caller) => Permissions::of_creator(caller.user_id.clone()),
+        Actor::Unknown | Actor::Service => {
+            Permissions { admin: draft.directory().users.keys().cloned().collect(), ..Permissions::default() }
+        }
+    }
 }
 
 /// Makes sure that the timeline that is aimed at may be made, and returns whose it will be. It counts for so many: for

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use timenav_core::ids::{QueueId, TimerId};
-use timenav_core::time::{Instant, Virtual, Wall, parse_timestamp};
+use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_core::timers::Stood;
 
 use crate::json::{raw, read};
@@ -73,14 +73,6 @@ impl<'a> TimerRecord<'a> {
     }
 }
 
-/// Reads a moment, if there is one; `None` if it is no moment.
-pub(super) fn moment(text: Option<&String>) -> Option<Option<Instant<Virtual>>> {
-    match text {
-        Some(text) => Some(Some(parse_timestamp(text).ok()?)),
-        None => Some(None),
-    }
-}
-
 /// A timer as it stands, or stood.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct TimerTold<'a> {
@@ -132,7 +124,7 @@ impl<'a> TimerTold<'a> {
             }
             None => known?.clone(),
         };
-        let next = moment(self.next.as_ref())?;
+        let next = self.next.as_deref().map(parse_timestamp).transpose().ok()?;
         Some(TimerRow { next, round: self.round, is_cancelled: self.cancelled, ..row })
     }
 
@@ -142,7 +134,7 @@ impl<'a> TimerTold<'a> {
             Some(_) => Some(self.row(position, None)?),
             None => None,
         };
-        let next = moment(self.next.as_ref())?;
+        let next = self.next.as_deref().map(parse_timestamp).transpose().ok()?;
         Some(Stood { definition, next, round: Some(self.round), is_cancelled: self.cancelled })
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use timenav_core::time::{Instant, Wall, parse_timestamp, zone_tables_version};
 use timenav_core::timers::{Advance, Counts, Misfire, Repeating, RuleSource, Schedule, Stood, Timers};
 
-use super::timer_record::{TimerRecord, TimerTold, is_zero, moment};
+use super::timer_record::{TimerRecord, TimerTold, is_zero};
 use super::{AdvanceBegun, AdvanceEnded, ClockRecord};
 use crate::json::{json, read};
 use crate::timer_rows::TimerRow;
@@ -141,7 +141,7 @@ impl<'a> TimerSet<'a> {
     /// Returns the row of a timer that somebody set at a position. `None` if the payload holds what none can be.
     pub(crate) fn row(&self, position: u64, set_by: &str, set_at: Instant<Wall>) -> Option<TimerRow> {
         let row = self.timer.row(position, set_by, set_at)?;
-        Some(TimerRow { next: moment(self.next.as_ref())?, round: self.round, ..row })
+        Some(TimerRow { next: self.next.as_deref().map(parse_timestamp).transpose().ok()?, round: self.round, ..row })
     }
 }
 

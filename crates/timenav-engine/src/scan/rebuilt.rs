@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use timenav_core::anchor::Anchor;
 use timenav_core::ids::{AnchorId, DataId, EventId, InterventionId, TimelineId};
-use timenav_core::ledger::{EventsErased, Frontier, LeafRecord, LetGoClass, RunningHash, Salt, Sweep, leaf_hash};
+use timenav_core::ledger::{EventsErased, Frontier, LeafRecord, LetGoClass, Salt, Sweep, leaf_hash, sha256};
 use timenav_core::limits::{ANCHORS_PER_TIMELINE_MAX, DESCRIPTION_BYTES_MAX, LOCATION_BYTES_MAX};
 use timenav_core::time::parse_timestamp;
 
@@ -159,7 +159,9 @@ impl Rebuilding {
     pub(crate) fn hand_on(&mut self) -> Inherited {
         self.standing = Some(self.stand());
         let mut versions = mem::take(&mut self.versions);
-        versions.values_mut().for_each(|newest| newest.position = None);
+        for newest in versions.values_mut() {
+            newest.position = None;
+        }
         let (erased_events, mut data_ids) = (mem::take(&mut self.erased_events), mem::take(&mut self.data_ids));
         data_ids.extend(self.inherited_data_ids.drain());
         Inherited { versions, erased_events, data_ids }
@@ -487,10 +489,8 @@ fn count_events(counts: &[i64], fewer: &BTreeMap<u64, i64>) -> Result<Option<u64
 
 /// Returns what stands for the id of an event.
 fn event_hash(event_id: &EventId) -> EventHash {
-    let mut hash = RunningHash::default();
-    hash.update(event_id.as_str().as_bytes());
     let mut short = EventHash::default();
-    short.copy_from_slice(&hash.hash().as_bytes()[..size_of::<EventHash>()]);
+    short.copy_from_slice(&sha256(&[event_id.as_str().as_bytes()]).as_bytes()[..size_of::<EventHash>()]);
     short
 }
 

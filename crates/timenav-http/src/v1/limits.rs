@@ -108,13 +108,7 @@ async fn limits(
     limits.insert("refusals_told_per_minute_max".to_owned(), REFUSALS_TOLD_PER_MINUTE_MAX.into());
     limits.insert("network_refusals_told_per_minute_max".to_owned(), NETWORK_REFUSALS_TOLD_PER_MINUTE_MAX.into());
     limits.insert("refusals_counted_seconds_max".to_owned(), COUNTED_SECONDS_MAX.into());
-    limits.insert("adopt_bytes_max".to_owned(), ADOPT_BYTES_MAX.into());
-    limits.insert("adopt_room_left_bytes_min".to_owned(), ADOPT_ROOM_LEFT_BYTES.into());
-    limits.insert("adopt_room_times_min".to_owned(), ADOPT_ROOM_TIMES.into());
-    limits.insert("adopt_ahead_seconds_max".to_owned(), ADOPT_AHEAD_SECONDS_MAX.into());
-    limits.insert("adopt_erasures_bytes_max".to_owned(), ADOPT_ERASURES_BYTES_MAX.into());
-    limits.insert("adopt_rotations_max".to_owned(), ADOPT_ROTATIONS_MAX.into());
-    limits.insert("adoptions_running_max".to_owned(), ADOPTIONS_RUNNING_MAX.into());
+    of_adoptions(&mut limits);
     limits.insert("import_turn_seconds_max".to_owned(), IMPORT_TURN_SECONDS_MAX.into());
     limits.insert("import_idle_seconds_max".to_owned(), IMPORT_IDLE_SECONDS_MAX.into());
     limits.insert("import_bytes_per_minute_min".to_owned(), IMPORT_BYTES_PER_MINUTE_MIN.into());
@@ -142,6 +136,16 @@ async fn limits(
     limits.insert("limited_access_window_days".to_owned(), app.engine.options().limited_access_window_days.into());
     let replica = app.engine.replica().map(ReplicaBody::of);
     Json(LimitsBody { status: format!("{} limits.", limits.len()), limits, replica })
+}
+
+fn of_adoptions(limits: &mut Map<String, Value>) {
+    limits.insert("adopt_bytes_max".to_owned(), ADOPT_BYTES_MAX.into());
+    limits.insert("adopt_room_left_bytes_min".to_owned(), ADOPT_ROOM_LEFT_BYTES.into());
+    limits.insert("adopt_room_times_min".to_owned(), ADOPT_ROOM_TIMES.into());
+    limits.insert("adopt_ahead_seconds_max".to_owned(), ADOPT_AHEAD_SECONDS_MAX.into());
+    limits.insert("adopt_erasures_bytes_max".to_owned(), ADOPT_ERASURES_BYTES_MAX.into());
+    limits.insert("adopt_rotations_max".to_owned(), ADOPT_ROTATIONS_MAX.into());
+    limits.insert("adoptions_running_max".to_owned(), ADOPTIONS_RUNNING_MAX.into());
 }
 
 fn of_timers(limits: &mut Map<String, Value>) {

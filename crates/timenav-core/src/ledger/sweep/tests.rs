@@ -308,7 +308,9 @@ fn many(sweeps: u64, named: u64) -> Vec<(u64, u64, Sweep<'static>)> {
         let first = 2 * number * named + 1;
         let positions: Vec<u64> = (0..named).map(|at| first + 2 * at).collect();
         let mut hasher = Sha256::new();
-        positions.iter().for_each(|position| hasher.update(leaf_hash(&position.to_be_bytes()).as_bytes()));
+        for position in &positions {
+            hasher.update(leaf_hash(&position.to_be_bytes()).as_bytes());
+        }
         let sweep = Sweep {
             asked_by: "system".into(),
             class: LetGoClass::Reads,

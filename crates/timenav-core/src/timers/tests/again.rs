@@ -130,15 +130,23 @@ impl Model {
                 Entry::Set(position) => undo.set(*position),
                 Entry::Cancelled(position, next) => undo.passed(*position, *next, None),
                 Entry::Fired(fallen) => {
-                    fallen.iter().for_each(|one| undo.made(*one));
+                    for one in fallen {
+                        undo.made(*one);
+                    }
                     // In the order in which they fell due, so that the first one counts.
                     fallen.iter().rev().for_each(|one| undo.passed(one.position, one.due, Some(one.round)));
                 }
                 Entry::Settled(one) => undo.settled(*one),
                 Entry::Restored { timers, superseded, fired } => {
-                    timers.iter().for_each(|(position, was)| undo.stood(*position, was.clone()));
-                    superseded.iter().for_each(|one| undo.settled(*one));
-                    fired.iter().for_each(|one| undo.made(*one));
+                    for (position, was) in timers {
+                        undo.stood(*position, was.clone());
+                    }
+                    for one in superseded {
+                        undo.settled(*one);
+                    }
+                    for one in fired {
+                        undo.made(*one);
+                    }
                 }
             }
         }

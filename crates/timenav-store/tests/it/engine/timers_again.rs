@@ -48,13 +48,9 @@ impl<'a> Line<'a> {
         line
     }
 
-    fn on(&self) -> Option<TimelineId> {
-        Some(self.id.clone())
-    }
-
     async fn change(&self, command: ClockCommand, refire: bool) -> Result<(), Refusal> {
         let change = ClockChange { refire, ..ClockChange::from(command) };
-        self.home.engine.change_clock(&self.home.admin, self.on(), change, None).await?;
+        self.home.engine.change_clock(&self.home.admin, Some(self.id.clone()), change, None).await?;
         self.drive().await;
         Ok(())
     }
@@ -93,7 +89,7 @@ impl<'a> Line<'a> {
             payload: Some(format!("[{name:?}]").into()),
         };
         let named = (Some(TimerId::new(name).unwrap()), request);
-        self.home.engine.set_timer(&self.home.admin, self.on(), named, None).await?;
+        self.home.engine.set_timer(&self.home.admin, Some(self.id.clone()), named, None).await?;
         self.drive().await;
         Ok(())
     }
@@ -102,23 +98,23 @@ impl<'a> Line<'a> {
         let request = TimerRequest { schedule, queue: Some(QueueId::unnamed()), order_key: None, payload: None };
         let named = (TimerId::new(name).unwrap(), request);
         // One that has no moment left is not changed.
-        let _ = self.home.engine.change_timer(&self.home.admin, self.on(), named, None).await;
+        let _ = self.home.engine.change_timer(&self.home.admin, Some(self.id.clone()), named, None).await;
         self.drive().await;
     }
 
     async fn cancel(&self, name: &str) {
         let named = TimerId::new(name).unwrap();
-        let _ = self.home.engine.cancel_timer(&self.home.admin, self.on(), named, None).await;
+        let _ = self.home.engine.cancel_timer(&self.home.admin, Some(self.id.clone()), named, None).await;
     }
 
     async fn claim(&self, max: usize) -> Vec<ClaimedFiring> {
         let ttl = Span::from_secs(30).unwrap();
         let claim = Claim { queue: QueueId::unnamed(), max, ttl, waits: false };
-        self.home.engine.claim(&self.home.admin, self.on(), &claim).await.unwrap()
+        self.home.engine.claim(&self.home.admin, Some(self.id.clone()), &claim).await.unwrap()
     }
 
     async fn acknowledge(&self, firing_id: &FiringId) -> FiringState {
-        let request = FiringsRequest { timeline: self.on(), firing_ids: vec![firing_id.clone()] };
+        let request = FiringsRequest { timeline: Some(self.id.clone()), firing_ids: vec![firing_id.clone()] };
         self.home.engine.acknowledge(&self.home.admin, request, None).await.unwrap().firings[0].1
     }
 
@@ -161,12 +157,12 @@ impl<'a> Line<'a> {
 
     async fn anchor(&self) -> AnchorId {
         let request = AnchorRequest { timestamp: None, description: String::new(), fixed: false };
-        self.home.engine.set_anchor(&self.home.admin, self.on(), request, None).await.unwrap().0
+        self.home.engine.set_anchor(&self.home.admin, Some(self.id.clone()), request, None).await.unwrap().0
     }
 
     async fn return_to(&self, anchor: &AnchorId) {
         let engine = &self.home.engine;
-        engine.return_to_anchor(&self.home.admin, self.on(), anchor, ReturnScope::All, None).await.unwrap();
+        engine.return_to_anchor(&self.home.admin, Some(self.id.clone()), anchor, ReturnScope::All, None).await.unwrap();
         self.drive().await;
     }
 

@@ -102,12 +102,11 @@ impl<'a> Waiting<'a> {
         patience: Duration,
     ) -> Result<Self, Failure> {
         let deadline = counted().saturating_add(patience);
-        let after = match &wanted.after {
-            Some(after) => Some(after.clone()),
-            None => {
-                let clock = get(&session.caller, &["v1", "clock"], wanted.query()).await?;
-                newest(&session.caller, &clock).await?
-            }
+        let after = if let Some(after) = &wanted.after {
+            Some(after.clone())
+        } else {
+            let clock = get(&session.caller, &["v1", "clock"], wanted.query()).await?;
+            newest(&session.caller, &clock).await?
         };
         let watch = session.caller.watch(&["v1", "stream"], &wanted.stream_query(), after.as_deref()).await?;
         // After the stream has begun, so that no change falls between the two.

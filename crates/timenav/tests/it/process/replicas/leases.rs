@@ -84,9 +84,9 @@ fn strike(first: &mut Service, second: &Replica, signal: Signal) -> bool {
     assert!(!(keeps(here) && keeps(there)), "both keep the time");
     let is_first = keeps(here);
     if is_first {
-        first.process().signal(signal)
+        first.process().signal(signal);
     } else {
-        second.process.signal(signal)
+        second.process.signal(signal);
     }
     is_first
 }

@@ -1,0 +1,81 @@
+//! The armed timers that come next, as they are decided on.
+
+use std::collections::HashMap;
+
+use timenav_core::limits::FIRINGS_AT_ONCE_MAX;
+use timenav_core::time::{Instant, Virtual};
+use timenav_core::timers::{Coming, FellDue, Timer, fall_due};
+
+use crate::draft::{Draft, Ledger};
+use crate::payload::schedule_of;
+use crate::refusal::Refusal;
+use crate::timer_rows::{TimerRow, TimersFound, TimersWanted};
+
+/// The armed timers that come next.
+pub(super) struct Upcoming {
+    rows: Vec<TimerRow>,
+    timers: Vec<Timer>,
+    /// The place of each by its position.
+    places: HashMap<u64, usize>,
+    /// The moment of the first that is not among them: those that are not come no earlier.
+    known_until: Option<Instant<Virtual>>,
+    pub(super) armed_before: u64,
+}
+
+impl Upcoming {
+    /// One more than may fall due at once, so that it is known what comes after them.
+    pub(super) const WANTED: TimersWanted = TimersWanted::Earliest(FIRINGS_AT_ONCE_MAX + 1);
+
+    pub(super) fn of(draft: &Draft<'_>, ledger: Ledger) -> Result<Self, Refusal> {
+        let rows = draft.known_timers(ledger, &Self::WANTED).map(|TimersFound { timers, .. }| timers.clone());
+        let mut rows = rows.unwrap_or_default();
+        check_next(draft, ledger, &rows)?;
+        // It stays as it is, whatever becomes of the others, so its moment is that of the first that is not known.
+        let next = if rows.len() > FIRINGS_AT_ONCE_MAX { rows.pop() } else { None };
+        let timer = |row: &TimerRow| {
+            let schedule = schedule_of(row)?;
+            Some(Timer { position: row.position, schedule, next: row.next, round: row.round })
+        };
+        let timers: Option<Vec<Timer>> = rows.iter().map(timer).collect();
+        let timers = timers.ok_or_else(|| Refusal::Damaged("a timer that is kept cannot be read".to_owned()))?;
+        let places = rows.iter().enumerate().map(|(place, row)| (row.position, place)).collect();
+        let armed_before = timers.len() as u64;
+        Ok(Self { rows, timers, places, known_until: next.and_then(|row| row.next), armed_before })
+    }
+
+    /// Returns the earliest moment.
+    pub(super) fn next(&self) -> Option<Instant<Virtual>> {
+        self.timers.iter().filter_map(|timer| timer.next).chain(self.known_until).min()
+    }
+
+    /// Returns whether it is known which timers fall due up to a moment, and not only that some do.
+    pub(super) fn knows(&self, moment: Instant<Virtual>) -> bool {
+        self.known_until.is_none_or(|until| moment < until)
+    }
+
+    /// Lets those fall due whose moments are no later, as many as may at once.
+    pub(super) fn fall_due(&mut self, upto: Instant<Virtual>, coming: Coming) -> FellDue {
+        let upto = self.known_until.map_or(upto, |until| upto.min(until));
+        fall_due(&mut self.timers, upto, coming, FIRINGS_AT_ONCE_MAX)
+    }
+
+    pub(super) fn armed(&self) -> u64 {
+        self.timers.iter().filter(|timer| timer.next.is_some()).count() as u64
+    }
+
+    pub(super) fn row(&self, position: u64) -> Option<(&TimerRow, &Timer)> {
+        let place = *self.places.get(&position)?;
+        Some((&self.rows[place], &self.timers[place]))
+    }
+}
+
+/// Checks that the earliest of the timers that are kept has the moment that the ledger tells, which is signed: one that
+/// was moved, put there or taken away by hand would fall due at another, or never.
+pub(super) fn check_next(draft: &Draft<'_>, ledger: Ledger, earliest: &[TimerRow]) -> Result<(), Refusal> {
+    let next = draft.state(ledger).head.timers.next;
+    if earliest.first().and_then(|row| row.next) == next {
+        return Ok(());
+    }
+    let detail = "the timers that are kept do not have the next moment that the ledger tells; scan this timeline";
+    Err(Refusal::Damaged(detail.to_owned()))
+}
