@@ -283,6 +283,15 @@ fn of_users() -> Vec<(Action, String)> {
     ]
 }
 
+fn layer_erased() -> LayerErased<'static> {
+    LayerErased {
+        payload: "{\"event_id\":\"e\"}".into(),
+        proof: "c2sp.org/tlog-proof@v1\n".into(),
+        salt: "00".into(),
+        timeline_id: "x".into(),
+    }
+}
+
 /// The payloads of what the service tells of itself, and of who was refused.
 fn of_the_service() -> Vec<(Action, String)> {
     let attempt = AttemptRecord {
@@ -317,12 +326,6 @@ fn of_the_service() -> Vec<(Action, String)> {
         size: 7,
     };
     let handed_over = HandedOver { asked_by: "ada".into(), root: hash, size: 7 };
-    let layer_erased = LayerErased {
-        payload: "{\"event_id\":\"e\"}".into(),
-        proof: "c2sp.org/tlog-proof@v1\n".into(),
-        salt: "00".into(),
-        timeline_id: "x".into(),
-    };
     let retention = Retention { reads_seconds: Some(86_400), refusals_seconds: None };
     let mut positions = PositionRuns::default();
     for position in [3, 4, 9] {
@@ -350,7 +353,7 @@ fn of_the_service() -> Vec<(Action, String)> {
         (Action::AttemptsCounted, json(&counted)),
         (Action::Adopt, text(adopted.encode())),
         (Action::HandedOver, text(handed_over.encode())),
-        (Action::LayerErased, layer_erased.to_text()),
+        (Action::LayerErased, layer_erased().to_text()),
         (
             Action::AcceptHostClock,
             json(&HostClockAccepted { last: at::<Wall>(1).to_string(), now: at::<Wall>(9).to_string() }),
