@@ -31,12 +31,14 @@ const STARTS = [
   'access?timeline=story&tab=users',
   'access?timeline=story&tab=retention',
   'explorer?timeline=story',
+  'timers?timeline=story',
   'nothing-of-the-kind?timeline=story',
   'clock?timeline=not-there',
 ];
 const TITLES: Record<string, string> = {
   clock: 'Clock',
   timeline: 'Timeline',
+  timers: 'Timers',
   paradoxes: 'Paradoxes',
   integrity: 'Integrity',
   access: 'Access',
