@@ -122,9 +122,14 @@ impl Engine {
     ) -> Result<ClockStep, Refusal> {
         let timeline = caller.timeline(timeline);
         let Returning { scope, expected, is_inside } = how.into();
-        for _ in 0..ATTEMPTS_MAX {
+        for attempt in 1..=ATTEMPTS_MAX {
             let state = self.admit(caller, &timeline, Demand::Steer, Action::ReturnToAnchor.word()).await?;
             let returning = match self.returning(&state, anchor_id, scope).await {
+                // So it looks too while others change what is read.
+                Err(Refusal::Damaged(_)) if attempt < ATTEMPTS_MAX => {
+                    tokio::task::yield_now().await;
+                    continue;
+                }
                 Ok(returning) => ReturnToAnchor { expected: expected.clone(), is_inside, ..returning },
                 Err(refusal) => {
                     let answer = self.answered_before(caller, &timeline, scope.again(), idempotency).await?;

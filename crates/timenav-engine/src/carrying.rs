@@ -29,9 +29,13 @@ impl Engine {
     /// Returns the timers that a fork of a timeline at a size takes along. What happens to them meanwhile does no harm: it
     /// is taken back, as what happened since that size is.
     pub(crate) async fn timers_carried(&self, of: &TimelineId, size: u64) -> Result<Carried, Refusal> {
-        for _ in 0..ATTEMPTS_MAX {
-            if let Some(carried) = self.try_carry(of, size).await? {
-                return Ok(carried);
+        for attempt in 1..=ATTEMPTS_MAX {
+            match self.try_carry(of, size).await {
+                Ok(Some(carried)) => return Ok(carried),
+                Ok(None) => {}
+                // So it looks too while others change what is read.
+                Err(Refusal::Damaged(_)) if attempt < ATTEMPTS_MAX => tokio::task::yield_now().await,
+                Err(refusal) => return Err(refusal),
             }
         }
         Err(Refusal::ChangedMeanwhile)

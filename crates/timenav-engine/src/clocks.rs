@@ -200,10 +200,18 @@ impl Engine {
         if passes {
             self.check_firings(&timeline, &command).await?;
         }
-        for _ in 0..TICKS_BEFORE_MAX {
+        for attempt in 1..=TICKS_BEFORE_MAX {
             let advance_id = if passes { Some(self.new_advance_id()?) } else { None };
             let passing = Passing { advance_id, is_inside };
-            let refire = if refire { self.refiring(caller, &timeline, &command).await? } else { None };
+            let coming_again = if refire { self.refiring(caller, &timeline, &command).await } else { Ok(None) };
+            let refire = match coming_again {
+                // So it looks too while others change what is read.
+                Err(Refusal::Damaged(_)) if attempt < TICKS_BEFORE_MAX => {
+                    tokio::task::yield_now().await;
+                    continue;
+                }
+                coming_again => coming_again?,
+            };
             let superseded = refire.as_ref().map(|refire| self.superseding(&refire.restoring));
             let change = ChangeClock { command: command.clone(), expected: expected.clone(), passing, refire };
             match self.submit(caller, timeline.clone(), change, idempotency).await {
