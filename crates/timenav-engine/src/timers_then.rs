@@ -171,7 +171,7 @@ fn taken_back_firings(told: &TimersFired, undo: &mut Undo<TimerRow>) -> Option<(
 
 fn taken_back_restored(told: &TimersRestored<'_>, undo: &mut Undo<TimerRow>) -> Option<()> {
     if told.inherited {
-        // They stand so where they come from.
+        // They are like that where they come from.
         return Some(());
     }
     for timer in &told.timers {

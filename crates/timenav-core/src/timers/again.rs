@@ -32,7 +32,7 @@ impl Timers {
     }
 }
 
-/// How a timer stood. `D` is what is told of it beside its moments.
+/// How a timer stood. `D` is what else is known of it beside its moments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stood<D> {
     /// What it was; `None` where it is still the same.

@@ -36,7 +36,7 @@ impl LayerErased<'_> {
         json(self)
     }
 
-    /// Returns the entry that is told of, whose payload it fits. Who has signed it is not asked.
+    /// Returns the entry that this describes, if its payload fits. Who signed it is not checked.
     ///
     /// # Errors
     /// What is wrong with it, in a sentence.

@@ -112,7 +112,7 @@ pub(crate) struct TimersRestored<'a> {
     /// The anchor that history returned to, if that is why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) anchor_id: Option<String>,
-    /// Whether they come from the timeline that this one was forked from: there they stand so already.
+    /// Whether they come from the timeline that this one was forked from: there they are like that already.
     #[serde(default, skip_serializing_if = "super::parts::is_not")]
     pub(crate) inherited: bool,
     /// Timers that stand otherwise from here on.

@@ -71,7 +71,7 @@ impl TimersTold {
         }
     }
 
-    /// A timer stands so from here on: armed, or at rest.
+    /// From here on the timer is armed, or at rest.
     fn stand(&mut self, row: TimerRow, definition: [u8; 32]) {
         if let Some(next) = row.next {
             self.by_next.insert((next, row.position));
