@@ -12,9 +12,7 @@ use crate::instant::micros;
 use crate::ledger::{self, verifier_key};
 use crate::service::{Service, run, timenav};
 use crate::verifier::{examples, has_python};
-
-/// How often something is looked at before a test gives up on it.
-const LOOKS_MAX: usize = 20_000;
+use crate::waiting::try_until;
 
 fn system_key(service: &Service) -> String {
     verifier_key("timenav.local/system", &service.public_key)
@@ -37,14 +35,7 @@ fn witnessed() -> (Service, Witness) {
 }
 
 fn looked_for<T>(service: &Service, what: &str, look: impl Fn() -> Option<T>) -> T {
-    let found = (0..LOOKS_MAX).find_map(|_| {
-        let found = look();
-        if found.is_none() {
-            std::thread::yield_now();
-        }
-        found
-    });
-    found.unwrap_or_else(|| panic!("{what} does not come: {}", service.log_text()))
+    try_until(look).unwrap_or_else(|| panic!("{what} does not come: {}", service.log_text()))
 }
 
 /// Waits for a line of `/metrics`.
