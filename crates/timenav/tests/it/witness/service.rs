@@ -381,7 +381,7 @@ fn settings_of_witnesses_are_checked() {
 fn requiring(service: &mut Service, witnesses: &[&str], required: &str) {
     assert!(service.stop().success());
     let arguments: Vec<&str> = witnesses.iter().flat_map(|witness| ["--witness", *witness]).collect();
-    let waits = ["--witness-required", required, "--witness-wait-secs", "2", "--witness-interval-secs", "86400"];
+    let waits = ["--witness-required", required, "--witness-wait-secs", "6", "--witness-interval-secs", "86400"];
     service.arguments(&[&arguments[..], &waits].concat());
     service.start_again();
 }
@@ -408,7 +408,7 @@ fn an_answer_waits_for_witnesses_where_that_is_required() {
     let refused = service.send(request.clone()).refused(503, "outcome_unknown");
     let detail = refused["detail"].as_str().unwrap();
     assert!(
-        detail.contains("which 1 witnesses have not vouched for within 2 s") && detail.contains("Idempotency-Key"),
+        detail.contains("which 1 witnesses have not vouched for within 6 s") && detail.contains("Idempotency-Key"),
         "{detail}"
     );
     // It is there, and reads wait for nobody.

@@ -172,9 +172,9 @@ fn what_a_worker_of_a_dead_service_had_comes_back() {
         let request = Request::post("/v1/queues/default/claim").json(&body).key(&first.admin);
         send(address, &request).unwrap().json()["firings"].as_array().unwrap().clone()
     };
-    let had = claim(second.process.address, "30s", "3s");
+    let had = claim(second.process.address, "30s", "8s");
     assert_eq!(had.len(), 1);
-    assert!(claim(first.address(), "0s", "3s").is_empty(), "somebody has it");
+    assert!(claim(first.address(), "0s", "8s").is_empty(), "somebody has it");
     let address = first.address();
     second.process.kill();
     let again = claim(address, "60s", "30s");
