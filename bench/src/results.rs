@@ -1,6 +1,7 @@
 //! A run that is kept: what was measured, when, on which machine and of which commit, in `bench/results/`.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::str::FromStr;
@@ -65,19 +66,22 @@ impl Circumstances {
 
     /// Writes the findings for programs and for people, each to a file of its own. Returns the one for people.
     pub(crate) fn save(&self, findings: &[Finding], failed: &[&str]) -> anyhow::Result<PathBuf> {
-        let mut name = format!("{}-{}", self.date.split('T').next().unwrap_or_default(), self.commit);
-        if self.quick {
-            name += "-quick";
-        }
         let folder = Path::new(FOLDER);
         fs::create_dir_all(folder).with_context(|| format!("{FOLDER} cannot be made"))?;
         let write = |extension: &str, text: String| {
-            let path = folder.join(&name).with_added_extension(extension);
-            fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
+            let path = folder.join(self.name()).with_added_extension(extension);
+            let file = File::create_new(&path).and_then(|mut file| file.write_all(text.as_bytes()));
+            file.with_context(|| format!("{} cannot be written", path.display()))?;
             anyhow::Ok(path)
         };
         write("json", serde_json::to_string_pretty(&self.to_json(findings, failed)?)? + "\n")?;
         write("md", self.to_markdown(findings, failed))
+    }
+
+    /// Returns the name of the files of a run, which no other run has: to the second.
+    fn name(&self) -> String {
+        let moment: String = self.date.chars().take("2026-01-02T03:04:05".len()).filter(|sign| *sign != ':').collect();
+        format!("{moment}-{}{}", self.commit, if self.quick { "-quick" } else { "" })
     }
 
     fn to_json(&self, findings: &[Finding], failed: &[&str]) -> anyhow::Result<Value> {
@@ -164,6 +168,14 @@ mod tests {
             floor: "bare SQL",
         };
         (circumstances, finding)
+    }
+
+    #[test]
+    fn no_run_has_the_name_of_another_one() {
+        let (one, _) = run();
+        assert_eq!(one.name(), "2026-01-02T030405-0123456789ab-dirty-quick");
+        let later = Circumstances { date: "2026-01-02T03:04:06.5Z".to_owned(), quick: false, ..one };
+        assert_eq!(later.name(), "2026-01-02T030406-0123456789ab-dirty");
     }
 
     #[test]

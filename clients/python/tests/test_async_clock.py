@@ -12,7 +12,7 @@ import timenav
 from timenav import ClockChange, Instant
 from timenav.testing import Service
 
-SOON = 10.0
+SOON = 120.0
 
 
 async def eventually(holds: Callable[[], bool]) -> None:

@@ -51,7 +51,7 @@ def test_the_time_of_the_program_is_refused_where_the_clock_is(caplog: pytest.Lo
         follow(clock),
     ):
         service.kill()
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 120
         while time.monotonic() < deadline:
             try:
                 time.time()

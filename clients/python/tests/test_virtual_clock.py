@@ -14,7 +14,7 @@ import timenav
 from timenav import ClockChange, ClockState, Instant
 from timenav.testing import Service, TestClock
 
-SOON = 10.0
+SOON = 120.0
 
 
 @pytest.fixture

@@ -77,7 +77,7 @@ describe('a page', () => {
     await followed.settled();
     const [before, first] = [clock.now().toMillis(), await shown()];
     await wait(100);
-    expect(first - before).toBeLessThan(10_000);
+    expect(first - before).toBeLessThan(60_000);
     expect((await shown()) - first).toBeGreaterThanOrEqual(100);
     await clock.setRate(100_000);
     await followed.settled();

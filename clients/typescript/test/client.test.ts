@@ -138,7 +138,7 @@ describe('retries', () => {
       'name',
       'TimeoutError',
     );
-    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(performance.now() - start, 'before it would try again').toBeLessThan(20_000);
   });
 });
 

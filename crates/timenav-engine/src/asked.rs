@@ -62,6 +62,9 @@ pub(crate) trait Asked: Send {
     /// Returns the event whose content is in what is remembered.
     fn event(&self) -> Option<EventId>;
 
+    /// Returns whether anybody waits for the answer.
+    fn is_awaited(&self) -> bool;
+
     /// Answers whoever waits.
     fn tell(self: Box<Self>, told: Result<Told, Refusal>);
 }
@@ -106,6 +109,10 @@ impl<D: Deciding> Asked for Pending<D> {
 
     fn event(&self) -> Option<EventId> {
         self.change.as_ref().and_then(Change::event).cloned()
+    }
+
+    fn is_awaited(&self) -> bool {
+        self.reply.is_some()
     }
 
     fn tell(self: Box<Self>, told: Result<Told, Refusal>) {

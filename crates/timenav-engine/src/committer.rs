@@ -1,7 +1,7 @@
 //! The one writer.
 //!
 //! Submissions wait in a bounded queue. The committer takes all that wait, decides them in turn,
-//! and commits them as one group on a thread of its own. A second thread keeps the group's
+//! and commits them as one group on a thread of its own; where nobody waits for any of them, it waits a moment for more. A second thread keeps the group's
 //! checkpoints outside the database, and only then lets readers see the new state and answers.
 //! While it does, the committer works on the next group. Where nobody waits there is no next
 //! group, and the committer seals by itself: waking another thread would only take longer.
@@ -22,6 +22,7 @@ use crate::gathering::known;
 use crate::group::{Finished, Group};
 use crate::head::{TimelineKey, TimelineState};
 use crate::heads::Heads;
+use crate::lingering::{LINGER, collect};
 use crate::locking::{is_nothing, to_lock};
 use crate::notes::{keep_both, newest_note};
 use crate::opening::moved::{Moved, heads_moved, some_moved};
@@ -65,10 +66,16 @@ impl Committer {
     }
 
     fn run(mut self, to_seal: &threads::SyncSender<Sealed>) {
-        let mut waiting = Vec::with_capacity(GROUP_SUBMISSIONS_MAX);
         let mut salts = SaltPool::default();
-        while self.submissions.blocking_recv_many(&mut waiting, GROUP_SUBMISSIONS_MAX) > 0 {
-            let mut rest = waiting.drain(..).peekable();
+        let shared = Arc::clone(&self.shared);
+        loop {
+            let is_awaited = |submission: &Submission| submission.asked.is_awaited();
+            let company = (&shared.bell, LINGER);
+            let mut rest =
+                collect(&mut self.submissions, GROUP_SUBMISSIONS_MAX, is_awaited, company).into_iter().peekable();
+            if rest.peek().is_none() {
+                return;
+            }
             let mut put_off = Vec::new();
             while !put_off.is_empty() || rest.peek().is_some() {
                 let group = if put_off.is_empty() { take_group(&mut rest) } else { std::mem::take(&mut put_off) };
@@ -406,7 +413,7 @@ struct Sealed {
     committed: Committed,
 }
 
-fn take_group(rest: &mut std::iter::Peekable<std::vec::Drain<'_, Submission>>) -> Vec<Submission> {
+fn take_group(rest: &mut std::iter::Peekable<std::vec::IntoIter<Submission>>) -> Vec<Submission> {
     let mut events_count = 0;
     let mut group = Vec::new();
     while let Some(submission) = rest.next_if(|_| events_count < GROUP_EVENTS_MAX) {

@@ -28,6 +28,7 @@ use crate::head::{TimelineKey, TimelineState};
 use crate::horizon::HorizonUse;
 use crate::host_clock::HostClock;
 use crate::idempotency::Idempotency;
+use crate::lingering::hand_over;
 use crate::live::Live;
 use crate::long_work::LongWork;
 use crate::notes::keep_rotations;
@@ -124,6 +125,7 @@ impl Engine {
         // Where it cannot be told, that is logged.
         let _ = self.tell_counted_refusals().await;
         self.0.submissions.write().take();
+        self.0.shared.bell.ring();
         let threads: Vec<_> = self.0.threads.lock().drain(..).collect();
         let joined = tokio::task::spawn_blocking(move || threads.into_iter().all(|thread| thread.join().is_ok())).await;
         if !matches!(joined, Ok(true)) {
@@ -481,8 +483,9 @@ impl Engine {
         }
         let sender = self.0.submissions.read().clone();
         let sender = sender.ok_or_else(|| stopping(None))?;
+        let company = (reply.is_some(), &self.0.shared.bell);
         let submission = Submission { actor, timeline, asked: Pending::boxed(deciding, reply), idempotency };
-        sender.send(submission).await.map_err(|_| stopping(self.0.shared.failure()))
+        hand_over(&sender, submission, company).await.map_err(|_| stopping(self.0.shared.failure()))
     }
 }
 

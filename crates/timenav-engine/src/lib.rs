@@ -62,6 +62,7 @@ mod deciding;
 mod asked;
 mod group;
 mod gathering;
+mod lingering;
 mod locking;
 
 // What the writer and every reader share, and the writer.

@@ -17,6 +17,7 @@ use crate::following::Following;
 use crate::head::{EndedTimeline, TimelineState};
 use crate::heads::Heads;
 use crate::host_clock::HostClock;
+use crate::lingering::Bell;
 use crate::live::Live;
 use crate::long_work::LongWork;
 use crate::options::Options;
@@ -51,6 +52,8 @@ pub(crate) struct Shared {
     pub(crate) long_work: LongWork,
     /// Timelines that are still to be swept in this round. Held by who sweeps.
     pub(crate) sweeping: tokio::sync::Mutex<VecDeque<TimelineId>>,
+    /// Is rung when somebody waits for the committer.
+    pub(crate) bell: Bell,
     /// Groups that are committed and on their way through the sealer.
     pub(crate) sealing: AtomicUsize,
     pub(crate) timelines: RwLock<Published>,
@@ -106,6 +109,7 @@ impl Shared {
             scans: ScanPlaces::default(),
             long_work,
             sweeping: tokio::sync::Mutex::default(),
+            bell: Bell::default(),
             sealing: AtomicUsize::new(0),
             timelines: RwLock::new(published),
             directory: ArcSwap::new(Arc::clone(heads.directory())),

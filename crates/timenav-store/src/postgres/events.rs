@@ -17,13 +17,12 @@ use tokio_postgres::Row;
 
 use super::batch::{Batch, rows, values};
 use super::values::{Failed, get, instant, number, sql, text};
+use crate::kept::blocks::{BLOCK_ROWS_MAX, Blocks};
 
 /// Cells up to which a place is read cell by cell. Larger ones are read by time, and what lies elsewhere is passed over.
 const CELLS_MERGED_MAX: usize = 1_024;
 /// Most rows of the first block of a run that is one of many.
 const BLOCK_ROWS_FIRST: usize = 32;
-/// Most rows of a block.
-const BLOCK_ROWS_MAX: usize = 1_024;
 /// Events that a filter hides, after which no more is looked at at once.
 const HIDDEN_MAX: usize = 1_000;
 
@@ -131,7 +130,7 @@ struct Run<'a> {
     pattern: &'a Pattern,
     source: Source<'a>,
     block: VecDeque<StoredEvent>,
-    block_rows: usize,
+    blocks: Blocks,
     after: (i64, i64),
     ended: bool,
 }
@@ -219,7 +218,7 @@ fn runs(query: &EventQuery, items_max: usize) -> Vec<Run<'_>> {
         let after = after(query, layer);
         runs.extend(query.patterns.iter().map(|pattern| {
             let source = source(pattern);
-            Run { layer, pattern, source, block: VecDeque::new(), block_rows: 0, after, ended: false }
+            Run { layer, pattern, source, block: VecDeque::new(), blocks: Blocks::new(1), after, ended: false }
         }));
     }
     // One run alone gives nearly all that is asked for; of many each gives a little.
@@ -228,7 +227,7 @@ fn runs(query: &EventQuery, items_max: usize) -> Vec<Run<'_>> {
         many => (items_max.saturating_mul(2) / many).clamp(1, BLOCK_ROWS_FIRST),
     };
     for run in &mut runs {
-        run.block_rows = block_rows;
+        run.blocks = Blocks::new(block_rows);
     }
     runs
 }
@@ -288,7 +287,7 @@ impl Run<'_> {
         let (time, position) = self.after;
         let Layer { timeline, as_of, .. } = query.layers[self.layer];
         let last = if query.newest_first { query.range.first() } else { query.range.last() }.micros();
-        let (as_of, rows_max) = (sql(as_of), sql(self.block_rows as u64));
+        let (as_of, rows_max) = (sql(as_of), sql(self.blocks.rows() as u64));
         let later = || query.layers[self.layer + 1..].iter().filter(|layer| layer.overrides);
         let later_timelines: Vec<i64> = later().map(|layer| layer.timeline.0).collect();
         let later_as_of: Vec<i64> = later().map(|layer| sql(layer.as_of)).collect();
@@ -308,16 +307,18 @@ impl Run<'_> {
         let values: [&(dyn tokio_postgres::types::ToSql + Sync); 9] =
             [&timeline.0, &time, &position, &last, &as_of, &rows_max, &later_timelines, &later_as_of, of];
         let found = rows(on, statements[usize::from(query.newest_first)], &values).await?;
+        let mut meant_count = 0;
         for row in &found {
             let (event, point) = stored(row, self.layer)?;
             self.after = (event.time.micros(), sql(event.position));
             let is_overridden: bool = get(row, 5)?;
             if !is_overridden && is_meant(self.pattern, point) {
                 self.block.push_back(event);
+                meant_count += 1;
             }
         }
-        self.ended = found.len() < self.block_rows;
-        self.block_rows = (self.block_rows * 4).min(BLOCK_ROWS_MAX);
+        self.ended = found.len() < self.blocks.rows();
+        self.blocks.note(found.len(), meant_count, query.items_max);
         Ok(())
     }
 }

@@ -12,15 +12,14 @@ use timenav_core::place::{LocationQuery, Point, cells_of};
 use timenav_core::time::{Instant, Virtual};
 use timenav_engine::{EventFilter, EventQuery, EventsPassing, Pattern, StoreError, StoredEvent};
 
-use super::values::{damaged, failed, instant, sql};
+use super::values::{count, damaged, failed, instant, sql};
+use crate::kept::blocks::{BLOCK_ROWS_MAX, Blocks};
 
 /// Cells up to which a place is read cell by cell. Larger ones are read by time, and what lies
 /// elsewhere is passed over.
 const CELLS_MERGED_MAX: usize = 1_024;
 /// Most rows of the first block of a run that is one of many.
 const BLOCK_ROWS_FIRST: usize = 8;
-/// Most rows of a block.
-const BLOCK_ROWS_MAX: usize = 1_024;
 /// Events that a filter hides, after which no more is looked at at once.
 const HIDDEN_MAX: usize = 1_000;
 /// Rows that can be read in the time that finding the first one of a block takes.
@@ -69,17 +68,12 @@ enum Source<'a> {
 /// What events are ordered by: time, layer, position; or what is the less the greater these are.
 type Key = (i64, usize, u64);
 
-struct Found {
-    event: StoredEvent,
-    point: Option<Point>,
-}
-
 struct Run<'a> {
     layer: usize,
     pattern: &'a Pattern,
     source: Source<'a>,
-    block: VecDeque<Found>,
-    block_rows: usize,
+    block: VecDeque<StoredEvent>,
+    blocks: Blocks,
     after: (i64, i64),
     ended: bool,
 }
@@ -180,10 +174,10 @@ impl<'a> Merged<'a> {
             }
             let Some(Reverse((key, number))) = self.first.pop() else { return Ok(Next::End) };
             self.unknown.push(number);
-            let found = self.runs[number].block.pop_front();
+            let event = self.runs[number].block.pop_front();
             // What fits two patterns stands in two runs.
-            if let Some(found) = found.filter(|_| self.shown.replace(key) != Some(key)) {
-                return Ok(Next::Event(found.event));
+            if let Some(event) = event.filter(|_| self.shown.replace(key) != Some(key)) {
+                return Ok(Next::Event(event));
             }
         }
     }
@@ -201,7 +195,7 @@ fn runs(query: &EventQuery) -> Vec<Run<'_>> {
                 pattern,
                 source,
                 block: VecDeque::new(),
-                block_rows: 0,
+                blocks: Blocks::new(1),
                 after,
                 ended: false,
             }));
@@ -213,7 +207,7 @@ fn runs(query: &EventQuery) -> Vec<Run<'_>> {
         many => (query.items_max.saturating_mul(2) / many).clamp(1, BLOCK_ROWS_FIRST),
     };
     for run in &mut runs {
-        run.block_rows = block_rows;
+        run.blocks = Blocks::new(block_rows);
     }
     runs
 }
@@ -271,7 +265,7 @@ impl Run<'_> {
             // A block that brings nothing costs something too, so that many empty cells come to an end.
             *rows_left = rows_left.saturating_sub(self.read_block(connection, query)? + BLOCK_COST_ROWS);
         }
-        Ok(self.block.front().map(|found| key(query, &found.event, self.layer)))
+        Ok(self.block.front().map(|event| key(query, event, self.layer)))
     }
 
     /// Reads the next rows of the run and returns how many there were.
@@ -280,7 +274,7 @@ impl Run<'_> {
         let layer = &query.layers[self.layer];
         let last = if query.newest_first { query.range.first() } else { query.range.last() };
         let (timeline, last) = (layer.timeline.0, last.micros());
-        let (as_of, rows_max) = (sql(layer.as_of), sql(self.block_rows as u64));
+        let (as_of, rows_max) = (sql(layer.as_of), sql(self.blocks.rows() as u64));
         let statements = match self.source {
             Source::Time => BY_TIME,
             Source::Cell(_) => BY_CELL,
@@ -296,29 +290,36 @@ impl Run<'_> {
             }
         }
         .map_err(failed)?;
-        let mut rows_count = 0;
+        let (mut rows_count, mut meant_count) = (0, 0);
         while let Some(row) = rows.next().map_err(failed)? {
             rows_count += 1;
-            let found = read_row(row, self.layer)?;
-            self.after = (found.event.time.micros(), sql(found.event.position));
-            let event_id = row.get_ref(5).map_err(failed)?.as_str().map_err(|error| damaged(&error.to_string()))?;
-            if is_meant(self.pattern, &found) && !is_overridden(connection, query, self.layer, event_id)? {
-                self.block.push_back(found);
+            let (time, position) = (row.get(0).map_err(failed)?, row.get(1).map_err(failed)?);
+            self.after = (time, position);
+            if !is_meant(self.pattern, point(row)?) {
+                continue;
             }
+            let event_id = row.get_ref(5).map_err(failed)?.as_str().map_err(|error| damaged(&error.to_string()))?;
+            if is_overridden(connection, query, self.layer, event_id)? {
+                continue;
+            }
+            let content: String = row.get(4).map_err(failed)?;
+            let (time, position) = (instant(time)?, count(position)?);
+            self.block.push_back(StoredEvent { time, layer: self.layer, position, content });
+            meant_count += 1;
         }
-        self.ended = rows_count < self.block_rows;
-        self.block_rows = (self.block_rows * 4).min(BLOCK_ROWS_MAX);
+        self.ended = rows_count < self.blocks.rows();
+        self.blocks.note(rows_count, meant_count, query.items_max);
         Ok(rows_count)
     }
 }
 
 /// A cell holds a little more than the place that was asked for.
-fn is_meant(pattern: &Pattern, found: &Found) -> bool {
+fn is_meant(pattern: &Pattern, point: Option<Point>) -> bool {
     match pattern {
         Pattern::Event(_) | Pattern::Location(LocationQuery::Anywhere | LocationQuery::Named(_)) => true,
         Pattern::Location(
             location @ (LocationQuery::Near { .. } | LocationQuery::Within(_) | LocationQuery::Area(_)),
-        ) => location.matches(found.point, None),
+        ) => location.matches(point, None),
     }
 }
 
@@ -339,12 +340,7 @@ fn is_overridden(
     Ok(false)
 }
 
-fn read_row(row: &Row<'_>, layer: usize) -> Result<Found, StoreError> {
-    let time: Instant<Virtual> = instant(row.get(0).map_err(failed)?)?;
-    let position: i64 = row.get(1).map_err(failed)?;
+fn point(row: &Row<'_>) -> Result<Option<Point>, StoreError> {
     let (lat, lon): (Option<f64>, Option<f64>) = (row.get(2).map_err(failed)?, row.get(3).map_err(failed)?);
-    let point = lat.zip(lon).and_then(|(lat, lon)| Point::new(lat, lon));
-    let content: String = row.get(4).map_err(failed)?;
-    let event = StoredEvent { time, layer, position: super::values::count(position)?, content };
-    Ok(Found { event, point })
+    Ok(lat.zip(lon).and_then(|(lat, lon)| Point::new(lat, lon)))
 }

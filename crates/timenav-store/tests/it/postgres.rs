@@ -7,6 +7,7 @@ mod proxy;
 mod tls;
 
 use std::path::Path;
+use std::time::Duration;
 
 use timenav_core::event::EventDraft;
 use timenav_engine::{Commit, DirectoryChange, EndedTimeline, Health, ScanSource as _, Store, StoreError, Upkeep as _};
@@ -15,6 +16,11 @@ use timenav_store::{PostgresOptions, PostgresStore};
 use crate::cluster::{Cluster, database, execute, open, try_execute, wait_for};
 use crate::sample::{Ledger, anchor, commit_of, event, host, moment, timeline_id};
 use proxy::{Lost, Proxy};
+
+/// How often a test looks for what must happen, and the pause between two looks: a bound on looks alone is one on time,
+/// which a busy machine breaks.
+const LOOKS_MAX: usize = 12_000;
+const PAUSE: Duration = Duration::from_millis(10);
 
 const END_OTHER_SESSIONS: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid()";
@@ -135,15 +141,17 @@ fn wait_for_a_standby_that_is_not_there(url: &str) {
     wait_until(|| try_execute(url, is_set));
 }
 
-/// Waits until somebody else has come to where the test wants them.
+/// Waits until somebody else has come to where the test wants them. It gives up after two minutes at least.
+#[track_caller]
+#[expect(clippy::disallowed_methods, reason = "nothing tells from outside how far somebody else has come")]
 fn wait_until(is_there: impl Fn() -> bool) {
-    for _ in 0..10_000 {
+    for _ in 0..LOOKS_MAX {
         if is_there() {
             return;
         }
-        std::thread::yield_now();
+        std::thread::sleep(PAUSE);
     }
-    panic!("it does not come");
+    panic!("what is waited for does not come");
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod dice;
 mod install;
 mod instant;
 mod snapshot;
+mod waiting;
 
 mod v1;
 mod timelines;

@@ -12,11 +12,10 @@ use tempfile::TempDir;
 
 use crate::cli::command;
 use crate::service::{Service, run};
+use crate::waiting::until;
 
 /// Where programs are looked for, whatever the tests were started with.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
-/// How often something is looked at before a test gives up on it. It takes much longer than anything that is waited for.
-const LOOKS_MAX: usize = 1_000_000;
 /// A day in the future, and what it is in seconds.
 const DAY: (&str, i64) = ("2031-05-06T07:08:09Z", 1_935_817_689);
 
@@ -115,13 +114,7 @@ impl Teller {
     /// Asks until the answer is as it is to be.
     #[track_caller]
     fn ask_until(&mut self, what: &str, is_right: impl Fn(i64) -> bool) -> i64 {
-        for _ in 0..LOOKS_MAX {
-            let answer = self.ask();
-            if is_right(answer) {
-                return answer;
-            }
-        }
-        panic!("{what}: {}", self.ask());
+        until(what, || Some(self.ask()).filter(|answer| is_right(*answer)))
     }
 
     /// Ends the shell, which ends with its own code.
@@ -130,18 +123,6 @@ impl Teller {
         drop(questions);
         assert_eq!(child.wait().unwrap().code(), Some(5));
     }
-}
-
-/// Waits until something is there.
-#[track_caller]
-fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    for _ in 0..LOOKS_MAX {
-        if let Some(found) = look() {
-            return found;
-        }
-        std::thread::yield_now();
-    }
-    panic!("there is no {what}");
 }
 
 /// Returns the state and the parent of a process, and of all that there are.

@@ -13,9 +13,7 @@ use tempfile::TempDir;
 
 use crate::http::{Answer, Connection, Request, target};
 use crate::ledger::Checkpoint;
-
-/// How often a number is asked for before a test gives up on it. It takes much longer than anything that is waited for.
-const METRIC_LOOKS_MAX: usize = 100_000;
+use crate::waiting::try_until;
 
 /// The service under test. Ends in [`Service::audit`].
 pub(crate) struct Service {
@@ -252,21 +250,18 @@ impl Service {
     pub(crate) fn wait_for_a_place(&self, source: Ipv4Addr) {
         let health = Request::get("/healthz").anonymous();
         let is_let_in = |mut connection: Connection| connection.exchange(&health).is_ok();
-        let tries = (0..METRIC_LOOKS_MAX).map(|_| Connection::open_from(source, self.address()));
-        assert!(tries.flatten().any(is_let_in), "{}", self.log_text());
+        let try_once = || Connection::open_from(source, self.address()).is_ok_and(is_let_in).then_some(());
+        assert!(try_until(try_once).is_some(), "{}", self.log_text());
     }
 
     /// Asks for a number of `/metrics` until it is this one.
     pub(crate) fn wait_for_metric(&self, name: &str, value: u64) {
         let mut seen = 0;
-        for _ in 0..METRIC_LOOKS_MAX {
+        let is_there = try_until(|| {
             seen = self.metric(name);
-            if seen == value {
-                return;
-            }
-            std::thread::yield_now();
-        }
-        panic!("{name} is {seen} and not {value}: {}", self.log_text());
+            (seen == value).then_some(())
+        });
+        assert!(is_there.is_some(), "{name} is {seen} and not {value}: {}", self.log_text());
     }
 
     /// Checks every ledger and the log, stops the service, and ends the test.

@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use super::{commit, size};
+use super::{commit, size, wait_until};
 use crate::cluster::{Cluster, open, try_connect};
 use crate::sample::Ledger;
 
@@ -42,13 +42,8 @@ impl Pooler {
         command.arg(&file).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let pooler = Self(command.spawn().unwrap());
         let url = format!("postgres:///postgres?host={}&port={PORT}&user=timenav", folder.display());
-        for _ in 0..100_000 {
-            if try_connect(&url) {
-                return (pooler, url);
-            }
-            std::thread::yield_now();
-        }
-        panic!("the pooler does not start: {}", file.display());
+        wait_until(|| try_connect(&url));
+        (pooler, url)
     }
 }
 

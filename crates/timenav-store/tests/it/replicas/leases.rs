@@ -211,11 +211,11 @@ async fn what_a_worker_leaves_comes_back_through_the_other_service() {
     stand(&left).await;
     set(&left, "late", -1).await;
     let keeping = [Keeping::start(&left, true), Keeping::start(&right, false)];
-    let first = claimed(&right.engine, &right.admin, 1).await;
+    let first = claimed(&right.engine, &right.admin, 8).await;
     assert_eq!((first.len(), first[0].attempt), (1, 1));
     // It is extended through the other one, and then left.
     let request = FiringsRequest { timeline: None, firing_ids: ids(&first) };
-    let (_, extended) = left.engine.extend_leases(&left.admin, request, Span::from_secs(2).unwrap()).await.unwrap();
+    let (_, extended) = left.engine.extend_leases(&left.admin, request, Span::from_secs(8).unwrap()).await.unwrap();
     assert!(extended[0].1.is_some(), "{extended:?}");
     assert!(left.engine.claim(&left.admin, None, &asking(1, 30, false)).await.unwrap().is_empty());
     let again = claimed(&left.engine, &left.admin, 30).await;

@@ -7,13 +7,12 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::{command, done};
 use crate::service::{Service, run};
+use crate::waiting::until_so;
 
 /// Lines that are written until the program has noticed, at most.
 const LINES_MAX: usize = 1_000_000;
 /// Lines after which some are recorded: the service takes them in batches.
 const LINES_BEFORE: usize = 5_000;
-/// How often the service is asked whether anything has been recorded.
-const LOOKS_MAX: usize = 10_000;
 
 fn line(number: usize) -> String {
     format!("{{\"time\":\"2000-01-01T00:00:00Z\",\"event_id\":\"e{number}\",\"name\":\"number {number}\"}}\n")
@@ -32,7 +31,7 @@ fn an_interrupted_import_says_how_far_it_came() {
     let before: String = (0..LINES_BEFORE).map(line).collect();
     input.write_all(before.as_bytes()).unwrap();
     let events = || service.get("/timeline/main", &[])["events"].as_u64().unwrap();
-    assert!((0..LOOKS_MAX).any(|_| events() > 0), "nothing is recorded");
+    until_so("the first event", || events() > 0);
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     // Half a line, which must not be taken for one, and then more, until nobody reads any further.
     let mut is_read = true;

@@ -10,9 +10,8 @@ use serde_json::json;
 use super::command;
 use crate::instant::micros;
 use crate::service::{Service, run};
+use crate::waiting::until;
 
-/// How often something is looked at before a test gives up on it.
-const LOOKS_MAX: usize = 100_000;
 /// From 1900 to 1970, in seconds.
 const TO_1970: i64 = 2_208_988_800;
 
@@ -58,13 +57,7 @@ impl Sntp {
     /// Asks until the answer is as it is to be.
     #[track_caller]
     fn ask_until(&self, what: &str, is_right: impl Fn(&[u8; 48]) -> bool) -> [u8; 48] {
-        for _ in 0..LOOKS_MAX {
-            let answer = self.ask();
-            if is_right(&answer) {
-                return answer;
-            }
-        }
-        panic!("{what}: {:?}", self.ask());
+        until(what, || Some(self.ask()).filter(&is_right))
     }
 }
 

@@ -236,7 +236,7 @@ fn a_clock_jumps_or_waits_for_what_falls_due() {
     add(&service, "one", "2027-01-10T00:00:00Z");
     add(&service, "two", "2027-02-10T00:00:00Z");
     // Programs are given the answer as it came, once nobody holds the clock.
-    let forward = answered(&service, &["clock", "forward", "15d", "--wait", "5s"]);
+    let forward = answered(&service, &["clock", "forward", "15d", "--wait", "60s"]);
     assert_eq!((&forward["settled"]["state"], &forward["settled"]["unheard"]), (&json!("settled"), &json!(1)));
     let jump = answered(&service, &["clock", "travel", "2027-03-01T00:00:00Z", "--no-settle"]);
     assert_eq!((&jump["current_time"], &jump["settled"]), (&json!("2027-03-01T00:00:00Z"), &Value::Null));

@@ -7,9 +7,8 @@ use serde_json::{Value, json};
 
 use crate::http::{Answer, Connection, Request};
 use crate::service::Service;
+use crate::waiting::until_so;
 
-/// How often a test looks for what is to happen.
-const LOOKS_MAX: usize = 100_000;
 const NDJSON: &str = "application/x-ndjson";
 
 /// What ada shows, and how it ends.
@@ -74,15 +73,10 @@ impl Ada {
                 let answer = service.send(self.shows(out));
                 assert!(answer.status < 300, "{answer}");
             }
-            End::Expired => until(|| (self.ask(service).status == 401).then_some(())),
+            End::Expired => until_so("the key to expire", || self.ask(service).status == 401),
         }
         self.ask(service).refused(401, "invalid_credentials");
     }
-}
-
-/// Waits until something is so.
-fn until<T>(mut is_so: impl FnMut() -> Option<T>) -> T {
-    (0..LOOKS_MAX).find_map(|_| is_so()).expect("it happens")
 }
 
 fn events(service: &Service) -> u64 {
@@ -119,7 +113,7 @@ fn an_import_ends_with_what_was_shown_for_it() {
         let request = Request::post("/v1/import-events?timeline_id=main").header("Content-Type", NDJSON);
         connection.send_request(&ada.shows(request.header("Transfer-Encoding", "chunked")));
         send_chunk(&mut connection, &lines(0, 5_000)).unwrap();
-        until(|| (events(&service) >= 500).then_some(()));
+        until_so("500 events", || events(&service) >= 500);
         ada.end(&service);
         let before = events(&service);
         // The service may have closed the connection already.

@@ -5,17 +5,13 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::refused_start;
 use crate::http::Request;
 use crate::service::{Process, Service, make_signing_key, run, timenav};
-
-/// How often the service is asked whether it is ready again, and how long is waited in between.
-const ASKED_MAX: usize = 200;
-const ASKED_EVERY: Duration = Duration::from_millis(100);
+use crate::waiting::until_so;
 
 /// A server of this test's own, which goes with it.
 pub(super) struct Cluster {
@@ -80,11 +76,7 @@ fn while_the_database_is_away_the_service_says_so_and_it_comes_back_by_itself() 
         }
         assert_eq!(service.send(Request::get("/healthz").anonymous()).status, 200);
         cluster.order("start");
-        let is_back = (0..ASKED_MAX).any(|_| {
-            wait();
-            ready(&service).status == 200
-        });
-        assert!(is_back, "{}", service.log_text());
+        until_so("the database to be back", || ready(&service).status == 200);
         service.post("/v1/pause-time", &json!({}));
         service.post("/v1/resume-time", &json!({}));
     }
@@ -94,11 +86,6 @@ fn while_the_database_is_away_the_service_says_so_and_it_comes_back_by_itself() 
     let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": "main" }));
     assert_eq!((&scan["tampering_detected"], &scan["findings"]), (&json!(false), &json!([])), "{scan:#}");
     service.audit();
-}
-
-#[expect(clippy::disallowed_methods, reason = "nothing tells when a server has taken up its work again")]
-fn wait() {
-    std::thread::sleep(ASKED_EVERY);
 }
 
 #[test]

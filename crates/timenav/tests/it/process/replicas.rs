@@ -14,6 +14,7 @@ use super::postgres::Cluster;
 use super::refused_start;
 use crate::http::{Answer, Connection, Request};
 use crate::service::{Process, Service, make_signing_key};
+use crate::waiting::try_until;
 
 /// What may be answered while the other one, or this one, is on its way out.
 const STATUSES: [u16; 3] = [200, 201, 503];
@@ -162,7 +163,7 @@ fn a_service_that_dies_or_is_paused_holds_up_nobody_and_loses_nothing() {
             second.process.signal(if round % 2 == 0 { Signal::STOP } else { Signal::KILL });
             // The other one goes on: what it is asked now is answered.
             let asked = Request::post("/v1/pause-time").key(admin);
-            let answer = (0..10).map(|_| send(here, &asked).unwrap()).find(|answer| answer.status == 200);
+            let answer = try_until(|| Some(send(here, &asked).unwrap()).filter(|answer| answer.status == 200));
             assert!(answer.is_some(), "it is held up");
             if round % 2 == 0 {
                 second.process.signal(Signal::CONT);

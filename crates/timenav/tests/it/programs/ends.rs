@@ -6,8 +6,9 @@ use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{DAY, Teller, children, exec, file, processes, service, travel, wait_for};
+use super::{DAY, Teller, children, exec, file, processes, service, travel};
 use crate::service::run;
+use crate::waiting::until;
 
 fn pid(of: u32) -> Pid {
     Pid::from_raw(of.cast_signed()).unwrap()
@@ -64,7 +65,7 @@ fn stops_and_continuations_are_those_of_the_program() {
     let program = children(children(front)[0])[0];
     let state = |of: u32| processes().into_iter().find(|(pid, ..)| *pid == of).map(|(_, state, _)| state);
     kill_process(pid(program), Signal::STOP).unwrap();
-    wait_for("stopped program", || (state(program) == Some('T')).then_some(()));
+    until("a stopped program", || (state(program) == Some('T')).then_some(()));
     kill_process(pid(program), Signal::CONT).unwrap();
     kill_process(pid(front), Signal::CONT).unwrap();
     assert_eq!(teller.ask(), DAY.1);
@@ -80,7 +81,7 @@ fn programs_go_on_with_the_last_clock_when_the_service_is_gone() {
     let mut teller = Teller::start(&service, std::fs::File::create(&told).unwrap().into());
     assert_eq!(teller.ask(), DAY.1);
     service.kill();
-    let text = wait_for("line on stderr", || {
+    let text = until("a line on stderr", || {
         let text = std::fs::read_to_string(&told).unwrap();
         text.ends_with('\n').then_some(text)
     });
@@ -104,7 +105,7 @@ fn nothing_is_left_stopped_when_the_supervisor_is_killed() {
     let program = children(supervisor)[0];
     kill_process(pid(supervisor), Signal::KILL).unwrap();
     // The program is the front's now.
-    wait_for("child of the front", || children(front).contains(&program).then_some(()));
+    until("a child of the front", || children(front).contains(&program).then_some(()));
     teller.questions.write_all(b"?\n").unwrap();
     assert_eq!(teller.line(), format!("{}\n", DAY.1), "it goes on with the last clock");
     let code = teller.line();
@@ -135,6 +136,6 @@ fn what_a_program_leaves_behind_stays_on_the_clock() {
     let (code, stdout, stderr) = run(&mut exec(&service, &["sh", "-c", &script]), "");
     assert_eq!((code, stdout.as_str(), stderr.as_str()), (Some(0), "first\n", ""));
     travel(&service, "2041-01-01T00:00:00Z");
-    wait_for("change of the daemon's clock", || told.exists().then_some(()));
+    until("a change of the daemon's clock", || told.exists().then_some(()));
     service.audit();
 }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::http::{Answer, Request, target};
 use crate::service::{Service, run, timenav};
 use crate::snapshot;
+use crate::waiting::until_so;
 
 fn make(service: &Service, body: &Value) -> Answer {
     service.send(Request::post("/timelines").json(body))
@@ -137,18 +138,14 @@ fn what_was_cut_off_by_a_kill_is_let_go_later() {
 #[test]
 fn a_timeline_that_expires_ends_by_itself() {
     let service = Service::start();
-    make(&service, &json!({ "timeline_id": "job", "expires_in": "1s" })).expect(201);
+    make(&service, &json!({ "timeline_id": "job", "expires_in": "4s" })).expect(201);
     record(&service, "job", "e");
     let ended = || {
         let parameters = [("timeline_id", "system"), ("time_range", "../.."), ("action", "end_timeline")];
         let logs = service.get("/v1/access-logs", &parameters);
         logs["logs"].as_array().unwrap().iter().any(|log| log["subject"] == "job" && log["user_id"] == "system")
     };
-    let mut asked = 0;
-    while !ended() {
-        asked += 1;
-        assert!(asked < 100_000, "it does not end");
-    }
+    until_so("the timeline to end", ended);
     service.send(Request::get("/timeline/job")).refused(404, "timeline_ended");
     service.audit();
 }

@@ -141,7 +141,7 @@ fn a_firing_that_fails_is_tried_again() {
 fn a_lease_that_ends_is_given_to_another() {
     let service = standing();
     set(&service, "slow", "1999-01-01T00:00:00Z");
-    let first = service.post("/v1/queues/default/claim", &json!({ "wait": "20s", "ack_timeout": "1s" }));
+    let first = service.post("/v1/queues/default/claim", &json!({ "wait": "20s", "ack_timeout": "5s" }));
     assert!(claim(&service, 1, "0s").is_empty(), "somebody has it");
     let second = claim(&service, 1, "30s");
     assert_eq!(second[0]["firing_id"], first["firings"][0]["firing_id"]);

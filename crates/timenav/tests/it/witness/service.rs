@@ -12,9 +12,7 @@ use crate::instant::micros;
 use crate::ledger::{self, verifier_key};
 use crate::service::{Service, run, timenav};
 use crate::verifier::{examples, has_python};
-
-/// How often something is looked at before a test gives up on it.
-const LOOKS_MAX: usize = 20_000;
+use crate::waiting::try_until;
 
 fn system_key(service: &Service) -> String {
     verifier_key("timenav.local/system", &service.public_key)
@@ -37,14 +35,7 @@ fn witnessed() -> (Service, Witness) {
 }
 
 fn looked_for<T>(service: &Service, what: &str, look: impl Fn() -> Option<T>) -> T {
-    let found = (0..LOOKS_MAX).find_map(|_| {
-        let found = look();
-        if found.is_none() {
-            std::thread::yield_now();
-        }
-        found
-    });
-    found.unwrap_or_else(|| panic!("{what} does not come: {}", service.log_text()))
+    try_until(look).unwrap_or_else(|| panic!("{what} does not come: {}", service.log_text()))
 }
 
 /// Waits for a line of `/metrics`.
@@ -390,7 +381,7 @@ fn settings_of_witnesses_are_checked() {
 fn requiring(service: &mut Service, witnesses: &[&str], required: &str) {
     assert!(service.stop().success());
     let arguments: Vec<&str> = witnesses.iter().flat_map(|witness| ["--witness", *witness]).collect();
-    let waits = ["--witness-required", required, "--witness-wait-secs", "2", "--witness-interval-secs", "86400"];
+    let waits = ["--witness-required", required, "--witness-wait-secs", "6", "--witness-interval-secs", "86400"];
     service.arguments(&[&arguments[..], &waits].concat());
     service.start_again();
 }
@@ -417,7 +408,7 @@ fn an_answer_waits_for_witnesses_where_that_is_required() {
     let refused = service.send(request.clone()).refused(503, "outcome_unknown");
     let detail = refused["detail"].as_str().unwrap();
     assert!(
-        detail.contains("which 1 witnesses have not vouched for within 2 s") && detail.contains("Idempotency-Key"),
+        detail.contains("which 1 witnesses have not vouched for within 6 s") && detail.contains("Idempotency-Key"),
         "{detail}"
     );
     // It is there, and reads wait for nobody.

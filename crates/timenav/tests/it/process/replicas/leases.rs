@@ -14,11 +14,12 @@ use super::super::postgres::Cluster;
 use super::{Replica, STATUSES, send, two, wait};
 use crate::http::Request;
 use crate::service::Service;
+use crate::waiting::until_so;
 
 /// Timers that one advance passes.
 const TIMERS: usize = 12;
-/// How often somebody asks who waits for something. It takes much longer than anything that is waited for.
-const LOOKS_MAX: usize = 1_500;
+/// How often a worker asks for firings at most, so that a test ends that was forgotten.
+const QUESTIONS_MAX: usize = 1_500;
 
 /// What workers have seen.
 #[derive(Default)]
@@ -32,7 +33,7 @@ struct Seen {
 /// be on its way out.
 fn work(here: SocketAddr, there: SocketAddr, key: &str, seen: &Mutex<Seen>, is_over: &AtomicBool) {
     let claim = json!({ "max": 2, "wait": "1s", "ack_timeout": "2s" });
-    for _ in 0..LOOKS_MAX {
+    for _ in 0..QUESTIONS_MAX {
         if is_over.load(Ordering::SeqCst) {
             return;
         }
@@ -65,22 +66,11 @@ fn metric(address: SocketAddr, name: &str) -> u64 {
     line.unwrap_or_else(|| panic!("{name} is not in {text}")).parse().unwrap()
 }
 
-/// Waits until something is so.
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    assert!(
-        (0..LOOKS_MAX).any(|_| is_so() || {
-            wait();
-            false
-        }),
-        "{what}"
-    );
-}
-
 /// Stops the service that keeps the time of `main`, in the way that is asked for. Returns whether it is the first one.
 fn strike(first: &mut Service, second: &Replica, signal: Signal) -> bool {
     let keeps = |address| metric(address, "timenav_timekeeper_timelines") > 0;
     let (here, there) = (first.address(), second.process.address);
-    until("nobody keeps the time", || keeps(here) || keeps(there));
+    until_so("somebody who keeps the time", || keeps(here) || keeps(there));
     assert!(!(keeps(here) && keeps(there)), "both keep the time");
     let is_first = keeps(here);
     if is_first {
@@ -113,12 +103,12 @@ fn round(first: &mut Service, second: &mut Replica, url: &str, (year, signal): (
         let begun = send(there, &Request::post("/v1/fast-forward").json(&moved).key(admin)).unwrap().json();
         let advance = begun["settled"]["advance_id"].as_str().unwrap_or_else(|| panic!("{begun:#}")).to_owned();
         let count = || seen.lock().unwrap_or_else(PoisonError::into_inner).acknowledged.len();
-        until("nothing is acknowledged", || count() >= 3);
+        until_so("three firings to be acknowledged", || count() >= 3);
         let is_first = strike(first, second, signal);
         let survivor = if is_first { there } else { here };
         let asked = Request::get(&format!("/v1/advances/{advance}")).key(admin);
         let receipt = || send(survivor, &asked).unwrap().json()["settled"].clone();
-        until("it is taken over", || receipt()["state"] != "running");
+        until_so("the advance to be taken over", || receipt()["state"] != "running");
         is_over.store(true, Ordering::SeqCst);
         let settled = receipt();
         assert!(metric(survivor, "timenav_timekeeper_takeovers_total") > 0, "the other one took it over");
@@ -128,7 +118,7 @@ fn round(first: &mut Service, second: &mut Replica, url: &str, (year, signal): (
             let woken = process.address;
             // The one that wakes up sees what has happened, and does nothing to it.
             let asked_there = || send(woken, &asked).ok().filter(|answer| answer.status == 200);
-            until("it does not wake up", || asked_there().is_some_and(|answer| answer.json()["settled"] == settled));
+            until_so("it to wake up", || asked_there().is_some_and(|answer| answer.json()["settled"] == settled));
         } else if is_first {
             first.kill();
             first.start_again();
@@ -182,9 +172,9 @@ fn what_a_worker_of_a_dead_service_had_comes_back() {
         let request = Request::post("/v1/queues/default/claim").json(&body).key(&first.admin);
         send(address, &request).unwrap().json()["firings"].as_array().unwrap().clone()
     };
-    let had = claim(second.process.address, "30s", "3s");
+    let had = claim(second.process.address, "30s", "8s");
     assert_eq!(had.len(), 1);
-    assert!(claim(first.address(), "0s", "3s").is_empty(), "somebody has it");
+    assert!(claim(first.address(), "0s", "8s").is_empty(), "somebody has it");
     let address = first.address();
     second.process.kill();
     let again = claim(address, "60s", "30s");

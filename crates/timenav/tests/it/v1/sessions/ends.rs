@@ -82,8 +82,8 @@ fn wait_for_its_end(service: &Service, cookie: &str) {
 
 #[test]
 fn a_session_that_nobody_uses_ends() {
-    let service = with_ada(&["--session-idle-secs", "2"]);
-    assert_eq!(service.get("/v1/limits", &[])["limits"]["session_idle_seconds_max"], 2);
+    let service = with_ada(&["--session-idle-secs", "4"]);
+    assert_eq!(service.get("/v1/limits", &[])["limits"]["session_idle_seconds_max"], 4);
     let cookie = service.log_in("ada", PASSWORD);
     wait_for_its_end(&service, &cookie);
     let ended = service.send(Request::get("/timelines").session(&cookie));
@@ -95,7 +95,7 @@ fn a_session_that_nobody_uses_ends() {
 
 #[test]
 fn a_session_ends_however_it_is_used() {
-    let service = with_ada(&["--session-max-secs", "3", "--session-idle-secs", "3"]);
+    let service = with_ada(&["--session-max-secs", "5", "--session-idle-secs", "5"]);
     let cookie = service.log_in("ada", PASSWORD);
     let mut connection = service.connect();
     let request = Request::get("/v1/limits").session(&cookie);
@@ -135,7 +135,7 @@ fn a_stream_ends_with_its_session() {
 
 #[test]
 fn a_stream_ends_when_its_session_runs_out() {
-    let service = with_ada(&["--session-idle-secs", "2"]);
+    let service = with_ada(&["--session-idle-secs", "4"]);
     service.set_password("admin", PASSWORD);
     let cookie = service.log_in("admin", PASSWORD);
     let mut connection = service.connect();
