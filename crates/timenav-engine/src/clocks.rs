@@ -6,10 +6,12 @@ use timenav_core::access::Demand;
 use timenav_core::clock::{Clock, ClockCommand};
 use timenav_core::ids::{AdvanceId, TimelineId};
 use timenav_core::time::{Instant, Virtual, Wall};
+use timenav_core::timers::AdvanceState;
 
 use crate::asked::Answer;
 use crate::caller::Caller;
 use crate::changes::{ClockAfter, LedgerPosition};
+use crate::deciding::advances::StopAdvance;
 use crate::deciding::clocks::{ChangeClock, Passing};
 use crate::engine::Engine;
 use crate::expected::Expected;
@@ -217,6 +219,8 @@ impl Engine {
             match self.submit(caller, timeline.clone(), change, idempotency).await {
                 Err(Refusal::TimersBehind) => self.let_fall_due(&timeline).await?,
                 Err(Refusal::ChangedMeanwhile) => {}
+                Err(Refusal::AdvanceInProgress { is_inside: false, .. })
+                    if attempt < TICKS_BEFORE_MAX && self.end_if_done(&timeline).await? => {}
                 Err(refusal) => return Err(refusal),
                 Ok(answer) => {
                     if let Some(superseded) = superseded.filter(|_| !answer.replayed) {
@@ -227,6 +231,24 @@ impl Engine {
             }
         }
         Err(Refusal::TimersBehind)
+    }
+
+    /// Ends an advance that waits for nothing and has nothing left on its way. Whoever acknowledges its last firing and moves
+    /// the clock right after that is not refused because the timekeeper has yet to come by. Returns whether it has ended.
+    async fn end_if_done(&self, timeline: &TimelineId) -> Result<bool, Refusal> {
+        let Some(state) = self.state(timeline) else { return Ok(false) };
+        let timers = &state.head.timers;
+        let Some(advance) = &timers.advance else { return Ok(true) };
+        if !advance.is_done(timers.next) {
+            return Ok(false);
+        }
+        let (advance_id, state) = (advance.advance_id.clone(), AdvanceState::Settled);
+        let end = StopAdvance { advance_id, state, held_by: None, keeper: None };
+        match self.submit_service(timeline.clone(), end).await {
+            // Somebody else ended it, or has set a timer that comes before its end.
+            Ok(_) | Err(Refusal::ChangedMeanwhile) => Ok(true),
+            Err(refusal) => Err(refusal),
+        }
     }
 
     /// Reads a clock.

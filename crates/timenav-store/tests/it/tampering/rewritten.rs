@@ -20,7 +20,7 @@ use crate::sample::timeline_id;
 async fn set_timer(home: &Home<'_>) {
     let now = home.engine.read_clock(&home.admin, None).await.unwrap().current_time;
     let schedule = Some(Schedule::At(now.checked_add(Span::from_micros(1_800_000_000)).unwrap()));
-    let request = TimerRequest { schedule, queue: None, order_key: None, payload: None };
+    let request = TimerRequest { schedule, ..TimerRequest::default() };
     home.engine.set_timer(&home.admin, None, (None, request), None).await.unwrap();
 }
 
