@@ -21,6 +21,7 @@ use crate::live::Growth;
 use crate::location::known_zone;
 use crate::payload::{Reading, clock_in};
 use crate::refusal::Refusal;
+use crate::timer_rows::TimersWanted;
 
 /// Changes that a listener may be behind, or have missed, and is told all the same.
 pub const KEPT_CHANGES_MAX: usize = 256;
@@ -44,6 +45,18 @@ pub struct ClockView {
     pub local_time: Option<String>,
     /// The advance that goes on.
     pub advance: Option<AdvanceSeen>,
+    /// How far deliveries are behind, where there are firings without an outcome. The clock never waits for them but in an
+    /// advance.
+    pub lag: Option<DeliveryLag>,
+}
+
+/// How far deliveries are behind a clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeliveryLag {
+    /// How many firings have no outcome.
+    pub pending: u64,
+    /// The moment of the one that was made first.
+    pub oldest: Instant<Virtual>,
 }
 
 /// A clock change that passes timers one by one, as it is seen on its way.
@@ -175,7 +188,7 @@ impl Engine {
         let gazetteer = self.doors().gazetteer.as_deref();
         let zone = clock.location.as_deref().and_then(|location| known_zone(gazetteer, location));
         let local_time = zone.map(|zone| zone.local_time(current_time));
-        ClockView { timeline_id, clock, current_time, local_time, advance: None }
+        ClockView { timeline_id, clock, current_time, local_time, advance: None, lag: None }
     }
 
     /// Returns what an operation on a clock is answered with.
@@ -262,7 +275,20 @@ impl Engine {
             return Ok(self.clock_reading(look.timeline(), clock.clone(), *current_time));
         }
         let view = self.view_clock(look.timeline(), look.state.head.clock.clone(), look.host);
-        Ok(ClockView { advance: AdvanceSeen::of(&look.state, &view.clock), ..view })
+        let lag = self.lag(&look.state).await?;
+        Ok(ClockView { advance: AdvanceSeen::of(&look.state, &view.clock), lag, ..view })
+    }
+
+    /// Returns how far deliveries are behind the clock of a timeline.
+    async fn lag(&self, state: &TimelineState) -> Result<Option<DeliveryLag>, Refusal> {
+        let pending = state.head.timers.pending;
+        if pending == 0 {
+            return Ok(None);
+        }
+        // Those without an outcome are found in the order in which they were made.
+        let wanted = TimersWanted::PendingSince(0, 1);
+        let oldest = self.store().timer_rows(state.head.key, wanted).await?.firings.pop();
+        Ok(oldest.map(|oldest| DeliveryLag { pending, oldest: oldest.fallen.due }))
     }
 
     /// Watches a clock from now on, or from the generation after `seen`.

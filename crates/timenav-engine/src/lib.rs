@@ -164,7 +164,9 @@ pub use certificates::{
 };
 pub use changes::{LedgerPosition, LetGone};
 pub use clock_offset::{ClockFault, ClockOffset};
-pub use clocks::{AdvanceSeen, ClockChange, ClockChanges, ClockStep, ClockStream, ClockView, KEPT_CHANGES_MAX};
+pub use clocks::{
+    AdvanceSeen, ClockChange, ClockChanges, ClockStep, ClockStream, ClockView, DeliveryLag, KEPT_CHANGES_MAX,
+};
 pub use code::Code;
 pub use committer::QUEUE_SUBMISSIONS_MAX;
 pub use data::{Encrypted, Erased, ErasureRequest};
