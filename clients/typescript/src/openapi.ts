@@ -1839,26 +1839,33 @@ export interface components {
         };
         /** @description Where firings go. */
         DeliverBody: {
-            /** @description The queue. */
-            queue: string;
-            /** @description `queue`. */
+            /** @description The event that each firing records, without an id and a time of its own. */
+            event?: Record<string, unknown>;
+            /** @description The queue that they wait in. */
+            queue?: string | null;
+            /** @description `queue` or `timeline`. */
             to: string;
         };
         /** @description Where firings go. */
         DeliverRequest: {
             /**
-             * @description The queue. Defaults to `default`.
+             * @description The event that each firing records, with `to: timeline`. Its id is that of the firing, its time the moment, and its
+             *     `source`, if none is given, `timer:` with the id of the timer. At most 8,192 bytes.
+             */
+            event?: components["schemas"]["TimerEvent"];
+            /**
+             * @description The queue, with `to: queue`. Defaults to `default`.
              * @example billing
              */
             queue?: string | null;
-            /** @description `queue`: they wait for whoever claims them. */
+            /** @description `queue`: they wait for whoever claims them. `timeline`: each is recorded as an event of the timeline at once. */
             to: components["schemas"]["DeliverTo"];
         };
         /**
          * @description How firings are delivered.
          * @enum {string}
          */
-        DeliverTo: "queue";
+        DeliverTo: "queue" | "timeline";
         /** @description One page of the events that differ, ordered by id. A page can be short and still have a next one. */
         DiffBody: {
             /** @description One timeline. */
@@ -2571,10 +2578,12 @@ export interface components {
         FiringBody: {
             /** @description The moment at which it fell due. */
             due: string;
+            /** @description The event that it recorded, if its timer records events. */
+            event_id?: string | null;
             /** @description The id of the firing. */
             firing_id: string;
-            /** @description The queue that it waits in. */
-            queue: string;
+            /** @description The queue that it waits in. Absent if it is recorded as an event. */
+            queue?: string | null;
             /** @description Why it failed. */
             reason?: string | null;
             /**
@@ -4210,6 +4219,51 @@ export interface components {
             /** @description The id of the timer. */
             timer_id: string;
         };
+        /** @description An event, without an id and a time of its own. */
+        TimerEvent: {
+            /**
+             * @description Who took part.
+             * @example [
+             *       "Neil Armstrong",
+             *       "Buzz Aldrin"
+             *     ]
+             */
+            actors?: string[] | null;
+            /**
+             * @description States that hold while the event lasts. Two events that give the same predicate of the same subject different
+             *     values at the same time contradict each other.
+             */
+            asserts?: components["schemas"]["AssertionRecord"][] | null;
+            /** @description Anything else, at most 65,536 bytes of JSON. */
+            attributes?: Record<string, unknown> | null;
+            /** @description Its causes. A cause can be recorded later than its effect. */
+            causes?: components["schemas"]["CauseRecord"][] | null;
+            /**
+             * @description What happened, in a sentence or two. Defaults to empty.
+             * @example The lunar module Eagle lands on the moon.
+             */
+            description?: string | null;
+            geo?: components["schemas"]["GeoRecord"] | null;
+            kind?: components["schemas"]["EventKindWord"] | null;
+            /**
+             * @description Where, in words.
+             * @example Sea of Tranquility
+             */
+            location?: string | null;
+            /**
+             * @description A short title.
+             * @example Moon landing
+             */
+            name?: string | null;
+            precision?: components["schemas"]["PrecisionWord"] | null;
+            /**
+             * Format: int64
+             * @description The source's own sequence number for the record, without gaps.
+             */
+            sequence?: number | null;
+            /** @description Where the record came from. */
+            source?: string | null;
+        };
         /** @description Where the timer is. */
         TimerOfRequest: {
             /**
@@ -4384,8 +4438,8 @@ export interface components {
         WouldFireFiringBody: {
             /** @description The moment at which it would fire. */
             due: string;
-            /** @description The queue that the firing would wait in. */
-            queue: string;
+            /** @description The queue that the firing would wait in. Absent if it would be recorded as an event. */
+            queue?: string | null;
             /** @description The timer. */
             timer_id: string;
         };
@@ -5754,7 +5808,6 @@ export interface operations {
                      *           {
                      *             "due": "text",
                      *             "firing_id": "text",
-                     *             "queue": "text",
                      *             "round": 1,
                      *             "state": "running",
                      *             "timer_id": "text"
@@ -8881,7 +8934,7 @@ export interface operations {
                 tolerance?: string;
                 /**
                  * @description What to watch, separated by commas: `clock`, `events` (recorded and corrected ones), `interventions`,
-                 *     `paradoxes` (created and resolved). Defaults to all.
+                 *     `paradoxes` (created and resolved), `advances` (as they begin, at each instant, and as they end). Defaults to all.
                  */
                 topics?: string;
             };
@@ -8951,7 +9004,6 @@ export interface operations {
                      *       "timers": [
                      *         {
                      *           "deliver": {
-                     *             "queue": "text",
                      *             "to": "text"
                      *           },
                      *           "payload": {},
@@ -9027,7 +9079,6 @@ export interface operations {
                      *       "timeline_id": "main",
                      *       "timer": {
                      *         "deliver": {
-                     *           "queue": "text",
                      *           "to": "text"
                      *         },
                      *         "payload": {},
@@ -9084,7 +9135,6 @@ export interface operations {
                      *         {
                      *           "due": "text",
                      *           "firing_id": "text",
-                     *           "queue": "text",
                      *           "round": 1,
                      *           "state": "running",
                      *           "timer_id": "text"
@@ -9094,7 +9144,6 @@ export interface operations {
                      *       "timeline_id": "main",
                      *       "timer": {
                      *         "deliver": {
-                     *           "queue": "text",
                      *           "to": "text"
                      *         },
                      *         "payload": {},
@@ -9164,7 +9213,6 @@ export interface operations {
                      *       "timeline_id": "main",
                      *       "timer": {
                      *         "deliver": {
-                     *           "queue": "text",
                      *           "to": "text"
                      *         },
                      *         "payload": {},
@@ -9239,7 +9287,6 @@ export interface operations {
                      *       "timeline_id": "main",
                      *       "timer": {
                      *         "deliver": {
-                     *           "queue": "text",
                      *           "to": "text"
                      *         },
                      *         "payload": {},

@@ -132,6 +132,15 @@ impl QueueId {
     /// Where firings wait whose timer names no queue.
     pub const DEFAULT: &'static str = "default";
 
+    /// What firings are kept under that wait for nobody: each is an event of its timeline. No timer names it.
+    pub const OF_TIMELINE: &'static str = "timenav:timeline";
+
+    /// Returns what firings are kept under that are events of their timeline.
+    #[must_use]
+    pub fn of_timeline() -> Self {
+        Self(Self::OF_TIMELINE.into())
+    }
+
     /// Returns the queue of timers that name none.
     #[must_use]
     pub fn unnamed() -> Self {

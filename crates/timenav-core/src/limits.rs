@@ -159,6 +159,9 @@ pub const STREAM_ENTRIES_MAX: u64 = 100_000;
 pub const TIMERS_PER_TIMELINE_MAX: usize = 100_000;
 /// Largest `payload` of one timer, in bytes of its JSON text as it was sent.
 pub const TIMER_PAYLOAD_BYTES_MAX: usize = 64 * 1024;
+/// Largest event that the firings of one timer record, in bytes of its JSON text as it is kept: many such timers are read
+/// at once where they fall due.
+pub const TIMER_EVENT_BYTES_MAX: usize = 8 * 1024;
 /// Longest `order_key` of a timer, in bytes.
 pub const TIMER_ORDER_KEY_BYTES_MAX: usize = 256;
 /// Most firings that one step, or one moment of a running clock, makes at once. What is left follows in the next one.

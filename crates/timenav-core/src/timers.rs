@@ -375,6 +375,13 @@ impl Advance {
         self.at_instant > FIRINGS_AT_INSTANT_MAX
     }
 
+    /// Returns whether nothing holds its instant and none is left before its destination, where `next` is the earliest moment
+    /// of an armed timer.
+    #[must_use]
+    pub fn is_done(&self, next: Option<Instant<Virtual>>) -> bool {
+        self.open == 0 && !self.is_stuck() && self.next_move(next) == Move::End
+    }
+
     /// Returns until when, by the host, its instant may be held.
     #[must_use]
     pub fn held_until(&self) -> Instant<Wall> {

@@ -157,11 +157,13 @@ pub enum Topic {
     Interventions,
     /// Paradoxes that are made and healed.
     Paradoxes,
+    /// Clock changes that pass timers one by one: begun, at another instant, ended.
+    Advances,
 }
 
 impl Topic {
     /// Every topic.
-    pub const ALL: [Self; 4] = [Self::Clock, Self::Events, Self::Interventions, Self::Paradoxes];
+    pub const ALL: [Self; 5] = [Self::Clock, Self::Events, Self::Interventions, Self::Paradoxes, Self::Advances];
 
     /// Returns its name.
     #[must_use]
@@ -171,6 +173,7 @@ impl Topic {
             Self::Events => "events",
             Self::Interventions => "interventions",
             Self::Paradoxes => "paradoxes",
+            Self::Advances => "advances",
         }
     }
 }
@@ -217,7 +220,8 @@ impl Action {
         Self::parse(&record.action)
     }
 
-    /// Returns the topic of an entry, if listeners can ask for it. The first entry of a timeline tells of its clock.
+    /// Returns the topic of an entry, if listeners can ask for it. The first entry of a timeline tells of its clock. What is
+    /// told of advances is told beside it, and the steps of one count as changes of the clock while they are the newest.
     #[must_use]
     pub const fn topic(self) -> Option<Topic> {
         match self {

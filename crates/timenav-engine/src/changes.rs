@@ -24,7 +24,7 @@ pub(crate) use erasing::{EventsGone, ReadsGone};
 pub(crate) use logged::{Logged, ReadLogged};
 pub use retention::LetGone;
 pub(crate) use retention::RetentionSet;
-pub(crate) use timers::{FiringsAfter, TimerAfter, TimersMoved};
+pub(crate) use timers::{FiringsAfter, LookUp, TimerAfter, TimersMoved};
 pub(crate) use undoing::ImportUndone;
 
 /// Where a write stands in the ledger, and the signed tree that holds it.

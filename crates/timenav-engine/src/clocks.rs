@@ -6,10 +6,12 @@ use timenav_core::access::Demand;
 use timenav_core::clock::{Clock, ClockCommand};
 use timenav_core::ids::{AdvanceId, TimelineId};
 use timenav_core::time::{Instant, Virtual, Wall};
+use timenav_core::timers::AdvanceState;
 
 use crate::asked::Answer;
 use crate::caller::Caller;
 use crate::changes::{ClockAfter, LedgerPosition};
+use crate::deciding::advances::StopAdvance;
 use crate::deciding::clocks::{ChangeClock, Passing};
 use crate::engine::Engine;
 use crate::expected::Expected;
@@ -19,6 +21,7 @@ use crate::live::Growth;
 use crate::location::known_zone;
 use crate::payload::{Reading, clock_in};
 use crate::refusal::Refusal;
+use crate::timer_rows::TimersWanted;
 
 /// Changes that a listener may be behind, or have missed, and is told all the same.
 pub const KEPT_CHANGES_MAX: usize = 256;
@@ -42,6 +45,18 @@ pub struct ClockView {
     pub local_time: Option<String>,
     /// The advance that goes on.
     pub advance: Option<AdvanceSeen>,
+    /// How far deliveries are behind, where there are firings without an outcome. The clock never waits for them but in an
+    /// advance.
+    pub lag: Option<DeliveryLag>,
+}
+
+/// How far deliveries are behind a clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeliveryLag {
+    /// How many firings have no outcome.
+    pub pending: u64,
+    /// The moment of the one that was made first.
+    pub oldest: Instant<Virtual>,
 }
 
 /// A clock change that passes timers one by one, as it is seen on its way.
@@ -173,7 +188,7 @@ impl Engine {
         let gazetteer = self.doors().gazetteer.as_deref();
         let zone = clock.location.as_deref().and_then(|location| known_zone(gazetteer, location));
         let local_time = zone.map(|zone| zone.local_time(current_time));
-        ClockView { timeline_id, clock, current_time, local_time, advance: None }
+        ClockView { timeline_id, clock, current_time, local_time, advance: None, lag: None }
     }
 
     /// Returns what an operation on a clock is answered with.
@@ -217,6 +232,8 @@ impl Engine {
             match self.submit(caller, timeline.clone(), change, idempotency).await {
                 Err(Refusal::TimersBehind) => self.let_fall_due(&timeline).await?,
                 Err(Refusal::ChangedMeanwhile) => {}
+                Err(Refusal::AdvanceInProgress { is_inside: false, .. })
+                    if attempt < TICKS_BEFORE_MAX && self.end_if_done(&timeline).await? => {}
                 Err(refusal) => return Err(refusal),
                 Ok(answer) => {
                     if let Some(superseded) = superseded.filter(|_| !answer.replayed) {
@@ -227,6 +244,24 @@ impl Engine {
             }
         }
         Err(Refusal::TimersBehind)
+    }
+
+    /// Ends an advance that waits for nothing and has nothing left on its way. Whoever acknowledges its last firing and moves
+    /// the clock right after that is not refused because the timekeeper has yet to come by. Returns whether it has ended.
+    async fn end_if_done(&self, timeline: &TimelineId) -> Result<bool, Refusal> {
+        let Some(state) = self.state(timeline) else { return Ok(false) };
+        let timers = &state.head.timers;
+        let Some(advance) = &timers.advance else { return Ok(true) };
+        if !advance.is_done(timers.next) {
+            return Ok(false);
+        }
+        let (advance_id, state) = (advance.advance_id.clone(), AdvanceState::Settled);
+        let end = StopAdvance { advance_id, state, held_by: None, keeper: None };
+        match self.submit_service(timeline.clone(), end).await {
+            // Somebody else ended it, or has set a timer that comes before its end.
+            Ok(_) | Err(Refusal::ChangedMeanwhile) => Ok(true),
+            Err(refusal) => Err(refusal),
+        }
     }
 
     /// Reads a clock.
@@ -240,7 +275,20 @@ impl Engine {
             return Ok(self.clock_reading(look.timeline(), clock.clone(), *current_time));
         }
         let view = self.view_clock(look.timeline(), look.state.head.clock.clone(), look.host);
-        Ok(ClockView { advance: AdvanceSeen::of(&look.state, &view.clock), ..view })
+        let lag = self.lag(&look.state).await?;
+        Ok(ClockView { advance: AdvanceSeen::of(&look.state, &view.clock), lag, ..view })
+    }
+
+    /// Returns how far deliveries are behind the clock of a timeline.
+    async fn lag(&self, state: &TimelineState) -> Result<Option<DeliveryLag>, Refusal> {
+        let pending = state.head.timers.pending;
+        if pending == 0 {
+            return Ok(None);
+        }
+        // Those without an outcome are found in the order in which they were made.
+        let wanted = TimersWanted::PendingSince(0, 1);
+        let oldest = self.store().timer_rows(state.head.key, wanted).await?.firings.pop();
+        Ok(oldest.map(|oldest| DeliveryLag { pending, oldest: oldest.fallen.due }))
     }
 
     /// Watches a clock from now on, or from the generation after `seen`.

@@ -7,7 +7,7 @@ use timenav_core::ids::{DataId, EventId, TimelineId};
 
 use self::catching_up::CatchUp;
 use crate::action::{Action, Demanded};
-use crate::changes::Change;
+use crate::changes::{Change, LookUp};
 use crate::draft::{Done, Draft};
 use crate::horizon::HorizonUse;
 use crate::refusal::Refusal;
@@ -34,6 +34,7 @@ pub(crate) mod sessions;
 pub(crate) mod standing;
 pub(crate) mod timelines;
 mod upcoming;
+mod recording;
 pub(crate) mod timers;
 pub(crate) mod advances;
 pub(crate) mod undoing;
@@ -179,6 +180,13 @@ pub(crate) struct Needs<'a> {
     pub(crate) timers: TimersNeeded,
     /// Who is at work on the timeline that is aimed at, where several services share the store.
     pub(crate) at_work: Option<NeedsAtWork>,
+}
+
+impl<'a> Needs<'a> {
+    /// Returns what must be known of events that timers are to record.
+    pub(crate) fn looked_up(look_up: &'a LookUp) -> Self {
+        Self { events: look_up.event_ids.iter().collect(), endings: true, ..Self::default() }
+    }
 }
 
 /// What must be known of who is at work on a timeline. Nobody begins or ends any work there until the step ends.

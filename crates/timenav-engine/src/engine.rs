@@ -168,6 +168,7 @@ impl Engine {
             timelines: self.0.shared.timelines.read().len() as u64,
             host_clock_behind_seconds: behind_seconds(self.0.shared.newest_at_start, self.now()),
             is_host_clock_doubted: self.host_clock().doubt(self.now()).is_some(),
+            timekeeper_looks: self.0.shared.timing.agenda().looks(),
         }
     }
 

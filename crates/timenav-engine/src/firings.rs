@@ -78,7 +78,7 @@ pub struct FiringAnswer {
 }
 
 /// What came of an advance, so far or in the end.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Receipt {
     /// On which timeline.
     pub timeline_id: TimelineId,
@@ -404,7 +404,8 @@ impl Engine {
     }
 }
 
-fn running(state: &TimelineState, advance: &Advance, host: Instant<Wall>) -> Receipt {
+/// Returns what came so far of an advance that goes on.
+pub(crate) fn running(state: &TimelineState, advance: &Advance, host: Instant<Wall>) -> Receipt {
     Receipt {
         timeline_id: state.head.id.clone(),
         advance_id: advance.advance_id.clone(),
@@ -420,7 +421,8 @@ fn running(state: &TimelineState, advance: &Advance, host: Instant<Wall>) -> Rec
 }
 
 impl AdvanceEnded {
-    fn receipt(&self, timeline_id: TimelineId) -> Option<Receipt> {
+    /// Returns what came of the advance, without its firings. `None` if the record holds what none can be.
+    pub(crate) fn receipt(&self, timeline_id: TimelineId) -> Option<Receipt> {
         let moment = |text: &str| timenav_core::time::parse_timestamp(text).ok();
         Some(Receipt {
             timeline_id,

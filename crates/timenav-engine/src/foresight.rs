@@ -28,8 +28,8 @@ pub struct ForeseenFiring {
     pub timer_id: TimerId,
     /// The moment.
     pub due: Instant<Virtual>,
-    /// The queue that it would wait in.
-    pub queue: QueueId,
+    /// The queue that it would wait in; `None` where it would be recorded as an event.
+    pub queue: Option<QueueId>,
 }
 
 /// What would fire.
@@ -67,7 +67,8 @@ impl Engine {
         let named = |position: u64| rows.get(&position);
         let firing = |one: &Fallen| {
             let row = named(one.position)?;
-            Some(ForeseenFiring { timer_id: row.timer_id.clone(), due: one.due, queue: row.queue.clone() })
+            let queue = Some(&row.queue).filter(|queue| **queue != QueueId::of_timeline()).cloned();
+            Some(ForeseenFiring { timer_id: row.timer_id.clone(), due: one.due, queue })
         };
         let counted = |(position, count): &(u64, u64)| Some((named(*position)?.timer_id.clone(), *count));
         Ok(Foresight {

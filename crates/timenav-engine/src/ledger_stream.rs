@@ -14,6 +14,7 @@ use crate::action::{Action, Topic};
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::event_filter::EventFilter;
+use crate::firings::Receipt;
 use crate::head::TimelineKey;
 use crate::json::read;
 use crate::live::Growth;
@@ -22,6 +23,7 @@ use crate::payload::{ClockTold, Corrected, EventsWatched, Reading};
 use crate::refusal::Refusal;
 use crate::rows::EventVersion;
 
+mod advances;
 mod paradoxes;
 
 use paradoxes::Watch;
@@ -92,6 +94,9 @@ pub enum News {
         /// What, as JSON; `None` where it was erased since.
         content: Option<String>,
     },
+    /// A clock change that passes timers one by one has begun, has come to another instant, or has ended. Its firings are
+    /// not told.
+    Advance(Box<Receipt>),
     /// A paradox was made or healed.
     Paradox {
         /// Whether it is gone, and not there since.
@@ -245,6 +250,9 @@ impl LedgerStream {
     /// Returns what an entry tells: what it is about, and what it made and healed.
     async fn news(&mut self, position: u64, leaf: &[u8]) -> Result<Vec<News>, Refusal> {
         let mut news: Vec<News> = self.what_happened(position, leaf).await?.into_iter().collect();
+        if self.topics.contains(&Topic::Advances) {
+            news.extend(self.advance_of(position, leaf).await?);
+        }
         if self.paradoxes.is_some() {
             news.extend(self.paradoxes_of(position, leaf).await?);
         }
@@ -256,14 +264,17 @@ impl LedgerStream {
         let record = LeafRecord::decode(leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
         // Another version may have written a word that this one does not know. It tells of the clock if it says so
         // itself.
-        let topic = Action::of(&record).map_or(Some(Topic::Clock), Action::topic);
+        let topic = match Action::of(&record) {
+            Some(Action::FireTimers) => self.newest_step(position).map(|_| Topic::Clock),
+            action => action.map_or(Some(Topic::Clock), Action::topic),
+        };
         let Some(topic) = topic.filter(|topic| self.topics.contains(topic)) else { return Ok(None) };
         let entry = self.engine.store().entry(self.key, position).await?;
         let entry = entry.ok_or_else(|| Refusal::Damaged(format!("entry {position} is missing")))?;
         let content = (!entry.is_erased()).then(|| String::from_utf8(entry.payload.clone()).ok()).flatten();
         let event_id = record.subject.to_string();
         let is_meant = match (topic, content.as_deref()) {
-            (Topic::Clock | Topic::Paradoxes, _) => true,
+            (Topic::Clock | Topic::Paradoxes | Topic::Advances, _) => true,
             // What was just recorded had no version before, or none that stood.
             (Topic::Events, Some(event)) if Action::of(&record) == Some(Action::RecordEvent) => {
                 self.filter.passes(event)
@@ -278,7 +289,7 @@ impl LedgerStream {
             Topic::Clock if entry.clock_entry != position => None,
             Topic::Clock => changed_clock(&entry.payload).map(News::Clock),
             Topic::Interventions => Some(News::Intervention { event_id, content }),
-            Topic::Events | Topic::Paradoxes => {
+            Topic::Events | Topic::Paradoxes | Topic::Advances => {
                 let is_correction = Action::of(&record) == Some(Action::CorrectEvent);
                 let content = if is_correction { content.as_deref().and_then(corrected) } else { content };
                 Some(News::Event { event_id, is_correction, content })

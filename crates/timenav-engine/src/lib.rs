@@ -77,6 +77,7 @@ mod witnessed;
 mod published;
 mod following;
 mod sharing;
+mod agenda;
 mod timing;
 mod shared;
 mod comparing;
@@ -164,7 +165,9 @@ pub use certificates::{
 };
 pub use changes::{LedgerPosition, LetGone};
 pub use clock_offset::{ClockFault, ClockOffset};
-pub use clocks::{AdvanceSeen, ClockChange, ClockChanges, ClockStep, ClockStream, ClockView, KEPT_CHANGES_MAX};
+pub use clocks::{
+    AdvanceSeen, ClockChange, ClockChanges, ClockStep, ClockStream, ClockView, DeliveryLag, KEPT_CHANGES_MAX,
+};
 pub use code::Code;
 pub use committer::QUEUE_SUBMISSIONS_MAX;
 pub use data::{Encrypted, Erased, ErasureRequest};
@@ -214,7 +217,7 @@ pub use options::{Options, ReadLog};
 pub use outside::{KeptOutside, Outside, OutsideError};
 pub use paradoxes::{Consequences, MonitorParadox, OnParadox, ParadoxPage};
 pub use passwords::{PasswordMatch, Passwords};
-pub use payload::{read_timers, timers_text};
+pub use payload::{Delivery, read_timers, timers_text};
 pub use permissions::{PermissionsChange, permissions_tag};
 pub use places::Understood;
 pub use proofs::{ConsistencyProof, InclusionProof, SignedCheckpoint, SignedHead, TileRequest};

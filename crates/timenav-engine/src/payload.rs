@@ -8,6 +8,7 @@ mod access;
 mod advances;
 mod clock;
 mod data;
+mod delivery;
 mod events;
 mod happened;
 mod layers;
@@ -27,6 +28,7 @@ pub(crate) use access::{AttemptRecord, AttemptsCounted, NetworkCount, OperationC
 pub(crate) use advances::{AdvanceBegun, AdvanceEnded};
 pub(crate) use clock::{AnchorSet, ClockChanged, ClockRecord, ClockTold, clock_in};
 pub(crate) use data::{DataDecrypted, DataEncrypted, DataErased, ScanAsked};
+pub use delivery::Delivery;
 pub(crate) use events::{Corrected, EffectRecord, Intervened};
 pub(crate) use happened::{entry_of, happened_in};
 pub(crate) use layers::{LaterEntry, LayerErased, is_layer_erased};
@@ -37,7 +39,6 @@ pub(crate) use restored::{FiredAgain, TimerRestored, TimersRestored, fallen_of, 
 pub(crate) use service::{HostClockAccepted, RollbackAccepted, SigningKeyRotated};
 pub(crate) use sessions::{LoggedIn, PasswordSet, SessionRenewed, SessionsEnded};
 pub(crate) use timeline::{ForkRecord, PermissionsRecord, PermissionsTold, TimelineCreated};
-pub(crate) use timer_record::DeliverRecord;
 pub(crate) use timers::{
     AdvanceOver, AdvanceTold, FiringsSettled, OutcomeOfFiring, ScheduleRecord, TimerCancelled, TimerSet, TimersFired,
     schedule_of,

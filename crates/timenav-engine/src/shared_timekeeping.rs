@@ -7,6 +7,7 @@ use timenav_core::ids::{FiringId, QueueId, TimelineId};
 use timenav_core::time::{Instant, Wall};
 use timenav_core::timers::Advance;
 
+use crate::changes::LookUp;
 use crate::deciding::advances::{SharedStep, StepAdvance};
 use crate::engine::Engine;
 use crate::head::{TimelineKey, TimelineState};
@@ -73,14 +74,13 @@ impl Engine {
     }
 
     /// Takes the timelines whose time nobody keeps, and ends leases on those that this service keeps.
-    pub(crate) async fn share_time(&self, timelines: &[TimelineId]) {
+    pub(crate) async fn share_time(&self) {
         let Some(sharing) = self.sharing() else { return };
-        sharing.forget_others(timelines);
-        if let Err(refusal) = self.take_timelines(sharing, sharing.unknown(timelines)).await {
+        if let Err(refusal) = self.take_timelines(sharing, sharing.unknown()).await {
             tracing::debug!(%refusal, "it cannot be found out whose time is to be kept; it will be tried again");
         }
         if sharing.looks_for_ended()
-            && let Err(refusal) = self.end_shared_leases(sharing, timelines).await
+            && let Err(refusal) = self.end_shared_leases(sharing).await
         {
             tracing::debug!(%refusal, "leases that have ended cannot be looked for; it will be tried again");
         }
@@ -94,7 +94,14 @@ impl Engine {
             // Whoever is not known to be there would lose them at once.
             self.tell(sharing, Vec::new()).await?;
         }
-        let states: Vec<_> = unknown.iter().filter_map(|timeline| self.state(timeline)).collect();
+        let (mut states, mut over) = (Vec::new(), Vec::new());
+        for timeline in unknown {
+            match self.state(&timeline) {
+                Some(state) => states.push(state),
+                None => over.push(timeline),
+            }
+        }
+        over.iter().for_each(|timeline| self.timing().forget(timeline));
         let keys: Vec<TimelineKey> = states.iter().map(|state| state.head.key).collect();
         let taken = self.store().keep_timelines(&sharing.service, keys).await?;
         for state in states {
@@ -111,17 +118,19 @@ impl Engine {
             if *epoch > 1 {
                 tracing::info!(%timeline, epoch, "this service keeps the time of the timeline from now on");
             }
-            sharing.keep(timeline, *epoch);
+            sharing.keep(timeline.clone(), *epoch);
+            self.timing().agenda().changed(&timeline);
         }
         Ok(())
     }
 
-    async fn end_shared_leases(&self, sharing: &Sharing, timelines: &[TimelineId]) -> Result<(), Refusal> {
+    async fn end_shared_leases(&self, sharing: &Sharing) -> Result<(), Refusal> {
         let ended = self.store().leases_ended(&sharing.service).await?;
         if ended.is_empty() {
             return Ok(());
         }
         let ended: HashSet<TimelineKey> = ended.into_iter().collect();
+        let timelines: Vec<TimelineId> = self.timing().agenda().timelines().cloned().collect();
         let states = timelines.iter().filter_map(|timeline| self.state(timeline));
         for state in states.filter(|state| ended.contains(&state.head.key)) {
             let exhausted = self.fail_shared(&state, LeasesWanted::Ended(ENDED_AT_ONCE_MAX)).await?;
@@ -176,11 +185,18 @@ impl Engine {
     }
 
     /// Returns the next step of an advance, where others may be at work on it.
-    pub(crate) fn shared_step(&self, keeper: Keeper, timeline: &TimelineId, advance: &Advance) -> StepAdvance {
+    pub(crate) fn shared_step(
+        &self,
+        keeper: Keeper,
+        timeline: &TimelineId,
+        advance: &Advance,
+        look_up: LookUp,
+    ) -> StepAdvance {
         StepAdvance {
             advance_id: advance.advance_id.clone(),
             heard: HashSet::new(),
             is_resumed: self.timing().leases().is_resumed(timeline, self.now()),
+            look_up,
             shared: Some(SharedStep { keeper, stepped: advance.stepped }),
         }
     }

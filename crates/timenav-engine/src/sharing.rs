@@ -1,6 +1,6 @@
 //! How a service shares the work on timers with others on its database: which timelines' time it keeps.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
@@ -9,20 +9,31 @@ use timenav_core::time::{Instant, Wall};
 
 use crate::leasing_door::{Keeper, LISTENING_TOLD_MICROS};
 
-/// Who keeps the time of a timeline, as far as it is known here. The database knows better: each step looks there.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kept {
-    /// This service does, since it took it so many times.
-    Here(u64),
+/// Who keeps the time of timelines, as far as it is known here. The database knows better: each step looks there. A
+/// timeline with timers is in one of these.
+#[derive(Default)]
+struct Kept {
+    /// This service does, since it took each so many times.
+    here: HashMap<TimelineId, u64>,
     /// Another one does, or nobody could be asked.
-    Elsewhere,
+    elsewhere: BTreeSet<TimelineId>,
+    /// That is to be found out.
+    unknown: BTreeSet<TimelineId>,
+}
+
+impl Kept {
+    fn remove(&mut self, timeline: &TimelineId) {
+        self.here.remove(timeline);
+        self.elsewhere.remove(timeline);
+        self.unknown.remove(timeline);
+    }
 }
 
 /// How a service shares the work on timers with others.
 pub(crate) struct Sharing {
     /// By which the others know it. Each start has another one, so that none goes on where another one was.
     pub(crate) service: String,
-    kept: Mutex<BTreeMap<TimelineId, Kept>>,
+    kept: Mutex<Kept>,
     /// When the others were told last that somebody listens to a queue.
     told: Mutex<HashMap<(TimelineId, QueueId), Instant<Wall>>>,
     /// Whether the others have been told that this service is there.
@@ -46,21 +57,28 @@ impl Sharing {
 
     /// Returns this service as the keeper of a timeline's time, if it is.
     pub(crate) fn keeper(&self, timeline: &TimelineId) -> Option<Keeper> {
-        match self.kept.lock().get(timeline) {
-            Some(Kept::Here(epoch)) => Some(Keeper { service: self.service.clone(), epoch: *epoch }),
-            Some(Kept::Elsewhere) | None => None,
+        let epoch = self.kept.lock().here.get(timeline).copied()?;
+        Some(Keeper { service: self.service.clone(), epoch })
+    }
+
+    /// A timeline has timers: who keeps its time is to be found out, unless it is known.
+    pub(crate) fn look_for_keeper(&self, timeline: &TimelineId) {
+        let mut kept = self.kept.lock();
+        if !kept.here.contains_key(timeline) && !kept.elsewhere.contains(timeline) {
+            kept.unknown.insert(timeline.clone());
         }
     }
 
     /// Returns the timelines of which it is not known who keeps their time.
-    pub(crate) fn unknown(&self, timelines: &[TimelineId]) -> Vec<TimelineId> {
-        let kept = self.kept.lock();
-        timelines.iter().filter(|timeline| !kept.contains_key(*timeline)).cloned().collect()
+    pub(crate) fn unknown(&self) -> Vec<TimelineId> {
+        self.kept.lock().unknown.iter().cloned().collect()
     }
 
     /// This service keeps the time of a timeline, which it took so many times, counting those of others before it.
     pub(crate) fn keep(&self, timeline: TimelineId, epoch: u64) {
-        self.kept.lock().insert(timeline, Kept::Here(epoch));
+        let mut kept = self.kept.lock();
+        kept.remove(&timeline);
+        kept.here.insert(timeline, epoch);
         if epoch > 1 {
             self.takeovers.fetch_add(1, Ordering::Relaxed);
         }
@@ -68,12 +86,15 @@ impl Sharing {
 
     /// Another service keeps the time of a timeline. It is asked again after a while.
     pub(crate) fn lose(&self, timeline: TimelineId) {
-        self.kept.lock().insert(timeline, Kept::Elsewhere);
+        let mut kept = self.kept.lock();
+        kept.remove(&timeline);
+        kept.elsewhere.insert(timeline);
     }
 
     /// A while has passed: others may have gone, and leases may have ended.
     pub(crate) fn look_again(&self) {
-        self.kept.lock().retain(|_, kept| *kept != Kept::Elsewhere);
+        let Kept { elsewhere, unknown, .. } = &mut *self.kept.lock();
+        unknown.append(elsewhere);
         self.looks_for_ended.store(true, Ordering::Release);
     }
 
@@ -84,12 +105,14 @@ impl Sharing {
 
     /// The others may have taken over everything: this service was not there for a while.
     pub(crate) fn forget_all(&self) {
-        self.kept.lock().clear();
+        let Kept { here, elsewhere, unknown } = &mut *self.kept.lock();
+        unknown.append(elsewhere);
+        unknown.extend(here.drain().map(|(timeline, _)| timeline));
     }
 
-    /// Forgets the timelines that have no timers any more.
-    pub(crate) fn forget_others(&self, timelines: &[TimelineId]) {
-        self.kept.lock().retain(|timeline, _| timelines.binary_search(timeline).is_ok());
+    /// Forgets a timeline that has no timers any more.
+    pub(crate) fn forget(&self, timeline: &TimelineId) {
+        self.kept.lock().remove(timeline);
     }
 
     /// Returns the queues of which the others are to be told that somebody listens to them.
@@ -116,7 +139,6 @@ impl Sharing {
 
     /// Returns of how many timelines this service keeps the time, and how many it took from others since its start.
     pub(crate) fn counts(&self) -> (u64, u64) {
-        let here = self.kept.lock().values().filter(|kept| matches!(kept, Kept::Here(_))).count();
-        (here as u64, self.takeovers.load(Ordering::Relaxed))
+        (self.kept.lock().here.len() as u64, self.takeovers.load(Ordering::Relaxed))
     }
 }

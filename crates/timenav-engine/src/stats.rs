@@ -19,4 +19,6 @@ pub struct EngineStats {
     pub scans_finished: u64,
     /// Scans that were given up before it.
     pub scans_cancelled: u64,
+    /// How often a timeline was looked at, for timers that are due there.
+    pub timekeeper_looks: u64,
 }

@@ -12,6 +12,8 @@ use timenav_core::time::{Instant, Span, Wall};
 use timenav_core::timers::leases::Retry;
 use timenav_core::timers::{Advance, AdvanceState, FiringState};
 
+use crate::agenda::Next;
+use crate::changes::LookUp;
 use crate::deciding::advances::{StepAdvance, StopAdvance};
 use crate::deciding::timers::{FireTimers, SettleFirings};
 use crate::engine::Engine;
@@ -23,6 +25,8 @@ use crate::timing::Timing;
 
 /// How often one timeline is taken on before the others have their turn.
 const TURNS_MAX: usize = 256;
+/// How often is looked up what timers record, where others set timers meanwhile, before it is begun anew.
+const LOOK_UPS_MAX: usize = 3;
 /// How long is waited after something could not be written.
 const AFTER_FAILURE: Span = Span::from_micros(1_000_000);
 /// Why a firing failed that nobody acknowledged.
@@ -53,18 +57,22 @@ impl Engine {
     /// Does what is due by now. Returns when to call again, if no change comes first.
     pub async fn keep_time(&self) -> Option<Instant<Wall>> {
         self.end_leases().await;
-        let timelines = self.timing().on();
-        self.share_time(&timelines).await;
-        let moments = join_all(timelines.iter().map(|timeline| self.keep_time_on(timeline))).await;
+        self.share_time().await;
+        let due = self.timing().agenda().take(self.now());
+        let look = |timeline| async move {
+            let next = self.keep_time_on(timeline).await;
+            self.timing().agenda().looked(timeline, next);
+        };
+        join_all(due.iter().map(look)).await;
         let leases = self.timing().leases().next_end(self.now());
-        moments.into_iter().flatten().chain(leases).min()
+        self.timing().agenda().next().into_iter().chain(leases).min()
     }
 
     /// Lets timers fall due up to what a timeline's clock shows.
     pub(crate) async fn let_fall_due(&self, timeline: &TimelineId) -> Result<(), Refusal> {
         for _ in 0..TURNS_MAX {
-            match self.submit_service(timeline.clone(), FireTimers::default()).await {
-                Ok(_) => {}
+            match self.fire_timers(timeline, None).await {
+                Ok(()) => {}
                 Err(Refusal::ChangedMeanwhile) => break,
                 Err(refusal) => return Err(refusal),
             }
@@ -73,35 +81,57 @@ impl Engine {
         Ok(())
     }
 
-    async fn keep_time_on(&self, timeline: &TimelineId) -> Option<Instant<Wall>> {
+    /// Lets timers fall due, once what they record was looked up.
+    async fn fire_timers(&self, timeline: &TimelineId, keeper: Option<Keeper>) -> Result<(), Refusal> {
+        let mut look_up = LookUp::default();
+        for _ in 0..LOOK_UPS_MAX {
+            let fire = FireTimers { keeper: keeper.clone(), look_up };
+            let Some(wanted) = self.submit_service(timeline.clone(), fire).await?.change.look_up else { break };
+            look_up = wanted;
+        }
+        Ok(())
+    }
+
+    /// Takes an advance on to its next instant, once what is recorded there was looked up.
+    async fn step(&self, timeline: &TimelineId, mut step: impl FnMut(LookUp) -> StepAdvance) -> Result<(), Refusal> {
+        let mut look_up = LookUp::default();
+        for _ in 0..LOOK_UPS_MAX {
+            let moved = self.submit_service(timeline.clone(), step(look_up)).await?.change;
+            let Some(wanted) = moved.look_up else { break };
+            look_up = wanted;
+        }
+        Ok(())
+    }
+
+    async fn keep_time_on(&self, timeline: &TimelineId) -> Next {
         let mut fired = false;
         for _ in 0..TURNS_MAX {
             let Some(state) = self.state(timeline) else {
                 self.timing().forget(timeline);
-                return None;
+                return Next::Unless;
             };
             if !self.keeps_time(timeline) {
-                return None;
+                return Next::Unless;
             }
             let host = self.host(&state);
             let timers = &state.head.timers;
             let done = match &timers.advance {
                 Some(advance) => match self.take_on(&state, advance, host).await {
-                    Ok(Instance::Held(until)) => return until,
+                    Ok(Instance::Held(until)) => return Next::EachTime(until),
                     Ok(Instance::Left) => Ok(()),
                     Err(refusal) => Err(refusal),
                 },
                 None if timers.is_behind(state.head.clock.now(host)) => {
                     fired = true;
-                    let keeper = self.keeper(timeline);
-                    self.submit_service(timeline.clone(), FireTimers { keeper }).await.map(|_| ())
+                    self.fire_timers(timeline, self.keeper(timeline)).await
                 }
                 None => {
                     if fired {
                         self.timing().wake_claims();
                     }
                     let clock = &state.head.clock;
-                    return timers.next.filter(|_| clock.is_running()).and_then(|next| clock.host_when(next));
+                    let moment = timers.next.filter(|_| clock.is_running()).and_then(|next| clock.host_when(next));
+                    return moment.map_or(Next::Unless, Next::At);
                 }
             };
             let done = match done {
@@ -113,19 +143,23 @@ impl Engine {
                 Ok(()) => {}
                 Err(Refusal::Ended { .. } | Refusal::HandedOver { .. } | Refusal::NotFound { .. }) => {
                     self.timing().forget(timeline);
-                    return None;
+                    return Next::Unless;
                 }
                 // The service stops, or writes nothing: whoever waits is told.
-                Err(Refusal::Unavailable(_) | Refusal::Diverged(_)) => return self.now().checked_add(AFTER_FAILURE),
+                Err(Refusal::Unavailable(_) | Refusal::Diverged(_)) => return self.after_failure(),
                 Err(refusal) => {
                     tracing::error!(%timeline, %refusal, "timers cannot go on; it will be tried again");
                     self.stop_damaged(&state, &refusal).await;
-                    return self.now().checked_add(AFTER_FAILURE);
+                    return self.after_failure();
                 }
             }
         }
         self.timing().wake_claims();
-        Some(self.now())
+        Next::At(self.now())
+    }
+
+    fn after_failure(&self) -> Next {
+        Next::At(self.now().checked_add(AFTER_FAILURE).unwrap_or(Instant::MAX))
     }
 
     /// Takes an advance on, unless something holds its instant.
@@ -160,10 +194,13 @@ impl Engine {
             let leases = self.timing().leases();
             (leases.heard(timeline, now), leases.is_resumed(timeline, now))
         };
-        let step = StepAdvance { advance_id: advance_id.clone(), heard, is_resumed, shared: None };
-        let stepped = self.submit_service(timeline.clone(), step).await;
+        let step = |look_up| {
+            let (advance_id, heard) = (advance_id.clone(), heard.clone());
+            StepAdvance { advance_id, heard, is_resumed, look_up, shared: None }
+        };
+        let stepped = self.step(timeline, step).await;
         drop(stepping);
-        stepped.map(|_| Instance::Left)
+        stepped.map(|()| Instance::Left)
     }
 
     /// Ends an advance that cannot go on, because what is kept does not agree with the ledger: whoever waits for it is
@@ -196,8 +233,7 @@ impl Engine {
             self.stop(timeline, &advance.advance_id, AdvanceState::Stopped, Some(held_by)).await?;
             return Ok(Instance::Left);
         }
-        let step = self.shared_step(keeper, timeline, advance);
-        self.submit_service(timeline.clone(), step).await?;
+        self.step(timeline, |look_up| self.shared_step(keeper.clone(), timeline, advance, look_up)).await?;
         self.timing().wake_claims();
         Ok(Instance::Left)
     }

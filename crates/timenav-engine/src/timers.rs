@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use timenav_core::access::Demand;
 use timenav_core::ids::{QueueId, TimelineId, TimerId, type_id};
-use timenav_core::limits::{TIMER_ORDER_KEY_BYTES_MAX, TIMER_PAYLOAD_BYTES_MAX};
+use timenav_core::limits::{TIMER_EVENT_BYTES_MAX, TIMER_ORDER_KEY_BYTES_MAX, TIMER_PAYLOAD_BYTES_MAX};
 use timenav_core::time::Instant;
 use timenav_core::timers::Schedule;
 
@@ -14,8 +14,8 @@ use crate::changes::{LedgerPosition, TimerAfter};
 use crate::deciding::timers::{ChangeTimer, SetTimer, TimerChange, TimerChanges, TimerPlan};
 use crate::engine::Engine;
 use crate::idempotency::Idempotency;
-use crate::json::{json, raw};
-use crate::payload::{DeliverRecord, Reading, schedule_of};
+use crate::json::raw;
+use crate::payload::{Delivery, Reading, schedule_of};
 use crate::refusal::Refusal;
 use crate::timer_rows::{FiringRow, TimerRow, TimerStanding, TimersWanted};
 
@@ -27,8 +27,8 @@ const FIRINGS_SHOWN_MAX: usize = 100;
 pub struct TimerRequest {
     /// When it falls due.
     pub schedule: Option<Schedule>,
-    /// The queue that its firings wait in.
-    pub queue: Option<QueueId>,
+    /// Where its firings go: to the queue `default`, if nothing else is asked for.
+    pub deliver: Option<Delivery>,
     /// Firings of one key are worked on one after the other.
     pub order_key: Option<String>,
     /// What is handed to whoever claims a firing, as JSON.
@@ -110,11 +110,11 @@ impl Engine {
         let made = || TimerId::new(&type_id("timer", self.uuid())).map_err(|error| Refusal::id("timer_id", error));
         let timer_id = timer_id.map_or_else(made, Ok)?;
         check(&request)?;
-        let TimerRequest { schedule, queue, order_key, payload } = request;
+        let TimerRequest { schedule, deliver, order_key, payload } = request;
         let schedule = schedule.ok_or_else(|| Refusal::invalid("at", "say when the timer fires"))?;
-        let queue = queue.unwrap_or_else(QueueId::unnamed);
+        let (deliver, queue) = kept(&deliver.unwrap_or_else(|| Delivery::Queue(QueueId::unnamed())))?;
         let payload = payload.unwrap_or_else(|| "null".into());
-        let plan = TimerPlan { schedule, deliver: to_queue(&queue), queue, order_key, payload };
+        let plan = TimerPlan { schedule, deliver, queue, order_key, payload };
         step(self.submit(caller, timeline, SetTimer { timer_id, plan }, idempotency).await?)
     }
 
@@ -131,8 +131,8 @@ impl Engine {
     ) -> Result<TimerSetStep, Refusal> {
         let timeline = caller.timeline(timeline);
         check(&request)?;
-        let TimerRequest { schedule, queue, order_key, payload } = request;
-        let deliver = queue.map(|queue| (to_queue(&queue), queue));
+        let TimerRequest { schedule, deliver, order_key, payload } = request;
+        let deliver = deliver.as_ref().map(kept).transpose()?;
         let change = TimerChange::To(Box::new(TimerChanges { schedule, deliver, order_key, payload }));
         step(self.submit(caller, timeline, ChangeTimer { timer_id, change }, idempotency).await?)
     }
@@ -203,11 +203,36 @@ impl Engine {
     }
 }
 
-fn to_queue(queue: &QueueId) -> Arc<str> {
-    json(&DeliverRecord { to: DeliverRecord::QUEUE.to_owned(), queue: Some(queue.to_string()) }).into()
+/// Returns how it is kept where firings go, and what they are kept under.
+fn kept(deliver: &Delivery) -> Result<(Arc<str>, QueueId), Refusal> {
+    let (text, queue) = (deliver.text(), deliver.queue());
+    match deliver {
+        Delivery::Queue(queue) if *queue == QueueId::of_timeline() => {
+            let detail = format!("`{queue}` is not a queue; choose another name");
+            return Err(Refusal::invalid("deliver/queue", detail));
+        }
+        Delivery::Queue(_) => {}
+        Delivery::Timeline(event) => {
+            let named = |field: &str| format!("deliver/event/{field}");
+            event.check().map_err(|error| Refusal::Invalid { field: named(&error.field), detail: error.detail })?;
+            if text.len() > TIMER_EVENT_BYTES_MAX {
+                let detail = format!("the event of a timer can have at most {TIMER_EVENT_BYTES_MAX} bytes of JSON");
+                return Err(Refusal::invalid("deliver/event", detail));
+            }
+        }
+    }
+    Ok((text.into(), queue))
 }
 
 fn check(request: &TimerRequest) -> Result<(), Refusal> {
+    if matches!(request.deliver, Some(Delivery::Timeline(_))) {
+        let detail = "nobody is handed the firings of a timer that records events; leave it out";
+        for (field, is_there) in [("payload", request.payload.is_some()), ("order_key", request.order_key.is_some())] {
+            if is_there {
+                return Err(Refusal::invalid(field, detail));
+            }
+        }
+    }
     if let Some(order_key) = &request.order_key
         && (order_key.is_empty() || order_key.len() > TIMER_ORDER_KEY_BYTES_MAX)
     {

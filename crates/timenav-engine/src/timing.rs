@@ -1,6 +1,5 @@
 //! Which timelines have timers, who is at work on their firings, and who is told when that changes.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
@@ -9,15 +8,16 @@ use timenav_core::timers::FiringState;
 use timenav_core::timers::leases::Leases;
 use tokio::sync::Notify;
 
+use crate::agenda::Agenda;
 use crate::head::TimelineState;
 use crate::sharing::Sharing;
 
 /// What is kept in memory of timers, beside what the heads know.
 #[derive(Default)]
 pub(crate) struct Timing {
-    /// Timelines with an armed timer, or with an advance that goes on. Where leases are not in memory, also those with
-    /// firings that have no outcome.
-    on: Mutex<BTreeSet<TimelineId>>,
+    /// Timelines with an armed timer, or with an advance that goes on, and when each is looked at again. Where leases are
+    /// not in memory, also those with firings that have no outcome.
+    agenda: Mutex<Agenda>,
     leases: Mutex<Leases>,
     /// Whoever keeps the time is woken: something may have to be done earlier than it knows.
     keeper: Notify,
@@ -47,24 +47,27 @@ impl Timing {
         if is_same || (!is_on && before.is_none_or(|before| Arc::ptr_eq(&before.head.timers, timers))) {
             return;
         }
-        let mut on = self.on.lock();
         if is_on {
-            on.insert(head.id.clone());
+            self.agenda.lock().changed(&head.id);
+            if let Some(sharing) = &self.sharing {
+                sharing.look_for_keeper(&head.id);
+            }
         } else {
-            on.remove(&head.id);
+            self.forget(&head.id);
         }
-        drop(on);
         self.wake_keeper();
     }
 
-    /// Returns the timelines with an armed timer, or with an advance that goes on.
-    pub(crate) fn on(&self) -> Vec<TimelineId> {
-        self.on.lock().iter().cloned().collect()
+    pub(crate) fn agenda(&self) -> MutexGuard<'_, Agenda> {
+        self.agenda.lock()
     }
 
-    /// Forgets a timeline that has ended.
+    /// Forgets a timeline that has ended, or has no timers any more.
     pub(crate) fn forget(&self, timeline: &TimelineId) {
-        self.on.lock().remove(timeline);
+        self.agenda.lock().forget(timeline);
+        if let Some(sharing) = &self.sharing {
+            sharing.forget(timeline);
+        }
     }
 
     pub(crate) fn leases(&self) -> MutexGuard<'_, Leases> {

@@ -13,7 +13,7 @@ use timenav_core::ids::{EventId, QueueId, TimelineId, TimerId};
 use timenav_core::intervention::Effect;
 use timenav_core::time::parse_timestamp;
 use timenav_core::timers::{Misfire, Repeating, RuleSource, Schedule};
-use timenav_engine::{AnchorRequest, Caller, Engine, InterventionRequest, OnParadox, Refusal, TimerRequest};
+use timenav_engine::{AnchorRequest, Caller, Delivery, Engine, InterventionRequest, OnParadox, Refusal, TimerRequest};
 use timenav_import::{Format, Item, Mapping, read};
 
 use crate::key_files::read_api_key;
@@ -143,7 +143,7 @@ async fn set_timers(engine: &Engine, caller: &Caller, timeline: &TimelineId) -> 
     for (name, queue, when, payload) in TIMERS {
         let request = TimerRequest {
             schedule: Some(when.schedule()?),
-            queue: Some(QueueId::new(queue)?),
+            deliver: Some(Delivery::Queue(QueueId::new(queue)?)),
             order_key: None,
             payload: Some(payload.into()),
         };

@@ -574,22 +574,28 @@ class DecryptedBody(TypedDict):
 class DeliverBody(TypedDict):
     """Where firings go."""
 
-    queue: str
-    """The queue."""
+    event: NotRequired[Mapping[str, Any]]
+    """The event that each firing records, without an id and a time of its own."""
+    queue: NotRequired[str | None]
+    """The queue that they wait in."""
     to: str
-    """`queue`."""
+    """`queue` or `timeline`."""
 
 
 class DeliverRequest(TypedDict):
     """Where firings go."""
 
+    event: NotRequired[TimerEvent]
+    """The event that each firing records, with `to: timeline`. Its id is that of the firing, its time the moment,
+    and its `source`, if none is given, `timer:` with the id of the timer. At most 8,192 bytes.
+    """
     queue: NotRequired[str | None]
-    """The queue. Defaults to `default`."""
+    """The queue, with `to: queue`. Defaults to `default`."""
     to: DeliverTo
-    """`queue`: they wait for whoever claims them."""
+    """`queue`: they wait for whoever claims them. `timeline`: each is recorded as an event of the timeline at once."""
 
 
-DeliverTo: TypeAlias = "Literal['queue']"
+DeliverTo: TypeAlias = "Literal['queue', 'timeline']"
 """How firings are delivered."""
 
 
@@ -1210,10 +1216,12 @@ class FiringBody(TypedDict):
 
     due: str
     """The moment at which it fell due."""
+    event_id: NotRequired[str | None]
+    """The event that it recorded, if its timer records events."""
     firing_id: str
     """The id of the firing."""
-    queue: str
-    """The queue that it waits in."""
+    queue: NotRequired[str | None]
+    """The queue that it waits in. Absent if it is recorded as an event."""
     reason: NotRequired[str | None]
     """Why it failed."""
     round: int
@@ -2565,6 +2573,34 @@ class TimerBody(TypedDict):
     """The id of the timer."""
 
 
+class TimerEvent(TypedDict):
+    """An event, without an id and a time of its own."""
+
+    actors: NotRequired[Sequence[str] | None]
+    """Who took part."""
+    asserts: NotRequired[Sequence[AssertionRecord] | None]
+    """States that hold while the event lasts. Two events that give the same predicate of the same subject different
+    values at the same time contradict each other.
+    """
+    attributes: NotRequired[Mapping[str, Any] | None]
+    """Anything else, at most 65,536 bytes of JSON."""
+    causes: NotRequired[Sequence[CauseRecord] | None]
+    """Its causes. A cause can be recorded later than its effect."""
+    description: NotRequired[str | None]
+    """What happened, in a sentence or two. Defaults to empty."""
+    geo: NotRequired[GeoRecord | None]
+    kind: NotRequired[EventKindWord | None]
+    location: NotRequired[str | None]
+    """Where, in words."""
+    name: NotRequired[str | None]
+    """A short title."""
+    precision: NotRequired[PrecisionWord | None]
+    sequence: NotRequired[int | None]
+    """The source's own sequence number for the record, without gaps."""
+    source: NotRequired[str | None]
+    """Where the record came from."""
+
+
 class TimerOfRequest(TypedDict):
     """Where the timer is."""
 
@@ -2729,8 +2765,8 @@ class WouldFireFiringBody(TypedDict):
 
     due: str
     """The moment at which it would fire."""
-    queue: str
-    """The queue that the firing would wait in."""
+    queue: NotRequired[str | None]
+    """The queue that the firing would wait in. Absent if it would be recorded as an event."""
     timer_id: str
     """The timer."""
 
@@ -2922,6 +2958,7 @@ __all__ = [
     "TimelineRequest",
     "TimelinesBody",
     "TimerBody",
+    "TimerEvent",
     "TimerOfRequest",
     "TimerSetBody",
     "TimerShownBody",

@@ -12,7 +12,8 @@ export interface Timer {
   every?: { rule: string; starts: string; zone: string } | null;
   cron?: { expression: string; zone: string } | null;
   misfire?: string | null;
-  deliver: { to: string; queue: string };
+  /** Without a queue, each firing is recorded as an event. */
+  deliver: { to: string; queue?: string | null };
   payload: unknown;
   order_key?: string | null;
   round: number;
@@ -28,7 +29,8 @@ export interface Firing {
   timer_id: string;
   due: string;
   round: number;
-  queue: string;
+  /** Absent if it is an event of the timeline. */
+  queue?: string | null;
   /** `pending`, `acknowledged`, `failed` or `superseded`. */
   state: string;
   reason?: string | null;
@@ -58,8 +60,13 @@ export interface WouldFire {
   /** Whether all were counted. */
   complete: boolean;
   /** The first thousand. */
-  firings: { timer_id: string; due: string; queue: string }[];
+  firings: { timer_id: string; due: string; queue?: string | null }[];
   timers: { timer_id: string; count: number }[];
+}
+
+/** Returns where a firing goes: its queue, or the timeline, which records it as an event. */
+export function goesTo(queue: string | null | undefined): string {
+  return queue ?? 'on the timeline';
 }
 
 interface TimerPage {

@@ -2,7 +2,7 @@
 import { xOf, type Scale } from '../../lib/events/scale';
 import { parse, type Micros } from '../../lib/instant';
 import type { Palette } from '../../lib/palette';
-import type { Firing, Timer } from '../../lib/timers/timers';
+import { goesTo, type Firing, type Timer } from '../../lib/timers/timers';
 import { firingStanding } from '../../lib/timers/words';
 import { preciseText } from '../../lib/when';
 import type { Frame } from './paint';
@@ -29,14 +29,15 @@ export function marksOf(
   armed: readonly Timer[],
   done: readonly Timer[],
   firings: readonly Firing[],
-  coming: readonly { timer_id: string; due: string; queue: string }[],
+  coming: readonly { timer_id: string; due: string; queue?: string | null }[],
 ): TimerMark[] {
   const found = new Map<string, TimerMark>();
-  const add = (time: string | null | undefined, timerId: string, queue: string, kind: MarkKind): void => {
+  type Queue = string | null | undefined;
+  const add = (time: string | null | undefined, timerId: string, of: Queue, kind: MarkKind): void => {
     const at = parse(time ?? '');
     if (at === null) return;
     const key = `${at} ${timerId}`;
-    if (!found.has(key)) found.set(key, { time: at, timerId, queue, kind });
+    if (!found.has(key)) found.set(key, { time: at, timerId, queue: goesTo(of), kind });
   };
   for (const { due, timer_id, queue, state } of firings)
     add(due, timer_id, queue, OUTCOMES.includes(state) ? (state as MarkKind) : 'fired');

@@ -1,8 +1,8 @@
 //! What is answered where timers are set, changed, cancelled, fall due, or come to an outcome.
 
 use serde::{Deserialize, Serialize};
-use timenav_core::ids::{FiringId, QueueId, TimerId};
-use timenav_core::time::Instant;
+use timenav_core::ids::{EventId, FiringId, QueueId, TimerId};
+use timenav_core::time::{Instant, Virtual};
 use timenav_core::timers::FiringState;
 
 use super::Change;
@@ -107,13 +107,25 @@ impl Change for FiringsAfter {
     }
 }
 
+/// What is to be looked up before timers fall due that record events.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LookUp {
+    /// What the clock has come to: what comes later falls due later.
+    pub(crate) now: Option<Instant<Virtual>>,
+    /// Events of these ids.
+    pub(crate) event_ids: Vec<EventId>,
+}
+
 /// Timers fell due, or an advance went on. Nobody asks for it twice.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct TimersMoved {
     /// How many firings there are of it.
     pub(crate) fired: u64,
     /// Whether an advance came to its end by it.
     pub(crate) ended: bool,
+    /// What is to be looked up first, where nothing could be decided without it.
+    #[serde(skip)]
+    pub(crate) look_up: Option<LookUp>,
 }
 
 impl Change for TimersMoved {

@@ -8,11 +8,12 @@ use timenav_core::ids::{AdvanceId, QueueId};
 use timenav_core::time::{Instant, Virtual, Wall};
 use timenav_core::timers::{Advance, AdvanceState, Coming, Counts, Move};
 
-use super::timers::{count_armed, fire};
+use super::recording::Recording;
+use super::timers::{count_armed, fire, look_up_first};
 use super::upcoming::Upcoming;
 use super::{Aim, Asking, Deciding, Needs, NeedsAtWork, TimersNeeded};
 use crate::action::Action;
-use crate::changes::TimersMoved;
+use crate::changes::{LookUp, TimersMoved};
 use crate::draft::{Done, Draft, Ledger};
 use crate::json::json;
 use crate::leasing_door::{AtWork, Keeper};
@@ -30,6 +31,8 @@ pub(crate) struct StepAdvance {
     pub(crate) heard: HashSet<QueueId>,
     /// Whether that counts for every queue.
     pub(crate) is_resumed: bool,
+    /// What was looked up before.
+    pub(crate) look_up: LookUp,
     /// Who keeps the time, where several services share the store: then the queues above are not all, and something may
     /// hold the instant.
     pub(crate) shared: Option<SharedStep>,
@@ -53,7 +56,8 @@ impl Asking for StepAdvance {
 
     fn needs(&self) -> Needs<'_> {
         let at_work = self.shared.as_ref().map(|shared| NeedsAtWork { open_since: Some(shared.stepped) });
-        Needs { timers: TimersNeeded::exactly(vec![Upcoming::WANTED]), at_work, ..Needs::default() }
+        let timers = TimersNeeded::exactly(vec![Upcoming::WANTED]);
+        Needs { timers, at_work, ..Needs::looked_up(&self.look_up) }
     }
 }
 
@@ -65,6 +69,12 @@ impl Deciding for StepAdvance {
         let ledger = draft.aimed()?;
         let at_work = self.check_shared(draft, ledger)?;
         let mut upcoming = Upcoming::of(draft, ledger)?;
+        let advance = draft.state(ledger).head.timers.advance.as_ref();
+        let coming = (advance.map_or(Instant::MIN, |advance| advance.to), Coming::OneByOne);
+        let recording = match Recording::of(draft, ledger, &upcoming, coming, &self.look_up)? {
+            Ok(recording) => recording,
+            Err(look_up) => return Ok(look_up_first(draft, ledger, look_up)),
+        };
         let (mut fired, mut last) = (0, None);
         for _ in 0..STEPS_AT_ONCE_MAX {
             let head = &draft.state(ledger).head;
@@ -75,13 +85,13 @@ impl Deciding for StepAdvance {
             let Move::To(next) = advance.next_move(upcoming.next()) else {
                 count_armed(draft, ledger, &upcoming);
                 let position = end(draft, ledger, AdvanceState::Settled, None)?;
-                return Ok(draft.done(ledger, position, TimersMoved { fired, ended: true }));
+                return Ok(draft.done(ledger, position, TimersMoved { fired, ended: true, look_up: None }));
             };
+            let instant = next.max(here);
             // What could fall due there is not known to the end.
-            if last.is_some() && !upcoming.knows(next) {
+            if last.is_some() && !(upcoming.knows(next) && recording.knows(instant)) {
                 break;
             }
-            let instant = next.max(here);
             come_to(draft, ledger, (here, instant), host);
             let fell = upcoming.fall_due(instant, Coming::OneByOne);
             let (position, queues) = fire(draft, ledger, &upcoming, &fell, host);
@@ -96,7 +106,7 @@ impl Deciding for StepAdvance {
         }
         count_armed(draft, ledger, &upcoming);
         let position = last.ok_or(Refusal::ChangedMeanwhile)?;
-        Ok(draft.done(ledger, position, TimersMoved { fired, ended: false }))
+        Ok(draft.done(ledger, position, TimersMoved { fired, ..TimersMoved::default() }))
     }
 }
 
@@ -132,9 +142,10 @@ fn come_to(
     }
 }
 
-/// End an advance before its destination.
+/// End an advance before its destination, or at it where nothing is left on the way.
 pub(crate) struct StopAdvance {
     pub(crate) advance_id: AdvanceId,
+    /// `Settled` where nothing is left.
     pub(crate) state: AdvanceState,
     /// Who held its instant.
     pub(crate) held_by: Option<String>,
@@ -163,12 +174,14 @@ impl Deciding for StopAdvance {
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimersMoved>, Refusal> {
         let ledger = draft.aimed()?;
         draft.check_keeper(ledger, self.keeper.as_ref(), None)?;
-        let advance = draft.state(ledger).head.timers.advance.as_ref();
-        if advance.is_none_or(|advance| advance.advance_id != self.advance_id) {
+        let timers = &draft.state(ledger).head.timers;
+        let may_end = |advance: &Advance| self.state != AdvanceState::Settled || advance.is_done(timers.next);
+        let is_meant = |advance: &Advance| advance.advance_id == self.advance_id && may_end(advance);
+        if !timers.advance.as_ref().is_some_and(is_meant) {
             return Err(Refusal::ChangedMeanwhile);
         }
         let position = end(draft, ledger, self.state, self.held_by.clone())?;
-        Ok(draft.done(ledger, position, TimersMoved { fired: 0, ended: true }))
+        Ok(draft.done(ledger, position, TimersMoved { ended: true, ..TimersMoved::default() }))
     }
 }
 

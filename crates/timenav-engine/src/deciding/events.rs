@@ -12,6 +12,7 @@ use crate::action::Action;
 use crate::changes::EventsRecorded;
 use crate::draft::{Done, Draft, Ledger};
 use crate::event_columns::EventColumns;
+use crate::event_content::event_content;
 use crate::refusal::Refusal;
 use crate::rows::{EventRow, EventVersion};
 use crate::wall_clock::Host;
@@ -167,16 +168,50 @@ fn compare(draft: &Draft<'_>, ledger: Ledger, event: &PreparedEvent) -> Compared
 
 fn record(draft: &mut Draft<'_>, ledger: Ledger, event: &PreparedEvent, host: Host) -> u64 {
     let PreparedEvent { event_id, columns, content, salt, payload_hash, .. } = event;
+    one_more(draft, ledger);
+    let payload = (*salt, *payload_hash, content.as_bytes().to_vec());
+    let position = draft.append_hashed(ledger, (Action::RecordEvent, event_id.as_str()), payload, host);
+    keep(draft, ledger, event_id, (Arc::clone(columns), Arc::clone(content)), position);
+    position
+}
+
+/// Records an event that the service makes. Returns its position; `None` where there is one under its id already, which
+/// must have been looked up.
+pub(super) fn record_own(
+    draft: &mut Draft<'_>,
+    ledger: Ledger,
+    (event_id, event, columns): (&EventId, &EventDraft, Arc<EventColumns>),
+    host: Host,
+) -> Option<u64> {
+    let known = draft.known_event(ledger, event_id);
+    if known.is_some_and(|known| !draft.is_taken_back(ledger, known)) {
+        return None;
+    }
+    let content: Arc<str> = event_content(event_id, event).into();
+    one_more(draft, ledger);
+    let position = draft.append(ledger, Action::RecordEvent, event_id.as_str(), content.to_string(), host);
+    keep(draft, ledger, event_id, (columns, content), position);
+    Some(position)
+}
+
+/// Counts an event that the next entry records.
+fn one_more(draft: &mut Draft<'_>, ledger: Ledger) {
     let state = draft.state_mut(ledger);
     state.head.events_count += 1;
     state.events_changed_at = state.head.frontier.size() + 1;
-    let payload = (*salt, *payload_hash, content.as_bytes().to_vec());
-    let position = draft.append_hashed(ledger, (Action::RecordEvent, event_id.as_str()), payload, host);
+}
+
+/// Keeps an event that the entry at a position records.
+fn keep(
+    draft: &mut Draft<'_>,
+    ledger: Ledger,
+    event_id: &EventId,
+    (columns, content): (Arc<EventColumns>, Arc<str>),
+    position: u64,
+) {
     let layer = draft.own_layer(ledger);
-    let version = EventVersion { layer, position, until: None, content: Arc::clone(content) };
+    let version = EventVersion { layer, position, until: None, content: Arc::clone(&content) };
     draft.known_event_mut(ledger, event_id).versions.push(version);
-    let (event_id, columns, content) = (event_id.clone(), Arc::clone(columns), Arc::clone(content));
-    let row = EventRow { position, is_tombstone: false, event_id, columns, content };
+    let row = EventRow { position, is_tombstone: false, event_id: event_id.clone(), columns, content };
     draft.step_mut(ledger).events.push(row);
-    position
 }

@@ -7,10 +7,11 @@ use timenav_core::limits::{CATCH_UP_MOMENTS_MAX, PENDING_OF_RULES_MAX, TIMERS_PE
 use timenav_core::time::{Instant, Virtual, Wall};
 use timenav_core::timers::{Coming, Fallen, FellDue, FiringState, Schedule, Skipped};
 
+use super::recording::{Recording, record_events};
 use super::upcoming::{Upcoming, check_next};
 use super::{Aim, Asking, Deciding, Needs, NeedsAtWork, TimersNeeded};
 use crate::action::Action;
-use crate::changes::{FiringsAfter, TimerAfter, TimersMoved};
+use crate::changes::{FiringsAfter, LookUp, TimerAfter, TimersMoved};
 use crate::draft::{Done, Draft, Ledger};
 use crate::json::json;
 use crate::leasing_door::Keeper;
@@ -252,6 +253,8 @@ fn no_json() -> Refusal {
 pub(crate) struct FireTimers {
     /// Who keeps the time, where several services share the store and it is not whoever moves the clock that asks.
     pub(crate) keeper: Option<Keeper>,
+    /// What was looked up before.
+    pub(crate) look_up: LookUp,
 }
 
 impl Asking for FireTimers {
@@ -265,7 +268,8 @@ impl Asking for FireTimers {
 
     fn needs(&self) -> Needs<'_> {
         let at_work = self.keeper.as_ref().map(|_| NeedsAtWork { open_since: None });
-        Needs { timers: TimersNeeded::exactly(vec![Upcoming::WANTED]), at_work, ..Needs::default() }
+        let timers = TimersNeeded::exactly(vec![Upcoming::WANTED]);
+        Needs { timers, at_work, ..Needs::looked_up(&self.look_up) }
     }
 }
 
@@ -278,22 +282,35 @@ impl Deciding for FireTimers {
         draft.check_keeper(ledger, self.keeper.as_ref(), None)?;
         let host = draft.host(ledger);
         let head = &draft.state(ledger).head;
-        let now = head.clock.now(host);
-        if !head.timers.is_behind(now) {
+        let shown = head.clock.now(host);
+        if !head.timers.is_behind(shown) {
             return Err(Refusal::ChangedMeanwhile);
         }
+        // What was looked up is what falls due by then. The clock may have gone on.
+        let then = self.look_up.now.filter(|then| *then <= shown && head.timers.is_behind(*then));
+        let now = then.unwrap_or(shown);
         let mut upcoming = Upcoming::of(draft, ledger)?;
         let is_full = draft.state(ledger).head.timers.pending >= PENDING_OF_RULES_MAX;
-        let fell = upcoming.fall_due(now, Coming::Together { now, is_full });
+        let coming = Coming::Together { now, is_full };
+        if let Err(look_up) = Recording::of(draft, ledger, &upcoming, (now, coming), &self.look_up)? {
+            return Ok(look_up_first(draft, ledger, look_up));
+        }
+        let fell = upcoming.fall_due(now, coming);
         let fired = fell.fallen.len() as u64;
         let (position, _) = fire(draft, ledger, &upcoming, &fell, host);
         count_armed(draft, ledger, &upcoming);
-        Ok(draft.done(ledger, position, TimersMoved { fired, ended: false }))
+        Ok(draft.done(ledger, position, TimersMoved { fired, ..TimersMoved::default() }))
     }
 }
 
-/// Writes that timers fell due. Returns the position of the entry, and the queues of the firings. In an advance the clock
-/// of the ledger stands where they did.
+/// Returns that nothing is decided before something is looked up.
+pub(super) fn look_up_first(draft: &Draft<'_>, ledger: Ledger, look_up: LookUp) -> Done<TimersMoved> {
+    let moved = TimersMoved { look_up: Some(look_up), ..TimersMoved::default() };
+    draft.done(ledger, draft.last_position(ledger), moved)
+}
+
+/// Writes that timers fell due, and the events that they record. Returns the position of the last entry, and the queues
+/// that firings wait in. In an advance the clock of the ledger stands where they did.
 pub(super) fn fire(
     draft: &mut Draft<'_>,
     ledger: Ledger,
@@ -341,7 +358,9 @@ pub(super) fn fire(
         before: head.timers.last,
     };
     let is_step = advance.is_some();
-    let queues = firings.iter().map(|firing| firing.queue.clone()).collect();
+    let waiting = firings.iter().filter(|firing| !firing.records_event());
+    let queues = waiting.map(|firing| firing.queue.clone()).collect();
+    let recording: Vec<FiringRow> = firings.iter().filter(|firing| firing.records_event()).cloned().collect();
     if is_step {
         draft.state_mut(ledger).head.clock_entry = made;
     }
@@ -353,7 +372,8 @@ pub(super) fn fire(
     timers.next = upcoming.next();
     step.timers.fired.extend(firings);
     step.timers.moved.extend(moved);
-    (position, queues)
+    let recorded = record_events(draft, ledger, upcoming, &recording, host);
+    (recorded.unwrap_or(position), queues)
 }
 
 /// Counts the timers that have no moment left, once all of a decision fell due.
@@ -410,30 +430,47 @@ impl Deciding for SettleFirings {
         if settled.is_empty() {
             return Ok(draft.done(ledger, draft.last_position(ledger), change));
         }
-        let outcome = |firing: &&FiringRow| OutcomeOfFiring {
-            firing_id: firing.firing_id.to_string(),
-            timer: firing.fallen.position,
-            due: firing.fallen.due.micros(),
-            round: firing.fallen.round,
-            outcome: self.outcome.as_str().to_owned(),
-            reason: self.reason.clone(),
-        };
-        let before = draft.state(ledger).head.timers.last;
-        let told = json(&FiringsSettled { outcomes: settled.iter().map(outcome).collect(), before });
+        let outcome = |firing| Outcome { firing, outcome: self.outcome, reason: self.reason.clone() };
+        let outcomes: Vec<Outcome<'_>> = settled.into_iter().map(outcome).collect();
         let host = draft.host(ledger);
-        let position = draft.append(ledger, Action::SettleFirings, "firings", told, host);
-        let step = draft.step_mut(ledger);
-        let timers = Arc::make_mut(&mut step.state.head.timers);
-        timers.last = Some(position);
-        for firing in settled {
-            timers.settled(self.outcome, firing.advance, firing.made);
-            step.timers.settled.push(FiringEnd {
-                fallen: firing.fallen,
-                state: self.outcome,
-                settled: position,
-                reason: self.reason.clone(),
-            });
-        }
+        let position = tell_outcomes(draft, ledger, &outcomes, host);
         Ok(draft.done(ledger, position, change))
     }
+}
+
+/// What came of a firing.
+pub(super) struct Outcome<'a> {
+    pub(super) firing: &'a FiringRow,
+    pub(super) outcome: FiringState,
+    /// Why it failed.
+    pub(super) reason: Option<String>,
+}
+
+/// Writes what came of firings. Returns the position of the entry.
+pub(super) fn tell_outcomes(
+    draft: &mut Draft<'_>,
+    ledger: Ledger,
+    outcomes: &[Outcome<'_>],
+    host: Instant<Wall>,
+) -> u64 {
+    let told = |Outcome { firing, outcome, reason }: &Outcome<'_>| OutcomeOfFiring {
+        firing_id: firing.firing_id.to_string(),
+        timer: firing.fallen.position,
+        due: firing.fallen.due.micros(),
+        round: firing.fallen.round,
+        outcome: outcome.as_str().to_owned(),
+        reason: reason.clone(),
+    };
+    let before = draft.state(ledger).head.timers.last;
+    let told = json(&FiringsSettled { outcomes: outcomes.iter().map(told).collect(), before });
+    let position = draft.append(ledger, Action::SettleFirings, "firings", told, host);
+    let step = draft.step_mut(ledger);
+    let timers = Arc::make_mut(&mut step.state.head.timers);
+    timers.last = Some(position);
+    for Outcome { firing, outcome, reason } in outcomes {
+        timers.settled(*outcome, firing.advance, firing.made);
+        let (fallen, state, reason) = (firing.fallen, *outcome, reason.clone());
+        step.timers.settled.push(FiringEnd { fallen, state, settled: position, reason });
+    }
+    position
 }

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use timenav_core::ids::QueueId;
 use timenav_core::limits::FIRINGS_AT_ONCE_MAX;
 use timenav_core::time::{Instant, Virtual};
-use timenav_core::timers::{Coming, FellDue, Timer, fall_due};
+use timenav_core::timers::{Coming, Fallen, FellDue, Timer, fall_due};
 
 use crate::draft::{Draft, Ledger};
 use crate::payload::schedule_of;
@@ -57,6 +58,15 @@ impl Upcoming {
     pub(super) fn fall_due(&mut self, upto: Instant<Virtual>, coming: Coming) -> FellDue {
         let upto = self.known_until.map_or(upto, |until| upto.min(until));
         fall_due(&mut self.timers, upto, coming, FIRINGS_AT_ONCE_MAX)
+    }
+
+    /// Returns which of those that would fall due up to a moment record an event: as many as may at once.
+    pub(super) fn recording(&self, upto: Instant<Virtual>, coming: Coming) -> Vec<Fallen> {
+        let records = |(row, _): &(&TimerRow, &Timer)| row.queue == QueueId::of_timeline();
+        let recording = self.rows.iter().zip(&self.timers).filter(records);
+        let mut timers: Vec<Timer> = recording.map(|(_, timer)| timer.clone()).collect();
+        let upto = self.known_until.map_or(upto, |until| upto.min(until));
+        fall_due(&mut timers, upto, coming, FIRINGS_AT_ONCE_MAX).fallen
     }
 
     pub(super) fn armed(&self) -> u64 {

@@ -2,29 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use timenav_core::ids::{QueueId, TimerId};
+use timenav_core::ids::TimerId;
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_core::timers::Stood;
 
+use super::delivery::DeliverRecord;
 use crate::json::{raw, read};
 use crate::timer_rows::TimerRow;
-
-/// Where firings go.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct DeliverRecord {
-    pub(crate) to: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) queue: Option<String>,
-}
-
-impl DeliverRecord {
-    pub(crate) const QUEUE: &'static str = "queue";
-
-    /// Returns the queue that firings wait in.
-    pub(crate) fn queue(&self) -> Option<QueueId> {
-        QueueId::new(self.queue.as_deref()?).ok().filter(|_| self.to == Self::QUEUE)
-    }
-}
 
 /// What a timer is, as it was set.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -64,7 +48,7 @@ impl<'a> TimerRecord<'a> {
             is_cancelled: false,
             schedule: schedule.get().into(),
             deliver: deliver.get().into(),
-            queue: read::<DeliverRecord>(deliver.get().as_bytes())?.queue()?,
+            queue: read::<DeliverRecord<'_>>(deliver.get().as_bytes())?.queue()?,
             order_key: order_key.clone(),
             payload: payload.get().into(),
             set_by: set_by.to_owned(),

@@ -93,6 +93,35 @@ pub(crate) struct SettledBody {
     firings: Vec<FiringBody>,
 }
 
+/// How an advance goes.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AdvanceToldBody {
+    /// `running` as it begins and at each instant; then `settled`, `stopped` or `stuck`.
+    #[schema(value_type = String)]
+    state: &'static str,
+    /// The id of the advance. `GET /v1/advances/{advance_id}` lists its firings.
+    advance_id: String,
+    /// What the clock showed before.
+    from: String,
+    /// The destination.
+    to: String,
+    /// The instant at which the clock stands.
+    reached: String,
+    /// How many instants it stood at.
+    step: u64,
+    /// How many firings there were.
+    fired: u64,
+    /// How many were acknowledged.
+    acknowledged: u64,
+    /// How many failed.
+    failed: u64,
+    /// How many nobody has acknowledged yet.
+    unheard: u64,
+    /// Who held the instant it was stopped at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held_by: Option<String>,
+}
+
 /// What would fire if the clock were moved.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct WouldFireBody {
@@ -115,8 +144,9 @@ pub(crate) struct WouldFireFiringBody {
     timer_id: String,
     /// The moment at which it would fire.
     due: String,
-    /// The queue that the firing would wait in.
-    queue: String,
+    /// The queue that the firing would wait in. Absent if it would be recorded as an event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queue: Option<String>,
 }
 
 /// How often a timer would fire.
@@ -133,7 +163,7 @@ impl WouldFireBody {
         let firing = |one: &ForeseenFiring| WouldFireFiringBody {
             timer_id: one.timer_id.to_string(),
             due: one.due.to_string(),
-            queue: one.queue.to_string(),
+            queue: one.queue.as_ref().map(ToString::to_string),
         };
         let timer =
             |(timer_id, count): &(TimerId, u64)| WouldFireTimerBody { timer_id: timer_id.to_string(), count: *count };
@@ -199,6 +229,24 @@ pub(crate) fn receipt_sentence(receipt: &Receipt, of_clock: &str) -> String {
         "{of_clock}{what} On the way {fired}: {acknowledged} acknowledged, {failed} failed, {unheard} unheard."
     );
     said.trim_start().to_owned()
+}
+
+impl AdvanceToldBody {
+    pub(crate) fn of(receipt: &Receipt) -> Self {
+        Self {
+            state: receipt.state.as_str(),
+            advance_id: receipt.advance_id.to_string(),
+            from: receipt.from.to_string(),
+            to: receipt.to.to_string(),
+            reached: receipt.reached.to_string(),
+            step: receipt.step,
+            fired: receipt.counts.fired,
+            acknowledged: receipt.counts.acknowledged,
+            failed: receipt.counts.failed,
+            unheard: receipt.counts.unheard(),
+            held_by: receipt.held_by.clone(),
+        }
+    }
 }
 
 impl SettledBody {

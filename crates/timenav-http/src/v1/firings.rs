@@ -10,6 +10,7 @@ use timenav_core::limits::{
     CLAIM_WAIT_SECONDS_MAX, FIRINGS_PER_REQUEST_MAX, LEASE_SECONDS_DEFAULT, LEASE_SECONDS_MAX, LEASE_SECONDS_MIN,
 };
 use timenav_core::time::Span;
+use timenav_core::timers::FiringState;
 use timenav_engine::{Claim, ClaimedFiring, FiringAnswer, FiringRow, FiringsRequest};
 use tokio::time::timeout;
 use utoipa::ToSchema;
@@ -165,8 +166,12 @@ pub(crate) struct FiringBody {
     due: String,
     /// The round of the timer.
     round: u32,
-    /// The queue that it waits in.
-    queue: String,
+    /// The queue that it waits in. Absent if it is recorded as an event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queue: Option<String>,
+    /// The event that it recorded, if its timer records events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event_id: Option<String>,
     /// `pending`, `acknowledged`, `failed` or `superseded`.
     #[schema(value_type = String)]
     state: &'static str,
@@ -326,7 +331,7 @@ fn settled(answer: &FiringAnswer) -> Changed<FiringsSettledBody> {
         1 => answer.firings.first().map_or_else(String::new, |(_, state)| format!("The firing is {}.", state.as_str())),
         count => format!("{count} firings."),
     };
-    let one = |(firing_id, state): &(FiringId, timenav_core::timers::FiringState)| FiringStateBody {
+    let one = |(firing_id, state): &(FiringId, FiringState)| FiringStateBody {
         firing_id: firing_id.to_string(),
         state: state.as_str(),
     };
@@ -360,12 +365,14 @@ impl ClaimedFiringBody {
 
 impl FiringBody {
     pub(crate) fn of(firing: &FiringRow) -> Self {
+        let is_event = firing.records_event() && firing.state == FiringState::Acknowledged;
         Self {
             firing_id: firing.firing_id.to_string(),
             timer_id: firing.timer_id.to_string(),
             due: firing.fallen.due.to_string(),
             round: firing.fallen.round,
-            queue: firing.queue.to_string(),
+            queue: (!firing.records_event()).then(|| firing.queue.to_string()),
+            event_id: Some(firing.firing_id.to_string()).filter(|_| is_event),
             state: firing.state.as_str(),
             reason: firing.reason.clone(),
         }

@@ -151,6 +151,7 @@ fn of_adoptions(limits: &mut Map<String, Value>) {
 fn of_timers(limits: &mut Map<String, Value>) {
     limits.insert("timers_per_timeline_max".to_owned(), core::TIMERS_PER_TIMELINE_MAX.into());
     limits.insert("timer_payload_bytes_max".to_owned(), core::TIMER_PAYLOAD_BYTES_MAX.into());
+    limits.insert("timer_event_bytes_max".to_owned(), core::TIMER_EVENT_BYTES_MAX.into());
     limits.insert("timer_order_key_bytes_max".to_owned(), core::TIMER_ORDER_KEY_BYTES_MAX.into());
     limits.insert("firings_at_once_max".to_owned(), core::FIRINGS_AT_ONCE_MAX.into());
     limits.insert("firings_per_advance_max".to_owned(), core::FIRINGS_PER_ADVANCE_MAX.into());

@@ -19,6 +19,7 @@ use timenav_core::time::Duration;
 use timenav_engine::{HorizonUse, News, Seen, Told, Topic, WatchLedger, WatchedParadoxes};
 use utoipa::ToSchema;
 
+use super::advances::AdvanceToldBody;
 use super::clock::ClockBody;
 use super::filter::{Attributes, attributes_schema, filter};
 use super::kept::{VersionPlace, raw_with};
@@ -43,7 +44,7 @@ pub(crate) fn routes() -> Vec<Route> {
         )
         .takes::<StreamRequest>()
         .streams::<StreamBody>(Messages {
-            names: &["clock", "events", "interventions", "paradox-made", "paradox-healed", "reset"],
+            names: &["clock", "events", "interventions", "paradox-made", "paradox-healed", "advances", "reset"],
             id: "^[0-9]+([.][0-9]+)?$",
             what: "One message for each change recorded in the ledger; the id is the position of the entry",
             may_be_silent: true,
@@ -59,7 +60,7 @@ pub(crate) fn routes() -> Vec<Route> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct StreamRequest {
     /// What to watch, separated by commas: `clock`, `events` (recorded and corrected ones), `interventions`,
-    /// `paradoxes` (created and resolved). Defaults to all.
+    /// `paradoxes` (created and resolved), `advances` (as they begin, at each instant, and as they end). Defaults to all.
     #[schema(value_type = Option<String>, format = "topics", example = "clock,events")]
     topics: Option<Text<Topics>>,
     /// Only events whose name, description, location, id, actors or attributes contain these words, or words that start
@@ -124,6 +125,10 @@ pub(crate) struct StreamBody {
     /// The paradox that is there since, or is gone since and is told as it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     paradox: Option<ParadoxBody>,
+    /// The advance: where it begins, the newest instant that it has come to, or what came of it. Instants that it has left
+    /// by then are not told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    advance: Option<AdvanceToldBody>,
 }
 
 /// Watches a timeline until the client, the permission or the service ends.
@@ -184,6 +189,7 @@ fn message(app: &App, timeline_id: &TimelineId, told: Told) -> Option<Event> {
         event: None,
         intervention: None,
         paradox: None,
+        advance: None,
     };
     let id = told.part.map_or_else(|| position.to_string(), |part| format!("{position}.{part}"));
     let message = Event::default().id(id);
@@ -206,6 +212,10 @@ fn message(app: &App, timeline_id: &TimelineId, told: Told) -> Option<Event> {
             body.event_id = Some(event_id);
             body.intervention = content.and_then(|content| raw_with(&content, &place));
             Topic::Interventions.as_str()
+        }
+        News::Advance(receipt) => {
+            body.advance = Some(AdvanceToldBody::of(&receipt));
+            Topic::Advances.as_str()
         }
         News::Paradox { is_healed, paradox } => {
             body.change = Some(if is_healed { "healed" } else { "made" });

@@ -5,7 +5,7 @@ use axum::extract::State;
 use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use timenav_core::ids::{QueueId, TimelineId, TimerId};
+use timenav_core::ids::{TimelineId, TimerId};
 use timenav_core::time::{Instant, Virtual};
 use timenav_engine::{Action, HorizonUse, Refusal, TimerPage, TimerRequest, TimerSetStep, TimerStanding, TimerView};
 use utoipa::ToSchema;
@@ -22,8 +22,10 @@ use crate::route::{Form, Route};
 use crate::state::App;
 use crate::wire::{self, Text, items_max};
 
+mod deliver;
 mod when;
 
+use deliver::{DeliverBody, DeliverRequest};
 use when::{CronBody, CronRequest, EveryBody, EveryRequest, MisfireWord, ScheduleTold, When};
 
 const TAG: &str = "timers";
@@ -124,25 +126,6 @@ pub(crate) struct ChangeTimerRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// Where firings go.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct DeliverRequest {
-    /// `queue`: they wait for whoever claims them.
-    to: DeliverTo,
-    /// The queue. Defaults to `default`.
-    #[schema(value_type = Option<String>, format = "id", example = "billing")]
-    queue: Option<Text<QueueId>>,
-}
-
-/// How firings are delivered.
-#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum DeliverTo {
-    /// They wait in a queue.
-    Queue,
-}
-
 /// Which timers to list.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -225,16 +208,6 @@ pub(crate) struct TimerBody {
     set_at: String,
 }
 
-/// Where firings go.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct DeliverBody {
-    /// `queue`.
-    #[schema(value_type = String)]
-    to: &'static str,
-    /// The queue.
-    queue: String,
-}
-
 /// A timer that was set, changed or cancelled.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TimerSetBody {
@@ -294,7 +267,7 @@ async fn set_timer(
     let schedule = when.schedule(&app, &timeline_id, request.catch_up.unwrap_or(false))?;
     let asked = TimerRequest {
         schedule,
-        queue: request.deliver.and_then(DeliverRequest::queue),
+        deliver: request.deliver.map(DeliverRequest::read).transpose()?,
         order_key: request.order_key,
         payload: request.payload.map(|payload| payload.to_string().into()),
     };
@@ -322,7 +295,7 @@ async fn change_timer(
     let when = When { at: request.at, every: request.every, cron: request.cron, misfire: request.misfire };
     let asked = TimerRequest {
         schedule: when.schedule(&app, &timeline_id, false)?,
-        queue: request.deliver.map(|deliver| deliver.queue().unwrap_or_else(QueueId::unnamed)),
+        deliver: request.deliver.map(DeliverRequest::read).transpose()?,
         order_key: request.order_key,
         payload: request.payload.map(|payload| payload.to_string().into()),
     };
@@ -386,14 +359,6 @@ fn named(timer_id: String) -> Result<TimerId, Failure> {
     TimerId::new(&timer_id).map_err(|_| Refusal::NotFound { what: "timer", id: timer_id }.into())
 }
 
-impl DeliverRequest {
-    fn queue(self) -> Option<QueueId> {
-        match self.to {
-            DeliverTo::Queue => self.queue.map(|queue| queue.0),
-        }
-    }
-}
-
 impl TimerSetBody {
     fn of(step: TimerSetStep, said: String) -> Self {
         let timeline_id = step.timeline_id.to_string();
@@ -411,6 +376,7 @@ impl TimerBody {
         };
         let ScheduleTold { at, every, cron, misfire } = ScheduleTold::of(timer.schedule);
         let row = timer.row;
+        let deliver = DeliverBody::of(&row);
         Self {
             timer_id: row.timer_id.to_string(),
             position: row.position,
@@ -420,7 +386,7 @@ impl TimerBody {
             every,
             cron,
             misfire,
-            deliver: DeliverBody { to: "queue", queue: row.queue.to_string() },
+            deliver,
             payload: serde_json::from_str(&row.payload).unwrap_or_default(),
             order_key: row.order_key,
             round: row.round,

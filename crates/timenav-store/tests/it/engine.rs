@@ -40,6 +40,7 @@ mod set_back;
 mod shared_reads;
 mod streams;
 mod timers_again;
+mod timers_recording;
 mod undoing;
 mod views;
 mod whole_lives;

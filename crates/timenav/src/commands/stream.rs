@@ -15,7 +15,7 @@ use crate::surroundings::Surroundings;
 /// again.
 #[derive(Debug, clap::Args)]
 pub(crate) struct StreamCommand {
-    /// What to watch, separated by commas: clock, events, interventions, paradoxes. Defaults to all.
+    /// What to watch, separated by commas: clock, events, interventions, paradoxes, advances. Defaults to all.
     #[arg(long, value_name = "TOPICS")]
     topics: Option<String>,
     /// Start after the message with this id. Defaults to now.

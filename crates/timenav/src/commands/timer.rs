@@ -101,6 +101,10 @@ struct AddCommand {
     /// The queue in which it is to wait for a listener. Defaults to `default`.
     #[arg(long)]
     queue: Option<String>,
+    /// The event that is recorded on the timeline each time it fires, in JSON, such as '{"description": "The trial ends."}'.
+    /// It has no `event_id` and no `time`: these are the firing's.
+    #[arg(long, value_name = "JSON", value_parser = json, conflicts_with_all = ["queue", "payload", "order_key"])]
+    event: Option<Value>,
     /// What the listener is to get, in JSON.
     #[arg(long, value_name = "JSON", value_parser = json)]
     payload: Option<Value>,
@@ -160,7 +164,9 @@ impl AddCommand {
         } else if let Some(expression) = self.cron {
             body.insert("cron".to_owned(), object(vec![("expression", Some(expression)), ("zone", self.zone)]));
         }
-        insert(&mut body, "deliver", self.queue.map(|queue| json!({ "to": "queue", "queue": queue })));
+        let to_queue = self.queue.map(|queue| json!({ "to": "queue", "queue": queue }));
+        let to_timeline = self.event.map(|event| json!({ "to": "timeline", "event": event }));
+        insert(&mut body, "deliver", to_queue.or(to_timeline));
         insert(&mut body, "payload", self.payload);
         insert(&mut body, "order_key", self.order_key);
         insert(&mut body, "misfire", self.misfire);
@@ -186,6 +192,7 @@ fn timer_text(answer: &Value) -> String {
         ("zone", "timer/every/zone"),
         ("zone", "timer/cron/zone"),
         ("queue", "timer/deliver/queue"),
+        ("records", "timer/deliver/event"),
         ("payload", "timer/payload"),
         ("order key", "timer/order_key"),
         ("set by", "timer/set_by"),
@@ -249,6 +256,18 @@ mod tests {
                 "timer_id": "weekly", "cron": { "expression": "0 9 * * 1" }, "misfire": "once", "order_key": "customer-7",
             })
         );
+    }
+
+    #[test]
+    fn a_timer_that_records_an_event_hands_nothing_over() {
+        assert_eq!(
+            body(&["--at", "2027-01-31T09:00:00Z", "--event", "{\"description\":\"It ends.\"}"]),
+            json!({
+                "at": "2027-01-31T09:00:00Z", "deliver": { "to": "timeline", "event": { "description": "It ends." } },
+            })
+        );
+        let line = ["add", "--at", "2027-01-31T09:00:00Z", "--event", "{}", "--queue", "billing"];
+        assert!(Line::try_parse_from(line).unwrap_err().to_string().contains("--queue"));
     }
 
     #[test]

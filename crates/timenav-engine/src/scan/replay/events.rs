@@ -13,6 +13,7 @@ impl Replay {
         position: u64,
         payload: Option<&[u8]>,
     ) -> Recorded {
+        self.check_firing_of(record, position);
         let made = payload.map_or(Made::Erased, |content| Made::Version(content.to_vec()));
         self.events_count += i64::from(made != Made::Erased);
         self.event(record, position, made, (false, false), None)

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use timenav_core::clock::{Clock, ClockState};
-use timenav_core::ids::{AdvanceId, TimelineId};
+use timenav_core::ids::{AdvanceId, FiringId, TimelineId};
 use timenav_core::ledger::LeafRecord;
 use timenav_core::scan::{FindingKind, Findings};
 use timenav_core::time::{Instant, Virtual, Wall};
@@ -27,6 +27,8 @@ pub(super) struct TimersTold {
     armed: BTreeMap<u64, (TimerRow, [u8; 32])>,
     by_next: BTreeSet<(Instant<Virtual>, u64)>,
     pending: BTreeMap<Fallen, FiringRow>,
+    /// Firings of the last entry about timers that are events, and whether these have been recorded.
+    recording: BTreeMap<FiringId, bool>,
     at_rest: RowSum,
     settled: RowSum,
     advances: RowSum,
@@ -246,6 +248,9 @@ impl Replay {
                 advance,
                 reason: None,
             };
+            if firing.records_event() {
+                timers.recording.insert(firing.firing_id.clone(), false);
+            }
             timers.pending.insert(fallen, firing);
         }
         timers.state.fired(told.fired.len() as u64);
@@ -306,11 +311,36 @@ impl Replay {
             let fallen = Fallen { due, position: outcome.timer, round: outcome.round };
             let firing = self.timers.pending.remove(&fallen)?;
             let state = FiringState::parse(&outcome.outcome)?;
+            self.check_recorded(&firing, state, position);
             self.timers.state.settled(state, firing.advance, firing.made);
             let firing = FiringRow { state, settled: Some(position), reason: outcome.reason.clone(), ..firing };
             self.timers.settled.add(&of_firing(&firing));
         }
         Some(())
+    }
+
+    /// The service records no event but that of a firing, each once.
+    pub(super) fn check_firing_of(&mut self, record: &LeafRecord<'_>, position: u64) {
+        let is_of_service = record.authority.as_ref().is_some_and(|authority| authority.key.is_empty());
+        if !is_of_service || !self.from_the_start || self.blind.is_some() {
+            return;
+        }
+        let firing_id = FiringId::new(&record.subject).ok();
+        let recorded = firing_id.and_then(|firing_id| self.timers.recording.insert(firing_id, true));
+        if recorded != Some(false) {
+            let evidence = "the service recorded an event, but no timer fired that records it";
+            self.findings.add(FindingKind::StateMismatch, Some(position), evidence);
+        }
+    }
+
+    /// A firing that is an event is done if that was recorded, and failed otherwise.
+    fn check_recorded(&mut self, firing: &FiringRow, state: FiringState, position: u64) {
+        let recorded = self.timers.recording.remove(&firing.firing_id);
+        if firing.records_event() && (recorded == Some(true)) != (state == FiringState::Acknowledged) {
+            let evidence =
+                format!("the entry says that {} is {}, but its event says otherwise", firing.firing_id, state.as_str());
+            self.findings.add(FindingKind::StateMismatch, Some(position), evidence);
+        }
     }
 
     /// Returns the sums of the tables of timers; `None` where the entries do not tell all of them.

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 use timenav_core::clock::Clock;
-use timenav_engine::{AdvanceSeen, ClockStep, ClockView, Foresight, Receipt, Understood};
+use timenav_core::time::{Duration, Instant, Span, Virtual};
+use timenav_engine::{AdvanceSeen, ClockStep, ClockView, DeliveryLag, Foresight, Receipt, Understood};
 use utoipa::ToSchema;
 
 use crate::answer::{Changed, LedgerBody, created_first};
@@ -55,6 +56,10 @@ pub(crate) struct ClockBody {
     /// While an advance moves the clock: what it is and where it goes.
     #[serde(skip_serializing_if = "Option::is_none")]
     advance: Option<AdvanceBody>,
+    /// How far deliveries are behind the clock, which waits for them only in an advance. Absent if every firing has its
+    /// outcome.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lag: Option<LagBody>,
     /// After a change that passed timers: what fired, and what came of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     settled: Option<SettledBody>,
@@ -66,6 +71,17 @@ pub(crate) struct ClockBody {
     ledger: Option<LedgerBody>,
 }
 
+/// How far deliveries are behind a clock.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct LagBody {
+    /// How many firings have no outcome.
+    pending: u64,
+    /// The moment of the one that has waited longest.
+    oldest: String,
+    /// How far the clock is past that moment, as a duration.
+    behind: String,
+}
+
 /// An advance that moves a clock, and stands still at each timer on its way.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AdvanceBody {
@@ -75,6 +91,15 @@ pub(crate) struct AdvanceBody {
     step: u64,
     /// Where it goes.
     to: String,
+}
+
+impl LagBody {
+    fn of(lag: &DeliveryLag, now: Instant<Virtual>) -> Self {
+        let behind = now.since(lag.oldest).max(Span::ZERO);
+        let behind = Duration::new(0, behind).filter(|_| behind > Span::ZERO).map(|behind| behind.to_string());
+        let behind = behind.unwrap_or_else(|| "PT0S".to_owned());
+        Self { pending: lag.pending, oldest: lag.oldest.to_string(), behind }
+    }
 }
 
 impl AdvanceBody {
@@ -179,6 +204,7 @@ impl ClockBody {
                 | Operation::SetRate => None,
             },
             advance: view.advance.as_ref().map(AdvanceBody::of),
+            lag: view.lag.as_ref().map(|lag| LagBody::of(lag, view.current_time)),
             settled: None,
             would_fire: None,
             ledger: None,

@@ -8,8 +8,8 @@ use timenav_core::ids::{AnchorId, FiringId, QueueId, TimelineId, TimerId};
 use timenav_core::time::{Instant, Span, Virtual, parse_duration};
 use timenav_core::timers::{FiringState, Misfire, Repeating, RuleSource, Schedule};
 use timenav_engine::{
-    AnchorRequest, Claim, ClaimedFiring, ClockChange, FiringRow, FiringsRequest, Refusal, ReturnScope, TimelineKey,
-    TimerRequest, TimerRow, TimerStanding, TimersWanted, WallClock as _,
+    AnchorRequest, Claim, ClaimedFiring, ClockChange, Delivery, FiringRow, FiringsRequest, Refusal, ReturnScope,
+    TimelineKey, TimerRequest, TimerRow, TimerStanding, TimersWanted, WallClock as _,
 };
 
 use crate::house::{Home, House, on};
@@ -84,7 +84,7 @@ impl<'a> Line<'a> {
     async fn set(&self, name: &str, schedule: Schedule) -> Result<(), Refusal> {
         let request = TimerRequest {
             schedule: Some(schedule),
-            queue: None,
+            deliver: None,
             order_key: Some("one\"".to_owned()),
             payload: Some(format!("[{name:?}]").into()),
         };
@@ -95,7 +95,8 @@ impl<'a> Line<'a> {
     }
 
     async fn patch(&self, name: &str, schedule: Option<Schedule>) {
-        let request = TimerRequest { schedule, queue: Some(QueueId::unnamed()), order_key: None, payload: None };
+        let deliver = Delivery::Queue(QueueId::unnamed());
+        let request = TimerRequest { schedule, deliver: Some(deliver), ..TimerRequest::default() };
         let named = (TimerId::new(name).unwrap(), request);
         // One that has no moment left is not changed.
         let _ = self.home.engine.change_timer(&self.home.admin, Some(self.id.clone()), named, None).await;

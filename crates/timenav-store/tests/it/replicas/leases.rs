@@ -60,7 +60,7 @@ async fn stand(home: &Home<'_>) {
 
 async fn set(home: &Home<'_>, name: &str, at: i64) {
     let schedule = Some(Schedule::At(moment(at)));
-    let request = TimerRequest { schedule, queue: None, order_key: None, payload: None };
+    let request = TimerRequest { schedule, ..TimerRequest::default() };
     home.engine.set_timer(&home.admin, None, (Some(TimerId::new(name).unwrap()), request), None).await.unwrap();
 }
 

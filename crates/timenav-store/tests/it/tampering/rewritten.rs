@@ -1,12 +1,15 @@
 //! Attacks by those who recompute what follows, with and without a key to sign it.
 
+use std::sync::Arc;
+
 use rusqlite::Connection;
 use timenav_core::clock::ClockCommand;
-use timenav_core::ledger::{Frontier, Leaf, Salt, payload_hash};
+use timenav_core::event::EventDraft;
+use timenav_core::ledger::{Frontier, Leaf, LeafRecord, Salt, payload_hash};
 use timenav_core::scan::{Depth, FindingKind};
 use timenav_core::time::{Duration, Span};
 use timenav_core::timers::{AdvanceState, Schedule};
-use timenav_engine::{OpenError, Signer as _, TimerRequest};
+use timenav_engine::{Delivery, OpenError, Signer as _, TimerRequest};
 
 use super::{
     MAIN, Outside, attack, check_found, clean, connect, entry, first_reads, found, lived_in, look, put, read_by_nobody,
@@ -20,7 +23,7 @@ use crate::sample::timeline_id;
 async fn set_timer(home: &Home<'_>) {
     let now = home.engine.read_clock(&home.admin, None).await.unwrap().current_time;
     let schedule = Some(Schedule::At(now.checked_add(Span::from_micros(1_800_000_000)).unwrap()));
-    let request = TimerRequest { schedule, queue: None, order_key: None, payload: None };
+    let request = TimerRequest { schedule, ..TimerRequest::default() };
     home.engine.set_timer(&home.admin, None, (None, request), None).await.unwrap();
 }
 
@@ -59,6 +62,64 @@ async fn a_timer_at_another_moment_stops_the_clock() {
         assert_eq!((receipt.state, receipt.step), (AdvanceState::Stopped, 0), "{forged}");
         assert!(receipt.held_by.is_some_and(|held_by| held_by.contains("scan this timeline")), "{forged}");
         home.engine.close().await;
+    }
+}
+
+/// The service records no event but that of a firing, and a firing is what became of its event.
+#[tokio::test]
+async fn events_of_timers_are_those_of_their_firings() {
+    let house = lived_in().await;
+    let home = house.open().await;
+    let now = home.engine.read_clock(&home.admin, None).await.unwrap().current_time;
+    let schedule = Some(Schedule::At(now.checked_add(Span::from_micros(1_800_000_000)).unwrap()));
+    let deliver = Some(Delivery::Timeline(Arc::new(EventDraft::at(now, "it ends"))));
+    let request = TimerRequest { schedule, deliver, ..TimerRequest::default() };
+    home.engine.set_timer(&home.admin, None, (None, request), None).await.unwrap();
+    let hour = Duration::new(0, Span::from_micros(3_600_000_000)).unwrap();
+    home.engine.change_clock(&home.admin, None, ClockCommand::FastForward(hour), None).await.unwrap();
+    home.engine.keep_time().await;
+    home.engine.close().await;
+    clean(&house).await;
+    let size = look(&house, "main", Depth::Quick, Outside::Kept).await.size;
+    let done = |action: &str, actor: Option<&str>| {
+        let connection = connect(&house);
+        let is_it = |position: &u64| {
+            let record = LeafRecord::decode(&row(&connection, MAIN, *position).0).unwrap().into_owned();
+            record.action == action && actor.is_none_or(|actor| record.actor == actor)
+        };
+        (0..size).rev().find(is_it).unwrap()
+    };
+    let (by_service, settled) = (done("record_event", Some("system")), done("settle_firings", None));
+    let by_user = (0..by_service).rev().find(|position| {
+        let (leaf, ..) = row(&connect(&house), MAIN, *position);
+        LeafRecord::decode(&leaf).unwrap().action == "record_event"
+    });
+    let by_user = by_user.unwrap();
+    let whole = house.path().with_extension("whole");
+    house.copy_database(&whole);
+    let of_service = |record: &mut LeafRecord<'static>| {
+        record.actor = "system".into();
+        record.authority.as_mut().unwrap().key = "".into();
+    };
+    for position in [by_user, by_service, settled] {
+        house.replace_database(&whole);
+        let frontier = recompute(&house, |connection| {
+            rewrite(connection, MAIN, position, |record, payload| {
+                if position == by_user {
+                    // It is said that a timer recorded it.
+                    of_service(record);
+                } else if position == by_service {
+                    // What the firing recorded is said to be another event.
+                    record.subject = "firing_00000000000000000000000000".into();
+                } else {
+                    let text = String::from_utf8(payload.clone()).unwrap();
+                    *payload = text.replacen("\"acknowledged\"", "\"failed\"", 1).into_bytes();
+                }
+            });
+        });
+        steal_the_key(&house, &frontier).await;
+        let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
+        check_found(&scan, FindingKind::StateMismatch, Some(position));
     }
 }
 

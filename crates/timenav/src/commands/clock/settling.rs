@@ -110,7 +110,9 @@ fn new_firings(settled: &Value, shown: &mut HashSet<String>) -> String {
 
 fn line_of(firing: &Value) -> String {
     let told = |path| member(firing, path);
-    let mut line = format!("{}  {}  {}  {}", told("due"), told("timer_id"), told("queue"), told("state"));
+    let parts = ["due", "timer_id", "queue", "state"].map(told);
+    let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    let mut line = parts.join("  ");
     let reason = told("reason");
     if !reason.is_empty() {
         line.extend([": ", &reason]);

@@ -191,6 +191,11 @@ fn edge(name: &str) -> Option<Edge> {
         "timer_payload_bytes_max" => {
             Asked(|n| vec![(post("/v1/timers", &json!({ "at": at(), "payload": text(n - 2) })), "payload")])
         }
+        "timer_event_bytes_max" => Asked(|n| {
+            let around = r#"{"to":"timeline","event":{"description":""}}"#.len() as u64;
+            let deliver = json!({ "to": "timeline", "event": { "description": text(n - around) } });
+            vec![(post("/v1/timers", &json!({ "at": at(), "deliver": deliver })), "deliver/event")]
+        }),
         "timer_order_key_bytes_max" => {
             Asked(|n| vec![(post("/v1/timers", &json!({ "at": at(), "order_key": text(n) })), "order_key")])
         }

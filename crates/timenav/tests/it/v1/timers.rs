@@ -11,6 +11,7 @@ use crate::service::Service;
 mod advances;
 mod again;
 mod crashes;
+mod recording;
 mod rules;
 
 /// Sets a timer of `main` and returns it.

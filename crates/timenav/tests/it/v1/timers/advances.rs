@@ -33,10 +33,13 @@ fn timers_that_nobody_listens_to_hold_nothing() {
     assert_eq!(of(settled["firings"].as_array().unwrap(), "timer_id"), ["day-2", "day-3"]);
     assert_eq!((&moved["current_time"], &moved["state"]), (&json!("2000-01-03T12:00:00Z"), &json!("paused")));
     assert_eq!(moved["generation"], before + 2);
+    let lag = json!({ "pending": 2, "oldest": "2000-01-02T00:00:00Z", "behind": "P1DT12H" });
+    assert_eq!(service.get("/v1/clock", &[])["lag"], lag);
     // They wait for the next listener, each with its own moment.
     let firings = claim(&service, 10, "0s");
     assert_eq!(of(&firings, "due"), ["2000-01-02T00:00:00Z", "2000-01-03T00:00:00Z"]);
     acknowledge(&service, &firings);
+    assert_eq!(service.get("/v1/clock", &[])["lag"], Value::Null);
     let path = format!("/v1/advances/{}", settled["advance_id"].as_str().unwrap());
     let receipt = service.get(&path, &[]);
     assert_eq!(receipt["settled"]["fired"], 2);

@@ -1,0 +1,185 @@
+//! When each timeline with timers is looked at again, so that a wake costs what is due and not what there is.
+
+use std::collections::{BTreeSet, HashMap};
+
+use timenav_core::ids::TimelineId;
+use timenav_core::time::{Instant, Wall};
+
+/// When a timeline is to be looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// When the host's clock shows that.
+    At(Instant<Wall>),
+    /// At every wake: somebody may hold the instant of its advance, until that host instant by itself.
+    EachTime(Option<Instant<Wall>>),
+    /// When something changes there.
+    Unless,
+}
+
+/// How a timeline is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Listed {
+    /// Something has changed there.
+    Changed,
+    /// Somebody looks. If they break off, it is looked at again.
+    Looking,
+    /// Nothing is due.
+    Until(Next),
+}
+
+/// The timelines with timers, and when each is looked at again.
+#[derive(Debug, Default)]
+pub(crate) struct Agenda {
+    timelines: HashMap<TimelineId, Listed>,
+    /// Those that are looked at in any case.
+    ready: BTreeSet<TimelineId>,
+    /// Those with a moment, by it.
+    by_moment: BTreeSet<(Instant<Wall>, TimelineId)>,
+    looks: u64,
+}
+
+impl Agenda {
+    /// Something has changed on a timeline: it is looked at in any case.
+    pub(crate) fn changed(&mut self, timeline: &TimelineId) {
+        self.list(timeline, Some(Listed::Changed));
+    }
+
+    /// Forgets a timeline that has no timers any more.
+    pub(crate) fn forget(&mut self, timeline: &TimelineId) {
+        self.list(timeline, None);
+    }
+
+    /// Returns all timelines with timers.
+    pub(crate) fn timelines(&self) -> impl Iterator<Item = &TimelineId> {
+        self.timelines.keys()
+    }
+
+    /// Returns the timelines that are to be looked at now.
+    pub(crate) fn take(&mut self, now: Instant<Wall>) -> Vec<TimelineId> {
+        let mut due: BTreeSet<TimelineId> = self.ready.clone();
+        due.extend(self.by_moment.iter().take_while(|(at, _)| *at <= now).map(|(_, timeline)| timeline.clone()));
+        for timeline in &due {
+            self.list(timeline, Some(Listed::Looking));
+        }
+        self.looks += due.len() as u64;
+        due.into_iter().collect()
+    }
+
+    /// A timeline was looked at. If something has changed there meanwhile, it is looked at again.
+    pub(crate) fn looked(&mut self, timeline: &TimelineId, next: Next) {
+        if self.timelines.get(timeline) == Some(&Listed::Looking) {
+            self.list(timeline, Some(Listed::Until(next)));
+        }
+    }
+
+    /// Returns when to look again at the latest, unless something changes before.
+    pub(crate) fn next(&self) -> Option<Instant<Wall>> {
+        self.by_moment.first().map(|(at, _)| *at)
+    }
+
+    /// Returns how often a timeline was looked at since the start.
+    pub(crate) const fn looks(&self) -> u64 {
+        self.looks
+    }
+
+    fn list(&mut self, timeline: &TimelineId, listed: Option<Listed>) {
+        let before = match listed {
+            Some(listed) => self.timelines.insert(timeline.clone(), listed),
+            None => self.timelines.remove(timeline),
+        };
+        if before == listed {
+            return;
+        }
+        if let Some(at) = before.and_then(Listed::moment) {
+            self.by_moment.remove(&(at, timeline.clone()));
+        }
+        if let Some(at) = listed.and_then(Listed::moment) {
+            self.by_moment.insert((at, timeline.clone()));
+        }
+        match listed {
+            Some(Listed::Changed | Listed::Looking | Listed::Until(Next::EachTime(_))) => {
+                self.ready.insert(timeline.clone());
+            }
+            Some(Listed::Until(Next::At(_) | Next::Unless)) | None => {
+                self.ready.remove(timeline);
+            }
+        }
+    }
+}
+
+impl Listed {
+    const fn moment(self) -> Option<Instant<Wall>> {
+        match self {
+            Self::Until(Next::At(at)) => Some(at),
+            Self::Until(Next::EachTime(until)) => until,
+            Self::Until(Next::Unless) | Self::Changed | Self::Looking => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(micros: i64) -> Instant<Wall> {
+        Instant::from_micros(micros).unwrap()
+    }
+
+    fn named(number: usize) -> TimelineId {
+        TimelineId::new(&format!("line-{number}")).unwrap()
+    }
+
+    #[test]
+    fn a_wake_looks_at_what_is_due_and_at_nothing_else() {
+        const TIMELINES: usize = 10_000;
+        let mut agenda = Agenda::default();
+        for number in 0..TIMELINES {
+            agenda.changed(&named(number));
+        }
+        // Each has to be looked at once, to know its timer; these are far away.
+        for timeline in agenda.take(at(0)) {
+            agenda.looked(&timeline, Next::At(at(1_000_000)));
+        }
+        assert_eq!((agenda.looks(), agenda.next()), (10_000, Some(at(1_000_000))));
+        for wake in 1..=1_000 {
+            assert_eq!(agenda.take(at(wake)), []);
+        }
+        assert_eq!(agenda.looks(), 10_000);
+        // One changes: it is looked at, and so is one that is due. The others are not.
+        agenda.changed(&named(7));
+        assert_eq!(agenda.take(at(1_001)), [named(7)]);
+        agenda.looked(&named(7), Next::At(at(2_000)));
+        assert_eq!((agenda.next(), agenda.take(at(2_000))), (Some(at(2_000)), vec![named(7)]));
+        assert_eq!(agenda.looks(), 10_002);
+        assert_eq!(agenda.take(at(1_000_000)).len(), TIMELINES);
+    }
+
+    #[test]
+    fn what_changes_while_it_is_looked_at_is_looked_at_again() {
+        let (mut agenda, one) = (Agenda::default(), named(1));
+        agenda.changed(&one);
+        assert_eq!(agenda.take(at(0)), [one.clone()]);
+        agenda.changed(&one);
+        agenda.looked(&one, Next::Unless);
+        assert_eq!(agenda.take(at(0)), [one.clone()], "what was seen before the change does not count");
+        // Whoever looked broke off.
+        assert_eq!(agenda.take(at(0)), [one.clone()]);
+        agenda.looked(&one, Next::Unless);
+        assert_eq!((agenda.take(at(9)), agenda.next()), (vec![], None));
+    }
+
+    #[test]
+    fn a_held_advance_is_looked_at_each_time_and_what_is_over_never() {
+        let (mut agenda, held, over) = (Agenda::default(), named(1), named(2));
+        agenda.changed(&held);
+        agenda.changed(&over);
+        assert_eq!(agenda.take(at(0)).len(), 2);
+        agenda.looked(&held, Next::EachTime(Some(at(50))));
+        agenda.forget(&over);
+        agenda.looked(&over, Next::At(at(1)));
+        assert_eq!((agenda.next(), agenda.take(at(5))), (Some(at(50)), vec![held.clone()]));
+        agenda.looked(&held, Next::At(at(60)));
+        assert_eq!((agenda.next(), agenda.take(at(59))), (Some(at(60)), vec![]));
+        assert_eq!(agenda.timelines().collect::<Vec<_>>(), [&held]);
+    }
+}
