@@ -6,7 +6,9 @@ use crate::{process, tools};
 
 /// Tests of the engine that stay on SQLite: they look into its file, change it behind the service's back, or count on it that
 /// the store answers at once.
-const OF_THE_FILE: [&str; 27] = [
+const OF_THE_FILE: [&str; 29] = [
+    "adoption::arriving::a_mark_hides_nothing_and_its_absence_shows_nothing",
+    "adoption::arriving::rows_that_are_changed_before_they_stand_are_found",
     "adoption::forks::layers_go_with_the_fork_and_not_before",
     "adoption::forks::sealed_records_of_a_timeline_come_with_each_of_its_forks",
     "adoption::forks::what_came_with_a_fork_cannot_be_changed",

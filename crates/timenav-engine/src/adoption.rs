@@ -7,27 +7,31 @@ use std::sync::Arc;
 use timenav_core::access::Demand;
 use timenav_core::ids::{DataId, TimelineId, UserId};
 use timenav_core::ledger::VerifierKey;
+use tokio::sync::mpsc;
 
 use crate::action::Action;
-use crate::bundles::{BUNDLE_LINE_BYTES_MAX, CheckedBundle, ReadBundle};
+use crate::bundles::{BUNDLE_LINE_BYTES_MAX, CheckedBundle, ReadBundle, Spooled};
 use crate::caller::Caller;
 use crate::changes::LedgerPosition;
-use crate::deciding::adoption::{Adopt, Arrived, HandOver};
+use crate::deciding::adoption::{Adopt, Arrived, HandOver, InHand, permissions_here};
 use crate::deciding::logged::LogRefusal;
 use crate::engine::Engine;
 use crate::facts::{Asker, Wanted};
 use crate::idempotency::Idempotency;
 use crate::long_work::give_way_after;
 use crate::refusal::{Refusal, denial_code};
+use crate::store::ArrivalCommit;
+use crate::store_error::StoreError;
+use crate::tree::root_at;
 
-/// Largest bundle that is adopted, in bytes. All of it becomes true in one step, and nothing else is written meanwhile.
+/// Largest bundle that is adopted, in bytes. It needs room on the disk some times over, and one is adopted at a time.
 pub const ADOPT_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
-/// How many times the bytes of a bundle must be free: for the file that it is kept in while it is checked, for the
-/// database, and for the log that goes before it.
+/// How many times the bytes of a bundle must be free: for the file that it is kept in while it is checked, and for the
+/// database, which keeps events twice and needs room for its indexes and its log.
 pub const ADOPT_ROOM_TIMES: u64 = 3;
 
-/// How many bytes must be free beside these, so that others can still write.
+/// How many bytes must be free beside these, so that others can still write. As many must be free before each batch.
 pub const ADOPT_ROOM_LEFT_BYTES: u64 = 64 * 1024 * 1024;
 
 /// How many bytes are read until it is asked again whether there is room.
@@ -35,6 +39,9 @@ const ROOM_ASKED_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Most notes of rotations that may come beside a bundle.
 pub const ADOPT_ROTATIONS_MAX: usize = 16;
+
+/// Batches of rows that are made and wait to be written.
+const BATCHES_AHEAD_MAX: usize = 1;
 
 /// Sealed records that are looked for at a time.
 const DATA_IDS: usize = 1_000;
@@ -56,6 +63,7 @@ pub struct Arrival {
     request: AdoptRequest,
     checked: CheckedBundle,
     arrived: Arrived,
+    rows: Spooled,
     data_ids: HashSet<DataId>,
 }
 
@@ -156,8 +164,8 @@ impl Engine {
             give_way_after(number);
         }
         let kept = kept.into_inner().map_err(|error| UnreadBundle::NotKept(error.into_error()))?;
-        let (checked, arrived, data_ids) = reading.finish(kept).map_err(|what| refused(&what))?;
-        Ok(Arrival { request, checked, arrived, data_ids })
+        let (checked, arrived, rows, data_ids) = reading.finish(kept).map_err(|what| refused(&what))?;
+        Ok(Arrival { request, checked, arrived, rows, data_ids })
     }
 
     /// A disk that is full keeps everybody from writing, so a bundle must not fill it.
@@ -168,13 +176,20 @@ impl Engine {
 
     /// Adopts a timeline from another service: everything of it becomes true, or nothing.
     ///
+    /// Its rows are kept in batches, each a commit of its own, so that others write in between; nobody sees any of them.
+    /// One step makes the timeline stand. Where that is not reached, [`Engine::tend`] clears the rows away.
+    ///
     /// # Errors
     /// The caller may not, there is such a timeline by now, a limit is reached, a user is not here, a sealed record is here
-    /// already, or the ledger cannot be written.
+    /// already, there is no more room, or the ledger cannot be written.
     pub async fn adopt(&self, caller: &Caller, arrival: Arrival) -> Result<AdoptedTimeline, Refusal> {
-        let Arrival { request, checked, arrived, data_ids } = arrival;
+        let Arrival { request, checked, arrived, rows, data_ids } = arrival;
         let sealed = checked.data;
-        self.check_free(data_ids).await?;
+        self.check_early(caller, &request, &checked, &arrived)?;
+        self.check_free(&data_ids).await?;
+        let arrival = Box::pin(self.arrive(&checked.timeline_id, &arrived, rows)).await?;
+        // Another service may have adopted one of the same ids meanwhile.
+        self.check_free(&data_ids).await?;
         let adopt = Adopt {
             key: request.key,
             origin: checked.origin.clone(),
@@ -183,17 +198,99 @@ impl Engine {
             root: checked.root,
             map: request.map,
             arrived,
+            arrival,
         };
         let answer = self.submit(caller, checked.timeline_id.clone(), adopt, None).await?;
         Ok(AdoptedTimeline { bundle: checked, sealed, ledger: answer.ledger })
     }
 
+    /// Refuses before anything is written what the step would refuse at the end, as far as memory can tell. Where others
+    /// write too, only the step can.
+    fn check_early(
+        &self,
+        caller: &Caller,
+        request: &AdoptRequest,
+        checked: &CheckedBundle,
+        arrived: &Arrived,
+    ) -> Result<(), Refusal> {
+        let timeline = &checked.timeline_id;
+        arrived.check(&request.key, &checked.origin, timeline, self.now())?;
+        if self.store().has_others() {
+            return Ok(());
+        }
+        if self.has_ended(timeline) {
+            return Err(Refusal::NameEnded { timeline_id: timeline.to_string() });
+        }
+        if self.state(timeline).is_some() {
+            return Err(Refusal::AlreadyExists { what: "timeline", id: timeline.to_string() });
+        }
+        permissions_here(&self.directory(), &request.map, &arrived.own.permissions, &caller.user_id).map(drop)
+    }
+
+    /// Keeps the rows of a timeline, and of those that it goes on from, under numbers that nobody reads by.
+    async fn arrive(&self, timeline: &TimelineId, arrived: &Arrived, rows: Spooled) -> Result<Arc<InHand>, Refusal> {
+        let layers = arrived.layers.iter().map(|(layer, _)| TimelineId::layer_of(timeline, layer));
+        let names: Vec<TimelineId> = layers.chain([timeline.clone()]).collect();
+        let arrival = ArrivalCommit { arrival: self.new_id("arrival"), timelines: Vec::new() };
+        let all = Arc::clone(self.in_hand());
+        all.lock().insert(arrival.arrival.clone());
+        let mut in_hand = InHand { arrival, all };
+        let arrival = &mut in_hand.arrival;
+        arrival.timelines = self.store().begin_arrival(&arrival.arrival, names).await?;
+        self.keep_rows(arrival, rows).await?;
+        let ready = arrived.layers.iter().map(|(_, layer)| layer).chain([&arrived.own]);
+        for (key, ready) in arrival.timelines.iter().zip(ready) {
+            if root_at(self.store(), *key, ready.frontier.size()).await? != ready.frontier.root() {
+                return Err(Refusal::Damaged("the rows of the bundle were changed while it arrived".to_owned()));
+            }
+        }
+        self.store().keep_arrival(&arrival.arrival).await?;
+        Ok(Arc::new(in_hand))
+    }
+
+    /// Keeps rows, batch by batch. They may be more than there is memory: they are made on a thread of their own, a batch
+    /// ahead of what is written.
+    async fn keep_rows(&self, arrival: &ArrivalCommit, mut rows: Spooled) -> Result<(), Refusal> {
+        let (sender, mut arriving) = mpsc::channel(BATCHES_AHEAD_MAX);
+        let engine = self.clone();
+        let making = self.doors().long_work.spawn_blocking(move || {
+            let given_up = |_| StoreError::Unavailable("nobody goes on with the bundle".to_owned());
+            rows.hand_over(|number, rows| {
+                engine.check_room_left()?;
+                sender.blocking_send((number, rows)).map_err(given_up)
+            })
+        });
+        let mut sizes = vec![0; arrival.timelines.len()];
+        while let Some((number, rows)) = arriving.recv().await {
+            if let Some(refusal) = self.failure() {
+                return Err(refusal);
+            }
+            let unknown = || Refusal::Damaged("rows of a timeline that does not arrive".to_owned());
+            let (timeline, size) = arrival.timelines.get(number).zip(sizes.get_mut(number)).ok_or_else(unknown)?;
+            let count = rows.entries.len() as u64;
+            self.store().put_arriving(&arrival.arrival, *timeline, *size, rows).await?;
+            *size += count;
+        }
+        Ok(making.await.map_err(|error| Refusal::Unavailable(error.to_string()))??)
+    }
+
+    /// Others may have filled the disk since it was asked whether there is room for the bundle.
+    fn check_room_left(&self) -> Result<(), StoreError> {
+        let room = self.doors().spool.room_bytes().map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        if room >= ADOPT_ROOM_LEFT_BYTES {
+            return Ok(());
+        }
+        Err(StoreError::Unavailable(format!(
+            "only {room} bytes are free on the service's disk, so the bundle cannot be adopted"
+        )))
+    }
+
     /// Refuses a bundle with a sealed record whose id is taken here: a caller who names it would get either. What the
     /// timeline goes on from may have ids that are here already, since nobody asks for its records by name.
-    async fn check_free(&self, data_ids: HashSet<DataId>) -> Result<(), Refusal> {
-        let mut data_ids = data_ids.into_iter();
+    async fn check_free(&self, data_ids: &HashSet<DataId>) -> Result<(), Refusal> {
+        let mut data_ids = data_ids.iter();
         loop {
-            let data: Vec<DataId> = data_ids.by_ref().take(DATA_IDS).collect();
+            let data: Vec<DataId> = data_ids.by_ref().take(DATA_IDS).cloned().collect();
             if data.is_empty() {
                 return Ok(());
             }

@@ -23,6 +23,8 @@ pub struct Snapshot {
     pub service: Option<ServiceRows>,
     /// Rows of timelines that are not there; only for `system`.
     pub orphans: Vec<Orphan>,
+    /// Numbers that are marked as those of timelines that arrive, and are none; only for `system`.
+    pub marked: Vec<i64>,
 }
 
 /// What is kept of the service.

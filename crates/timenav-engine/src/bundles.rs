@@ -29,8 +29,8 @@ mod gone;
 mod layers;
 mod line;
 
-pub use arrival::ADOPT_ERASURES_BYTES_MAX;
-pub(crate) use arrival::ReadBundle;
+pub use arrival::{ADOPT_BATCH_BYTES, ADOPT_ERASURES_BYTES_MAX};
+pub(crate) use arrival::{ReadBundle, Spooled};
 pub use check::{BundleCheck, CheckedBundle};
 pub use gone::BUNDLE_GONE_MAX;
 pub use line::{BUNDLE_FORMAT, BUNDLE_FORMAT_OF_LAYERS, BUNDLE_LINE_BYTES_MAX};

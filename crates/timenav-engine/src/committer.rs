@@ -295,8 +295,7 @@ impl Committer {
         let sizes: HashMap<TimelineKey, u64> = sizes.into_iter().collect();
         let is_moved = |state: &&Arc<TimelineState>| sizes.get(&state.head.key) != Some(&state.head.frontier.size());
         let moved: Vec<TimelineKey> = self.heads.all().filter(is_moved).map(|state| state.head.key).collect();
-        let last = TimelineKey(self.heads.last_key());
-        if !moved.is_empty() || sizes.keys().any(|key| *key > last) {
+        if !moved.is_empty() || sizes.keys().any(|key| !self.heads.knows(*key)) {
             self.take_over(&moved, &BTreeSet::new())?;
         }
         self.shared.following.caught_up(now);

@@ -4,7 +4,6 @@
 //! ledger is opened before. Nobody else sees a draft: it is accepted as a whole, or dropped.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use timenav_core::anchor::Anchor;
 use timenav_core::directory::Directory;
@@ -26,7 +25,7 @@ use crate::refusal::Refusal;
 use crate::rows::{
     DataRecord, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent, StoredEntry, SweepRow,
 };
-use crate::store::{ArrivalCommit, Arriving};
+use crate::store::ArrivalCommit;
 use crate::timer_rows::{TimerRows, TimersFound, TimersWanted};
 use crate::wall_clock::Host;
 
@@ -147,8 +146,6 @@ pub(crate) struct Draft<'a> {
 #[derive(Default)]
 pub(crate) struct Drafted {
     steps: Vec<Step>,
-    /// Timelines that come with the one that arrives.
-    layers: Vec<TimelineKey>,
     arrival: Option<ArrivalCommit>,
     directory_changes: Vec<DirectoryChange>,
     keys_expired: Vec<KeyId>,
@@ -288,27 +285,16 @@ impl<'a> Draft<'a> {
 
     /// Opens the ledger of a new timeline. `make` is given its store key.
     pub(crate) fn new_ledger(&mut self, make: impl FnOnce(TimelineKey) -> TimelineState) -> Ledger {
-        let key = self.next_key();
+        let new = self.drafted.steps.iter().filter(|step| step.expected_size.is_none()).count();
+        let new = i64::try_from(new).unwrap_or(i64::MAX);
+        let key = TimelineKey(self.ground.accepted.last_key + new + 1);
         self.open(Step::new(None, make(key)))
     }
 
-    /// Returns the store key of a timeline that comes with a fork. The fork's own ledger is opened after it.
-    pub(crate) fn new_layer(&mut self) -> TimelineKey {
-        let key = self.next_key();
-        self.drafted.layers.push(key);
-        key
-    }
-
-    /// Keeps what arrives of a new timeline, and of those that come with it.
-    pub(crate) fn bring(&mut self, ledger: Ledger, rows: Arc<dyn Arriving>) {
-        let timelines = self.drafted.layers.iter().copied().chain([self.state(ledger).head.key]).collect();
-        self.drafted.arrival = Some(ArrivalCommit { timelines, rows });
-    }
-
-    fn next_key(&self) -> TimelineKey {
-        let new = self.drafted.steps.iter().filter(|step| step.expected_size.is_none()).count();
-        let new = i64::try_from(new + self.drafted.layers.len()).unwrap_or(i64::MAX);
-        TimelineKey(self.ground.accepted.last_key + new + 1)
+    /// Opens the ledger of a timeline whose rows have arrived. The step makes it stand, with what it goes on from.
+    pub(crate) fn arrived_ledger(&mut self, arrival: ArrivalCommit, state: TimelineState) -> Ledger {
+        self.drafted.arrival = Some(arrival);
+        self.open(Step::new(None, state))
     }
 
     fn open(&mut self, step: Step) -> Ledger {

@@ -1,13 +1,14 @@
 //! The heads of all timelines and the directory, as of the last commit. One owner: the committer.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use timenav_core::directory::Directory;
 use timenav_core::ids::{TimelineId, UserId};
 
 use crate::directory_rows::DirectoryRows;
-use crate::head::{EndedTimeline, TimelineState};
+use crate::head::{EndedTimeline, TimelineKey, TimelineState};
 
 /// What every decision begins with. It changes only by what was committed.
 #[derive(Debug, Default)]
@@ -18,6 +19,8 @@ pub(crate) struct Heads {
     rows: Arc<DirectoryRows>,
     /// The highest store key given to a timeline.
     last_key: i64,
+    /// The store keys below zero: those of timelines that came from other services, standing or not.
+    arrived: BTreeSet<TimelineKey>,
     /// How many timelines each user has made.
     made_by: HashMap<UserId, usize>,
     /// How many there are, layers that came with forks among them.
@@ -35,6 +38,7 @@ impl Heads {
         heads.take_over(timelines.into_values(), directory, rows);
         // Numbers are never used again either: entries stay under them.
         heads.last_key = ended.iter().map(|ended| ended.key.0).fold(heads.last_key, i64::max);
+        heads.arrived.extend(ended.iter().map(|ended| ended.key).filter(|key| is_of_arrival(*key)));
         heads
     }
 
@@ -49,6 +53,7 @@ impl Heads {
         self.rows = rows;
         for state in states {
             self.last_key = self.last_key.max(state.head.key.0);
+            self.arrived.extend(Some(state.head.key).filter(|key| is_of_arrival(*key)));
             let (created_by, counted) = (state.head.created_by.clone(), state.counted());
             if self.timelines.insert(state.head.id.clone(), state).is_none() {
                 *self.made_by.entry(created_by).or_default() += counted;
@@ -107,8 +112,27 @@ impl Heads {
         self.last_key
     }
 
+    /// Returns a range of store keys in which all timelines are known. Whoever adopts one marks the highest key below zero
+    /// that is free, and the timeline stands under it later, when others may have lower ones: so the range ends at the first
+    /// that is not known here.
+    pub(crate) fn known_keys(&self) -> RangeInclusive<TimelineKey> {
+        let without_gap = self.arrived.iter().rev().zip(1_i64..).take_while(|(key, number)| key.0 == -number).count();
+        let lowest = i64::try_from(without_gap).unwrap_or(0);
+        TimelineKey(-lowest)..=TimelineKey(self.last_key)
+    }
+
+    /// Returns whether a timeline of that store key is known, or was.
+    pub(crate) fn knows(&self, key: TimelineKey) -> bool {
+        (0..=self.last_key).contains(&key.0) || self.arrived.contains(&key)
+    }
+
     /// Returns how many timelines a user has made.
     pub(crate) fn made_by(&self, user_id: &UserId) -> usize {
         self.made_by.get(user_id).copied().unwrap_or(0)
     }
+}
+
+/// Returns whether a store key is one of those that timelines of other services arrive under.
+const fn is_of_arrival(key: TimelineKey) -> bool {
+    key.0 < 0
 }

@@ -34,6 +34,7 @@ mod action;
 mod store_error;
 mod leasing_door;
 mod archive;
+mod arriving_door;
 mod facts;
 mod store;
 mod one_fact;
@@ -155,9 +156,10 @@ pub use adoption::{
 pub use aggregate::{AggregateEvents, AggregatedEvents, EventGroup, GroupBy, GroupKey};
 pub use anchors::{AnchorPage, AnchorRequest, ReturnScope, Returning};
 pub use archive::{EntryMarks, EntryRow, KeptEnd, KeptEvent, KeptRows, Orphan, ScanSource, ServiceRows, Snapshot};
+pub use arriving_door::{ARRIVAL_LASTS_MICROS, Arrivals, ArrivingRows, StrayArrivals};
 pub use bundles::{
-    ADOPT_ERASURES_BYTES_MAX, BUNDLE_FORMAT, BUNDLE_FORMAT_OF_LAYERS, BUNDLE_GONE_MAX, BUNDLE_LINE_BYTES_MAX,
-    BundleCheck, BundleExport, CheckedBundle,
+    ADOPT_BATCH_BYTES, ADOPT_ERASURES_BYTES_MAX, BUNDLE_FORMAT, BUNDLE_FORMAT_OF_LAYERS, BUNDLE_GONE_MAX,
+    BUNDLE_LINE_BYTES_MAX, BundleCheck, BundleExport, CheckedBundle,
 };
 pub use caller::{AuthFailure, Caller, Credential};
 pub use certificates::{
@@ -241,8 +243,8 @@ pub use signer::Signer;
 pub use spool::Spool;
 pub use stats::EngineStats;
 pub use store::{
-    ArrivalCommit, Arriving, ArrivingRows, CarriedSeals, Commit, ConnectionsUse, EventPlace, EventQuery, EventsPassing,
-    Health, Locked, Opened, Pattern, RotationNote, Store, TimelineCommit, Upkeep,
+    ArrivalCommit, CarriedSeals, Commit, ConnectionsUse, EventPlace, EventQuery, EventsPassing, Health, Locked, Opened,
+    Pattern, RotationNote, Store, TimelineCommit, Upkeep,
 };
 pub use store_error::StoreError;
 pub use sweeping::{ForeseenSweep, Pruned, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};

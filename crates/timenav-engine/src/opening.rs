@@ -36,6 +36,7 @@ use crate::tree::root_at;
 pub(crate) mod loaded;
 pub(crate) mod moved;
 pub(crate) mod signed;
+pub(crate) mod strays;
 
 /// Why the engine does not start.
 #[derive(Debug, thiserror::Error)]

@@ -1,6 +1,6 @@
 //! What the committer, the sealer and every reader share.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
@@ -75,6 +75,8 @@ pub(crate) struct Shared {
     /// What witnesses have cosigned, and what they said.
     pub(crate) witnessed: Witnessed,
     pub(crate) timing: Timing,
+    /// Bundles that are arriving and that somebody here goes on with.
+    pub(crate) in_hand: Arc<Mutex<BTreeSet<String>>>,
 }
 
 impl Shared {
@@ -123,6 +125,7 @@ impl Shared {
             tending: tokio::sync::Mutex::default(),
             witnessed: Witnessed::default(),
             timing,
+            in_hand: Arc::default(),
         }
     }
 

@@ -2,8 +2,7 @@
 
 use async_trait::async_trait;
 use std::collections::HashMap;
-use std::fmt;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 use timenav_core::anchor::Anchor;
 use timenav_core::directory::{ApiKey, Directory};
@@ -13,6 +12,7 @@ use timenav_core::place::LocationQuery;
 use timenav_core::time::{Instant, TimeRange, Virtual, Wall};
 
 use crate::archive::ScanSource;
+use crate::arriving_door::Arrivals;
 use crate::directory::DirectoryChange;
 use crate::event_filter::EventFilter;
 use crate::facts::{Asker, Facts, Wanted};
@@ -53,7 +53,7 @@ pub struct CarriedSeals {
 pub struct Commit {
     /// What happens to each timeline, each at most once.
     pub timelines: Vec<TimelineCommit>,
-    /// Timelines of other services that arrive by the step. Their rows are written before those of `timelines`.
+    /// Timelines of other services whose rows have arrived, and that stand by the step.
     pub arrivals: Vec<ArrivalCommit>,
     /// Timelines that the step relies on and does not change, and the sizes that their ledgers must have; `None` where
     /// there must be no such timeline. Empty where no others write.
@@ -114,43 +114,14 @@ pub struct RotationNote {
     pub note: Arc<str>,
 }
 
-/// A timeline of another service that arrives, with those that it goes on from.
-#[derive(Debug)]
+/// A timeline of another service that has arrived, with those that it goes on from, and stands from now on.
+#[derive(Clone, Debug)]
 pub struct ArrivalCommit {
-    /// Names them inside the store, the oldest first. The last one is the timeline itself, which is among those of the step.
-    /// The others never stand here: each is among those that end by the step.
+    /// By which its rows arrived. The step is without effect where that was given up.
+    pub arrival: String,
+    /// The numbers that they arrived under: all of that arrival. One is among the timelines of the step, and each of the
+    /// others among those that end by it.
     pub timelines: Vec<TimelineKey>,
-    /// What is kept of them.
-    pub rows: Arc<dyn Arriving>,
-}
-
-/// What is kept of timelines that arrive. It may be more than there is memory.
-pub trait Arriving: fmt::Debug + Send + Sync {
-    /// Hands over all rows, a batch at a time: those of one timeline after those of the one before, in the order of their
-    /// entries. `take` is given the number of the timeline, counted from 0.
-    ///
-    /// # Errors
-    /// They cannot be read again, or are not what was checked; or `take` fails.
-    fn hand_over(&self, take: &mut dyn FnMut(usize, ArrivingRows) -> Result<(), StoreError>) -> Result<(), StoreError>;
-}
-
-/// Some of the rows of a timeline that arrives.
-#[derive(Debug, Default)]
-pub struct ArrivingRows {
-    /// Entries, in order.
-    pub entries: Vec<StoredEntry>,
-    /// Versions of events that ceased to stand: they are here, or were handed over before.
-    pub ends: Vec<EventEnd>,
-    /// Versions of events.
-    pub events: Vec<EventRow>,
-    /// Interventions.
-    pub interventions: Vec<InterventionRow>,
-    /// Anchors.
-    pub anchors: Vec<Anchor>,
-    /// Sealed records.
-    pub data: Vec<DataRecord>,
-    /// Sweeps.
-    pub sweeps: Vec<SweepRow>,
 }
 
 /// Where an event stands among others: its time, its layer, its position.
@@ -236,7 +207,7 @@ pub enum Health {
 /// Retries that make sense happen inside. Methods may be called from many tasks at once, except
 /// [`Store::commit`], which the engine calls from one thread of its own and which may block it.
 #[async_trait]
-pub trait Store: ScanSource + Upkeep + SharedLeases {
+pub trait Store: ScanSource + Upkeep + SharedLeases + Arrivals {
     /// Returns what the engine starts from. Its cost does not grow with the ledgers.
     async fn open(&self) -> Result<Opened, StoreError>;
 
@@ -267,10 +238,14 @@ pub trait Store: ScanSource + Upkeep + SharedLeases {
         Ok(self.open().await?.heads.iter().map(|head| (head.key, head.frontier.size())).collect())
     }
 
-    /// Returns the newest heads of some timelines, and of all that were made after one, by number.
-    async fn newest(&self, timelines: &[TimelineKey], after: TimelineKey) -> Result<Vec<Head>, StoreError> {
+    /// Returns the newest heads of some timelines, and of all whose numbers are outside of a range, by number.
+    async fn newest(
+        &self,
+        timelines: &[TimelineKey],
+        known: RangeInclusive<TimelineKey>,
+    ) -> Result<Vec<Head>, StoreError> {
         let mut heads = self.open().await?.heads;
-        heads.retain(|head| head.key > after || timelines.contains(&head.key));
+        heads.retain(|head| !known.contains(&head.key) || timelines.contains(&head.key));
         heads.sort_unstable_by_key(|head| head.key);
         Ok(heads)
     }

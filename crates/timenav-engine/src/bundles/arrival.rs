@@ -5,27 +5,27 @@
 //! them in batches.
 
 use std::collections::HashSet;
-use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Seek as _};
 use std::sync::Arc;
 
-use parking_lot::Mutex;
 use timenav_core::ids::{DataId, TimelineId};
 use timenav_core::ledger::{Hash, LeafRecord, RunningHash, VerifierKey};
 
 use super::check::{BundleCheck, CheckedBundle};
 use super::line::{BUNDLE_LINE_BYTES_MAX, EntryLine, Line, hex};
+use crate::arriving_door::ArrivingRows;
 use crate::deciding::adoption::{Amended, Arrived, Ready};
 use crate::gazetteer::Gazetteer;
+use crate::long_work::give_way_after;
 use crate::payload::{LaterEntry, LayerErased, is_layer_erased};
 use crate::rows::DataRecord;
 use crate::scan::{Rebuilding, VerifySignature};
-use crate::store::{Arriving, ArrivingRows};
 use crate::store_error::StoreError;
 
 /// From how many bytes on rows are handed over to the store. One row more may have as many as a line.
-const ADOPT_BATCH_BYTES: usize = 1024 * 1024;
+/// Others write between two batches, and wait while one is written.
+pub const ADOPT_BATCH_BYTES: usize = 512 * 1024;
 
 /// Room for a leaf and what else is in a line beside the payload.
 const LEAF_BYTES_MAX: usize = 64 * 1024;
@@ -174,12 +174,12 @@ impl<'a> ReadBundle<'a> {
         Ok(())
     }
 
-    /// Returns what the file holds, what is kept of it, and the ids of its own sealed records. To be called at the end of the
-    /// file, which was kept in `file`.
+    /// Returns what the file holds, what is kept of it, its rows, and the ids of its own sealed records. To be called at the
+    /// end of the file, which was kept in `file`.
     ///
     /// # Errors
     /// It is cut off, or contradicts itself.
-    pub(crate) fn finish(self, file: File) -> Result<(CheckedBundle, Arrived, HashSet<DataId>), String> {
+    pub(crate) fn finish(self, file: File) -> Result<(CheckedBundle, Arrived, Spooled, HashSet<DataId>), String> {
         let Self { check, made: Making { gazetteer, layers: mut made, erasures, .. } } = self;
         let checked = check.finish()?;
         let data_ids = made.last_mut().map(Rebuilding::take_data_ids).unwrap_or_default();
@@ -191,14 +191,14 @@ impl<'a> ReadBundle<'a> {
         }
         let amended = layers.iter_mut().map(|(_, ready)| std::mem::take(&mut ready.amended)).collect();
         let (_, own) = layers.pop().ok_or("there is no layer in it")?;
-        let rows = Spooled { file: Mutex::new(file), gazetteer, amended, sha256: checked.sha256 };
-        Ok((checked, Arrived { layers, own, erasures, rows: Arc::new(rows) }, data_ids))
+        let rows = Spooled { file, gazetteer, amended, sha256: checked.sha256 };
+        Ok((checked, Arrived { layers, own, erasures }, rows, data_ids))
     }
 }
 
 /// A bundle that was checked, in a file.
-struct Spooled {
-    file: Mutex<File>,
+pub(crate) struct Spooled {
+    file: File,
     gazetteer: Option<Arc<dyn Gazetteer>>,
     /// What the end of each timeline says of its rows.
     amended: Vec<Amended>,
@@ -206,17 +206,18 @@ struct Spooled {
     sha256: Hash,
 }
 
-impl fmt::Debug for Spooled {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Spooled").field("sha256", &self.sha256).finish_non_exhaustive()
-    }
-}
-
-impl Arriving for Spooled {
-    fn hand_over(&self, take: &mut dyn FnMut(usize, ArrivingRows) -> Result<(), StoreError>) -> Result<(), StoreError> {
-        let mut file = self.file.lock();
-        file.rewind().map_err(|error| unread(&error))?;
-        let mut lines = BufReader::new(&mut *file);
+impl Spooled {
+    /// Hands over all rows, a batch at a time: those of one timeline after those of the one before, in the order of their
+    /// entries. `take` is given the number of the timeline, counted from 0. Waits where `take` does.
+    ///
+    /// # Errors
+    /// They cannot be read again, or are not what was checked; or `take` fails.
+    pub(crate) fn hand_over(
+        &mut self,
+        mut take: impl FnMut(usize, ArrivingRows) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.file.rewind().map_err(|error| unread(&error))?;
+        let mut lines = BufReader::new(&mut self.file);
         let (mut hash, mut bytes) = (RunningHash::default(), Vec::new());
         let mut made = Making::new(self.gazetteer.clone(), self.amended.clone());
         let mut hand_over = |made: &mut Making, bytes_min: usize| {
@@ -227,7 +228,8 @@ impl Arriving for Spooled {
             }
             take(number, rows)
         };
-        loop {
+        for number in 1.. {
+            give_way_after(number);
             bytes.clear();
             if lines.read_until(b'\n', &mut bytes).map_err(|error| unread(&error))? == 0 {
                 break;

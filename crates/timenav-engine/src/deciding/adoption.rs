@@ -1,11 +1,13 @@
 //! Timelines that go over from one service to another: they arrive, and they leave.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
+use parking_lot::Mutex;
 use timenav_core::access::Permissions;
 use timenav_core::clock::Clock;
+use timenav_core::directory::Directory;
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{Adopted, AdoptedLayer, Frontier, HandedOver, Hash, RetentionPolicies, Sweep, VerifierKey};
 use timenav_core::ledger::{decide_adoption, empty_root};
@@ -22,7 +24,7 @@ use crate::json::json;
 use crate::payload::{ClockChanged, ClockRecord, DataErased, PermissionsTold};
 use crate::refusal::Refusal;
 use crate::rows::{SweepMark, SweepRow};
-use crate::store::Arriving;
+use crate::store::ArrivalCommit;
 use crate::wall_clock::Host;
 
 /// Go on with a timeline of another service, which was checked and is ready to be kept.
@@ -36,6 +38,23 @@ pub(crate) struct Adopt {
     /// Which users there are which here.
     pub(crate) map: BTreeMap<UserId, UserId>,
     pub(crate) arrived: Arrived,
+    /// Under which numbers its rows are in the store. While this value is there, nobody gives them up.
+    pub(crate) arrival: Arc<InHand>,
+}
+
+/// A bundle that is arriving or has arrived, which somebody goes on with.
+#[derive(Debug)]
+pub(crate) struct InHand {
+    pub(crate) arrival: ArrivalCommit,
+    /// What this service has in hand.
+    pub(crate) all: Arc<Mutex<BTreeSet<String>>>,
+}
+
+impl Drop for InHand {
+    /// What stands by now has no mark any more; everything else is cleared away by [`Engine::tend`](crate::Engine::tend).
+    fn drop(&mut self) {
+        self.all.lock().remove(&self.arrival.arrival);
+    }
 }
 
 /// Entries that go before those of what is told again: `adopt`, `pause_time` and `set_access_control`.
@@ -50,8 +69,6 @@ pub(crate) struct Arrived {
     /// What later entries at the other service said of the layers, as it is told again: payloads of `layer_erased`, and the
     /// layer that each is about.
     pub(crate) erasures: Vec<(TimelineId, String)>,
-    /// Their rows.
-    pub(crate) rows: Arc<dyn Arriving>,
 }
 
 /// What an entry of the other service told after those that arrived, and is told again here: why something of them is gone.
@@ -124,9 +141,7 @@ impl Asking for Adopt {
     }
 
     fn events_count(&self) -> usize {
-        let layers = self.arrived.layers.iter().map(|(_, layer)| layer);
-        let entries: u64 = layers.chain([&self.arrived.own]).map(|ready| ready.frontier.size()).sum();
-        usize::try_from(entries).unwrap_or(usize::MAX)
+        self.arrived.own.later.len() + self.arrived.erasures.len()
     }
 }
 
@@ -135,14 +150,15 @@ impl Deciding for Adopt {
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimelineMade>, Refusal> {
         let id = draft.timeline().clone();
-        let Arrived { layers, own: ready, erasures, rows } = &self.arrived;
+        let Arrived { layers, own: ready, erasures } = &self.arrived;
+        let arrival = &self.arrival.arrival;
+        let Some((key, of_layers)) = arrival.timelines.split_last().filter(|(_, of)| of.len() == layers.len()) else {
+            return Err(Refusal::Damaged("the bundle did not arrive as the timelines that it has".to_owned()));
+        };
         let now = draft.now();
-        for arrived in layers.iter().map(|(_, layer)| layer).chain([ready]) {
-            decide_adoption(&self.key, &self.origin, &id, arrived.recorded_at, now)
-                .map_err(|refusal| Refusal::invalid("bundle", refusal.to_string()))?;
-        }
+        self.arrived.check(&self.key, &self.origin, &id, now)?;
         let created_by = check_new(draft, 1 + layers.len())?;
-        let permissions = self.permissions(draft, &created_by)?;
+        let permissions = permissions_here(draft.directory(), &self.map, &ready.permissions, &created_by)?;
         let host = now.max(ready.recorded_at);
         let clock = ready.clock.arrived(ready.recorded_at, host);
         // A clock that stands at a moment is a way to go there.
@@ -151,11 +167,11 @@ impl Deciding for Adopt {
         let system = draft.system()?;
         let host_of_system = draft.host(system);
         draft.append(system, Action::Adopt, id.as_str(), payload.clone(), host_of_system);
-        let inherited = self.keep_layers(draft, &id, host_of_system);
+        let inherited = self.keep_layers(draft, of_layers, &id, host_of_system);
 
         let was_running = ready.clock.is_running();
-        let ledger = draft.new_ledger(|key| self.state((key, &id), inherited, created_by, clock));
-        draft.bring(ledger, Arc::clone(rows));
+        let state = self.state((*key, &id), inherited, created_by, clock);
+        let ledger = draft.arrived_ledger(arrival.clone(), state);
         draft.step_mut(ledger).policies.extend_from_slice(ready.policies.as_slice());
         draft.append(ledger, Action::Adopt, id.as_str(), payload, host);
 
@@ -208,33 +224,48 @@ fn tell_again(draft: &mut Draft<'_>, ledger: Ledger, later: &ToldLater, host: Ho
     }
 }
 
-impl Adopt {
-    /// Returns who may do what here: whoever adopts the timeline, and the users here that were named, what those there might.
-    fn permissions(&self, draft: &Draft<'_>, adopter: &UserId) -> Result<Permissions, Refusal> {
-        let mut permissions = Permissions::of_creator(adopter.clone());
-        let before = &self.arrived.own.permissions;
-        for (theirs, ours) in &self.map {
-            if !draft.directory().users.contains_key(ours) {
-                return Err(Refusal::invalid("map", format!("there is no user `{ours}` here")));
-            }
-            if before.role(theirs).is_none() {
-                let detail = format!("`{theirs}` had no role on the timeline there, so there is nothing to map");
-                return Err(Refusal::invalid("map", detail));
-            }
-            let lists = [
-                (&before.read, &mut permissions.read),
-                (&before.write, &mut permissions.write),
-                (&before.admin, &mut permissions.admin),
-            ];
-            for (there, here) in lists {
-                if there.contains(theirs) {
-                    here.insert(ours.clone());
-                }
+impl Arrived {
+    /// Refuses what may not be adopted here by what it says of itself.
+    pub(crate) fn check(&self, key: &VerifierKey, origin: &str, id: &TimelineId, now: Host) -> Result<(), Refusal> {
+        for arrived in self.layers.iter().map(|(_, layer)| layer).chain([&self.own]) {
+            decide_adoption(key, origin, id, arrived.recorded_at, now)
+                .map_err(|refusal| Refusal::invalid("bundle", refusal.to_string()))?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns who may do what here: whoever adopts the timeline, and the users here that were named, what those there might.
+pub(crate) fn permissions_here(
+    directory: &Directory,
+    map: &BTreeMap<UserId, UserId>,
+    before: &Permissions,
+    adopter: &UserId,
+) -> Result<Permissions, Refusal> {
+    let mut permissions = Permissions::of_creator(adopter.clone());
+    for (theirs, ours) in map {
+        if !directory.users.contains_key(ours) {
+            return Err(Refusal::invalid("map", format!("there is no user `{ours}` here")));
+        }
+        if before.role(theirs).is_none() {
+            let detail = format!("`{theirs}` had no role on the timeline there, so there is nothing to map");
+            return Err(Refusal::invalid("map", detail));
+        }
+        let lists = [
+            (&before.read, &mut permissions.read),
+            (&before.write, &mut permissions.write),
+            (&before.admin, &mut permissions.admin),
+        ];
+        for (there, here) in lists {
+            if there.contains(theirs) {
+                here.insert(ours.clone());
             }
         }
-        Ok(permissions)
     }
+    Ok(permissions)
+}
 
+impl Adopt {
     fn payload(&self) -> String {
         let adopted = Adopted {
             bundle_sha256: self.bundle_sha256,
@@ -261,11 +292,17 @@ impl Adopt {
     /// Keeps the timelines that the fork goes on from. From the start they are among those that have ended: nobody names
     /// them, writes to them or goes on from them, and what they hold goes once no timeline reads it. Returns what the fork
     /// goes on from.
-    fn keep_layers(&self, draft: &mut Draft<'_>, fork: &TimelineId, ended_at: Host) -> Inheritance {
+    fn keep_layers(
+        &self,
+        draft: &mut Draft<'_>,
+        keys: &[TimelineKey],
+        fork: &TimelineId,
+        ended_at: Host,
+    ) -> Inheritance {
         let mut inherited = Inheritance::default();
-        for ((name, ready), told) in self.arrived.layers.iter().zip(self.layers_told()) {
+        for (((name, ready), told), key) in self.arrived.layers.iter().zip(self.layers_told()).zip(keys.iter().copied())
+        {
             let overrides = ready.overrides_count > 0;
-            let key = draft.new_layer();
             let id = TimelineId::layer_of(fork, name);
             draft.change_directory(DirectoryChange::EndTimeline(EndedTimeline {
                 key,

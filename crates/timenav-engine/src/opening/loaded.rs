@@ -7,7 +7,7 @@ use timenav_core::ids::TimelineId;
 use timenav_core::time::{Instant, Wall};
 
 use super::signed::compare_with_signed;
-use super::{Accepted, OpenError, bootstrap, heads_of, warn_of_host_clock};
+use super::{Accepted, OpenError, bootstrap, heads_of, strays, warn_of_host_clock};
 use crate::clock_offset::ClockOffset;
 use crate::comparing::compare;
 use crate::doors::Doors;
@@ -64,6 +64,7 @@ async fn load(store: &dyn Store, doors: &Doors, options: &Options) -> Result<Loa
     let (heads, ended) = heads_of(store, opened, doors).await?;
     let findings = compare_with_signed(store, (&heads, &ended), kept, doors, options).await?;
     let newest_at_start = warn_of_host_clock(&heads, doors);
+    strays::tell(store).await?;
     Ok(Loaded { heads, ended, findings, newest_at_start, clock_offset: None })
 }
 

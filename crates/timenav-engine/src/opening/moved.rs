@@ -83,7 +83,7 @@ pub(crate) async fn some_moved(
     doors: &Doors,
     options: &Options,
 ) -> Result<Moved, Refusal> {
-    let found = store.newest(moved, TimelineKey(before.last_key())).await?;
+    let found = store.newest(moved, before.known_keys()).await?;
     let is_same = |head: &Head| !head.id.is_system() || head.directory == before.directory().version;
     let is_found = |key: &TimelineKey| found.iter().any(|head| head.key == *key);
     if !found.iter().all(is_same) || !moved.iter().all(is_found) {

@@ -15,6 +15,7 @@ use timenav_core::time::parse_timestamp;
 
 use super::replay::{Made, Recorded, RecordedEvent, Replay};
 use crate::action::Action;
+use crate::arriving_door::ArrivingRows;
 use crate::deciding::adoption::{Amended, ENTRIES_OF_ADOPTION, Ready, Told, ToldLater};
 use crate::event_columns::EventColumns;
 use crate::event_content::event_draft;
@@ -23,7 +24,6 @@ use crate::json::read;
 use crate::location::columns_of;
 use crate::payload::DataErased;
 use crate::rows::{DataRecord, EventEnd, EventRow, InterventionRow, StoredEntry, SweepMark, SweepRow};
-use crate::store::ArrivingRows;
 
 /// About how many bytes a row takes beside its texts.
 const ROW_BYTES: usize = 512;

@@ -146,6 +146,12 @@ impl Way<'_, '_> {
             let evidence = format!("table {table} has rows of timeline number {timeline}, which does not exist");
             self.findings.add(FindingKind::StateMismatch, None, evidence);
         }
+        for timeline in &self.snapshot.marked {
+            let evidence = format!(
+                "table arrivals marks timeline number {timeline} as still arriving, but nothing arrives under that number"
+            );
+            self.findings.add(FindingKind::StateMismatch, None, evidence);
+        }
     }
 
     /// Compares the tree as its tiles tell it with the checkpoints.

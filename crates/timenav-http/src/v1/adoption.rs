@@ -156,7 +156,7 @@ async fn adopt(
         drop(turn);
         Ok(adopted?)
     };
-    let adopted = while_live(&app.engine, &caller, (&timeline, "adopt"), adopting).await;
+    let adopted = Box::pin(while_live(&app.engine, &caller, (&timeline, "adopt"), adopting)).await;
     if adopted.is_err() {
         drain_rest(body).await;
     }

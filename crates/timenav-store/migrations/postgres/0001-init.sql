@@ -318,6 +318,20 @@ CREATE TABLE ended_timelines (
     is_let_go   boolean NOT NULL
 );
 
+-- Timelines of other services that arrive: rows of other tables under these numbers belong to a bundle of which not all is
+-- there yet. Only numbers below zero are in it, and none of a timeline that stands or has ended. Nobody finds a timeline by
+-- this table, so a row here neither shows nor hides one. The row goes in the step that makes the timeline stand, or after
+-- the last of the rows that arrived. Timelines of one bundle have the same `arrival`. The service that adopts it moves
+-- `until` on, by the clock of this server: after that the others take it for one that nobody goes on with. Once `is_over`
+-- says so, nothing is added and the timeline never stands.
+CREATE TABLE arrivals (
+    timeline    bigint  NOT NULL PRIMARY KEY,
+    timeline_id text    COLLATE "C" NOT NULL,
+    arrival     text    COLLATE "C" NOT NULL,
+    until       bigint  NOT NULL,
+    is_over     boolean NOT NULL
+);
+
 -- Checkpoints that both keys have signed where one took the place of the other, by the position of the entry that tells
 -- of it.
 CREATE TABLE rotation_notes (

@@ -226,6 +226,17 @@ pub(crate) const TABLES: &[Table] = &[
         ],
     ),
     table(
+        "arrivals",
+        &["timeline"],
+        &[
+            column("timeline", Kind::Bigint),
+            column("timeline_id", Kind::Word),
+            column("arrival", Kind::Word),
+            column("until", Kind::Bigint),
+            column("is_over", Kind::Bool),
+        ],
+    ),
+    table(
         "permissions",
         &["timeline", "user_id", "role"],
         &[column("timeline", Kind::Bigint), column("user_id", Kind::Word), column("role", Kind::Word)],

@@ -1,28 +1,24 @@
 //! One atomic step, written.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use timenav_core::access::Role;
 use timenav_core::ids::TimelineId;
 use timenav_engine::{
-    Anchor, ArrivalCommit, ArrivingRows, Commit, DataRecord, EventEnd, EventRow, InterventionRow, StoreError,
-    StoredEntry, TimelineCommit, TimelineKey,
+    Anchor, ArrivingRows, Commit, DataRecord, EventEnd, EventRow, InterventionRow, StoreError, StoredEntry,
+    TimelineCommit, TimelineKey,
 };
-use tokio::sync::mpsc;
 use tokio_postgres::Row;
 
 use super::batch::{Batch, values};
 use super::connection::Connections;
 use super::transaction::{Proof, Writing, wait_for_earlier};
-use super::values::{Failed, damaged, get, number, sql};
-use super::{anchors, contents, data, events, heads, identity, leasing, outcomes, retention, tiles, timers};
+use super::values::{Failed, get, number, sql};
+use super::{anchors, arrivals, contents, data, events, heads, identity, leasing, outcomes, retention, tiles, timers};
 
 /// How often a step is tried where it loses against another transaction.
 const TRIED_MAX: usize = 5;
-/// Batches of rows that arrive which may wait to be written.
-const ARRIVING_MAX: usize = 1;
 
 const SELECT_RELIED: &str = "SELECT timeline_id, size FROM timelines WHERE timeline_id = ANY($1)";
 const SELECT_VERSION: &str = "SELECT directory FROM timelines WHERE timeline_id = 'system'";
@@ -31,8 +27,6 @@ const INSERT_INTERVENTIONS: &str = "INSERT INTO interventions (timeline, event_i
 const DELETE_PERMISSIONS: &str = "DELETE FROM permissions WHERE timeline = ANY($1)";
 const INSERT_PERMISSIONS: &str = "INSERT INTO permissions (timeline, user_id, role)
     SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])";
-/// A transaction with rows that arrive waits for whoever reads them.
-const WAIT_FOR_ARRIVALS: &str = "SET LOCAL idle_in_transaction_session_timeout = '60s'";
 
 pub(super) async fn commit(connections: &Connections, step: &Commit) -> Result<(), StoreError> {
     for _ in 1..TRIED_MAX {
@@ -86,15 +80,9 @@ pub(super) async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed
     for change in &step.directory {
         identity::change(&mut batch, change);
     }
-    let mut updated = Vec::new();
-    // Names of timelines that arrive are known by now, and what goes on from them is not there yet.
-    if !step.arrivals.is_empty() {
-        updated = batch.run(on).await?;
-        on.batch_execute(WAIT_FOR_ARRIVALS).await?;
-        for arrival in &step.arrivals {
-            put_arrival(writing, arrival).await?;
-        }
-        batch = Batch::default();
+    let stand_at = batch.len();
+    for arrival in &step.arrivals {
+        arrivals::stand(&mut batch, arrival);
     }
     let mut rows = Rows::default();
     for timeline in &step.timelines {
@@ -124,8 +112,10 @@ pub(super) async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed
     }
     outcomes::check_put(outcomes.and_then(|(at, count)| Some((found.get(at)?, count))))?;
     let found_relied = found.pop().unwrap_or_default();
-    updated.extend(found);
-    heads::check_updated(&step.timelines, updated.first())?;
+    for (arrival, marks) in step.arrivals.iter().zip(found.iter().skip(stand_at)) {
+        arrivals::check_standing(arrival, marks.len())?;
+    }
+    heads::check_updated(&step.timelines, found.first())?;
     for timeline in &step.timelines {
         let size = timeline.head.frontier.size();
         tiles::fill(on, timeline.head.key, (size - timeline.entries.len() as u64, size), &timeline.entries).await?;
@@ -171,30 +161,21 @@ fn put_permissions<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
     batch.add(INSERT_PERMISSIONS, values![timelines, users, roles]);
 }
 
-/// Keeps timelines that arrive. They may be more than there is memory: they are read on a thread of their own, a batch
-/// ahead of what is written.
-async fn put_arrival(writing: &Writing, arrival: &ArrivalCommit) -> Result<(), Failed> {
-    let (on, mut sizes) = (writing.on()?, vec![0; arrival.timelines.len()]);
-    let (sender, mut arriving) = mpsc::channel::<(usize, ArrivingRows)>(ARRIVING_MAX);
-    let source = Arc::clone(&arrival.rows);
-    let reading = tokio::task::spawn_blocking(move || {
-        let given_up = |_| StoreError::Unavailable("nobody takes the rows that arrive any more".to_owned());
-        source.hand_over(&mut |number, rows| sender.blocking_send((number, rows)).map_err(given_up))
-    });
-    while let Some((number, rows)) = arriving.recv().await {
-        let unknown = || damaged("rows of a timeline that does not arrive");
-        let (timeline, size) = arrival.timelines.get(number).zip(sizes.get_mut(number)).ok_or_else(unknown)?;
-        let before = *size;
-        *size += rows.entries.len() as u64;
-        let mut batch = Batch::default();
-        let mut all = Rows::default();
-        all.add_arriving(*timeline, &rows);
-        all.put(&mut batch);
-        retention::insert_sweeps(&mut batch, *timeline, &rows.sweeps);
-        batch.run(on).await?;
-        tiles::fill(on, *timeline, (before, *size), &rows.entries).await?;
-    }
-    Ok(reading.await.map_err(|error| StoreError::Unavailable(error.to_string()))??)
+/// Keeps rows of a timeline that arrives and has so many entries.
+pub(super) async fn put_arriving(
+    writing: &Writing,
+    timeline: TimelineKey,
+    size: u64,
+    rows: &ArrivingRows,
+) -> Result<(), Failed> {
+    let on = writing.on()?;
+    let mut batch = Batch::default();
+    let mut all = Rows::default();
+    all.add_arriving(timeline, rows);
+    all.put(&mut batch);
+    retention::insert_sweeps(&mut batch, timeline, &rows.sweeps);
+    batch.run(on).await?;
+    tiles::fill(on, timeline, (size, size + rows.entries.len() as u64), &rows.entries).await
 }
 
 /// Rows that follow from entries, of several timelines.

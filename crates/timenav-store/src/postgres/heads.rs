@@ -1,6 +1,7 @@
 //! The newest state of each timeline: locked, written, read.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use deadpool_postgres::Object;
@@ -20,7 +21,7 @@ use super::retention;
 use super::values::{Failed, count, damaged, get, id, instant, number, rate, role, sql, text, text_or_none};
 use crate::kept::origins;
 
-/// In the order of their numbers, so that two who lock several never wait for each other. `system` has the first one.
+/// In the order of their numbers, so that two who lock several never wait for each other.
 pub(super) const LOCK: &str =
     "SELECT timeline, size FROM timelines WHERE timeline = ANY($1) ORDER BY timeline FOR UPDATE";
 const INSERT: &str = "INSERT INTO timelines (timeline, timeline_id, created_at, size, frontier, carried_note,
@@ -52,7 +53,7 @@ const SELECT: &str = "SELECT t.timeline, timeline_id, created_at, size, frontier
     origins, expires_at, e.leaf, timers FROM timelines t
     LEFT JOIN entries e ON e.timeline = t.timeline AND e.position = t.size - 1
     WHERE ($1::text IS NULL OR timeline_id = $1)
-    AND ($2::bigint[] IS NULL OR t.timeline = ANY($2) OR t.timeline > $3) ORDER BY t.timeline";
+    AND ($2::bigint[] IS NULL OR t.timeline = ANY($2) OR t.timeline < $3 OR t.timeline > $4) ORDER BY t.timeline";
 const SELECT_SIZES: &str = "SELECT timeline, size FROM timelines";
 const SELECT_LEAF: &str = "SELECT leaf FROM entries WHERE timeline = $1 AND position = $2";
 const SELECT_PERMISSIONS: &str = "SELECT timeline, user_id, role FROM permissions
@@ -196,18 +197,21 @@ pub(super) fn check_updated(steps: &[TimelineCommit], rows: Option<&Vec<Row>>) -
 pub(super) enum Which<'a> {
     All,
     Named(&'a TimelineId),
-    /// Those of these numbers, and of higher ones than another.
-    Some(&'a [TimelineKey], TimelineKey),
+    /// Those of these numbers, and of all outside of a range.
+    Some(&'a [TimelineKey], &'a RangeInclusive<TimelineKey>),
 }
 
 /// Returns heads by number.
 pub(super) async fn select(on: &Object, which: Which<'_>) -> Result<Vec<Head>, Failed> {
-    let (named, some, after) = match which {
-        Which::All => (None, None, None),
-        Which::Named(named) => (Some(named.as_str()), None, None),
-        Which::Some(keys, after) => (None, Some(keys.iter().map(|key| key.0).collect::<Vec<_>>()), Some(after.0)),
+    let (named, some, known) = match which {
+        Which::All => (None, None, (None, None)),
+        Which::Named(named) => (Some(named.as_str()), None, (None, None)),
+        Which::Some(keys, known) => {
+            let keys = keys.iter().map(|key| key.0).collect::<Vec<_>>();
+            (None, Some(keys), (Some(known.start().0), Some(known.end().0)))
+        }
     };
-    let found = rows(on, SELECT, &[&named, &some, &after]).await?;
+    let found = rows(on, SELECT, &[&named, &some, &known.0, &known.1]).await?;
     let only = match which {
         Which::All => None,
         Which::Named(_) | Which::Some(..) => {

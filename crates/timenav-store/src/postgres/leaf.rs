@@ -9,7 +9,8 @@ use super::values::{Failed, get, id};
 use crate::kept::leaf;
 
 const SELECT_NAME: &str = "SELECT timeline_id FROM timelines WHERE timeline = $1
-    UNION ALL SELECT timeline_id FROM ended_timelines WHERE timeline = $1";
+    UNION ALL SELECT timeline_id FROM ended_timelines WHERE timeline = $1
+    UNION ALL SELECT timeline_id FROM arrivals WHERE timeline = $1";
 
 /// Makes leaves whole in their place. The name of the timeline is read where one of them needs it.
 pub(super) async fn make_whole(

@@ -5,6 +5,7 @@
 //! sent together.
 
 mod anchors;
+mod arrivals;
 mod batch;
 mod commit;
 mod connection;

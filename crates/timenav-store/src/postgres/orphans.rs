@@ -9,37 +9,49 @@ use super::values::{Failed, get};
 /// Orphans that are told. Whoever put one there may have put any number.
 const ORPHANS_MAX: i64 = 100;
 
-/// Finds the numbers in a table that no timeline has, which another statement selects. It goes from one number to the next
-/// by the index that begins with them.
+/// Finds the numbers in a table, of those between two, that no timeline has, which another statement selects. It goes from
+/// one number to the next by the index that begins with them.
 macro_rules! statement {
     ($table:literal, $known:literal) => {
         concat!(
             "WITH RECURSIVE numbers (timeline) AS (SELECT min(timeline) FROM ",
             $table,
-            " UNION ALL SELECT (SELECT min(timeline) FROM ",
+            " WHERE timeline >= $2 UNION ALL SELECT (SELECT min(timeline) FROM ",
             $table,
-            " t WHERE t.timeline > numbers.timeline) FROM numbers WHERE numbers.timeline IS NOT NULL)
-            SELECT timeline FROM numbers WHERE timeline IS NOT NULL AND timeline NOT IN (",
+            " t WHERE t.timeline > numbers.timeline) FROM numbers WHERE numbers.timeline < $3)
+            SELECT timeline FROM numbers WHERE timeline <= $3 AND timeline NOT IN (",
             $known,
             ") ORDER BY timeline LIMIT $1"
         )
     };
 }
 
-/// Timelines whose entries and trees are kept; those whose contents may be; those that stand.
+/// Timelines whose entries and trees are kept; those whose contents may be; those that stand. Numbers below zero may be
+/// those of a bundle that is still arriving.
 macro_rules! of_trees {
     ($table:literal) => {
-        statement!($table, "SELECT timeline FROM timelines UNION SELECT timeline FROM ended_timelines")
+        statement!(
+            $table,
+            "SELECT timeline FROM timelines UNION SELECT timeline FROM ended_timelines
+            UNION SELECT timeline FROM arrivals WHERE timeline < 0"
+        )
     };
 }
 macro_rules! of_contents {
     ($table:literal) => {
         statement!(
             $table,
-            "SELECT timeline FROM timelines UNION SELECT timeline FROM ended_timelines WHERE NOT is_let_go"
+            "SELECT timeline FROM timelines UNION SELECT timeline FROM ended_timelines WHERE NOT is_let_go
+            UNION SELECT timeline FROM arrivals a WHERE timeline < 0
+                AND NOT EXISTS (SELECT FROM ended_timelines e WHERE e.timeline = a.timeline)"
         )
     };
 }
+
+/// Marks of timelines that arrive, where none does.
+const MARKED: &str = "SELECT timeline FROM arrivals a WHERE timeline >= 0
+    OR EXISTS (SELECT FROM timelines t WHERE t.timeline = a.timeline)
+    OR EXISTS (SELECT FROM ended_timelines e WHERE e.timeline = a.timeline) ORDER BY timeline LIMIT $1";
 
 const STATEMENTS: [(&str, &str); 13] = [
     ("entries", of_trees!("entries")),
@@ -59,9 +71,28 @@ const STATEMENTS: [(&str, &str); 13] = [
 
 /// Returns of each table the numbers that stand in it and that no timeline has.
 pub(super) async fn orphans(on: &Object) -> Result<Vec<Orphan>, Failed> {
+    between(on, i64::MIN, i64::MAX).await
+}
+
+/// As [`orphans`], of numbers below zero alone.
+pub(super) async fn below_zero(on: &Object) -> Result<Vec<Orphan>, Failed> {
+    between(on, i64::MIN, -1).await
+}
+
+/// Returns whether any table has rows of a number that no timeline has.
+pub(super) async fn has_rows(on: &Object, number: i64) -> Result<bool, Failed> {
+    Ok(!between(on, number, number).await?.is_empty())
+}
+
+/// Returns numbers that are marked as those of timelines that arrive, and are none.
+pub(super) async fn marked(on: &Object) -> Result<Vec<i64>, Failed> {
+    rows(on, MARKED, &[&ORPHANS_MAX]).await?.iter().map(|row| get(row, 0)).collect()
+}
+
+async fn between(on: &Object, first: i64, last: i64) -> Result<Vec<Orphan>, Failed> {
     let mut found = Vec::new();
     for (table, statement) in STATEMENTS {
-        for row in rows(on, statement, &[&ORPHANS_MAX]).await? {
+        for row in rows(on, statement, &[&ORPHANS_MAX, &first, &last]).await? {
             found.push(Orphan { table, timeline: get(&row, 0)? });
         }
     }

@@ -1,6 +1,6 @@
 //! The store as the engine sees it.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -71,9 +71,13 @@ impl Store for PostgresStore {
         Ok(heads::sizes(&self.reader().await?).await?)
     }
 
-    async fn newest(&self, timelines: &[TimelineKey], after: TimelineKey) -> Result<Vec<Head>, StoreError> {
+    async fn newest(
+        &self,
+        timelines: &[TimelineKey],
+        known: RangeInclusive<TimelineKey>,
+    ) -> Result<Vec<Head>, StoreError> {
         let timelines = timelines.to_vec();
-        Ok(self.moment(|on| newest(on, timelines, after).boxed()).await?)
+        Ok(self.moment(|on| newest(on, timelines, known).boxed()).await?)
     }
 
     async fn hint(&self) {
@@ -279,8 +283,12 @@ async fn opened(on: &Object) -> Result<Opened, Failed> {
     Ok(Opened { heads, ended, directory, seals: CarriedSeals::default() })
 }
 
-async fn newest(on: &Object, timelines: Vec<TimelineKey>, after: TimelineKey) -> Result<Vec<Head>, Failed> {
-    heads::select(on, heads::Which::Some(&timelines, after)).await
+async fn newest(
+    on: &Object,
+    timelines: Vec<TimelineKey>,
+    known: RangeInclusive<TimelineKey>,
+) -> Result<Vec<Head>, Failed> {
+    heads::select(on, heads::Which::Some(&timelines, &known)).await
 }
 
 /// Host times never go down along a ledger, so the place is found by halving.

@@ -20,7 +20,11 @@ const MARK_READS: &str = "UPDATE policies SET reads_until = $3 WHERE timeline = 
 const MARK_REFUSALS: &str = "UPDATE policies SET refusals_until = $3 WHERE timeline = $1 AND position = $2";
 const SELECT_MARKS: &str = "SELECT position, reads_until, refusals_until FROM policies WHERE timeline = $1
     ORDER BY position";
-const SELECT_LEFT: &str = "SELECT timeline, position FROM sweeps WHERE NOT finished ORDER BY timeline, position";
+/// Those of timelines that arrive are none yet.
+const SELECT_LEFT: &str = "SELECT timeline, position FROM sweeps s WHERE NOT finished
+    AND (EXISTS (SELECT FROM timelines t WHERE t.timeline = s.timeline)
+        OR EXISTS (SELECT FROM ended_timelines e WHERE e.timeline = s.timeline))
+    ORDER BY timeline, position";
 const SELECT_SWEEPS: &str = "SELECT position FROM sweeps WHERE timeline = $1 AND position < $2 ORDER BY position";
 const SELECT_POLICIES: &str = "SELECT timeline, position, reads_seconds, refusals_seconds FROM policies
     WHERE $1::bigint[] IS NULL OR timeline = ANY($1) ORDER BY timeline, position";

@@ -119,17 +119,18 @@ async fn snapshot(on: &Object, timeline: TimelineId) -> Result<Option<Snapshot>,
     let last = rows(on, SELECT_LAST, &[&head.key.0]).await?;
     let last: Option<i64> = last.first().map_or(Ok(None), |row| get(row, 0))?;
     let last_position = last.map(count).transpose()?;
-    let (service, orphans) = if timeline.is_system() {
+    let (service, orphans, marked) = if timeline.is_system() {
         let directory = identity::directory(on, true).await?;
         let mut timelines: Vec<TimelineId> =
             heads::select(on, Which::All).await?.into_iter().map(|head| head.id).collect();
         timelines.sort();
         let ended = ends::select(on, None).await?;
-        (Some(ServiceRows { directory, timelines, ended }), orphans::orphans(on).await?)
+        let service = ServiceRows { directory, timelines, ended };
+        (Some(service), orphans::orphans(on).await?, orphans::marked(on).await?)
     } else {
-        (None, Vec::new())
+        (None, Vec::new(), Vec::new())
     };
-    Ok(Some(Snapshot { head, last_position, service, orphans }))
+    Ok(Some(Snapshot { head, last_position, service, orphans, marked }))
 }
 
 async fn entry_rows(on: &Object, key: TimelineKey, first: u64, end: u64) -> Result<Vec<EntryRow>, Failed> {

@@ -4,13 +4,13 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use timenav_core::access::{Permissions, Role};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_engine::{
-    Anchor, ArrivalCommit, ArrivingRows, Commit, DataRecord, EventColumns, EventEnd, EventRow, Head, Idempotency,
-    IdempotencyRecord, InterventionRow, StoreError, StoredEntry, TimelineCommit, TimelineKey, timers_text,
+    Anchor, ArrivingRows, Commit, DataRecord, EventColumns, EventEnd, EventRow, Head, Idempotency, IdempotencyRecord,
+    InterventionRow, StoreError, StoredEntry, TimelineCommit, TimelineKey, timers_text,
 };
 
 use super::contents::Insertion;
-use super::values::{NO_CELL, damaged, failed, sql};
-use super::{data, identity, retention, tiles, timers};
+use super::values::{NO_CELL, failed, sql};
+use super::{arrivals, data, identity, retention, tiles, timers};
 use crate::kept::origins;
 
 const INSERT_TIMELINE: &str = "INSERT INTO timelines (timeline, timeline_id, created_at, size, frontier,
@@ -28,7 +28,7 @@ const UPDATE_TIMELINE: &str = "UPDATE timelines SET size = ?1, frontier = ?2, ca
 const SELECT_SIZE: &str = "SELECT size FROM timelines WHERE timeline_id = ?1";
 const INSERT_EVENT: &str = "INSERT INTO events (timeline, cell, time, position, lat, lon, event_id, place, content,
     until, name_key) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
-const END_EVENT: &str = "UPDATE events INDEXED BY events_by_id SET until = ?1
+pub(super) const END_EVENT: &str = "UPDATE events INDEXED BY events_by_id SET until = ?1
     WHERE timeline = ?2 AND event_id = ?3 AND position = ?4";
 const INSERT_INTERVENTION: &str = "INSERT INTO interventions (timeline, event_id, position, intervention_id)
     VALUES (?1, ?2, ?3, ?4)";
@@ -52,9 +52,8 @@ pub(super) fn commit(connection: &mut Connection, step: &Commit) -> Result<(), S
     for change in &step.directory {
         identity::change(&transaction, change).map_err(failed)?;
     }
-    // Their names are known by now, and what goes on from them is not there yet.
     for arrival in &step.arrivals {
-        put_arrival(&transaction, arrival)?;
+        arrivals::stand(&transaction, arrival)?;
     }
     for timeline in &step.timelines {
         put_contents(&transaction, timeline)?;
@@ -98,23 +97,20 @@ fn put_head(transaction: &Transaction<'_>, step: &TimelineCommit) -> Result<(), 
     Ok(())
 }
 
-/// Keeps timelines that arrive. However many rows they have, SQLite keeps few of them in memory until the end of the
-/// transaction: it writes pages to the log before that.
-fn put_arrival(transaction: &Transaction<'_>, arrival: &ArrivalCommit) -> Result<(), StoreError> {
-    let mut sizes = vec![0; arrival.timelines.len()];
-    arrival.rows.hand_over(&mut |number, rows| {
-        let unknown = || damaged("rows of a timeline that does not arrive");
-        let (timeline, size) = arrival.timelines.get(number).zip(sizes.get_mut(number)).ok_or_else(unknown)?;
-        let ArrivingRows { entries, ends, events, interventions, anchors, data, sweeps } = &rows;
-        let before = *size;
-        *size += entries.len() as u64;
-        put_entries(transaction, *timeline, (before, *size), entries)?;
-        put_rows(transaction, *timeline, &Rows { ends, events, interventions, anchors, data })?;
-        for sweep in sweeps {
-            retention::insert_sweep(transaction, *timeline, sweep).map_err(failed)?;
-        }
-        Ok(())
-    })
+/// Keeps rows of a timeline that arrives and has so many entries.
+pub(super) fn put_arriving(
+    transaction: &Transaction<'_>,
+    timeline: TimelineKey,
+    size: u64,
+    rows: &ArrivingRows,
+) -> Result<(), StoreError> {
+    let ArrivingRows { entries, ends, events, interventions, anchors, data, sweeps } = rows;
+    put_entries(transaction, timeline, (size, size + entries.len() as u64), entries)?;
+    put_rows(transaction, timeline, &Rows { ends, events, interventions, anchors, data })?;
+    for sweep in sweeps {
+        retention::insert_sweep(transaction, timeline, sweep).map_err(failed)?;
+    }
+    Ok(())
 }
 
 fn put_contents(transaction: &Transaction<'_>, step: &TimelineCommit) -> Result<(), StoreError> {

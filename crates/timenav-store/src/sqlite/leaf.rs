@@ -36,7 +36,8 @@ impl<'c> Leaves<'c> {
             return Ok(timeline_id);
         }
         let select = "SELECT timeline_id FROM timelines WHERE timeline = ?1
-            UNION ALL SELECT timeline_id FROM ended_timelines WHERE timeline = ?1";
+            UNION ALL SELECT timeline_id FROM ended_timelines WHERE timeline = ?1
+            UNION ALL SELECT timeline_id FROM arrivals WHERE timeline = ?1";
         let mut select = self.connection.prepare_cached(select).map_err(failed)?;
         let found: String = select.query_row([self.timeline.0], |row| row.get(0)).map_err(failed)?;
         // Entries of a layer tell the name that it had where they were written.

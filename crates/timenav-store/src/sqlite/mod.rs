@@ -4,6 +4,7 @@
 //! folded into the file by a thread of its own, so that no commit waits for it unless it becomes long.
 
 mod anchors;
+mod arrivals;
 mod commit;
 mod connection;
 mod contents;

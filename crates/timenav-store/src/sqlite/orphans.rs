@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 use timenav_engine::{Orphan, StoreError};
 
-use super::values::{POSITION_BITS, failed};
+use super::values::{POSITION_BITS, failed, sql};
 
 /// Orphans that are told. Whoever put one there may have put any number.
 const ORPHANS_MAX: usize = 100;
@@ -14,29 +14,71 @@ const OF_LEDGERS: [&str; 4] = ["tiles", "rotation_notes", "policies", "sweeps"];
 /// The numbers that the key of an entry has room for.
 const ENTRY_NUMBERS: (i64, i64) = (i64::MIN >> POSITION_BITS, i64::MAX >> POSITION_BITS);
 
-/// Timelines whose entries and trees are kept, those whose contents may be, and those that stand.
-const OF_TREES: &str = "SELECT timeline FROM timelines UNION SELECT timeline FROM ended_timelines ORDER BY timeline";
+/// Timelines whose entries and trees are kept, those whose contents may be, and those that stand. Numbers below zero may be
+/// those of a bundle that is still arriving.
+const OF_TREES: &str = "SELECT timeline FROM timelines UNION SELECT timeline FROM ended_timelines
+    UNION SELECT timeline FROM arrivals WHERE timeline < 0 ORDER BY timeline";
 const OF_CONTENTS: &str = "SELECT timeline FROM timelines
-    UNION SELECT timeline FROM ended_timelines WHERE is_let_go = 0 ORDER BY timeline";
+    UNION SELECT timeline FROM ended_timelines WHERE is_let_go = 0
+    UNION SELECT timeline FROM arrivals WHERE timeline < 0
+        AND NOT EXISTS (SELECT 1 FROM ended_timelines e WHERE e.timeline = arrivals.timeline) ORDER BY timeline";
 const STANDING: &str = "SELECT timeline FROM timelines ORDER BY timeline";
+/// Marks of timelines that arrive, where none does.
+const MARKED: &str = "SELECT timeline FROM arrivals a WHERE timeline >= 0
+    OR EXISTS (SELECT 1 FROM timelines t WHERE t.timeline = a.timeline)
+    OR EXISTS (SELECT 1 FROM ended_timelines e WHERE e.timeline = a.timeline) ORDER BY timeline LIMIT ?1";
 
 /// Returns of each table the numbers that stand in it and that no timeline has. It looks only
 /// between the numbers that timelines have, which is nowhere but at both ends where all is well.
 pub(super) fn orphans(connection: &Connection) -> Result<Vec<Orphan>, StoreError> {
+    up_to(connection, i64::MAX)
+}
+
+/// As [`orphans`], of numbers below zero alone.
+pub(super) fn below_zero(connection: &Connection) -> Result<Vec<Orphan>, StoreError> {
+    up_to(connection, -1)
+}
+
+/// Returns whether any table has rows of a number.
+pub(super) fn has_rows(connection: &Connection, number: i64) -> Result<bool, StoreError> {
     let mut found = Vec::new();
-    for (first, last) in gaps(connection, OF_TREES)? {
+    for table in ["entries", "contents"] {
+        of_entries(connection, table, (number, number), &mut found)?;
+    }
+    for table in OF_LEDGERS.iter().chain(&TABLES).chain(&["permissions"]) {
+        of_table(connection, table, number, number, &mut found)?;
+    }
+    Ok(!found.is_empty())
+}
+
+/// Returns numbers that are marked as those of timelines that arrive, and are none.
+pub(super) fn marked(connection: &Connection) -> Result<Vec<i64>, StoreError> {
+    let mut select = connection.prepare(MARKED).map_err(failed)?;
+    let marked = select.query_map([sql(ORPHANS_MAX as u64)], |row| row.get(0)).map_err(failed)?;
+    marked.collect::<rusqlite::Result<_>>().map_err(failed)
+}
+
+fn up_to(connection: &Connection, end: i64) -> Result<Vec<Orphan>, StoreError> {
+    let mut found = Vec::new();
+    let gaps = |select: &str| {
+        let all = gaps(connection, select)?;
+        Ok::<_, StoreError>(
+            all.into_iter().map(move |(first, last)| (first, last.min(end))).filter(|(first, last)| first <= last),
+        )
+    };
+    for (first, last) in gaps(OF_TREES)? {
         of_entries(connection, "entries", (first, last), &mut found)?;
         for table in OF_LEDGERS {
             of_table(connection, table, first, last, &mut found)?;
         }
     }
-    for (first, last) in gaps(connection, OF_CONTENTS)? {
+    for (first, last) in gaps(OF_CONTENTS)? {
         of_entries(connection, "contents", (first, last), &mut found)?;
         for table in TABLES {
             of_table(connection, table, first, last, &mut found)?;
         }
     }
-    for (first, last) in gaps(connection, STANDING)? {
+    for (first, last) in gaps(STANDING)? {
         of_table(connection, "permissions", first, last, &mut found)?;
     }
     Ok(found)

@@ -19,7 +19,11 @@ const FINISH_SWEEP: &str = "UPDATE sweeps SET finished = 1 WHERE timeline = ?1 A
 const MARK_READS: &str = "UPDATE policies SET reads_until = ?3 WHERE timeline = ?1 AND position = ?2";
 const MARK_REFUSALS: &str = "UPDATE policies SET refusals_until = ?3 WHERE timeline = ?1 AND position = ?2";
 const SELECT_MARKS: &str = "SELECT position, reads_until, refusals_until FROM policies WHERE timeline = ?1";
-const SELECT_LEFT: &str = "SELECT timeline, position FROM sweeps WHERE finished = 0 ORDER BY timeline, position";
+/// Those of timelines that arrive are none yet.
+const SELECT_LEFT: &str = "SELECT timeline, position FROM sweeps s WHERE finished = 0
+    AND (EXISTS (SELECT 1 FROM timelines t WHERE t.timeline = s.timeline)
+        OR EXISTS (SELECT 1 FROM ended_timelines e WHERE e.timeline = s.timeline))
+    ORDER BY timeline, position";
 const SELECT_SWEEPS: &str = "SELECT position FROM sweeps WHERE timeline = ?1 AND position < ?2 ORDER BY position";
 
 pub(super) fn insert_policy(

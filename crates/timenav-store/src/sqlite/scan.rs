@@ -276,13 +276,14 @@ fn snapshot(connection: &Connection, timeline: &TimelineId) -> Result<Option<Sna
     let bounds = [entry_key(head.key, 0), entry_key(head.key, POSITION_MAX)];
     let last: Option<i64> = moment.query_row(SELECT_LAST, bounds, |row| row.get(0)).map_err(failed)?;
     let last_position = last.map(|last| count(last - bounds[0])).transpose()?;
-    let (service, orphans) = if timeline.is_system() {
+    let (service, orphans, marked) = if timeline.is_system() {
         let (directory, timelines, ended) = (identity::directory(&moment)?, timelines(&moment)?, ends::all(&moment)?);
-        (Some(ServiceRows { directory, timelines, ended }), orphans::orphans(&moment)?)
+        let service = ServiceRows { directory, timelines, ended };
+        (Some(service), orphans::orphans(&moment)?, orphans::marked(&moment)?)
     } else {
-        (None, Vec::new())
+        (None, Vec::new(), Vec::new())
     };
-    Ok(Some(Snapshot { head, last_position, service, orphans }))
+    Ok(Some(Snapshot { head, last_position, service, orphans, marked }))
 }
 
 fn timelines(connection: &Connection) -> Result<Vec<TimelineId>, StoreError> {

@@ -204,3 +204,58 @@ pub(super) fn names_near(
     let name = |event_id: &EventId| name_in(&known.get(event_id)?.standing()?.content);
     Ok(ids.iter().map(|event_id| (event_id.clone(), name(event_id))).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::*;
+    use crate::sqlite::commit::END_EVENT;
+    use crate::sqlite::migrations;
+    use crate::sqlite::values::NO_CELL;
+
+    /// Versions of the event that is looked at.
+    const VERSIONS: [i64; 2] = [16, 16_384];
+
+    /// Returns a database in which one event has so many versions, each at another time.
+    fn with_versions(count: i64) -> Connection {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrations::run(&mut connection).unwrap();
+        let insert = "WITH RECURSIVE n (at) AS (SELECT 0 UNION ALL SELECT at + 1 FROM n WHERE at + 1 < ?1)
+            INSERT INTO events (timeline, cell, time, position, until, event_id, content)
+            SELECT 1, ?2, -at, at, nullif(at + 1, ?1), 'e', '{}' FROM n";
+        connection.execute(insert, [count, NO_CELL]).unwrap();
+        connection
+    }
+
+    /// Returns how often something was done to run a statement.
+    fn steps(connection: &Connection, statement: &str, values: [&dyn rusqlite::ToSql; 4]) -> i32 {
+        let mut statement = connection.prepare(statement).unwrap();
+        let count = statement.parameter_count();
+        let mut rows = statement.query(&values[..count]).unwrap();
+        while rows.next().unwrap().is_some() {}
+        drop(rows);
+        assert_eq!(statement.get_status(StatementStatus::Sort), 0);
+        statement.get_status(StatementStatus::VmStep)
+    }
+
+    #[test]
+    fn one_version_of_an_event_is_found_among_many_as_among_few() {
+        // The last version ends; and what there was of the event at its second entry is looked up.
+        let ends = VERSIONS.map(|count| steps(&with_versions(count), END_EVENT, [&count, &1, &"e", &(count - 1)]));
+        let early = VERSIONS.map(|count| steps(&with_versions(count), SELECT_VERSIONS, [&1, &"e", &2, &0]));
+        for [few, many] in [ends, early] {
+            assert!(few > 0 && few == many, "{few} steps among {}, {many} among {}", VERSIONS[0], VERSIONS[1]);
+        }
+        let connection = with_versions(VERSIONS[0]);
+        let found = "timeline=? AND event_id=? AND position";
+        for statement in [END_EVENT, SELECT_VERSIONS] {
+            let explained = format!("EXPLAIN QUERY PLAN {statement}");
+            let mut explained = connection.prepare(&explained).unwrap();
+            let mut rows = explained.raw_query();
+            let plan: String = rows.next().unwrap().unwrap().get(3).unwrap();
+            assert!(plan.contains("events_by_id") && plan.contains(found), "{statement}: {plan}");
+            assert!(rows.next().unwrap().is_none(), "nothing is sorted");
+        }
+    }
+}

@@ -2,7 +2,7 @@
 //! auditing every ledger: see `Home::close`.
 
 mod access;
-mod adoption;
+pub(crate) mod adoption;
 mod bounds;
 mod bundles;
 mod checkpoints;

@@ -1,6 +1,8 @@
 //! A store that fails, or waits, when the test says so.
 
-use std::ops::Range;
+mod arriving;
+
+use std::ops::{Range, RangeInclusive};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -31,6 +33,8 @@ pub(crate) struct FaultyStore {
     /// How often contents are let go before that fails.
     let_go_left: AtomicUsize,
     reads_fail: AtomicBool,
+    /// Where batches wait of bundles that arrive.
+    arriving: arriving::ArrivingGate,
     gate: Semaphore,
     /// One permit for each commit that has reached the gate.
     arrived: Semaphore,
@@ -67,6 +71,7 @@ impl FaultyStore {
             commits_left: AtomicUsize::new(usize::MAX),
             let_go_left: AtomicUsize::new(usize::MAX),
             reads_fail: AtomicBool::new(false),
+            arriving: arriving::ArrivingGate::default(),
             gate: Semaphore::new(OPEN_PERMITS),
             arrived: Semaphore::new(0),
             scan_gate: Semaphore::new(OPEN_PERMITS),
@@ -299,8 +304,12 @@ impl Store for FaultyStore {
         self.inner.sizes().await
     }
 
-    async fn newest(&self, timelines: &[TimelineKey], after: TimelineKey) -> Result<Vec<Head>, StoreError> {
-        self.inner.newest(timelines, after).await
+    async fn newest(
+        &self,
+        timelines: &[TimelineKey],
+        known: RangeInclusive<TimelineKey>,
+    ) -> Result<Vec<Head>, StoreError> {
+        self.inner.newest(timelines, known).await
     }
 
     async fn commit(&self, commit: Commit) -> Result<(), StoreError> {

@@ -1,5 +1,6 @@
 //! Timelines that go over from one service to another, by the command line and over HTTP.
 
+mod erased;
 mod large;
 
 use serde_json::{Value, json};

@@ -11,6 +11,7 @@ mod audit;
 mod service;
 mod shared_data;
 mod dice;
+mod waiting;
 mod install;
 mod instant;
 mod snapshot;

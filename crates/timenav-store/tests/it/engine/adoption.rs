@@ -1,5 +1,6 @@
 //! Timelines that go over from one house to another, and what is refused.
 
+pub(crate) mod arriving;
 mod erased;
 mod forks;
 mod hostile;
@@ -25,13 +26,21 @@ use crate::house::{Home, House};
 use crate::sample::{event_id, moment, timeline_id};
 use crate::tampering::{Outside, look};
 
-const NAME: &str = "away";
+pub(crate) const NAME: &str = "away";
 /// From the start of the tests' clocks to the year 9000, in microseconds.
 const FAR_MICROS: i64 = 7_000 * 365 * 86_400 * 1_000_000;
 
 /// Returns a house whose salts and ids are none of another house.
 fn another_house() -> House {
-    let house = House::new();
+    another(House::new())
+}
+
+/// As [`another_house`], on PostgreSQL.
+pub(crate) fn another_house_on_postgres() -> House {
+    another(House::on_postgres())
+}
+
+fn another(house: House) -> House {
     house.doors().entropy.fill(&mut vec![0; 32 * 100_000]);
     house
 }
@@ -62,7 +71,7 @@ async fn export_named(home: &Home<'_>, name: &str) -> String {
     text
 }
 
-async fn adopt(home: &Home<'_>, of: &House, text: &str) -> Result<AdoptedTimeline, Refusal> {
+pub(crate) async fn adopt(home: &Home<'_>, of: &House, text: &str) -> Result<AdoptedTimeline, Refusal> {
     adopt_named(home, of, NAME, text).await
 }
 

@@ -20,6 +20,9 @@ pub(crate) fn as_before(house: &House) {
              DROP TABLE timers;
              DROP TABLE firings;
              DROP TABLE advances;
+             DROP TABLE arrivals;
+             DROP INDEX events_by_id;
+             CREATE INDEX events_by_id ON events (timeline, event_id);
              ALTER TABLE timelines DROP COLUMN timers;
              DELETE FROM migrations WHERE step >= '0014';",
         )

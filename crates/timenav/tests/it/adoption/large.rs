@@ -1,7 +1,6 @@
 //! Bundles that are larger than what the service may have in memory.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -9,6 +8,7 @@ use super::{bundle, is_there};
 use crate::bundles::{Away, event, key_of};
 use crate::http::{Request, target};
 use crate::service::{Service, memory_kib};
+use crate::waiting::until;
 
 const NAME: &str = "large";
 /// How much the service may grow while it adopts a bundle twice as large, in KiB: the pages that its writing
@@ -33,9 +33,17 @@ fn import(service: &Service, timeline: &str, (events, bytes): (usize, usize)) {
     }
 }
 
-/// Returns how long the log of the database is.
-fn log_bytes(data: &Path) -> u64 {
-    data.join("timenav.db-wal").metadata().map_or(0, |file| file.len())
+/// How many entries are there of a bundle that is still arriving.
+const ARRIVED: &str = "SELECT count(*) FROM entries WHERE entry < 0 AND EXISTS (SELECT 1 FROM arrivals)";
+/// What is left of a bundle that did not arrive.
+const LEFT: &str = "SELECT (SELECT count(*) FROM entries WHERE entry < 0) + (SELECT count(*) FROM arrivals)
+    + (SELECT count(*) FROM events WHERE timeline < 0) + (SELECT count(*) FROM ended_timelines)";
+
+/// Returns what is counted in the database of a service, whether that runs or not.
+fn count(service: &Service, select: &str) -> i64 {
+    let database = rusqlite::Connection::open(service.data().join("timenav.db")).unwrap();
+    database.busy_timeout(std::time::Duration::from_mins(1)).unwrap();
+    database.query_row(select, [], |row| row.get(0)).unwrap()
 }
 
 #[test]
@@ -64,10 +72,10 @@ fn memory_does_not_grow_with_what_arrives() {
     here.audit();
 }
 
-/// The service is killed while the bundle arrives, once all of it is there, and at some points of the transaction that
-/// keeps it. Nothing half is there afterwards, and the bundle can be adopted.
+/// The service is killed, or the client goes away, while the bundle arrives and at some points of its batches. Others write
+/// meanwhile. Nothing of it is seen afterwards, what arrived is cleared away, and the bundle can be adopted.
 #[test]
-fn a_kill_while_a_fork_is_kept_leaves_all_or_nothing() {
+fn a_fork_that_does_not_arrive_whole_leaves_nothing() {
     let there = Service::start();
     let away = Away::new();
     import(&there, "base", (6_000, TEXT_BYTES));
@@ -77,48 +85,50 @@ fn a_kill_while_a_fork_is_kept_leaves_all_or_nothing() {
     let (key, file) = (key_of(&there, NAME), bundle(&away, "a"));
     let path = target("/timelines/adopt", &[("verifier_key", &key)]);
     let mut here = Service::start();
-    let size = |here: &Service| here.get("/timeline/system", &[])["head"]["size"].as_u64().unwrap();
-    let mut in_the_midst = 0;
-    let megabytes = [None, Some(0), Some(1), Some(48)];
-    for log_mb_min in megabytes {
-        let before = size(&here);
+    let (mut in_the_midst, mut recorded) = (0, 0);
+    // Half of the file, all of it, and entries in the database; and whether the service is killed.
+    for (entries_min, is_killed) in
+        [(None, true), (Some(0), true), (Some(1), true), (Some(900), true), (Some(1), false)]
+    {
         let head = Request::post(&path).header("content-type", "application/x-ndjson");
         let head = here.signed(head.header("content-length", &file.len().to_string()));
         let mut connection = here.connect();
         connection.send_request(&head);
-        let sent = if log_mb_min.is_some() { file.len() } else { file.len() / 2 };
+        let sent = if entries_min.is_some() { file.len() } else { file.len() / 2 };
         connection.send(&file[..sent]).unwrap();
-        if let Some(log_mb_min) = log_mb_min.filter(|log_mb_min| *log_mb_min > 0) {
-            let data = here.data();
-            let old = log_bytes(&data);
-            // It is written to the log before the transaction ends, since it is more than memory is for.
-            let answered = std::thread::scope(|scope| {
-                let answer = scope.spawn(|| connection.answer(false).is_ok());
-                while log_bytes(&data) < old + log_mb_min * 1_000_000 && !answer.is_finished() {
-                    std::thread::yield_now();
-                }
-                here.kill();
-                answer.join().unwrap()
+        if let Some(entries_min) = entries_min.filter(|entries_min| *entries_min > 0) {
+            let arrived = until("some of the bundle is there, or all of it", || {
+                let arrived = count(&here, ARRIVED);
+                (arrived >= entries_min || is_there(&here, NAME)).then_some(arrived)
             });
-            in_the_midst += usize::from(!answered);
-        } else {
-            here.kill();
+            // Somebody else writes between two batches.
+            event(&here, "beside", &format!("beside-{entries_min}-{is_killed}"));
+            recorded += 1;
+            in_the_midst += usize::from(arrived > 0 && !is_there(&here, NAME));
         }
-        assert!(!here.data().join("adopting").exists(), "the file of what arrives has no name");
-        here.start_again();
+        if is_killed {
+            here.kill();
+            drop(connection);
+            assert!(!here.data().join("adopting").exists(), "the file of what arrives has no name");
+            here.start_again();
+        } else {
+            drop(connection);
+        }
         if is_there(&here, NAME) {
             break;
         }
-        assert!(size(&here) <= before + 2, "nothing was told but who looked");
-        let database = rusqlite::Connection::open(here.data().join("timenav.db")).unwrap();
-        let rows = "SELECT (SELECT count(*) FROM events) + (SELECT count(*) FROM ended_timelines)";
-        assert_eq!(database.query_row(rows, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
+        until("what arrived is cleared away, or all of it was there", || {
+            (count(&here, LEFT) == 0 || is_there(&here, NAME)).then_some(())
+        });
+        let scan = here.post("/v1/detect-tampering", &json!({ "timeline_id": "system", "scan_depth": "full" }));
+        assert_eq!(scan["tampering_detected"], json!(false), "{scan}");
     }
-    assert!(in_the_midst > 0, "it was never killed in the midst");
+    assert!(in_the_midst > 0, "it never ended in the midst");
     if !is_there(&here, NAME) {
         here.send(Request::post(&path).body("application/x-ndjson", &file)).expect(201);
     }
     assert_eq!(here.get(&format!("/timeline/{NAME}"), &[])["events"], Value::from(6_001));
+    assert_eq!(here.get("/timeline/beside", &[])["events"], Value::from(recorded));
     there.audit();
     here.audit();
 }

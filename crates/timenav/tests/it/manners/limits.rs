@@ -281,6 +281,13 @@ fn edge(name: &str) -> Option<Edge> {
         "views_running_max" => {
             Tested("timenav-store/tests/it/engine/long_work.rs", "views_are_made_a_few_at_a_time_and_in_turn")
         }
+        "adopt_batch_bytes" => Tested(
+            "timenav-store/tests/it/engine/adoption/arriving.rs",
+            "a_batch_has_so_many_bytes_and_one_row_at_most",
+        ),
+        "adopt_rows_cleared_max" => {
+            Tested("timenav-store/tests/it/conformance/arrivals.rs", "check_so_many_rows_are_cleared_at_a_time")
+        }
         "adopt_bytes_max" => Tested(ADOPTION, "what_is_too_large_is_refused"),
         "adopt_room_left_bytes_min" | "adopt_room_times_min" => {
             Tested("timenav-store/tests/it/engine/adoption.rs", "what_the_disk_has_no_room_for_is_refused")
