@@ -7,7 +7,7 @@ use std::io::Write as _;
 use data_encoding::HEXLOWER;
 
 use super::{Hash, parse_decimal};
-use crate::time::{Instant, parse_timestamp};
+use crate::time::Instant;
 
 #[cfg(test)]
 mod tests;
@@ -164,6 +164,16 @@ impl<'a> Scanner<'a> {
         Malformed { offset: self.bytes_total - self.rest.len(), expected }
     }
 
+    /// Returns what has been read since `before` was at its place.
+    pub(super) fn since(&self, before: &'a str) -> &'a str {
+        &before[..before.len() - self.rest.len()]
+    }
+
+    /// Returns what has not been read.
+    pub(super) const fn rest(&self) -> &'a str {
+        self.rest
+    }
+
     /// Reads a literal if it stands here, and says whether it does.
     pub(super) fn skip(&mut self, literal: &str) -> bool {
         let rest = self.rest.strip_prefix(literal);
@@ -252,8 +262,7 @@ impl<'a> Scanner<'a> {
     /// service may write others, such as the second 60 of a leap second.
     pub(super) fn instant<S>(&mut self) -> Result<Instant<S>, Malformed> {
         let wrong = self.malformed("a timestamp as entries write it");
-        let text = self.text()?;
-        parse_timestamp(&text).ok().filter(|at: &Instant<S>| at.to_string() == *text).ok_or(wrong)
+        Instant::written(&self.text()?).ok_or(wrong)
     }
 
     /// Reads an array up to its end. `read` reads one item; the opening bracket has been read.

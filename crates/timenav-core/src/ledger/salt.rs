@@ -36,10 +36,17 @@ impl Salt {
     #[must_use]
     #[expect(clippy::missing_panics_doc, reason = "HMAC takes keys of every length, and its codes have one length")]
     pub fn derive(&self, number: u32) -> Self {
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes keys of every length");
-        mac.update(&number.to_be_bytes());
-        let code = Hash::from_bytes(mac.finalize().into_bytes().into());
-        Self(*code.as_bytes().first_chunk().expect("a code is longer than a salt"))
+        self.deriving()(number)
+    }
+
+    /// Returns what [`Salt::derive`] does, for many parts: what is the same for all of them is hashed once.
+    pub(super) fn deriving(&self) -> impl Fn(u32) -> Self + use<> {
+        let keyed = Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes keys of every length");
+        move |number| {
+            let code = keyed.clone().chain_update(number.to_be_bytes()).finalize();
+            let code = Hash::from_bytes(code.into_bytes().into());
+            Self(*code.as_bytes().first_chunk().expect("a code is longer than a salt"))
+        }
     }
 }
 

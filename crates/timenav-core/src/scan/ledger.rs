@@ -1,11 +1,8 @@
 //! The entries of one ledger, one after the other, and the tree over them.
 
-use super::{Finding, FindingKind, Findings};
-use crate::ledger::{
-    ADOPT_ACTION, Checkpoint, Frontier, Hash, KeptReads, LeafError, LeafRecord, ReadsEntry, Salt, TILE_HEIGHT,
-    TILE_WIDTH, TileId, leaf_hash, payload_hash,
-};
-use crate::time::{Instant, Virtual, Wall, parse_timestamp};
+use super::{EntryHashes, Finding, FindingKind, Findings};
+use crate::ledger::{ADOPT_ACTION, Checkpoint, Frontier, Hash, LeafError, LeafRecord, TILE_HEIGHT, TILE_WIDTH, TileId};
+use crate::time::{Instant, Virtual, Wall};
 
 /// Differences between tiles and entries that are remembered until it is clear which are wrong.
 const DIFFERENCES_MAX: usize = 100;
@@ -185,9 +182,14 @@ impl LedgerScan {
 
     /// Takes the next entry, and returns what it says where it can be read.
     pub fn entry<'a>(&mut self, entry: EntryBytes<'a>) -> Option<LeafRecord<'a>> {
+        self.hashed_entry(entry, &EntryHashes::of(&entry))
+    }
+
+    /// As [`LedgerScan::entry`], where the entry was hashed before, on another thread perhaps.
+    pub fn hashed_entry<'a>(&mut self, entry: EntryBytes<'a>, hashes: &EntryHashes) -> Option<LeafRecord<'a>> {
         let position = entry.position;
         self.entries_count += 1;
-        self.push(leaf_hash(entry.leaf));
+        self.push(hashes.leaf);
         let record = match LeafRecord::decode(entry.leaf) {
             Ok(record) => record,
             Err(error) => {
@@ -202,8 +204,8 @@ impl LedgerScan {
         self.check_place(&record, position);
         self.check_time(&record, position);
         self.check_authority(&record, position);
-        if !entry.is_erased() {
-            self.check_payload(&record, &entry);
+        if let Some(payload) = &hashes.payload {
+            self.check_payload(&record, position, payload);
         }
         Some(record)
     }
@@ -246,11 +248,11 @@ impl LedgerScan {
     }
 
     fn check_time(&mut self, record: &LeafRecord<'_>, position: u64) {
-        if written::<Virtual>(&record.clock_time).is_none() {
+        if Instant::<Virtual>::written(&record.clock_time).is_none() {
             let evidence = format!("`{}` is not a virtual time in the form entries use", record.clock_time);
             self.findings.add(FindingKind::LeafMismatch, Some(position), evidence);
         }
-        let Some(recorded_at) = written::<Wall>(&record.recorded_at) else {
+        let Some(recorded_at) = Instant::<Wall>::written(&record.recorded_at) else {
             let evidence = format!("`{}` is not a host time in the form entries use", record.recorded_at);
             self.findings.add(FindingKind::LeafMismatch, Some(position), evidence);
             return;
@@ -278,16 +280,16 @@ impl LedgerScan {
         self.directory = directory.max(self.directory.filter(|_| !begins));
     }
 
-    fn check_payload(&mut self, record: &LeafRecord<'_>, entry: &EntryBytes<'_>) {
-        let found = match payload_hash_of(record, entry) {
-            Ok(found) if found == record.payload_hash => {
+    fn check_payload(&mut self, record: &LeafRecord<'_>, position: u64, payload: &Result<Hash, String>) {
+        let found = match payload {
+            Ok(found) if *found == record.payload_hash => {
                 self.payloads_count += 1;
                 return;
             }
             Ok(found) => format!("the payload hashes to {found:?}, but the entry says {:?}", record.payload_hash),
-            Err(evidence) => evidence,
+            Err(evidence) => evidence.clone(),
         };
-        self.findings.add(FindingKind::PayloadMismatch, Some(entry.position), found);
+        self.findings.add(FindingKind::PayloadMismatch, Some(position), found);
     }
 
     /// Returns the tiles that were filled since the last call, to be compared with those kept.
@@ -480,21 +482,4 @@ pub fn compare_checkpoints(
         }
     }
     (findings, good)
-}
-
-/// Returns the hash that stands for a payload in its entry, or why it has none.
-fn payload_hash_of(record: &LeafRecord<'_>, entry: &EntryBytes<'_>) -> Result<Hash, String> {
-    if ReadsEntry::of(record).is_some() {
-        let reads = KeptReads::parse(entry.salt, entry.payload);
-        return reads.map(|reads| reads.root()).map_err(|error| error.to_string());
-    }
-    let salt = entry.salt.try_into().map(Salt::from_bytes);
-    let salt = salt.map_err(|_| format!("the salt has {} bytes instead of {}", entry.salt.len(), Salt::BYTES))?;
-    Ok(payload_hash(&salt, entry.payload))
-}
-
-/// Reads a time in the one spelling that entries have. Callers may write others, such as the
-/// second 60 of a leap second.
-fn written<S>(text: &str) -> Option<Instant<S>> {
-    parse_timestamp::<S>(text).ok().filter(|instant| instant.to_string() == text)
 }

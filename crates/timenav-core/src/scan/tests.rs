@@ -290,3 +290,32 @@ fn reads_are_compared_with_their_root() {
     assert_eq!(scanned(&[1; 16], changed.as_bytes()), (0, true));
     assert_eq!(scanned(&[], changed.as_bytes()), (0, true));
 }
+
+#[test]
+fn who_read_is_told_once_in_the_order_of_first_appearance() {
+    let at = crate::time::Instant::EPOCH;
+    let mut draft = ReadsDraft::new(Salt::from_bytes([3; 16]));
+    let by = [("k1", "ada", "clock"), ("k1", "ada", "clock"), ("k2", "bob", "clock"), ("k1", "ada", "clock")];
+    for (key, user, action) in by.into_iter().chain([("k1", "ada", "event")]) {
+        let parameters = ReadParameters::of("{}");
+        let (key, user, action) = (key.into(), user.into(), action.into());
+        let clock_time = crate::time::Instant::EPOCH;
+        draft.push(&Read { action, clock_time, host_time: at, key, parameters, user }).unwrap();
+    }
+    let (payload, payload_hash) = draft.finish();
+    let entry = ReadsEntry { recorded_at: at, clock_time: crate::time::Instant::EPOCH, payload_hash, directory: 1 };
+    let leaf = entry.leaf(TIMELINE, 0);
+    let (salt, payload) = ([3; 16], payload.as_slice());
+    let bytes = EntryBytes { position: 0, leaf: &leaf, salt: &salt, payload };
+    let hashes = EntryHashes::of(&bytes);
+    let readers: Vec<_> = hashes.readers().unwrap().iter().map(|by| (&*by.key, &*by.user, &*by.action)).collect();
+    assert_eq!(readers, [("k1", "ada", "clock"), ("k2", "bob", "clock"), ("k1", "ada", "event")]);
+    let mut scan = LedgerScan::new(TIMELINE, Vec::new());
+    assert!(scan.hashed_entry(bytes, &hashes).is_some());
+    assert_eq!((scan.payloads_count(), scan.first_finding()), (1, None));
+    // Nobody is told of reads that cannot be read, nor by an entry that tells of none.
+    assert!(EntryHashes::of(&EntryBytes { payload: b"[", ..bytes }).readers().is_none());
+    let of_others = kept(1);
+    let Kept { leaf, salt, payload } = &of_others[0];
+    assert!(EntryHashes::of(&EntryBytes { position: 0, leaf, salt, payload }).readers().is_none());
+}

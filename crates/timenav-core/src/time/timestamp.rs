@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Instant;
-use super::civil::{Civil, CivilText, SECOND_MICROS};
+use super::civil::{Civil, CivilText, HOUR_MICROS, MINUTE_MICROS, SECOND_MICROS, days_in_month};
 use super::leap_second::follows_leap_second;
 use super::zone::LocalOffsets;
 use reader::{LocalTime, Offset, Reader, ZoneSuffix};
@@ -174,6 +174,9 @@ pub enum TimestampError {
 /// # Errors
 /// [`TimestampError`] says what is wrong and how it would be right.
 pub fn parse_timestamp<S>(text: &str) -> Result<Instant<S>, TimestampError> {
+    if let Some(instant) = plain(text) {
+        return Ok(instant);
+    }
     if text.is_empty() {
         return Err(TimestampError::Empty);
     }
@@ -189,6 +192,46 @@ pub fn parse_timestamp<S>(text: &str) -> Result<Instant<S>, TimestampError> {
         return Err(missing);
     }
     instant(&local, offset, zone)
+}
+
+impl<S> Instant<S> {
+    /// Reads an instant in the one spelling in which it is written; `None` for every other, and for what is none.
+    /// [`parse_timestamp`] reads more of them, such as the second 60 of a leap second.
+    #[must_use]
+    pub fn written(text: &str) -> Option<Self> {
+        let other = || parse_timestamp(text).ok().filter(|instant: &Self| instant.to_string() == text);
+        plain(text).or_else(other)
+    }
+}
+
+/// Reads an instant of the years 0 to 9999 as it is written, and nothing else: nearly all that is ever read is one.
+fn plain<S>(text: &str) -> Option<Instant<S>> {
+    let (fixed, end) = text.as_bytes().split_first_chunk::<19>()?;
+    let [y0, y1, y2, y3, b'-', mo0, mo1, b'-', d0, d1, b'T', h0, h1, b':', mi0, mi1, b':', s0, s1] = *fixed else {
+        return None;
+    };
+    let month = decimal(&[mo0, mo1])?;
+    let civil = Civil { year: decimal(&[y0, y1, y2, y3])?, month, day: decimal(&[d0, d1])?, day_micros: 0 };
+    let (hour, minute, second) = (decimal(&[h0, h1])?, decimal(&[mi0, mi1])?, decimal(&[s0, s1])?);
+    let is_date = (1..=12).contains(&month) && (1..=days_in_month(civil.year, month)).contains(&civil.day);
+    if !is_date || hour > 23 || minute > 59 || second > 59 {
+        return None;
+    }
+    let fraction = match end {
+        b"Z" => 0,
+        // The last digit is none that could be left out.
+        [b'.', digits @ .., b'Z'] if (1..=6).contains(&digits.len()) && digits.last() != Some(&b'0') => {
+            (digits.len()..6).fold(decimal(digits)?, |micros, _| micros * 10)
+        }
+        _ => return None,
+    };
+    let day_micros = hour * HOUR_MICROS + minute * MINUTE_MICROS + second * SECOND_MICROS + fraction;
+    Instant::from_micros(Civil { day_micros, ..civil }.micros()?)
+}
+
+/// Reads a number of a few digits.
+fn decimal(digits: &[u8]) -> Option<i64> {
+    digits.iter().try_fold(0, |number, digit| digit.is_ascii_digit().then(|| number * 10 + i64::from(digit - b'0')))
 }
 
 fn instant<S>(local: &LocalTime, offset: Offset, zone: Option<ZoneSuffix>) -> Result<Instant<S>, TimestampError> {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::super::leaf::{Authority, Leaf, LeafRecord, SEQ_MAX};
 use super::{Hash, READS_ACTION};
-use crate::time::{Instant, Virtual, Wall, parse_timestamp};
+use crate::time::{Instant, Virtual, Wall};
 
 /// Bytes of the compact form before the directory's version.
 const FIXED_BYTES: usize = 8 + 8 + Hash::BYTES;
@@ -27,13 +27,17 @@ impl ReadsEntry {
     /// [`ReadsEntry::leaf`] gives it back byte by byte.
     #[must_use]
     pub fn of(record: &LeafRecord<'_>) -> Option<Self> {
-        let entry = Self {
-            recorded_at: parse_timestamp(&record.recorded_at).ok()?,
-            clock_time: parse_timestamp(&record.clock_time).ok()?,
+        let Authority { key, directory } = record.authority.as_ref()?;
+        let is_nobodys = record.actor.is_empty() && record.subject.is_empty() && key.is_empty();
+        if record.action != READS_ACTION || !is_nobodys {
+            return None;
+        }
+        Some(Self {
+            recorded_at: Instant::written(&record.recorded_at)?,
+            clock_time: Instant::written(&record.clock_time)?,
             payload_hash: record.payload_hash,
-            directory: record.authority.as_ref()?.directory,
-        };
-        (entry.leaf(&record.timeline_id, record.seq) == record.encode()).then_some(entry)
+            directory: *directory,
+        })
     }
 
     /// Returns the bytes of the entry at a place.

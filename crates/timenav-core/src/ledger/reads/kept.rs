@@ -92,12 +92,13 @@ impl<'a> KeptReads<'a> {
         }
         let mut scanner = Scanner::new(payload)?;
         scanner.expect("[")?;
+        let derive = master.map(|master| master.deriving());
         let mut number = 0;
         let reads = scanner.array(|scanner| {
             if number as usize == READS_MAX {
                 return Err(ReadsError::Count);
             }
-            let salt = master.map(|master| master.derive(number));
+            let salt = derive.as_ref().map(|derive| derive(number));
             number += 1;
             KeptRead::scan(scanner, salt).map_err(ReadsError::from)
         })?;
@@ -160,8 +161,8 @@ impl<'a> KeptRead<'a> {
     /// Reads one item: a read where its salt is derived, else what is left of one.
     fn scan(scanner: &mut Scanner<'a>, derived: Option<Salt>) -> Result<Self, Malformed> {
         if let Some(salt) = derived {
-            let read = Read::scan(scanner)?;
-            return Ok(Self::of(read, salt));
+            let (read, bytes) = Self::read(scanner)?;
+            return Ok(Self { digest: digest(&salt, bytes), read: Some((read, salt)) });
         }
         if scanner.skip("{\"erased\":\"") {
             let digest = scanner.hash()?;
@@ -169,14 +170,17 @@ impl<'a> KeptRead<'a> {
             return Ok(Self { digest, read: None });
         }
         scanner.expect("{\"read\":")?;
-        let read = Read::scan(scanner)?;
+        let (read, bytes) = Self::read(scanner)?;
         scanner.expect(",\"salt\":\"")?;
         let salt = Salt::from_bytes(scanner.hex_text()?);
         scanner.expect("}")?;
-        Ok(Self::of(read, salt))
+        Ok(Self { digest: digest(&salt, bytes), read: Some((read, salt)) })
     }
 
-    fn of(read: Read<'a>, salt: Salt) -> Self {
-        Self { digest: digest(&salt, &read.encode()), read: Some((read, salt)) }
+    /// Reads a read, and returns its bytes too. They are those that it is written in, since nothing else is read.
+    fn read(scanner: &mut Scanner<'a>) -> Result<(Read<'a>, &'a [u8]), Malformed> {
+        let before = scanner.rest();
+        let read = Read::scan(scanner)?;
+        Ok((read, scanner.since(before).as_bytes()))
     }
 }

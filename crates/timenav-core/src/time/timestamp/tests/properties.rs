@@ -13,6 +13,27 @@ proptest! {
     }
 
     #[test]
+    fn what_is_written_is_read_alike_by_both_readers(micros in MIN..=MAX) {
+        let at = Instant::<Virtual>::from_micros(micros).unwrap();
+        let text = at.to_string();
+        prop_assert_eq!(Instant::written(&text), Some(at));
+        // Another zone is read in the long way.
+        let long = text.replace('Z', "+00:00");
+        prop_assert_eq!(parse(&long), Ok(at));
+        prop_assert_eq!(Instant::<Virtual>::written(&long), None);
+    }
+
+    #[test]
+    fn only_one_spelling_is_written(
+        text in r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-6][0-9]:[0-6][0-9](\.[0-9]{0,8})?Z",
+    ) {
+        // The long way: by its zone, which is taken off again.
+        let long = parse(&text.replace('Z', "+00:00")).ok();
+        prop_assert_eq!(parse(&text).ok(), long, "{}", text);
+        prop_assert_eq!(Instant::written(&text), long.filter(|at| at.to_string() == text), "{}", text);
+    }
+
+    #[test]
     fn later_instants_differ_in_text(micros in MIN..MAX) {
         let at = Instant::<Virtual>::from_micros(micros).unwrap();
         let next = Instant::<Virtual>::from_micros(micros + 1).unwrap();
