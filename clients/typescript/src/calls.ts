@@ -92,8 +92,8 @@ export abstract class Calls extends Transport {
   }
 
   /** Tells what fired while the clock moved, and what came of it. */
-  advance(input: Input<'advance'>, options: CallOptions = {}): Promise<Answer<'advance'>> {
-    return this.json('advance', input, options);
+  receipt(input: Input<'receipt'>, options: CallOptions = {}): Promise<Answer<'receipt'>> {
+    return this.json('receipt', input, options);
   }
 
   /** Counts events by time, cell, actor, source or attribute. */

@@ -1,6 +1,13 @@
 import { Calls } from './calls.js';
+import { TimeoutError } from './errors.js';
 import { BOUNDS, type Bounds } from './follower.js';
+import * as host from './host-time.js';
+import { Instant, type When } from './instant.js';
+import { Listener, type Handler, type ListenOptions } from './listener.js';
+import { receiptOf, receiptOfNothing, type Receipt } from './receipt.js';
+import type { Retries } from './retry.js';
 import { Settings, type ClientOptions } from './settings.js';
+import type { CallOptions } from './transport.js';
 import { VirtualClock } from './virtual-clock.js';
 
 /** How a clock is opened. */
@@ -9,6 +16,22 @@ export interface ClockOptions extends Partial<Bounds> {
   timeoutMs?: number;
 }
 
+/** How far a clock is moved, and how long its way is waited for. */
+export interface AdvanceOptions {
+  /** The timeline. Defaults to that of the client. */
+  timelineId?: string;
+  /** Only if the clock still has this generation. */
+  ifMatch?: number | string;
+  signal?: AbortSignal;
+  /** How much host time it may take. The advance goes on after that. */
+  timeoutMs?: number;
+}
+
+const ANSWER_MS = 30_000;
+/** An advance goes on without us: its receipt can still be had once the service is back. */
+const ATTEMPTS = 64;
+const WAIT_SECONDS_MIN = 30;
+
 /**
  * A service, and who asks it.
  *
@@ -16,8 +39,8 @@ export interface ClockOptions extends Partial<Bounds> {
  * `TIMENAV_TIMELINE`, or the one that the key is bound to.
  */
 export class Client extends Calls {
-  constructor(options: ClientOptions = {}) {
-    super(new Settings(options));
+  constructor(options: ClientOptions | Settings = {}) {
+    super(options instanceof Settings ? options : new Settings(options));
   }
 
   /**
@@ -34,5 +57,72 @@ export class Client extends Calls {
       { ...BOUNDS, ...bounds },
       timeoutMs,
     );
+  }
+
+  /**
+   * Hands each firing of a queue to a handler, up to `concurrency` side by side, until the listener is closed.
+   *
+   * A firing is acknowledged when the handler is done, failed when it throws, and then handed out again. It is kept for as
+   * long as the handler takes. When this resolves, the queue is heard: an advance waits for its handlers.
+   */
+  on(queue: string, handler: Handler, options: ListenOptions = {}): Promise<Listener> {
+    const once = { ...this.settings.retries, attempts: 1 };
+    const asks = { client: this, claims: this.#beside(once), answerMsMax: this.settings.timeoutMs };
+    return Listener.start(queue, asks, handler, options);
+  }
+
+  /**
+   * Moves the clock forward, such as by `P1M`, or `to` a moment, and resolves to what came of it once everything that fell
+   * due on the way is done.
+   *
+   * If the connection is lost meanwhile, it is asked for the same advance again. It rejects with `NotSettled` if the
+   * advance was stopped or is stuck.
+   */
+  async advance(by: string | { to: When }, options: AdvanceOptions = {}): Promise<Receipt> {
+    const { attempts, waitSecondsMax } = this.settings.retries;
+    const patient = {
+      attempts: Math.max(attempts, ATTEMPTS),
+      waitSecondsMax: Math.max(waitSecondsMax, WAIT_SECONDS_MIN),
+    };
+    const client = this.#beside(patient);
+    const limit =
+      options.timeoutMs === undefined ? null : host.monotonicMicros() + BigInt(Math.round(options.timeoutMs * 1_000));
+    const answer: CallOptions = options.signal === undefined ? {} : { signal: options.signal };
+    const timeline = options.timelineId === undefined ? {} : { timeline_id: options.timelineId };
+    const asked = (): { wait: string; timeline_id?: string } => ({ ...timeline, wait: this.#wait(limit) });
+    const change: CallOptions = options.ifMatch === undefined ? answer : { ...answer, ifMatch: options.ifMatch };
+    const changed = await (typeof by === 'string'
+      ? client.fastForward({ duration: by, ...asked() }, change)
+      : client.travel({ destination_time: String(Instant.of(by.to)), ...asked() }, change));
+    if (!changed.settled) return receiptOfNothing(changed);
+    let receipt = receiptOf(changed.settled);
+    while (receipt.state === 'running') {
+      if (limit !== null && host.monotonicMicros() >= limit) {
+        const told = `the advance ${changed.settled.advance_id} has come to ${String(receipt.reached)}`;
+        throw new TimeoutError(
+          `${told}, and goes on to ${String(receipt.to)}; ask for its receipt, or pause the clock`,
+        );
+      }
+      const { settled } = await client.receipt({ advance_id: changed.settled.advance_id, ...asked() }, answer);
+      receipt = receiptOf(settled);
+    }
+    return receipt;
+  }
+
+  /** Returns this client for the handler of a firing: the service is told where its requests come from. */
+  inside(firing: string): Client {
+    return Object.assign(this.#beside(this.settings.retries), { firing });
+  }
+
+  #wait(limit: bigint | null): string {
+    // The answer comes before it counts as lost.
+    const most = Math.min(ANSWER_MS, this.settings.timeoutMs / 2);
+    const left = limit === null ? most : Math.min(most, Number(limit - host.monotonicMicros()) / 1_000);
+    return `${Math.max(Math.floor(left), 0) / 1_000}s`;
+  }
+
+  /** Returns the same client with other retries. */
+  #beside(retries: Retries): Client {
+    return Object.assign(new Client(this.settings.with(retries)), { firing: this.firing });
   }
 }

@@ -1,4 +1,5 @@
 /** What can go wrong. */
+import type { Receipt } from './receipt.js';
 
 /** Everything that this package throws on purpose. */
 export class TimenavError extends Error {
@@ -87,6 +88,21 @@ export class ClockRefused extends ClockUnavailable {
 
   constructor(readonly problem: Problem) {
     super(`the clock can no longer be watched: ${problem.message}`);
+  }
+}
+
+/** A handler waits for a moment after that of its firing. The clock may stand until the handler is done. */
+export class BeyondFiring extends ClockUnavailable {
+  override name = 'BeyondFiring';
+}
+
+/** An advance ended before its destination: `receipt` says where, what had fired, and who held it. */
+export class NotSettled extends TimenavError {
+  override name = 'NotSettled';
+
+  constructor(readonly receipt: Receipt) {
+    const held = receipt.heldBy === null ? '' : `, held by ${receipt.heldBy}`;
+    super(`the clock is ${receipt.state} at ${String(receipt.reached)}${held}`);
   }
 }
 

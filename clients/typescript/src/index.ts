@@ -1,9 +1,12 @@
 /** The client of timenav: its whole API, typed, and a virtual clock that is read without a request. */
-export { Client, type ClockOptions } from './client.js';
+export { Client, type AdvanceOptions, type ClockOptions } from './client.js';
 export { ClockState } from './clock-state.js';
 export * from './errors.js';
+export { FiringClock, type Firing } from './firing.js';
 export { Follower, type Bounds, type ClockChange, type Reading } from './follower.js';
 export { Instant, type When } from './instant.js';
+export { Listener, type Handler, type ListenOptions } from './listener.js';
+export type { Receipt } from './receipt.js';
 export type { Retries } from './retry.js';
 export type { ClientOptions } from './settings.js';
 export type { Answer, FileContent, Input, OperationName, Schema, StreamMessage } from './shapes.js';

@@ -215,7 +215,7 @@ export interface paths {
             cookie?: never;
         };
         /** Tells what fired while the clock moved, and what came of it */
-        get: operations["advance"];
+        get: operations["receipt"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5773,7 +5773,7 @@ export interface operations {
             503: components["responses"]["503"];
         };
     };
-    advance: {
+    receipt: {
         parameters: {
             query?: {
                 /** @description The timeline. Defaults to the API key's. */

@@ -118,7 +118,7 @@ export const OPERATIONS = {
     isOnce: false,
     hasTimeline: false,
   },
-  advance: {
+  receipt: {
     method: 'GET',
     path: '/v1/advances/{advance_id}',
     query: ['timeline_id', 'wait'],

@@ -43,6 +43,13 @@ export class Settings {
     this.fetch = options.fetch ?? globalThis.fetch.bind(globalThis);
   }
 
+  /** Returns these settings with other retries. */
+  with(retries: Retries): Settings {
+    const { url, timeoutMs, fetch } = this;
+    const who = this.#key === null ? { session: true } : { key: this.#key };
+    return Object.assign(new Settings({ url, timeoutMs, fetch, retries, ...who }), { timelineId: this.timelineId });
+  }
+
   /** Sends a request, with who asks. */
   send(path: string, init: PlainInit): Promise<Response> {
     const headers: Record<string, string> = { ...init.headers };

@@ -9,6 +9,8 @@ import { TimenavError } from './errors.js';
 import type { Reading } from './follower.js';
 import * as host from './host-time.js';
 import { Instant, type When } from './instant.js';
+import type { Handler, Listener } from './listener.js';
+import type { Receipt } from './receipt.js';
 import type { Schema } from './shapes.js';
 import type { VirtualClock, WaitOptions } from './virtual-clock.js';
 
@@ -159,6 +161,18 @@ export class TestClock {
   /** Moves the clock back. */
   async rewind(duration: string): Promise<Reading> {
     return this.#seen(await this.client.rewind({ duration, timeline_id: this.timelineId }));
+  }
+
+  /** Moves the clock forward, and resolves to what came of it once this clock shows it. */
+  async advance(by: string | { to: When }): Promise<Receipt> {
+    const receipt = await this.client.advance(by, { timelineId: this.timelineId });
+    await this.#seen(await this.client.clock({ timeline_id: this.timelineId }));
+    return receipt;
+  }
+
+  /** Hands what fires in a queue to a handler, until the listener is closed. */
+  on(queue: string, handler: Handler): Promise<Listener> {
+    return this.client.on(queue, handler, { timelineId: this.timelineId });
   }
 
   /** Changes how fast the clock runs. */

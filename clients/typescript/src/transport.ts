@@ -35,6 +35,8 @@ const ACCEPT = { json: 'application/json', text: 'text/plain', events: 'text/eve
 /** What all calls are made with. */
 export class Transport {
   protected readonly settings: Settings;
+  /** The firing that a handler works on, whose requests these are. */
+  protected readonly firing: string | null = null;
 
   constructor(settings: Settings) {
     this.settings = settings;
@@ -76,7 +78,8 @@ export class Transport {
     isStream = false,
   ): Promise<Response> {
     const operation: Operation = OPERATIONS[name];
-    const { path, init } = request(operation, input as Values, options, this.settings.timelineId);
+    const told = this.firing === null ? options : { firing: this.firing, ...options };
+    const { path, init } = request(operation, input as Values, told, this.settings.timelineId);
     init.headers.Accept = accept;
     const isUsedUp = init.body instanceof ReadableStream;
     const isRepeatable = operation.method === 'GET' || operation.isOnce;
@@ -85,8 +88,8 @@ export class Transport {
       const { response, outcome, failure } = await this.#attempt(path, init, options.signal, isStream);
       if (response) return response;
       const after = failure instanceof Problem ? failure.retryAfterSeconds : null;
-      const told = { attempt, outcome, isRepeatable, retryAfterSeconds: after, waitedSeconds };
-      const wait = isUsedUp ? null : waitSeconds(this.settings.retries, told);
+      const tried = { attempt, outcome, isRepeatable, retryAfterSeconds: after, waitedSeconds };
+      const wait = isUsedUp ? null : waitSeconds(this.settings.retries, tried);
       if (wait === null) throw failure;
       await pause(wait * 1_000, options.signal);
       options.signal?.throwIfAborted();

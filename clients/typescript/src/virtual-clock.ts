@@ -23,7 +23,7 @@ export interface WaitOptions {
 const DELAY_FIRST = 0.1;
 const DELAY_MAX = 5;
 /** These will be answered the same next time. Everything else may be different then. */
-const FINAL = new Set([400, 401, 403, 404, 409, 410]);
+export const FINAL: ReadonlySet<number> = new Set([400, 401, 403, 404, 409, 410]);
 /** How far wall clock and monotonic clock may go apart before somebody must have slept, or set one of them. */
 const APART_MS_MAX = 1_000;
 

@@ -8,24 +8,30 @@ with timenav.Client() as client, client.virtual_clock() as clock:
 
 from . import schemas
 from ._async_client import AsyncClient
+from ._async_listener import AsyncListener
 from ._async_transport import AsyncDownload, AsyncEvents
 from ._async_virtual_clock import AsyncVirtualClock
 from ._client import Client
 from ._clock_state import ClockState
 from ._errors import (
+    BeyondFiring,
     ClockClosed,
     ClockRefused,
     ClockStale,
     ClockUnavailable,
     FieldError,
+    NotSettled,
     OutOfDatetime,
     Problem,
     SettingsError,
     TimenavError,
     Unreachable,
 )
+from ._firing import Firing, FiringClock
 from ._follower import Bounds, ClockChange, Follower, Reading
 from ._instant import Instant, When
+from ._listener import Listener
+from ._receipt import Receipt
 from ._request import UNSET, Unset
 from ._retry import Retries
 from ._sse import SentEvent
@@ -39,7 +45,9 @@ __all__ = [
     "AsyncClient",
     "AsyncDownload",
     "AsyncEvents",
+    "AsyncListener",
     "AsyncVirtualClock",
+    "BeyondFiring",
     "Bounds",
     "Client",
     "ClockChange",
@@ -51,11 +59,16 @@ __all__ = [
     "Download",
     "Events",
     "FieldError",
+    "Firing",
+    "FiringClock",
     "Follower",
     "Instant",
+    "Listener",
+    "NotSettled",
     "OutOfDatetime",
     "Problem",
     "Reading",
+    "Receipt",
     "Retries",
     "SentEvent",
     "SettingsError",

@@ -224,14 +224,14 @@ class AsyncCalls(AsyncTransport):
             ),
         )
 
-    async def advance(
+    async def receipt(
         self, advance_id: str, *, timeline_id: str | Unset = UNSET, wait: Length | Unset = UNSET
     ) -> schemas.ReceiptBody:
         """Tells what fired while the clock moved, and what came of it."""
         return cast(
             "schemas.ReceiptBody",
             await self._json(
-                OPERATIONS["advance"], {"advance_id": advance_id, "timeline_id": timeline_id, "wait": wait}
+                OPERATIONS["receipt"], {"advance_id": advance_id, "timeline_id": timeline_id, "wait": wait}
             ),
         )
 

@@ -5,8 +5,13 @@ from __future__ import annotations
 from types import TracebackType
 
 from ._async_calls import AsyncCalls
+from ._async_listener import AsyncHandler, AsyncListener
 from ._async_virtual_clock import AsyncVirtualClock
 from ._follower import Bounds
+from ._instant import When
+from ._listening import Terms
+from ._receipt import Receipt, Waiting, patient
+from ._request import UNSET, IfMatch, Length, Unset
 from ._retry import Retries
 from ._settings import Settings
 
@@ -49,6 +54,53 @@ class AsyncClient(AsyncCalls):
         """
         bounds = Bounds(stale_after, lost_after)
         return AsyncVirtualClock(self._settings, timeline_id or self._settings.timeline_id, bounds, timeout)
+
+    def inside(self, firing: str) -> AsyncClient:
+        """Returns this client for the handler of a firing: the service is told where its requests come from."""
+        return self._beside(firing=firing)
+
+    def on(
+        self,
+        queue: str,
+        handler: AsyncHandler,
+        *,
+        timeline_id: str | None = None,
+        concurrency: int = 1,
+        ack_timeout: float = 30.0,
+    ) -> AsyncListener:
+        """Hands each firing of a queue to a handler, up to `concurrency` side by side, until the listener is closed.
+
+        A firing is acknowledged when the handler is done, failed when it raises, and then handed out again. It is
+        kept for as long as the handler takes; if this program dies, others get it after `ack_timeout` seconds of host
+        time. Start it with `async with`: then an advance waits for it.
+        """
+        terms = Terms(queue, timeline_id or self._settings.timeline_id, concurrency, ack_timeout)
+        return AsyncListener(self, handler, terms)
+
+    async def advance(
+        self,
+        duration: Length | None = None,
+        *,
+        to: When | None = None,
+        timeline_id: str | None = None,
+        if_match: IfMatch | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> Receipt:
+        """Moves the clock forward, and returns what came of it once everything that fell due on the way is done.
+
+        If the connection is lost meanwhile, it is asked for the same advance again. Raises `NotSettled` if the advance
+        was stopped or is stuck. `timeout` is in seconds of host time; `TimeoutError` says that it has passed, and the
+        advance goes on.
+        """
+        waiting = Waiting(duration, to, timeline_id, if_match, timeout=timeout, answer_timeout=self._settings.timeout)
+        client = self._beside(retries=patient(self._retries))
+        changed = await (client.travel if waiting.operation == "travel" else client.fast_forward)(**waiting.given)
+        settled, receipt = changed.get("settled"), waiting.receipt(changed)
+        while receipt is None:
+            advance_id = settled["advance_id"] if settled else ""
+            settled = (await client.receipt(advance_id, **waiting.question))["settled"]
+            receipt = waiting.settled(settled)
+        return receipt
 
     async def __aenter__(self) -> AsyncClient:
         return self

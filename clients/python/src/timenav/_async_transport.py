@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
 from collections.abc import AsyncIterator, Mapping
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 import httpx
+from typing_extensions import Self
 
 from ._errors import TimenavError
 from ._request import Content, Operation, Request, build
@@ -35,11 +37,19 @@ class AsyncTransport:
         """Opens no connection yet."""
         self._settings = settings
         self._retries = retries
+        self._firing: str | None = None
         self._http = httpx.AsyncClient(**settings.http_options())  # type: ignore[arg-type]
 
     async def aclose(self) -> None:
         """Closes all connections."""
         await self._http.aclose()
+
+    def _beside(self, *, retries: Retries | None = None, firing: str | None = None) -> Self:
+        """Returns the same client, on the same connections, with other retries, or for the handler of a firing."""
+        other = copy.copy(self)
+        other._retries = retries or self._retries
+        other._firing = firing or self._firing
+        return other
 
     async def _json(self, operation: Operation, given: Mapping[str, Any], **rest: Any) -> Any:
         return json_body(await self._read(operation, given, "application/json", **rest))
@@ -69,6 +79,8 @@ class AsyncTransport:
         return await self._send(request, is_stream=False)
 
     def _build(self, operation: Operation, given: Mapping[str, Any], accept: str, **rest: Any) -> Request:
+        if self._firing is not None:
+            given = {**given, "timenav_firing": self._firing}
         return build(operation, given, accept=accept, timeline_id=self._settings.timeline_id, **rest)
 
     async def _send(self, request: Request, *, is_stream: bool) -> httpx.Response:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._receipt import Receipt
 
 
 class TimenavError(Exception):
@@ -126,6 +129,24 @@ class ClockRefused(ClockUnavailable):
 
 class ClockClosed(ClockUnavailable):
     """The clock was closed."""
+
+
+class BeyondFiring(ClockUnavailable):
+    """A handler waits for a moment after that of its firing. The clock may stand until the handler is done."""
+
+
+class NotSettled(TimenavError):
+    """An advance ended before its destination: `receipt` says where, what had fired, and who held it."""
+
+    def __init__(self, receipt: Receipt) -> None:
+        """Keeps the receipt."""
+        held = f", held by {receipt.held_by}" if receipt.held_by else ""
+        super().__init__(f"the clock is {receipt.state} at {receipt.reached}{held}")
+        self.receipt = receipt
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Lets the exception cross from one process to another."""
+        return (NotSettled, (self.receipt,))
 
 
 class OutOfDatetime(TimenavError, ValueError):

@@ -147,8 +147,8 @@ OPERATIONS: dict[str, Operation] = {
             "user_id": "user_id",
         },
     ),
-    "advance": Operation(
-        name="advance",
+    "receipt": Operation(
+        name="receipt",
         method="GET",
         template="/v1/advances/{advance_id}",
         body_kind="none",

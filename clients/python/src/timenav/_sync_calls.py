@@ -214,13 +214,13 @@ class Calls(Transport):
             ),
         )
 
-    def advance(
+    def receipt(
         self, advance_id: str, *, timeline_id: str | Unset = UNSET, wait: Length | Unset = UNSET
     ) -> schemas.ReceiptBody:
         """Tells what fired while the clock moved, and what came of it."""
         return cast(
             "schemas.ReceiptBody",
-            self._json(OPERATIONS["advance"], {"advance_id": advance_id, "timeline_id": timeline_id, "wait": wait}),
+            self._json(OPERATIONS["receipt"], {"advance_id": advance_id, "timeline_id": timeline_id, "wait": wait}),
         )
 
     def aggregate_events(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import json
 import time
 from collections.abc import Iterator, Mapping
@@ -10,6 +11,7 @@ from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 import httpx
+from typing_extensions import Self
 
 from ._errors import Problem, TimenavError, Unreachable, problem_of
 from ._request import Content, Operation, Request, build
@@ -28,11 +30,19 @@ class Transport:
         """Opens no connection yet."""
         self._settings = settings
         self._retries = retries
+        self._firing: str | None = None
         self._http = httpx.Client(**settings.http_options())  # type: ignore[arg-type]
 
     def close(self) -> None:
         """Closes all connections."""
         self._http.close()
+
+    def _beside(self, *, retries: Retries | None = None, firing: str | None = None) -> Self:
+        """Returns the same client, on the same connections, with other retries, or for the handler of a firing."""
+        other = copy.copy(self)
+        other._retries = retries or self._retries
+        other._firing = firing or self._firing
+        return other
 
     def _json(self, operation: Operation, given: Mapping[str, Any], **rest: Any) -> Any:
         return json_body(self._read(operation, given, "application/json", **rest))
@@ -62,6 +72,8 @@ class Transport:
         return self._send(request, is_stream=False)
 
     def _build(self, operation: Operation, given: Mapping[str, Any], accept: str, **rest: Any) -> Request:
+        if self._firing is not None:
+            given = {**given, "timenav_firing": self._firing}
         return build(operation, given, accept=accept, timeline_id=self._settings.timeline_id, **rest)
 
     def _send(self, request: Request, *, is_stream: bool) -> httpx.Response:

@@ -8,6 +8,8 @@ from . import schemas
 from ._client import Client
 from ._follower import Reading
 from ._instant import Instant, When
+from ._listener import Handler, Listener
+from ._receipt import Receipt
 from ._request import Length
 from ._service import Service
 from ._virtual_clock import VirtualClock
@@ -60,6 +62,16 @@ class TestClock:
     def rewind(self, length: Length) -> Reading:
         """Moves the clock back."""
         return self._seen(self.client.rewind(duration=length, timeline_id=self.timeline_id))
+
+    def advance(self, duration: Length | None = None, *, to: When | None = None) -> Receipt:
+        """Moves the clock forward and returns what came of it, once this clock shows it."""
+        receipt = self.client.advance(duration, to=to, timeline_id=self.timeline_id)
+        self._seen(self.client.clock(timeline_id=self.timeline_id))
+        return receipt
+
+    def on(self, queue: str, handler: Handler) -> Listener:
+        """Hands what fires in a queue to a handler, until the listener is closed."""
+        return self.client.on(queue, handler, timeline_id=self.timeline_id)
 
     def set_rate(self, rate: float) -> Reading:
         """Changes how fast the clock runs."""

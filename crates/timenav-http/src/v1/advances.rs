@@ -25,7 +25,7 @@ pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::lookup(
             "/advances/{advance_id}",
-            "advance",
+            "receipt",
             "Tells what fired while the clock moved, and what came of it",
             advance,
             HorizonUse::Refused,

@@ -11,7 +11,6 @@ mod audit;
 mod service;
 mod shared_data;
 mod dice;
-mod waiting;
 mod install;
 mod instant;
 mod snapshot;

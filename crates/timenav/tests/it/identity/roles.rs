@@ -143,7 +143,7 @@ fn rows_of_timers() -> Vec<(&'static str, Request)> {
     vec![
         ("timers", of_hers("/v1/timers")),
         ("timer", of_hers("/v1/timers/none")),
-        ("advance", of_hers("/v1/advances/advance_none")),
+        ("receipt", of_hers("/v1/advances/advance_none")),
         ("set_timer", post("/v1/timers", json!({ "at": "9000-01-01T00:00:00Z" }))),
         // There are none of these names, which is told to those alone who may change one.
         ("change_timer", Request::new("PATCH", &target("/v1/timers/none", &hers)).json(&json!({}))),

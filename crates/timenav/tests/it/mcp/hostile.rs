@@ -59,7 +59,7 @@ fn what_is_not_there_is_told_by_the_codes_of_the_protocol() {
         ("timeline", json!({ "timeline_id": "../v1/users" })),
         ("timeline", json!({ "timeline_id": "main/head" })),
         ("event", json!({ "event_id": "a?timeline_id=system" })),
-        ("advance", json!({ "advance_id": "\r\nX: y" })),
+        ("receipt", json!({ "advance_id": "\r\nX: y" })),
         ("clock", json!({ "timeline_id": { "$ne": "x" } })),
         ("wait_for", json!({ "until": "2027-02-01T00:00:00Z", "after": "1\r\nX: y" })),
         ("wait_for", json!({ "timer_id": "..", "timeout": "1s" })),

@@ -1,0 +1,188 @@
+"""Works on what fires in a queue, with asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from . import schemas
+from ._clock_reads import DELAY_FIRST, next_delay
+from ._errors import TimenavError
+from ._firing import Firing
+from ._host_time import monotonic_micros
+from ._listening import HEARD_MICROS, LOG, ONCE, Terms, ends_it, reason
+
+if TYPE_CHECKING:
+    from ._async_client import AsyncClient
+
+AsyncHandler = Callable[["Firing[AsyncClient]"], "Awaitable[object] | object"]
+
+
+class AsyncListener:
+    """Claims firings of a queue and hands them to a handler, until it is closed. Start it with `async with`.
+
+    The handler may be a coroutine function. A firing is acknowledged when the handler is done, failed when it raises,
+    and kept for as long as it takes.
+    """
+
+    def __init__(self, client: AsyncClient, handler: AsyncHandler, terms: Terms) -> None:
+        """Prepares a listener, which `start` or `async with` starts."""
+        self._client = client
+        self._handler = handler
+        self._terms = terms
+        self._claims = client._beside(retries=ONCE)
+        self._in_hand: dict[str, asyncio.Task[None]] = {}
+        self._room = asyncio.Event()
+        self._room.set()
+        self._stopping = False
+        self._failure: Exception | None = None
+        self._claimed_at: int | None = None
+        self._waiting: asyncio.Task[Any] | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> AsyncListener:
+        """Makes the queue heard, and returns: an advance that begins now waits for this listener."""
+        await self._claim_at_once(self._terms.concurrency)
+        self._task = asyncio.create_task(self._run(), name="timenav-listener")
+        return self
+
+    @property
+    def queue(self) -> str:
+        """The queue."""
+        return self._terms.queue
+
+    @property
+    def is_running(self) -> bool:
+        """Whether firings are claimed."""
+        return self._task is not None and not self._task.done() and not self._stopping
+
+    async def join(self) -> None:
+        """Waits until the listener has ended. Raises why, if the service does not let it claim any more."""
+        if self._task is not None:
+            await asyncio.shield(self._task)
+        if self._failure is not None:
+            raise self._failure
+
+    async def aclose(self) -> None:
+        """Claims nothing more, and returns when all handlers are done and what they did is acknowledged."""
+        self._stopping = True
+        self._room.set()
+        if self._waiting is not None:
+            # Its connection is closed with it, and the service gives what it was about to hand out to others.
+            self._waiting.cancel()
+        if self._task is not None:
+            await self._task
+
+    async def __aenter__(self) -> AsyncListener:
+        return await self.start()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+        if error is None and self._failure is not None:
+            raise self._failure
+
+    async def _run(self) -> None:
+        keeper = asyncio.create_task(self._keep(), name="timenav-keeper")
+        try:
+            await self._listen()
+            while self._in_hand:
+                await asyncio.wait(self._in_hand.values())
+        finally:
+            keeper.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await keeper
+
+    async def _listen(self) -> None:
+        delay = DELAY_FIRST
+        while True:
+            await self._room.wait()
+            if self._stopping:
+                return
+            given = self._terms.claim(self._terms.concurrency - len(self._in_hand), self._client._settings.timeout)
+            try:
+                self._claimed_at = None
+                claimed = await self._unless_stopped(self._claims.claim_firings(self.queue, **given))
+                if claimed is None:
+                    return
+                self._take(claimed)
+                delay = DELAY_FIRST
+            except (TimenavError, ValueError, KeyError, TypeError) as error:
+                if ends_it(error):
+                    self._failure = error
+                    LOG.error("the queue %s can no longer be claimed from: %s", self.queue, error)
+                    return
+                wait, delay = next_delay(delay, error)
+                LOG.warning("the queue %s could not be claimed from, and is tried again: %s", self.queue, error)
+                await self._unless_stopped(asyncio.sleep(wait))
+
+    async def _unless_stopped(self, awaited: Any) -> Any:
+        """Waits for something, and returns None if the listener is to stop first."""
+        self._waiting = asyncio.ensure_future(awaited)
+        try:
+            await asyncio.wait([self._waiting])
+        except asyncio.CancelledError:
+            self._waiting.cancel()
+            raise
+        return None if self._waiting.cancelled() else self._waiting.result()
+
+    async def _claim_at_once(self, free: int) -> None:
+        self._take(await self._client.claim_firings(self.queue, **self._terms.claim(free, 0.0)))
+
+    async def _be_heard(self) -> None:
+        """Claims what else has fallen due if nobody has asked for some time."""
+        at = self._claimed_at
+        if self._stopping or at is None or monotonic_micros() - at < HEARD_MICROS:
+            return
+        try:
+            await self._claim_at_once(1)
+        except TimenavError as error:
+            LOG.warning("the queue %s could not be claimed from, and is tried again: %s", self.queue, error)
+
+    def _take(self, claimed: schemas.ClaimedBody) -> None:
+        self._claimed_at = monotonic_micros()
+        for body in claimed["firings"]:
+            firing = Firing.of(body, self._client.inside(body["firing_id"]))
+            self._in_hand[firing.id] = asyncio.create_task(self._work(firing), name=f"timenav-{firing.id}")
+        if len(self._in_hand) >= self._terms.concurrency:
+            self._room.clear()
+
+    async def _work(self, firing: Firing[AsyncClient]) -> None:
+        try:
+            try:
+                done = self._handler(firing)
+                if isinstance(done, Awaitable):
+                    await done
+            except Exception as error:
+                LOG.exception("the handler of the queue %s failed at %s", self.queue, firing)
+                await self._settle(
+                    firing, self._client.fail_firings(**self._terms.named([firing.id]), reason=reason(error))
+                )
+            else:
+                await self._be_heard()
+                await self._settle(firing, self._client.acknowledge_firings(**self._terms.named([firing.id])))
+        finally:
+            del self._in_hand[firing.id]
+            if len(self._in_hand) < self._terms.concurrency:
+                self._room.set()
+
+    async def _settle(self, firing: Firing[AsyncClient], said: Awaitable[object]) -> None:
+        try:
+            await said
+        except TimenavError as error:
+            LOG.warning("the service was not told what became of %s, and hands it out again: %s", firing.id, error)
+
+    async def _keep(self) -> None:
+        """Keeps firings for longer while handlers work on them."""
+        while True:
+            await asyncio.sleep(self._terms.extend_seconds)
+            if not self._in_hand:
+                continue
+            try:
+                await self._client.extend_firings(**self._terms.extension(sorted(self._in_hand)))
+            except TimenavError as error:
+                LOG.warning("firings could not be kept for longer: %s", error)

@@ -1,0 +1,95 @@
+"""What a handler is given: a firing, and the clock that stands at its moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Generic, TypeVar
+
+from . import schemas
+from ._errors import BeyondFiring
+from ._instant import Instant, When
+
+C = TypeVar("C")
+
+
+class FiringClock:
+    """The clock of a handler. It stands at the moment of the firing, however late the firing was handed out."""
+
+    def __init__(self, due: Instant) -> None:
+        """Stands at a moment."""
+        self._due = due
+
+    def now(self) -> Instant:
+        """Returns the moment of the firing."""
+        return self._due
+
+    def datetime(self) -> datetime:
+        """Returns the moment as an aware `datetime` in UTC. Raises `OutOfDatetime` outside its years."""
+        return self._due.datetime()
+
+    def time(self) -> float:
+        """Returns the moment in seconds since 1970, as `time.time()` does."""
+        return self._due.timestamp()
+
+    def until(self, when: When) -> Instant:
+        """Returns at once if the moment has come. Raises `BeyondFiring` if not: nobody waits for themselves."""
+        target = Instant.of(when)
+        if target > self._due:
+            raise BeyondFiring(
+                f"the clock stands at {self._due} until this handler is done, so it does not come to {target}; "
+                "set a timer for that moment, and return"
+            )
+        return self._due
+
+    def sleep(self, length: timedelta | float) -> Instant:
+        """Raises `BeyondFiring` if the length is more than 0."""
+        micros = length // timedelta(microseconds=1) if isinstance(length, timedelta) else round(length * 1_000_000)
+        return self.until(Instant(self._due.micros + micros))
+
+
+@dataclass(frozen=True, slots=True)
+class Firing(Generic[C]):
+    """A moment of a timer that fell due, in the hands of a handler."""
+
+    id: str
+    """The same however often it is handed out: keep it if doing something twice would harm."""
+    timer_id: str
+    timeline_id: str
+    due: Instant
+    """The moment at which it fell due."""
+    payload: Any
+    """What the timer was set with."""
+    attempt: int
+    """Which attempt this is, from 1."""
+    round: int
+    """The round of the timer: it grows when the clock goes back and the timer fires again."""
+    generation: int
+    """The generation of the clock."""
+    step: int | None
+    """How many instants the advance has come to; None outside an advance."""
+    order_key: str | None
+    """Firings with the same key are worked on one after the other."""
+    clock: FiringClock = field(repr=False)
+    """Stands at `due`."""
+    client: C = field(repr=False)
+    """A client for the handler: it tells the service which firing a request comes from."""
+
+    @classmethod
+    def of(cls, body: schemas.ClaimedFiringBody, client: C) -> Firing[C]:
+        """Reads a firing that was claimed."""
+        due = Instant.parse(body["due"])
+        return cls(
+            id=body["firing_id"],
+            timer_id=body["timer_id"],
+            timeline_id=body["timeline_id"],
+            due=due,
+            payload=body["payload"],
+            attempt=body["attempt"],
+            round=body["round"],
+            generation=body["generation"],
+            step=body.get("step"),
+            order_key=body.get("order_key"),
+            clock=FiringClock(due),
+            client=client,
+        )

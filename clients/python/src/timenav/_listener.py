@@ -1,0 +1,211 @@
+"""Works on what fires in a queue, with threads."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from . import schemas
+from ._clock_reads import DELAY_FIRST, next_delay
+from ._errors import TimenavError
+from ._firing import Firing
+from ._host_time import monotonic_micros
+from ._listening import HEARD_MICROS, LOG, ONCE, Terms, ends_it, reason
+
+if TYPE_CHECKING:
+    from ._client import Client
+
+Handler = Callable[["Firing[Client]"], object]
+
+
+class Listener:
+    """Claims firings of a queue and hands them to a handler, until it is closed.
+
+    The handler runs in threads of the listener's own. A firing is acknowledged when the handler returns, failed when it
+    raises, and kept for as long as it takes.
+    """
+
+    def __init__(self, client: Client, handler: Handler, terms: Terms) -> None:
+        """Prepares a listener; `Client.on` starts it."""
+        self._client = client
+        self._handler = handler
+        self._terms = terms
+        self._changed = threading.Condition()
+        self._in_hand: set[str] = set()
+        self._stopping = False
+        self._is_over = False
+        self._failure: Exception | None = None
+        self._claimed_at: int | None = None
+        self._connection: Any = None
+        # Its connection is broken off when the listener stops, so nobody else may use it.
+        self._http = httpx.Client(**client._settings.http_options())  # type: ignore[arg-type]
+        self._http.event_hooks = {"request": [self._observe]}
+        self._claims = client._beside(retries=ONCE)
+        self._claims._http = self._http
+        self._handlers = ThreadPoolExecutor(terms.concurrency, thread_name_prefix="timenav-handler")
+        self._thread = threading.Thread(target=self._run, name="timenav-listener", daemon=True)
+        self._keeper = threading.Thread(target=self._keep, name="timenav-keeper", daemon=True)
+
+    def start(self) -> Listener:
+        """Makes the queue heard, and returns: an advance that begins now waits for this listener."""
+        try:
+            self._claim_at_once(self._terms.concurrency)
+        except BaseException:
+            self._http.close()
+            self._handlers.shutdown()
+            raise
+        self._thread.start()
+        self._keeper.start()
+        return self
+
+    @property
+    def queue(self) -> str:
+        """The queue."""
+        return self._terms.queue
+
+    @property
+    def is_running(self) -> bool:
+        """Whether firings are claimed."""
+        return self._thread.is_alive() and not self._stopping
+
+    def join(self, timeout: float | None = None) -> None:
+        """Waits until the listener has ended. Raises why, if the service does not let it claim any more.
+
+        `timeout` is in seconds of host time; `TimeoutError` says that it has passed.
+        """
+        self._thread.join(timeout)
+        if self._thread.is_alive():
+            raise TimeoutError(f"the listener of the queue {self.queue} still runs")
+        if self._failure is not None:
+            raise self._failure
+
+    def close(self) -> None:
+        """Claims nothing more, and returns when all handlers are done and what they did is acknowledged."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
+        self._break_off()
+        if threading.current_thread() is not self._thread and self._thread.ident is not None:
+            self._thread.join()
+
+    def __enter__(self) -> Listener:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+        if error is None and self._failure is not None:
+            raise self._failure
+
+    def _run(self) -> None:
+        delay = DELAY_FIRST
+        try:
+            while (free := self._wait_for_room()) > 0:
+                try:
+                    given = self._terms.claim(free, self._client._settings.timeout)
+                    self._claimed_at = None
+                    self._take(self._claims.claim_firings(self.queue, **given))
+                    delay = DELAY_FIRST
+                except (TimenavError, ValueError, KeyError, TypeError) as error:
+                    if self._stopping:
+                        break
+                    if ends_it(error):
+                        self._failure = error
+                        LOG.error("the queue %s can no longer be claimed from: %s", self.queue, error)
+                        break
+                    wait, delay = next_delay(delay, error)
+                    LOG.warning("the queue %s could not be claimed from, and is tried again: %s", self.queue, error)
+                    with self._changed:
+                        self._changed.wait_for(lambda: self._stopping, wait)
+        finally:
+            self._handlers.shutdown()
+            with self._changed:
+                self._is_over = True
+                self._changed.notify_all()
+            self._http.close()
+
+    def _wait_for_room(self) -> int:
+        """Waits until a handler is free, and returns how many are; 0 once nothing more is to be claimed."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._stopping or len(self._in_hand) < self._terms.concurrency)
+            return 0 if self._stopping else self._terms.concurrency - len(self._in_hand)
+
+    def _claim_at_once(self, free: int) -> None:
+        self._take(self._client.claim_firings(self.queue, **self._terms.claim(free, 0.0)))
+
+    def _be_heard(self) -> None:
+        """Claims what else has fallen due if nobody has asked for some time."""
+        at = self._claimed_at
+        if self._stopping or at is None or monotonic_micros() - at < HEARD_MICROS:
+            return
+        try:
+            self._claim_at_once(1)
+        except TimenavError as error:
+            LOG.warning("the queue %s could not be claimed from, and is tried again: %s", self.queue, error)
+
+    def _take(self, claimed: schemas.ClaimedBody) -> None:
+        self._claimed_at = monotonic_micros()
+        for body in claimed["firings"]:
+            firing = Firing.of(body, self._client.inside(body["firing_id"]))
+            with self._changed:
+                self._in_hand.add(firing.id)
+            self._handlers.submit(self._work, firing)
+
+    def _work(self, firing: Firing[Client]) -> None:
+        try:
+            try:
+                self._handler(firing)
+            except Exception as error:
+                LOG.exception("the handler of the queue %s failed at %s", self.queue, firing)
+                why = reason(error)
+                self._settle(firing, lambda: self._client.fail_firings(**self._terms.named([firing.id]), reason=why))
+            else:
+                self._be_heard()
+                self._settle(firing, lambda: self._client.acknowledge_firings(**self._terms.named([firing.id])))
+        finally:
+            with self._changed:
+                self._in_hand.discard(firing.id)
+                self._changed.notify_all()
+
+    def _settle(self, firing: Firing[Client], say: Callable[[], object]) -> None:
+        try:
+            say()
+        except TimenavError as error:
+            LOG.warning("the service was not told what became of %s, and hands it out again: %s", firing.id, error)
+
+    def _keep(self) -> None:
+        """Keeps firings for longer while handlers work on them."""
+        while True:
+            with self._changed:
+                if self._changed.wait_for(lambda: self._is_over, self._terms.extend_seconds):
+                    return
+                in_hand = sorted(self._in_hand)
+            if not in_hand:
+                continue
+            try:
+                self._client.extend_firings(**self._terms.extension(in_hand))
+            except TimenavError as error:
+                LOG.warning("firings could not be kept for longer: %s", error)
+
+    def _observe(self, request: httpx.Request) -> None:
+        request.extensions["trace"] = self._trace
+
+    def _trace(self, event: str, info: dict[str, Any]) -> None:
+        """Notes the connection that a claim goes over: breaking it off is what wakes whoever waits for the answer."""
+        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            self._connection = info["return_value"]
+            if self._stopping:
+                self._break_off()
+
+    def _break_off(self) -> None:
+        if self._connection is not None:
+            with contextlib.suppress(OSError, AttributeError):
+                self._connection.get_extra_info("socket").shutdown(socket.SHUT_RDWR)

@@ -1,0 +1,125 @@
+"""What came of a clock change that passed timers, and how long somebody waits for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from . import schemas
+from ._errors import NotSettled
+from ._host_time import monotonic_micros
+from ._instant import Instant, When
+from ._request import UNSET, IfMatch, Length, Unset
+from ._retry import Retries
+
+_ANSWER_SECONDS = 30.0
+_ATTEMPTS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What came of an advance."""
+
+    timeline_id: str
+    state: Literal["settled", "running", "stopped", "stuck"]
+    """`settled` at the destination; `stopped` if somebody paused the clock or held an instant for too long, `stuck` if
+    timers kept arming themselves for the same instant."""
+    reached: Instant
+    """How far the clock has come."""
+    to: Instant
+    """The destination."""
+    fired: int
+    """How many firings there were."""
+    acknowledged: int
+    failed: int
+    unheard: int
+    """How many nobody has acknowledged yet: their queues have no listener."""
+    firings: Sequence[schemas.FiringBody]
+    """The first 100 firings."""
+    advance_id: str | None = None
+    """None where the clock passed no timer."""
+    held_by: str | None = None
+    """Who held the instant that it was stopped at."""
+
+
+class Waiting:
+    """What an advance is asked for, and for how long its end is waited for. Knows no network."""
+
+    def __init__(
+        self,
+        duration: Length | None,
+        to: When | None,
+        timeline_id: str | None,
+        if_match: IfMatch | Unset,
+        *,
+        timeout: float | None,
+        answer_timeout: float,
+    ) -> None:
+        """Takes what the caller said."""
+        if (duration is None) == (to is None):
+            raise ValueError("say by how much the clock moves (`duration`), or where to (`to`), and not both")
+        self.operation = "fast_forward" if to is None else "travel"
+        self._where: dict[str, Any] = {"duration": duration} if to is None else {"destination_time": to}
+        self._timeline = timeline_id
+        self._if_match = if_match
+        self._timeout = timeout
+        self._deadline = None if timeout is None else monotonic_micros() + round(timeout * 1_000_000)
+        # The answer comes before whoever waits for it gives up.
+        self._answer_seconds = min(_ANSWER_SECONDS, answer_timeout / 2)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What the clock change is given."""
+        return {**self._where, "timeline_id": self._timeline or UNSET, "if_match": self._if_match, "wait": self._wait()}
+
+    @property
+    def question(self) -> dict[str, Any]:
+        """What is given to the question after an advance that goes on."""
+        return {"timeline_id": self._timeline or UNSET, "wait": self._wait()}
+
+    def receipt(self, changed: schemas.ClockBody) -> Receipt | None:
+        """Reads the answer to the clock change. None while the advance goes on."""
+        settled = changed.get("settled")
+        if settled is not None:
+            return self.settled(settled)
+        shown = Instant.parse(changed["current_time"])
+        return Receipt(changed["timeline_id"], "settled", shown, shown, 0, 0, 0, 0, [])
+
+    def settled(self, settled: schemas.SettledBody) -> Receipt | None:
+        """Reads how an advance stands. None while it goes on.
+
+        Raises `NotSettled` if it ended before its destination, and `TimeoutError` if nobody waits any longer.
+        """
+        receipt = Receipt(
+            timeline_id=settled["timeline_id"],
+            state=settled["state"],  # type: ignore[arg-type]
+            reached=Instant.parse(settled["reached"]),
+            to=Instant.parse(settled["to"]),
+            fired=settled["fired"],
+            acknowledged=settled["acknowledged"],
+            failed=settled["failed"],
+            unheard=settled["unheard"],
+            firings=settled["firings"],
+            advance_id=settled["advance_id"],
+            held_by=settled.get("held_by"),
+        )
+        if receipt.state in ("stopped", "stuck"):
+            raise NotSettled(receipt)
+        if receipt.state != "running":
+            return receipt
+        if self._deadline is not None and monotonic_micros() >= self._deadline:
+            told = f"the advance {receipt.advance_id} has come to {receipt.reached} in {self._timeout:g} s"
+            raise TimeoutError(f"{told}, and goes on to {receipt.to}; ask for its receipt, or pause the clock")
+        return None
+
+    def _wait(self) -> str:
+        left = self._answer_seconds
+        if self._deadline is not None:
+            left = min(left, (self._deadline - monotonic_micros()) / 1_000_000)
+        return f"{left:.3f}s" if left >= 0.001 else "0s"
+
+
+def patient(retries: Retries) -> Retries:
+    """Returns retries for what goes on without us: the answer can still be had once the service is back."""
+    return Retries(max(retries.attempts, _ATTEMPTS), max(retries.wait_max, Retries().wait_max))

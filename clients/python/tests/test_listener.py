@@ -1,0 +1,309 @@
+"""Handlers of firings and settled advances, beside a real service."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+import timenav
+from timenav import Firing, Instant
+from timenav.testing import Service, TestClock
+
+from .stand_in import StandIn
+
+KEY = "tnk_000000000000000000000000000000000000"
+SOON = 60.0
+START = "2027-01-31T09:00:00Z"
+
+
+@pytest.fixture
+def clock(client: timenav.Client, timeline: str) -> Iterator[TestClock]:
+    """A clock that stands, with a timer that fires each day."""
+    with client.virtual_clock(timeline) as clock:
+        controls = TestClock(client, clock, timeline)
+        controls.pause()
+        controls.travel(START)
+        rule: timenav.schemas.EveryRequest = {"rule": "FREQ=DAILY", "starts": "2027-02-01T09:00:00Z"}
+        client.set_timer(timeline_id=timeline, timer_id="daily", every=rule, payload={"invoice": 42})
+        yield controls
+
+
+def test_a_handler_lives_through_a_month(clock: TestClock) -> None:
+    seen: list[Firing[timenav.Client]] = []
+
+    def handler(firing: Firing[timenav.Client]) -> None:
+        seen.append(firing)
+        assert str(clock.client.clock(timeline_id=clock.timeline_id)["current_time"]) == str(firing.clock.now())
+
+    with clock.on("default", handler) as listener:
+        was_running = listener.is_running
+        receipt = clock.advance("P28D")
+        # What it did is in the receipt, and this clock shows where the advance has come to.
+        assert str(clock.now()) == str(receipt.reached) == str(receipt.to) == "2027-02-28T09:00:00Z"
+    assert (receipt.state, receipt.fired, receipt.acknowledged, receipt.failed, receipt.unheard) == (
+        "settled",
+        28,
+        28,
+        0,
+        0,
+    )
+    assert [firing["timer_id"] for firing in receipt.firings] == ["daily"] * 28
+    assert [str(firing.due) for firing in seen[:2]] == ["2027-02-01T09:00:00Z", "2027-02-02T09:00:00Z"]
+    assert (seen[0].payload, seen[0].attempt, seen[0].step, seen[27].step) == ({"invoice": 42}, 1, 1, 28)
+    assert len({firing.id for firing in seen}) == 28
+    assert (was_running, listener.is_running) == (True, False)
+    listener.join(timeout=0.0)
+
+
+def test_an_advance_that_passes_nothing_has_a_receipt(client: timenav.Client, timeline: str) -> None:
+    client.pause_time(timeline_id=timeline)
+    receipt = client.advance(to="2030-01-01T00:00:00Z", timeline_id=timeline)
+    assert (receipt.state, receipt.fired, receipt.advance_id) == ("settled", 0, None)
+    moved = client.advance(timedelta(days=1), timeline_id=timeline)
+    assert str(moved.reached) == "2030-01-02T00:00:00Z"
+    with pytest.raises(ValueError, match="not both"):
+        client.advance("1d", to="2031-01-01T00:00:00Z")
+    with pytest.raises(ValueError, match="not both"):
+        client.advance()
+
+
+def test_nobody_waits_beyond_the_firing(clock: TestClock) -> None:
+    caught: list[Exception] = []
+
+    def handler(firing: Firing[timenav.Client]) -> None:
+        assert firing.clock.until(firing.due) == firing.clock.sleep(0) == firing.due
+        assert firing.clock.time() == firing.due.timestamp()
+        for act in (
+            lambda: firing.clock.until("2027-02-01T09:00:01Z"),
+            lambda: firing.clock.sleep(timedelta(seconds=1)),
+            lambda: firing.client.fast_forward(duration="1h", timeline_id=firing.timeline_id),
+        ):
+            try:
+                act()
+            except timenav.TimenavError as error:
+                caught.append(error)
+
+    with clock.on("default", handler):
+        clock.advance("1d")
+    beyond, asleep, inside = caught
+    assert isinstance(beyond, timenav.BeyondFiring)
+    assert isinstance(asleep, timenav.BeyondFiring)
+    assert "set a timer" in str(beyond)
+    assert isinstance(inside, timenav.Problem)
+    assert inside.code == "inside_advance"
+
+
+def test_a_handler_that_fails_is_tried_again_and_says_why(clock: TestClock) -> None:
+    attempts: list[int] = []
+
+    def handler(firing: Firing[timenav.Client]) -> None:
+        attempts.append(firing.attempt)
+        if firing.due < Instant.parse("2027-02-02T00:00:00Z") or firing.attempt == 1:
+            raise RuntimeError("the card was declined 💳" + "é" * 2_000)
+
+    with clock.on("default", handler):
+        receipt = clock.advance("2d")
+    assert (receipt.fired, receipt.acknowledged, receipt.failed) == (2, 1, 1)
+    assert attempts == [1, 2, 3, 1, 2]
+    assert (receipt.firings[0].get("reason") or "").startswith("RuntimeError: the card was declined")
+
+
+def test_a_handler_keeps_its_firing_for_as_long_as_it_takes(clock: TestClock) -> None:
+    attempts: list[int] = []
+
+    def handler(firing: Firing[timenav.Client]) -> None:
+        attempts.append(firing.attempt)
+        # Three times as long as the lease: another worker would be given it.
+        time.sleep(3)
+
+    with (
+        clock.client.on("default", handler, timeline_id=clock.timeline_id, ack_timeout=1),
+        clock.client.on("default", handler, timeline_id=clock.timeline_id, ack_timeout=1),
+    ):
+        assert clock.advance("1d").acknowledged == 1
+    assert attempts == [1]
+
+
+def test_handlers_work_side_by_side_unless_they_share_a_key(clock: TestClock) -> None:
+    at = "2027-01-31T10:00:00Z"
+    for number in range(3):
+        clock.client.set_timer(timeline_id=clock.timeline_id, at=at, payload=number, order_key="one")
+    meeting = threading.Barrier(2, timeout=SOON)
+    for number in (3, 4):
+        clock.client.set_timer(timeline_id=clock.timeline_id, at=at, payload=number)
+    done: list[int] = []
+
+    def handler(firing: Firing[timenav.Client]) -> None:
+        if firing.payload > 2:
+            meeting.wait()
+        done.append(firing.payload)
+
+    with clock.client.on("default", handler, timeline_id=clock.timeline_id, concurrency=3):
+        assert clock.advance("1h").acknowledged == 5
+    assert [number for number in done if number < 3] == [0, 1, 2]
+    assert sorted(done) == [0, 1, 2, 3, 4]
+
+
+def test_a_slow_handler_leaves_nothing_of_its_moment_behind(clock: TestClock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("timenav._listener.HEARD_MICROS", 0)
+    done: list[Any] = []
+    for number in range(4):
+        clock.client.set_timer(timeline_id=clock.timeline_id, at="2027-01-31T10:00:00Z", payload=number)
+    with clock.on("default", lambda firing: done.append(firing.payload)):
+        receipt = clock.advance("1h")
+    assert (receipt.acknowledged, receipt.unheard) == (4, 0)
+    assert sorted(done) == [0, 1, 2, 3]
+
+
+def test_closing_waits_for_the_handler_and_claims_nothing_more(clock: TestClock) -> None:
+    began, go = threading.Event(), threading.Event()
+
+    def handler(_: Firing[timenav.Client]) -> None:
+        began.set()
+        assert go.wait(SOON)
+
+    listener = clock.on("default", handler)
+    with ThreadPoolExecutor() as threads:
+        advancing = threads.submit(clock.advance, "1d")
+        assert began.wait(SOON)
+        closing = threads.submit(listener.close)
+        with pytest.raises(TimeoutError):
+            listener.join(timeout=0.1)
+        assert not closing.done()
+        go.set()
+        closing.result(SOON)
+        assert advancing.result(SOON).acknowledged == 1
+    # Idle, it is closed at once: it does not sit out the answer that it waits for, which takes twenty seconds.
+    idle = clock.on("default", handler)
+    before = time.monotonic()
+    idle.close()
+    assert time.monotonic() - before < 15
+
+
+def test_an_advance_that_is_stopped_says_so(clock: TestClock) -> None:
+    def handler(_: Firing[timenav.Client]) -> None:
+        clock.client.pause_time(timeline_id=clock.timeline_id)
+
+    with clock.on("default", handler), pytest.raises(timenav.NotSettled) as raised:
+        clock.advance("2d")
+    receipt = raised.value.receipt
+    assert (receipt.state, str(receipt.reached)) == ("stopped", "2027-02-01T09:00:00Z")
+    assert "2027-02-01T09:00:00Z" in str(raised.value)
+
+
+def test_waiting_for_an_advance_has_an_end_and_the_advance_goes_on(clock: TestClock) -> None:
+    go = threading.Event()
+    with clock.on("default", lambda _: go.wait(SOON)):
+        with pytest.raises(TimeoutError, match="advance_"):
+            clock.client.advance("1d", timeline_id=clock.timeline_id, timeout=0.2)
+        go.set()
+        clock.until("2027-02-01T09:00:00Z", timeout=SOON)
+
+
+def test_an_advance_whose_answer_is_lost_is_asked_for_with_the_same_key() -> None:
+    settled = {
+        "state": "running",
+        "advance_id": "advance_1",
+        "timeline_id": "main",
+        "from": START,
+        "to": START,
+        "reached": START,
+        "step": 1,
+        "fired": 1,
+        "acknowledged": 0,
+        "failed": 0,
+        "unheard": 0,
+        "firings": [],
+    }
+    done = {**settled, "state": "settled", "acknowledged": 1}
+    with StandIn() as stand_in, timenav.Client(stand_in.url, KEY, retries=timenav.Retries(attempts=1)) as client:
+        stand_in.answers = [
+            *["drop"] * 5,
+            (200, {"timeline_id": "main", "current_time": START, "settled": settled}),
+            "drop",
+            (200, {"settled": settled}),
+            (200, {"settled": done}),
+        ]
+        assert client.advance("1d").acknowledged == 1
+    keys = [headers.get("Idempotency-Key") for path, headers in stand_in.requests if path == "/v1/fast-forward"]
+    assert len(keys) == 6
+    assert len(set(keys)) == 1
+    assert {path.split("?")[0] for path, _ in stand_in.requests[6:]} == {"/v1/advances/advance_1"}
+
+
+def test_a_listener_comes_back_after_the_service_was_gone() -> None:
+    fired = threading.Event()
+    with Service() as service, service.client() as client:
+        client.pause_time()
+        client.travel(destination_time=START)
+        with client.on("default", lambda _: fired.set()):
+            service.kill()
+            service.start()
+            client.set_timer(at=START)
+            assert fired.wait(SOON)
+            # The clock has passed it, and nothing is left once it is acknowledged.
+            assert client.advance("1d").fired == 0
+
+
+def test_a_listener_that_may_not_listen_says_so(service: Service, client: timenav.Client, timeline: str) -> None:
+    with pytest.raises(timenav.Problem):
+        client.on("default", print, timeline_id="no-such-timeline")
+    with pytest.raises(ValueError, match="ack_timeout"):
+        client.on("default", print, ack_timeout=0.5)
+    with pytest.raises(ValueError, match="concurrency"):
+        client.on("default", print, concurrency=0)
+    key = client.create_api_key(timeline_id=timeline)
+    with timenav.Client(service.url, key["api_key"], timeline_id=timeline) as other:
+        listener = other.on("default", print)
+        client.revoke_api_key(key["key_id"])
+        # It notices when its claim is answered.
+        client.set_timer(timeline_id=timeline, at="2000-01-01T00:00:00Z")
+        with pytest.raises(timenav.Problem):
+            listener.join(timeout=SOON)
+        with pytest.raises(timenav.Problem), listener:
+            pass
+
+
+def test_asyncio_does_the_same(service: Service, clock: TestClock) -> None:
+    async def main() -> list[Any]:
+        seen: list[Any] = []
+        now = 0
+
+        async def handler(firing: Firing[timenav.AsyncClient]) -> None:
+            nonlocal now
+            now += 1
+            await asyncio.sleep(0.01)
+            seen.append((str(firing.due), firing.attempt, now))
+            now -= 1
+            try:
+                await firing.client.fast_forward(duration="1h")
+            except timenav.Problem as problem:
+                seen.append(problem.code)
+            if firing.attempt == 1:
+                raise RuntimeError("not yet")
+
+        async with timenav.AsyncClient(service.url, service.key, timeline_id=clock.timeline_id) as client:
+            async with client.on("default", handler) as listener:
+                receipt = await client.advance("2d")
+                assert listener.is_running
+                await client.set_timer(at="2027-02-02T10:00:00Z", deliver={"to": "queue", "queue": "pausing"})
+                async with client.on("pausing", lambda firing: firing.client.pause_time()):
+                    with pytest.raises(timenav.NotSettled):
+                        await client.advance(to="2027-02-02T11:00:00Z")
+            await listener.join()
+            with pytest.raises(timenav.Problem):
+                await client.on("default", handler, timeline_id="no-such-timeline").start()
+        return [(receipt.fired, receipt.acknowledged, receipt.state), *seen]
+
+    first, second = "2027-02-01T09:00:00Z", "2027-02-02T09:00:00Z"
+    assert asyncio.run(main()) == [
+        (2, 2, "settled"),
+        *(told for due in (first, second) for attempt in (1, 2) for told in ((due, attempt, 1), "inside_advance")),
+    ]

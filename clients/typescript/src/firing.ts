@@ -1,0 +1,90 @@
+/** What a handler is given: a firing, and the clock that stands at its moment. */
+import { BeyondFiring } from './errors.js';
+import { Instant, type When } from './instant.js';
+import type { Schema } from './shapes.js';
+
+/** The clock of a handler. It stands at the moment of the firing, however late the firing was handed out. */
+export class FiringClock {
+  readonly #due: Instant;
+
+  constructor(due: Instant) {
+    this.#due = due;
+  }
+
+  /** Returns the moment of the firing. */
+  now(): Instant {
+    return this.#due;
+  }
+
+  /** Returns the moment as a `Date`. */
+  date(): Date {
+    return this.#due.toDate();
+  }
+
+  /** Returns the moment in whole milliseconds since 1970, as `Date.now()` does. */
+  millis(): number {
+    return this.#due.toMillis();
+  }
+
+  /** Returns at once if the moment has come. Throws `BeyondFiring` if not: nobody waits for themselves. */
+  until(when: When): Instant {
+    const target = Instant.of(when);
+    if (target.micros > this.#due.micros) {
+      throw new BeyondFiring(
+        `the clock stands at ${String(this.#due)} until this handler is done, so it does not come to ` +
+          `${String(target)}; set a timer for that moment, and return`,
+      );
+    }
+    return this.#due;
+  }
+
+  /** Throws `BeyondFiring` if the length, in milliseconds, is more than 0. */
+  sleep(ms: number): Instant {
+    return this.until(new Instant(this.#due.micros + BigInt(Math.round(ms * 1_000))));
+  }
+}
+
+/** A moment of a timer that fell due, in the hands of a handler. `C` is its client. */
+export interface Firing<C> {
+  /** The same however often it is handed out: keep it if doing something twice would harm. */
+  readonly id: string;
+  readonly timerId: string;
+  readonly timelineId: string;
+  /** The moment at which it fell due. */
+  readonly due: Instant;
+  /** What the timer was set with. */
+  readonly payload: unknown;
+  /** Which attempt this is, from 1. */
+  readonly attempt: number;
+  /** The round of the timer: it grows when the clock goes back and the timer fires again. */
+  readonly round: number;
+  /** The generation of the clock. */
+  readonly generation: number;
+  /** How many instants the advance has come to; null outside an advance. */
+  readonly step: number | null;
+  /** Firings with the same key are worked on one after the other. */
+  readonly orderKey: string | null;
+  /** Stands at `due`. */
+  readonly clock: FiringClock;
+  /** A client for the handler: it tells the service which firing a request comes from. */
+  readonly client: C;
+}
+
+/** Reads a firing that was claimed. */
+export function firingOf<C>(body: Schema<'ClaimedFiringBody'>, client: C): Firing<C> {
+  const due = Instant.parse(body.due);
+  return {
+    id: body.firing_id,
+    timerId: body.timer_id,
+    timelineId: body.timeline_id,
+    due,
+    payload: body.payload,
+    attempt: body.attempt,
+    round: body.round,
+    generation: body.generation,
+    step: body.step ?? null,
+    orderKey: body.order_key ?? null,
+    clock: new FiringClock(due),
+    client,
+  };
+}

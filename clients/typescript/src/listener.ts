@@ -1,0 +1,214 @@
+/** Works on what fires in a queue. */
+import type { Client } from './client.js';
+import { Problem } from './errors.js';
+import { firingOf, type Firing } from './firing.js';
+import * as host from './host-time.js';
+import { jittered } from './retry.js';
+import type { Schema } from './shapes.js';
+import { FINAL } from './virtual-clock.js';
+
+/** What is done with a firing. It is acknowledged when this has returned, and when its promise is resolved. */
+export type Handler = (firing: Firing<Client>) => unknown;
+
+export interface ListenOptions {
+  /** The timeline. Defaults to that of the client. */
+  timelineId?: string;
+  /** How many firings are worked on side by side. Defaults to 1. */
+  concurrency?: number;
+  /** After how much host time others get a firing if this program dies. Defaults to 30 seconds. */
+  ackTimeoutMs?: number;
+}
+
+/** Who asks. */
+interface Asks {
+  client: Client;
+  /** Sends nothing again: a listener waits by itself between two claims, so that nothing keeps it from stopping. */
+  claims: Client;
+  answerMsMax: number;
+}
+
+const CLAIM_MS = 20_000;
+const REASON_BYTES_MAX = 1_024;
+const DELAY_FIRST = 0.1;
+const DELAY_MAX = 5;
+/**
+ * A queue counts as heard for ten seconds after a claim. A handler that takes longer is followed by another claim before
+ * it is acknowledged, or else the clock would leave what is left at this moment behind.
+ */
+const HEARD_MICROS = 5_000_000n;
+
+/** Claims firings of a queue and hands them to a handler, until it is closed. */
+export class Listener {
+  readonly #client: Client;
+  readonly #claims: Client;
+  readonly #answerMsMax: number;
+  readonly #handler: Handler;
+  readonly #concurrency: number;
+  readonly #ackTimeout: string;
+  readonly #timeline: { timeline_id?: string };
+  readonly #inHand = new Map<string, Promise<void>>();
+  readonly #closing = new AbortController();
+  readonly #keeper: host.Timer;
+  #claimedAt: bigint | null = null;
+  #failure: Error | null = null;
+  #ended: Promise<void> = Promise.resolve();
+  #isEnded = false;
+
+  private constructor(
+    readonly queue: string,
+    { client, claims, answerMsMax }: Asks,
+    handler: Handler,
+    { timelineId, concurrency = 1, ackTimeoutMs = 30_000 }: ListenOptions,
+  ) {
+    if (!(ackTimeoutMs >= 1_000 && ackTimeoutMs <= 600_000)) {
+      throw new RangeError(`ackTimeoutMs must be 1000 to 600000, not ${ackTimeoutMs}`);
+    }
+    if (!(Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= 1_000)) {
+      throw new RangeError(`concurrency must be 1 to 1000, not ${concurrency}`);
+    }
+    this.#client = client;
+    this.#claims = claims;
+    this.#answerMsMax = answerMsMax;
+    this.#handler = handler;
+    this.#concurrency = concurrency;
+    this.#ackTimeout = `${ackTimeoutMs / 1_000}s`;
+    this.#timeline = timelineId === undefined ? {} : { timeline_id: timelineId };
+    // Two requests may fail before somebody else is given the firing.
+    this.#keeper = host.startInterval(() => void this.#keep(), ackTimeoutMs / 3);
+  }
+
+  /**
+   * Makes the queue heard, and resolves: an advance that begins now waits for this listener. `Client.on` calls it.
+   */
+  static async start(queue: string, asks: Asks, handler: Handler, options: ListenOptions): Promise<Listener> {
+    const listener = new Listener(queue, asks, handler, options);
+    try {
+      await listener.#claimAtOnce(listener.#concurrency);
+    } catch (error) {
+      host.stopInterval(listener.#keeper);
+      throw error;
+    }
+    listener.#ended = listener.#run();
+    return listener;
+  }
+
+  /** Whether firings are claimed. */
+  get isRunning(): boolean {
+    return !this.#isEnded && this.#isOpen();
+  }
+
+  /** Resolves when the listener has ended. Rejects if the service does not let it claim any more. */
+  async join(): Promise<void> {
+    await this.#ended;
+    if (this.#failure !== null) throw this.#failure;
+  }
+
+  /** Claims nothing more, and resolves when all handlers are done and what they did is acknowledged. */
+  async close(): Promise<void> {
+    // The connection is closed, and the service gives what it was about to hand out to others.
+    this.#closing.abort();
+    await this.#ended;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    let delay = DELAY_FIRST;
+    while (this.#isOpen() && this.#failure === null) {
+      if (this.#inHand.size >= this.#concurrency) {
+        await Promise.race(this.#inHand.values());
+        continue;
+      }
+      try {
+        this.#claimedAt = null;
+        this.#take(await this.#claim(this.#claims, this.#concurrency - this.#inHand.size, CLAIM_MS, signal));
+        delay = DELAY_FIRST;
+      } catch (error) {
+        if (!this.#isOpen()) break;
+        if (error instanceof Problem && FINAL.has(error.httpStatus)) {
+          this.#failure = error;
+          break;
+        }
+        const after = error instanceof Problem ? error.retryAfterSeconds : null;
+        console.warn(`the queue ${this.queue} could not be claimed from, and is tried again: ${String(error)}`);
+        await host.pause((after ?? jittered(delay)) * 1_000, signal);
+        delay = Math.min(delay * 2, DELAY_MAX);
+      }
+    }
+    await Promise.all(this.#inHand.values());
+    host.stopInterval(this.#keeper);
+    this.#isEnded = true;
+  }
+
+  #isOpen(): boolean {
+    return !this.#closing.signal.aborted;
+  }
+
+  #claim(client: Client, max: number, waitMs: number, signal?: AbortSignal): Promise<Schema<'ClaimedBody'>> {
+    // The answer comes before it counts as lost.
+    const wait = `${Math.floor(Math.min(waitMs, this.#answerMsMax / 2)) / 1_000}s`;
+    const input = { queue: this.queue, max, wait, ack_timeout: this.#ackTimeout, ...this.#timeline };
+    return client.claimFirings(input, signal === undefined ? {} : { signal });
+  }
+
+  async #claimAtOnce(max: number): Promise<void> {
+    this.#take(await this.#claim(this.#client, max, 0));
+  }
+
+  /** Claims what else has fallen due if nobody has asked for some time. */
+  async #beHeard(): Promise<void> {
+    const at = this.#claimedAt;
+    if (!this.#isOpen() || at === null || host.monotonicMicros() - at < HEARD_MICROS) return;
+    await this.#claimAtOnce(1).catch((error: unknown) => {
+      console.warn(`the queue ${this.queue} could not be claimed from, and is tried again: ${String(error)}`);
+    });
+  }
+
+  #take(claimed: Schema<'ClaimedBody'>): void {
+    this.#claimedAt = host.monotonicMicros();
+    for (const body of claimed.firings) {
+      const firing = firingOf(body, this.#client.inside(body.firing_id));
+      const work = this.#work(firing).finally(() => void this.#inHand.delete(firing.id));
+      this.#inHand.set(firing.id, work);
+    }
+  }
+
+  /** Never rejects. */
+  async #work(firing: Firing<Client>): Promise<void> {
+    const named = { firing_ids: [firing.id], ...this.#timeline };
+    let failed: Error | null = null;
+    try {
+      await this.#handler(firing);
+    } catch (error) {
+      failed = error instanceof Error ? error : new Error(String(error));
+      console.error(`the handler of the queue ${this.queue} failed at ${firing.timerId} (${firing.id})`, error);
+    }
+    try {
+      if (failed === null) {
+        await this.#beHeard();
+        await this.#client.acknowledgeFirings(named);
+      } else {
+        await this.#client.failFirings({ ...named, reason: reasonOf(failed) });
+      }
+    } catch (error) {
+      console.warn(`the service was not told what became of ${firing.id}, and hands it out again: ${String(error)}`);
+    }
+  }
+
+  /** Keeps firings for longer while handlers work on them. */
+  async #keep(): Promise<void> {
+    const firing_ids = [...this.#inHand.keys()];
+    if (firing_ids.length === 0) return;
+    try {
+      await this.#client.extendFirings({ firing_ids, ttl: this.#ackTimeout, ...this.#timeline });
+    } catch (error) {
+      console.warn(`firings could not be kept for longer: ${String(error)}`);
+    }
+  }
+}
+
+/** Returns what is said of a handler that failed, in as many bytes as the service takes. */
+function reasonOf(error: Error): string {
+  const bytes = new TextEncoder().encode(`${error.name}: ${error.message}`).slice(0, REASON_BYTES_MAX);
+  // A character that is cut in two becomes one of replacement.
+  return new TextDecoder().decode(bytes).replace(/\uFFFD$/, '');
+}

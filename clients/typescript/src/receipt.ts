@@ -1,0 +1,54 @@
+/** What came of a clock change that passed timers. */
+import { NotSettled } from './errors.js';
+import { Instant } from './instant.js';
+import type { Schema } from './shapes.js';
+
+/** What came of an advance. */
+export interface Receipt {
+  readonly timelineId: string;
+  /**
+   * `settled` at the destination; `stopped` if somebody paused the clock or held an instant for too long, `stuck` if timers
+   * kept arming themselves for the same instant.
+   */
+  readonly state: 'settled' | 'running' | 'stopped' | 'stuck';
+  /** How far the clock has come. */
+  readonly reached: Instant;
+  /** The destination. */
+  readonly to: Instant;
+  /** How many firings there were. */
+  readonly fired: number;
+  readonly acknowledged: number;
+  readonly failed: number;
+  /** How many nobody has acknowledged yet: their queues have no listener. */
+  readonly unheard: number;
+  /** The first 100 firings. */
+  readonly firings: readonly Schema<'FiringBody'>[];
+  /** Null where the clock passed no timer. */
+  readonly advanceId: string | null;
+  /** Who held the instant that it was stopped at. */
+  readonly heldBy: string | null;
+}
+
+/** Returns the receipt of a clock change that passed no timer. */
+export function receiptOfNothing(changed: Schema<'ClockBody'>): Receipt {
+  const shown = Instant.parse(changed.current_time);
+  const counts = { fired: 0, acknowledged: 0, failed: 0, unheard: 0, firings: [] };
+  const advance = { advanceId: null, heldBy: null };
+  return { timelineId: changed.timeline_id, state: 'settled', reached: shown, to: shown, ...counts, ...advance };
+}
+
+/** Reads how an advance stands. Throws `NotSettled` if it ended before its destination. */
+export function receiptOf(settled: Schema<'SettledBody'>): Receipt {
+  const { fired, acknowledged, failed, unheard, firings } = settled;
+  const receipt: Receipt = {
+    timelineId: settled.timeline_id,
+    state: settled.state as Receipt['state'],
+    reached: Instant.parse(settled.reached),
+    to: Instant.parse(settled.to),
+    ...{ fired, acknowledged, failed, unheard, firings },
+    advanceId: settled.advance_id,
+    heldBy: settled.held_by ?? null,
+  };
+  if (receipt.state === 'stopped' || receipt.state === 'stuck') throw new NotSettled(receipt);
+  return receipt;
+}

@@ -1,0 +1,237 @@
+/** Handlers of firings and settled advances, beside a real service. */
+import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { BeyondFiring, Client, NotSettled, Problem, TimeoutError, type Firing } from '../src/index.js';
+import { Service, TestClock } from '../src/testing.js';
+import { client, eventually, rejection, standIn, wait } from './harness.js';
+
+const KEY = 'tnk_000000000000000000000000000000000000';
+const START = '2027-01-31T09:00:00Z';
+
+/** Returns a clock that stands, with a timer that fires each day. */
+async function standing(): Promise<TestClock> {
+  const clock = await TestClock.create(client(), 'listener');
+  onTestFinished(() => clock.end());
+  await clock.pause();
+  await clock.travel(START);
+  const every = { rule: 'FREQ=DAILY', starts: '2027-02-01T09:00:00Z' };
+  await clock.client.setTimer({ timeline_id: clock.timelineId, timer_id: 'daily', every, payload: { invoice: 42 } });
+  return clock;
+}
+
+/** Keeps what is said of handlers that fail out of the report. */
+function quietly(): void {
+  const silent = [vi.spyOn(console, 'error'), vi.spyOn(console, 'warn')].map((spy) => spy.mockReturnValue());
+  onTestFinished(() => silent.forEach((spy) => spy.mockRestore()));
+}
+
+describe('a handler', () => {
+  it('lives through a month', async () => {
+    const clock = await standing();
+    const seen: Firing<Client>[] = [];
+    const listener = await clock.on('default', async (firing) => {
+      seen.push(firing);
+      const told = await clock.client.clock({ timeline_id: clock.timelineId });
+      expect(told.current_time).toBe(String(firing.clock.now()));
+    });
+    const receipt = await clock.advance('P28D');
+    expect(String(clock.now())).toBe('2027-02-28T09:00:00Z');
+    expect(listener.isRunning).toBe(true);
+    await listener.close();
+    const { state, fired, acknowledged, failed, unheard } = receipt;
+    expect([state, fired, acknowledged, failed, unheard]).toEqual(['settled', 28, 28, 0, 0]);
+    expect(receipt.firings.map(({ timer_id }) => timer_id)).toEqual(Array(28).fill('daily'));
+    expect(String(seen[1]?.due)).toBe('2027-02-02T09:00:00Z');
+    expect([seen[0]?.payload, seen[0]?.attempt, seen[0]?.step, seen[27]?.step]).toEqual([{ invoice: 42 }, 1, 1, 28]);
+    expect(listener.isRunning).toBe(false);
+    await listener.join();
+  });
+
+  it('does not wait beyond its firing', async () => {
+    const clock = await standing();
+    const caught: unknown[] = [];
+    const listener = await clock.on('default', async ({ clock: at, client: inside, due, timelineId }) => {
+      expect([at.until(due), at.sleep(0), at.millis()]).toEqual([due, due, due.toMillis()]);
+      const acts: (() => unknown)[] = [
+        () => at.until('2027-02-01T09:00:01Z'),
+        () => at.sleep(1_000),
+        () => inside.fastForward({ duration: '1h', timeline_id: timelineId }),
+      ];
+      for (const act of acts) {
+        await Promise.resolve()
+          .then(act)
+          .catch((error: unknown) => caught.push(error));
+      }
+    });
+    await clock.advance('1d');
+    await listener.close();
+    expect(caught).toEqual([expect.any(BeyondFiring), expect.any(BeyondFiring), expect.any(Problem)]);
+    expect((caught[2] as Problem).code).toBe('inside_advance');
+  });
+
+  it('that fails is tried again, and says why', async () => {
+    quietly();
+    const clock = await standing();
+    const attempts: number[] = [];
+    const listener = await clock.on('default', ({ attempt, due }) => {
+      attempts.push(attempt);
+      if (due.micros < BigInt(Date.parse('2027-02-02T00:00:00Z')) * 1_000n || attempt === 1) {
+        throw new RangeError(`the card was declined 💳${'é'.repeat(2_000)}`);
+      }
+    });
+    const { fired, acknowledged, failed, firings } = await clock.advance('2d');
+    await listener.close();
+    expect([fired, acknowledged, failed, attempts]).toEqual([2, 1, 1, [1, 2, 3, 1, 2]]);
+    expect(firings[0]?.reason).toMatch(/^RangeError: the card was declined/);
+  });
+
+  it('keeps its firing for as long as it takes', async () => {
+    const clock = await standing();
+    const attempts: number[] = [];
+    const handler = async ({ attempt }: Firing<Client>): Promise<void> => {
+      attempts.push(attempt);
+      // Three times as long as the lease: another worker would be given it.
+      await wait(3_000);
+    };
+    const options = { timelineId: clock.timelineId, ackTimeoutMs: 1_000 };
+    const listeners = await Promise.all([1, 2].map(() => clock.client.on('default', handler, options)));
+    expect((await clock.advance('1d')).acknowledged).toBe(1);
+    await Promise.all(listeners.map((one) => one.close()));
+    expect(attempts).toEqual([1]);
+  });
+
+  it('works beside others unless they share a key', async () => {
+    const clock = await standing();
+    for (const payload of [0, 1, 2, 3, 4]) {
+      const key = payload < 3 ? { order_key: 'one' } : {};
+      await clock.client.setTimer({ timeline_id: clock.timelineId, at: '2027-01-31T10:00:00Z', payload, ...key });
+    }
+    const done: unknown[] = [];
+    let met = 0;
+    const options = { timelineId: clock.timelineId, concurrency: 3 };
+    const listener = await clock.client.on(
+      'default',
+      async ({ payload }) => {
+        if ((payload as number) > 2) {
+          met += 1;
+          await eventually(() => met === 2);
+        }
+        done.push(payload);
+      },
+      options,
+    );
+    expect((await clock.advance('1h')).acknowledged).toBe(5);
+    await listener.close();
+    expect(done.filter((payload) => (payload as number) < 3)).toEqual([0, 1, 2]);
+  });
+
+  it('is waited for when its listener is closed', async () => {
+    const clock = await standing();
+    let go: () => void = () => undefined;
+    const gone = new Promise<void>((done) => (go = done));
+    const seen: string[] = [];
+    const listener = await clock.on('default', async ({ timerId }) => {
+      seen.push(timerId);
+      await gone;
+    });
+    const advancing = clock.advance('1d');
+    await eventually(() => seen.length === 1);
+    const closing = listener.close().then(() => seen.push('closed'));
+    await wait(50);
+    expect(seen).toEqual(['daily']);
+    go();
+    await closing;
+    expect((await advancing).acknowledged).toBe(1);
+    // Idle, it is closed at once: it does not sit out the answer that it waits for, which takes twenty seconds.
+    const idle = await clock.on('default', () => undefined);
+    const before = performance.now();
+    await idle.close();
+    expect(performance.now() - before).toBeLessThan(15_000);
+  });
+});
+
+describe('an advance', () => {
+  it('that passes nothing has a receipt', async () => {
+    const clock = await TestClock.create(client(), 'nothing');
+    onTestFinished(() => clock.end());
+    await clock.pause();
+    const { state, fired, advanceId, reached } = await clock.advance({ to: '2030-01-01T00:00:00Z' });
+    expect([state, fired, advanceId, String(reached)]).toEqual(['settled', 0, null, '2030-01-01T00:00:00Z']);
+  });
+
+  it('that is stopped says so', async () => {
+    const clock = await standing();
+    const listener = await clock.on('default', () => clock.client.pauseTime({ timeline_id: clock.timelineId }));
+    const error = await rejection(clock.advance('2d'));
+    await listener.close();
+    expect(error).toBeInstanceOf(NotSettled);
+    const { state, reached } = (error as NotSettled).receipt;
+    expect([state, String(reached)]).toEqual(['stopped', '2027-02-01T09:00:00Z']);
+  });
+
+  it('goes on when nobody waits any longer', async () => {
+    const clock = await standing();
+    let go: () => void = () => undefined;
+    const gone = new Promise<void>((done) => (go = done));
+    const listener = await clock.on('default', () => gone);
+    const options = { timelineId: clock.timelineId, timeoutMs: 200 };
+    expect(await rejection(clock.client.advance('1d', options))).toBeInstanceOf(TimeoutError);
+    go();
+    await clock.until('2027-02-01T09:00:00Z', { timeoutMs: 60_000 });
+    await listener.close();
+  });
+
+  it('is asked for with the same key when its answer is lost', async () => {
+    const settled = {
+      ...{ state: 'running', advance_id: 'advance_1', timeline_id: 'main', from: START, to: START, reached: START },
+      ...{ step: 1, fired: 1, acknowledged: 0, failed: 0, unheard: 0, firings: [] },
+    };
+    const done = { ...settled, state: 'settled', acknowledged: 1 };
+    const { url, requests } = await standIn([
+      ...(['drop', 'drop', 'drop', 'drop', 'drop'] as const),
+      [200, { timeline_id: 'main', current_time: START, settled }],
+      'drop',
+      [200, { settled }],
+      [200, { settled: done }],
+    ]);
+    expect((await new Client({ url, key: KEY, retries: { attempts: 1 } }).advance('1d')).acknowledged).toBe(1);
+    const keys = requests.map((headers) => headers['idempotency-key']).filter((key) => key !== undefined);
+    expect([requests.length, keys.length, new Set(keys).size]).toEqual([9, 6, 1]);
+  });
+});
+
+describe('a listener', () => {
+  it('comes back after the service was gone', { timeout: 120_000 }, async () => {
+    quietly();
+    const service = await Service.start();
+    onTestFinished(() => service.stop());
+    const own = await service.client();
+    await own.pauseTime();
+    await own.travel({ destination_time: START });
+    const fired: string[] = [];
+    const listener = await own.on('default', ({ timerId }) => fired.push(timerId));
+    await service.kill();
+    await service.restart();
+    await own.setTimer({ timer_id: 'late', at: START });
+    while (fired.length === 0) await wait(20);
+    await listener.close();
+    expect(fired).toEqual(['late']);
+  });
+
+  it('that may not listen says so', async () => {
+    quietly();
+    const clock = await standing();
+    expect(await rejection(client().on('default', () => undefined, { timelineId: 'none-such' }))).toBeInstanceOf(
+      Problem,
+    );
+    const wrong = client().on('default', () => undefined, { ackTimeoutMs: 10 });
+    expect(await rejection(wrong)).toBeInstanceOf(RangeError);
+    const key = await client().createApiKey({ timeline_id: clock.timelineId });
+    const other = new Client({ url: inject('url'), key: key.api_key ?? '', timelineId: clock.timelineId });
+    const listener = await other.on('default', () => undefined);
+    await client().revokeApiKey({ key_id: key.key_id });
+    // It notices when its claim is answered.
+    await clock.client.setTimer({ timeline_id: clock.timelineId, at: '2000-01-01T00:00:00Z' });
+    expect(await rejection(listener.join())).toBeInstanceOf(Problem);
+    await listener.close();
+  });
+});
