@@ -2,6 +2,7 @@
 //! seen by whatever is asked of the other afterwards.
 
 mod leases;
+mod protocol;
 
 use timenav_core::access::RestrictionLevel;
 use timenav_core::clock::ClockCommand;
