@@ -700,7 +700,7 @@ def directory_after(before, entry):
          "it is of a lower version than what is in front of it, or its directory is")
     return found
 
-def walk(service, timeline, sizes, sample, problems):
+def walk(service, timeline, sizes, sample, problems, accepted):
     """§8, a whole ledger, step 2: reads the entries. Returns the roots at the sizes, and a sample's leaf hash."""
     tree, roots, sample_leaf, recorded_at, directory = Tree(), {0: Tree().root()}, None, None, -1
     for first in range(0, max(sizes), TILE_WIDTH):
@@ -713,6 +713,8 @@ def walk(service, timeline, sizes, sample, problems):
                 before, recorded_at = recorded_at, instant(entry["recorded_at"])
                 need(before is None or before <= recorded_at, "it was recorded before the entry in front of it")
                 directory = directory_after(directory, entry)
+                if (entry["action"], entry["actor"]) == ("accept_rollback", "system"):
+                    accepted.append(seq)
             except (ValueError, RecursionError) as error:
                 problems.append(f"entry {seq}: {error}")
             if leaf != tile_hash:
@@ -731,7 +733,10 @@ def verify(service, timeline, keys, note, saved_note, problems):
     print(f"checkpoint  {key.name}, {checkpoint.size} entries, root {checkpoint.root.hex()}: the signature verifies")
     saved = checkpoint if saved_note is None else open_checkpoint(saved_note, keys, is_kept=True)
     sample = checkpoint.size // 2
-    roots, sample_leaf = walk(service, timeline, {checkpoint.size, min(saved.size, checkpoint.size)}, sample, problems)
+    sizes, accepted = {checkpoint.size, min(saved.size, checkpoint.size)}, []
+    roots, sample_leaf = walk(service, timeline, sizes, sample, problems, accepted)
+    for seq in accepted:
+        print(f"accepted    entry {seq} says that an operator accepted a rollback: entries were lost before it")
     is_signed = roots[checkpoint.size] == checkpoint.root
     if not is_signed:
         low = saved.size if roots.get(saved.size) == saved.root else 0

@@ -33,6 +33,18 @@ use crate::step::Step;
 const HISTORIES: &[&str] =
     &["test", "--package", "timenav-store", "--test", "it", "engine::whole_lives::a_thousand_lives", "--", "--ignored"];
 
+/// The test that records histories of two services for a long time, which `cargo test` does not run.
+const REPLICAS: &[&str] = &[
+    "test",
+    "--package",
+    "timenav",
+    "--test",
+    "it",
+    "process::replicas::histories::one_order_explains_two_hundred_rounds",
+    "--",
+    "--ignored",
+];
+
 /// Checks, generates and measures timenav.
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
@@ -99,6 +111,9 @@ enum Command {
     },
     /// Leads a thousand random lives of a service, with repetitions, crashes and ends, beside a model. Takes minutes.
     Histories,
+    /// Records two hundred histories of two services on one database, which die, stop and lose it, and looks for an order
+    /// that explains each. Takes a quarter of an hour.
+    Replicas,
     /// Runs the tests of the engine on PostgreSQL instead of SQLite. Takes minutes.
     EngineOnPostgres,
     /// Builds the program that users get, small and the same from the same source, and packs it with its sum into
@@ -146,6 +161,10 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Fuzz { targets, seconds, list: false } => fuzz::run(&root, &targets, seconds),
         Command::FuzzApi { max_examples, seed } => fuzz_api::run(&root, &fuzz_api::Budget { max_examples, seed }),
         Command::Histories => process::run(&mut process::cargo(&root, HISTORIES)),
+        Command::Replicas => {
+            tools::postgres()?;
+            process::run(&mut process::cargo(&root, REPLICAS))
+        }
         Command::Dist => dist::run(&root),
         Command::Bench { arguments } => bench::run(&root, &arguments),
         Command::Attack { arguments } => {

@@ -14,6 +14,7 @@ use crate::vault::Vault;
 use crate::wall_clock::WallClock;
 
 /// The ways out of the engine, except the store.
+#[derive(Clone)]
 pub struct Doors {
     /// Reads host time.
     pub clock: Arc<dyn WallClock>,

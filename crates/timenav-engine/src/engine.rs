@@ -19,7 +19,7 @@ use crate::caller::{AuthFailure, Caller};
 use crate::code::Code;
 use crate::committer::{Committer, QUEUE_SUBMISSIONS_MAX};
 use crate::deciding::Deciding;
-use crate::deciding::logged::{LogRefusal, LogRollbackAccepted};
+use crate::deciding::logged::LogRefusal;
 use crate::deciding::repeated::{Again, Told};
 use crate::directory;
 use crate::doors::{Doors, uuid};
@@ -33,7 +33,7 @@ use crate::live::Live;
 use crate::long_work::LongWork;
 use crate::notes::keep_rotations;
 use crate::opening::loaded::Loaded;
-use crate::opening::{self, Accepted, OpenError};
+use crate::opening::{self, OpenError};
 use crate::options::Options;
 use crate::published::Published;
 use crate::refusal::{Refusal, denial_code};
@@ -101,22 +101,6 @@ impl Engine {
         let engine = Self(Arc::new(Inner { shared, store, submissions: RwLock::new(Some(sender)), threads }));
         engine.log_accepted(findings).await?;
         Ok(engine)
-    }
-
-    /// Leaves an entry on `system`, and on every timeline concerned, that says what was accepted.
-    async fn log_accepted(&self, accepted: Accepted) -> Result<(), OpenError> {
-        if accepted.all.is_empty() {
-            return Ok(());
-        }
-        let logged: Result<(), Refusal> = async {
-            let system = std::iter::once((TimelineId::system(), accepted.all));
-            for (timeline, findings) in system.chain(accepted.timelines) {
-                self.submit_service(timeline, LogRollbackAccepted { findings }).await?;
-            }
-            Ok(())
-        }
-        .await;
-        logged.map_err(|refusal| OpenError::Store(StoreError::Unavailable(refusal.to_string())))
     }
 
     /// Tells what refusals were counted, takes no more submissions, and returns when all that were taken are durable.

@@ -89,6 +89,7 @@ mod scan;
 mod opening;
 mod committer;
 mod engine;
+mod accepting;
 
 // Use cases, and how those that read go.
 mod catching_up;
@@ -215,7 +216,7 @@ pub use long_work::{COUNTS_RUNNING_MAX, LONG_WORK_RUNNING_MAX, NAME_SEARCHES_RUN
 pub use notes::newest_checkpoints;
 pub use one_fact::OneFact;
 pub use opening::OpenError;
-pub use options::{Options, ReadLog};
+pub use options::{Acceptance, Options, ReadLog};
 pub use outside::{KeptOutside, Outside, OutsideError};
 pub use paradoxes::{Consequences, MonitorParadox, OnParadox, ParadoxPage};
 pub use passwords::{PasswordMatch, Passwords};
@@ -260,5 +261,5 @@ pub use timers::{TimerPage, TimerRequest, TimerSetStep, TimerView};
 pub use undoing::UndoneImport;
 pub use vault::{RecordPlace, Vault, VaultError};
 pub use wall_clock::WallClock;
-pub use witnessed::{Cosigned, WitnessState, WitnessStatus};
-pub use witnessing::WitnessedProof;
+pub use witnessed::{Cosigned, Evidence, WitnessState, WitnessStatus};
+pub use witnessing::{ComparedCheckpoint, WitnessedProof};

@@ -1,6 +1,6 @@
 //! Opening: the first start, and the comparison with what was signed.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use timenav_core::directory::ApiKey;
@@ -33,6 +33,7 @@ use crate::store::{Opened, Store};
 use crate::store_error::StoreError;
 use crate::tree::root_at;
 
+pub(crate) mod accepted;
 pub(crate) mod loaded;
 pub(crate) mod moved;
 pub(crate) mod signed;
@@ -61,7 +62,7 @@ pub enum OpenError {
     /// The tree in the database is not the one that was signed.
     #[error(
         "timeline `{timeline}` has a signed tree of {signed} entries, but holds another one of {found} entries: the \
-         database was modified outside timenav; keep it as evidence, or start with --accept-rollback"
+         database was modified outside timenav; keep it as evidence, or accept it with `timenav accept-rollback`"
     )]
     Unsigned {
         /// Which timeline.
@@ -74,7 +75,7 @@ pub enum OpenError {
     /// The checkpoints outside the database are gone.
     #[error(
         "the database holds {entries} entries, but no checkpoint is kept outside it: the file of checkpoints \
-         was removed; put it back, or start with --accept-rollback"
+         was removed; put it back, or accept that with `timenav accept-rollback`"
     )]
     OutsideMissing {
         /// Entries in the database.
@@ -83,7 +84,7 @@ pub enum OpenError {
     /// The checkpoints of one timeline outside the database are gone.
     #[error(
         "no checkpoint of timeline `{timeline}` is kept outside the database, and there was one: its lines were removed \
-         from the file of checkpoints; put them back, or start with --accept-rollback"
+         from the file of checkpoints; put them back, or accept that with `timenav accept-rollback`"
     )]
     NotKept {
         /// Which timeline.
@@ -100,7 +101,7 @@ pub enum OpenError {
     /// The database lost entries, or was replaced by an older copy.
     #[error(
         "timeline `{timeline}` has {found} entries, but {kept} were signed and kept outside the database: \
-         the database was rolled back; restore a newer copy, or start with --accept-rollback"
+         the database was rolled back; restore a newer copy, or accept the loss with `timenav accept-rollback`"
     )]
     Rollback {
         /// Which timeline.
@@ -139,7 +140,7 @@ pub enum OpenError {
     /// The database holds another history than the one that was signed.
     #[error(
         "timeline `{timeline}` differs from the {kept} entries that were signed and kept outside the database: \
-         its history was rewritten; keep both as evidence, or start with --accept-rollback"
+         its history was rewritten; keep both as evidence, or accept it with `timenav accept-rollback`"
     )]
     Fork {
         /// Which timeline.
@@ -312,13 +313,6 @@ async fn bootstrap(
 fn by_service<D: Deciding>(timeline: &TimelineId, deciding: D) -> Submission {
     let (actor, asked) = (Actor::Service, Pending::boxed(deciding, None));
     Submission { actor, timeline: timeline.clone(), asked, idempotency: None }
-}
-
-/// What an operator has accepted although it is not as it was signed.
-#[derive(Debug, Default)]
-pub(crate) struct Accepted {
-    pub(crate) all: Vec<String>,
-    pub(crate) timelines: BTreeMap<TimelineId, Vec<String>>,
 }
 
 /// Says that the host's clock is behind what the ledgers tell, so was wrong before or is wrong now. Returns the host time

@@ -10,6 +10,8 @@ use timenav_core::time::Span;
 
 use timenav_core::directory::SessionSpans;
 
+use crate::outside::KeptOutside;
+
 /// When the entry of a successful read is durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReadLog {
@@ -19,6 +21,17 @@ pub enum ReadLog {
     /// Soon after. A crash may lose the entries of reads that were answered in the last moments;
     /// changes and refusals are durable before they are answered all the same.
     Buffered,
+}
+
+/// What an operator says who accepts that a database was taken back. The entries `accept_rollback` have it.
+#[derive(Clone, Debug, Default)]
+pub struct Acceptance {
+    /// Who accepts it; empty where nobody was named.
+    pub by: String,
+    /// Why; empty where no reason was given.
+    pub reason: String,
+    /// Signed checkpoints that others have kept, whose loss is accepted with those kept here.
+    pub kept: Vec<KeptOutside>,
 }
 
 /// What an operator may choose.
@@ -50,8 +63,9 @@ pub struct Options {
     pub views_events_max: usize,
     /// The least that reads and refusals are kept where a timeline lets them go, in seconds.
     pub retention_floor_seconds: u32,
-    /// Whether to start although the database is behind the checkpoints kept outside it.
-    pub accept_rollback: bool,
+    /// What is told where the service starts although the database is behind the checkpoints kept outside it; `None`
+    /// where it does not.
+    pub accept_rollback: Option<Acceptance>,
     /// Whether nothing has to be kept outside yet of what the store holds: another service has written it.
     pub joins: bool,
     /// How far the host's clock may be from the database's, in milliseconds; 0 where they are not compared.
@@ -80,7 +94,7 @@ impl Default for Options {
             session_seconds: SESSION_SECONDS_DEFAULT,
             views_events_max: VIEWS_EVENTS_MAX,
             retention_floor_seconds: RETENTION_FLOOR_SECONDS_DEFAULT,
-            accept_rollback: false,
+            accept_rollback: None,
             joins: false,
             host_clock_offset_millis_max: HOST_CLOCK_OFFSET_MILLIS_MAX_DEFAULT,
             witnesses_required: 0,

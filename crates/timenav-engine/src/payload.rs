@@ -36,7 +36,7 @@ pub(crate) use reads::{
     EventsCounted, EventsExported, EventsFound, EventsWatched, NEWEST, Reading, demanded, horizon_of,
 };
 pub(crate) use restored::{FiredAgain, TimerRestored, TimersRestored, fallen_of, fallen_record, is_same_timer};
-pub(crate) use service::{HostClockAccepted, RollbackAccepted, SigningKeyRotated};
+pub(crate) use service::{HostClockAccepted, LostTree, RollbackAccepted, SigningKeyRotated};
 pub(crate) use sessions::{LoggedIn, PasswordSet, SessionRenewed, SessionsEnded};
 pub(crate) use timeline::{ForkRecord, PermissionsRecord, PermissionsTold, TimelineCreated};
 pub(crate) use timers::{

@@ -2,16 +2,40 @@
 
 use std::collections::HashMap;
 
-use timenav_core::ledger::{Hash, ProofNode, Subtree, TileId, root_node, tile_of, tree_root};
+use timenav_core::ledger::{
+    Hash, LeafRecord, ProofNode, Subtree, TileId, inclusion_nodes, leaf_hash, payload_hash, root_node, tile_of,
+    tree_root, verify_inclusion,
+};
 
 use crate::archive::ScanSource;
-use crate::head::TimelineKey;
+use crate::head::{TimelineKey, TimelineState};
 use crate::refusal::Refusal;
+use crate::rows::StoredEntry;
 
 /// Returns the root of a timeline's tree when it had `size` entries.
 pub(crate) async fn root_at(source: &dyn ScanSource, key: TimelineKey, size: u64) -> Result<Hash, Refusal> {
     let hashes = node_hashes(source, key, &[root_node(size)]).await?;
     hashes.first().copied().ok_or_else(|| Refusal::Damaged("a root was made of nothing".to_owned()))
+}
+
+/// Makes sure that an entry is in the tree of a timeline, with the payload that was hashed. Returns what its leaf says.
+pub(crate) async fn proven<'e>(
+    source: &dyn ScanSource,
+    state: &TimelineState,
+    position: u64,
+    entry: &'e StoredEntry,
+) -> Result<LeafRecord<'e>, Refusal> {
+    let damaged = |what: &str| Refusal::Damaged(format!("entry {position} of `{}` {what}", state.head.id));
+    let size = state.head.frontier.size();
+    let nodes = inclusion_nodes(position, size).map_err(|error| damaged(&error.to_string()))?;
+    let hashes = node_hashes(source, state.head.key, &nodes).await?;
+    verify_inclusion(position, size, &leaf_hash(&entry.leaf), &hashes, &state.root)
+        .map_err(|_| damaged("is not the one that was signed"))?;
+    let record = LeafRecord::decode(&entry.leaf).map_err(|_| damaged("cannot be read"))?;
+    if payload_hash(&entry.salt, &entry.payload) != record.payload_hash {
+        return Err(damaged("has another payload than was signed"));
+    }
+    Ok(record)
 }
 
 /// Returns the hashes of proof nodes, reading each tile once.

@@ -1,10 +1,11 @@
 //! What witnesses have cosigned, and what they said: shared by those who ask them and those who are shown it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 use parking_lot::Mutex;
+use timenav_core::ids::TimelineId;
 use timenav_core::ledger::Hash;
 use tokio::sync::Notify;
 
@@ -70,13 +71,25 @@ pub struct WitnessStatus {
     pub time: u64,
     /// A sentence on what is wrong; empty where nothing is.
     pub detail: String,
-    /// Whether it has shown a checkpoint with this service's own signature that contradicts what is here.
-    pub is_proven: bool,
+    /// What the checkpoint shows that it has, where it says that what is here was taken back or is another history.
+    pub evidence: Evidence,
+}
+
+/// What a witness shows of what it says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Evidence {
+    /// Nothing.
+    #[default]
+    None,
+    /// A checkpoint with this service's own signature that contradicts what is here.
+    Proven,
+    /// As [`Evidence::Proven`], and an operator has accepted that this very tree was lost.
+    Accepted,
 }
 
 impl Default for WitnessStatus {
     fn default() -> Self {
-        Self { state: WitnessState::Waiting, size: 0, time: 0, detail: String::new(), is_proven: false }
+        Self { state: WitnessState::Waiting, size: 0, time: 0, detail: String::new(), evidence: Evidence::None }
     }
 }
 
@@ -141,6 +154,8 @@ pub(crate) struct Witnessed {
     pub(crate) board: Mutex<BTreeMap<String, WitnessStatus>>,
     /// How what is kept here contradicts what `system` was committed to, or what was cosigned.
     pub(crate) contradiction: Mutex<Option<String>>,
+    /// Trees of which an operator has accepted that they were lost, once somebody asked.
+    pub(crate) accepted: tokio::sync::OnceCell<HashSet<(TimelineId, u64, Hash)>>,
     /// Somebody waits for witnesses.
     pub(crate) wanted: Notify,
     /// Those who wait look again.
@@ -164,15 +179,20 @@ impl Witnessed {
     }
 
     /// Returns why the service is not what it was, if so. A witness that shows no evidence is believed unless another one
-    /// cosigns: one that lies could stop the service otherwise.
+    /// cosigns: one that lies could stop the service otherwise. What an operator has accepted alarms nobody any more.
     pub(crate) fn alarm(&self) -> Option<String> {
         if let Some(contradiction) = self.contradiction.lock().clone() {
             return Some(contradiction);
         }
         let board = self.board.lock();
         let is_vouched_for = board.values().any(|status| status.state == WitnessState::Cosigning);
+        let is_believed = |evidence| match evidence {
+            Evidence::None => !is_vouched_for,
+            Evidence::Proven => true,
+            Evidence::Accepted => false,
+        };
         let is_alarm = |status: &&WitnessStatus| {
-            matches!(status.state, WitnessState::Rollback | WitnessState::Fork) && (status.is_proven || !is_vouched_for)
+            matches!(status.state, WitnessState::Rollback | WitnessState::Fork) && is_believed(status.evidence)
         };
         board.values().find(is_alarm).map(|status| status.detail.clone())
     }
@@ -223,18 +243,20 @@ mod tests {
     #[test]
     fn a_witness_without_evidence_is_believed_unless_another_cosigns() {
         let witnessed = Witnessed::default();
-        let put = |name: &str, state, is_proven| {
-            let status = WitnessStatus { state, is_proven, detail: name.to_owned(), ..WitnessStatus::default() };
+        let put = |name: &str, state, evidence| {
+            let status = WitnessStatus { state, evidence, detail: name.to_owned(), ..WitnessStatus::default() };
             witnessed.board.lock().insert(name.to_owned(), status);
         };
-        put("one", WitnessState::Rollback, false);
+        put("one", WitnessState::Rollback, Evidence::None);
         assert_eq!(witnessed.alarm().as_deref(), Some("one"));
-        put("two", WitnessState::Cosigning, false);
+        put("two", WitnessState::Cosigning, Evidence::None);
         assert_eq!(witnessed.alarm(), None);
-        put("one", WitnessState::Fork, true);
+        put("one", WitnessState::Fork, Evidence::Proven);
         assert_eq!(witnessed.alarm().as_deref(), Some("one"));
+        put("one", WitnessState::Rollback, Evidence::Accepted);
+        assert_eq!(witnessed.alarm(), None);
         for state in [WitnessState::Waiting, WitnessState::Unreachable, WitnessState::Refusing] {
-            put("one", state, false);
+            put("one", state, Evidence::None);
             assert_eq!(witnessed.alarm(), None, "{state:?}");
         }
         *witnessed.contradiction.lock() = Some("here".to_owned());

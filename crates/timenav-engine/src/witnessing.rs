@@ -9,8 +9,7 @@ use timenav_core::access::Demand;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{
     Checkpoint, CommittedHead, CommittedHeads, HEADS_MAX, Hash, HeadProof, LeafRecord, Note, NoteSignature, WitnessKey,
-    consistency_nodes, inclusion_hashes, inclusion_nodes, leaf_hash, origin, payload_hash, verify_consistency,
-    verify_inclusion,
+    consistency_nodes, inclusion_hashes, inclusion_nodes, leaf_hash, origin, verify_consistency, verify_inclusion,
 };
 
 use crate::action::Action;
@@ -19,10 +18,11 @@ use crate::deciding::heads::CommitHeads;
 use crate::engine::Engine;
 use crate::head::{TimelineKey, TimelineState};
 use crate::one_fact::OneFact as _;
+use crate::opening::accepted::accepted_losses;
 use crate::payload::Reading;
 use crate::proofs::SignedCheckpoint;
 use crate::refusal::Refusal;
-use crate::tree::{node_hashes, root_at};
+use crate::tree::{node_hashes, proven, root_at};
 use crate::witnessed::{Cosigned, HeadAt, WitnessStatus};
 
 /// Entries `heads` that are written in one interval. What grew beyond them is committed to in the next one.
@@ -52,6 +52,17 @@ pub struct WitnessedProof {
     pub cosigned: Arc<Cosigned>,
     /// The key that verifies the service's signature on it, as text.
     pub verifier_key: String,
+}
+
+/// A checkpoint of `system` that this service has signed, compared with what is here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ComparedCheckpoint {
+    /// What it says.
+    pub checkpoint: Checkpoint,
+    /// How it contradicts what is here, if it does.
+    pub contradiction: Option<String>,
+    /// Whether an operator has accepted that this very tree was lost.
+    pub is_accepted: bool,
 }
 
 impl Engine {
@@ -206,14 +217,8 @@ impl Engine {
     async fn heads_at(&self, system: &TimelineState, position: u64) -> Result<(CommittedHeads, Vec<u8>), Refusal> {
         let damaged = |what: &str| Refusal::Damaged(format!("the entry `heads` at {position} of `system` {what}"));
         let entry = self.store().entry(system.head.key, position).await?.ok_or_else(|| damaged("is missing"))?;
-        let size = system.head.frontier.size();
-        let nodes = inclusion_nodes(position, size).map_err(|error| damaged(&error.to_string()))?;
-        let hashes = node_hashes(self.store(), system.head.key, &nodes).await?;
-        verify_inclusion(position, size, &leaf_hash(&entry.leaf), &hashes, &system.root)
-            .map_err(|_| damaged("is not the one that was signed"))?;
-        let record = LeafRecord::decode(&entry.leaf).map_err(|_| damaged("cannot be read"))?;
-        let is_it = Action::of(&record) == Some(Action::Heads)
-            && payload_hash(&entry.salt, &entry.payload) == record.payload_hash;
+        let record = proven(self.store(), system, position, &entry).await?;
+        let is_it = Action::of(&record) == Some(Action::Heads);
         let heads = CommittedHeads::decode(&entry.payload).ok().filter(|_| is_it);
         let heads = heads.filter(|heads| heads.subject(&self.options().service_name) == record.subject);
         Ok((heads.ok_or_else(|| damaged("has another payload than was signed"))?, entry.leaf))
@@ -261,8 +266,18 @@ impl Engine {
         note: &str,
         witnesses: &[WitnessKey],
     ) -> Result<Option<Arc<Cosigned>>, Refusal> {
-        let Some((checkpoint, contradiction)) = self.compare_with_system(note).await? else { return Ok(None) };
+        let Some(ComparedCheckpoint { checkpoint, contradiction, is_accepted }) =
+            self.compare_with_system(note).await?
+        else {
+            return Ok(None);
+        };
         if let Some(contradiction) = contradiction {
+            if is_accepted {
+                tracing::warn!(
+                    "an operator has accepted this loss, so what was cosigned is put aside: {contradiction}"
+                );
+                return Ok(None);
+            }
             *self.witnessed().contradiction.lock() = Some(contradiction.clone());
             return Err(Refusal::Damaged(contradiction));
         }
@@ -288,7 +303,7 @@ impl Engine {
     ///
     /// # Errors
     /// The store does not answer.
-    pub async fn compare_with_system(&self, note: &str) -> Result<Option<(Checkpoint, Option<String>)>, Refusal> {
+    pub async fn compare_with_system(&self, note: &str) -> Result<Option<ComparedCheckpoint>, Refusal> {
         let system = self.system_state()?;
         let signer = &self.doors().signer;
         let verify = |key: &[u8; 32], message: &[u8], signature: &[u8; 64]| signer.verify(key, message, signature);
@@ -303,7 +318,11 @@ impl Engine {
             (root != checkpoint.root)
                 .then(|| format!("fork: the first {size} entries of `system` are not those that were cosigned"))
         };
-        Ok(Some((checkpoint, contradiction)))
+        let is_accepted = contradiction.is_some() && {
+            let losses = self.witnessed().accepted.get_or_try_init(|| accepted_losses(self.store(), &system)).await?;
+            losses.contains(&(TimelineId::system(), size, checkpoint.root))
+        };
+        Ok(Some(ComparedCheckpoint { checkpoint, contradiction, is_accepted }))
     }
 
     /// Takes a cosignature that was verified. Returns the newest cosigned checkpoint where this made another one, to be

@@ -7,6 +7,7 @@ mod serve;
 mod witness;
 mod signing_key;
 mod rotate_signing_key;
+mod accept_rollback;
 mod backup;
 mod restore;
 mod compact;
@@ -66,8 +67,8 @@ use crate::surroundings::Surroundings;
 /// One clock and one history that a whole system can share.
 ///
 /// `timenav serve` runs the service, `timenav backup` and `timenav restore` copy its data folder and bring it back, and
-/// `timenav compact`, `timenav migrate` and `timenav rotate-signing-key` work on that of a stopped one, and `timenav
-/// signing-key` creates a key for several. The other commands
+/// `timenav compact`, `timenav migrate`, `timenav rotate-signing-key` and `timenav accept-rollback` work on that of a
+/// stopped one, and `timenav signing-key` creates a key for several. The other commands
 /// talk to a running one, found by --url or `TIMENAV_URL`, with the API key in `TIMENAV_API_KEY` or in the data folder.
 #[derive(Debug, Parser)]
 #[command(name = "timenav", version, max_term_width = 100, styles = Styles::plain(), after_help = Exit::help())]
@@ -82,6 +83,7 @@ enum Command {
     Witness(witness::WitnessCommand),
     SigningKey(signing_key::SigningKeyCommand),
     RotateSigningKey(rotate_signing_key::RotateSigningKeyCommand),
+    AcceptRollback(accept_rollback::AcceptRollbackCommand),
     Backup(backup::BackupCommand),
     Restore(restore::RestoreCommand),
     Compact(compact::CompactCommand),
@@ -176,6 +178,7 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::Witness(command) => witness::run(command),
         Command::SigningKey(command) => signing_key::run(command),
         Command::RotateSigningKey(command) => rotate_signing_key::run(command),
+        Command::AcceptRollback(command) => accept_rollback::run(command),
         Command::Backup(command) => backup::run(command),
         Command::Restore(command) => restore::run(command),
         Command::Compact(command) => compact::run(command),

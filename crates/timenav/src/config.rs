@@ -245,7 +245,8 @@ pub(crate) struct ServeOptions {
     pub(crate) witness_wait_secs: Option<WitnessSecs>,
     /// Start even if the database is behind or differs from what was signed.
     ///
-    /// Use it for one start after you restored a backup on purpose; it cannot be set in the file.
+    /// Use it for one start after you restored a backup on purpose; it cannot be set in the file. `timenav accept-rollback`
+    /// also records who accepts what was lost and why, and is the only way with --replicas.
     #[arg(long, env = "TIMENAV_ACCEPT_ROLLBACK", value_parser = BoolishValueParser::new(), num_args = 0..=1,
         require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
     #[serde(skip)]
@@ -415,6 +416,13 @@ impl Settings {
         if join && !replicas {
             bail!("`join` is for one of several services on a database: give --replicas too");
         }
+        let accept_rollback = options.accept_rollback.unwrap_or(false);
+        if accept_rollback && replicas {
+            bail!(
+                "`accept_rollback` is for a service that is alone: with --replicas, what was lost is accepted once for \
+                 all, with `timenav accept-rollback`"
+            );
+        }
         let witnesses = witness_url::settled(options.witness, file.witness)?;
         Ok(Self {
             tls,
@@ -450,7 +458,7 @@ impl Settings {
             witness_interval: (options.witness_interval_secs.or(file.witness_interval_secs))
                 .unwrap_or(WitnessSecs::of(WITNESS_INTERVAL_SECS_DEFAULT))
                 .duration(),
-            accept_rollback: options.accept_rollback.unwrap_or(false),
+            accept_rollback,
             shutdown_deadline: Duration::from_secs(deadline_secs.unwrap_or(SHUTDOWN_DEADLINE_SECS_DEFAULT)),
             log_format: options.log_format.or(file.log_format).unwrap_or_default(),
             log_filter: log_filter.unwrap_or_else(|| LOG_FILTER_DEFAULT.to_owned()),

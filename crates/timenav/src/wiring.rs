@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use timenav_core::time::Span;
-use timenav_engine::{Doors, Engine, LONG_WORK_RUNNING_MAX, Options, Store, VIEWS_RUNNING_MAX};
+use timenav_engine::{Acceptance, Doors, Engine, LONG_WORK_RUNNING_MAX, Options, Store, VIEWS_RUNNING_MAX};
 use timenav_store::{CheckpointFile, PostgresOptions, PostgresStore, SqliteStore};
 use timenav_vault::{AesVault, Argon2Passwords, Turns};
 use tokio::runtime::{Handle, Runtime};
@@ -154,59 +154,115 @@ pub(crate) async fn open_to_rotate(
     put_together(folder, settings, checkpoints, (key, Some(next)), postgres).await
 }
 
+/// Accepts what the database lost, in entries that say so; or shows it, and writes nothing. Returns what it is, a sentence
+/// each.
+///
+/// # Errors
+/// As those of [`open`], or there is no ledger in the database.
+pub(crate) async fn accept_rollback(
+    folder: &DataFolder,
+    settings: &Settings,
+    acceptance: Acceptance,
+    is_written: bool,
+) -> anyhow::Result<Vec<String>> {
+    let checkpoints = folder.checkpoints(settings.checkpoints.as_deref())?;
+    let postgres = match &settings.store {
+        Some(url) => Some(open_postgres(folder, url, false).await?),
+        None => None,
+    };
+    let key = kept_service_key(folder, settings.service_name.as_deref())?;
+    let next = next_signer(folder, &key)?;
+    let mut parts = Parts::of(folder, settings, checkpoints, (key, next), postgres)?;
+    parts.options.accept_rollback = Some(acceptance);
+    if parts.store.open().await?.heads.is_empty() {
+        bail!("the database has no ledger: restore one first, or start with an empty data folder");
+    }
+    let lost = Engine::losses(&*parts.store, &parts.doors, &parts.options).await?;
+    if is_written && !lost.is_empty() {
+        parts.open(folder).await?.engine.close().await;
+    }
+    Ok(lost)
+}
+
 async fn put_together(
     folder: &DataFolder,
     settings: &Settings,
     checkpoints: CheckpointPlace,
-    (key, next): (ServiceKey, Option<Arc<FileSigner>>),
+    keys: (ServiceKey, Option<Arc<FileSigner>>),
     postgres: Option<Arc<dyn Store>>,
 ) -> anyhow::Result<Wired> {
-    let entropy = Arc::new(OsEntropy::new());
-    let store = postgres.map_or_else(|| open_sqlite(folder), Ok)?;
-    let named = || format!("the checkpoints {}", checkpoints.file.display());
-    make_private(&checkpoints.file).with_context(named)?;
-    let outside = CheckpointFile::open(&checkpoints.file).with_context(named)?;
-    // What is slow on purpose waits in two lines: whoever seals much must not keep others from logging in.
-    let vault = settings.encryption.then(|| AesVault::new(Arc::clone(&entropy) as _, Turns::default()));
-    let passwords = Argon2Passwords::new(Arc::clone(&entropy) as _, Turns::default());
-    let long_work = LongWorkThreads::start()?;
-    let spool = FolderSpool::open(folder.path().to_owned(), folder.spool());
-    let spool = spool.with_context(|| format!("{} cannot be removed", folder.spool().display()))?;
-    let doors = Doors {
-        long_work: long_work.handle()?,
-        clock: Arc::new(HostClock::start()),
-        entropy,
-        signer: key.signer,
-        next_signer: next.map(|next| next as _),
-        outside: Arc::new(outside),
-        spool: Arc::new(spool),
-        vault: vault.map(|vault| Arc::new(vault) as _),
-        passwords: Some(Arc::new(passwords)),
-        gazetteer: Some(Arc::new(Places::open())),
-    };
-    let options = Options {
-        service_name: key.service_name,
-        limited_access_window_days: settings.limited_access_window_days,
-        timelines_by_first_write: settings.timelines_by_first_write,
-        read_log: settings.read_log.into(),
-        timelines_per_user_max: settings.timelines_per_user,
-        ended_grace_days: settings.ended_grace_days,
-        session_idle_seconds: settings.session_idle_secs.get(),
-        session_seconds: settings.session_max_secs.get(),
-        retention_floor_seconds: settings.retention_floor_secs,
-        accept_rollback: settings.accept_rollback,
-        joins: settings.join,
-        host_clock_offset_millis_max: settings.host_clock_offset_max_millis,
-        replica_name: settings.replica_name.clone(),
-        witnesses_required: settings.witness_required,
-        witness_wait: Span::from_micros(i64::from(settings.witness_wait_secs.get()) * 1_000_000),
-        ..Options::default()
-    };
-    let admin_key = folder.admin_key();
-    let engine = Engine::open(store, doors, options, |secret| keep_first_key(&admin_key, secret)).await?;
-    let settled = settle_first_key(&admin_key, |secret| engine.authenticate(secret).is_ok());
-    settled.with_context(|| format!("{} cannot be written", admin_key.display()))?;
-    Ok(Wired { engine, checkpoints, _long_work: long_work })
+    Parts::of(folder, settings, checkpoints, keys, postgres)?.open(folder).await
+}
+
+/// What an engine is made of.
+struct Parts {
+    store: Arc<dyn Store>,
+    doors: Doors,
+    options: Options,
+    checkpoints: CheckpointPlace,
+    long_work: LongWorkThreads,
+}
+
+impl Parts {
+    fn of(
+        folder: &DataFolder,
+        settings: &Settings,
+        checkpoints: CheckpointPlace,
+        (key, next): (ServiceKey, Option<Arc<FileSigner>>),
+        postgres: Option<Arc<dyn Store>>,
+    ) -> anyhow::Result<Self> {
+        let entropy = Arc::new(OsEntropy::new());
+        let store = postgres.map_or_else(|| open_sqlite(folder), Ok)?;
+        let named = || format!("the checkpoints {}", checkpoints.file.display());
+        make_private(&checkpoints.file).with_context(named)?;
+        let outside = CheckpointFile::open(&checkpoints.file).with_context(named)?;
+        // What is slow on purpose waits in two lines: whoever seals much must not keep others from logging in.
+        let vault = settings.encryption.then(|| AesVault::new(Arc::clone(&entropy) as _, Turns::default()));
+        let passwords = Argon2Passwords::new(Arc::clone(&entropy) as _, Turns::default());
+        let long_work = LongWorkThreads::start()?;
+        let spool = FolderSpool::open(folder.path().to_owned(), folder.spool());
+        let spool = spool.with_context(|| format!("{} cannot be removed", folder.spool().display()))?;
+        let doors = Doors {
+            long_work: long_work.handle()?,
+            clock: Arc::new(HostClock::start()),
+            entropy,
+            signer: key.signer,
+            next_signer: next.map(|next| next as _),
+            outside: Arc::new(outside),
+            spool: Arc::new(spool),
+            vault: vault.map(|vault| Arc::new(vault) as _),
+            passwords: Some(Arc::new(passwords)),
+            gazetteer: Some(Arc::new(Places::open())),
+        };
+        let options = Options {
+            service_name: key.service_name,
+            limited_access_window_days: settings.limited_access_window_days,
+            timelines_by_first_write: settings.timelines_by_first_write,
+            read_log: settings.read_log.into(),
+            timelines_per_user_max: settings.timelines_per_user,
+            ended_grace_days: settings.ended_grace_days,
+            session_idle_seconds: settings.session_idle_secs.get(),
+            session_seconds: settings.session_max_secs.get(),
+            retention_floor_seconds: settings.retention_floor_secs,
+            accept_rollback: settings.accept_rollback.then(Acceptance::default),
+            joins: settings.join,
+            host_clock_offset_millis_max: settings.host_clock_offset_max_millis,
+            replica_name: settings.replica_name.clone(),
+            witnesses_required: settings.witness_required,
+            witness_wait: Span::from_micros(i64::from(settings.witness_wait_secs.get()) * 1_000_000),
+            ..Options::default()
+        };
+        Ok(Self { store, doors, options, checkpoints, long_work })
+    }
+
+    async fn open(self, folder: &DataFolder) -> anyhow::Result<Wired> {
+        let Self { store, doors, options, checkpoints, long_work } = self;
+        let admin_key = folder.admin_key();
+        let engine = Engine::open(store, doors, options, |secret| keep_first_key(&admin_key, secret)).await?;
+        let settled = settle_first_key(&admin_key, |secret| engine.authenticate(secret).is_ok());
+        settled.with_context(|| format!("{} cannot be written", admin_key.display()))?;
+        Ok(Wired { engine, checkpoints, _long_work: long_work })
+    }
 }
 
 /// Returns the next key, where a rotation was cut off: it may have sealed passwords already. The service runs as before,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use timenav_core::ledger::WitnessKey;
-use timenav_engine::{Cosigned, Engine, Refusal, Seldom, SignedCheckpoint, WitnessState, WitnessStatus};
+use timenav_engine::{Cosigned, Engine, Evidence, Refusal, Seldom, SignedCheckpoint, WitnessState, WitnessStatus};
 use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -237,7 +237,7 @@ impl Follower {
 
     /// Takes what a witness answered.
     async fn take(&mut self, asked: Asked, before: &WitnessStatus) -> WitnessStatus {
-        let failed = |state, detail: String, is_proven| WitnessStatus { state, detail, is_proven, ..before.clone() };
+        let failed = |state, detail: String, evidence| WitnessStatus { state, detail, evidence, ..before.clone() };
         match asked {
             Asked::Cosigned { checkpoint, line, time } => {
                 self.known = checkpoint.size;
@@ -247,15 +247,15 @@ impl Follower {
                             self.kept.keep(&newest).await;
                         }
                         let (state, size) = (WitnessState::Cosigning, checkpoint.size);
-                        WitnessStatus { state, size, time, detail: String::new(), is_proven: false }
+                        WitnessStatus { state, size, time, detail: String::new(), evidence: Evidence::None }
                     }
-                    Err(refusal) => failed(WitnessState::Refusing, refusal.to_string(), false),
+                    Err(refusal) => failed(WitnessState::Refusing, refusal.to_string(), Evidence::None),
                 }
             }
-            Asked::Unreachable(detail) => failed(WitnessState::Unreachable, detail, false),
-            Asked::Refused(detail) => failed(WitnessState::Refusing, detail, false),
-            Asked::Rollback { detail, is_proven } => failed(WitnessState::Rollback, detail, is_proven),
-            Asked::Fork { detail, is_proven } => failed(WitnessState::Fork, detail, is_proven),
+            Asked::Unreachable(detail) => failed(WitnessState::Unreachable, detail, Evidence::None),
+            Asked::Refused(detail) => failed(WitnessState::Refusing, detail, Evidence::None),
+            Asked::Rollback { detail, evidence } => failed(WitnessState::Rollback, detail, evidence),
+            Asked::Fork { detail, evidence } => failed(WitnessState::Fork, detail, evidence),
         }
     }
 }
@@ -265,13 +265,16 @@ fn tell(name: &str, before: &WitnessStatus, now: &WitnessStatus) {
     if before.state == now.state && before.detail == now.detail {
         return;
     }
-    let WitnessStatus { state, size, detail, .. } = now;
+    let WitnessStatus { state, size, detail, evidence, .. } = now;
     match state {
         WitnessState::Waiting => {}
         WitnessState::Cosigning if before.state == WitnessState::Cosigning => {}
         WitnessState::Cosigning => tracing::info!(witness = name, size, "the witness `{name}` cosigns"),
         WitnessState::Unreachable | WitnessState::Refusing => {
             tracing::warn!(witness = name, "the witness `{name}` does not cosign: {detail}");
+        }
+        WitnessState::Rollback | WitnessState::Fork if *evidence == Evidence::Accepted => {
+            tracing::warn!(witness = name, "the witness `{name}` does not cosign, as an operator accepted: {detail}");
         }
         WitnessState::Rollback | WitnessState::Fork => {
             tracing::error!(witness = name, kind = state.as_str(), "the witness `{name}` does not cosign: {detail}");

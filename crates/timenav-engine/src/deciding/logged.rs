@@ -32,7 +32,7 @@ pub(crate) struct LogScan {
 
 /// Log that the service started although the database is not what was signed.
 pub(crate) struct LogRollbackAccepted {
-    pub(crate) findings: Vec<String>,
+    pub(crate) payload: RollbackAccepted,
 }
 
 /// Log that somebody was refused.
@@ -133,7 +133,7 @@ impl Deciding for LogRollbackAccepted {
     type Change = Logged;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
-        let payload = json(&RollbackAccepted { findings: self.findings.clone() });
+        let payload = json(&self.payload);
         let ledger = draft.ledger_of_service(draft.timeline())?;
         let (host, subject) = (draft.host(ledger), draft.timeline().as_str());
         let position = draft.append(ledger, Action::AcceptRollback, subject, payload, host);

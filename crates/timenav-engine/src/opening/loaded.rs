@@ -6,8 +6,9 @@ use std::sync::Arc;
 use timenav_core::ids::TimelineId;
 use timenav_core::time::{Instant, Wall};
 
+use super::accepted::Accepted;
 use super::signed::compare_with_signed;
-use super::{Accepted, OpenError, bootstrap, heads_of, strays, warn_of_host_clock};
+use super::{OpenError, bootstrap, heads_of, strays, warn_of_host_clock};
 use crate::clock_offset::ClockOffset;
 use crate::comparing::compare;
 use crate::doors::Doors;
@@ -55,7 +56,11 @@ pub(crate) async fn load_or_begin(
     }
 }
 
-async fn load(store: &dyn Store, doors: &Doors, options: &Options) -> Result<Loaded, OpenError> {
+/// Loads what the store holds, and compares it with what was signed and kept.
+///
+/// # Errors
+/// The store cannot be read, or is not as it was signed.
+pub(crate) async fn load(store: &dyn Store, doors: &Doors, options: &Options) -> Result<Loaded, OpenError> {
     // Both are long where there are many timelines.
     let outside = Arc::clone(&doors.outside);
     let kept = tokio::task::spawn_blocking(move || outside.last());

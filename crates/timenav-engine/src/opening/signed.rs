@@ -9,7 +9,9 @@ use timenav_core::ledger::{
     Checkpoint, CheckpointError, Hash, HeadError, HeadStatement, LeafRecord, Note, NoteSignature, origin,
 };
 
-use super::{Accepted, HeadFault, OpenError};
+use super::accepted::{Accepted, Accepting};
+use super::{HeadFault, OpenError};
+use crate::divergence::SeenTree;
 use crate::doors::Doors;
 use crate::head::{EndedTimeline, TimelineState};
 use crate::heads::Heads;
@@ -31,6 +33,9 @@ const THREAD_TIMELINES_MIN: usize = 1_000;
 /// Checkpoints without a seal from which on it is worth to write all of them anew: as many signatures take some
 /// hundredths of a second at each start.
 const UNSEALED_MAX: usize = 1_000;
+
+/// What is kept of a timeline that has ended, which tree it says, the last one, and how they differ.
+type WrongOfEnded<'k> = (&'k KeptOutside, Option<Checkpoint>, SeenTree, OpenError);
 
 /// What is kept outside, by timeline.
 type Kept<'a> = HashMap<&'a TimelineId, &'a KeptOutside>;
@@ -66,55 +71,47 @@ pub(crate) async fn compare_with_signed(
     doors: &Doors,
     options: &Options,
 ) -> Result<Accepted, OpenError> {
-    let mut findings = Accepted::default();
-    let mut accept = |compared: Result<(), OpenError>| match compared {
-        Err(error) if options.accept_rollback && error.is_about_history() => {
-            tracing::warn!(%error, "starting although the database does not match what was signed, as the operator asked");
-            let text = error.to_string();
-            // What is about one timeline stands on it too: its next checkpoint signs what is there.
-            let about = error.timeline().filter(|timeline| heads.get(timeline).is_some());
-            if let Some(timeline) = about.filter(|timeline| !timeline.is_system()) {
-                findings.timelines.entry(timeline.clone()).or_default().push(text.clone());
-            }
-            findings.all.push(text);
-            Ok(())
-        }
-        other => other,
-    };
+    let mut accepting = Accepting::new(store, heads, doors, options);
     let kept: Kept<'_> = all.iter().map(|kept| (&kept.timeline, kept)).collect();
     let states: Vec<&TimelineState> = heads.all().map(|state| &**state).collect();
     let mut compared = compare_all(&states, &kept, heads.rows().root(), doors, options);
     for one in &mut compared {
-        accept(one.error.take().map_or(Ok(()), Err))?;
+        accepting.take(one.error.take().map_or(Ok(()), Err))?;
     }
     warn_of_retired_key(compared.iter().filter(|one| one.has_gone_over).count());
     if kept.is_empty() {
         if !options.joins {
-            accept(compare_with_nothing(heads))?;
+            accepting.take(compare_with_nothing(heads))?;
         }
     } else {
-        for timeline in not_kept(store, heads, &kept, doors, options).await? {
-            accept(Err(OpenError::NotKept { timeline }))?;
+        for timeline in not_kept(&mut accepting, &kept).await? {
+            accepting.take(Err(OpenError::NotKept { timeline }))?;
         }
     }
     let known: HashMap<_, _> = states.iter().zip(&compared).map(|(state, one)| (&state.head.id, one)).collect();
     // What is kept is what stands in the database, which was compared already.
     let differing = all.iter().filter(|kept| known.get(&kept.timeline).is_none_or(|one| !one.is_kept));
-    let (of_ended, differing): (Vec<_>, Vec<_>) = differing.partition(|kept| heads.rows().has_ended(&kept.timeline));
+    // What others have kept is handed over where its loss is to be accepted.
+    let of_others = options.accept_rollback.iter().flat_map(|acceptance| &acceptance.kept);
+    let (of_ended, differing): (Vec<_>, Vec<_>) =
+        differing.chain(of_others).partition(|kept| heads.rows().has_ended(&kept.timeline));
     for kept in differing {
-        accept(compare_with_kept(store, heads, doors, options, kept).await)?;
+        let (signed, compared) = compare_with_kept(store, heads, doors, options, kept).await;
+        if let Err(error) = compared {
+            accepting.take_kept(kept, signed.as_ref(), None, error).await?;
+        }
     }
-    for kept in compare_with_ended(store, ended, &of_ended, doors, options).await? {
-        accept(Err(kept))?;
+    for (kept, signed, found, error) in compare_with_ended(store, ended, &of_ended, doors, options).await? {
+        accepting.take_kept(kept, signed.as_ref(), Some(found), error).await?;
     }
     if let Some(state) = states.iter().find(|state| heads.rows().has_ended(&state.head.id)) {
         return Err(OpenError::Ended { timeline: state.head.id.clone() });
     }
     // Last: rows follow from history, so a history that was rewritten is what to name.
     for (state, _) in states.iter().zip(&compared).filter(|(_, one)| one.rows == Rows::Unsigned) {
-        accept(check_of_version_1(store, state).await)?;
+        accepting.take(check_of_version_1(store, state).await)?;
     }
-    let is_accepted = !findings.all.is_empty();
+    let (findings, is_accepted) = accepting.finish();
     keep_newest(&states, &compared, is_accepted || of_ended.len() > UNSEALED_MAX, doors, options)?;
     Ok(findings)
 }
@@ -315,13 +312,8 @@ fn compare_with_nothing(heads: &Heads) -> Result<(), OpenError> {
 
 /// Returns the timelines of which nothing is kept outside although something was: all but those whose making `system`
 /// tells of in its last entries, after the last of its checkpoints that was kept.
-async fn not_kept(
-    store: &dyn Store,
-    heads: &Heads,
-    kept: &Kept<'_>,
-    doors: &Doors,
-    options: &Options,
-) -> Result<Vec<TimelineId>, OpenError> {
+async fn not_kept(accepting: &mut Accepting<'_>, kept: &Kept<'_>) -> Result<Vec<TimelineId>, OpenError> {
+    let Accepting { store, heads, doors, options, .. } = *accepting;
     let missing = heads.all().map(|state| &state.head.id).filter(|timeline| !kept.contains_key(timeline)).cloned();
     let mut missing: Vec<TimelineId> = missing.collect();
     missing.sort_unstable();
@@ -335,6 +327,9 @@ async fn not_kept(
     let Ok(signed) = open_checkpoint(&system.head.id, &of_system.note, false, doors, options) else {
         return Ok(Vec::new());
     };
+    if accepting.explains_system(&signed).await? {
+        return Ok(Vec::new());
+    }
     Ok(made_before(store, &system.head, signed.size, missing).await?)
 }
 
@@ -344,10 +339,23 @@ async fn compare_with_kept(
     doors: &Doors,
     options: &Options,
     kept: &KeptOutside,
-) -> Result<(), OpenError> {
+) -> (Option<Checkpoint>, Result<(), OpenError>) {
     let timeline = &kept.timeline;
-    let signed = open_checkpoint(timeline, &kept.note, false, doors, options);
-    let signed = signed.map_err(|error| OpenError::Checkpoint { timeline: timeline.clone(), error })?;
+    match open_checkpoint(timeline, &kept.note, false, doors, options) {
+        Ok(signed) => {
+            let compared = compare_with_tree(store, heads, timeline, &signed).await;
+            (Some(signed), compared)
+        }
+        Err(error) => (None, Err(OpenError::Checkpoint { timeline: timeline.clone(), error })),
+    }
+}
+
+async fn compare_with_tree(
+    store: &dyn Store,
+    heads: &Heads,
+    timeline: &TimelineId,
+    signed: &Checkpoint,
+) -> Result<(), OpenError> {
     let state = heads.get(timeline);
     let found = state.map_or(0, |state| state.head.frontier.size());
     if found < signed.size {
@@ -365,13 +373,13 @@ async fn compare_with_kept(
 
 /// Compares what is kept of timelines that have ended with their last trees, which the ledger `system` tells. Returns what
 /// is wrong.
-async fn compare_with_ended(
+async fn compare_with_ended<'k>(
     store: &dyn Store,
     ended: &[EndedTimeline],
-    all: &[&KeptOutside],
+    all: &[&'k KeptOutside],
     doors: &Doors,
     options: &Options,
-) -> Result<Vec<OpenError>, OpenError> {
+) -> Result<Vec<WrongOfEnded<'k>>, OpenError> {
     let mut wrong = Vec::new();
     if all.is_empty() {
         return Ok(wrong);
@@ -380,11 +388,12 @@ async fn compare_with_ended(
     for kept in all {
         let Some(ended) = ended.get(&kept.timeline) else { continue };
         let timeline = ended.id.clone();
+        let found = SeenTree { size: ended.size, root: ended.root };
         let signed = open_checkpoint(&timeline, &kept.note, kept.is_sealed(&*doors.signer), doors, options);
         let signed = match signed {
             Ok(signed) => signed,
             Err(error) => {
-                wrong.push(OpenError::Checkpoint { timeline, error });
+                wrong.push((*kept, None, found, OpenError::Checkpoint { timeline, error }));
                 continue;
             }
         };
@@ -395,7 +404,8 @@ async fn compare_with_ended(
             std::cmp::Ordering::Greater => None,
         };
         if root != Some(signed.root) {
-            wrong.push(OpenError::Fork { timeline, kept: signed.size });
+            let error = OpenError::Fork { timeline, kept: signed.size };
+            wrong.push((*kept, Some(signed), found, error));
         }
     }
     Ok(wrong)

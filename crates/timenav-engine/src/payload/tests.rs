@@ -293,6 +293,36 @@ fn layer_erased() -> LayerErased<'static> {
 }
 
 /// The payloads of what the service tells of itself, and of who was refused.
+fn accepted(is_full: bool) -> RollbackAccepted {
+    let lost = LostTree {
+        checkpoint: "timenav.local/main\n7\nAA==\n".to_owned(),
+        root: Hash::from_bytes([8; 32]).to_hex(),
+        size: 5,
+        timeline_id: "main".to_owned(),
+    };
+    RollbackAccepted {
+        accepted_by: is_full.then(|| "ada".to_owned()),
+        findings: vec!["it \"was\" taken back".to_owned()],
+        lost: if is_full { vec![lost] } else { Vec::new() },
+        reason: is_full.then(|| "failover".to_owned()),
+    }
+}
+
+#[test]
+fn what_was_accepted_is_told_in_sentences() {
+    assert_eq!(
+        accepted(false).sentences(3),
+        ["Entry 3 says that an operator accepted a database that is not what was signed."]
+    );
+    assert_eq!(
+        accepted(true).sentences(3),
+        [
+            "Entry 3 says that `ada` accepted a rollback (failover): 7 entries of `main` were signed, and it went on from \
+          5. Whoever kept a checkpoint of what was lost can prove that."
+        ]
+    );
+}
+
 fn of_the_service() -> Vec<(Action, String)> {
     let attempt = AttemptRecord {
         operation: "travel".to_owned(),
@@ -347,7 +377,8 @@ fn of_the_service() -> Vec<(Action, String)> {
     let heads = CommittedHeads::new(vec![head("main"), head("apollo-11")], Some(3)).unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     vec![
-        (Action::AcceptRollback, json(&RollbackAccepted { findings: vec!["it \"was\" taken back".to_owned()] })),
+        (Action::AcceptRollback, json(&accepted(false))),
+        (Action::AcceptRollback, json(&accepted(true))),
         (Action::RotateSigningKey, json(&rotated)),
         (Action::Attempt, json(&attempt)),
         (Action::AttemptsCounted, json(&counted)),

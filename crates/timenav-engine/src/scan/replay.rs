@@ -173,8 +173,8 @@ pub(super) struct Replay {
     forgotten: Vec<ForgottenOutcomes>,
     /// What entries `heads` say of other timelines, since it was taken.
     heads: Vec<ToldHeads>,
-    /// The newest entry by which an operator accepted that the database was taken back.
-    rollback_accepted: Option<u64>,
+    /// What entries say of rollbacks that operators accepted.
+    accepted: heads::AcceptedTold,
     changes_count: u64,
     /// Entries that say why something of a layer is gone.
     layers_told: Vec<u64>,
@@ -230,7 +230,7 @@ impl Replay {
             told_later: BTreeMap::new(),
             forgotten: Vec::new(),
             heads: Vec::new(),
-            rollback_accepted: None,
+            accepted: heads::AcceptedTold::default(),
             changes_count: 0,
             layers_told: Vec::new(),
             timers: TimersTold::default(),
@@ -410,7 +410,7 @@ impl Replay {
             | Action::DecryptData
             | Action::DetectTampering => return Some(Followed::Nothing),
             Action::AcceptRollback => {
-                self.rollback_accepted = Some(position);
+                self.accept_rollback(position, payload);
                 return Some(Followed::Nothing);
             }
             Action::LayerErased => {

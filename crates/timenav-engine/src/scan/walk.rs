@@ -335,6 +335,7 @@ impl Way<'_, '_> {
             );
         }
         self.tell_heads(replay.rollback_accepted());
+        self.not_checked.extend(replay.take_accepted());
         self.checked.push(Checked { what: "events", count: replay.event_rows() });
         self.checked.push(Checked { what: "data_records", count: replay.data_count() });
         self.checked.push(Checked { what: "rows", count: rows });

@@ -3,6 +3,7 @@
 
 mod arrivals;
 mod leases;
+mod protocol;
 
 use timenav_core::access::RestrictionLevel;
 use timenav_core::clock::ClockCommand;
@@ -11,8 +12,8 @@ use timenav_core::ledger::HeadStatement;
 use timenav_core::scan::Depth;
 use timenav_core::time::{Duration, Span};
 use timenav_engine::{
-    ApiKeyRequest, Caller, DivergenceKind, HorizonRequest, Idempotency, News, PermissionsChange, ReadLog, Refusal,
-    Signer as _, Topic,
+    Acceptance, ApiKeyRequest, Caller, DivergenceKind, HorizonRequest, Idempotency, News, Outside as _,
+    PermissionsChange, ReadLog, Refusal, Signer as _, Topic,
 };
 
 use crate::house::{Home, House, told, watch};
@@ -359,6 +360,46 @@ async fn a_ledger_with_another_history_is_not_gone_on_from() {
     check_diverged(&right, &other, (DivergenceKind::Fork, seen, found)).await;
     right.engine.close().await;
     stranger.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_loss_is_accepted_once_for_all_that_saw_it() {
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let (left, right) = (house.open().await, other.open().await);
+    let url = house.database();
+    left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
+    remember(&url);
+    left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
+    // A timeline that is lost as a whole has nowhere to tell of it but `system`.
+    left.engine.create_timeline(&left.admin, timeline_id("gone"), None).await.unwrap();
+    right.engine.hear_of_all().await.unwrap();
+    // They have not seen the same when the database is lost.
+    let was_seen = other.outside.last().unwrap();
+    left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
+    for home in [left, right] {
+        home.engine.close().await;
+    }
+    go_back(&url);
+    for house in [&house, &other] {
+        assert!(house.try_open(house.store()).await.is_err());
+    }
+    let mut accepting = house.replica();
+    accepting.outside.hold(house.outside.notes());
+    let (by, reason) = ("ada".to_owned(), "failover".to_owned());
+    accepting.options.accept_rollback = Some(Acceptance { by, reason, kept: was_seen });
+    let home = accepting.open().await;
+    let lines = home.lines().await;
+    let told = &lines.last().unwrap().payload;
+    let lost = told["lost"].as_array().unwrap();
+    let of = |name: &str| lost.iter().filter(|lost| lost["timeline_id"] == name).count();
+    assert_eq!((of("main"), of("gone"), of("system")), (2, 1, 1), "{told:#}");
+    home.engine.close().await;
+    drop(home);
+    let (left, right) = (house.open().await, other.open().await);
+    left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
+    assert_eq!(generation(&left).await, generation(&right).await);
+    end(&house, [left, right]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

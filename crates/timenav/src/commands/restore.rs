@@ -39,7 +39,7 @@ const INSTEAD: &str = "use `pg_restore` into an empty database, put signing.key 
 /// the backup. They must be the keys that were in use when the backup was made.
 ///
 /// Anything written after the backup is lost. Anyone who kept a later checkpoint can prove that, and if the folder in
-/// `--checkpoints` has later ones, the service starts only with `--accept-rollback`.
+/// `--checkpoints` has later ones, the service starts only after `timenav accept-rollback`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RestoreCommand {
     /// The backup.
@@ -232,7 +232,7 @@ impl Restored {
         if let Some(file) = checkpoints_there {
             to_do.push(format!(
                 "The checkpoints in {} were left as they are: if they are newer than the backup, the service starts \
-                 only with --accept-rollback. Keep a copy of that file: it is the evidence of what was lost.",
+                 only after `timenav accept-rollback`. Keep a copy of that file: it is the evidence of what was lost.",
                 file.display()
             ));
         }

@@ -173,6 +173,10 @@ fn rollback_is_accepted_by_flag_only() {
     assert!(!layer(&[], ServeOptions::default()).accept_rollback);
     assert!(layer(&["--accept-rollback"], ServeOptions::default()).accept_rollback);
     assert!(refusal("accept_rollback = true").contains("--accept-rollback"));
+    let store = "postgres://u@h/d".parse().ok();
+    let options = ServeOptions { store, replicas: Some(true), accept_rollback: Some(true), ..ServeOptions::default() };
+    let error = Settings::resolve(options).unwrap_err().to_string();
+    assert!(error.contains("timenav accept-rollback"), "{error}");
 }
 
 #[test]

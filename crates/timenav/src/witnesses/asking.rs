@@ -7,7 +7,7 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{
     AddCheckpoint, COSIGNATURE_AHEAD_SECONDS_MAX, Note, NoteSignature, WitnessKey, cosignatures_in, sha256,
 };
-use timenav_engine::{Engine, Refusal, SignedCheckpoint};
+use timenav_engine::{ComparedCheckpoint, Engine, Evidence, Refusal, SignedCheckpoint};
 
 use crate::client::{built, is_this_machine};
 use crate::config::WitnessUrl;
@@ -31,9 +31,9 @@ pub(super) enum Asked {
     /// It does not cosign, for a reason that tells nothing of the ledger.
     Refused(String),
     /// It has seen a larger tree.
-    Rollback { detail: String, is_proven: bool },
+    Rollback { detail: String, evidence: Evidence },
     /// It has seen another tree.
-    Fork { detail: String, is_proven: bool },
+    Fork { detail: String, evidence: Evidence },
 }
 
 /// A witness that can be asked.
@@ -96,7 +96,7 @@ impl AskedWitness {
                             tip.size
                         );
                         return self
-                            .with_evidence(engine, &tip.origin, |is_proven| Asked::Rollback { detail, is_proven })
+                            .with_evidence(engine, &tip.origin, |evidence| Asked::Rollback { detail, evidence })
                             .await;
                     }
                     old = size;
@@ -108,9 +108,7 @@ impl AskedWitness {
                          entries",
                         self.key().name()
                     );
-                    return self
-                        .with_evidence(engine, &tip.origin, |is_proven| Asked::Fork { detail, is_proven })
-                        .await;
+                    return self.with_evidence(engine, &tip.origin, |evidence| Asked::Fork { detail, evidence }).await;
                 }
                 status => return Asked::Refused(reason(status, &asked.body)),
             }
@@ -166,7 +164,7 @@ impl AskedWitness {
     }
 
     /// Asks the witness for what it has, which shows whether it says the truth: this service must have signed it.
-    async fn with_evidence(&self, engine: &Engine, origin: &str, tell: impl FnOnce(bool) -> Asked) -> Asked {
+    async fn with_evidence(&self, engine: &Engine, origin: &str, tell: impl FnOnce(Evidence) -> Asked) -> Asked {
         let origin = sha256(&[origin.as_bytes()]).to_hex();
         let answer = self.send(Method::GET, self.witness.below(&[&origin, "checkpoint"]), String::new()).await;
         let shown = answer.ok().filter(|answer| answer.status == StatusCode::OK);
@@ -175,7 +173,11 @@ impl AskedWitness {
             Some(note) => engine.compare_with_system(note).await.ok().flatten(),
             None => None,
         };
-        tell(compared.is_some_and(|(_, contradiction)| contradiction.is_some()))
+        tell(match compared {
+            Some(ComparedCheckpoint { contradiction: Some(_), is_accepted: true, .. }) => Evidence::Accepted,
+            Some(ComparedCheckpoint { contradiction: Some(_), .. }) => Evidence::Proven,
+            Some(ComparedCheckpoint { contradiction: None, .. }) | None => Evidence::None,
+        })
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use timenav_core::clock::ClockCommand;
 use timenav_core::event::EventDraft;
-use timenav_engine::{OpenError, Options};
+use timenav_engine::{Acceptance, KeptOutside, OpenError, Options};
 use timenav_store::SqliteStore;
 
 use crate::house::{Home, House};
@@ -28,7 +28,7 @@ async fn write_everywhere_and_close(home: Home<'_>) {
 }
 
 fn accepting(mut house: House) -> House {
-    house.options = Options { accept_rollback: true, ..house.options };
+    house.options = Options { accept_rollback: Some(Acceptance::default()), ..house.options };
     house
 }
 
@@ -58,11 +58,71 @@ async fn an_older_copy_is_refused() {
     assert_eq!(findings.len(), 1);
     assert!(findings[0].as_str().unwrap().starts_with("timeline `main` has 4 entries, but 6 were signed"));
     // What was accepted is the truth from then on.
-    house.options.accept_rollback = false;
+    house.options.accept_rollback = None;
     let home = house.open().await;
     assert_eq!(home.lines().await, lines);
     assert_eq!(home.engine.read_clock(&home.admin, None).await.unwrap().clock.generation, 0);
     home.close().await;
+}
+
+/// Says who accepts, and why.
+fn accepting_by(mut house: House, kept: Vec<KeptOutside>) -> House {
+    let acceptance = Acceptance { by: "ada".to_owned(), reason: "the disk broke".to_owned(), kept };
+    house.options.accept_rollback = Some(acceptance);
+    house
+}
+
+#[tokio::test]
+async fn a_loss_that_was_accepted_is_explained_to_who_saw_it_and_no_other_is() {
+    let house = House::new();
+    let (older, later) = (house.path().with_extension("older"), house.path().with_extension("later"));
+    house.open().await.close().await;
+    house.copy_database(&older);
+    let home = house.open().await;
+    record(&home, 3).await;
+    let seen_by_another = house.outside.notes();
+    record(&home, 30).await;
+    home.close().await;
+    let lost = house.outside.notes();
+    house.replace_database(&older);
+    let mut house = accepting_by(house, Vec::new());
+    let lines = house.open().await.close().await;
+    let told = &lines.last().unwrap().payload;
+    assert_eq!((&told["accepted_by"], &told["reason"]), (&"ada".into(), &"the disk broke".into()));
+    let main = timeline_id("main");
+    let expected = lost[&main].as_str();
+    assert_eq!((&told["lost"][0]["checkpoint"], &told["lost"][0]["size"]), (&expected.into(), &1.into()), "{told}");
+    // What the folder knew is kept beside the checkpoints that take its place.
+    assert_eq!(house.outside.diverged.lock().iter().map(|(_, note)| note.as_str()).collect::<Vec<_>>(), [expected]);
+    house.options.accept_rollback = None;
+    // A service that saw the same goes on without being told, now and when the ledger has more entries again.
+    for count in [1, 60] {
+        house.outside.hold(lost.clone());
+        let home = house.open().await;
+        record(&home, count).await;
+        if count == 1 {
+            house.copy_database(&later);
+        }
+        home.close().await;
+    }
+    // One that saw another part of what was lost does not, until that is accepted too.
+    let newest = house.outside.notes();
+    house.outside.hold(seen_by_another.clone());
+    let refused = house.try_open(house.store()).await.err().unwrap();
+    assert!(matches!(refused, OpenError::Fork { .. }), "{refused:?}");
+    house.outside.hold(newest.clone());
+    let note = seen_by_another[&main].as_str().into();
+    let mut house = accepting_by(house, vec![KeptOutside { timeline: main.clone(), note, seal: None }]);
+    house.open().await.close().await;
+    house.options.accept_rollback = None;
+    let newest = house.outside.notes();
+    house.outside.hold(seen_by_another);
+    house.open().await.close().await;
+    // What was accepted once covers no second rollback, though it has fewer entries than were lost then.
+    house.outside.hold(newest);
+    house.replace_database(&later);
+    let refused = house.try_open(house.store()).await.err().unwrap();
+    assert!(matches!(refused, OpenError::Rollback { .. }), "{refused:?}");
 }
 
 #[tokio::test]
@@ -80,7 +140,7 @@ async fn an_empty_database_is_refused_and_makes_no_second_first_key_unless_accep
     let lines = house.open().await.close().await;
     assert_eq!((lines.len(), lines.last().unwrap().action.as_str()), (6, "accept_rollback"));
     assert_eq!(house.first_keys.lock().len(), 2);
-    house.options.accept_rollback = false;
+    house.options.accept_rollback = None;
     house.open().await.close().await;
 }
 

@@ -89,8 +89,8 @@ async fn a_start_finds_a_timeline_that_contradicts_what_was_committed_to() {
     // A checkpoint of another ledger, or of a larger one, that this service has signed.
     let checkpoint = home.engine.system_checkpoint().unwrap();
     assert!(home.engine.compare_with_system("x").await.unwrap().is_none());
-    let (_, contradiction) = home.engine.compare_with_system(&checkpoint.note).await.unwrap().unwrap();
-    assert_eq!(contradiction, None);
+    let compared = home.engine.compare_with_system(&checkpoint.note).await.unwrap().unwrap();
+    assert_eq!((compared.contradiction, compared.is_accepted), (None, false));
     home.engine.close().await;
     let position = last_with(&house, SYSTEM, "heads");
     let connection = connect(&house);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use timenav_core::clock::ClockCommand;
 use timenav_core::scan::{Depth, FindingKind};
-use timenav_engine::{OpenError, Refusal};
+use timenav_engine::{Acceptance, OpenError, Refusal};
 use timenav_store::SqliteStore;
 
 use super::{Outside, check_found, clean, found, lived_in, look, look_at, record, told};
@@ -48,7 +48,7 @@ async fn t13_an_older_copy_is_written_on() {
         let kept = house.outside.notes();
         house.replace_database(&older);
         let mut house = house;
-        house.options.accept_rollback = true;
+        house.options.accept_rollback = Some(Acceptance::default());
         let home = house.open().await;
         record(&home, "main", 9_000, count).await;
         home.engine.close().await;
@@ -71,7 +71,7 @@ async fn t14_two_histories_for_two_people() {
     let shown_to_one = house.outside.notes()[&timeline_id("main")].clone();
     house.replace_database(&older);
     let mut house = house;
-    house.options.accept_rollback = true;
+    house.options.accept_rollback = Some(Acceptance::default());
     let home = house.open().await;
     record(&home, "main", 9_000, 49).await;
     home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();

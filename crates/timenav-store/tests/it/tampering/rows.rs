@@ -1,7 +1,7 @@
 //! Rows that let somebody in or move something, written by who can write the database and has no key of the service.
 
 use timenav_core::as_of::AsOf;
-use timenav_engine::{ApiKeyRequest, HorizonRequest, OpenError};
+use timenav_engine::{Acceptance, ApiKeyRequest, HorizonRequest, OpenError};
 
 use super::authority::request;
 use super::*;
@@ -99,7 +99,7 @@ async fn rows_that_were_not_signed_start_nothing() {
 async fn no_operator_accepts_them_either() {
     let mut house = furnished().await;
     connect(&house).execute("UPDATE users SET operator = 1 WHERE user_id = 'ada'", []).unwrap();
-    house.options.accept_rollback = true;
+    house.options.accept_rollback = Some(Acceptance::default());
     assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })));
 }
 
@@ -127,9 +127,9 @@ async fn an_old_statement_put_back_with_its_rows_is_of_an_old_tree() {
         (SELECT statement, directory FROM old.timelines WHERE timeline_id = 'system') WHERE timeline_id = 'system'";
     connect(&house).execute_batch(&format!("ATTACH '{}' AS old; {statement}", old.display())).unwrap();
     assert!(matches!(refused(&house).await, Some(OpenError::Unsigned { .. })), "a statement of another tree");
-    house.options.accept_rollback = true;
+    house.options.accept_rollback = Some(Acceptance::default());
     assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })), "nor does an operator accept its rows");
-    house.options.accept_rollback = false;
+    house.options.accept_rollback = None;
     let head = "UPDATE main.timelines SET (size, frontier) =
         (SELECT size, frontier FROM old.timelines WHERE timeline_id = 'system') WHERE timeline_id = 'system'";
     connect(&house).execute_batch(&format!("ATTACH '{}' AS old; {head}", old.display())).unwrap();

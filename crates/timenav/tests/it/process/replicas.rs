@@ -1,6 +1,8 @@
 //! Two real services on one database: what one has answered counts at the other, and either may die or stop in the middle.
 
+mod histories;
 mod leases;
+mod superseded;
 
 use std::net::SocketAddr;
 use std::path::Path;

@@ -619,7 +619,7 @@ fn checkpoints_that_are_kept_elsewhere_show_that_a_backup_was_restored() {
     let (code, stdout, stderr) =
         restore(&file, &data, &["--checkpoints", text(&kept), "--keys", text(&service.data())]);
     assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
-    assert!(stdout.contains("--accept-rollback"), "{stdout}");
+    assert!(stdout.contains("timenav accept-rollback"), "{stdout}");
     assert!(std::fs::read(kept.join("checkpoints.log")).unwrap() == newer, "they stay as they were");
     assert!(!data.join("checkpoints.log").exists());
     let complaint = refused_start(&data, &["--checkpoints", text(&kept)]);

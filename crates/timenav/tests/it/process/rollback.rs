@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::refused_start;
-use crate::service::{Process, Service};
+use crate::service::{Service, run, timenav};
 
 const DATABASE: [&str; 3] = ["timenav.db", "timenav.db-wal", "timenav.db-shm"];
 
@@ -33,16 +33,51 @@ fn a_database_that_was_taken_back_is_refused_unless_that_is_accepted() {
     for _ in 0..2 {
         let complaint = refused_start(&service.data(), &[]);
         assert!(complaint.contains("the database was rolled back"), "{complaint}");
-        assert!(complaint.contains("--accept-rollback"), "{complaint}");
+        assert!(complaint.contains("timenav accept-rollback"), "{complaint}");
     }
-    let log = service.data().join("../accepted.log");
-    let accepted = Process::start(&service.data(), &log, &["--accept-rollback"]);
-    let said = std::fs::read_to_string(&log).unwrap();
-    assert!(said.lines().any(|line| line.contains("WARN") && line.contains("main")), "{said}");
-    accepted.terminate();
-    drop(accepted);
+    let lost = std::fs::read_to_string(service.data().join("checkpoints.log")).unwrap();
+    let accept = |more: &[&str]| {
+        let mut command = timenav();
+        run(command.args(["accept-rollback", "--json", "--data"]).arg(service.data()).args(more), "")
+    };
+    // What would be accepted is shown first, and nothing is written.
+    let (code, stdout, stderr) = accept(&[]);
+    assert_eq!((code, stderr.contains("nothing was written")), (Some(1), true), "{stdout}{stderr}");
+    let shown: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(shown["accepted"], json!(false), "{shown:#}");
+    let findings = shown["findings"].as_array().unwrap();
+    let of_main = findings.iter().find(|finding| finding.as_str().unwrap().contains("timeline `main`"));
+    assert!(of_main.unwrap().as_str().unwrap().contains("were signed and kept"), "{shown:#}");
+    assert!(refused_start(&service.data(), &[]).contains("the database was rolled back"));
+    let (code, stdout, stderr) = accept(&["--by", "ada", "--reason", "the disk broke"]);
+    assert_eq!(code, Some(0), "{stdout}{stderr}");
+    let accepted: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!((&accepted["accepted"], &accepted["findings"]), (&json!(true), &shown["findings"]), "{accepted:#}");
+    let (code, stdout, _) = accept(&["--by", "ada", "--reason", "the disk broke"]);
+    assert_eq!((code, stdout.contains("Nothing was lost")), (Some(0), true), "it is accepted once: {stdout}");
+    // Another folder with the same checkpoints needs nothing more: the entry explains what it has seen.
+    std::fs::write(service.data().join("checkpoints.log"), &lost).unwrap();
     // Accepted once, it is what was signed; and what was not in the copy is not there.
     service.remembered.clear();
+    service.start_again();
+    let entries = service.get("/timeline/system/entries", &[("limit", "1000")]);
+    let is_it = |entry: &&Value| entry["leaf"].as_str().unwrap().contains("\"accept_rollback\"");
+    let told = entries["entries"].as_array().unwrap().iter().find(is_it).unwrap_or_else(|| panic!("{entries:#}"));
+    let told: Value = serde_json::from_str(told["payload"].as_str().unwrap()).unwrap();
+    assert_eq!((&told["accepted_by"], &told["reason"]), (&json!("ada"), &json!("the disk broke")), "{told:#}");
+    let of_main = told["lost"].as_array().unwrap().iter().find(|lost| lost["timeline_id"] == "main").unwrap();
+    let kept = lost.trim_end_matches('\0').lines().rev().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let kept = kept.into_iter().find(|line| line["timeline_id"] == "main").unwrap();
+    assert_eq!(of_main["checkpoint"], kept["checkpoint"], "the lost checkpoint is there whole");
+    // Whoever kept that checkpoint is told of both: what was lost, and who accepted it.
+    let note = service.data().join("../kept.checkpoint");
+    std::fs::write(&note, kept["checkpoint"].as_str().unwrap()).unwrap();
+    assert!(service.stop().success());
+    let mut verify = timenav();
+    let verify = verify.arg("verify").arg("--data").arg(service.data()).arg("--checkpoint").arg(&note);
+    let (code, stdout, stderr) = run(verify, "");
+    assert_ne!(code, Some(0), "an accepted loss is a loss: {stdout}{stderr}");
+    assert!(stdout.contains("`ada` accepted a rollback (the disk broke)"), "{stdout}{stderr}");
     service.start_again();
     let found = service.find_all("main", "*", "../..", "10");
     assert_eq!(found.len(), 1);

@@ -1,0 +1,369 @@
+//! The way in which several services write to one timeline, as a small model: all of its interleavings are looked at, and
+//! what real services have written is one of them.
+//!
+//! Two services write with a key that an operator revokes meanwhile, and somebody looks at the timeline afterwards. A
+//! transaction may end at any moment without a commit, as where a service is paused, dies, or loses its connection. What
+//! is left out of the protocol is missed: each of its rules has a model without it, in which the promise is broken.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use stateright::{Checker as _, Model, Property};
+use timenav_engine::{Caller, Engine, Refusal};
+
+use super::{end, hour, key_of, two};
+use crate::audit::Line;
+use crate::house::House;
+use crate::sample::{key_id, user_id};
+
+/// Services that write.
+const SERVICES: usize = 2;
+/// Changes that each of them tries to make where all interleavings are looked at.
+const CHANGES: u8 = 2;
+
+/// The rules that may be left out, to see what they are good for.
+#[derive(Clone, Copy, Debug)]
+struct Protocol {
+    /// What is decided against is read under the lock, and not before.
+    reads_under_lock: bool,
+    /// The last statement before the commit compares the directory.
+    compares_directory: bool,
+    /// A revocation is answered when all transactions have ended that were open when it was committed.
+    waits_for_open: bool,
+    /// Changes that each service tries to make.
+    changes: u8,
+}
+
+const WHOLE: Protocol =
+    Protocol { reads_under_lock: true, compares_directory: true, waits_for_open: true, changes: CHANGES };
+
+/// What a service is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Phase {
+    Idle,
+    /// It has read what it decides against. The size of the timeline that it knows, and the directory.
+    Read {
+        size: u8,
+        directory: u8,
+    },
+    /// As before, with the lock.
+    Locked {
+        size: u8,
+        directory: u8,
+    },
+    /// It has the lock, and has not read anything under it.
+    Bare,
+    /// Everything is written but the commit.
+    Checked {
+        directory: u8,
+    },
+}
+
+impl Phase {
+    const fn has_lock(self) -> bool {
+        matches!(self, Self::Locked { .. } | Self::Bare | Self::Checked { .. })
+    }
+
+    /// What is read before there is a lock is read in no transaction.
+    const fn is_open(self) -> bool {
+        !matches!(self, Self::Idle | Self::Read { .. })
+    }
+}
+
+/// How far the revocation is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Revocation {
+    Live,
+    /// It is committed, and waits for these.
+    Committed(BTreeSet<usize>),
+    Answered,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct State {
+    /// What every entry of the timeline was decided against.
+    entries: Vec<u8>,
+    directory: u8,
+    services: [(Phase, u8); SERVICES],
+    revocation: Revocation,
+    /// How many entries somebody has seen who looked after the revocation was answered.
+    looked: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Step {
+    Lock(usize),
+    Read(usize),
+    /// The head is written if it is as expected, and the directory is compared.
+    Check(usize),
+    Commit(usize),
+    /// The transaction ends without a commit.
+    Lose(usize),
+    Revoke,
+    AnswerRevocation,
+    Look,
+}
+
+impl State {
+    fn is_lock_free(&self) -> bool {
+        !self.services.iter().any(|(phase, _)| phase.has_lock())
+    }
+
+    /// The first version of the directory has the key, and every later one has it revoked.
+    const fn lets_in(directory: u8) -> bool {
+        directory == 0
+    }
+}
+
+impl Model for Protocol {
+    type State = State;
+    type Action = Step;
+
+    fn init_states(&self) -> Vec<State> {
+        vec![State {
+            entries: Vec::new(),
+            directory: 0,
+            services: [(Phase::Idle, self.changes); SERVICES],
+            revocation: Revocation::Live,
+            looked: None,
+        }]
+    }
+
+    fn actions(&self, state: &State, actions: &mut Vec<Step>) {
+        for (service, (phase, left)) in state.services.iter().enumerate() {
+            match phase {
+                Phase::Idle if *left == 0 => {}
+                Phase::Idle if self.reads_under_lock => {
+                    actions.extend(state.is_lock_free().then_some(Step::Lock(service)));
+                }
+                Phase::Idle | Phase::Bare => actions.push(Step::Read(service)),
+                Phase::Read { .. } => actions.extend(state.is_lock_free().then_some(Step::Lock(service))),
+                Phase::Locked { .. } => actions.push(Step::Check(service)),
+                Phase::Checked { .. } => actions.push(Step::Commit(service)),
+            }
+            if *phase != Phase::Idle {
+                actions.push(Step::Lose(service));
+            }
+        }
+        match &state.revocation {
+            Revocation::Live => actions.push(Step::Revoke),
+            Revocation::Committed(open) if open.is_empty() => actions.push(Step::AnswerRevocation),
+            Revocation::Committed(_) => {}
+            Revocation::Answered => actions.extend(state.looked.is_none().then_some(Step::Look)),
+        }
+    }
+
+    fn next_state(&self, before: &State, step: Step) -> Option<State> {
+        let mut state = before.clone();
+        let known = || (u8::try_from(before.entries.len()).unwrap_or(u8::MAX), before.directory);
+        match step {
+            Step::Lock(service) => {
+                let phase = &mut state.services[service].0;
+                *phase = match *phase {
+                    Phase::Read { size, directory } => Phase::Locked { size, directory },
+                    _ => Phase::Bare,
+                };
+            }
+            Step::Read(service) => {
+                let (size, directory) = known();
+                let phase = &mut state.services[service].0;
+                *phase = if *phase == Phase::Bare {
+                    Phase::Locked { size, directory }
+                } else {
+                    Phase::Read { size, directory }
+                };
+            }
+            Step::Check(service) => {
+                let (phase, left) = &mut state.services[service];
+                let Phase::Locked { size, directory } = *phase else { return None };
+                if !State::lets_in(directory) {
+                    // It is refused, which is an entry of its own that is no change, and gives up.
+                    (*phase, *left) = (Phase::Idle, 0);
+                } else if size != known().0 || (self.compares_directory && directory != before.directory) {
+                    // Decided again.
+                    *phase = Phase::Idle;
+                } else {
+                    *phase = Phase::Checked { directory };
+                }
+            }
+            Step::Commit(service) => {
+                let Phase::Checked { directory } = before.services[service].0 else { return None };
+                state.entries.push(directory);
+                let left = before.services[service].1.saturating_sub(1);
+                state.services[service] = (Phase::Idle, left);
+            }
+            // It is asked again.
+            Step::Lose(service) => state.services[service].0 = Phase::Idle,
+            Step::Revoke => {
+                state.directory += 1;
+                let open = |(number, (phase, _)): (usize, &(Phase, u8))| phase.is_open().then_some(number);
+                let open = before.services.iter().enumerate().filter_map(open);
+                let open = if self.waits_for_open { open.collect() } else { BTreeSet::new() };
+                state.revocation = Revocation::Committed(open);
+            }
+            Step::AnswerRevocation => state.revocation = Revocation::Answered,
+            Step::Look => state.looked = Some(before.entries.len()),
+        }
+        if let (Revocation::Committed(open), Step::Check(service) | Step::Commit(service) | Step::Lose(service)) =
+            (&mut state.revocation, step)
+            && !state.services[service].0.is_open()
+        {
+            open.remove(&service);
+        }
+        Some(state)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        vec![
+            Property::always("one at a time has the lock", |_, state: &State| {
+                state.services.iter().filter(|(phase, _)| phase.has_lock()).count() <= 1
+            }),
+            Property::always("what was looked at after a revocation was answered stays", |_, state: &State| {
+                state.looked.is_none_or(|looked| looked == state.entries.len())
+            }),
+            Property::always("the directory of entries never goes down", |_, state: &State| {
+                state.entries.is_sorted() && state.entries.iter().all(|directory| State::lets_in(*directory))
+            }),
+            Property::sometimes("everything is written", |model: &Self, state: &State| {
+                state.entries.len() == SERVICES * usize::from(model.changes)
+            }),
+            Property::sometimes("somebody looks", |_, state: &State| state.looked.is_some()),
+        ]
+    }
+}
+
+const KEPT_PROMISE: &str = "what was looked at after a revocation was answered stays";
+
+/// Looks at every interleaving. Returns how the promise is broken, if it is.
+fn broken(protocol: Protocol) -> Option<Vec<Step>> {
+    let checker = protocol.checker().spawn_bfs().join();
+    assert!(checker.is_done() && checker.unique_state_count() > 100, "{}", checker.unique_state_count());
+    checker.discovery(KEPT_PROMISE).map(|path| path.into_actions())
+}
+
+#[test]
+fn every_interleaving_keeps_the_promise_and_none_does_without_its_rules() {
+    let checker = WHOLE.checker().spawn_bfs().join();
+    checker.assert_properties();
+    let steps = broken(Protocol { waits_for_open: false, ..WHOLE }).expect("a transaction commits after the answer");
+    assert_eq!(steps.last().map(|step| matches!(step, Step::Commit(_))), Some(true), "{steps:?}");
+    let before_lock = Protocol { reads_under_lock: false, ..WHOLE };
+    assert!(broken(Protocol { compares_directory: false, ..before_lock }).is_some(), "memory alone decides");
+    // Either of the two is enough for this; services do both, since what they know is in memory.
+    assert_eq!(broken(before_lock), None);
+    assert_eq!(broken(Protocol { compares_directory: false, ..WHOLE }), None);
+}
+
+/// What can be seen from outside: who committed, and when somebody looked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Visible {
+    Committed(usize),
+    Looked,
+}
+
+fn visible(step: Step) -> Option<Visible> {
+    match step {
+        Step::Commit(service) => Some(Visible::Committed(service)),
+        Step::Look => Some(Visible::Looked),
+        Step::Lock(_) | Step::Read(_) | Step::Check(_) | Step::Lose(_) | Step::Revoke | Step::AnswerRevocation => None,
+    }
+}
+
+/// Returns whether the protocol has a path on which exactly this is seen.
+fn is_possible(protocol: Protocol, trace: &[Visible]) -> bool {
+    let mut open: VecDeque<(State, usize)> = protocol.init_states().into_iter().map(|state| (state, 0)).collect();
+    let mut seen = std::collections::HashSet::new();
+    while let Some((state, told)) = open.pop_front() {
+        if told == trace.len() {
+            return true;
+        }
+        let mut steps = Vec::new();
+        protocol.actions(&state, &mut steps);
+        for step in steps {
+            let told = match visible(step) {
+                None => told,
+                Some(seen) if seen == trace[told] => told + 1,
+                Some(_) => continue,
+            };
+            let Some(after) = protocol.next_state(&state, step) else { continue };
+            if seen.insert((after.clone(), told)) {
+                open.push_back((after, told));
+            }
+        }
+    }
+    false
+}
+
+#[test]
+fn what_the_protocol_never_does_is_no_path_of_it() {
+    use Visible::{Committed, Looked};
+    for (trace, expected) in [
+        (&[Committed(0), Committed(1), Committed(1), Looked][..], true),
+        (&[Looked], true),
+        // A commit after somebody has looked, and more of them than were asked for.
+        (&[Committed(0), Looked, Committed(1)], false),
+        (&[Committed(0), Committed(0), Committed(0)], false),
+    ] {
+        assert_eq!(is_possible(WHOLE, trace), expected, "{trace:?}");
+    }
+    let late = [Visible::Looked, Visible::Committed(1)];
+    assert!(is_possible(Protocol { waits_for_open: false, ..WHOLE }, &late), "without its rule it is one");
+}
+
+/// Writes with a key until it is refused, or so many times. Returns the positions of what was written.
+async fn write(engine: Engine, caller: Caller, changes: u8) -> Vec<u64> {
+    let mut positions = Vec::new();
+    for _ in 0..changes {
+        match engine.change_clock(&caller, None, hour(), None).await {
+            Ok(step) => positions.push(step.ledger.position),
+            Err(Refusal::Unidentified(_)) => break,
+            Err(refusal) => panic!("{refusal:?}"),
+        }
+    }
+    positions
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_two_services_write_is_a_path_of_the_protocol() {
+    const ROUNDS: usize = 4;
+    // More than are made until the key is revoked.
+    const CHANGES_MAX: u8 = 64;
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let (left, right) = (house.open().await, other.open().await);
+    let protocol = Protocol { changes: CHANGES_MAX, ..WHOLE };
+    for number in 0..ROUNDS {
+        let name = format!("writer{number}");
+        left.engine.create_user(&left.admin, user_id(&name), true, None).await.unwrap();
+        let secret = key_of(&left, &name).await;
+        let before = left.size("main").await;
+        let generation = super::generation(&right).await;
+        let mut writing = Vec::new();
+        for home in [&left, &right] {
+            let caller = home.engine.identify(&secret).await.unwrap().unwrap();
+            writing.push(tokio::spawn(write(home.engine.clone(), caller, protocol.changes)));
+        }
+        // Somewhere in the middle, at another place each time.
+        for _ in 0..2 * number {
+            right.engine.read_clock(&right.admin, None).await.unwrap();
+        }
+        let caller = left.engine.identify(&secret).await.unwrap().unwrap();
+        left.engine.revoke_api_key(&left.admin, key_id(&caller)).await.unwrap();
+        let looked = super::generation(&right).await - generation;
+        let mut written = Vec::new();
+        for (service, writing) in writing.into_iter().enumerate() {
+            written.extend(writing.await.unwrap().into_iter().map(|position| (position, service)));
+        }
+        written.sort_unstable();
+        let mut trace: Vec<Visible> = written.iter().map(|(_, service)| Visible::Committed(*service)).collect();
+        trace.insert(usize::try_from(looked).unwrap().min(trace.len()), Visible::Looked);
+        assert!(is_possible(protocol, &trace), "{trace:?}");
+        assert!(written.len() < SERVICES * usize::from(CHANGES_MAX), "the revocation did not come in the middle");
+        // The log says the same: what was answered is there, and nothing else by that key.
+        let lines = left.lines().await;
+        let is_by_key = |line: &&Line| line.actor == name && line.timeline == "main" && line.seq >= before;
+        let moved = lines.iter().filter(is_by_key).filter(|line| line.action == "fast_forward");
+        let moved: Vec<u64> = moved.map(|line| line.seq).collect();
+        assert_eq!(moved, written.iter().map(|(position, _)| *position).collect::<Vec<_>>());
+    }
+    end(&house, [left, right]).await;
+}

@@ -1,0 +1,183 @@
+//! `timenav accept-rollback`: says that what a database lost is lost, and why.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, anyhow, bail};
+use serde_json::json;
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{Checkpoint, Note};
+use timenav_engine::{Acceptance, KeptOutside};
+use timenav_store::CheckpointFile;
+
+use crate::config::{ServeOptions, Settings, StoreUrl};
+use crate::data_folder::{COSIGNED_FILE, DATABASE_FILE, DataFolder};
+use crate::exit::Failure;
+use crate::{output, telemetry, wiring};
+
+/// Longest name of who accepts a rollback, in characters.
+const BY_CHARS_MAX: usize = 200;
+/// Longest reason why a rollback is accepted, in characters.
+const REASON_CHARS_MAX: usize = 1_000;
+
+/// Accepts that a database was rolled back, or has another history, and what was lost with that.
+///
+/// A service whose database has fewer entries than were signed, or others, does not start: somebody may have rewritten
+/// history. If you restored a backup, or failed over to a standby that lacked the last entries, this command says so, once:
+/// the data folder's checkpoints of what was lost go whole into signed entries `accept_rollback`, with your name and
+/// reason, on `system` and on each timeline concerned. Services that have seen exactly those states start again; for one
+/// that saw others, run the command in its folder too, or give its checkpoints with --kept.
+///
+/// Without --by and --reason it shows what would be accepted, and writes nothing. Stop the service first; with --store,
+/// other services on the database may run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct AcceptRollbackCommand {
+    /// Who accepts it. Anyone who looks at the ledgers sees the name.
+    #[arg(long, value_name = "NAME", requires = "reason", value_parser = name)]
+    by: Option<String>,
+    /// Why. Anyone who looks at the ledgers sees it.
+    #[arg(long, value_name = "TEXT", requires = "by", value_parser = reason)]
+    reason: Option<String>,
+    /// More checkpoints of what was lost: the `checkpoints.log` of another service on the database, or a signed checkpoint
+    /// that a witness or a client has kept. Give it once for each file.
+    #[arg(long, value_name = "FILE")]
+    kept: Vec<PathBuf>,
+    /// The data folder. [default: ./timenav-data]
+    #[arg(long, env = "TIMENAV_DATA", value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// The folder of checkpoints outside the database, if it is not the data folder.
+    #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
+    checkpoints: Option<PathBuf>,
+    /// The PostgreSQL database, if the service keeps everything in one.
+    #[arg(long, env = "TIMENAV_STORE", hide_env_values = true, value_name = "URL")]
+    store: Option<StoreUrl>,
+    /// The service's configuration file; `data`, `store` and `checkpoints` are read from it.
+    #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Print the result as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Accepts what was lost, or shows it.
+///
+/// # Errors
+/// A service uses the folder, something is not as it was signed that nobody may accept, or something cannot be written. If
+/// something was lost and nobody accepts it, that is an error too.
+pub(crate) fn run(command: AcceptRollbackCommand) -> Result<(), Failure> {
+    let AcceptRollbackCommand { by, reason, kept, data, checkpoints, store, config, json } = command;
+    let settings = Settings::resolve(ServeOptions { data, store, config, checkpoints, ..ServeOptions::default() })?;
+    telemetry::start(settings.log_format, &settings.log_filter)?;
+    let database = settings.data.join(DATABASE_FILE);
+    if settings.store.is_none()
+        && !database.try_exists().with_context(|| format!("{} cannot be read", database.display()))?
+    {
+        let folder = settings.data.display();
+        return Err(anyhow!("there is no database in {folder}: give the data folder of a service with --data").into());
+    }
+    let mut of_others = Vec::new();
+    for file in &kept {
+        of_others.extend(read_kept(file)?);
+    }
+    let folder = DataFolder::open(&settings.data)?;
+    let cosigned = settings.checkpoints.as_deref().unwrap_or(folder.path()).join(COSIGNED_FILE);
+    if cosigned.try_exists().with_context(|| format!("{} cannot be read", cosigned.display()))? {
+        of_others.extend(read_kept(&cosigned)?);
+    }
+    let is_accepted = by.is_some();
+    let acceptance = Acceptance { by: by.unwrap_or_default(), reason: reason.unwrap_or_default(), kept: of_others };
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
+    let lost = runtime.block_on(wiring::accept_rollback(&folder, &settings, acceptance, is_accepted))?;
+    show(&lost, is_accepted, json)
+}
+
+/// Reads checkpoints that somebody has kept: a file of a service, with a line for each, or one signed note.
+fn read_kept(path: &Path) -> anyhow::Result<Vec<KeptOutside>> {
+    let named = || format!("{} cannot be read", path.display());
+    let bytes = std::fs::read(path).with_context(named)?;
+    if bytes.first() == Some(&b'{') {
+        return CheckpointFile::read_only(path).with_context(named);
+    }
+    let is_none = || format!("{} is neither a file of checkpoints nor a signed checkpoint", path.display());
+    let note = Note::parse(&bytes).with_context(is_none)?;
+    let checkpoint = Checkpoint::parse(note.text()).with_context(is_none)?;
+    let (_, timeline) = checkpoint.origin.rsplit_once('/').with_context(is_none)?;
+    let timeline = TimelineId::new(timeline).with_context(is_none)?;
+    Ok(vec![KeptOutside { timeline, note: note.to_string().into(), seal: None }])
+}
+
+fn show(lost: &[String], is_accepted: bool, as_json: bool) -> Result<(), Failure> {
+    let is_written = is_accepted && !lost.is_empty();
+    let status = match (lost.len(), is_written) {
+        (0, _) => "Nothing was lost: every ledger continues what was signed and kept.".to_owned(),
+        (count, true) => format!("Accepted: {count} findings. Entries `accept_rollback` of `system` list them."),
+        (count, false) => format!("{count} findings that you could accept:"),
+    };
+    if as_json {
+        output::write(&output::pretty(
+            &json!({ "status": status, "accepted": is_written, "findings": lost }).to_string(),
+        ))?;
+    } else {
+        let mut text = format!("{status}\n");
+        for finding in lost {
+            let _ = writeln!(text, "  {}", output::printable(finding));
+        }
+        output::write(&text)?;
+    }
+    if lost.is_empty() || is_written {
+        return Ok(());
+    }
+    Err(anyhow!("nothing was written; to accept this, give --by and --reason").into())
+}
+
+fn name(text: &str) -> anyhow::Result<String> {
+    told(text, BY_CHARS_MAX)
+}
+
+fn reason(text: &str) -> anyhow::Result<String> {
+    told(text, REASON_CHARS_MAX)
+}
+
+fn told(text: &str, chars_max: usize) -> anyhow::Result<String> {
+    let count = text.chars().count();
+    if text.trim().is_empty() {
+        bail!("it must not be empty");
+    }
+    if count > chars_max {
+        bail!("it has {count} characters, and may have {chars_max}");
+    }
+    if text.chars().any(char::is_control) {
+        bail!("it must not contain line breaks or other control characters");
+    }
+    Ok(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_and_why_are_a_line_of_limited_length() {
+        for (text, is_right) in [("ada", true), ("", false), (" ", false), ("a\nb", false), ("a\u{1b}b", false)] {
+            assert_eq!(name(text).is_ok(), is_right, "{text:?}");
+        }
+        assert!(name(&"ä".repeat(BY_CHARS_MAX)).is_ok() && name(&"ä".repeat(BY_CHARS_MAX + 1)).is_err());
+        assert!(reason(&"x".repeat(REASON_CHARS_MAX)).is_ok() && reason(&"x".repeat(REASON_CHARS_MAX + 1)).is_err());
+    }
+
+    #[test]
+    fn a_file_that_holds_no_checkpoint_is_named() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        for text in ["", "{", "rubbish", "s/main\n7\nAA==\n"] {
+            std::fs::write(file.path(), text).unwrap();
+            let read = read_kept(file.path());
+            // A line that a crash cut off is none.
+            assert!(if text == "{" {
+                read.unwrap().is_empty()
+            } else {
+                format!("{:#}", read.unwrap_err()).contains("neither")
+            });
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! Whether what clients were told can be explained by one order of everything that was asked, in which nothing comes before
+//! what was answered when it was asked.
+//!
+//! The order is over two objects at once, a timeline and `system`: a key that was revoked writes nothing that somebody does
+//! not see who looks after the revocation was answered. The search is that of Wing and Gong, with the memory of Lowe: what
+//! was done already, and what came of it, is looked at once.
+
+use std::collections::HashSet;
+use std::fmt;
+
+/// Events of one history.
+pub(super) const EVENTS_MAX: u8 = 64;
+/// Operations of one history.
+pub(super) const OPERATIONS_MAX: usize = 1_024;
+/// States that are looked at before a history counts as too wide to be decided.
+const LOOKED_AT_MAX: usize = 1_000_000;
+
+/// What was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// Move the clock on.
+    Move,
+    /// Record an event.
+    Record(u8),
+    /// How often was the clock moved?
+    Clock,
+    /// Is there such an event?
+    Find(u8),
+    /// Which events are there?
+    All,
+    /// Revoke a key.
+    Revoke(u8),
+}
+
+/// What was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// It was done.
+    Done,
+    /// How often the clock was moved, by then or by that.
+    Generation(u64),
+    /// Whether the event is there.
+    IsThere(bool),
+    /// The events that are there, one bit each.
+    Events(u64),
+    /// The key opens nothing.
+    Refused,
+    /// Nobody knows whether it was done.
+    Unknown,
+}
+
+/// Something that was asked, and what came of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Operation {
+    /// The key that was shown; `None` for one that is never revoked.
+    pub(super) key: Option<u8>,
+    pub(super) asked: Asked,
+    pub(super) told: Told,
+    /// When it was asked, and when it was answered, by a clock that all share.
+    pub(super) begun: u64,
+    pub(super) ended: u64,
+    /// Whether it was asked more than once, because no answer came: an earlier try may have done it.
+    pub(super) was_repeated: bool,
+}
+
+/// Why a history has no such order.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Violation {
+    /// A key was refused that nobody had begun to revoke.
+    RefusedTooEarly(usize),
+    /// There is no order. The longest that was found ends before one of these.
+    NoOrder(Vec<usize>),
+    /// It is too wide to be decided.
+    Undecided,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::RefusedTooEarly(number) => write!(f, "operation {number} was refused for a key that was good"),
+            Self::NoOrder(next) => write!(f, "there is no order of all; none of {next:?} can come next"),
+            Self::Undecided => f.write_str("the history is too wide to be decided"),
+        }
+    }
+}
+
+/// A timeline and `system`, as far as clients see them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct State {
+    pub(super) generation: u64,
+    pub(super) events: u64,
+    pub(super) revoked: u8,
+}
+
+/// What must happen: it was answered, or somebody saw it. What nobody knows of may happen, and need not.
+struct Step {
+    number: usize,
+    operation: Operation,
+    is_optional: bool,
+}
+
+/// Looks for an order.
+///
+/// # Errors
+/// There is none, or it cannot be decided.
+pub(super) fn check(operations: &[Operation], first: State) -> Result<(), Violation> {
+    assert!(operations.len() <= OPERATIONS_MAX, "a history of {} operations", operations.len());
+    let revocations = || operations.iter().filter(|one| matches!(one.asked, Asked::Revoke(_)));
+    let mut steps = Vec::new();
+    for (number, operation) in operations.iter().copied().enumerate() {
+        let is_read = matches!(operation.asked, Asked::Clock | Asked::Find(_) | Asked::All);
+        match operation.told {
+            Told::Refused => {
+                let is_begun = |one: &Operation| {
+                    matches!(one.asked, Asked::Revoke(key) if Some(key) == operation.key) && one.begun < operation.ended
+                };
+                if !revocations().any(is_begun) {
+                    return Err(Violation::RefusedTooEarly(number));
+                }
+                // What was refused has not happened, but for an earlier try of it.
+                if operation.was_repeated && !is_read {
+                    let operation = Operation { told: Told::Unknown, ..operation };
+                    steps.push(Step { number, operation, is_optional: true });
+                }
+            }
+            Told::Unknown if is_read => {}
+            // What nobody saw may be left out: it changes nothing that anybody was told.
+            Told::Unknown if matches!(operation.asked, Asked::Record(event) if !is_seen(operations, event)) => {}
+            Told::Unknown => {
+                let operation = Operation { ended: u64::MAX, ..operation };
+                steps.push(Step { number, operation, is_optional: true });
+            }
+            _ => steps.push(Step { number, operation, is_optional: false }),
+        }
+    }
+    // Those that were answered first come first, so that the order is found soon.
+    steps.sort_by_key(|step| (step.is_optional, step.operation.ended));
+    Search::of(&steps).run(first)
+}
+
+/// Returns whether anybody was told that an event is there.
+fn is_seen(operations: &[Operation], event: u8) -> bool {
+    operations.iter().any(|one| match (one.asked, one.told) {
+        (Asked::Find(found), Told::IsThere(is_there)) => found == event && is_there,
+        (Asked::All, Told::Events(events)) => events & (1 << event) != 0,
+        _ => false,
+    })
+}
+
+struct Search<'a> {
+    steps: &'a [Step],
+    seen: HashSet<(Vec<u64>, State)>,
+    /// The most that were ordered, and what could have come next.
+    furthest: (usize, Vec<usize>),
+}
+
+impl<'a> Search<'a> {
+    fn of(steps: &'a [Step]) -> Self {
+        Self { steps, seen: HashSet::new(), furthest: (0, Vec::new()) }
+    }
+
+    fn run(mut self, first: State) -> Result<(), Violation> {
+        let to_do = self.steps.iter().filter(|step| !step.is_optional).count();
+        // What is done, how much of it had to be, and what came of it.
+        let mut open = vec![(vec![0_u64; self.steps.len().div_ceil(64)], 0_usize, first)];
+        while let Some((done, count, state)) = open.pop() {
+            if count == to_do {
+                return Ok(());
+            }
+            if self.seen.len() > LOOKED_AT_MAX {
+                return Err(Violation::Undecided);
+            }
+            let next = self.next(&done);
+            if count > self.furthest.0 || self.furthest.1.is_empty() {
+                self.furthest = (count, next.iter().map(|index| self.steps[*index].number).collect());
+            }
+            // The last one that is pushed is looked at first.
+            for index in next.into_iter().rev() {
+                let step = &self.steps[index];
+                let Some(after) = apply(state, &step.operation) else { continue };
+                let mut done = done.clone();
+                done[index / 64] |= 1 << (index % 64);
+                if self.seen.insert((done.clone(), after)) {
+                    open.push((done, count + usize::from(!step.is_optional), after));
+                }
+            }
+        }
+        Err(Violation::NoOrder(self.furthest.1))
+    }
+
+    /// Returns what may come next: nothing that is left was answered before it was asked.
+    fn next(&self, done: &[u64]) -> Vec<usize> {
+        let is_left = |index: &usize| done[index / 64] & (1 << (index % 64)) == 0;
+        let left: Vec<usize> = (0..self.steps.len()).filter(is_left).collect();
+        let ended = left.iter().map(|index| &self.steps[*index]);
+        let first_end = ended.filter(|step| !step.is_optional).map(|step| step.operation.ended).min();
+        let may_be_next = |index: &usize| first_end.is_none_or(|end| self.steps[*index].operation.begun < end);
+        left.into_iter().filter(may_be_next).collect()
+    }
+}
+
+/// Returns what comes of an operation, if it can have been answered so.
+fn apply(state: State, Operation { key, asked, told, .. }: &Operation) -> Option<State> {
+    if key.is_some_and(|key| state.revoked & (1 << key) != 0) {
+        return None;
+    }
+    match (*asked, *told) {
+        (Asked::Move, told) => {
+            let generation = state.generation + 1;
+            let is_so = matches!(told, Told::Unknown) || told == Told::Generation(generation);
+            is_so.then_some(State { generation, ..state })
+        }
+        (Asked::Record(event), _) => {
+            // Recorded once: a second time would be another event.
+            let is_new = state.events & (1 << event) == 0;
+            is_new.then_some(State { events: state.events | 1 << event, ..state })
+        }
+        (Asked::Clock, told) => (told == Told::Generation(state.generation)).then_some(state),
+        (Asked::Find(event), told) => (told == Told::IsThere(state.events & (1 << event) != 0)).then_some(state),
+        (Asked::All, told) => (told == Told::Events(state.events)).then_some(state),
+        (Asked::Revoke(key), _) => Some(State { revoked: state.revoked | 1 << key, ..state }),
+    }
+}
+
+mod tests {
+    use super::*;
+
+    /// An operation by a key that is never revoked.
+    fn one(asked: Asked, told: Told, (begun, ended): (u64, u64)) -> Operation {
+        Operation { key: None, asked, told, begun, ended, was_repeated: false }
+    }
+
+    fn by(key: u8, operation: Operation) -> Operation {
+        Operation { key: Some(key), ..operation }
+    }
+
+    fn checked(operations: &[Operation]) -> Result<(), Violation> {
+        check(operations, State::default())
+    }
+
+    #[track_caller]
+    fn has_no_order(operations: &[Operation]) {
+        let checked = checked(operations);
+        assert!(matches!(checked, Err(Violation::NoOrder(_))), "{checked:?}");
+    }
+
+    const NO_EVENTS: Told = Told::Events(0);
+
+    #[test]
+    fn what_overlaps_may_be_in_any_order() {
+        // Each read is answered while the write is on its way.
+        for told in [Told::Generation(0), Told::Generation(1)] {
+            let both = [one(Asked::Move, Told::Generation(1), (0, 9)), one(Asked::Clock, told, (1, 8))];
+            assert_eq!(checked(&both), Ok(()));
+        }
+        let two = [one(Asked::Move, Told::Generation(2), (0, 9)), one(Asked::Move, Told::Generation(1), (1, 8))];
+        assert_eq!(checked(&two), Ok(()));
+    }
+
+    #[test]
+    fn a_stale_read_is_found() {
+        has_no_order(&[one(Asked::Move, Told::Generation(1), (0, 1)), one(Asked::Clock, Told::Generation(0), (2, 3))]);
+        has_no_order(&[one(Asked::Record(3), Told::Done, (0, 1)), one(Asked::Find(3), Told::IsThere(false), (2, 3))]);
+        // What one has seen, another one who asks later sees.
+        has_no_order(&[
+            one(Asked::Record(3), Told::Done, (0, 9)),
+            one(Asked::All, Told::Events(8), (1, 2)),
+            one(Asked::All, NO_EVENTS, (3, 4)),
+        ]);
+    }
+
+    #[test]
+    fn a_lost_write_and_one_that_happened_twice_are_found() {
+        has_no_order(&[one(Asked::Record(0), Told::Done, (0, 1)), one(Asked::All, NO_EVENTS, (2, 3))]);
+        has_no_order(&[one(Asked::Move, Told::Generation(1), (0, 1)), one(Asked::Move, Told::Generation(1), (2, 3))]);
+        has_no_order(&[one(Asked::Move, Told::Generation(1), (0, 1)), one(Asked::Clock, Told::Generation(2), (2, 3))]);
+    }
+
+    #[test]
+    fn what_nobody_knows_of_may_have_happened_or_not_and_late() {
+        let unknown = one(Asked::Move, Told::Unknown, (0, 1));
+        for (before, after) in [(0, 0), (0, 1), (1, 1)] {
+            let seen = [
+                unknown,
+                one(Asked::Clock, Told::Generation(before), (2, 3)),
+                one(Asked::Clock, Told::Generation(after), (4, 5)),
+            ];
+            assert_eq!(checked(&seen), Ok(()), "{before} {after}");
+        }
+        // But not back again, and not twice.
+        for (before, after) in [(1, 0), (1, 2)] {
+            has_no_order(&[
+                unknown,
+                one(Asked::Clock, Told::Generation(before), (2, 3)),
+                one(Asked::Clock, Told::Generation(after), (4, 5)),
+            ]);
+        }
+    }
+
+    #[test]
+    fn a_key_that_works_after_its_revocation_is_found() {
+        let revoked = one(Asked::Revoke(0), Told::Done, (0, 1));
+        has_no_order(&[revoked, by(0, one(Asked::Record(0), Told::Done, (2, 3)))]);
+        has_no_order(&[revoked, by(0, one(Asked::Clock, Told::Generation(0), (2, 3)))]);
+        // What was asked before it was answered may be in front of it, and another key works.
+        assert_eq!(checked(&[revoked, by(0, one(Asked::Record(0), Told::Done, (0, 3)))]), Ok(()));
+        assert_eq!(checked(&[revoked, by(1, one(Asked::Record(0), Told::Done, (2, 3)))]), Ok(()));
+    }
+
+    #[test]
+    fn a_commit_that_comes_after_a_revocation_and_what_was_looked_at_then_is_found() {
+        // Each of the two objects by itself has an order: `system` has the revocation alone, and in the timeline nobody
+        // knows the event before it is recorded.
+        let late = by(0, one(Asked::Record(0), Told::Done, (0, 9)));
+        let looked = one(Asked::All, NO_EVENTS, (4, 5));
+        has_no_order(&[late, one(Asked::Revoke(0), Told::Done, (1, 3)), looked]);
+        has_no_order(&[
+            Operation { told: Told::Unknown, ..late },
+            one(Asked::Revoke(0), Told::Done, (1, 3)),
+            looked,
+            one(Asked::All, Told::Events(1), (10, 11)),
+        ]);
+        // While the revocation is on its way, both may be.
+        assert_eq!(checked(&[late, one(Asked::Revoke(0), Told::Done, (1, 6)), looked]), Ok(()));
+    }
+
+    #[test]
+    fn a_refusal_needs_a_revocation_and_says_nothing_of_an_earlier_try() {
+        let refused = by(0, one(Asked::Record(0), Told::Refused, (0, 5)));
+        assert_eq!(checked(&[refused]), Err(Violation::RefusedTooEarly(0)));
+        assert_eq!(checked(&[refused, one(Asked::Revoke(1), Told::Done, (1, 2))]), Err(Violation::RefusedTooEarly(0)));
+        let (revoked, seen) = (one(Asked::Revoke(0), Told::Done, (1, 2)), one(Asked::All, Told::Events(1), (6, 7)));
+        has_no_order(&[refused, revoked, seen]);
+        assert_eq!(checked(&[Operation { was_repeated: true, ..refused }, revoked, seen]), Ok(()));
+        // The earlier try was before the revocation all the same.
+        let looked = one(Asked::All, NO_EVENTS, (3, 4));
+        has_no_order(&[Operation { was_repeated: true, ..refused }, revoked, looked, seen]);
+    }
+
+    #[test]
+    fn a_long_history_with_many_unknowns_is_decided() {
+        let mut operations = Vec::new();
+        for number in 0_u64..60 {
+            let at = 10 * number;
+            operations.push(one(Asked::Move, Told::Generation(number + 1), (at, at + 9)));
+            operations.push(one(Asked::Clock, Told::Generation(number), (at + 1, at + 8)));
+            let event = u8::try_from(number).unwrap();
+            let told = if number % 4 == 0 { Told::Unknown } else { Told::Done };
+            operations.push(one(Asked::Record(event), told, (at + 2, at + 7)));
+        }
+        assert_eq!(checked(&operations), Ok(()));
+        let all = operations.len() as u64 * 10;
+        operations.push(one(Asked::Clock, Told::Generation(59), (all, all + 1)));
+        has_no_order(&operations);
+    }
+}
