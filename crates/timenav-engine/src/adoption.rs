@@ -254,7 +254,7 @@ impl Engine {
         let (sender, mut arriving) = mpsc::channel(BATCHES_AHEAD_MAX);
         let engine = self.clone();
         let making = self.doors().long_work.spawn_blocking(move || {
-            let given_up = |_| StoreError::Unavailable("nobody goes on with the bundle".to_owned());
+            let given_up = |_| StoreError::Unavailable("the request for the bundle has ended".to_owned());
             rows.hand_over(|number, rows| {
                 engine.check_room_left()?;
                 sender.blocking_send((number, rows)).map_err(given_up)

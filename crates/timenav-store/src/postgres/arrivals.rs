@@ -6,10 +6,9 @@ use async_trait::async_trait;
 use deadpool_postgres::Object;
 use futures_util::FutureExt as _;
 use timenav_core::ids::TimelineId;
-use timenav_engine::{
-    ARRIVAL_LASTS_MICROS, ArrivalCommit, Arrivals, ArrivingRows, StoreError, StrayArrivals, TimelineKey,
-};
+use timenav_engine::{ARRIVAL_LASTS_MICROS, Arrivals, ArrivingRows, StoreError, StrayArrivals, TimelineKey};
 
+use super::arrived::given_up;
 use super::batch::{Batch, rows, values};
 use super::connection::Connections;
 use super::transaction::Writing;
@@ -53,7 +52,6 @@ const GIVE_UP: &str = timed!(
 );
 const SELECT_FIRST: &str = "SELECT timeline FROM arrivals WHERE arrival = $1 AND is_over ORDER BY timeline LIMIT 1";
 const FORGET: &str = "DELETE FROM arrivals WHERE arrival = $1 AND timeline = $2";
-const STAND: &str = "DELETE FROM arrivals WHERE arrival = $1 AND timeline = ANY($2) AND NOT is_over RETURNING timeline";
 const IS_LEFT: &str = "SELECT EXISTS (SELECT FROM arrivals WHERE arrival = $1 AND is_over)";
 /// Whoever marks the number of a timeline must not have it emptied.
 const IS_NO_ARRIVAL: &str = "SELECT $1 >= 0::bigint OR EXISTS (SELECT FROM timelines WHERE timeline = $1)
@@ -181,10 +179,6 @@ async fn stray(on: &Object) -> Result<StrayArrivals, Failed> {
     Ok(StrayArrivals { orphans: orphans::below_zero(on).await?, marked: orphans::marked(on).await? })
 }
 
-fn given_up() -> StoreError {
-    StoreError::Unavailable("the bundle was given up before all of it had arrived; adopt it again".to_owned())
-}
-
 fn no_number() -> StoreError {
     StoreError::Unavailable("no number was found for a timeline that arrives; try again".to_owned())
 }
@@ -262,16 +256,6 @@ async fn put(
             Err(failed)
         }
     }
-}
-
-/// Takes the marks of timelines away that stand from now on. Its rows are to be checked by [`check_standing`].
-pub(super) fn stand<'a>(batch: &mut Batch<'a>, step: &'a ArrivalCommit) {
-    batch.add(STAND, values![&*step.arrival, step.timelines.iter().map(|key| key.0).collect::<Vec<_>>()]);
-}
-
-/// Makes sure that nobody has given up what is to stand.
-pub(super) fn check_standing(step: &ArrivalCommit, marks_count: usize) -> Result<(), StoreError> {
-    if marks_count == step.timelines.len() { Ok(()) } else { Err(given_up()) }
 }
 
 async fn clear_some(writing: &Writing, arrival: &str, items_max: usize) -> Result<bool, Failed> {

@@ -15,7 +15,7 @@ use super::batch::{Batch, values};
 use super::connection::Connections;
 use super::transaction::{Proof, Writing, wait_for_earlier};
 use super::values::{Failed, get, number, sql};
-use super::{anchors, arrivals, contents, data, events, heads, identity, leasing, outcomes, retention, tiles, timers};
+use super::{anchors, arrived, contents, data, events, heads, identity, leasing, outcomes, retention, tiles, timers};
 
 /// How often a step is tried where it loses against another transaction.
 const TRIED_MAX: usize = 5;
@@ -82,7 +82,7 @@ pub(super) async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed
     }
     let stand_at = batch.len();
     for arrival in &step.arrivals {
-        arrivals::stand(&mut batch, arrival);
+        arrived::stand(&mut batch, arrival);
     }
     let mut rows = Rows::default();
     for timeline in &step.timelines {
@@ -113,7 +113,7 @@ pub(super) async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed
     outcomes::check_put(outcomes.and_then(|(at, count)| Some((found.get(at)?, count))))?;
     let found_relied = found.pop().unwrap_or_default();
     for (arrival, marks) in step.arrivals.iter().zip(found.iter().skip(stand_at)) {
-        arrivals::check_standing(arrival, marks.len())?;
+        arrived::check_standing(arrival, marks.len())?;
     }
     heads::check_updated(&step.timelines, found.first())?;
     for timeline in &step.timelines {

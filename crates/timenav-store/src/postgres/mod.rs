@@ -6,6 +6,7 @@
 
 mod anchors;
 mod arrivals;
+mod arrived;
 mod batch;
 mod commit;
 mod connection;

@@ -3,8 +3,9 @@
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use timenav_core::ids::TimelineId;
-use timenav_engine::{ArrivalCommit, Arrivals, ArrivingRows, StoreError, StrayArrivals, TimelineKey};
+use timenav_engine::{Arrivals, ArrivingRows, StoreError, StrayArrivals, TimelineKey};
 
+use super::arrived::given_up;
 use super::values::{POSITION_BITS, POSITION_MAX, entry_key, failed, sql};
 use super::{SqliteStore, commit, orphans};
 
@@ -22,7 +23,6 @@ const SELECT_LEFT: &str = "SELECT DISTINCT arrival FROM arrivals ORDER BY arriva
 const GIVE_UP: &str = "UPDATE arrivals SET is_over = 1 WHERE arrival = ?1 AND is_over = 0";
 const SELECT_FIRST: &str = "SELECT timeline FROM arrivals WHERE arrival = ?1 ORDER BY timeline LIMIT 1";
 const FORGET: &str = "DELETE FROM arrivals WHERE arrival = ?1 AND timeline = ?2";
-const STAND: &str = "DELETE FROM arrivals WHERE arrival = ?1 AND timeline = ?2 AND is_over = 0";
 const IS_LEFT: &str = "SELECT EXISTS (SELECT 1 FROM arrivals WHERE arrival = ?1)";
 /// Whoever marks the number of a timeline must not have it emptied.
 const IS_NO_ARRIVAL: &str = "SELECT ?1 >= 0 OR EXISTS (SELECT 1 FROM timelines WHERE timeline = ?1)
@@ -133,10 +133,6 @@ impl Arrivals for SqliteStore {
     }
 }
 
-fn given_up() -> StoreError {
-    StoreError::Unavailable("the bundle was given up before all of it had arrived; adopt it again".to_owned())
-}
-
 fn begin(connection: &mut Connection, arrival: &str, names: &[TimelineId]) -> Result<Vec<TimelineKey>, StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     let keys = free(&transaction, names.len())?;
@@ -179,17 +175,6 @@ fn put(
     is_in_hand.map_err(failed)?.ok_or_else(given_up)?;
     commit::put_arriving(&transaction, timeline, size, rows)?;
     transaction.commit().map_err(failed)
-}
-
-/// Takes the marks of timelines away that stand from now on.
-pub(super) fn stand(transaction: &Transaction<'_>, step: &ArrivalCommit) -> Result<(), StoreError> {
-    for timeline in &step.timelines {
-        let gone = transaction.execute(STAND, params![step.arrival, timeline.0]).map_err(failed)?;
-        if gone != 1 {
-            return Err(given_up());
-        }
-    }
-    Ok(())
 }
 
 fn clear(connection: &mut Connection, arrival: &str, items_max: usize) -> Result<bool, StoreError> {

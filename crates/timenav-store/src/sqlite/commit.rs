@@ -10,7 +10,7 @@ use timenav_engine::{
 
 use super::contents::Insertion;
 use super::values::{NO_CELL, failed, sql};
-use super::{arrivals, data, identity, retention, tiles, timers};
+use super::{arrived, data, identity, retention, tiles, timers};
 use crate::kept::origins;
 
 const INSERT_TIMELINE: &str = "INSERT INTO timelines (timeline, timeline_id, created_at, size, frontier,
@@ -53,7 +53,7 @@ pub(super) fn commit(connection: &mut Connection, step: &Commit) -> Result<(), S
         identity::change(&transaction, change).map_err(failed)?;
     }
     for arrival in &step.arrivals {
-        arrivals::stand(&transaction, arrival)?;
+        arrived::stand(&transaction, arrival)?;
     }
     for timeline in &step.timelines {
         put_contents(&transaction, timeline)?;

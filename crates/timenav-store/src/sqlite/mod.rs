@@ -5,6 +5,7 @@
 
 mod anchors;
 mod arrivals;
+mod arrived;
 mod commit;
 mod connection;
 mod contents;
