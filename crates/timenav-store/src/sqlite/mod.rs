@@ -26,6 +26,7 @@ mod moving;
 mod origins;
 mod orphans;
 mod outcomes;
+mod passing;
 mod read;
 mod retention;
 mod room;
