@@ -7,6 +7,7 @@
 use std::fmt;
 
 mod depth;
+mod fingerprint;
 mod hashes;
 mod ledger;
 mod signed;
@@ -15,6 +16,7 @@ mod signed;
 mod tests;
 
 pub use depth::{Depth, DepthError, SAMPLE_ENTRIES_MAX};
+pub use fingerprint::{FactKey, Fingerprint};
 pub use hashes::{EntryHashes, ReadBy};
 pub use ledger::{EntryBytes, FilledTile, LedgerScan, Mark, compare_checkpoints};
 pub use signed::{Unsigned, open_kept, open_signed};

@@ -9,6 +9,7 @@ use timenav_core::scan::EntryBytes;
 
 use crate::head::{EndedTimeline, Head, TimelineKey};
 use crate::rows::{DataRecord, IdempotencyRecord};
+use crate::seen_events::{EventAt, SeenEvent, SeenEvents};
 use crate::store_error::StoreError;
 use crate::timer_rows::{TimersFound, TimersWanted};
 
@@ -105,6 +106,24 @@ pub struct KeptEvent {
     pub content: String,
 }
 
+impl KeptEvent {
+    /// Returns the row as it is seen by who passes over all of them.
+    pub(crate) fn seen<'a>(&'a self, event_id: &'a str) -> SeenEvent<'a> {
+        let Self { position, until, time_micros, point, cell, place, name_key, content } = self;
+        SeenEvent {
+            event_id,
+            position: *position,
+            until: *until,
+            time_micros: *time_micros,
+            point: *point,
+            cell: *cell,
+            place: place.as_deref(),
+            name_key: name_key.as_deref(),
+            content,
+        }
+    }
+}
+
 /// What is kept of one event around the entry at one position, which is about it: as much, however often it was changed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KeptRows {
@@ -156,6 +175,25 @@ pub trait ScanSource: Send + Sync {
     /// Returns what is kept of events around entries about them: of each pair, the event is found by its id, and the entry is
     /// at the position.
     async fn event_rows(&self, timeline: TimelineKey, events: Vec<(String, u64)>) -> Result<Vec<KeptRows>, StoreError>;
+
+    /// Returns rows of events in an order of the store's own, in which no row moves: from the one after `after` on,
+    /// `rows_max` of them at most, and none only where there are no more. Rows that are made meanwhile may be among
+    /// them or not.
+    async fn event_page(
+        &self,
+        timeline: TimelineKey,
+        after: Option<EventAt>,
+        rows_max: usize,
+    ) -> Result<SeenEvents, StoreError>;
+
+    /// As [`ScanSource::event_page`], the places of rows as the index says by which events are found by their ids.
+    /// `None` where the rows themselves are read by it.
+    async fn event_index_page(
+        &self,
+        timeline: TimelineKey,
+        after: Option<EventAt>,
+        rows_max: usize,
+    ) -> Result<Option<Vec<EventAt>>, StoreError>;
 
     /// Returns how many rows of events, and how many of interventions, were made before position
     /// `end`.

@@ -157,7 +157,7 @@ impl Engine {
             kept,
             unkept,
         };
-        let scanned = scan(&request, progress).await?;
+        let scanned = Box::pin(scan(&request, progress)).await?;
         let mut scan = scanned.ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;
         // What was scanned is in the database, and may be newer than any checkpoint that was signed before.
         if let (Some(tree), None) = (&scan.signed, &scan.checkpoint) {

@@ -33,6 +33,7 @@ mod timer_rows;
 mod action;
 mod store_error;
 mod leasing_door;
+mod seen_events;
 mod archive;
 mod arriving_door;
 mod facts;
@@ -238,6 +239,7 @@ pub use scan::{
 };
 pub use scan_events::{EventMarks, EventSummary};
 pub use scan_places::{SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX};
+pub use seen_events::{EventAt, SeenEvent, SeenEvents};
 pub use seldom::Seldom;
 pub use sessions::{CROSS_SITE_CODE, NewSession, PasswordRequest, SessionView};
 pub use signer::Signer;

@@ -34,7 +34,6 @@ impl Salt {
     /// HMAC-SHA-256(salt, number), the number as four bytes with the highest first (RFC 2104 §5 allows
     /// to cut). Whoever is shown it learns nothing of this salt, nor of those of other parts.
     #[must_use]
-    #[expect(clippy::missing_panics_doc, reason = "HMAC takes keys of every length, and its codes have one length")]
     pub fn derive(&self, number: u32) -> Self {
         self.deriving()(number)
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use timenav_core::access::{self, Demand, Denial, Permissions, Standing};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{Authority, LeafRecord, TrustedKeys, VerifierKey, origin, reads_in};
-use timenav_core::scan::LedgerScan;
+use timenav_core::scan::{LedgerScan, ReadBy};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
 use super::blocks;
@@ -33,6 +33,8 @@ pub(super) struct Claim<'a> {
     /// Whether the host's clock showed that time then. Where it was behind the entry before, it showed an earlier one.
     pub(super) is_of_host: bool,
     pub(super) payload: Option<&'a [u8]>,
+    /// Who made the reads that it tells of, where that is known already.
+    pub(super) readers: Option<&'a [ReadBy]>,
     /// Who might do what on the timeline, right before. `None` on `system`, which has no roles.
     pub(super) permissions: Option<&'a Permissions>,
 }
@@ -146,14 +148,21 @@ fn decide_reading(standing: Standing<'_>, operation: &str) -> Result<(), Denial>
 
 /// Each of the reads that an entry tells of names who asked. What is left of them is compared with the entry elsewhere.
 fn check_reads(powers: &Powers, claim: &Claim<'_>) -> Result<(), String> {
+    if let Some(readers) = claim.readers {
+        let each = |by: &ReadBy| check_read(powers, claim, (&by.key, &by.user), &by.action);
+        return readers.iter().try_for_each(each);
+    }
     let reads = claim.payload.and_then(|payload| reads_in(payload).ok()).unwrap_or_default();
-    reads.iter().flatten().try_for_each(|read| {
-        let (user_id, standing) = standing(powers, claim, (&read.key, &read.user))?;
-        let (operation, version) = (&read.action, claim.authority.directory);
-        check_horizon(powers, claim, &read.key, (operation, horizon_of(operation)))?;
-        decide_reading(standing, operation).map_err(|denial| {
-            format!("`{user_id}` was not allowed to read `{operation}` at version {version} of the directory: {denial}")
-        })
+    reads.iter().flatten().try_for_each(|read| check_read(powers, claim, (&read.key, &read.user), &read.action))
+}
+
+/// Whoever is named might read it. No two reads of an entry by the same key that are of one kind differ in that.
+fn check_read<'p>(powers: &'p Powers, claim: &Claim<'p>, named: (&str, &str), operation: &str) -> Result<(), String> {
+    let (user_id, standing) = standing(powers, claim, named)?;
+    check_horizon(powers, claim, named.0, (operation, horizon_of(operation)))?;
+    decide_reading(standing, operation).map_err(|denial| {
+        let version = claim.authority.directory;
+        format!("`{user_id}` was not allowed to read `{operation}` at version {version} of the directory: {denial}")
     })
 }
 

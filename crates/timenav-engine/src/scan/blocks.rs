@@ -5,8 +5,8 @@ use crate::archive::{EntryRow, ScanSource};
 use crate::head::TimelineKey;
 use crate::store_error::StoreError;
 
-/// Entries of a block, at most. A scan holds three blocks in memory, and no more of a ledger: one is read, one is hashed,
-/// and the events of one are compared.
+/// Entries of a block, at most. A scan holds four blocks in memory, and no more of a ledger: one is read, one is
+/// hashed, one is replayed, and of one the changes of events are compared.
 pub(super) const BLOCK_ENTRIES: u64 = 1_024;
 /// A block that has so many bytes gets no more entries.
 pub(super) const BLOCK_BYTES: u64 = 8 * 1024 * 1024;

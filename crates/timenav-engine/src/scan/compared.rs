@@ -1,9 +1,11 @@
 //! What comparing events with their rows gave.
 
-use timenav_core::scan::{FindingKind, Findings};
+use timenav_core::scan::{FindingKind, Findings, Fingerprint};
 
 use super::replay::RecordedEvent;
 
+/// Events without a row that are remembered to be told one by one.
+pub(super) const MISSING_MAX: usize = 1_000;
 /// Events without the coordinates of their place that are remembered to be told one by one.
 const UNPLACED_MAX: usize = 1_000;
 
@@ -14,6 +16,20 @@ pub(super) struct Compared {
     /// Events without a row.
     pub(super) missing: Vec<RecordedEvent>,
     pub(super) unplaced: Unplaced,
+    /// Of the versions before that are there, where they ceased to stand, as facts.
+    pub(super) ends: Fingerprint,
+}
+
+impl Compared {
+    /// Adds what comparing others gave.
+    pub(super) fn append(&mut self, other: Self) {
+        let Self { findings, missing, unplaced, ends } = other;
+        self.findings.append(findings);
+        let room = MISSING_MAX.saturating_sub(self.missing.len());
+        self.missing.extend(missing.into_iter().take(room));
+        self.unplaced.append(unplaced);
+        self.ends.add(ends);
+    }
 }
 
 /// Events that have no coordinates, though the gazetteer knows those of the place that they name. Those that were

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use futures_util::future::try_join_all;
+use timenav_core::scan::FactKey;
 
 use super::compared::Compared;
+use super::facts::end_of;
 use super::replay::RecordedEvent;
 use super::rows;
 use crate::archive::ScanSource;
@@ -17,24 +19,23 @@ use crate::store_error::StoreError;
 /// these are what keeps several cores busy.
 const PARTS: usize = 4;
 
-/// Compares events with their rows.
+/// Compares events with their rows. With a key, it also makes facts of where versions before ceased to stand.
 pub(super) async fn compare(
     source: &dyn ScanSource,
     key: TimelineKey,
     gazetteer: Option<&Arc<dyn Gazetteer>>,
     mut events: Vec<RecordedEvent>,
+    facts: Option<FactKey>,
 ) -> Result<Compared, StoreError> {
     let part_length = events.len().div_ceil(PARTS).max(1);
     let mut parts = Vec::with_capacity(PARTS);
     while !events.is_empty() {
         let rest = events.split_off(events.len().min(part_length));
-        parts.push(compare_part(source, key, gazetteer, std::mem::replace(&mut events, rest)));
+        parts.push(compare_part(source, key, gazetteer, std::mem::replace(&mut events, rest), facts));
     }
     let mut whole = Compared::default();
     for part in try_join_all(parts).await? {
-        whole.findings.append(part.findings);
-        whole.missing.extend(part.missing);
-        whole.unplaced.append(part.unplaced);
+        whole.append(part);
     }
     Ok(whole)
 }
@@ -44,6 +45,7 @@ async fn compare_part(
     key: TimelineKey,
     gazetteer: Option<&Arc<dyn Gazetteer>>,
     events: Vec<RecordedEvent>,
+    facts: Option<FactKey>,
 ) -> Result<Compared, StoreError> {
     let wanted = events.iter().map(|event| (event.event_id.clone(), event.position)).collect();
     let kept = source.event_rows(key, wanted).await?;
@@ -51,6 +53,10 @@ async fn compare_part(
     let comparing = tokio::task::spawn_blocking(move || {
         let mut compared = Compared::default();
         for (event, kept) in giving_way(events.into_iter().zip(kept)) {
+            // What came before may have been erased.
+            if let Some(key) = facts.filter(|_| event.ends && kept.before.is_some()) {
+                compared.ends.add(end_of(&key, event.position, &event.event_id));
+            }
             if rows::is_missing(&mut compared, gazetteer.as_deref(), &event, &kept) {
                 compared.missing.push(event);
             }

@@ -13,7 +13,7 @@ use timenav_core::ledger::{EventsErased, Frontier, LeafRecord, LetGoClass, Salt,
 use timenav_core::limits::{ANCHORS_PER_TIMELINE_MAX, DESCRIPTION_BYTES_MAX, LOCATION_BYTES_MAX};
 use timenav_core::time::parse_timestamp;
 
-use super::replay::{Made, Recorded, RecordedEvent, Replay};
+use super::replay::{Beside, Made, Recorded, RecordedEvent, Replay};
 use crate::action::Action;
 use crate::arriving_door::ArrivingRows;
 use crate::deciding::adoption::{Amended, ENTRIES_OF_ADOPTION, Ready, Told, ToldLater};
@@ -84,6 +84,7 @@ struct Newest {
 }
 
 /// The events that a fork begins with.
+#[derive(Default)]
 pub(crate) struct Inherited {
     versions: HashMap<EventHash, Newest>,
     erased_events: HashSet<EventId>,
@@ -98,8 +99,7 @@ impl Rebuilding {
         inherited: Option<Inherited>,
     ) -> Self {
         let is_fork = inherited.is_some();
-        let none = || Inherited { versions: HashMap::new(), erased_events: HashSet::new(), data_ids: HashSet::new() };
-        let Inherited { versions, erased_events, data_ids } = inherited.unwrap_or_else(none);
+        let Inherited { versions, erased_events, data_ids } = inherited.unwrap_or_default();
         Self {
             gazetteer,
             replay: Replay::new(timeline, 0, None),
@@ -248,7 +248,7 @@ impl Rebuilding {
         };
         // That a sweep names it was checked before.
         let is_let_go = is_gone && LetGoClass::of(&record.action).is_some();
-        let recorded = self.replay.entry(&record, position, (!is_gone).then_some(payload), None, is_let_go);
+        let recorded = self.replay.entry(&record, Beside::of(position, payload), None, is_let_go);
         if let Some(why) = self.replay.blind() {
             return Err(at(why));
         }

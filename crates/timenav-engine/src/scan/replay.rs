@@ -7,12 +7,13 @@ use timenav_core::access::Permissions;
 use timenav_core::anchor::{self, Anchor};
 use timenav_core::clock::Clock;
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{EventsErased, Hash, LeafRecord, ReadsErased, Retention, RetentionPolicies, Sweep};
+use timenav_core::ledger::{EventsErased, LeafRecord, ReadsErased, Retention, RetentionPolicies, Sweep};
 use timenav_core::permissions;
-use timenav_core::scan::Findings;
+use timenav_core::scan::{FactKey, Findings};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
 use super::directory::DirectoryTold;
+use super::facts::RowFacts;
 use super::powers::Powers;
 use crate::action::Action;
 use crate::archive::EntryMarks;
@@ -28,6 +29,7 @@ mod events;
 mod gone;
 mod heads;
 mod marks;
+mod recorded;
 mod rights;
 mod signing_keys;
 mod stated;
@@ -38,84 +40,12 @@ use erased::erasures;
 use gone::Gone;
 pub(super) use heads::ToldHeads;
 use marks::Marks;
+pub(super) use recorded::{Beside, ForgottenOutcomes, Made, Recorded, RecordedData, RecordedEvent};
+use recorded::{Erased, Followed};
 use signing_keys::SigningKeys;
 use timelines::Ended;
 use timers::TimersTold;
 pub(super) use timers::{TimerSums, is_of_timers};
-
-/// What an entry says of an event, to be compared with its rows.
-#[derive(Clone, Debug)]
-pub(super) struct RecordedEvent {
-    pub(super) position: u64,
-    pub(super) event_id: String,
-    pub(super) made: Made,
-    /// Whether a version on this timeline stood right before, and ends here.
-    pub(super) ends: bool,
-    /// Whether the entry says that the version before is one of a timeline that this one goes on from.
-    pub(super) inherited: bool,
-    /// The id of the intervention, where the entry is one.
-    pub(super) intervention_id: Option<String>,
-}
-
-/// Which row an entry makes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Made {
-    /// A version of that content.
-    Version(Vec<u8>),
-    /// One that says that an inherited event does not stand here.
-    Tombstone,
-    /// None.
-    Nothing,
-    /// None any more: it was erased.
-    Erased,
-}
-
-/// A sealed record that an entry tells of, to be compared with its row.
-#[derive(Clone, Debug)]
-pub(super) struct RecordedData {
-    pub(super) position: u64,
-    pub(super) data_id: String,
-    pub(super) sha256: String,
-}
-
-/// Rows that an entry tells of.
-#[derive(Clone, Debug)]
-pub(super) enum Recorded {
-    Event(RecordedEvent),
-    Data(RecordedData),
-}
-
-/// An entry that says that something was erased.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Erased {
-    /// Its own position.
-    by: u64,
-    /// Whether it was an event, whose payload goes; the payload of a sealed record stays.
-    is_event: bool,
-    /// Whether the event stood, and this is the position that the erasure is about first.
-    stood: bool,
-}
-
-/// Kept answers that an erasure says are forgotten.
-#[derive(Clone, Debug)]
-pub(super) struct ForgottenOutcomes {
-    /// The erasure.
-    pub(super) position: u64,
-    /// When it was recorded.
-    pub(super) recorded_at: Instant<Wall>,
-    /// What they were kept under.
-    pub(super) names: Vec<Hash>,
-}
-
-/// What follows from an entry.
-enum Followed {
-    /// Rows, which are compared with those that are kept.
-    Row(Recorded),
-    /// Another state.
-    State,
-    /// Nothing: it was a read or a refusal, or the service logged something of itself.
-    Nothing,
-}
 
 /// The state of a timeline, as far as the entries read so far tell.
 pub(super) struct Replay {
@@ -184,6 +114,8 @@ pub(super) struct Replay {
     origins: Vec<Origin>,
     /// The entry that handed the timeline over, where none has adopted it since.
     handed_over: Option<u64>,
+    /// The rows of events that entries make, where they are compared with all that there are.
+    facts: Option<RowFacts>,
     /// Why the state cannot be compared.
     blind: Option<String>,
     pub(super) findings: Findings,
@@ -237,6 +169,7 @@ impl Replay {
             marks: Marks::new(first),
             origins: Vec::new(),
             handed_over: None,
+            facts: None,
             blind: None,
             findings: Findings::default(),
         }
@@ -335,6 +268,18 @@ impl Replay {
         self.blind.get_or_insert_with(|| format!("the entry at position {position} cannot be trusted"));
     }
 
+    /// Keeps what the rows of events must be as facts under a key. Events that were recorded and not changed are not
+    /// returned one by one then.
+    pub(super) fn with_facts(mut self, key: Option<FactKey>) -> Self {
+        self.facts = key.map(RowFacts::new);
+        self
+    }
+
+    /// Returns what the rows of events must be, if that was kept.
+    pub(super) const fn facts(&self) -> Option<&RowFacts> {
+        self.facts.as_ref()
+    }
+
     /// Takes that the timeline was adopted, as its row says: with whose right entries before were written is not known
     /// here.
     pub(super) const fn was_adopted(mut self, position: u64) -> Self {
@@ -342,13 +287,11 @@ impl Replay {
         self
     }
 
-    /// Takes the next entry; `payload` is `None` where it was erased, or let go by a sweep. `kept` is what is kept beside
-    /// it, where that is to be compared.
+    /// Takes the next entry. `kept` is what is kept beside it, where that is to be compared.
     pub(super) fn entry(
         &mut self,
         record: &LeafRecord<'_>,
-        position: u64,
-        payload: Option<&[u8]>,
+        Beside { position, payload, readers }: Beside<'_>,
         kept: Option<EntryMarks>,
         is_let_go: bool,
     ) -> Option<Recorded> {
@@ -358,7 +301,7 @@ impl Replay {
         };
         self.first_recorded_at.get_or_insert(recorded_at);
         self.first_actor.get_or_insert_with(|| record.actor.to_string());
-        self.check_authority(record, (position, recorded_at), payload);
+        self.check_authority(record, (position, recorded_at), (payload, readers));
         self.is_stated = record.authority.is_some();
         let before = self.recorded_at.replace(recorded_at);
         if is_let_go {
@@ -398,7 +341,7 @@ impl Replay {
         payload: Option<&[u8]>,
     ) -> Option<Followed> {
         match action {
-            Action::RecordEvent => return Some(Followed::Row(self.event_recorded(record, position, payload))),
+            Action::RecordEvent => return Some(self.event_recorded(record, position, payload)),
             Action::CorrectEvent => return self.corrected(record, position, payload).map(Followed::Row),
             Action::ManipulateEvent => return self.intervened(record, position, payload).map(Followed::Row),
             Action::EncryptData => return self.sealed(position, payload).map(Followed::Row),

@@ -14,6 +14,7 @@ use crate::event_columns::EventColumns;
 use crate::gazetteer::Gazetteer;
 use crate::location::named_point;
 use crate::rows::DataRecord;
+use crate::seen_events::SeenEvent;
 
 /// More than reading a decimal number can be off, in degrees.
 const ROUNDING_DEGREES: f64 = 1e-9;
@@ -61,7 +62,7 @@ pub(super) fn is_missing(
     if !event.ends && ended_here {
         found("the previous version is marked as ending here, but no entry says so");
     }
-    let (row, content) = match (&event.made, &rows.version) {
+    let (row, content): (&KeptEvent, _) = match (&event.made, &rows.version) {
         (Made::Nothing | Made::Erased, None) => return false,
         (Made::Nothing, Some(_)) => {
             found("the entry created no version, but there is one");
@@ -88,7 +89,7 @@ pub(super) fn is_missing(
     if row.until.is_some() && !rows.is_end_told {
         found("it is marked as cancelled, but no entry says so");
     }
-    match compare_columns(row, content, gazetteer) {
+    match compare_columns(&row.seen(&event.event_id), gazetteer) {
         Err(column) => found(&format!("{column} of the row does not match the event")),
         Ok(Place::OfGazetteer) => unplaced.is_placed(row.position),
         Ok(Place::Missing) => unplaced.is_not(row.position, &event.event_id),
@@ -118,7 +119,7 @@ pub(super) fn compare_data(findings: &mut Findings, data: &RecordedData, record:
 }
 
 /// Where the coordinates of a row come from.
-enum Place {
+pub(super) enum Place {
     /// From the event, or there are none.
     Own,
     /// From the gazetteer, by the place that the event names.
@@ -128,18 +129,18 @@ enum Place {
 }
 
 /// Returns where the coordinates are from, or which column does not follow from the content.
-fn compare_columns(row: &KeptEvent, content: &[u8], gazetteer: Option<&dyn Gazetteer>) -> Result<Place, &'static str> {
-    let content: Content<'_> = serde_json::from_slice(content).map_err(|_| "the content")?;
+pub(super) fn compare_columns(row: &SeenEvent<'_>, gazetteer: Option<&dyn Gazetteer>) -> Result<Place, &'static str> {
+    let content: Content<'_> = serde_json::from_str(row.content).map_err(|_| "the content")?;
     let time = parse_timestamp::<Virtual>(&content.time).map_err(|_| "the time")?;
     let point = row.point.and_then(|(lat, lon)| Point::new(lat, lon));
     let columns = EventColumns::made_of(time, content.name.as_deref(), content.location.as_deref(), point);
     if columns.time.micros() != row.time_micros {
         return Err("the time");
     }
-    if columns.name_key != row.name_key {
+    if columns.name_key.as_deref() != row.name_key {
         return Err("the name");
     }
-    if columns.place != row.place {
+    if columns.place.as_deref() != row.place {
         return Err("the place");
     }
     let place = compare_point(row, content.geo.as_ref(), gazetteer).ok_or("the point")?;
@@ -148,12 +149,12 @@ fn compare_columns(row: &KeptEvent, content: &[u8], gazetteer: Option<&dyn Gazet
 }
 
 /// Returns where the coordinates are from, and `None` where they are others.
-fn compare_point(row: &KeptEvent, own: Option<&Geo>, gazetteer: Option<&dyn Gazetteer>) -> Option<Place> {
+fn compare_point(row: &SeenEvent<'_>, own: Option<&Geo>, gazetteer: Option<&dyn Gazetteer>) -> Option<Place> {
     let is_near = |lat: f64, lon: f64| {
         let near = |a: f64, b: f64| (a - b).abs() < ROUNDING_DEGREES;
         row.point.is_some_and(|point| near(point.0, lat) && near(point.1, lon))
     };
-    match (own, &row.place) {
+    match (own, row.place) {
         (Some(geo), _) => is_near(geo.lat, geo.lon).then_some(Place::Own),
         (None, None) => row.point.is_none().then_some(Place::Own),
         // An event without coordinates is found by those of the place it names, which no entry tells.

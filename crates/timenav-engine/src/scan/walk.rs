@@ -2,23 +2,27 @@
 
 use std::sync::Arc;
 
+use futures_util::future::OptionFuture;
 use timenav_core::anchor::Anchor;
 use timenav_core::ledger::{Checkpoint, LeafRecord, MissingPayloads};
 use timenav_core::scan::{Depth, FindingKind, Findings, LedgerScan, Mark, compare_checkpoints};
 
-use super::blocks::{self, BLOCK_ENTRIES};
-use super::compared::{Compared, Unplaced};
+use super::blocks::BLOCK_ENTRIES;
+use super::compared::{Compared, MISSING_MAX, Unplaced};
+use super::facts::random_key;
+use super::hashing::HashedRow;
 use super::let_go::{self, LetGo};
 use super::powers::Powers;
 use super::replay::{RecordedData, RecordedEvent, Replay};
 use super::report::Outcome;
 use super::report::{self, Checked, Scan};
 use super::request::{Progress, ScanRequest, ScanStage};
-use super::{authority, events, rows, tree};
+use super::{authority, pass, rows, tree};
 use crate::archive::{EntryRow, Orphan, Snapshot};
 use crate::store_error::StoreError;
 
 mod block;
+mod entries;
 mod fork;
 mod heads;
 mod layers;
@@ -33,8 +37,6 @@ use heads::Heads;
 
 /// Sealed records read at a time: the largest has a megabyte.
 const BLOCK_DATA: usize = 16;
-/// Events without a row that are remembered to be told one by one.
-const MISSING_MAX: usize = 1_000;
 /// Anchors read at a time.
 const BLOCK_ANCHORS: usize = 1_000;
 
@@ -170,7 +172,7 @@ impl Way<'_, '_> {
     /// Reads every entry from a position on, and compares what follows from them.
     async fn read_from(&mut self, first: u64, mut marks: Vec<Mark>) -> Result<(), StoreError> {
         let (source, key, size) = (self.request.source, self.snapshot.head.key, self.size());
-        let (timeline, gazetteer) = (&self.request.timeline, self.request.gazetteer.as_ref());
+        let timeline = &self.request.timeline;
         let ledger = if first == 0 {
             // The root of nothing is known without reading.
             for mark in marks.iter_mut().filter(|mark| mark.size == 0) {
@@ -186,31 +188,19 @@ impl Way<'_, '_> {
         };
         let powers = self.powers().await?;
         let adopted = self.snapshot.head.origins.last().map_or(0, |origin| origin.end);
-        let replay = Replay::new(timeline, first, powers).was_adopted(adopted);
-        let mut carried = Carried { ledger, replay, let_go: self.let_go().await? };
+        // Where all entries are read, the rows are compared all at once.
+        let facts = (self.request.depth == Depth::Full).then(|| random_key(self.request.entropy));
+        let replay = Replay::new(timeline, first, powers).was_adopted(adopted).with_facts(facts);
+        let carried = Carried { ledger, replay, let_go: self.let_go().await? };
         self.enter(ScanStage::Entries, size - first);
-        let mut at = first;
-        let mut events = Vec::new();
-        let mut next = blocks::read(source, key, at, size).await?;
-        while at < size {
-            let (rows, end) = next;
-            let bytes = rows.iter().map(EntryRow::bytes_count).sum();
-            self.open_sweeps(&mut carried.let_go, end).await?;
-            // The next block is read while this one is hashed and the events of the last one are
-            // compared, off the threads that answer requests.
-            let working = tokio::task::spawn_blocking(move || carried.take(&rows, end));
-            let reading = blocks::read(source, key, end, size);
-            let (worked, read, compared) =
-                tokio::join!(working, reading, events::compare(source, key, gazetteer, events));
-            let (back, block) = worked.map_err(|error| StoreError::Unavailable(error.to_string()))?;
-            carried = back;
-            next = read?;
-            self.keep(compared)?;
-            events = self.compare_block(&mut carried, block).await?;
-            at = end;
-            self.advance(at - first, bytes);
+        let gazetteer = self.request.gazetteer.clone();
+        let passing = facts.map(|facts| Box::pin(pass::pass(source, key, size, facts, gazetteer)));
+        let reading = Box::pin(self.read_blocks(carried, first, facts));
+        let passing = async { Ok::<_, StoreError>(OptionFuture::from(passing).await) };
+        let ((carried, changes), passed) = tokio::try_join!(reading, passing)?;
+        if let Some(passed) = passed {
+            Box::pin(self.compare_rows(&carried.replay, changes, &passed)).await?;
         }
-        self.keep(events::compare(source, key, gazetteer, events).await)?;
         std::mem::take(&mut self.unplaced).tell(&mut self.findings);
         self.end(carried).await
     }
@@ -246,7 +236,7 @@ impl Way<'_, '_> {
     /// Keeps what comparing events gave.
     fn keep(&mut self, compared: Result<Compared, StoreError>) -> Result<(), StoreError> {
         match compared {
-            Ok(Compared { findings, missing, unplaced }) => {
+            Ok(Compared { findings, missing, unplaced, .. }) => {
                 self.findings.append(findings);
                 self.unplaced.append(unplaced);
                 let room = MISSING_MAX.saturating_sub(self.missing.len());
@@ -458,7 +448,7 @@ impl Way<'_, '_> {
 
 impl Carried {
     /// Takes the rows there are before position `end`.
-    fn take(mut self, rows: &[EntryRow], end: u64) -> (Self, Block) {
+    fn take(mut self, rows: &[HashedRow], end: u64) -> (Self, Block) {
         let Self { ledger, replay, let_go } = &mut self;
         let is_let_go = |record: &LeafRecord<'_>, row: &EntryRow, is_missing| let_go.entry(record, row, is_missing);
         let block = block::take((ledger, replay), rows, end, is_let_go);

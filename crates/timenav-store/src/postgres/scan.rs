@@ -6,8 +6,8 @@ use futures_util::FutureExt as _;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, TileId};
 use timenav_engine::{
-    Anchor, DataRecord, EndedTimeline, EntryMarks, EntryRow, IdempotencyRecord, KeptEnd, KeptEvent, KeptRows,
-    ScanSource, ServiceRows, Snapshot, StoreError, TimelineKey, TimersFound, TimersWanted,
+    Anchor, DataRecord, EndedTimeline, EntryMarks, EntryRow, EventAt, IdempotencyRecord, KeptEnd, KeptEvent, KeptRows,
+    ScanSource, SeenEvent, SeenEvents, ServiceRows, Snapshot, StoreError, TimelineKey, TimersFound, TimersWanted,
 };
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -16,7 +16,7 @@ use super::batch::rows;
 use super::contents::{self, Kept};
 use super::heads::Which;
 use super::leaf::make_whole;
-use super::values::{Failed, count, get, number, sql, text, text_or_none};
+use super::values::{Failed, count, damaged, get, number, sql, text, text_or_none};
 use super::{PostgresStore, anchors, data, ends, heads, identity, orphans, outcomes, retention, schema, tiles, timers};
 
 /// Entries that are read at once.
@@ -39,6 +39,9 @@ const SELECT_BEFORE: &str = "SELECT w.number, b.until
 const SELECT_INTERVENTIONS: &str = "SELECT w.number, i.intervention_id
     FROM unnest($2::text[], $3::bigint[]) WITH ORDINALITY AS w (event_id, position, number)
     JOIN interventions i ON i.timeline = $1 AND i.event_id = w.event_id AND i.position = w.position";
+const SELECT_EVENTS_PAGE: &str =
+    "SELECT event_id, position, until, time, lat, lon, cell, place, content, name_key FROM events
+    WHERE timeline = $1 AND (event_id, position) > ($2, $3) ORDER BY event_id, position LIMIT $4";
 const COUNT_EVENTS: &str = "SELECT (SELECT count(*) FROM events WHERE timeline = $1 AND position < $2),
     (SELECT count(*) FROM interventions WHERE timeline = $1 AND position < $2)";
 
@@ -75,6 +78,31 @@ impl ScanSource for PostgresStore {
 
     async fn event_rows(&self, key: TimelineKey, events: Vec<(String, u64)>) -> Result<Vec<KeptRows>, StoreError> {
         Ok(self.moment(|on| event_rows(on, key, events).boxed()).await?)
+    }
+
+    async fn event_page(
+        &self,
+        key: TimelineKey,
+        after: Option<EventAt>,
+        rows_max: usize,
+    ) -> Result<SeenEvents, StoreError> {
+        let (id, position) = after.as_ref().map_or(("", -1), |after| (after.event_id.as_str(), sql(after.position)));
+        let bounds: [&(dyn ToSql + Sync); 4] = [&key.0, &id, &position, &sql(rows_max as u64)];
+        let mut page = SeenEvents::default();
+        for row in rows(&self.reader().await?, SELECT_EVENTS_PAGE, &bounds).await? {
+            page.push(&seen_event(&row)?);
+        }
+        Ok(page)
+    }
+
+    /// Rows are in no order of their own, and are read by the index of ids.
+    async fn event_index_page(
+        &self,
+        _: TimelineKey,
+        _: Option<EventAt>,
+        _: usize,
+    ) -> Result<Option<Vec<EventAt>>, StoreError> {
+        Ok(None)
     }
 
     async fn event_rows_count(&self, key: TimelineKey, end: u64) -> Result<(u64, u64), StoreError> {
@@ -177,6 +205,25 @@ fn numbered<'k>(all: &'k mut [KeptRows], row: &Row) -> Result<&'k mut KeptRows, 
     let number = usize::try_from(number(row, 0)?).unwrap_or_default();
     let kept = number.checked_sub(1).and_then(|at| all.get_mut(at));
     Ok(kept.ok_or_else(|| StoreError::Damaged("a row that was not asked for".to_owned()))?)
+}
+
+fn seen_event(row: &Row) -> Result<SeenEvent<'_>, Failed> {
+    let text = |at: usize| {
+        let bytes: Option<&[u8]> = get(row, at)?;
+        let told = bytes.map(std::str::from_utf8).transpose();
+        told.map_err(|_| Failed::from(damaged("a text that is not UTF-8")))
+    };
+    Ok(SeenEvent {
+        event_id: get(row, 0)?,
+        position: number(row, 1)?,
+        until: get::<Option<i64>>(row, 2)?.map(count).transpose()?,
+        time_micros: get(row, 3)?,
+        point: get::<Option<f64>>(row, 4)?.zip(get(row, 5)?),
+        cell: get(row, 6)?,
+        place: text(7)?,
+        name_key: text(9)?,
+        content: text(8)?.unwrap_or_default(),
+    })
 }
 
 fn kept_event(row: &Row) -> Result<KeptEvent, Failed> {

@@ -28,6 +28,7 @@ mod moving;
 mod origins;
 mod orphans;
 mod outcomes;
+mod passing;
 mod read;
 mod retention;
 mod room;

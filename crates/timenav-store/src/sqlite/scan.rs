@@ -10,8 +10,8 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, TileId};
 use timenav_engine::{
-    Anchor, DataRecord, EndedTimeline, EntryMarks, EntryRow, Head, IdempotencyRecord, KeptEnd, KeptEvent, KeptRows,
-    ScanSource, ServiceRows, Snapshot, StoreError, TimelineKey, TimersFound, TimersWanted,
+    Anchor, DataRecord, EndedTimeline, EntryMarks, EntryRow, EventAt, Head, IdempotencyRecord, KeptEnd, KeptEvent,
+    KeptRows, ScanSource, SeenEvents, ServiceRows, Snapshot, StoreError, TimelineKey, TimersFound, TimersWanted,
 };
 
 use super::contents::{self, Contents, Kept};
@@ -20,8 +20,8 @@ use super::integrity::Wanted;
 use super::leaf::Leaves;
 use super::values::{NO_CELL, POSITION_MAX, count, entry_key, failed, id, position, sql};
 use super::{
-    SqliteStore, anchors, connection, data, ends, identity, integrity, orphans, outcomes, read, retention, schema,
-    tiles, timers,
+    SqliteStore, anchors, connection, data, ends, identity, integrity, orphans, outcomes, passing, read, retention,
+    schema, tiles, timers,
 };
 use crate::kept::examination::Examination;
 
@@ -210,6 +210,25 @@ macro_rules! scan_source {
                 events: Vec<(String, u64)>,
             ) -> Result<Vec<KeptRows>, StoreError> {
                 self.read(move |connection| event_rows(connection, key, &events)).await
+            }
+
+            async fn event_page(
+                &self,
+                key: TimelineKey,
+                after: Option<EventAt>,
+                rows_max: usize,
+            ) -> Result<SeenEvents, StoreError> {
+                self.read(move |connection| passing::event_page(connection, key, after.as_ref(), rows_max)).await
+            }
+
+            async fn event_index_page(
+                &self,
+                key: TimelineKey,
+                after: Option<EventAt>,
+                rows_max: usize,
+            ) -> Result<Option<Vec<EventAt>>, StoreError> {
+                let ids = move |connection: &Connection| passing::event_ids(connection, key, after.as_ref(), rows_max);
+                self.read(ids).await.map(Some)
             }
 
             async fn event_rows_count(&self, key: TimelineKey, end: u64) -> Result<(u64, u64), StoreError> {

@@ -9,17 +9,18 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use timenav_core::ids::{EventId, KeyId, TimelineId, UserId};
+use timenav_core::ids::{EventId, KeyId, UserId};
 use timenav_core::ledger::{Hash, TileId};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{
-    Anchor, ApiKey, Asker, AtWork, AtWorkWanted, ChangeLeases, Commit, DataRecord, Described, EndedTimeline, EntryRow,
-    EventFilter, EventQuery, EventsPassing, Facts, Head, Health, IdempotencyRecord, KeptRows, Layer, LeasesWanted,
-    Locked, LogRow, Opened, Presence, RotationNote, ScanSource, SharedLeases, Snapshot, Store, StoreError, StoredEvent,
-    SweepMark, TimelineKey, TimersFound, TimersWanted, Upkeep, Wanted,
+    ApiKey, Asker, AtWork, AtWorkWanted, ChangeLeases, Commit, Described, EndedTimeline, EventFilter, EventQuery,
+    EventsPassing, Facts, Head, Health, Layer, LeasesWanted, Locked, LogRow, Opened, Presence, RotationNote,
+    SharedLeases, Store, StoreError, StoredEvent, SweepMark, TimelineKey, Upkeep, Wanted,
 };
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
+
+mod scanned;
 
 /// Another store behind two switches and a gate.
 /// What somebody else does in between.
@@ -58,6 +59,8 @@ pub(crate) struct FaultyStore {
     pub(crate) at_versions_gate: Semaphore,
     /// The most that a scan was handed at once, of entries or of rows of events, in bytes.
     pub(crate) scanned_bytes: AtomicUsize,
+    /// How many events a scan has looked up by their ids.
+    pub(crate) looked_up: AtomicUsize,
 }
 
 /// More than any test commits.
@@ -79,6 +82,7 @@ impl FaultyStore {
             versions_gate: Semaphore::new(OPEN_PERMITS),
             at_versions_gate: Semaphore::new(0),
             scanned_bytes: AtomicUsize::new(0),
+            looked_up: AtomicUsize::new(0),
             shared: false,
             locks: false,
             is_locked: AtomicBool::new(false),
@@ -189,85 +193,6 @@ impl FaultyStore {
             return Err(StoreError::Unavailable("reading fails".to_owned()));
         }
         Ok(&*self.inner)
-    }
-}
-
-#[async_trait]
-impl ScanSource for FaultyStore {
-    async fn schema_differences(&self) -> Result<Vec<String>, StoreError> {
-        self.reading()?.schema_differences().await
-    }
-
-    async fn contradictions(&self) -> Result<Vec<String>, StoreError> {
-        self.reading()?.contradictions().await
-    }
-
-    async fn snapshot(&self, timeline: &TimelineId) -> Result<Option<Snapshot>, StoreError> {
-        self.reading()?.snapshot(timeline).await
-    }
-
-    async fn ended(&self, timeline: &TimelineId) -> Result<Option<EndedTimeline>, StoreError> {
-        self.reading()?.ended(timeline).await
-    }
-
-    async fn entry_rows(&self, timeline: TimelineKey, first: u64, end: u64) -> Result<Vec<EntryRow>, StoreError> {
-        self.pass_scan_gate(timeline).await;
-        let rows = self.reading()?.entry_rows(timeline, first, end).await?;
-        let bytes = rows.iter().map(|row| row.leaf.len() + row.payload.len()).sum();
-        self.scanned_bytes.fetch_max(bytes, Ordering::SeqCst);
-        Ok(rows)
-    }
-
-    async fn tile_hashes(&self, timeline: TimelineKey, tile: TileId, width: usize) -> Result<Vec<Hash>, StoreError> {
-        self.reading()?.tile_hashes(timeline, tile, width).await
-    }
-
-    async fn tile_bytes(&self, timeline: TimelineKey, tiles: Vec<TileId>) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
-        self.reading()?.tile_bytes(timeline, tiles).await
-    }
-
-    async fn event_rows(&self, timeline: TimelineKey, of: Vec<(String, u64)>) -> Result<Vec<KeptRows>, StoreError> {
-        let rows = self.reading()?.event_rows(timeline, of).await?;
-        let bytes = rows.iter().filter_map(|rows| rows.version.as_ref()).map(|version| version.content.len()).sum();
-        self.scanned_bytes.fetch_max(bytes, Ordering::SeqCst);
-        Ok(rows)
-    }
-
-    async fn event_rows_count(&self, timeline: TimelineKey, end: u64) -> Result<(u64, u64), StoreError> {
-        self.reading()?.event_rows_count(timeline, end).await
-    }
-
-    async fn data_rows(
-        &self,
-        timeline: TimelineKey,
-        positions: Vec<u64>,
-    ) -> Result<Vec<Option<DataRecord>>, StoreError> {
-        self.reading()?.data_rows(timeline, positions).await
-    }
-
-    async fn outcome_rows(&self, keys: Vec<[u8; 32]>) -> Result<Vec<IdempotencyRecord>, StoreError> {
-        self.reading()?.outcome_rows(keys).await
-    }
-
-    async fn sweep_rows(&self, timeline: TimelineKey, end: u64) -> Result<Vec<u64>, StoreError> {
-        self.reading()?.sweep_rows(timeline, end).await
-    }
-
-    async fn data_rows_count(&self, timeline: TimelineKey, end: u64) -> Result<u64, StoreError> {
-        self.reading()?.data_rows_count(timeline, end).await
-    }
-
-    async fn timer_rows(&self, timeline: TimelineKey, wanted: TimersWanted) -> Result<TimersFound, StoreError> {
-        self.reading()?.timer_rows(timeline, wanted).await
-    }
-
-    async fn anchor_rows(
-        &self,
-        timeline: TimelineKey,
-        after: Option<u64>,
-        items_max: usize,
-    ) -> Result<Vec<Anchor>, StoreError> {
-        self.reading()?.anchor_rows(timeline, after, items_max).await
     }
 }
 

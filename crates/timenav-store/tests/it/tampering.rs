@@ -15,6 +15,7 @@ mod retention;
 mod rewritten;
 mod rollback;
 mod rows;
+mod rows_of_events;
 mod schema;
 mod signing_keys;
 mod tables;

@@ -2,7 +2,7 @@
 
 use timenav_core::ledger::LeafRecord;
 
-use super::{Made, Recorded, RecordedEvent, Replay};
+use super::{Followed, Made, Recorded, RecordedEvent, Replay};
 use crate::json::read;
 use crate::payload::{Corrected, Intervened};
 
@@ -12,11 +12,17 @@ impl Replay {
         record: &LeafRecord<'_>,
         position: u64,
         payload: Option<&[u8]>,
-    ) -> Recorded {
+    ) -> Followed {
         self.check_firing_of(record, position);
+        if let (Some(facts), Some(content)) = (&mut self.facts, payload) {
+            facts.version(position, &record.subject, content);
+            self.events_count += 1;
+            self.event_rows += 1;
+            return Followed::Nothing;
+        }
         let made = payload.map_or(Made::Erased, |content| Made::Version(content.to_vec()));
         self.events_count += i64::from(made != Made::Erased);
-        self.event(record, position, made, (false, false), None)
+        Followed::Row(self.event(record, position, made, (false, false), None))
     }
 
     pub(super) fn corrected(
@@ -67,6 +73,11 @@ impl Replay {
         intervention_id: Option<String>,
     ) -> Recorded {
         self.event_rows += u64::from(matches!(made, Made::Version(_) | Made::Tombstone));
+        match (&mut self.facts, &made) {
+            (Some(facts), Made::Version(content)) => facts.version(position, &record.subject, content),
+            (Some(facts), Made::Tombstone) => facts.tombstone(position, &record.subject),
+            (None, _) | (_, Made::Nothing | Made::Erased) => {}
+        }
         let event_id = record.subject.to_string();
         Recorded::Event(RecordedEvent { position, event_id, made, ends, inherited, intervention_id })
     }

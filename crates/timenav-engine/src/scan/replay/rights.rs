@@ -2,7 +2,7 @@
 
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::LeafRecord;
-use timenav_core::scan::FindingKind;
+use timenav_core::scan::{FindingKind, ReadBy};
 use timenav_core::time::{Instant, Wall};
 
 use super::Replay;
@@ -15,7 +15,7 @@ impl Replay {
         &mut self,
         record: &LeafRecord<'_>,
         (position, recorded_at): (u64, Instant<Wall>),
-        payload: Option<&[u8]>,
+        (payload, readers): (Option<&[u8]>, Option<&[ReadBy]>),
     ) {
         let is_system = self.timeline_id == TimelineId::SYSTEM;
         let is_asked = self.from_the_start && self.blind.is_none() && position >= self.decided_from;
@@ -28,6 +28,7 @@ impl Replay {
             recorded_at,
             is_of_host: self.recorded_at.is_none_or(|before| before < recorded_at),
             payload,
+            readers,
             permissions: self.permissions.as_ref().filter(|_| !is_system),
         };
         let told = if is_system { self.directory.check_version(record) } else { Ok(()) };

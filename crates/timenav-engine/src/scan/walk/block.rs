@@ -5,7 +5,8 @@ use timenav_core::scan::{FilledTile, LedgerScan};
 
 use crate::archive::EntryRow;
 use crate::long_work::giving_way;
-use crate::scan::replay::{ForgottenOutcomes, Recorded, RecordedData, RecordedEvent, Replay, ToldHeads};
+use crate::scan::hashing::HashedRow;
+use crate::scan::replay::{Beside, ForgottenOutcomes, Recorded, RecordedData, RecordedEvent, Replay, ToldHeads};
 
 /// What a block gives to compare with what is kept.
 #[derive(Default)]
@@ -21,12 +22,12 @@ pub(super) struct Block {
 /// sweep let it go.
 pub(super) fn take(
     (ledger, replay): (&mut LedgerScan, &mut Replay),
-    rows: &[EntryRow],
+    rows: &[HashedRow],
     end: u64,
     mut is_let_go: impl FnMut(&LeafRecord<'_>, &EntryRow, bool) -> bool,
 ) -> Block {
     let mut block = Block::default();
-    for row in giving_way(rows) {
+    for HashedRow { row, hashes } in giving_way(rows) {
         if row.position > ledger.position() {
             let first = ledger.position();
             ledger.gap(row.position);
@@ -36,7 +37,7 @@ pub(super) fn take(
         let fitted = ledger.payloads_count();
         // A root is made of many hashes, and this one is needed where a timeline was adopted.
         let adopted_after = is_adopt(&row.leaf).then(|| ledger.root());
-        let Some(record) = ledger.entry(bytes) else {
+        let Some(record) = ledger.hashed_entry(bytes, hashes) else {
             replay.lose(row.position);
             continue;
         };
@@ -46,7 +47,8 @@ pub(super) fn take(
             replay.lose(row.position);
         }
         let is_let_go = is_let_go(&record, row, payload.is_none());
-        let recorded = replay.entry(&record, row.position, payload, Some(row.marks), is_let_go);
+        let beside = Beside { position: row.position, payload, readers: hashes.readers() };
+        let recorded = replay.entry(&record, beside, Some(row.marks), is_let_go);
         if let Some(root) = adopted_after {
             replay.compare_adopted(row.position, payload, root);
         }

@@ -7,13 +7,13 @@ use timenav_core::scan::{FindingKind, Findings, LedgerScan};
 
 use super::block::{self, Block};
 use super::{BLOCK_ANCHORS, Way};
-use crate::archive::EntryRow;
 use crate::head::{EndedTimeline, TimelineKey};
 use crate::payload::LaterEntry;
 use crate::scan::compared::Unplaced;
+use crate::scan::hashing::HashedRow;
 use crate::scan::replay::Replay;
 use crate::scan::report::Checked;
-use crate::scan::{blocks, events, rows, tree};
+use crate::scan::{blocks, events, hashing, rows, tree};
 use crate::store_error::StoreError;
 
 /// Entries that say why something of an earlier layer is gone: whose they are, and where.
@@ -60,6 +60,7 @@ impl Way<'_, '_> {
         let (mut at, mut unplaced) = (0, Unplaced::default());
         while at < size {
             let (rows, end) = blocks::read(source, key, at, size).await?;
+            let rows = hashing::hash(rows).await?;
             let working = tokio::task::spawn_blocking(move || carried.take(&rows, end));
             let (back, block) = working.await.map_err(|error| StoreError::Unavailable(error.to_string()))?;
             carried = back;
@@ -70,7 +71,7 @@ impl Way<'_, '_> {
                     carried.replay.data_is_gone(data.position, by);
                 }
             }
-            let compared = events::compare(source, key, gazetteer, block.events).await?;
+            let compared = events::compare(source, key, gazetteer, block.events, None).await?;
             findings.append(compared.findings);
             unplaced.append(compared.unplaced);
             for event in compared.missing {
@@ -174,7 +175,7 @@ impl Way<'_, '_> {
 
 impl Carried {
     /// Takes the rows there are before position `end`.
-    fn take(mut self, rows: &[EntryRow], end: u64) -> (Self, Block) {
+    fn take(mut self, rows: &[HashedRow], end: u64) -> (Self, Block) {
         let Self { ledger, replay } = &mut self;
         let block = block::take((ledger, replay), rows, end, |record, _, is_missing| is_let_go(record, is_missing));
         (self, block)

@@ -32,6 +32,32 @@ async fn intervene(home: &Home<'_>, effect: Effect, action: &str) {
     home.engine.manipulate_event(&home.admin, on("main"), request, None).await.unwrap();
 }
 
+/// What was recorded and not changed is compared by passing over the table.
+#[tokio::test]
+async fn events_are_looked_up_one_by_one_only_where_they_were_changed() {
+    let house = House::new();
+    let store = Arc::new(FaultyStore::new(house.store()));
+    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let draft = |number: i64| EventDraft {
+        event_id: Some(event_id(&format!("e{number}"))),
+        ..EventDraft::at(moment(number), "x".repeat(300))
+    };
+    for first in [0, 1_000, 2_000] {
+        let drafts = (first..first + 1_000).map(draft).collect();
+        home.engine.record_events(&home.admin, on("main"), drafts, None).await.unwrap();
+    }
+    let scan = look_through(&house, &*store, "main", Depth::Full, None).await;
+    assert_eq!((scan.findings, store.looked_up.load(Ordering::SeqCst)), (Vec::new(), 0));
+    assert!((1_000..HANDED_BYTES_MAX).contains(&store.scanned_bytes.load(Ordering::SeqCst)));
+    home.engine
+        .correct_event(&home.admin, on("main"), EventDraft { description: "y".to_owned(), ..draft(7) }, None, None)
+        .await
+        .unwrap();
+    let scan = look_through(&house, &*store, "main", Depth::Full, None).await;
+    assert_eq!((scan.findings, store.looked_up.load(Ordering::SeqCst)), (Vec::new(), 1));
+    home.close().await;
+}
+
 #[tokio::test]
 async fn an_event_that_was_changed_often_is_not_read_as_often() {
     let house = House::new();

@@ -1,0 +1,33 @@
+//! The entries of a block, hashed: on as many threads as there are parts, since no hash of an entry needs another.
+
+use futures_util::future::try_join_all;
+use timenav_core::scan::EntryHashes;
+
+use crate::archive::EntryRow;
+use crate::long_work::giving_way;
+use crate::store_error::StoreError;
+
+/// Into how many parts the entries of a block go.
+const PARTS: usize = 4;
+
+/// An entry and its hashes.
+pub(super) struct HashedRow {
+    pub(super) row: EntryRow,
+    pub(super) hashes: EntryHashes,
+}
+
+/// Hashes entries, off the threads that answer requests.
+pub(super) async fn hash(mut rows: Vec<EntryRow>) -> Result<Vec<HashedRow>, StoreError> {
+    let (rows_count, part_length) = (rows.len(), rows.len().div_ceil(PARTS).max(1));
+    let mut parts = Vec::with_capacity(PARTS);
+    while !rows.is_empty() {
+        let rest = rows.split_off(rows.len().min(part_length));
+        let part = std::mem::replace(&mut rows, rest);
+        let hashed = |row: EntryRow| HashedRow { hashes: EntryHashes::of(&row.as_bytes()), row };
+        parts.push(tokio::task::spawn_blocking(move || giving_way(part).map(hashed).collect::<Vec<_>>()));
+    }
+    let parts = try_join_all(parts).await.map_err(|error| StoreError::Unavailable(error.to_string()))?;
+    let mut whole = Vec::with_capacity(rows_count);
+    whole.extend(parts.into_iter().flatten());
+    Ok(whole)
+}

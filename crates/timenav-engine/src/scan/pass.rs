@@ -1,0 +1,161 @@
+//! One pass over all rows of events of a timeline, which leaves a fingerprint of them.
+//!
+//! It says that the rows are those that entries lead to, or that some are not, and not which: then each is looked up by
+//! its id and compared with its entry.
+
+use std::sync::Arc;
+
+use timenav_core::scan::{FactKey, Fingerprint};
+
+use super::facts::RowFacts;
+use super::rows::{Place, compare_columns};
+use crate::archive::ScanSource;
+use crate::gazetteer::Gazetteer;
+use crate::head::TimelineKey;
+use crate::long_work::giving_way;
+use crate::seen_events::{SeenEvent, SeenEvents};
+use crate::store_error::StoreError;
+
+/// Rows read at a time. Two pages are in memory: one is read while the other is hashed.
+const PAGE_ROWS: usize = 256;
+/// Places of rows read at a time.
+const PAGE_PLACES: usize = 1_024;
+
+/// What was found in the rows of a timeline.
+pub(super) struct Passed {
+    /// The facts of all rows; `None` where something about a row alone shows that it is not what an entry leads to, or
+    /// where what is kept cannot be read.
+    rows: Option<Fingerprint>,
+}
+
+impl Passed {
+    /// Returns whether the rows are those of which these are the facts.
+    pub(super) fn is_of(&self, expected: Fingerprint) -> bool {
+        self.rows == Some(expected)
+    }
+}
+
+/// Passes over the rows that the entries before `end` may have made.
+pub(super) async fn pass(
+    source: &dyn ScanSource,
+    timeline: TimelineKey,
+    end: u64,
+    key: FactKey,
+    gazetteer: Option<Arc<dyn Gazetteer>>,
+) -> Passed {
+    let seen = Seen {
+        end,
+        facts: RowFacts::new(key),
+        places: RowFacts::new(key),
+        ended_later: Vec::new(),
+        first_placed: None,
+        last_unplaced: None,
+        is_plain: true,
+        gazetteer,
+    };
+    let passed = tokio::try_join!(pass_rows(source, timeline, seen), pass_index(source, timeline, end, key));
+    // Why something cannot be read is said where rows are looked up one by one.
+    let rows = passed.ok().and_then(|(seen, indexed)| {
+        let is_indexed = indexed.is_none_or(|places| places == seen.places.sum());
+        is_indexed.then_some(seen.facts.sum())
+    });
+    Passed { rows }
+}
+
+async fn pass_rows(source: &dyn ScanSource, timeline: TimelineKey, mut seen: Seen) -> Result<Seen, StoreError> {
+    let mut next = source.event_page(timeline, None, PAGE_ROWS).await?;
+    while let Some(after) = next.last() {
+        let page = next;
+        // Off the threads that answer requests.
+        let working = tokio::task::spawn_blocking(move || seen.page(&page));
+        let reading = source.event_page(timeline, Some(after), PAGE_ROWS);
+        let (worked, read) = tokio::join!(working, reading);
+        (seen, next) = (worked.map_err(|error| StoreError::Unavailable(error.to_string()))?, read?);
+        let ended_later = std::mem::take(&mut seen.ended_later);
+        if !ended_later.is_empty() {
+            let kept = source.event_rows(timeline, ended_later).await?;
+            seen.is_plain &= kept.iter().all(|rows| rows.is_end_told);
+        }
+        if !seen.is_plain() {
+            return Err(StoreError::Damaged("the row of an event is not what an entry leads to".to_owned()));
+        }
+    }
+    Ok(seen)
+}
+
+/// Returns the facts of the places that the index says; `None` where rows are read by it.
+async fn pass_index(
+    source: &dyn ScanSource,
+    timeline: TimelineKey,
+    end: u64,
+    key: FactKey,
+) -> Result<Option<Fingerprint>, StoreError> {
+    let Some(mut next) = source.event_index_page(timeline, None, PAGE_PLACES).await? else { return Ok(None) };
+    let mut places = RowFacts::new(key);
+    while let Some(after) = next.last().cloned() {
+        let page = next;
+        let working = tokio::task::spawn_blocking(move || {
+            for place in giving_way(page.iter().filter(|place| place.position < end)) {
+                places.place(&place.event_id, place.position, (place.time_micros, place.cell));
+            }
+            places
+        });
+        let reading = source.event_index_page(timeline, Some(after), PAGE_PLACES);
+        let (worked, read) = tokio::join!(working, reading);
+        places = worked.map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        next = read?.unwrap_or_default();
+    }
+    Ok(Some(places.sum()))
+}
+
+/// What was seen of the rows so far.
+struct Seen {
+    end: u64,
+    facts: RowFacts,
+    places: RowFacts,
+    /// Versions that ceased to stand after the scan began: events, and the entries that made them.
+    ended_later: Vec<(String, u64)>,
+    /// The first event that has its coordinates from the gazetteer, and the last that could have, and has not.
+    first_placed: Option<u64>,
+    last_unplaced: Option<u64>,
+    is_plain: bool,
+    gazetteer: Option<Arc<dyn Gazetteer>>,
+}
+
+impl Seen {
+    fn page(mut self, page: &SeenEvents) -> Self {
+        let end = self.end;
+        for row in giving_way(page.iter().filter(|row| row.position < end)) {
+            self.row(&row);
+        }
+        self
+    }
+
+    fn row(&mut self, row: &SeenEvent<'_>) {
+        self.places.place(row.event_id, row.position, (row.time_micros, row.cell));
+        self.facts.row(row);
+        if RowFacts::is_tombstone(row) {
+            return;
+        }
+        match row.until {
+            None => {}
+            Some(until) if until <= row.position => self.is_plain = false,
+            Some(until) if until < self.end => self.facts.end(until, row.event_id),
+            Some(_) => self.ended_later.push((row.event_id.to_owned(), row.position)),
+        }
+        match compare_columns(row, self.gazetteer.as_deref()) {
+            Err(_) => self.is_plain = false,
+            Ok(Place::OfGazetteer) => {
+                self.first_placed = Some(self.first_placed.map_or(row.position, |first| first.min(row.position)));
+            }
+            Ok(Place::Missing) => self.last_unplaced = self.last_unplaced.max(Some(row.position)),
+            Ok(Place::Own) => {}
+        }
+    }
+
+    /// Returns whether nothing about a row alone, or its coordinates beside those of others, is wrong.
+    fn is_plain(&self) -> bool {
+        let is_unplaced = self.first_placed.is_some_and(|first| self.last_unplaced > Some(first));
+        self.is_plain && !is_unplaced
+    }
+}

@@ -1,0 +1,148 @@
+//! Rows of the table of events, as a scan passes over them: many in a few allocations.
+
+/// A row of the table of events, as it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SeenEvent<'a> {
+    /// The id of the event.
+    pub event_id: &'a str,
+    /// The entry that recorded it.
+    pub position: u64,
+    /// The position at which it ceased to stand.
+    pub until: Option<u64>,
+    /// When it happened, in microseconds since 1970.
+    pub time_micros: i64,
+    /// Latitude and longitude.
+    pub point: Option<(f64, f64)>,
+    /// The cell of the grid; `None` without coordinates.
+    pub cell: Option<i64>,
+    /// The place by name.
+    pub place: Option<&'a str>,
+    /// The event's own name, in the form by which it is found.
+    pub name_key: Option<&'a str>,
+    /// The event as JSON.
+    pub content: &'a str,
+}
+
+/// Where a row of the table of events is: what stores order rows by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventAt {
+    /// The id of the event.
+    pub event_id: String,
+    /// The entry that recorded it.
+    pub position: u64,
+    /// When it happened, in microseconds since 1970.
+    pub time_micros: i64,
+    /// The cell of the grid; `None` without coordinates.
+    pub cell: Option<i64>,
+}
+
+/// Rows of the table of events, their texts one after the other.
+#[derive(Debug, Default)]
+pub struct SeenEvents {
+    texts: String,
+    rows: Vec<PageRow>,
+}
+
+/// A row without its texts, which end where it says; each begins where the one before ends.
+#[derive(Debug)]
+struct PageRow {
+    position: u64,
+    until: Option<u64>,
+    time_micros: i64,
+    point: Option<(f64, f64)>,
+    cell: Option<i64>,
+    event_id: usize,
+    place: Option<usize>,
+    name_key: Option<usize>,
+    content: usize,
+}
+
+impl SeenEvent<'_> {
+    /// Returns where the row is.
+    #[must_use]
+    pub fn at(&self) -> EventAt {
+        let Self { event_id, position, time_micros, cell, .. } = *self;
+        EventAt { event_id: event_id.to_owned(), position, time_micros, cell }
+    }
+}
+
+impl SeenEvents {
+    /// Adds a row.
+    pub fn push(&mut self, row: &SeenEvent<'_>) {
+        let SeenEvent { position, until, time_micros, point, cell, .. } = *row;
+        let mut add = |text: &str| {
+            self.texts.push_str(text);
+            self.texts.len()
+        };
+        let event_id = add(row.event_id);
+        let (place, name_key) = (row.place.map(&mut add), row.name_key.map(&mut add));
+        let content = add(row.content);
+        self.rows.push(PageRow { position, until, time_micros, point, cell, event_id, place, name_key, content });
+    }
+
+    /// Returns how many bytes its texts have.
+    #[must_use]
+    pub const fn bytes_count(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// Returns whether it has no row.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Returns where the last row is.
+    #[must_use]
+    pub fn last(&self) -> Option<EventAt> {
+        self.iter().last().map(|row| row.at())
+    }
+
+    /// Returns the rows in their order.
+    pub fn iter(&self) -> impl Iterator<Item = SeenEvent<'_>> {
+        let mut next = 0;
+        self.rows.iter().map(move |row| {
+            let mut up_to = |end: usize| &self.texts[std::mem::replace(&mut next, end)..end];
+            let PageRow { position, until, time_micros, point, cell, .. } = *row;
+            let event_id = up_to(row.event_id);
+            let (place, name_key) = (row.place.map(&mut up_to), row.name_key.map(&mut up_to));
+            let content = up_to(row.content);
+            SeenEvent { event_id, position, until, time_micros, point, cell, place, name_key, content }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_come_back_as_they_were_added() {
+        let row = |place, name_key| SeenEvent {
+            event_id: "e1",
+            position: 7,
+            until: Some(9),
+            time_micros: -3,
+            point: Some((1.5, -2.0)),
+            cell: Some(41),
+            place,
+            name_key,
+            content: "{}",
+        };
+        let rows = [
+            row(None, None),
+            row(Some("Rome"), None),
+            row(None, Some("the fall")),
+            row(Some(""), Some("é")),
+            SeenEvent { event_id: "", until: None, point: None, cell: None, content: "", ..row(None, None) },
+        ];
+        let mut page = SeenEvents::default();
+        assert!(page.is_empty());
+        for row in &rows {
+            page.push(row);
+        }
+        assert_eq!(page.iter().collect::<Vec<_>>(), rows);
+        assert_eq!(page.bytes_count(), 4 * "e1".len() + 4 * "{}".len() + "Rome".len() + "the fall".len() + "é".len());
+        assert_eq!(page.last(), Some(rows[4].at()));
+    }
+}

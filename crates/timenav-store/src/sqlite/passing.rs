@@ -1,0 +1,103 @@
+//! The rows of events for who passes over all of them: in the order of the table, and as the index of ids has them.
+
+use rusqlite::{Connection, Row, params};
+use timenav_engine::{EventAt, SeenEvent, SeenEvents, StoreError, TimelineKey};
+
+use super::values::{NO_CELL, count, damaged, failed, sql};
+
+/// A page with so many bytes of texts gets no more rows.
+const PAGE_BYTES: usize = 1024 * 1024;
+
+const SELECT: &str = "SELECT cell, time, position, event_id, until, lat, lon, place, content, name_key
+    FROM events WHERE timeline = ?1 AND (cell, time, position) > (?2, ?3, ?4) ORDER BY cell, time, position LIMIT ?5";
+const SELECT_IDS: &str = "SELECT cell, time, position, event_id
+    FROM events INDEXED BY events_by_id WHERE timeline = ?1 AND (event_id, cell, time, position) > (?2, ?3, ?4, ?5)
+    ORDER BY event_id, cell, time, position LIMIT ?6";
+
+/// What rows of the table are ordered by: cell, time and position.
+type Key = (i64, i64, i64);
+
+/// Comes before all rows.
+const FIRST: Key = (i64::MIN, i64::MIN, i64::MIN);
+
+pub(super) fn event_page(
+    connection: &Connection,
+    timeline: TimelineKey,
+    after: Option<&EventAt>,
+    rows_max: usize,
+) -> Result<SeenEvents, StoreError> {
+    let mut last = after.map_or(FIRST, key_of);
+    let mut select = connection.prepare_cached(SELECT).map_err(failed)?;
+    let mut rows = select.query(params![timeline.0, last.0, last.1, last.2, sql(rows_max as u64)]).map_err(failed)?;
+    let mut page = SeenEvents::default();
+    while let Some(row) = rows.next().map_err(failed)? {
+        let next = key(row)?;
+        in_order(last < next)?;
+        last = next;
+        page.push(&seen(row, next)?);
+        if page.bytes_count() >= PAGE_BYTES {
+            break;
+        }
+    }
+    Ok(page)
+}
+
+pub(super) fn event_ids(
+    connection: &Connection,
+    timeline: TimelineKey,
+    after: Option<&EventAt>,
+    rows_max: usize,
+) -> Result<Vec<EventAt>, StoreError> {
+    let (id, last) = after.map_or(("", FIRST), |after| (after.event_id.as_str(), key_of(after)));
+    let mut select = connection.prepare_cached(SELECT_IDS).map_err(failed)?;
+    let bounds = params![timeline.0, id, last.0, last.1, last.2, sql(rows_max as u64)];
+    let mut rows = select.query(bounds).map_err(failed)?;
+    let mut places: Vec<EventAt> = Vec::with_capacity(rows_max);
+    while let Some(row) = rows.next().map_err(failed)? {
+        let (next, event_id) = (key(row)?, text(row, 3)?.unwrap_or_default());
+        let before = places.last().map_or((id, last), |place| (place.event_id.as_str(), key_of(place)));
+        in_order(before < (event_id, next))?;
+        let (cell, time_micros, position) = next;
+        let (event_id, position) = (event_id.to_owned(), count(position)?);
+        places.push(EventAt { event_id, position, time_micros, cell: cell_of(cell) });
+    }
+    Ok(places)
+}
+
+/// Whoever looks for a row goes by the order, so one that is out of it is not found.
+fn in_order(is_in_order: bool) -> Result<(), StoreError> {
+    if is_in_order { Ok(()) } else { Err(damaged("rows of events are not in their order")) }
+}
+
+fn key_of(place: &EventAt) -> Key {
+    (place.cell.unwrap_or(NO_CELL), place.time_micros, sql(place.position))
+}
+
+fn cell_of(cell: i64) -> Option<i64> {
+    Some(cell).filter(|cell| *cell != NO_CELL)
+}
+
+fn key(row: &Row<'_>) -> Result<Key, StoreError> {
+    let number = |at: usize| row.get(at).map_err(failed);
+    Ok((number(0)?, number(1)?, number(2)?))
+}
+
+fn seen<'r>(row: &'r Row<'_>, (cell, time_micros, position): Key) -> Result<SeenEvent<'r>, StoreError> {
+    let degrees = |at: usize| row.get::<_, Option<f64>>(at).map_err(failed);
+    Ok(SeenEvent {
+        event_id: text(row, 3)?.unwrap_or_default(),
+        position: count(position)?,
+        until: row.get::<_, Option<i64>>(4).map_err(failed)?.map(count).transpose()?,
+        time_micros,
+        point: degrees(5)?.zip(degrees(6)?),
+        cell: cell_of(cell),
+        place: text(row, 7)?,
+        name_key: text(row, 9)?,
+        content: text(row, 8)?.unwrap_or_default(),
+    })
+}
+
+fn text<'r>(row: &'r Row<'_>, at: usize) -> Result<Option<&'r str>, StoreError> {
+    let value = row.get_ref(at).map_err(failed)?;
+    value.as_str_or_null().map_err(|error| damaged(&error.to_string()))
+}

@@ -1,0 +1,144 @@
+//! Attacks on many rows of events at once, such as leave counts and plain sums as they were: a scan passes over all
+//! rows, and must not take others for those that were recorded.
+
+use timenav_core::intervention::Effect;
+use timenav_engine::InterventionRequest;
+
+use super::*;
+
+/// What is done to the rows, and what is found: where, and in which words.
+type Attack = (&'static str, &'static [(Option<u64>, &'static str)]);
+
+const CONTENT: &str = "its content is not what was recorded";
+const MISSING: &str = "the row is missing";
+const CANCELLED: &str = "it is marked as cancelled, but no entry says so";
+const NOT_ENDED: &str = "the previous version is not marked as ending here";
+
+/// Event `e<n>` is recorded at position n + 2 of `main`. `e1` is corrected at 12, `e2` at 13; `e3` is cancelled at 14
+/// and restored at 15.
+const ATTACKS: [Attack; 17] = [
+    // Rows in each other's place.
+    (
+        "UPDATE events SET content = b.content FROM (SELECT position, content FROM events) b
+        WHERE events.position IN (7, 8) AND b.position = 15 - events.position",
+        &[(Some(7), CONTENT), (Some(8), CONTENT)],
+    ),
+    (
+        "UPDATE events SET event_id = iif(event_id = 'e5', 'e6', 'e5') WHERE event_id IN ('e5', 'e6')",
+        &[(Some(7), MISSING), (Some(8), MISSING)],
+    ),
+    ("UPDATE events SET position = 15 - position WHERE position IN (7, 8)", &[(Some(7), MISSING), (Some(8), MISSING)]),
+    (
+        "UPDATE events SET until = 25 - until WHERE until IN (12, 13)",
+        &[(Some(3), CANCELLED), (Some(4), CANCELLED), (Some(12), NOT_ENDED), (Some(13), NOT_ENDED)],
+    ),
+    // As much is added to one as is taken from another.
+    (
+        "UPDATE events SET time = time + iif(event_id = 'e5', 1, -1) WHERE event_id IN ('e5', 'e6')",
+        &[(Some(7), "the time of the row"), (Some(8), "the time of the row")],
+    ),
+    (
+        "UPDATE events SET content = replace(content, 'what h', iif(event_id = 'e5', 'what i', 'what g'))
+        WHERE event_id IN ('e5', 'e6')",
+        &[(Some(7), CONTENT), (Some(8), CONTENT)],
+    ),
+    // The same is done to two, as cancels out where bits are added.
+    (
+        "UPDATE events SET content = replace(content, 'happened', 'nothing') WHERE event_id IN ('e5', 'e6')",
+        &[(Some(7), CONTENT), (Some(8), CONTENT)],
+    ),
+    // A row doubled, alone, twice, and in the place of another.
+    (
+        "INSERT INTO events
+        SELECT timeline, cell, time + 1, position, until, lat, lon, event_id, place, content, name_key
+        FROM events WHERE event_id = 'e5'",
+        &[(None, "table events has 14 rows, but entries created 13")],
+    ),
+    (
+        "INSERT INTO events
+        SELECT timeline, cell + n, time, position, until, lat, lon, event_id, place, content, name_key
+        FROM events, (SELECT 100 AS n UNION SELECT 200) WHERE event_id = 'e5'",
+        &[(None, "table events has 15 rows, but entries created 13")],
+    ),
+    (
+        "UPDATE OR REPLACE events SET (time, event_id, content, position) =
+        (SELECT b.time + 1, b.event_id, b.content, b.position FROM events b WHERE b.event_id = 'e6')
+        WHERE event_id = 'e5'",
+        &[(Some(7), MISSING)],
+    ),
+    // Where versions cease to stand.
+    ("UPDATE events SET until = NULL WHERE position = 3", &[(Some(12), NOT_ENDED)]),
+    ("UPDATE events SET until = 13 WHERE position = 7", &[(Some(7), CANCELLED)]),
+    ("UPDATE events SET until = position WHERE position = 7", &[(Some(7), CANCELLED)]),
+    ("UPDATE events SET until = 1000 WHERE position = 7", &[(Some(7), CANCELLED)]),
+    (
+        "UPDATE events SET until = iif(position = 3, NULL, 12) WHERE position IN (3, 7)",
+        &[(Some(7), CANCELLED), (Some(12), NOT_ENDED)],
+    ),
+    // What another entry has made, and none has.
+    (
+        "INSERT INTO events (timeline, cell, time, position, event_id, content) VALUES (2, -1, 7, 14, 'e3', '{}')",
+        &[(None, "table events has 14 rows"), (Some(14), "the entry created no version, but there is one")],
+    ),
+    (
+        "UPDATE interventions SET intervention_id = 'intervention_x' WHERE position = 14",
+        &[(Some(14), "the row of the intervention is missing or has another id")],
+    ),
+];
+
+async fn changed() -> House {
+    let house = House::off_disk();
+    let home = house.open().await;
+    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
+    record(&home, "main", 0, 10).await;
+    for number in 1..3 {
+        let id = Some(event_id(&format!("e{number}")));
+        let draft = EventDraft { event_id: id, ..EventDraft::at(moment(number), "what happened in fact") };
+        home.engine.correct_event(&home.admin, None, draft, None, None).await.unwrap();
+    }
+    for (action, effect) in [("cancel", Effect::Cancel), ("restore", Effect::Restore)] {
+        let (action, event_id, time) = (action.to_owned(), event_id("e3"), moment(1));
+        let request = InterventionRequest { event_id, action, effect, time, causes: Vec::new() };
+        home.engine.manipulate_event(&home.admin, None, request, None).await.unwrap();
+    }
+    home.close().await;
+    house
+}
+
+#[tokio::test]
+async fn rows_that_look_alike_as_a_whole_are_told_apart() {
+    let house = changed().await;
+    let whole = house.path().with_extension("whole");
+    house.copy_database(&whole);
+    clean(&house).await;
+    for (statement, expected) in ATTACKS {
+        house.replace_database(&whole);
+        assert!(connect(&house).execute(statement, []).unwrap() > 0, "{statement}");
+        let scan = look(&house, "main", Depth::Full, Outside::Kept).await;
+        assert_eq!(scan.findings.len(), expected.len(), "{statement}: {:#?}", scan.findings);
+        for (position, says) in expected {
+            let is_that = |finding: &&timenav_core::scan::Finding| {
+                finding.position == *position && finding.evidence.contains(says)
+            };
+            let found = scan.findings.iter().find(is_that);
+            let found = found.unwrap_or_else(|| panic!("{statement}: {position:?} {says}: {:#?}", scan.findings));
+            assert_eq!(found.kind, FindingKind::StateMismatch);
+        }
+    }
+}
+
+/// Rows are found by the index of ids, so one that is not in it is not there for who asks, though a pass over the table
+/// comes by.
+#[tokio::test]
+async fn a_row_that_the_index_of_ids_lacks() {
+    let house = changed().await;
+    let definition = "CREATE INDEX events_by_id ON events (timeline, event_id)";
+    let statements = format!(
+        "DROP INDEX events_by_id; {definition} WHERE position <> 7; PRAGMA writable_schema = ON;
+         UPDATE sqlite_schema SET sql = '{definition}' WHERE name = 'events_by_id'"
+    );
+    connect(&house).execute_batch(&statements).unwrap();
+    let scan = look(&house, "main", Depth::Full, Outside::Kept).await;
+    assert_eq!(told(&scan), [(FindingKind::StateMismatch, Some(7))], "{:#?}", scan.findings);
+    assert!(scan.findings[0].evidence.contains(MISSING), "{:#?}", scan.findings);
+}
