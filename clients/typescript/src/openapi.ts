@@ -1660,6 +1660,7 @@ export interface components {
              * @description Counts changes of this clock.
              */
             generation: number;
+            lag?: components["schemas"]["LagBody"] | null;
             ledger?: components["schemas"]["LedgerBody"] | null;
             /** @description The clock's time in the zone of its location, if that is known. */
             local_time?: string | null;
@@ -3006,6 +3007,18 @@ export interface components {
             next_cursor?: string | null;
             /** @description A sentence that sums up the result. */
             status: string;
+        };
+        /** @description How far deliveries are behind a clock. */
+        LagBody: {
+            /** @description How far the clock is past that moment, as a duration. */
+            behind: string;
+            /** @description The moment of the one that has waited longest. */
+            oldest: string;
+            /**
+             * Format: int64
+             * @description How many firings have no outcome.
+             */
+            pending: number;
         };
         /** @description The place of a write in its timeline's ledger, and the signed tree that contains it. */
         LedgerBody: {

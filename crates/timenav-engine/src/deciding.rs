@@ -34,6 +34,7 @@ pub(crate) mod sessions;
 pub(crate) mod standing;
 pub(crate) mod timelines;
 mod upcoming;
+mod outcomes;
 mod recording;
 pub(crate) mod timers;
 pub(crate) mod advances;

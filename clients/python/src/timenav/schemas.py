@@ -425,6 +425,7 @@ class ClockBody(TypedDict):
     """What the clock shows."""
     generation: int
     """Counts changes of this clock."""
+    lag: NotRequired[LagBody | None]
     ledger: NotRequired[LedgerBody | None]
     local_time: NotRequired[str | None]
     """The clock's time in the zone of its location, if that is known."""
@@ -1574,6 +1575,17 @@ class KeysBody(TypedDict):
     """The cursor of the next page, if there is one."""
     status: str
     """A sentence that sums up the result."""
+
+
+class LagBody(TypedDict):
+    """How far deliveries are behind a clock."""
+
+    behind: str
+    """How far the clock is past that moment, as a duration."""
+    oldest: str
+    """The moment of the one that has waited longest."""
+    pending: int
+    """How many firings have no outcome."""
 
 
 class LedgerBody(TypedDict):
@@ -2891,6 +2903,7 @@ __all__ = [
     "KeyRequest",
     "KeyStoppedBody",
     "KeysBody",
+    "LagBody",
     "LedgerBody",
     "LedgerEntryBody",
     "LimitsBody",

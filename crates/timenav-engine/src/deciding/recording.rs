@@ -12,7 +12,7 @@ use timenav_core::time::{Instant, Virtual};
 use timenav_core::timers::{Coming, Fallen, FiringState};
 
 use super::events::record_own;
-use super::timers::{Outcome, tell_outcomes};
+use super::outcomes::{Outcome, tell_outcomes};
 use super::upcoming::Upcoming;
 use crate::changes::LookUp;
 use crate::draft::{Draft, Ledger};

@@ -7,6 +7,7 @@ use timenav_core::limits::{CATCH_UP_MOMENTS_MAX, PENDING_OF_RULES_MAX, TIMERS_PE
 use timenav_core::time::{Instant, Virtual, Wall};
 use timenav_core::timers::{Coming, Fallen, FellDue, FiringState, Schedule, Skipped};
 
+use super::outcomes::{Outcome, tell_outcomes};
 use super::recording::{Recording, record_events};
 use super::upcoming::{Upcoming, check_next};
 use super::{Aim, Asking, Deciding, Needs, NeedsAtWork, TimersNeeded};
@@ -15,11 +16,9 @@ use crate::changes::{FiringsAfter, LookUp, TimerAfter, TimersMoved};
 use crate::draft::{Done, Draft, Ledger};
 use crate::json::json;
 use crate::leasing_door::Keeper;
-use crate::payload::{
-    ClockRecord, FiringsSettled, OutcomeOfFiring, ScheduleRecord, TimerCancelled, TimerSet, TimersFired,
-};
+use crate::payload::{ClockRecord, ScheduleRecord, TimerCancelled, TimerSet, TimersFired};
 use crate::refusal::Refusal;
-use crate::timer_rows::{FiringEnd, FiringRow, TimerMove, TimerRow, TimersWanted};
+use crate::timer_rows::{FiringRow, TimerMove, TimerRow, TimersWanted};
 
 /// What is asked for to know which timer is the next one without one of them.
 const NEXT_BUT_ONE: usize = 2;
@@ -436,41 +435,4 @@ impl Deciding for SettleFirings {
         let position = tell_outcomes(draft, ledger, &outcomes, host);
         Ok(draft.done(ledger, position, change))
     }
-}
-
-/// What came of a firing.
-pub(super) struct Outcome<'a> {
-    pub(super) firing: &'a FiringRow,
-    pub(super) outcome: FiringState,
-    /// Why it failed.
-    pub(super) reason: Option<String>,
-}
-
-/// Writes what came of firings. Returns the position of the entry.
-pub(super) fn tell_outcomes(
-    draft: &mut Draft<'_>,
-    ledger: Ledger,
-    outcomes: &[Outcome<'_>],
-    host: Instant<Wall>,
-) -> u64 {
-    let told = |Outcome { firing, outcome, reason }: &Outcome<'_>| OutcomeOfFiring {
-        firing_id: firing.firing_id.to_string(),
-        timer: firing.fallen.position,
-        due: firing.fallen.due.micros(),
-        round: firing.fallen.round,
-        outcome: outcome.as_str().to_owned(),
-        reason: reason.clone(),
-    };
-    let before = draft.state(ledger).head.timers.last;
-    let told = json(&FiringsSettled { outcomes: outcomes.iter().map(told).collect(), before });
-    let position = draft.append(ledger, Action::SettleFirings, "firings", told, host);
-    let step = draft.step_mut(ledger);
-    let timers = Arc::make_mut(&mut step.state.head.timers);
-    timers.last = Some(position);
-    for Outcome { firing, outcome, reason } in outcomes {
-        timers.settled(*outcome, firing.advance, firing.made);
-        let (fallen, state, reason) = (firing.fallen, *outcome, reason.clone());
-        step.timers.settled.push(FiringEnd { fallen, state, settled: position, reason });
-    }
-    position
 }

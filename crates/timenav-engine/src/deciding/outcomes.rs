@@ -1,0 +1,44 @@
+//! What came of firings, as it is written.
+
+use std::sync::Arc;
+
+use timenav_core::timers::FiringState;
+
+use crate::action::Action;
+use crate::draft::{Draft, Ledger};
+use crate::json::json;
+use crate::payload::{FiringsSettled, OutcomeOfFiring};
+use crate::timer_rows::{FiringEnd, FiringRow};
+use crate::wall_clock::Host;
+
+/// What came of a firing.
+pub(super) struct Outcome<'a> {
+    pub(super) firing: &'a FiringRow,
+    pub(super) outcome: FiringState,
+    /// Why it failed.
+    pub(super) reason: Option<String>,
+}
+
+/// Writes what came of firings. Returns the position of the entry.
+pub(super) fn tell_outcomes(draft: &mut Draft<'_>, ledger: Ledger, outcomes: &[Outcome<'_>], host: Host) -> u64 {
+    let told = |Outcome { firing, outcome, reason }: &Outcome<'_>| OutcomeOfFiring {
+        firing_id: firing.firing_id.to_string(),
+        timer: firing.fallen.position,
+        due: firing.fallen.due.micros(),
+        round: firing.fallen.round,
+        outcome: outcome.as_str().to_owned(),
+        reason: reason.clone(),
+    };
+    let before = draft.state(ledger).head.timers.last;
+    let told = json(&FiringsSettled { outcomes: outcomes.iter().map(told).collect(), before });
+    let position = draft.append(ledger, Action::SettleFirings, "firings", told, host);
+    let step = draft.step_mut(ledger);
+    let timers = Arc::make_mut(&mut step.state.head.timers);
+    timers.last = Some(position);
+    for Outcome { firing, outcome, reason } in outcomes {
+        timers.settled(*outcome, firing.advance, firing.made);
+        let (fallen, state, reason) = (firing.fallen, *outcome, reason.clone());
+        step.timers.settled.push(FiringEnd { fallen, state, settled: position, reason });
+    }
+    position
+}
