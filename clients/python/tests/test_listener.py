@@ -180,6 +180,10 @@ def test_closing_waits_for_the_handler_and_claims_nothing_more(clock: TestClock)
         go.set()
         closing.result(SOON)
         assert advancing.result(SOON).acknowledged == 1
+    # A handler that closes its own listener does not wait for itself.
+    closed = clock.on("default", lambda _: closed.close())
+    assert clock.advance("1d").acknowledged == 1
+    closed.join(timeout=SOON)
     # Idle, it is closed at once: it does not sit out the answer that it waits for, which takes twenty seconds.
     idle = clock.on("default", handler)
     before = time.monotonic()

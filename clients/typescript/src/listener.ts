@@ -103,7 +103,10 @@ export class Listener {
     if (this.#failure !== null) throw this.#failure;
   }
 
-  /** Claims nothing more, and resolves when all handlers are done and what they did is acknowledged. */
+  /**
+   * Claims nothing more, and resolves when all handlers are done and what they did is acknowledged. A handler may call it,
+   * but must not await it: it would wait for itself.
+   */
   async close(): Promise<void> {
     // The connection is closed, and the service gives what it was about to hand out to others.
     this.#closing.abort();

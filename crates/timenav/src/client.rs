@@ -3,7 +3,6 @@
 mod call;
 mod caller;
 mod create_option;
-mod event_parser;
 mod event_stream;
 mod options;
 mod read_ahead;
@@ -21,39 +20,35 @@ use std::time::Duration;
 pub(crate) use call::Call;
 pub(crate) use caller::{Asked, Caller, Reply, Watch};
 pub(crate) use create_option::CreateOption;
-use data_encoding::HEXLOWER;
-use event_parser::EventParser;
-pub(crate) use event_parser::ServerEvent;
-pub(crate) use event_stream::{EventStream, Sign};
+pub(crate) use event_stream::{EventStream, ServerEvent, Sign};
+use options::pem;
 pub(crate) use options::{ServiceOptions, TimelineOptions, authorities, built, is_this_machine, service_url};
 use read_ahead::read_ahead;
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, IF_MATCH};
-use reqwest::{Body, Method, RequestBuilder, Response, StatusCode, Url};
 use serde_json::{Map, Value};
 pub(crate) use target::Target;
-use timenav_engine::Entropy as _;
+use timenav_client::header::{CONTENT_ENCODING, HeaderMap, IF_MATCH};
+use timenav_client::{Body, Method, Request, Response, Retries};
 use timenav_import::Packing;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_stream::wrappers::ReceiverStream;
 pub(crate) use waiting::Interrupt;
 
-use crate::doors::OsEntropy;
 use crate::exit::{Failure, Problem};
 use crate::output::{self, OutputFormat, Records, Table};
 use crate::surroundings::Surroundings;
 
-/// How long a connection may take to be made.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long an answer may take, except those to imports and streams.
-const ANSWER_TIMEOUT: Duration = Duration::from_mins(1);
+/// How often a request is sent: once more where its answer is lost, or where the service was not ready.
+const RETRIES: Retries = Retries { attempts: 2, wait_max: Duration::from_millis(300) };
+/// A request that is sent as it is, and once.
+const ONCE: Retries = Retries { attempts: 1, ..RETRIES };
 /// The exit code of a process that Ctrl-C ended, as shells tell it.
 const INTERRUPTED_EXIT: i32 = 130;
 
 /// Talks to one service with one key. Each call waits for its answer.
 pub(crate) struct Client {
     runtime: Runtime,
-    http: reqwest::Client,
+    api: timenav_client::Client,
     target: Target,
     format: OutputFormat,
     /// What was printed of a table for programs: its rows may come in several answers.
@@ -76,27 +71,21 @@ impl Client {
     pub(crate) fn new(options: &ServiceOptions, surroundings: &Surroundings) -> Result<Self, Failure> {
         let format = options.output();
         let target = target::find(options, surroundings)?;
-        let is_local = is_this_machine(&target.url);
-        let mut bearer = HeaderValue::try_from(format!("Bearer {}", *target.key))
-            .map_err(|_| Failure::NoKey("the API key has invalid characters".to_owned()))?;
-        bearer.set_sensitive(true);
-        let mut headers = HeaderMap::from_iter([(AUTHORIZATION, bearer)]);
-        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        let authorities = target.ca.as_deref().map(authorities).transpose()?;
-        let http = built(&target.url, || {
-            let builder = reqwest::Client::builder()
-                .user_agent(concat!("timenav/", env!("CARGO_PKG_VERSION")))
-                .default_headers(headers.clone())
-                .connect_timeout(CONNECT_TIMEOUT)
-                .redirect(reqwest::redirect::Policy::none());
-            let builder = if is_local { builder.no_proxy() } else { builder };
-            match &authorities {
-                Some(authorities) => builder.tls_certs_only(authorities.clone()),
-                None => builder,
-            }
-        })?;
+        if !target.key.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(Failure::NoKey("the API key has invalid characters".to_owned()));
+        }
+        let mut api = timenav_client::Client::builder()
+            .url(target.url.as_str())
+            .key(target.key.as_str())
+            .user_agent(concat!("timenav/", env!("CARGO_PKG_VERSION")))
+            .retries(RETRIES);
+        if let Some(path) = &target.ca {
+            authorities(path)?;
+            api = api.authorities(pem(path)?);
+        }
+        let api = api.build().map_err(|error| unfit(error, &target))?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(anyhow::Error::new)?;
-        Ok(Self { runtime, http, target, format, rows: RefCell::default() })
+        Ok(Self { runtime, api, target, format, rows: RefCell::default() })
     }
 
     /// Sends a GET.
@@ -104,7 +93,7 @@ impl Client {
     /// # Errors
     /// The service does not answer, or says no.
     pub(crate) fn get(&self, path: &[&str], query: &[(&str, String)]) -> Result<Answer, Failure> {
-        self.ask(&Method::GET, &self.url(path, query), None, None)
+        self.ask(asking(Method::GET, path, query))
     }
 
     /// Sends a GET that is answered with text.
@@ -112,8 +101,7 @@ impl Client {
     /// # Errors
     /// The service does not answer, or says no.
     pub(crate) fn get_text(&self, path: &[&str], query: &[(&str, String)]) -> Result<String, Failure> {
-        let request = self.http.get(self.url(path, query)).timeout(ANSWER_TIMEOUT);
-        self.send(request).and_then(|response| self.text(response))
+        self.send(asking(Method::GET, path, query)).and_then(|response| self.text(response))
     }
 
     /// Sends a POST that happens once, even if it has to be sent twice.
@@ -129,7 +117,7 @@ impl Client {
     /// # Errors
     /// The service does not answer, or says no.
     pub(crate) fn post_text(&self, path: &[&str], query: &[(&str, String)], body: &str) -> Result<Answer, Failure> {
-        self.ask(&Method::POST, &self.url(path, query), Some(body), None)
+        self.ask(posting(path, query, body)?)
     }
 
     /// Sends a POST that changes nothing unless what it is about still has this tag.
@@ -142,9 +130,12 @@ impl Client {
         body: Map<String, Value>,
         tag: Option<&str>,
     ) -> Result<Answer, Failure> {
-        // An entity tag stands in quotation marks (RFC 9110 §8.8.3).
-        let tag = tag.map(|tag| HeaderValue::try_from(format!("\"{tag}\""))).transpose().map_err(anyhow::Error::new)?;
-        self.ask(&Method::POST, &self.url(path, &[]), Some(&Value::Object(body).to_string()), tag.as_ref())
+        let mut request = posting(path, &[], &Value::Object(body).to_string())?;
+        if let Some(tag) = tag {
+            // An entity tag stands in quotation marks (RFC 9110 §8.8.3).
+            request = request.header(IF_MATCH.as_str(), &format!("\"{tag}\""))?;
+        }
+        self.ask(request)
     }
 
     /// Sends a POST that writes to a timeline, and creates it only where that was asked for.
@@ -158,8 +149,7 @@ impl Client {
         body: &str,
         create: CreateOption,
     ) -> Result<Answer, Failure> {
-        let there = create.if_match();
-        create.explain(self.ask(&Method::POST, &self.url(path, query), Some(body), there.as_ref()))
+        create.explain(self.ask(posting(path, query, body)?.headers(create.if_match())))
     }
 
     /// Sends a POST whose answer takes as long as it takes, and tells how far it has come: events
@@ -173,11 +163,10 @@ impl Client {
         body: &str,
         mut tell: impl FnMut(&Value),
     ) -> Result<Answer, Failure> {
-        let request = self.http.post(self.url(path, &[])).header(CONTENT_TYPE, "application/json");
-        let request = request.header(ACCEPT, "text/event-stream, application/json;q=0.5");
-        let response = self.send(request.body(body.to_owned()))?;
-        let is_stream = |kind: &HeaderValue| kind.as_bytes().starts_with(b"text/event-stream");
-        if !response.headers().get(CONTENT_TYPE).is_some_and(is_stream) {
+        let request = asking(Method::POST, path, &[]).body("application/json", body)?.unbounded();
+        let request = request.header("accept", "text/event-stream, application/json;q=0.5")?;
+        let response = self.send(request)?;
+        if !response.content_type().starts_with("text/event-stream") {
             return self.answer(response);
         }
         for event in self.events_of(response) {
@@ -199,7 +188,7 @@ impl Client {
     /// # Errors
     /// The service does not answer, or says no.
     pub(crate) fn delete(&self, path: &[&str], query: &[(&str, String)]) -> Result<Answer, Failure> {
-        self.ask(&Method::DELETE, &self.url(path, query), None, None)
+        self.ask(asking(Method::DELETE, path, query))
     }
 
     /// Sends a body of any length, once, while it is read. An answer that comes before its end, as
@@ -212,19 +201,17 @@ impl Client {
         path: &[&str],
         query: &[(&str, String)],
         content_type: &str,
-        (packing, if_match): (Option<Packing>, Option<HeaderValue>),
+        (packing, if_match): (Option<Packing>, HeaderMap),
         body: impl Read + Send + 'static,
     ) -> Result<Answer, Failure> {
-        let url = self.url(path, query);
-        let send = |body| {
-            let mut request = self.http.post(url.clone()).header(CONTENT_TYPE, content_type).body(body);
-            if let Some(packing) = packing {
-                request = request.header(CONTENT_ENCODING, packing.as_str());
-            }
-            if let Some(value) = &if_match {
-                request = request.header(IF_MATCH, value);
-            }
-            self.send(request).and_then(|response| self.answer(response))
+        let mut request = asking(Method::POST, path, query).header("content-type", content_type)?.unbounded();
+        if let Some(packing) = packing {
+            request = request.header(CONTENT_ENCODING.as_str(), packing.as_str())?;
+        }
+        let request = request.headers(if_match);
+        let send = |body: Body| {
+            let sent = self.runtime.block_on(self.api.upload(request.clone(), body));
+            sent.map_err(Failure::from).and_then(|response| self.answer(response))
         };
         let answer = send(Body::wrap_stream(ReceiverStream::new(read_ahead(body))));
         if matches!(answer, Err(Failure::Unreachable { .. })) {
@@ -249,19 +236,15 @@ impl Client {
         query: &[(&str, String)],
         after: Option<&str>,
     ) -> Result<EventStream<'_>, Failure> {
-        let mut request = self.http.get(self.url(path, query)).header(ACCEPT, "text/event-stream");
+        let mut request = asking(Method::GET, path, query).header("accept", "text/event-stream")?.unbounded();
         if let Some(id) = after {
-            request = request.header("last-event-id", id);
+            request = request.after(id)?;
         }
-        let response = self.send(request)?;
-        if !response.status().is_success() {
-            return Err(self.answer(response).err().unwrap_or(Failure::OutputClosed));
-        }
-        Ok(self.events_of(response))
+        Ok(self.events_of(self.send(request)?))
     }
 
     fn events_of(&self, response: Response) -> EventStream<'_> {
-        EventStream { client: self, response, parser: EventParser::default() }
+        EventStream { client: self, events: response.events() }
     }
 
     /// Downloads a file of any length, handing over its bytes as they come.
@@ -274,11 +257,7 @@ impl Client {
         query: &[(&str, String)],
         each: &mut dyn FnMut(&[u8]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let response = self.send(self.http.get(self.url(path, query)))?;
-        if !response.status().is_success() {
-            return Err(self.answer(response).err().unwrap_or(Failure::OutputClosed));
-        }
-        self.each_chunk(response, each)
+        self.each_chunk(self.send(asking(Method::GET, path, query).unbounded())?, each)
     }
 
     fn each_chunk(
@@ -286,7 +265,7 @@ impl Client {
         mut response: Response,
         each: &mut dyn FnMut(&[u8]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        while let Some(bytes) = self.runtime.block_on(response.chunk()).map_err(|error| self.unreachable(&error))? {
+        while let Some(bytes) = self.runtime.block_on(response.chunk())? {
             each(&bytes)?;
         }
         Ok(())
@@ -367,52 +346,16 @@ impl Client {
         self.format
     }
 
-    fn ask(
-        &self,
-        method: &Method,
-        url: &Url,
-        body: Option<&str>,
-        if_match: Option<&HeaderValue>,
-    ) -> Result<Answer, Failure> {
-        let key = (*method == Method::POST).then(idempotency_key);
-        let request = || {
-            let request = self.request(method, url, body, key.as_deref());
-            match if_match {
-                Some(value) => request.header(IF_MATCH, value),
-                None => request,
-            }
-        };
-        let attempt = || self.runtime.block_on(async { request().send().await });
-        let response = match attempt() {
-            // Whether the first request arrived is unknown, so only what happens once is repeated.
-            Err(error) if error.is_connect() || (*method != Method::DELETE && !error.is_timeout()) => attempt(),
-            sent => sent,
-        };
-        self.answer(response.map_err(|error| self.unreachable(&error))?)
+    fn ask(&self, request: Request) -> Result<Answer, Failure> {
+        self.send(request).and_then(|response| self.answer(response))
     }
 
-    fn send(&self, request: RequestBuilder) -> Result<Response, Failure> {
-        // Timers start when the request is made, so that has to happen inside the runtime.
-        let response = self.runtime.block_on(async { request.send().await });
-        response.map_err(|error| self.unreachable(&error))
-    }
-
-    fn request(&self, method: &Method, url: &Url, body: Option<&str>, key: Option<&str>) -> RequestBuilder {
-        let mut request = self.http.request(method.clone(), url.clone()).timeout(ANSWER_TIMEOUT);
-        if let Some(key) = key {
-            // A structured field string, hence the quotes (RFC 9651 §3.3.3).
-            request = request.header("idempotency-key", format!("\"{key}\""));
-        }
-        match body {
-            Some(body) => request.header(CONTENT_TYPE, "application/json").body(body.to_owned()),
-            None => request,
-        }
+    fn send(&self, request: Request) -> Result<Response, Failure> {
+        Ok(self.runtime.block_on(self.api.send(request))?)
     }
 
     fn text(&self, response: Response) -> Result<String, Failure> {
-        let status = response.status();
-        let text = self.runtime.block_on(response.text()).map_err(|error| self.unreachable(&error))?;
-        told(status, text)
+        Ok(self.runtime.block_on(response.text())?)
     }
 
     fn answer(&self, response: Response) -> Result<Answer, Failure> {
@@ -425,69 +368,21 @@ impl Client {
             Err(_) => Err(anyhow::anyhow!("{} did not answer with JSON; is it timenav?", self.target.url).into()),
         }
     }
-
-    /// Returns an address below the service's own, which may have a path where a proxy gives it one.
-    fn url(&self, path: &[&str], query: &[(&str, String)]) -> Url {
-        below(&self.target.url, path, query)
-    }
-
-    fn unreachable(&self, error: &reqwest::Error) -> Failure {
-        unreachable(&self.target.url, error)
-    }
 }
 
-/// Returns an address below that of a service.
-fn below(base: &Url, path: &[impl AsRef<str>], query: &[(impl AsRef<str>, String)]) -> Url {
-    let mut url = base.clone();
-    if let Ok(mut segments) = url.path_segments_mut() {
-        segments.pop_if_empty().extend(path);
-    }
-    if !query.is_empty() {
-        url.query_pairs_mut().extend_pairs(query);
-    }
-    url
+/// Returns a request without a body, which is not sent as one that happens once.
+fn asking(method: Method, path: &[&str], query: &[(&str, String)]) -> Request {
+    query.iter().fold(Request::new(method, path), |request, (name, value)| request.query(name, value))
 }
 
-/// Says that a service did not answer, and why.
-fn unreachable(service: &Url, error: &reqwest::Error) -> Failure {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    let detail = spoken_otherwise(service, error).unwrap_or_else(|| cause.to_string());
-    Failure::Unreachable { service: format!("at {service}"), detail }
+/// Returns a POST that happens once, even if it has to be sent twice, with a body that is JSON already.
+fn posting(path: &[&str], query: &[(&str, String)], body: &str) -> Result<Request, Failure> {
+    Ok(asking(Method::POST, path, query).once().body("application/json", body)?)
 }
 
-/// Returns the text of an answer.
-///
-/// # Errors
-/// The service says no.
-fn told(status: StatusCode, text: String) -> Result<String, Failure> {
-    if status.is_success() { Ok(text) } else { Err(Failure::Problem(Problem::new(status.as_u16(), &text))) }
-}
-
-/// Says that a service answers without encryption where https was expected, or the other way round. The libraries tell
-/// of bytes that they do not understand.
-fn spoken_otherwise(url: &Url, error: &reqwest::Error) -> Option<String> {
-    let text = format!("{error:?}");
-    let other = |scheme: &str| format!("{scheme}{}", url.as_str().trim_start_matches(url.scheme()));
-    match url.scheme() {
-        "https" if text.contains("InvalidContentType") => {
-            Some(format!("it does not speak HTTPS there; if plain HTTP will do, write {}", other("http")))
-        }
-        "http" if text.contains("Parse(Version)") => {
-            Some(format!("it does not speak plain HTTP there; write {}", other("https")))
-        }
-        _ => None,
-    }
-}
-
-/// Returns a random version 4 UUID (RFC 9562 §5.4).
-fn idempotency_key() -> String {
-    let mut bytes = [0; 16];
-    OsEntropy::new().fill(&mut bytes);
-    bytes[6] = bytes[6] & 0x0f | 0x40;
-    bytes[8] = bytes[8] & 0x3f | 0x80;
-    let hex = HEXLOWER.encode(&bytes);
-    [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
+/// Says why no request can be sent.
+fn unfit(error: timenav_client::Error, target: &Target) -> Failure {
+    let is_unchecked = target.url.scheme() == "https" && target.ca.is_none();
+    let error = anyhow::Error::new(error);
+    if is_unchecked { error.context("name the certificate of the service with --ca").into() } else { error.into() }
 }

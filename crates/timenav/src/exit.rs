@@ -211,6 +211,19 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
+impl From<timenav_client::Error> for Failure {
+    fn from(error: timenav_client::Error) -> Self {
+        use timenav_client::Error;
+        match error {
+            Error::Problem(problem) => Self::Problem(Problem::new(problem.http_status, &problem.body)),
+            Error::Unreachable { service, detail, .. } => {
+                Self::Unreachable { service: format!("at {service}"), detail }
+            }
+            other => Self::Other(other.into()),
+        }
+    }
+}
+
 /// An error from the service.
 #[derive(Debug)]
 pub(crate) struct Problem {

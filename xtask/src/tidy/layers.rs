@@ -10,7 +10,7 @@ struct Layer {
     instead: &'static str,
 }
 
-const LAYERS: [Layer; 8] = [
+const LAYERS: [Layer; 9] = [
     Layer {
         manifest: "crates/timenav-core/Cargo.toml",
         forbidden: &[
@@ -137,6 +137,11 @@ const LAYERS: [Layer; 8] = [
             "serde_json",
         ],
         instead: "who runs programs is handed a clock, and does not know where it is from",
+    },
+    Layer {
+        manifest: "crates/timenav-client/Cargo.toml",
+        forbidden: &["timenav-*", "axum", "rusqlite", "tokio-postgres"],
+        instead: "a client knows the API, and is packed without the service",
     },
     Layer {
         manifest: "crates/timenav-http/Cargo.toml",

@@ -67,13 +67,16 @@ class AsyncListener:
             raise self._failure
 
     async def aclose(self) -> None:
-        """Claims nothing more, and returns when all handlers are done and what they did is acknowledged."""
+        """Claims nothing more, and returns when all handlers are done and what they did is acknowledged.
+
+        A handler that calls it does not wait for itself: it returns at once there.
+        """
         self._stopping = True
         self._room.set()
         if self._waiting is not None:
             # Its connection is closed with it, and the service gives what it was about to hand out to others.
             self._waiting.cancel()
-        if self._task is not None:
+        if self._task is not None and asyncio.current_task() not in self._in_hand.values():
             await self._task
 
     async def __aenter__(self) -> AsyncListener:

@@ -44,6 +44,7 @@ class Listener:
         self._failure: Exception | None = None
         self._claimed_at: int | None = None
         self._connection: Any = None
+        self._here = threading.local()
         # Its connection is broken off when the listener stops, so nobody else may use it.
         self._http = httpx.Client(**client._settings.http_options())  # type: ignore[arg-type]
         self._http.event_hooks = {"request": [self._observe]}
@@ -87,12 +88,16 @@ class Listener:
             raise self._failure
 
     def close(self) -> None:
-        """Claims nothing more, and returns when all handlers are done and what they did is acknowledged."""
+        """Claims nothing more, and returns when all handlers are done and what they did is acknowledged.
+
+        A handler that calls it does not wait for itself: it returns at once there.
+        """
         with self._changed:
             self._stopping = True
             self._changed.notify_all()
         self._break_off()
-        if threading.current_thread() is not self._thread and self._thread.ident is not None:
+        is_within = threading.current_thread() is self._thread or getattr(self._here, "is_handler", False)
+        if not is_within and self._thread.ident is not None:
             self._thread.join()
 
     def __enter__(self) -> Listener:
@@ -160,6 +165,7 @@ class Listener:
             self._handlers.submit(self._work, firing)
 
     def _work(self, firing: Firing[Client]) -> None:
+        self._here.is_handler = True
         try:
             try:
                 self._handler(firing)

@@ -2,20 +2,18 @@
 
 use std::time::Duration;
 
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Method, Response, StatusCode, Url};
+use timenav_client::header::{HeaderMap, HeaderName, HeaderValue};
+use timenav_client::{Events, Method, Request};
 use tokio::runtime::Runtime;
 
-use super::event_parser::{EventParser, ServerEvent};
-use super::{ANSWER_TIMEOUT, Client, below, idempotency_key, told, unreachable};
+use super::{Client, ServerEvent};
 use crate::exit::Failure;
 
 /// Sends requests to one service with one key, none of which waits for another. A request that is dropped closes its
 /// connection.
 #[derive(Clone)]
 pub(crate) struct Caller {
-    http: reqwest::Client,
-    service: Url,
+    api: timenav_client::Client,
 }
 
 /// A request.
@@ -25,11 +23,13 @@ pub(crate) struct Asked {
     /// The path, in its segments.
     pub(crate) path: Vec<String>,
     pub(crate) query: Vec<(String, String)>,
-    pub(crate) headers: HeaderMap,
+    headers: HeaderMap,
     /// What is sent, in JSON.
     pub(crate) body: Option<String>,
     /// How much longer than others the answer may take.
-    pub(crate) longer: Duration,
+    longer: Duration,
+    /// Whether it is carried out once, even if it has to be sent twice.
+    is_once: bool,
 }
 
 /// What the service answered.
@@ -42,14 +42,13 @@ pub(crate) enum Reply {
 
 /// Server-sent events, as they come.
 pub(crate) struct Watch {
-    response: Response,
-    parser: EventParser,
+    events: Events,
 }
 
 impl Client {
     /// Returns what sends requests side by side, and what they run on.
     pub(crate) fn into_caller(self) -> (Runtime, Caller) {
-        (self.runtime, Caller { http: self.http, service: self.target.url })
+        (self.runtime, Caller { api: self.api })
     }
 }
 
@@ -63,6 +62,7 @@ impl Asked {
             headers: HeaderMap::new(),
             body: None,
             longer: Duration::ZERO,
+            is_once: false,
         }
     }
 
@@ -82,12 +82,9 @@ impl Asked {
     }
 
     /// Returns the request as one that is carried out once, even if it has to be sent twice.
-    ///
-    /// # Errors
-    /// Never: a key has no characters that a head may not have.
-    pub(crate) fn once(self) -> Result<Self, Failure> {
-        // A structured field string, hence the quotes (RFC 9651 §3.3.3).
-        self.with("idempotency-key", &format!("\"{}\"", idempotency_key()))
+    pub(crate) const fn once(mut self) -> Self {
+        self.is_once = true;
+        self
     }
 
     /// Returns the request with so much more time for its answer.
@@ -96,8 +93,15 @@ impl Asked {
         self
     }
 
-    fn may_be_repeated(&self) -> bool {
-        self.method == Method::GET || self.headers.contains_key("idempotency-key")
+    fn request(&self) -> Result<Request, Failure> {
+        let path: Vec<&str> = self.path.iter().map(String::as_str).collect();
+        let request = Request::new(self.method.clone(), &path).headers(self.headers.clone()).longer(self.longer);
+        let request = self.query.iter().fold(request, |request, (name, value)| request.query(name, value));
+        let request = if self.is_once { request.once() } else { request };
+        match &self.body {
+            Some(body) => Ok(request.body("application/json", body.as_str())?),
+            None => Ok(request),
+        }
     }
 }
 
@@ -107,20 +111,15 @@ impl Caller {
     /// # Errors
     /// The service does not answer, or says no.
     pub(crate) async fn send(&self, asked: &Asked, bytes_max: usize) -> Result<Reply, Failure> {
-        let response = match self.attempt(asked).await {
-            // Whether the first request arrived is unknown, so only what happens once is repeated.
-            Err(error) if error.is_connect() || (asked.may_be_repeated() && !error.is_timeout()) => {
-                self.attempt(asked).await
+        let mut response = self.api.send(asked.request()?).await?;
+        let mut bytes = Vec::new();
+        while let Some(chunk) = response.chunk().await? {
+            if bytes.len().saturating_add(chunk.len()) > bytes_max {
+                return Ok(Reply::TooLong);
             }
-            sent => sent,
-        };
-        let response = response.map_err(|error| unreachable(&self.service, &error))?;
-        let status = response.status();
-        match self.text(response, bytes_max).await? {
-            Reply::Text(text) => told(status, text).map(Reply::Text),
-            Reply::TooLong if status.is_success() => Ok(Reply::TooLong),
-            Reply::TooLong => told(status, String::new()).map(Reply::Text),
+            bytes.extend_from_slice(&chunk);
         }
+        Ok(Reply::Text(String::from_utf8(bytes).map_err(anyhow::Error::new)?))
     }
 
     /// Opens a stream of server-sent events: what comes after the one of an id, or from now on.
@@ -133,49 +132,18 @@ impl Caller {
         query: &[(String, String)],
         after: Option<&str>,
     ) -> Result<Watch, Failure> {
-        let mut request = self.http.get(below(&self.service, path, query)).header(ACCEPT, "text/event-stream");
+        let request = Asked::get(path, query.to_vec()).request()?;
+        let mut request = request.header("accept", "text/event-stream")?.unbounded();
         if let Some(id) = after {
-            request = request.header("last-event-id", id);
+            request = request.after(id)?;
         }
-        let response = request.send().await.map_err(|error| unreachable(&self.service, &error))?;
-        let status = response.status();
-        if status == StatusCode::OK {
-            return Ok(Watch { response, parser: EventParser::default() });
-        }
-        let text = response.text().await.map_err(|error| unreachable(&self.service, &error))?;
-        Err(told(status, text).err().unwrap_or_else(|| anyhow::anyhow!("no stream was answered").into()))
-    }
-
-    async fn attempt(&self, asked: &Asked) -> reqwest::Result<Response> {
-        let url = below(&self.service, &asked.path, &asked.query);
-        let mut request = self.http.request(asked.method.clone(), url).headers(asked.headers.clone());
-        if let Some(body) = &asked.body {
-            request = request.header(CONTENT_TYPE, "application/json").body(body.clone());
-        }
-        request.timeout(ANSWER_TIMEOUT.saturating_add(asked.longer)).send().await
-    }
-
-    async fn text(&self, mut response: Response, bytes_max: usize) -> Result<Reply, Failure> {
-        let mut bytes = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| unreachable(&self.service, &error))? {
-            if bytes.len().saturating_add(chunk.len()) > bytes_max {
-                return Ok(Reply::TooLong);
-            }
-            bytes.extend_from_slice(&chunk);
-        }
-        Ok(Reply::Text(String::from_utf8(bytes).map_err(anyhow::Error::new)?))
+        Ok(Watch { events: self.api.send(request).await?.events() })
     }
 }
 
 impl Watch {
     /// Waits for the next event; `None` where the stream has ended. Nothing is lost where the waiting is given up.
     pub(crate) async fn next(&mut self) -> Option<ServerEvent> {
-        loop {
-            if let Some(event) = self.parser.next_event() {
-                return Some(event);
-            }
-            let bytes = self.response.chunk().await.ok().flatten()?;
-            self.parser.take(&bytes);
-        }
+        self.events.next().await.ok().flatten().map(ServerEvent::from)
     }
 }

@@ -1,7 +1,7 @@
 //! Whether a write may create the timeline that it names.
 
 use clap::Args;
-use reqwest::header::HeaderValue;
+use timenav_client::header::{HeaderMap, HeaderValue, IF_MATCH};
 
 use super::Answer;
 use crate::exit::Failure;
@@ -15,9 +15,9 @@ pub(crate) struct CreateOption {
 }
 
 impl CreateOption {
-    /// Returns what `If-Match` says: `*`, that the timeline must be there; `None` where it need not.
-    pub(crate) fn if_match(self) -> Option<HeaderValue> {
-        (!self.create).then(|| HeaderValue::from_static("*"))
+    /// Returns what says that the timeline must be there, where it must: `If-Match: *`.
+    pub(crate) fn if_match(self) -> HeaderMap {
+        (!self.create).then(|| (IF_MATCH, HeaderValue::from_static("*"))).into_iter().collect()
     }
 
     /// Says of a timeline that was not found what would create it.

@@ -2,11 +2,27 @@
 
 use std::time::Duration;
 
-use reqwest::Response;
+use timenav_client::{Events, SentEvent};
 
 use super::Client;
-use super::event_parser::{EventParser, ServerEvent};
 use crate::exit::Failure;
+
+/// One event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ServerEvent {
+    /// By which the next stream goes on after it; empty where none was ever told.
+    pub(crate) id: String,
+    /// What kind of event.
+    pub(crate) name: String,
+    /// What it says.
+    pub(crate) data: String,
+}
+
+impl From<SentEvent> for ServerEvent {
+    fn from(sent: SentEvent) -> Self {
+        Self { id: sent.id, name: sent.event, data: sent.data }
+    }
+}
 
 /// What comes of a stream within some time.
 pub(crate) enum Sign {
@@ -21,21 +37,21 @@ pub(crate) enum Sign {
 /// Server-sent events, as they come.
 pub(crate) struct EventStream<'a> {
     pub(super) client: &'a Client,
-    pub(super) response: Response,
-    pub(super) parser: EventParser,
+    pub(super) events: Events,
 }
 
 impl EventStream<'_> {
     /// Waits for the next sign of the service, for so long at most.
     pub(crate) fn next_within(&mut self, patience: Duration) -> Sign {
-        if let Some(event) = self.parser.next_event() {
-            return Sign::Event(event);
+        if let Some(event) = self.events.ready() {
+            return Sign::Event(event.into());
         }
-        let response = &mut self.response;
-        let chunk = self.client.runtime.block_on(async { tokio::time::timeout(patience, response.chunk()).await });
-        let Ok(Ok(Some(bytes))) = chunk else { return Sign::Lost };
-        self.parser.take(&bytes);
-        self.parser.next_event().map_or(Sign::Alive, Sign::Event)
+        let events = &mut self.events;
+        let read = self.client.runtime.block_on(async { tokio::time::timeout(patience, events.more()).await });
+        match read {
+            Ok(Ok(true)) => self.events.ready().map_or(Sign::Alive, |event| Sign::Event(event.into())),
+            _ => Sign::Lost,
+        }
     }
 }
 
@@ -43,15 +59,7 @@ impl Iterator for EventStream<'_> {
     type Item = Result<ServerEvent, Failure>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            if let Some(event) = self.parser.next_event() {
-                return Some(Ok(event));
-            }
-            match self.client.runtime.block_on(self.response.chunk()) {
-                Ok(Some(bytes)) => self.parser.take(&bytes),
-                Ok(None) => return None,
-                Err(error) => return Some(Err(self.client.unreachable(&error))),
-            }
-        }
+        let event = self.client.runtime.block_on(self.events.next()).transpose()?;
+        Some(event.map(ServerEvent::from).map_err(Failure::from))
     }
 }

@@ -96,12 +96,19 @@ impl TimelineOptions {
 /// # Errors
 /// It cannot be read, or has none.
 pub(crate) fn authorities(path: &Path) -> anyhow::Result<Vec<Certificate>> {
-    let text = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
-    let certificates = Certificate::from_pem_bundle(&text).ok().filter(|certificates| !certificates.is_empty());
+    let certificates = Certificate::from_pem_bundle(&pem(path)?).ok().filter(|certificates| !certificates.is_empty());
     certificates.with_context(|| format!("{} has no certificate in PEM", path.display()))
 }
 
-/// Builds what sends requests to a service. A machine without certificates of authorities, such as a small container,
+/// Returns the text of a file with certificates.
+///
+/// # Errors
+/// It cannot be read.
+pub(super) fn pem(path: &Path) -> anyhow::Result<Vec<u8>> {
+    std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))
+}
+
+/// Builds what sends requests to a witness, or to a service that is looked into. A machine without certificates of authorities, such as a small container,
 /// needs none for plain HTTP.
 ///
 /// # Errors

@@ -1,5 +1,7 @@
 use std::io;
 
+use reqwest::Url;
+
 use super::read_ahead::CHUNK_BYTES;
 use super::*;
 
@@ -63,24 +65,6 @@ fn addresses_of_services_start_with_http() {
 }
 
 #[test]
-fn addresses_keep_a_path_and_escape_ids() {
-    let check = |base: &str, expected: &str| {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let target = target::find(&options(Some(base), None), &surroundings(Some("key"))).unwrap();
-        let client = Client {
-            runtime,
-            http: reqwest::Client::new(),
-            target,
-            format: OutputFormat::Json,
-            rows: RefCell::default(),
-        };
-        assert_eq!(client.url(&["v1", "users", "a/b?"], &[("q", "* &".to_owned())]).as_str(), expected);
-    };
-    check("http://h:1", "http://h:1/v1/users/a%2Fb%3F?q=*+%26");
-    check("http://h:1/time/", "http://h:1/time/v1/users/a%2Fb%3F?q=*+%26");
-}
-
-#[test]
 fn files_are_read_ahead_to_their_end() {
     let bytes: Vec<u8> = (0..=255).cycle().take(3 * CHUNK_BYTES + 5).collect();
     let mut chunks = read_ahead(io::Cursor::new(bytes.clone()));
@@ -89,13 +73,4 @@ fn files_are_read_ahead_to_their_end() {
         read.extend(chunk.unwrap());
     }
     assert_eq!(read, bytes);
-}
-
-#[test]
-fn idempotency_keys_are_version_4_uuids() {
-    let key = idempotency_key();
-    assert_eq!(key.len(), 36);
-    assert_eq!(key.as_bytes()[14], b'4');
-    assert!(b"89ab".contains(&key.as_bytes()[19]));
-    assert_ne!(key, idempotency_key());
 }

@@ -3,12 +3,11 @@
 use std::future::Future;
 use std::time::Duration;
 
-use reqwest::Method;
-use reqwest::header::IF_MATCH;
 use serde_json::Value;
+use timenav_client::Method;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::{ANSWER_TIMEOUT, Answer, Client, CreateOption, idempotency_key, told};
+use super::{Answer, Client, CreateOption, asking, posting};
 use crate::exit::Failure;
 
 /// Ctrl-C, and the signal that asks a process to end.
@@ -38,12 +37,7 @@ impl Client {
         create: CreateOption,
         longer: Duration,
     ) -> Result<Answer, Failure> {
-        let mut request = self.request(&Method::POST, &self.url(path, &[]), Some(body), Some(&idempotency_key()));
-        request = request.timeout(ANSWER_TIMEOUT.saturating_add(longer));
-        if let Some(there) = create.if_match() {
-            request = request.header(IF_MATCH, there);
-        }
-        create.explain(self.send(request).and_then(|response| self.answer(response)))
+        create.explain(self.ask(posting(path, &[], body)?.headers(create.if_match()).longer(longer)))
     }
 
     /// Takes Ctrl-C away from the system: from now on it ends what waits for it, and nothing else.
@@ -83,17 +77,11 @@ impl Client {
         path: &[&str],
         body: &Value,
     ) -> Result<Option<Answer>, Failure> {
-        let url = self.url(path, &[]);
-        let body = body.to_string();
-        let answered = async {
-            let response = self.request(&Method::POST, &url, Some(&body), None).send().await?;
-            let status = response.status();
-            response.text().await.map(|text| (status, text))
-        };
+        let request = asking(Method::POST, path, &[]).body("application/json", body.to_string())?;
+        let answered = async { self.api.send(request).await?.text().await };
         match self.unless(interrupt, answered) {
             None => Ok(None),
-            Some(Err(error)) => Err(self.unreachable(&error)),
-            Some(Ok((status, text))) => told(status, text).and_then(|text| self.read(text)).map(Some),
+            Some(text) => self.read(text?).map(Some),
         }
     }
 }

@@ -28,6 +28,7 @@ mod process;
 mod programs;
 mod mcp;
 mod recipes;
+mod rust_client;
 mod tour;
 mod verifier;
 mod bundles;

@@ -117,7 +117,7 @@ fn request(session: &Session, operation: &Operation, arguments: &Map<String, Val
         asked.body = Some(Value::Object(body).to_string());
     }
     if operation.heeds.contains(&Head::Once) {
-        asked = asked.once()?;
+        asked = asked.once();
     }
     if operation.heeds.contains(&Head::There) {
         // A slip in a name must not create a timeline unnoticed.

@@ -67,7 +67,7 @@ pub(super) async fn spend(session: &Session, arguments: Map<String, Value>) -> R
     body.extend(spent.wait.as_deref().map(|wait| ("wait".to_owned(), wait.into())));
     // Whoever else moved the clock since it was looked at is not overridden.
     let generation = format!("\"{}\"", clock["generation"]);
-    let asked = Asked::post(&["v1", "fast-forward"], &Value::Object(body)).once()?.with("if-match", &generation)?;
+    let asked = Asked::post(&["v1", "fast-forward"], &Value::Object(body)).once().with("if-match", &generation)?;
     let asked = match session.held_firing() {
         Some(firing) => asked.with("timenav-firing", &firing)?,
         None => asked,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use data_encoding::BASE64URL_NOPAD;
 use indicatif::{ProgressBar, ProgressStyle};
+use timenav_client::header::HeaderMap;
 use timenav_core::ledger::TlogProof;
 
 use crate::client::Client;
@@ -35,7 +36,7 @@ pub(super) fn adopt(
     let style = ProgressStyle::with_template(PROGRESS).context("the progress bar is drawn wrongly")?;
     let progress = ProgressBar::new(bytes).with_style(style);
     let sent = progress.wrap_read(file);
-    let answer = client.upload(&["timelines", "adopt"], &query, "application/x-ndjson", (None, None), sent);
+    let answer = client.upload(&["timelines", "adopt"], &query, "application/x-ndjson", (None, HeaderMap::new()), sent);
     progress.finish_and_clear();
     client.show(&answer?, |answer| {
         let fields = [("timeline", "timeline_id"), ("came from", "origin"), ("entries", "entries")];

@@ -49,7 +49,7 @@ impl Waiting<'_> {
         body.insert("wait".to_owned(), AT_ONCE.into());
         // Whoever else moves the clock meanwhile is not overridden.
         let generation = format!("\"{}\"", self.clock["generation"]);
-        let asked = Asked::post(&["v1", "travel"], &Value::Object(body)).once()?.with("if-match", &generation)?;
+        let asked = Asked::post(&["v1", "travel"], &Value::Object(body)).once().with("if-match", &generation)?;
         self.moving = Some(Box::pin(ask(self.session.caller.clone(), asked)));
         Ok(None)
     }

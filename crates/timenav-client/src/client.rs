@@ -1,0 +1,335 @@
+//! A service, and who asks it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::{Body, Certificate, Url};
+use serde::de::DeserializeOwned;
+
+use crate::error::{Error, Problem};
+use crate::request::Request;
+use crate::response::{Response, broken};
+use crate::retry::{Outcome, Retries, retry_after};
+
+const URL_DEFAULT: &str = "http://127.0.0.1:8080";
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const ANSWER_TIMEOUT: Duration = Duration::from_mins(1);
+const URL: &str = "TIMENAV_URL";
+const KEY: &str = "TIMENAV_API_KEY";
+const TIMELINE: &str = "TIMENAV_TIMELINE";
+
+/// How a client is made.
+#[derive(Clone, Default)]
+pub struct ClientBuilder {
+    url: Option<String>,
+    key: Option<String>,
+    timeline_id: Option<String>,
+    authorities: Option<Vec<u8>>,
+    timeout: Option<Duration>,
+    retries: Retries,
+    user_agent: Option<String>,
+}
+
+impl ClientBuilder {
+    /// Sets the address of the service. Defaults to `http://127.0.0.1:8080`.
+    #[must_use]
+    pub fn url(mut self, url: impl Into<String>) -> Self {
+        self.url = Some(url.into());
+        self
+    }
+
+    /// Sets your API key.
+    #[must_use]
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        self.key = Some(key.into());
+        self
+    }
+
+    /// Sets the timeline of calls that name none. Defaults to the one that the key is bound to.
+    #[must_use]
+    pub fn timeline(mut self, timeline_id: impl Into<String>) -> Self {
+        self.timeline_id = Some(timeline_id.into());
+        self
+    }
+
+    /// Trusts only the certificate authorities of this text, in PEM. Without it, those of the machine are trusted.
+    #[must_use]
+    pub fn authorities(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.authorities = Some(pem.into());
+        self
+    }
+
+    /// Sets how long an answer may take. Defaults to a minute.
+    #[must_use]
+    pub const fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Sets how often requests are sent again.
+    #[must_use]
+    pub const fn retries(mut self, retries: Retries) -> Self {
+        self.retries = retries;
+        self
+    }
+
+    /// Sets what the program calls itself.
+    #[must_use]
+    pub fn user_agent(mut self, name: impl Into<String>) -> Self {
+        self.user_agent = Some(name.into());
+        self
+    }
+
+    /// Returns the client. No connection is opened yet.
+    ///
+    /// # Errors
+    /// The address or the key cannot be one.
+    pub fn build(self) -> Result<Client, Error> {
+        let service = service_url(self.url.as_deref().unwrap_or(URL_DEFAULT))?;
+        let key = self.key.ok_or_else(|| Error::Invalid(format!("there is no API key; set {KEY}")))?;
+        let mut bearer = bearer(key.trim())?;
+        bearer.set_sensitive(true);
+        let authorities = self.authorities.as_deref().map(certificates).transpose()?;
+        let user_agent =
+            self.user_agent.unwrap_or_else(|| concat!("timenav-client/", env!("CARGO_PKG_VERSION")).to_owned());
+        let made = || {
+            let builder = reqwest::Client::builder()
+                .user_agent(user_agent.as_str())
+                .default_headers(HeaderMap::from_iter([(AUTHORIZATION, bearer.clone())]))
+                .connect_timeout(CONNECT_TIMEOUT)
+                // The key is for this service alone.
+                .redirect(reqwest::redirect::Policy::none());
+            let builder = if is_this_machine(&service) { builder.no_proxy() } else { builder };
+            match &authorities {
+                Some(authorities) => builder.tls_certs_only(authorities.clone()),
+                None => builder,
+            }
+        };
+        let http = match made().build() {
+            Ok(http) => http,
+            // A machine without certificates of authorities, such as a small container, needs none for plain HTTP.
+            Err(_) if service.scheme() == "http" => made().tls_certs_only([]).build().map_err(|error| unfit(&error))?,
+            Err(error) => return Err(unfit(&error)),
+        };
+        let timeout = self.timeout.unwrap_or(ANSWER_TIMEOUT);
+        let timeline_id = self.timeline_id.map(Into::into);
+        Ok(Client { http, service, timeline_id, timeout, retries: self.retries, firing: None })
+    }
+}
+
+/// A service, and who asks it. Cloning it is cheap, and clones share connections.
+#[derive(Clone)]
+pub struct Client {
+    http: reqwest::Client,
+    service: Url,
+    timeline_id: Option<Arc<str>>,
+    timeout: Duration,
+    retries: Retries,
+    firing: Option<Arc<str>>,
+}
+
+impl std::fmt::Debug for Client {
+    /// Says everything but the key.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = formatter.debug_struct("Client");
+        shown.field("url", &self.service.as_str()).field("timeline_id", &self.timeline_id).finish_non_exhaustive()
+    }
+}
+
+impl Client {
+    /// Begins a client.
+    #[must_use]
+    pub fn builder() -> ClientBuilder {
+        ClientBuilder::default()
+    }
+
+    /// Returns the client that the environment describes: `TIMENAV_URL`, `TIMENAV_API_KEY`, `TIMENAV_TIMELINE`.
+    ///
+    /// # Errors
+    /// There is no key, or what is there cannot be used.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the door by which the environment enters a program that asks for it"
+    )]
+    pub fn from_env() -> Result<Self, Error> {
+        let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let (url, key, timeline_id) = (set(URL), set(KEY), set(TIMELINE));
+        ClientBuilder { url, key, timeline_id, ..ClientBuilder::default() }.build()
+    }
+
+    /// Returns the address of the service.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        self.service.as_str()
+    }
+
+    /// Returns the timeline of calls that name none; `None` where it is the one that the key is bound to.
+    #[must_use]
+    pub fn timeline_id(&self) -> Option<&str> {
+        self.timeline_id.as_deref()
+    }
+
+    /// Returns how long an answer may take.
+    pub(crate) const fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// Returns how often requests are sent again.
+    pub(crate) const fn retries(&self) -> Retries {
+        self.retries
+    }
+
+    /// Returns the same client for another timeline.
+    #[must_use]
+    pub fn on_timeline(&self, timeline_id: impl Into<Arc<str>>) -> Self {
+        Self { timeline_id: Some(timeline_id.into()), ..self.clone() }
+    }
+
+    /// Returns the same client with other retries.
+    #[must_use]
+    pub fn with_retries(&self, retries: Retries) -> Self {
+        Self { retries, ..self.clone() }
+    }
+
+    /// Returns this client for the handler of a firing: the service is told where its requests come from.
+    #[must_use]
+    pub fn inside(&self, firing_id: impl Into<Arc<str>>) -> Self {
+        Self { firing: Some(firing_id.into()), ..self.clone() }
+    }
+
+    /// Sends a request, and again where its answer is lost and that does no harm.
+    ///
+    /// # Errors
+    /// The service does not answer, or says no.
+    pub async fn send(&self, request: Request) -> Result<Response, Error> {
+        let (mut attempt, mut waited) = (1, Duration::ZERO);
+        loop {
+            let (outcome, error) = match self.attempt(&request, None).await {
+                Ok(response) => return Ok(response),
+                Err(failed) => failed,
+            };
+            let after = error.problem().and_then(|problem| problem.retry_after);
+            let is_repeatable = request.is_repeatable();
+            let Some(wait) = self.retries.wait(attempt, outcome, is_repeatable, (after, waited)) else {
+                return Err(error);
+            };
+            pause(wait).await;
+            attempt += 1;
+            waited += wait;
+        }
+    }
+
+    /// Sends a request and reads the answer, which is JSON.
+    ///
+    /// # Errors
+    /// The service does not answer, says no, or answers something else.
+    pub async fn json<T: DeserializeOwned>(&self, request: Request) -> Result<T, Error> {
+        self.send(request).await?.json().await
+    }
+
+    /// Adds the timeline of this client to the query.
+    pub(crate) fn named(&self, request: Request) -> Request {
+        match self.timeline_id() {
+            Some(timeline) => request.query("timeline_id", timeline),
+            None => request,
+        }
+    }
+
+    /// Sends a request with a body of any length, once, while the body is read.
+    ///
+    /// # Errors
+    /// The service does not answer, or says no.
+    pub async fn upload(&self, request: Request, body: impl Into<Body>) -> Result<Response, Error> {
+        self.attempt(&request, Some(body.into())).await.map_err(|(_, error)| error)
+    }
+
+    /// Returns the address of a request, which is below the service's own. That may have a path where a proxy gives it one.
+    pub(crate) fn address(&self, request: &Request) -> Result<Url, Error> {
+        if let Some(target) = &request.target {
+            let url = format!("{}{target}", self.service.as_str().trim_end_matches('/'));
+            return Url::parse(&url).map_err(|error| Error::Invalid(format!("there is no address {url}: {error}")));
+        }
+        let mut url = self.service.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(&request.path);
+        }
+        if !request.query.is_empty() {
+            url.query_pairs_mut().extend_pairs(&request.query);
+        }
+        Ok(url)
+    }
+
+    async fn attempt(&self, request: &Request, body: Option<Body>) -> Result<Response, (Outcome, Error)> {
+        let url = self.address(request).map_err(|error| (Outcome::Status(0), error))?;
+        let mut sent = self.http.request(request.method.clone(), url).headers(request.headers.clone());
+        if let Some(firing) = &self.firing {
+            sent = sent.header("timenav-firing", &**firing);
+        }
+        if let Some(body) = body.or_else(|| request.body.clone().map(Body::from)) {
+            sent = sent.body(body);
+        }
+        if let Some(longer) = request.longer {
+            sent = sent.timeout(self.timeout.saturating_add(longer));
+        }
+        let lost = |error: &reqwest::Error| {
+            let outcome = if error.is_connect() { Outcome::NotSent } else { Outcome::NoAnswer };
+            (outcome, broken(&self.service, error))
+        };
+        let answer = sent.send().await.map_err(|error| lost(&error))?;
+        let status = answer.status();
+        if status.is_success() {
+            return Ok(Response { inner: answer, service: self.service.clone() });
+        }
+        let head = |name: &str| answer.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let (request_id, after) = (head("x-request-id"), head(RETRY_AFTER.as_str()));
+        let text = answer.text().await.map_err(|error| lost(&error))?;
+        let after = after.as_deref().and_then(retry_after);
+        let problem = Problem::of(status.as_u16(), text, request_id.as_deref(), after);
+        Err((Outcome::Status(status.as_u16()), Error::Problem(Box::new(problem))))
+    }
+}
+
+/// Waits for so long.
+#[expect(clippy::disallowed_methods, reason = "between two attempts nothing happens that could be waited for")]
+pub(crate) async fn pause(length: Duration) {
+    tokio::time::sleep(length).await;
+}
+
+fn service_url(text: &str) -> Result<Url, Error> {
+    let wrong =
+        |why: &str| Error::Invalid(format!("the address of the service ({URL}) must be like {URL_DEFAULT}: {why}"));
+    let url = Url::parse(text.trim()).map_err(|error| wrong(&error.to_string()))?;
+    let has_more = !url.username().is_empty() || url.password().is_some() || url.query().is_some();
+    match url.scheme() {
+        "http" | "https" if !has_more && url.fragment().is_none() => Ok(url),
+        _ => Err(wrong("a scheme, a host, and no key in it")),
+    }
+}
+
+fn bearer(key: &str) -> Result<HeaderValue, Error> {
+    if key.is_empty() {
+        return Err(Error::Invalid(format!("the API key is empty; set {KEY} to one")));
+    }
+    let is_key = key.bytes().all(|byte| byte.is_ascii_graphic());
+    // What is wrong with it is said without it: this text may be logged.
+    let wrong = || Error::Invalid("the key has characters that no API key has".to_owned());
+    if is_key { HeaderValue::try_from(format!("Bearer {key}")).map_err(|_| wrong()) } else { Err(wrong()) }
+}
+
+fn certificates(pem: &[u8]) -> Result<Vec<Certificate>, Error> {
+    let found = Certificate::from_pem_bundle(pem).ok().filter(|found| !found.is_empty());
+    found.ok_or_else(|| Error::Invalid("there is no certificate in PEM among the authorities".to_owned()))
+}
+
+fn unfit(error: &reqwest::Error) -> Error {
+    let why =
+        "install the certificates of authorities (on Debian the package ca-certificates), or name the service's own";
+    Error::Invalid(format!("the certificate of the service could not be checked: {why} ({error})"))
+}
+
+/// Returns whether an address is one of this machine.
+fn is_this_machine(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}

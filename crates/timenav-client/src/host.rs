@@ -1,0 +1,49 @@
+//! The host's own clocks, and chance.
+
+use std::time::Duration;
+
+/// Returns the host's monotonic time in whole microseconds: that which counts on while the machine sleeps, as that of the
+/// service does.
+#[cfg(unix)]
+#[expect(clippy::disallowed_methods, reason = "the door by which host time enters the client")]
+pub(crate) fn monotonic_micros() -> i64 {
+    // On macOS it is this one that counts sleep.
+    #[cfg(target_vendor = "apple")]
+    const COUNTER: rustix::time::ClockId = rustix::time::ClockId::Monotonic;
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    const COUNTER: rustix::time::ClockId = rustix::time::ClockId::Boottime;
+    #[cfg(not(any(target_vendor = "apple", target_os = "linux", target_os = "android")))]
+    const COUNTER: rustix::time::ClockId = rustix::time::ClockId::Monotonic;
+    let counted = rustix::time::clock_gettime(COUNTER);
+    counted.tv_sec * 1_000_000 + counted.tv_nsec / 1_000
+}
+
+/// Returns the host's monotonic time in whole microseconds.
+#[cfg(not(unix))]
+#[expect(clippy::disallowed_methods, reason = "the door by which host time enters the client")]
+pub(crate) fn monotonic_micros() -> i64 {
+    use std::sync::OnceLock;
+    use std::time::Instant;
+    static START: OnceLock<Instant> = OnceLock::new();
+    i64::try_from(START.get_or_init(Instant::now).elapsed().as_micros()).unwrap_or(i64::MAX)
+}
+
+/// Returns the host's own time in whole seconds since 1970: what dates in the head of an answer are compared with.
+#[expect(clippy::disallowed_methods, reason = "the door by which host time enters the client")]
+pub(crate) fn wall_seconds() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+}
+
+/// Returns half to one and a half of a delay, so that those who failed together do not come back together.
+#[expect(clippy::disallowed_methods, reason = "the door by which chance enters the client")]
+pub(crate) fn jitter(delay: Duration) -> Duration {
+    let (draw, _) = uuid::Uuid::new_v4().as_u64_pair();
+    delay / 2 + delay.mul_f64(f64::from(u32::try_from(draw >> 32).unwrap_or_default()) / f64::from(u32::MAX))
+}
+
+/// Returns a key that nobody has had (a UUID of version 4, RFC 9562 §5.4).
+#[expect(clippy::disallowed_methods, reason = "the door by which chance enters the client")]
+pub(crate) fn idempotency_key() -> String {
+    uuid::Uuid::new_v4().to_string()
+}

@@ -1,0 +1,62 @@
+//! The client of timenav: typed calls, settled advances, handlers of firings, and a virtual clock that is read without a
+//! request.
+//!
+//! ```no_run
+//! use timenav_client::{Client, Timer};
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let client = Client::from_env()?; // TIMENAV_URL, TIMENAV_API_KEY, TIMENAV_TIMELINE
+//! client.pause_time().await?;
+//! client.travel("2027-01-31T00:00:00Z".parse()?).await?;
+//! client.set_timer(&Timer::cron("0 9 * * *", "Europe/Paris").queue("billing")).await?;
+//! let listener = client
+//!     .on("billing", |firing| async move {
+//!         println!("billing at {}", firing.clock.now());
+//!         Ok(())
+//!     })
+//!     .await?;
+//! let receipt = client.advance("P1M").await?; // every morning of a month has happened when this returns
+//! println!("{} mornings", receipt.acknowledged);
+//! listener.close().await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The engine is no part of it: this crate knows the API, and nothing of how it is done.
+
+mod client;
+mod request;
+mod response;
+mod error;
+mod retry;
+mod sse;
+mod instant;
+mod clock_state;
+mod follower;
+mod shown;
+mod virtual_clock;
+mod receipt;
+mod advancing;
+mod firing;
+mod listener;
+mod timers;
+mod host;
+#[cfg(test)]
+mod tests;
+
+pub use advancing::Advance;
+pub use client::{Client, ClientBuilder};
+pub use clock_state::{ClockBody, ClockState, Running};
+pub use error::{ClockUnavailable, Error, FieldError, Problem};
+pub use firing::{Firing, FiringClock};
+pub use follower::{Bounds, ClockChange, Reading};
+pub use instant::{Instant, NotAnInstant};
+pub use listener::{HandlerError, ListenOptions, Listener};
+pub use receipt::{AdvanceState, FiringBody, Receipt, SettledBody};
+pub use request::Request;
+pub use reqwest::{Body, Method, header};
+pub use response::{Events, Response};
+pub use retry::Retries;
+pub use sse::SentEvent;
+pub use timers::{Every, Timer, TimerBody, TimerSet};
+pub use virtual_clock::VirtualClock;

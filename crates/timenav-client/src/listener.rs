@@ -1,0 +1,322 @@
+//! Works on what fires in a queue.
+
+use std::collections::HashSet;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::timeout;
+
+use crate::client::Client;
+use crate::error::Error;
+use crate::firing::{ClaimedFiringBody, Firing};
+use crate::host::{jitter, monotonic_micros};
+use crate::request::{Request, seconds_text};
+use crate::retry::{Retries, delay};
+
+/// How long a claim waits until there is something.
+const CLAIM_WAIT: Duration = Duration::from_secs(20);
+/// A queue counts as heard for ten seconds after a claim. A handler that takes longer is followed by another claim before
+/// it is acknowledged, or else the clock would leave what is left at this moment behind.
+const HEARD_MICROS: i64 = 5_000_000;
+const ACK_TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
+const ACK_TIMEOUT_MIN: Duration = Duration::from_secs(1);
+const ACK_TIMEOUT_MAX: Duration = Duration::from_mins(10);
+const CONCURRENCY_MAX: usize = 1_000;
+const REASON_BYTES_MAX: usize = 1_024;
+
+/// What a handler fails with.
+pub type HandlerError = Box<dyn std::error::Error + Send + Sync>;
+
+/// On which terms firings are claimed.
+#[derive(Clone, Copy, Debug)]
+pub struct ListenOptions {
+    /// How many firings are worked on side by side, 1 to 1000. Defaults to 1.
+    pub concurrency: usize,
+    /// After how much host time others get a firing if this program dies, 1 second to 10 minutes. Defaults to 30 seconds.
+    pub ack_timeout: Duration,
+}
+
+impl Default for ListenOptions {
+    fn default() -> Self {
+        Self { concurrency: 1, ack_timeout: ACK_TIMEOUT_DEFAULT }
+    }
+}
+
+impl ListenOptions {
+    fn check(self) -> Result<Self, Error> {
+        if !(ACK_TIMEOUT_MIN..=ACK_TIMEOUT_MAX).contains(&self.ack_timeout) {
+            let wrong = format!("ack_timeout must be 1 s to 10 min, not {:?}", self.ack_timeout);
+            return Err(Error::Invalid(wrong));
+        }
+        if !(1..=CONCURRENCY_MAX).contains(&self.concurrency) {
+            let wrong = format!("concurrency must be 1 to {CONCURRENCY_MAX}, not {}", self.concurrency);
+            return Err(Error::Invalid(wrong));
+        }
+        Ok(self)
+    }
+}
+
+#[derive(Deserialize)]
+struct ClaimedBody {
+    firings: Vec<ClaimedFiringBody>,
+}
+
+/// Claims firings of a queue and hands them to a handler, until it is closed. One that is dropped claims nothing more, and
+/// finishes what it has in hand.
+#[derive(Debug)]
+pub struct Listener {
+    stopping: watch::Sender<bool>,
+    task: JoinHandle<Result<(), Error>>,
+}
+
+impl Client {
+    /// Hands each firing of a queue to a handler, until the listener is closed.
+    ///
+    /// A firing is acknowledged when the handler is done, failed when it fails or panics, and then handed out again. It is
+    /// kept for as long as the handler takes. When this returns, the queue is heard: an advance waits for its handlers.
+    ///
+    /// # Errors
+    /// The service does not answer, or does not let you claim.
+    pub async fn on<H, F>(&self, queue: &str, handler: H) -> Result<Listener, Error>
+    where
+        H: Fn(Firing) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<(), HandlerError>> + Send + 'static,
+    {
+        self.on_with(queue, handler, ListenOptions::default()).await
+    }
+
+    /// As [`Client::on`], on terms of your own.
+    ///
+    /// # Errors
+    /// The service does not answer or does not let you claim, or the terms are wrong.
+    pub async fn on_with<H, F>(&self, queue: &str, handler: H, options: ListenOptions) -> Result<Listener, Error>
+    where
+        H: Fn(Firing) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<(), HandlerError>> + Send + 'static,
+    {
+        let options = options.check()?;
+        let desk = Arc::new(Desk {
+            client: self.clone(),
+            queue: queue.to_owned(),
+            options,
+            in_hand: Mutex::default(),
+            claimed_at: Mutex::default(),
+        });
+        let first = desk.claim(self, options.concurrency, Duration::ZERO).await?;
+        let stopping = watch::Sender::new(false);
+        let work = Work { desk, handler: Arc::new(handler), running: JoinSet::new() };
+        let task = tokio::spawn(work.run(first, stopping.subscribe()));
+        Ok(Listener { stopping, task })
+    }
+}
+
+impl Listener {
+    /// Returns whether firings are claimed.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        !self.task.is_finished() && !*self.stopping.borrow()
+    }
+
+    /// Waits until the listener has ended.
+    ///
+    /// # Errors
+    /// The service does not let it claim any more.
+    pub async fn join(self) -> Result<(), Error> {
+        let Self { stopping, task } = self;
+        let ended = task.await;
+        drop(stopping);
+        ended.unwrap_or_else(|error| Err(Error::Invalid(format!("the listener ended: {error}"))))
+    }
+
+    /// Claims nothing more, and returns when all handlers are done and what they did is acknowledged.
+    ///
+    /// # Errors
+    /// The service did not let it claim any more.
+    pub async fn close(self) -> Result<(), Error> {
+        self.stopping.send_replace(true);
+        self.join().await
+    }
+}
+
+/// What is asked of the service.
+struct Desk {
+    client: Client,
+    queue: String,
+    options: ListenOptions,
+    in_hand: Mutex<HashSet<String>>,
+    /// When the last claim was answered, if none is under way.
+    claimed_at: Mutex<Option<i64>>,
+}
+
+impl Desk {
+    fn body(&self) -> Map<String, Value> {
+        self.client.timeline_id().map(|timeline| ("timeline_id".to_owned(), json!(timeline))).into_iter().collect()
+    }
+
+    async fn claim(&self, client: &Client, max: usize, wait: Duration) -> Result<Vec<ClaimedFiringBody>, Error> {
+        let mut body = self.body();
+        // The answer comes before it counts as lost.
+        body.insert("wait".to_owned(), json!(seconds_text(wait.min(client.timeout() / 2))));
+        body.insert("max".to_owned(), json!(max));
+        body.insert("ack_timeout".to_owned(), json!(seconds_text(self.options.ack_timeout)));
+        let request = Request::post(&["v1", "queues", &self.queue, "claim"]).json(&body)?;
+        let claimed = client.json::<ClaimedBody>(request).await?.firings;
+        *self.claimed_at.lock() = Some(monotonic_micros());
+        self.in_hand.lock().extend(claimed.iter().map(|firing| firing.firing_id.clone()));
+        Ok(claimed)
+    }
+
+    /// Claims what else has fallen due if nobody has asked for some time.
+    async fn be_heard(&self) -> Vec<ClaimedFiringBody> {
+        let at = *self.claimed_at.lock();
+        if at.is_none_or(|at| monotonic_micros().saturating_sub(at) < HEARD_MICROS) {
+            return Vec::new();
+        }
+        self.claim(&self.client, 1, Duration::ZERO).await.unwrap_or_else(|error| {
+            tracing::warn!(queue = self.queue, %error, "the queue could not be claimed from, and is tried again");
+            Vec::new()
+        })
+    }
+
+    async fn say(&self, what: &str, firing_ids: &[&str], more: Option<(&str, String)>) -> Result<(), Error> {
+        let mut body = self.body();
+        body.insert("firing_ids".to_owned(), json!(firing_ids));
+        body.extend(more.map(|(name, value)| (name.to_owned(), json!(value))));
+        self.client.send(Request::post(&["v1", "firings", what]).json(&body)?).await.map(drop)
+    }
+
+    /// Tells the service what became of a firing.
+    async fn settle(&self, firing_id: &str, failed: Option<String>) {
+        let said = match failed {
+            None => self.say("ack", &[firing_id], None).await,
+            Some(reason) => self.say("fail", &[firing_id], Some(("reason", reason))).await,
+        };
+        if let Err(error) = said {
+            let text = "the service was not told what became of a firing, and hands it out again";
+            tracing::warn!(queue = self.queue, firing_id, %error, "{text}");
+        }
+        self.in_hand.lock().remove(firing_id);
+    }
+
+    /// Keeps firings for longer while handlers work on them.
+    async fn keep(&self, mut is_over: watch::Receiver<bool>) {
+        // Two requests may fail before somebody else is given the firing.
+        while timeout(self.options.ack_timeout / 3, is_over.wait_for(|is_over| *is_over)).await.is_err() {
+            let in_hand: Vec<String> = self.in_hand.lock().iter().cloned().collect();
+            if in_hand.is_empty() {
+                continue;
+            }
+            let named: Vec<&str> = in_hand.iter().map(String::as_str).collect();
+            let ttl = ("ttl", seconds_text(self.options.ack_timeout));
+            if let Err(error) = self.say("extend", &named, Some(ttl)).await {
+                tracing::warn!(queue = self.queue, %error, "firings could not be kept for longer");
+            }
+        }
+    }
+}
+
+/// What is under way.
+struct Work<H> {
+    desk: Arc<Desk>,
+    handler: Arc<H>,
+    /// What each handler leaves: firings that were claimed so that the queue stays heard.
+    running: JoinSet<Vec<ClaimedFiringBody>>,
+}
+
+impl<H, F> Work<H>
+where
+    H: Fn(Firing) -> F + Send + Sync + 'static,
+    F: Future<Output = Result<(), HandlerError>> + Send + 'static,
+{
+    async fn run(mut self, first: Vec<ClaimedFiringBody>, stopping: watch::Receiver<bool>) -> Result<(), Error> {
+        let (over, is_over) = watch::channel(false);
+        let desk = Arc::clone(&self.desk);
+        let keeper = tokio::spawn(async move { desk.keep(is_over).await });
+        self.take(first);
+        let ended = self.listen(stopping).await;
+        while let Some(left) = self.running.join_next().await {
+            self.take(left.unwrap_or_default());
+        }
+        over.send_replace(true);
+        // It ends at once, or with the request that it is about to send.
+        let _ = keeper.await;
+        ended
+    }
+
+    async fn listen(&mut self, mut stopping: watch::Receiver<bool>) -> Result<(), Error> {
+        let client = self.desk.client.with_retries(Retries { attempts: 1, ..Retries::default() });
+        let desk = Arc::clone(&self.desk);
+        let mut failed = 0;
+        loop {
+            while let Some(left) = self.running.try_join_next() {
+                self.take(left.unwrap_or_default());
+            }
+            let free = desk.options.concurrency.saturating_sub(self.running.len());
+            if free == 0 {
+                tokio::select! {
+                    _ = stopping.wait_for(|stopping| *stopping) => return Ok(()),
+                    left = self.running.join_next() => self.take(left.and_then(Result::ok).unwrap_or_default()),
+                }
+                continue;
+            }
+            *desk.claimed_at.lock() = None;
+            // Where it is given up the connection is closed, and the service gives what it was about to hand out to others.
+            let claimed = tokio::select! {
+                _ = stopping.wait_for(|stopping| *stopping) => return Ok(()),
+                claimed = desk.claim(&client, free, CLAIM_WAIT) => claimed,
+            };
+            match claimed {
+                Ok(firings) => {
+                    failed = 0;
+                    self.take(firings);
+                }
+                Err(Error::Problem(problem)) if problem.is_final() => return Err(Error::Problem(problem)),
+                Err(error) => {
+                    failed += 1;
+                    tracing::warn!(queue = desk.queue, %error, "the queue could not be claimed from, and is tried again");
+                    let after = error.problem().and_then(|problem| problem.retry_after);
+                    let wait = after.unwrap_or_else(|| jitter(delay(failed)));
+                    if timeout(wait, stopping.wait_for(|stopping| *stopping)).await.is_ok() {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, firings: Vec<ClaimedFiringBody>) {
+        for body in firings {
+            let firing = Firing::of(body, &self.desk.client);
+            let (desk, firing_id) = (Arc::clone(&self.desk), firing.id.clone());
+            // A task of its own, so that a panic is the handler's alone.
+            let handler = Arc::clone(&self.handler);
+            let work = async move { handler(firing).await };
+            self.running.spawn(async move {
+                let failed = match tokio::spawn(work).await {
+                    Ok(Ok(())) => None,
+                    Ok(Err(error)) => Some(error.to_string()),
+                    Err(error) => Some(format!("the handler ended: {error}")),
+                };
+                let mut left = Vec::new();
+                match &failed {
+                    None => left = desk.be_heard().await,
+                    Some(reason) => tracing::warn!(queue = desk.queue, firing_id, reason, "a handler failed"),
+                }
+                desk.settle(&firing_id, failed.map(shortened)).await;
+                left
+            });
+        }
+    }
+}
+
+/// Cuts a reason to what the service takes, at the end of a character.
+fn shortened(mut reason: String) -> String {
+    reason.truncate(reason.floor_char_boundary(REASON_BYTES_MAX));
+    reason
+}

@@ -1,0 +1,164 @@
+//! A request, before it is sent.
+
+use std::time::Duration;
+
+use reqwest::Method;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::host::idempotency_key;
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// A request to an operation of the API.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub(crate) method: Method,
+    /// The path below the service's own, in its segments.
+    pub(crate) path: Vec<String>,
+    /// The path and the query as somebody wrote them, instead of these.
+    pub(crate) target: Option<String>,
+    pub(crate) query: Vec<(String, String)>,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Option<Vec<u8>>,
+    /// How much longer than others the answer may take; `None` if it may take as long as it takes.
+    pub(crate) longer: Option<Duration>,
+}
+
+impl Request {
+    /// Returns a request with a method of your own.
+    #[must_use]
+    pub fn new(method: Method, path: &[&str]) -> Self {
+        Self {
+            method,
+            path: path.iter().map(|&segment| segment.to_owned()).collect(),
+            target: None,
+            query: Vec::new(),
+            headers: HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))]),
+            body: None,
+            longer: Some(Duration::ZERO),
+        }
+    }
+
+    /// Returns a GET, whose path is given in segments: `["v1", "clock"]`.
+    #[must_use]
+    pub fn get(path: &[&str]) -> Self {
+        Self::new(Method::GET, path)
+    }
+
+    /// Returns a request whose path and query are one text, as `/v1/clock?timeline_id=main`. Nothing in it is escaped.
+    ///
+    /// # Errors
+    /// It does not start with a slash.
+    pub fn at(method: Method, target: &str) -> Result<Self, Error> {
+        if !target.starts_with('/') {
+            return Err(Error::Invalid("the path starts with `/`, as /v1/clock does".to_owned()));
+        }
+        Ok(Self { target: Some(target.to_owned()), ..Self::new(method, &[]) })
+    }
+
+    /// Returns a POST that happens once, even if it has to be sent again: it has an idempotency key of its own.
+    #[must_use]
+    pub fn post(path: &[&str]) -> Self {
+        Self::new(Method::POST, path).once()
+    }
+
+    /// Adds a parameter to the query.
+    #[must_use]
+    pub fn query(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.query.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// Sets the body, in JSON.
+    ///
+    /// # Errors
+    /// It cannot be written as JSON.
+    pub fn json(self, body: &impl Serialize) -> Result<Self, Error> {
+        let bytes = serde_json::to_vec(body).map_err(|error| Error::Invalid(format!("the body: {error}")))?;
+        self.body("application/json", bytes)
+    }
+
+    /// Sets the body, and says of what kind it is.
+    ///
+    /// # Errors
+    /// The kind has characters that no head may have.
+    pub fn body(mut self, content_type: &str, bytes: impl Into<Vec<u8>>) -> Result<Self, Error> {
+        self.body = Some(bytes.into());
+        self.header(CONTENT_TYPE.as_str(), content_type)
+    }
+
+    /// Sets a field of the head.
+    ///
+    /// # Errors
+    /// The name or the value has characters that no head may have.
+    pub fn header(mut self, name: &str, value: &str) -> Result<Self, Error> {
+        let wrong =
+            |what: &str| Error::Invalid(format!("the header {name:?}: its {what} has characters that none has"));
+        let name = HeaderName::try_from(name).map_err(|_| wrong("name"))?;
+        let value = HeaderValue::try_from(value).map_err(|_| wrong("value"))?;
+        self.headers.insert(name, value);
+        Ok(self)
+    }
+
+    /// Sets several fields of the head.
+    #[must_use]
+    pub fn headers(mut self, headers: HeaderMap) -> Self {
+        self.headers.extend(headers);
+        self
+    }
+
+    /// Changes something only if the clock still has this generation.
+    ///
+    /// # Errors
+    /// Never: a number has no characters that a head may not have.
+    pub fn if_generation(self, generation: u64) -> Result<Self, Error> {
+        self.header("if-match", &format!("\"{generation}\""))
+    }
+
+    /// Makes the request happen once, even if it has to be sent again.
+    #[must_use]
+    pub fn once(mut self) -> Self {
+        // A structured field string, hence the quotes (RFC 9651 §3.3.3). A UUID has nothing that a head may not have.
+        if let Ok(key) = HeaderValue::try_from(format!("\"{}\"", idempotency_key())) {
+            self.headers.insert(IDEMPOTENCY_KEY, key);
+        }
+        self
+    }
+
+    /// Goes on with a stream after the message of this id.
+    ///
+    /// # Errors
+    /// It is no id of a message.
+    pub fn after(self, last_event_id: &str) -> Result<Self, Error> {
+        self.header("last-event-id", last_event_id)
+    }
+
+    /// Gives the answer so much more time than others have.
+    #[must_use]
+    pub const fn longer(mut self, longer: Duration) -> Self {
+        self.longer = Some(longer);
+        self
+    }
+
+    /// Gives the answer all the time that it takes, as to a stream or a file.
+    #[must_use]
+    pub const fn unbounded(mut self) -> Self {
+        self.longer = None;
+        self
+    }
+
+    /// Returns whether sending it twice does no more than sending it once.
+    pub(crate) fn is_repeatable(&self) -> bool {
+        self.method == Method::GET || self.headers.contains_key(IDEMPOTENCY_KEY)
+    }
+}
+
+/// Writes a length of host time as the API reads it.
+pub(crate) fn seconds_text(length: Duration) -> String {
+    match length.as_millis() {
+        0 => "0s".to_owned(),
+        millis => format!("{}.{:03}s", millis / 1_000, millis % 1_000),
+    }
+}

@@ -1,0 +1,133 @@
+//! Answers of success, as they come.
+
+use reqwest::Url;
+use reqwest::header::CONTENT_TYPE;
+use serde::de::DeserializeOwned;
+
+use crate::error::Error;
+use crate::sse::{EventReader, SentEvent};
+
+/// An answer whose body is yet to be read.
+#[derive(Debug)]
+pub struct Response {
+    pub(crate) inner: reqwest::Response,
+    pub(crate) service: Url,
+}
+
+impl Response {
+    /// Returns the status: one of success.
+    #[must_use]
+    pub fn http_status(&self) -> u16 {
+        self.inner.status().as_u16()
+    }
+
+    /// Returns the media type of the body.
+    #[must_use]
+    pub fn content_type(&self) -> &str {
+        self.inner.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
+    /// Returns the whole body.
+    ///
+    /// # Errors
+    /// It breaks off.
+    pub async fn text(self) -> Result<String, Error> {
+        self.inner.text().await.map_err(|error| broken(&self.service, &error))
+    }
+
+    /// Returns the next bytes of the body; `None` at its end.
+    ///
+    /// # Errors
+    /// It breaks off before that.
+    pub async fn chunk(&mut self) -> Result<Option<Vec<u8>>, Error> {
+        let chunk = self.inner.chunk().await.map_err(|error| broken(&self.service, &error))?;
+        Ok(chunk.map(Vec::from))
+    }
+
+    /// Reads the body as JSON.
+    ///
+    /// # Errors
+    /// It breaks off, or is not what this client knows.
+    pub async fn json<T: DeserializeOwned>(self) -> Result<T, Error> {
+        let service = self.service.to_string();
+        let text = self.text().await?;
+        serde_json::from_str(&text).map_err(|error| Error::Unreadable { service, detail: error.to_string() })
+    }
+
+    /// Reads the body as a stream of messages.
+    #[must_use]
+    pub fn events(self) -> Events {
+        Events { response: self, reader: EventReader::default() }
+    }
+}
+
+/// The messages of a stream, one after the other, until it ends.
+#[derive(Debug)]
+pub struct Events {
+    response: Response,
+    reader: EventReader,
+}
+
+impl Events {
+    /// Returns the next message; `None` where the stream has ended. Nothing is lost if the waiting is given up.
+    ///
+    /// # Errors
+    /// The stream breaks off.
+    pub async fn next(&mut self) -> Result<Option<SentEvent>, Error> {
+        loop {
+            if let Some(event) = self.reader.next_event() {
+                return Ok(Some(event));
+            }
+            if !self.more().await? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Returns the newest id, with a message or alone: [`Request::after`](crate::Request::after) goes on from there.
+    #[must_use]
+    pub fn last_id(&self) -> &str {
+        self.reader.last_id()
+    }
+
+    /// Reads the next bytes, whatever they complete: each is a sign of life. Returns whether there were any.
+    ///
+    /// # Errors
+    /// The stream breaks off.
+    pub async fn more(&mut self) -> Result<bool, Error> {
+        let Some(bytes) = self.response.chunk().await? else { return Ok(false) };
+        self.reader.push(&bytes);
+        Ok(true)
+    }
+
+    /// Returns a message that was read already.
+    pub fn ready(&mut self) -> Option<SentEvent> {
+        self.reader.next_event()
+    }
+}
+
+/// Says that a service did not answer, and why.
+pub(crate) fn broken(service: &Url, error: &reqwest::Error) -> Error {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    let detail = spoken_otherwise(service, error).unwrap_or_else(|| cause.to_string());
+    Error::Unreachable { service: service.to_string(), detail, was_sent: !error.is_connect() }
+}
+
+/// Says that a service answers without encryption where https was expected, or the other way round. The libraries tell
+/// of bytes that they do not understand.
+fn spoken_otherwise(url: &Url, error: &reqwest::Error) -> Option<String> {
+    let text = format!("{error:?}");
+    let other = |scheme: &str| format!("{scheme}{}", url.as_str().trim_start_matches(url.scheme()));
+    match url.scheme() {
+        "https" if text.contains("InvalidContentType") => {
+            Some(format!("it does not speak HTTPS there; if plain HTTP will do, write {}", other("http")))
+        }
+        "http" if text.contains("Parse(Version)") => {
+            Some(format!("it does not speak plain HTTP there; write {}", other("https")))
+        }
+        _ => None,
+    }
+}

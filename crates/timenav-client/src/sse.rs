@@ -1,0 +1,91 @@
+//! Server-sent events (WHATWG HTML §9.2.6), read from bytes as they come.
+//!
+//! Read by hand: what is a comment to other readers is the sign of life that a clock goes by, and a message without data
+//! carries the id of a silent stream.
+
+use std::collections::VecDeque;
+
+/// One event of a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SentEvent {
+    /// The name, such as `clock`.
+    pub event: String,
+    /// Send it as `Last-Event-ID` to go on after this event; empty where none was ever told.
+    pub id: String,
+    /// The body.
+    pub data: String,
+}
+
+/// Takes bytes in pieces of any size, and returns the events that are complete.
+#[derive(Debug, Default)]
+pub(crate) struct EventReader {
+    line: Vec<u8>,
+    has_begun: bool,
+    /// Whether a line feed that comes next ends the line that a carriage return has ended already.
+    after_return: bool,
+    event: String,
+    id: Option<String>,
+    last_id: String,
+    data: Option<String>,
+    events: VecDeque<SentEvent>,
+}
+
+impl EventReader {
+    /// Takes the next bytes.
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            let is_second = std::mem::take(&mut self.after_return) && byte == b'\n';
+            match byte {
+                b'\n' if is_second => {}
+                b'\n' => self.end_line(),
+                b'\r' => {
+                    self.after_return = true;
+                    self.end_line();
+                }
+                byte => self.line.push(byte),
+            }
+        }
+    }
+
+    /// Returns the next event that is complete.
+    pub(crate) fn next_event(&mut self) -> Option<SentEvent> {
+        self.events.pop_front()
+    }
+
+    /// Returns the newest id, with a message or alone.
+    pub(crate) fn last_id(&self) -> &str {
+        &self.last_id
+    }
+
+    fn end_line(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        let line = String::from_utf8_lossy(&line);
+        let is_first = !std::mem::replace(&mut self.has_begun, true);
+        let line = if is_first { line.strip_prefix('\u{feff}').unwrap_or(&line) } else { &line };
+        if line.is_empty() {
+            return self.complete();
+        }
+        let (name, value) = line.split_once(':').unwrap_or((line, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match name {
+            "event" => value.clone_into(&mut self.event),
+            "id" if !value.contains('\0') => self.id = Some(value.to_owned()),
+            "data" => {
+                self.data = Some(self.data.take().map_or_else(|| value.to_owned(), |data| format!("{data}\n{value}")));
+            }
+            _ => {}
+        }
+    }
+
+    fn complete(&mut self) {
+        if let Some(id) = self.id.take() {
+            self.last_id = id;
+        }
+        let event = std::mem::take(&mut self.event);
+        if let Some(data) = self.data.take() {
+            let event = if event.is_empty() { "message".to_owned() } else { event };
+            self.events.push_back(SentEvent { event, id: self.last_id.clone(), data });
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! A server that answers what a test wants: for failures that a real service does not have at will.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use serde_json::Value;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+/// Takes one answer after the other, each on a connection of its own; an empty one closes it.
+pub(super) struct StandIn {
+    address: String,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl StandIn {
+    pub(super) async fn start(answers: Vec<String>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+        let heard = Arc::clone(&asked);
+        tokio::spawn(async move {
+            for answer in answers {
+                let (mut connection, _) = listener.accept().await.unwrap();
+                let request = read(&mut connection).await;
+                heard.lock().push(request);
+                connection.write_all(answer.as_bytes()).await.unwrap();
+                connection.shutdown().await.unwrap();
+            }
+        });
+        Self { address, asked }
+    }
+
+    pub(super) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Returns the requests that came.
+    pub(super) fn asked(&self) -> Vec<String> {
+        self.asked.lock().clone()
+    }
+}
+
+/// Reads a request and its body.
+async fn read(connection: &mut TcpStream) -> String {
+    let mut text = String::new();
+    loop {
+        let mut bytes = [0; 4096];
+        let count = connection.read(&mut bytes).await.unwrap();
+        text.push_str(std::str::from_utf8(&bytes[..count]).unwrap());
+        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
+        let length =
+            head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok());
+        if count == 0 || body.len() >= length.unwrap_or(0) {
+            return text;
+        }
+    }
+}
+
+/// Returns an answer in JSON.
+pub(super) fn answer(status: u16, headers: &[(&str, &str)], body: &Value) -> String {
+    let body = body.to_string();
+    let mut text = format!("HTTP/1.1 {status} Told\r\nContent-Length: {}\r\nConnection: close\r\n", body.len());
+    for (name, value) in headers {
+        let _ = write!(text, "{name}: {value}\r\n");
+    }
+    text + "\r\n" + &body
+}

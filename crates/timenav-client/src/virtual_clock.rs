@@ -1,0 +1,291 @@
+//! The clock of a timeline: subscribed to once, then read without a lock or a request.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use crate::client::{Client, pause};
+use crate::clock_state::{ClockBody, ClockState};
+use crate::error::{ClockUnavailable, Error};
+use crate::follower::{Bounds, ClockChange, Follower, Reading};
+use crate::host::{jitter, monotonic_micros};
+use crate::instant::Instant;
+use crate::request::Request;
+use crate::response::Events;
+use crate::retry::{Retries, delay};
+use crate::shown::Shown;
+
+/// How long a service may take to tell the clock for the first time.
+const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long an answer on the way back to a stream may take.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// What readers, waiters and the task that listens share.
+#[derive(Debug)]
+struct Shared {
+    shown: Shown,
+    follower: Mutex<Follower>,
+    /// Counts what happened.
+    happened: watch::Sender<u64>,
+    listeners: Mutex<Vec<mpsc::UnboundedSender<ClockChange>>>,
+    failure: Mutex<Option<Error>>,
+}
+
+impl Shared {
+    /// Lets the follower know of something, and whoever waits of what became of it.
+    fn note<T>(&self, change: impl FnOnce(&mut Follower) -> T) -> T {
+        let mut follower = self.follower.lock();
+        let done = change(&mut follower);
+        self.shown.set(follower.line());
+        drop(follower);
+        self.happened.send_modify(|count| *count = count.wrapping_add(1));
+        done
+    }
+
+    /// Returns whether the clock is known, or will never be.
+    fn is_decided(&self) -> bool {
+        let follower = self.follower.lock();
+        follower.state().is_some() || follower.end().is_some()
+    }
+
+    fn tell(&self, change: Option<ClockChange>) {
+        if let Some(change) = change {
+            self.listeners.lock().retain(|listener| listener.send(change.clone()).is_ok());
+        }
+    }
+}
+
+/// The clock of a timeline. It reads without a lock, a request or an `await`; a task listens to the stream.
+///
+/// It answers for what the service has confirmed, and fails rather than showing anything else.
+#[derive(Debug)]
+pub struct VirtualClock {
+    shared: Arc<Shared>,
+    task: JoinHandle<()>,
+}
+
+impl Client {
+    /// Subscribes to the clock of this client's timeline, and returns it once it is known.
+    ///
+    /// # Errors
+    /// The service does not answer, or does not let you.
+    pub async fn virtual_clock(&self) -> Result<VirtualClock, Error> {
+        self.virtual_clock_within(Bounds::default()).await
+    }
+
+    /// As [`Client::virtual_clock`], with bounds of your own.
+    ///
+    /// # Errors
+    /// The service does not answer, or does not let you.
+    pub async fn virtual_clock_within(&self, bounds: Bounds) -> Result<VirtualClock, Error> {
+        let shared = Arc::new(Shared {
+            shown: Shown::new(),
+            follower: Mutex::new(Follower::new(bounds)),
+            happened: watch::Sender::new(0),
+            listeners: Mutex::default(),
+            failure: Mutex::default(),
+        });
+        let client = self.with_retries(Retries { attempts: 1, ..Retries::default() });
+        let task = tokio::spawn(run(client, Arc::clone(&shared), bounds));
+        let clock = VirtualClock { shared, task };
+        let mut happened = clock.shared.happened.subscribe();
+        let known = async {
+            loop {
+                happened.borrow_and_update();
+                if clock.shared.is_decided() || happened.changed().await.is_err() {
+                    return;
+                }
+            }
+        };
+        let _ = timeout(OPEN_TIMEOUT, known).await;
+        let (is_known, end) = {
+            let follower = clock.shared.follower.lock();
+            (follower.state().is_some(), follower.end().cloned())
+        };
+        if is_known {
+            return Ok(clock);
+        }
+        Err(match (end, clock.shared.failure.lock().take()) {
+            (Some(ClockUnavailable::Refused(problem)), _) => Error::Problem(problem),
+            (_, Some(failure)) => failure,
+            (end, None) => Error::Clock(end.unwrap_or(ClockUnavailable::Unknown)),
+        })
+    }
+}
+
+impl VirtualClock {
+    /// Returns what the clock shows, to the microsecond, anywhere from −9999 to 9999.
+    ///
+    /// # Errors
+    /// Nobody can vouch for it.
+    pub fn now(&self) -> Result<Instant, ClockUnavailable> {
+        let now = monotonic_micros();
+        match self.shared.shown.at(now) {
+            Some(instant) => Ok(instant),
+            None => self.shared.follower.lock().read(now).map(|reading| reading.now),
+        }
+    }
+
+    /// Returns what the clock shows, with the state that it was computed from.
+    ///
+    /// # Errors
+    /// Nobody can vouch for it.
+    pub fn reading(&self) -> Result<Reading, ClockUnavailable> {
+        self.shared.follower.lock().read(monotonic_micros())
+    }
+
+    /// Returns the clock as it was last told.
+    ///
+    /// # Errors
+    /// Nobody can vouch for it.
+    pub fn state(&self) -> Result<ClockState, ClockUnavailable> {
+        self.reading().map(|reading| reading.state)
+    }
+
+    /// Returns whether the stream is open and has told everything that the service knows.
+    #[must_use]
+    pub fn is_connected(&self) -> bool {
+        self.shared.follower.lock().is_connected()
+    }
+
+    /// Returns each change of the clock from now on, in order, none left out.
+    #[must_use]
+    pub fn changes(&self) -> mpsc::UnboundedReceiver<ClockChange> {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        self.shared.listeners.lock().push(sender);
+        receiver
+    }
+
+    /// Waits until the clock shows a moment or a later one, however it moves meanwhile, and returns the reading.
+    ///
+    /// A jump forward ends the wait, a rewind makes it longer, and while the clock is paused it lasts. Bound it with
+    /// `tokio::time::timeout`.
+    ///
+    /// # Errors
+    /// Nobody can vouch for the clock any more.
+    pub async fn until(&self, moment: Instant) -> Result<Reading, ClockUnavailable> {
+        let target = moment.micros();
+        self.wait(|reading| reading.now >= moment, |follower, now| follower.micros_until(target, now)).await
+    }
+
+    /// Waits until the clock shows a moment that is so much virtual time from now.
+    ///
+    /// # Errors
+    /// Nobody can vouch for the clock any more.
+    pub async fn sleep(&self, length: Duration) -> Result<Reading, ClockUnavailable> {
+        let moment = self.now()?.checked_add(length).unwrap_or(Instant::MAX);
+        self.until(moment).await
+    }
+
+    /// Waits until this clock knows of a change, by the generation that the change was answered with.
+    ///
+    /// # Errors
+    /// Nobody can vouch for the clock any more.
+    pub async fn until_generation(&self, generation: u64) -> Result<Reading, ClockUnavailable> {
+        self.wait(|reading| reading.state.generation >= generation, |_, _| None).await
+    }
+
+    /// Ends the subscription. Whoever waits gets [`ClockUnavailable::Closed`].
+    pub fn close(&self) {
+        self.shared.note(Follower::closed);
+        self.task.abort();
+    }
+
+    async fn wait(
+        &self,
+        is_done: impl Fn(&Reading) -> bool,
+        left: impl Fn(&Follower, i64) -> Option<i64>,
+    ) -> Result<Reading, ClockUnavailable> {
+        let mut happened = self.shared.happened.subscribe();
+        loop {
+            happened.borrow_and_update();
+            let now = monotonic_micros();
+            let wait = {
+                let follower = self.shared.follower.lock();
+                let reading = follower.read(now)?;
+                if is_done(&reading) {
+                    return Ok(reading);
+                }
+                let vouched = follower.micros_vouched(now).saturating_add(1_000);
+                left(&follower, now).map_or(vouched, |left| left.min(vouched)).max(1)
+            };
+            // Timers go by milliseconds, and may come a little early.
+            let _ = timeout(Duration::from_micros(wait.unsigned_abs()), happened.changed()).await;
+        }
+    }
+}
+
+impl Drop for VirtualClock {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// Follows one connection after the other.
+async fn run(client: Client, shared: Arc<Shared>, bounds: Bounds) {
+    let mut failed = 0;
+    loop {
+        let mut was_open = false;
+        let failure = follow(&client, &shared, bounds, &mut was_open).await.err();
+        // Whoever loses a connection now and then need not wait long for the next.
+        failed = if was_open { 1 } else { failed + 1 };
+        let problem = failure.as_ref().and_then(Error::problem).cloned();
+        let after = problem.as_ref().and_then(|problem| problem.retry_after);
+        *shared.failure.lock() = failure;
+        let is_over = shared.note(|follower| {
+            if let Some(problem) = problem.as_ref().filter(|problem| problem.is_final()) {
+                follower.refused(problem);
+            }
+            follower.lost(monotonic_micros());
+            follower.end().is_some()
+        });
+        if is_over {
+            return;
+        }
+        pause(after.unwrap_or_else(|| jitter(delay(failed)))).await;
+    }
+}
+
+/// Follows one connection until it ends.
+async fn follow(client: &Client, shared: &Shared, bounds: Bounds, was_open: &mut bool) -> Result<(), Error> {
+    let mut stream = client.named(Request::get(&["v1", "clock", "stream"])).header("accept", "text/event-stream")?;
+    let generation = shared.note(|follower| {
+        follower.asked(monotonic_micros());
+        follower.state().map(|state| state.generation)
+    });
+    if let Some(generation) = generation {
+        let asked = client.json::<ClockBody>(client.named(Request::get(&["v1", "clock"])));
+        let body = timeout(ANSWER_TIMEOUT, asked).await.map_err(|_| silent(client))??;
+        shared.tell(shared.note(|follower| follower.answered(&body, monotonic_micros())));
+        stream = stream.after(&generation.to_string())?;
+    }
+    let opening = timeout(ANSWER_TIMEOUT, client.send(stream.unbounded()));
+    let mut events = opening.await.map_err(|_| silent(client))??.events();
+    *was_open = true;
+    shared.note(|follower| follower.confirmed(monotonic_micros()));
+    let mut is_first = generation.is_none();
+    while heard(client, &mut events, bounds).await? {
+        shared.note(|follower| follower.heard(monotonic_micros()));
+        while let Some(event) = events.ready() {
+            let body: ClockBody = serde_json::from_str(&event.data)
+                .map_err(|error| Error::Unreadable { service: client.url().to_owned(), detail: error.to_string() })?;
+            let now = monotonic_micros();
+            shared.tell(shared.note(|follower| follower.told(&event.event, &body, now, is_first)));
+            is_first = false;
+        }
+    }
+    Ok(())
+}
+
+async fn heard(client: &Client, events: &mut Events, bounds: Bounds) -> Result<bool, Error> {
+    timeout(bounds.stale_after(), events.more()).await.unwrap_or_else(|_| Err(silent(client)))
+}
+
+fn silent(client: &Client) -> Error {
+    let detail = "it says nothing".to_owned();
+    Error::Unreachable { service: client.url().to_owned(), detail, was_sent: true }
+}
