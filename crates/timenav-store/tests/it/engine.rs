@@ -2,7 +2,7 @@
 //! auditing every ledger: see `Home::close`.
 
 mod access;
-pub(crate) mod adoption;
+mod adoption;
 mod bounds;
 mod bundles;
 mod checkpoints;
@@ -44,3 +44,5 @@ mod timers_recording;
 mod undoing;
 mod views;
 mod whole_lives;
+
+pub(crate) use adoption::{NAME, adopt, another_house_on_postgres, in_the_midst, large, record};

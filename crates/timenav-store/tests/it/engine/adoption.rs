@@ -1,10 +1,12 @@
 //! Timelines that go over from one house to another, and what is refused.
 
-pub(crate) mod arriving;
+mod arriving;
 mod erased;
 mod forks;
 mod hostile;
 mod mutated;
+
+pub(crate) use arriving::{in_the_midst, large, record};
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;

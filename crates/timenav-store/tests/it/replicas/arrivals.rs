@@ -7,8 +7,7 @@ use timenav_engine::Refusal;
 
 use super::{end, names, two};
 use crate::cluster::execute;
-use crate::engine::adoption::arriving::{in_the_midst, large, record};
-use crate::engine::adoption::{NAME, adopt, another_house_on_postgres};
+use crate::engine::{NAME, adopt, another_house_on_postgres, in_the_midst, large, record};
 use crate::faulty_store::FaultyStore;
 use crate::house::{Home, House};
 use crate::sample::timeline_id;
