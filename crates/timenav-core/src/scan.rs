@@ -17,8 +17,8 @@ mod tests;
 
 pub use depth::{Depth, DepthError, SAMPLE_ENTRIES_MAX};
 pub use fingerprint::{FactKey, Fingerprint};
-pub use hashes::{EntryHashes, ReadBy};
-pub use ledger::{EntryBytes, FilledTile, LedgerScan, Mark, compare_checkpoints};
+pub use hashes::{EntryBytes, EntryHashes, ReadBy};
+pub use ledger::{FilledTile, LedgerScan, Mark, compare_checkpoints};
 pub use signed::{Unsigned, open_kept, open_signed};
 
 /// Findings of one kind that are told one by one. More are counted.

@@ -2,11 +2,31 @@
 
 use std::collections::HashSet;
 
-use super::EntryBytes;
 use crate::ledger::{Hash, KeptReads, LeafRecord, ReadsEntry, Salt, leaf_hash, payload_hash};
 
 /// What the leaf of an entry of reads begins with.
 const OF_READS: &[u8] = b"{\"action\":\"reads\",";
+
+/// An entry as it is kept, whatever that is.
+#[derive(Clone, Copy, Debug)]
+pub struct EntryBytes<'a> {
+    /// Where it is kept.
+    pub position: u64,
+    /// The bytes that are hashed into the tree.
+    pub leaf: &'a [u8],
+    /// Hashed before the payload; nothing where the payload was erased.
+    pub salt: &'a [u8],
+    /// What happened; nothing where it was erased.
+    pub payload: &'a [u8],
+}
+
+impl EntryBytes<'_> {
+    /// Returns whether the payload and its salt are gone.
+    #[must_use]
+    pub const fn is_erased(&self) -> bool {
+        self.salt.is_empty() && self.payload.is_empty()
+    }
+}
 
 /// The hashes of an entry as it is kept.
 #[derive(Clone, Debug)]

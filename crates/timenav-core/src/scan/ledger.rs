@@ -1,32 +1,11 @@
 //! The entries of one ledger, one after the other, and the tree over them.
 
-use super::{EntryHashes, Finding, FindingKind, Findings};
+use super::{EntryBytes, EntryHashes, Finding, FindingKind, Findings};
 use crate::ledger::{ADOPT_ACTION, Checkpoint, Frontier, Hash, LeafError, LeafRecord, TILE_HEIGHT, TILE_WIDTH, TileId};
 use crate::time::{Instant, Virtual, Wall};
 
 /// Differences between tiles and entries that are remembered until it is clear which are wrong.
 const DIFFERENCES_MAX: usize = 100;
-
-/// An entry as it is kept, whatever that is.
-#[derive(Clone, Copy, Debug)]
-pub struct EntryBytes<'a> {
-    /// Where it is kept.
-    pub position: u64,
-    /// The bytes that are hashed into the tree.
-    pub leaf: &'a [u8],
-    /// Hashed before the payload; nothing where the payload was erased.
-    pub salt: &'a [u8],
-    /// What happened; nothing where it was erased.
-    pub payload: &'a [u8],
-}
-
-impl EntryBytes<'_> {
-    /// Returns whether the payload and its salt are gone.
-    #[must_use]
-    pub const fn is_erased(&self) -> bool {
-        self.salt.is_empty() && self.payload.is_empty()
-    }
-}
 
 /// A checkpoint that is known from elsewhere and whose signature has been verified.
 #[derive(Clone, Debug)]
