@@ -387,6 +387,7 @@ impl Settings {
     /// # Errors
     /// There is a certificate without a key, or a key without a certificate.
     fn layer(options: ServeOptions, file: ServeOptions) -> anyhow::Result<Self> {
+        let Shared { replicas, join, accept_rollback } = Shared::of(&options, &file)?;
         let tls = match (options.tls_cert.or(file.tls_cert), options.tls_key.or(file.tls_key)) {
             (Some(cert), Some(key)) => Some(TlsFiles { cert, key }),
             (None, None) => None,
@@ -408,21 +409,6 @@ impl Settings {
             handshake: (options.handshake_secs.or(file.handshake_secs)).unwrap_or(Secs::of(HANDSHAKE_SECONDS_DEFAULT)),
         };
         let store = options.store.or(file.store);
-        let replicas = options.replicas.or(file.replicas).unwrap_or(false);
-        let join = options.join.unwrap_or(false);
-        if replicas && store.is_none() {
-            bail!("`replicas` needs a PostgreSQL database: give --store too");
-        }
-        if join && !replicas {
-            bail!("`join` is for one of several services on a database: give --replicas too");
-        }
-        let accept_rollback = options.accept_rollback.unwrap_or(false);
-        if accept_rollback && replicas {
-            bail!(
-                "`accept_rollback` is for a service that is alone: with --replicas, what was lost is accepted once for \
-                 all, with `timenav accept-rollback`"
-            );
-        }
         let witnesses = witness_url::settled(options.witness, file.witness)?;
         Ok(Self {
             tls,
@@ -464,6 +450,34 @@ impl Settings {
             log_filter: log_filter.unwrap_or_else(|| LOG_FILTER_DEFAULT.to_owned()),
             demo: options.demo.or(file.demo).unwrap_or(false),
         })
+    }
+}
+
+/// How the service shares its database with others.
+struct Shared {
+    replicas: bool,
+    join: bool,
+    accept_rollback: bool,
+}
+
+impl Shared {
+    fn of(options: &ServeOptions, file: &ServeOptions) -> anyhow::Result<Self> {
+        let replicas = options.replicas.or(file.replicas).unwrap_or(false);
+        let join = options.join.unwrap_or(false);
+        if replicas && options.store.is_none() && file.store.is_none() {
+            bail!("`replicas` needs a PostgreSQL database: give --store too");
+        }
+        if join && !replicas {
+            bail!("`join` is for one of several services on a database: give --replicas too");
+        }
+        let accept_rollback = options.accept_rollback.unwrap_or(false);
+        if accept_rollback && replicas {
+            bail!(
+                "`accept_rollback` is for a service that is alone: with --replicas, what was lost is accepted once for \
+                 all, with `timenav accept-rollback`"
+            );
+        }
+        Ok(Self { replicas, join, accept_rollback })
     }
 }
 

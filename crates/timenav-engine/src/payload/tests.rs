@@ -312,14 +312,14 @@ fn accepted(is_full: bool) -> RollbackAccepted {
 fn what_was_accepted_is_told_in_sentences() {
     assert_eq!(
         accepted(false).sentences(3),
-        ["Entry 3 says that an operator accepted a database that is not what was signed."]
+        [
+            "What was there before entry 3 was not compared: an operator accepted a database that is not what was signed."
+        ]
     );
     assert_eq!(
         accepted(true).sentences(3),
-        [
-            "Entry 3 says that `ada` accepted a rollback (failover): 7 entries of `main` were signed, and it went on from \
-          5. Whoever kept a checkpoint of what was lost can prove that."
-        ]
+        ["What was lost before entry 3 was not compared: `ada` accepted a rollback (failover): 7 entries of `main` \
+             were signed, and it went on from 5. Whoever kept a checkpoint of what was lost can prove that."]
     );
 }
 

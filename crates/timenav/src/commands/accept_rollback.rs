@@ -109,10 +109,11 @@ fn read_kept(path: &Path) -> anyhow::Result<Vec<KeptOutside>> {
 
 fn show(lost: &[String], is_accepted: bool, as_json: bool) -> Result<(), Failure> {
     let is_written = is_accepted && !lost.is_empty();
+    let findings = if lost.len() == 1 { "1 finding".to_owned() } else { format!("{} findings", lost.len()) };
     let status = match (lost.len(), is_written) {
         (0, _) => "Nothing was lost: every ledger continues what was signed and kept.".to_owned(),
-        (count, true) => format!("Accepted: {count} findings. Entries `accept_rollback` of `system` list them."),
-        (count, false) => format!("{count} findings that you could accept:"),
+        (_, true) => format!("Accepted: {findings}. Entries `accept_rollback` of `system` tell of it."),
+        (_, false) => format!("{findings} that you could accept:"),
     };
     if as_json {
         output::write(&output::pretty(

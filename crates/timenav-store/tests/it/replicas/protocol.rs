@@ -237,7 +237,7 @@ const KEPT_PROMISE: &str = "what was looked at after a revocation was answered s
 fn broken(protocol: Protocol) -> Option<Vec<Step>> {
     let checker = protocol.checker().spawn_bfs().join();
     assert!(checker.is_done() && checker.unique_state_count() > 100, "{}", checker.unique_state_count());
-    checker.discovery(KEPT_PROMISE).map(|path| path.into_actions())
+    checker.discovery(KEPT_PROMISE).map(stateright::Path::into_actions)
 }
 
 #[test]

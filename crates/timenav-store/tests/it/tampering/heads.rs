@@ -1,6 +1,7 @@
 //! What entries `heads` commit `system` to, and timelines that are something else.
 
 use timenav_core::ledger::{CommittedHead, CommittedHeads, WitnessKey, sha256};
+use timenav_engine::{Acceptance, KeptOutside};
 
 use super::authority::{SYSTEM, last_with, rewritten};
 use super::*;
@@ -157,4 +158,32 @@ async fn an_entry_is_proven_by_the_newest_cosigned_checkpoint_that_covers_it() {
     assert_eq!(engine.witnessed_proof(&home.admin, &main, covered).await.unwrap().cosigned.size, second.size);
     assert!(engine.witnesses().is_empty());
     home.close().await;
+}
+
+#[tokio::test]
+async fn what_a_witness_has_alarms_nobody_once_its_loss_was_accepted() {
+    let mut house = lived_in().await;
+    let older = house.path().with_extension("older");
+    house.copy_database(&older);
+    let home = house.open().await;
+    home.engine.commit_heads().await.unwrap();
+    let shown = home.engine.system_checkpoint().unwrap().note;
+    // What is kept here is newer than what the witness was shown last.
+    home.engine.create_user(&home.admin, user_id("later"), false, None).await.unwrap();
+    home.engine.close().await;
+    drop(home);
+    house.replace_database(&older);
+    for (kept, is_accepted) in [
+        (Vec::new(), false),
+        (vec![KeptOutside { timeline: timeline_id("system"), note: shown.as_str().into(), seal: None }], true),
+    ] {
+        house.options.accept_rollback = Some(Acceptance { kept, ..Acceptance::default() });
+        let home = house.open().await;
+        let compared = home.engine.compare_with_system(&shown).await.unwrap().unwrap();
+        assert_eq!((compared.contradiction.is_some(), compared.is_accepted), (true, is_accepted));
+        // Where it was cosigned and kept, it is put aside, or else it is an alarm.
+        assert_eq!(home.engine.recall_cosigned(&shown, &[]).await.is_ok(), is_accepted);
+        assert_eq!(home.engine.ready().await.is_ok(), is_accepted);
+        home.engine.close().await;
+    }
 }
