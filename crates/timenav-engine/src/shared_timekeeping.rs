@@ -101,7 +101,9 @@ impl Engine {
                 None => over.push(timeline),
             }
         }
-        over.iter().for_each(|timeline| self.timing().forget(timeline));
+        for timeline in &over {
+            self.timing().forget(timeline);
+        }
         let keys: Vec<TimelineKey> = states.iter().map(|state| state.head.key).collect();
         let taken = self.store().keep_timelines(&sharing.service, keys).await?;
         for state in states {

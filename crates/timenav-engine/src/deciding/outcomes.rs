@@ -14,19 +14,19 @@ use crate::wall_clock::Host;
 /// What came of a firing.
 pub(super) struct Outcome<'a> {
     pub(super) firing: &'a FiringRow,
-    pub(super) outcome: FiringState,
+    pub(super) state: FiringState,
     /// Why it failed.
     pub(super) reason: Option<String>,
 }
 
 /// Writes what came of firings. Returns the position of the entry.
 pub(super) fn tell_outcomes(draft: &mut Draft<'_>, ledger: Ledger, outcomes: &[Outcome<'_>], host: Host) -> u64 {
-    let told = |Outcome { firing, outcome, reason }: &Outcome<'_>| OutcomeOfFiring {
+    let told = |Outcome { firing, state, reason }: &Outcome<'_>| OutcomeOfFiring {
         firing_id: firing.firing_id.to_string(),
         timer: firing.fallen.position,
         due: firing.fallen.due.micros(),
         round: firing.fallen.round,
-        outcome: outcome.as_str().to_owned(),
+        outcome: state.as_str().to_owned(),
         reason: reason.clone(),
     };
     let before = draft.state(ledger).head.timers.last;
@@ -35,9 +35,9 @@ pub(super) fn tell_outcomes(draft: &mut Draft<'_>, ledger: Ledger, outcomes: &[O
     let step = draft.step_mut(ledger);
     let timers = Arc::make_mut(&mut step.state.head.timers);
     timers.last = Some(position);
-    for Outcome { firing, outcome, reason } in outcomes {
-        timers.settled(*outcome, firing.advance, firing.made);
-        let (fallen, state, reason) = (firing.fallen, *outcome, reason.clone());
+    for Outcome { firing, state, reason } in outcomes {
+        timers.settled(*state, firing.advance, firing.made);
+        let (fallen, state, reason) = (firing.fallen, *state, reason.clone());
         step.timers.settled.push(FiringEnd { fallen, state, settled: position, reason });
     }
     position

@@ -76,8 +76,8 @@ pub(super) fn record_events(
             Some((timer, _)) => record_event(draft, ledger, (timer, firing), host),
             None => Err("its timer is not there".to_owned()),
         };
-        let outcome = if recorded.is_ok() { FiringState::Acknowledged } else { FiringState::Failed };
-        outcomes.push(Outcome { firing, outcome, reason: recorded.err() });
+        let state = if recorded.is_ok() { FiringState::Acknowledged } else { FiringState::Failed };
+        outcomes.push(Outcome { firing, state, reason: recorded.err() });
     }
     (!outcomes.is_empty()).then(|| tell_outcomes(draft, ledger, &outcomes, host))
 }

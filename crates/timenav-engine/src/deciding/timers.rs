@@ -429,7 +429,7 @@ impl Deciding for SettleFirings {
         if settled.is_empty() {
             return Ok(draft.done(ledger, draft.last_position(ledger), change));
         }
-        let outcome = |firing| Outcome { firing, outcome: self.outcome, reason: self.reason.clone() };
+        let outcome = |firing| Outcome { firing, state: self.outcome, reason: self.reason.clone() };
         let outcomes: Vec<Outcome<'_>> = settled.into_iter().map(outcome).collect();
         let host = draft.host(ledger);
         let position = tell_outcomes(draft, ledger, &outcomes, host);

@@ -80,7 +80,9 @@ fn template(draft: &EventDraft) -> String {
     let Ok(none) = EventId::new("none") else { return String::new() };
     let content = event_content(&none, draft);
     let mut fields: BTreeMap<&str, &RawValue> = read(content.as_bytes()).unwrap_or_default();
-    OF_FIRING.iter().for_each(|name| _ = fields.remove(name));
+    for name in OF_FIRING {
+        fields.remove(name);
+    }
     json(&fields)
 }
 
