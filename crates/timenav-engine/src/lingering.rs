@@ -74,16 +74,12 @@ mod tests {
 
     const EVER: Duration = Duration::from_hours(1);
 
-    fn is_even(number: &u32) -> bool {
-        number.is_multiple_of(2)
-    }
-
     #[test]
     fn what_nobody_waits_for_waits_for_more() {
         let (sender, mut queue) = mpsc::channel(9);
         let bell = Bell::default();
         let taken = std::thread::scope(|scope| {
-            let taking = scope.spawn(|| collect(&mut queue, 9, is_even, (&bell, EVER)));
+            let taking = scope.spawn(|| collect(&mut queue, 9, |number| number % 2 == 0, (&bell, EVER)));
             for number in [1, 3, 5] {
                 sender.blocking_send(number).unwrap();
             }
@@ -102,22 +98,22 @@ mod tests {
         for number in [1, 2, 3] {
             sender.blocking_send(number).unwrap();
         }
-        assert_eq!(collect(&mut queue, 9, is_even, (&bell, EVER)), [1, 2, 3]);
+        assert_eq!(collect(&mut queue, 9, |number| number % 2 == 0, (&bell, EVER)), [1, 2, 3]);
         // So many are enough.
         for number in [1, 3, 5] {
             sender.blocking_send(number).unwrap();
         }
-        assert_eq!(collect(&mut queue, 2, is_even, (&bell, EVER)), [1, 3]);
+        assert_eq!(collect(&mut queue, 2, |number| number % 2 == 0, (&bell, EVER)), [1, 3]);
         // It was rung before anybody listened.
         bell.ring();
-        assert_eq!(collect(&mut queue, 9, is_even, (&bell, EVER)), [5]);
+        assert_eq!(collect(&mut queue, 9, |number| number % 2 == 0, (&bell, EVER)), [5]);
         // Nobody comes, and the moment is over.
         sender.blocking_send(7).unwrap();
-        assert_eq!(collect(&mut queue, 9, is_even, (&bell, Duration::from_millis(1))), [7]);
+        assert_eq!(collect(&mut queue, 9, |number| number % 2 == 0, (&bell, Duration::from_millis(1))), [7]);
         // The end of the queue is waited for by nobody.
         sender.blocking_send(9).unwrap();
         drop(sender);
-        assert_eq!(collect(&mut queue, 9, is_even, (&bell, EVER)), [9]);
-        assert!(collect(&mut queue, 9, is_even, (&bell, EVER)).is_empty());
+        assert_eq!(collect(&mut queue, 9, |number| number % 2 == 0, (&bell, EVER)), [9]);
+        assert!(collect(&mut queue, 9, |number| number % 2 == 0, (&bell, EVER)).is_empty());
     }
 }

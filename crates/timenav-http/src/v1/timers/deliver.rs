@@ -121,7 +121,7 @@ fn event_of(event: Value) -> Result<Arc<timenav_core::event::EventDraft>, Failur
     };
     for (field, why) in OF_FIRING {
         if fields.contains_key(field) {
-            return Err(Failure::invalid(&format!("deliver/event/{field}"), format!("{why}; leave it out")));
+            return Err(Failure::invalid(format!("deliver/event/{field}"), format!("{why}; leave it out")));
         }
     }
     // It is read as any other event, which has a time. The firing has another one.

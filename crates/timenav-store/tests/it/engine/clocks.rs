@@ -139,7 +139,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn random_operations_do_what_core_says() {
-    check_cases(12, &acts(), async |acts| check_acts(acts).await);
+    check_cases(12, &acts(), async |acts| Box::pin(check_acts(acts)).await);
 }
 
 async fn check_acts(acts: Vec<Act>) {

@@ -293,9 +293,9 @@ async fn what_comes_again_is_recorded_under_another_id() {
     assert_eq!((times(&there), &there[..3]), (times(&forked), &forked[..3]));
     assert!(ids(&there[3..]).is_disjoint(&ids(&forked[3..])));
     // One forked between a firing and its event has neither, and nothing that waits.
-    let fired =
-        home.lines().await.into_iter().filter(|entry| entry.timeline == "main" && entry.action == "fire_timers");
-    let at = AsOf::Position(fired.last().unwrap().seq);
+    let lines = home.lines().await;
+    let fired = lines.iter().rfind(|entry| entry.timeline == "main" && entry.action == "fire_timers");
+    let at = AsOf::Position(fired.unwrap().seq);
     home.engine.fork_timeline(&home.admin, timeline_id("between"), &line.id, Some(&at), None).await.unwrap();
     let between = Line { home: &home, id: timeline_id("between") };
     home.engine.keep_time().await;
