@@ -70,6 +70,6 @@ export function heldText({ firings, fired, acknowledged, failed }: Settled): str
   const waiting = firings.filter(({ state }) => state === 'pending');
   const last = waiting.filter(({ due }) => due === waiting.at(-1)?.due);
   if (last.length === 0) return countText(open, 'firing');
-  const names = last.slice(0, 3).map(({ timer_id, queue }) => `${timer_id} in queue ${queue}`);
+  const names = last.slice(0, 3).map(({ timer_id, queue }) => (queue ? `${timer_id} in queue ${queue}` : timer_id));
   return names.join(', ') + (last.length > 3 ? ` and ${last.length - 3} more` : '');
 }

@@ -99,8 +99,8 @@ const IN_WORDS: Record<string, string> = {
   '[^\\s]': 'Enter a place, not only spaces.',
   '^(full|quick|tail:[1-9][0-9]{0,17}|sample:([1-9][0-9]{0,4}|100000))$':
     'Use full, quick, tail:100 for the last hundred, or sample:100 for a hundred at random.',
-  '^(clock|events|interventions|paradoxes)(,(clock|events|interventions|paradoxes)){0,3}$':
-    'Use clock, events, interventions or paradoxes, separated by commas.',
+  '^(clock|events|interventions|paradoxes|advances)(,(clock|events|interventions|paradoxes|advances)){0,4}$':
+    'Use clock, events, interventions, paradoxes or advances, separated by commas.',
   '^(time|cell|actor|source|attribute[.].{1,256})$':
     'Use time, cell, actor, source, or an attribute, as in attribute.category.',
   '^(observations)$': 'Use observations.',
