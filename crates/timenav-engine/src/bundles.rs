@@ -29,7 +29,7 @@ mod gone;
 mod layers;
 mod line;
 
-pub use arrival::{ADOPT_BATCH_BYTES, ADOPT_ERASURES_BYTES_MAX};
+pub use arrival::{ADOPT_BATCH_BYTES_MAX, ADOPT_ERASURES_BYTES_MAX};
 pub(crate) use arrival::{ReadBundle, Spooled};
 pub use check::{BundleCheck, CheckedBundle};
 pub use gone::BUNDLE_GONE_MAX;

@@ -160,7 +160,7 @@ pub use anchors::{AnchorPage, AnchorRequest, ReturnScope, Returning};
 pub use archive::{EntryMarks, EntryRow, KeptEnd, KeptEvent, KeptRows, Orphan, ScanSource, ServiceRows, Snapshot};
 pub use arriving_door::{ARRIVAL_LASTS_MICROS, Arrivals, ArrivingRows, StrayArrivals};
 pub use bundles::{
-    ADOPT_BATCH_BYTES, ADOPT_ERASURES_BYTES_MAX, BUNDLE_FORMAT, BUNDLE_FORMAT_OF_LAYERS, BUNDLE_GONE_MAX,
+    ADOPT_BATCH_BYTES_MAX, ADOPT_ERASURES_BYTES_MAX, BUNDLE_FORMAT, BUNDLE_FORMAT_OF_LAYERS, BUNDLE_GONE_MAX,
     BUNDLE_LINE_BYTES_MAX, BundleCheck, BundleExport, CheckedBundle,
 };
 pub use caller::{AuthFailure, Caller, Credential};

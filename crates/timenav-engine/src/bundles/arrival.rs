@@ -25,7 +25,7 @@ use crate::store_error::StoreError;
 
 /// From how many bytes on rows are handed over to the store. One row more may have as many as a line.
 /// Others write between two batches, and wait while one is written.
-pub const ADOPT_BATCH_BYTES: usize = 512 * 1024;
+pub const ADOPT_BATCH_BYTES_MAX: usize = 512 * 1024;
 
 /// Room for a leaf and what else is in a line beside the payload.
 const LEAF_BYTES_MAX: usize = 64 * 1024;
@@ -243,7 +243,7 @@ impl Spooled {
                 Line::Bundle(_) | Line::Rotation(_) | Line::Checkpoint(_) | Line::Erasure(_) | Line::End(_) => continue,
             }
             made.line(line).map_err(|_| another())?;
-            hand_over(&mut made, ADOPT_BATCH_BYTES)?;
+            hand_over(&mut made, ADOPT_BATCH_BYTES_MAX)?;
         }
         hand_over(&mut made, 0)?;
         if hash.hash() == self.sha256 { Ok(()) } else { Err(another()) }

@@ -9,7 +9,7 @@ use timenav_core::limits as core;
 use timenav_core::scan::{FINDINGS_PER_KIND_MAX, SAMPLE_ENTRIES_MAX};
 use timenav_core::time::{DURATION_BYTES_MAX, TIME_RANGE_BYTES_MAX, TIMESTAMP_BYTES_MAX};
 use timenav_engine::{
-    ADOPT_BATCH_BYTES, ADOPT_BYTES_MAX, ADOPT_ERASURES_BYTES_MAX, ADOPT_ROOM_LEFT_BYTES, ADOPT_ROOM_TIMES,
+    ADOPT_BATCH_BYTES_MAX, ADOPT_BYTES_MAX, ADOPT_ERASURES_BYTES_MAX, ADOPT_ROOM_LEFT_BYTES, ADOPT_ROOM_TIMES,
     ADOPT_ROTATIONS_MAX, BUNDLE_GONE_MAX, BUNDLE_LINE_BYTES_MAX, CERTIFICATE_ENTRIES_READ_MAX, CERTIFICATE_READS_MAX,
     COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX, COUNTS_RUNNING_MAX, ENTRIES_PAGE_BYTES_MAX, ERASE_EVENTS_BATCH_MAX,
     ERASE_EVENTS_SELECTED_MAX, HorizonUse, IMPORT_DRY_RUN_RECORDS_MAX, KEPT_CHANGES_MAX, LOG_ENTRIES_READ_MAX,
@@ -140,7 +140,7 @@ async fn limits(
 
 fn of_adoptions(limits: &mut Map<String, Value>) {
     limits.insert("adopt_bytes_max".to_owned(), ADOPT_BYTES_MAX.into());
-    limits.insert("adopt_batch_bytes".to_owned(), ADOPT_BATCH_BYTES.into());
+    limits.insert("adopt_batch_bytes_max".to_owned(), ADOPT_BATCH_BYTES_MAX.into());
     limits.insert("adopt_rows_cleared_max".to_owned(), core::ARRIVAL_ROWS_CLEARED_MAX.into());
     limits.insert("adopt_room_left_bytes_min".to_owned(), ADOPT_ROOM_LEFT_BYTES.into());
     limits.insert("adopt_room_times_min".to_owned(), ADOPT_ROOM_TIMES.into());

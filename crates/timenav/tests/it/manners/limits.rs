@@ -281,7 +281,7 @@ fn edge(name: &str) -> Option<Edge> {
         "views_running_max" => {
             Tested("timenav-store/tests/it/engine/long_work.rs", "views_are_made_a_few_at_a_time_and_in_turn")
         }
-        "adopt_batch_bytes" => Tested(
+        "adopt_batch_bytes_max" => Tested(
             "timenav-store/tests/it/engine/adoption/arriving.rs",
             "a_batch_has_so_many_bytes_and_one_row_at_most",
         ),

@@ -10,7 +10,7 @@ use timenav_core::clock::ClockCommand;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::TimelineId;
 use timenav_core::scan::Depth;
-use timenav_engine::{ADOPT_BATCH_BYTES, ADOPT_ROOM_LEFT_BYTES, AdoptedTimeline, Refusal};
+use timenav_engine::{ADOPT_BATCH_BYTES_MAX, ADOPT_ROOM_LEFT_BYTES, AdoptedTimeline, Refusal};
 
 use super::{NAME, adopt, another_house, another_house_on_postgres, export, make};
 use crate::cluster;
@@ -246,8 +246,8 @@ async fn a_batch_has_so_many_bytes_and_one_row_at_most() {
     adopt(&home, &there, &text).await.unwrap();
     let batches = store.batches();
     // Each event is there twice, as an entry and as a row.
-    assert!(batches.iter().all(|(before_last, _)| 2 * before_last < ADOPT_BATCH_BYTES), "{batches:?}");
-    let full = batches.iter().filter(|(_, bytes)| 2 * bytes > ADOPT_BATCH_BYTES - 4 * TEXT_BYTES).count();
+    assert!(batches.iter().all(|(before_last, _)| 2 * before_last < ADOPT_BATCH_BYTES_MAX), "{batches:?}");
+    let full = batches.iter().filter(|(_, bytes)| 2 * bytes > ADOPT_BATCH_BYTES_MAX - 4 * TEXT_BYTES).count();
     assert!(full >= 5 && batches.len() - full <= 2, "the last one of a timeline alone is smaller: {batches:?}");
     home.close().await;
     far.close().await;
