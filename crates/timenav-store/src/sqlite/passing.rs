@@ -11,8 +11,8 @@ const PAGE_BYTES: usize = 1024 * 1024;
 const SELECT: &str = "SELECT cell, time, position, event_id, until, lat, lon, place, content, name_key
     FROM events WHERE timeline = ?1 AND (cell, time, position) > (?2, ?3, ?4) ORDER BY cell, time, position LIMIT ?5";
 const SELECT_IDS: &str = "SELECT cell, time, position, event_id
-    FROM events INDEXED BY events_by_id WHERE timeline = ?1 AND (event_id, cell, time, position) > (?2, ?3, ?4, ?5)
-    ORDER BY event_id, cell, time, position LIMIT ?6";
+    FROM events INDEXED BY events_by_id WHERE timeline = ?1 AND (event_id, position, cell, time) > (?2, ?3, ?4, ?5)
+    ORDER BY event_id, position, cell, time LIMIT ?6";
 
 /// What rows of the table are ordered by: cell, time and position.
 type Key = (i64, i64, i64);
@@ -50,13 +50,14 @@ pub(super) fn event_ids(
 ) -> Result<Vec<EventAt>, StoreError> {
     let (id, last) = after.map_or(("", FIRST), |after| (after.event_id.as_str(), key_of(after)));
     let mut select = connection.prepare_cached(SELECT_IDS).map_err(failed)?;
+    let last = by_position(last);
     let bounds = params![timeline.0, id, last.0, last.1, last.2, sql(rows_max as u64)];
     let mut rows = select.query(bounds).map_err(failed)?;
     let mut places: Vec<EventAt> = Vec::with_capacity(rows_max);
     while let Some(row) = rows.next().map_err(failed)? {
         let (next, event_id) = (key(row)?, text(row, 3)?.unwrap_or_default());
-        let before = places.last().map_or((id, last), |place| (place.event_id.as_str(), key_of(place)));
-        in_order(before < (event_id, next))?;
+        let before = places.last().map_or((id, last), |place| (place.event_id.as_str(), by_position(key_of(place))));
+        in_order(before < (event_id, by_position(next)))?;
         let (cell, time_micros, position) = next;
         let (event_id, position) = (event_id.to_owned(), count(position)?);
         places.push(EventAt { event_id, position, time_micros, cell: cell_of(cell) });
@@ -71,6 +72,11 @@ fn in_order(is_in_order: bool) -> Result<(), StoreError> {
 
 fn key_of(place: &EventAt) -> Key {
     (place.cell.unwrap_or(NO_CELL), place.time_micros, sql(place.position))
+}
+
+/// Returns what rows of one event are ordered by in the index of ids: position, cell and time.
+const fn by_position((cell, time_micros, position): Key) -> (i64, i64, i64) {
+    (position, cell, time_micros)
 }
 
 fn cell_of(cell: i64) -> Option<i64> {
@@ -100,4 +106,24 @@ fn seen<'r>(row: &'r Row<'_>, (cell, time_micros, position): Key) -> Result<Seen
 fn text<'r>(row: &'r Row<'_>, at: usize) -> Result<Option<&'r str>, StoreError> {
     let value = row.get_ref(at).map_err(failed)?;
     value.as_str_or_null().map_err(|error| damaged(&error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::migrations;
+
+    /// What SQLite sorts it has read whole, for each page anew; and rows that are out of order would not be seen to be.
+    #[test]
+    fn pages_are_read_in_the_order_that_is_kept() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrations::run(&mut connection).unwrap();
+        for statement in [SELECT, SELECT_IDS] {
+            let mut explained = connection.prepare(&format!("EXPLAIN QUERY PLAN {statement}")).unwrap();
+            let mut rows = explained.raw_query();
+            let plan: String = rows.next().unwrap().unwrap().get(3).unwrap();
+            assert!(plan.starts_with("SEARCH events USING"), "{plan}");
+            assert!(rows.next().unwrap().is_none(), "{statement}: something is sorted");
+        }
+    }
 }

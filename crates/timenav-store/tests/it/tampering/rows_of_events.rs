@@ -132,7 +132,7 @@ async fn rows_that_look_alike_as_a_whole_are_told_apart() {
 #[tokio::test]
 async fn a_row_that_the_index_of_ids_lacks() {
     let house = changed().await;
-    let definition = "CREATE INDEX events_by_id ON events (timeline, event_id)";
+    let definition = "CREATE INDEX events_by_id ON events (timeline, event_id, position)";
     let statements = format!(
         "DROP INDEX events_by_id; {definition} WHERE position <> 7; PRAGMA writable_schema = ON;
          UPDATE sqlite_schema SET sql = '{definition}' WHERE name = 'events_by_id'"
