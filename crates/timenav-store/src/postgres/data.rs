@@ -19,7 +19,9 @@ const SELECT: &str = "SELECT DISTINCT ON (d.data_id) d.position, d.data_id, d.er
     JOIN timelines t ON t.timeline = d.timeline WHERE d.data_id = ANY($1) ORDER BY d.data_id, d.timeline";
 const SELECT_AT: &str = "SELECT position, data_id, erased, format, kind, salt, nonce, commitment, ciphertext
     FROM data_records WHERE timeline = $1 AND position = ANY($2)";
-const COUNT: &str = "SELECT count(*) FROM data_records WHERE timeline = $1 AND position < $2";
+/// With those of positions that no entry has yet.
+const COUNT: &str = "SELECT count(*) FROM data_records WHERE timeline = $1
+    AND (position < $2 OR position >= (SELECT size FROM timelines WHERE timeline = $1))";
 const ERASE_RECORD: &str = "UPDATE data_records SET erased = $1, salt = '', nonce = '', commitment = '',
     ciphertext = '' WHERE data_id = $2 AND timeline = $3 AND position = $4 AND erased IS NULL";
 const ERASE_EVENTS: &str = "DELETE FROM events e USING unnest($2::text[], $3::bigint[]) AS w (event_id, position)

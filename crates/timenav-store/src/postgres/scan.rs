@@ -42,8 +42,11 @@ const SELECT_INTERVENTIONS: &str = "SELECT w.number, i.intervention_id
 const SELECT_EVENTS_PAGE: &str =
     "SELECT event_id, position, until, time, lat, lon, cell, place, content, name_key FROM events
     WHERE timeline = $1 AND (event_id, position) > ($2, $3) ORDER BY event_id, position LIMIT $4";
-const COUNT_EVENTS: &str = "SELECT (SELECT count(*) FROM events WHERE timeline = $1 AND position < $2),
-    (SELECT count(*) FROM interventions WHERE timeline = $1 AND position < $2)";
+/// With those of positions that no entry has yet: rows come with their entries, so somebody else put them there.
+const COUNT_EVENTS: &str = "SELECT (SELECT count(*) FROM events WHERE timeline = $1
+    AND (position < $2 OR position >= (SELECT size FROM timelines WHERE timeline = $1))),
+    (SELECT count(*) FROM interventions WHERE timeline = $1
+    AND (position < $2 OR position >= (SELECT size FROM timelines WHERE timeline = $1)))";
 
 #[async_trait]
 impl ScanSource for PostgresStore {

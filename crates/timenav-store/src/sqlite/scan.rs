@@ -39,9 +39,13 @@ const IS_TOLD: &str =
     "SELECT EXISTS (SELECT 1 FROM interventions WHERE timeline = ?1 AND event_id = ?2 AND position = ?3)
     OR EXISTS (SELECT 1 FROM events INDEXED BY events_by_id
         WHERE timeline = ?1 AND event_id = ?2 AND position = ?3)";
-const COUNT_DATA: &str = "SELECT count(*) FROM data_records WHERE timeline = ?1 AND position < ?2";
-const COUNT_EVENTS: &str = "SELECT (SELECT count(*) FROM events WHERE timeline = ?1 AND position < ?2),
-    (SELECT count(*) FROM interventions WHERE timeline = ?1 AND position < ?2)";
+/// With those of positions that no entry has yet: rows come with their entries, so somebody else put them there.
+const COUNT_DATA: &str = "SELECT count(*) FROM data_records WHERE timeline = ?1
+    AND (position < ?2 OR position >= (SELECT size FROM timelines WHERE timeline = ?1))";
+const COUNT_EVENTS: &str = "SELECT (SELECT count(*) FROM events WHERE timeline = ?1
+    AND (position < ?2 OR position >= (SELECT size FROM timelines WHERE timeline = ?1))),
+    (SELECT count(*) FROM interventions WHERE timeline = ?1
+    AND (position < ?2 OR position >= (SELECT size FROM timelines WHERE timeline = ?1)))";
 const SELECT_INTERVENTION: &str = "SELECT intervention_id FROM interventions
     WHERE timeline = ?1 AND event_id = ?2 AND position = ?3";
 

@@ -142,3 +142,16 @@ async fn a_row_that_the_index_of_ids_lacks() {
     assert_eq!(told(&scan), [(FindingKind::StateMismatch, Some(7))], "{:#?}", scan.findings);
     assert!(scan.findings[0].evidence.contains(MISSING), "{:#?}", scan.findings);
 }
+
+/// Nobody sees such a row before the ledger has come to its position; then it would be an event that was never recorded.
+#[tokio::test]
+async fn a_row_of_an_entry_that_is_not_there_yet() {
+    let house = changed().await;
+    let planted = "INSERT INTO events (timeline, cell, time, position, event_id, content)
+        SELECT e.timeline, cell, time, 9999, 'planted', content FROM events e
+        JOIN timelines t ON t.timeline = e.timeline WHERE timeline_id = 'main' AND until IS NULL LIMIT 1";
+    assert_eq!(connect(&house).execute(planted, ()).unwrap(), 1);
+    let scan = look(&house, "main", Depth::Full, Outside::Kept).await;
+    assert_eq!(told(&scan), [(FindingKind::StateMismatch, None)], "{:#?}", scan.findings);
+    assert!(scan.findings[0].evidence.starts_with("table events has "), "{:#?}", scan.findings);
+}
