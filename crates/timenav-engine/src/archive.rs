@@ -48,6 +48,9 @@ pub struct Orphan {
     pub timeline: i64,
 }
 
+/// Entries that have so many bytes are handed over before more are read, so that memory holds few of them.
+pub const ENTRY_ROWS_BYTES: u64 = 4 * 1024 * 1024;
+
 /// One entry as it is kept, whatever that is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryRow {
@@ -65,7 +68,8 @@ pub struct EntryRow {
 
 impl EntryRow {
     /// Returns how many bytes of the entry are kept.
-    pub(crate) const fn bytes_count(&self) -> u64 {
+    #[must_use]
+    pub const fn bytes_count(&self) -> u64 {
         (self.leaf.len() + self.salt.len() + self.payload.len()) as u64
     }
 
@@ -74,6 +78,15 @@ impl EntryRow {
         let Self { position, leaf, salt, payload, .. } = self;
         EntryBytes { position: *position, leaf, salt, payload }
     }
+}
+
+/// Entries that were read together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EntryRows {
+    /// Those there are, in order.
+    pub rows: Vec<EntryRow>,
+    /// The position up to which they were read, without it.
+    pub end: u64,
 }
 
 /// What a fork at an entry begins with. It is kept beside the entry, and follows from it and those before.
@@ -163,8 +176,14 @@ pub trait ScanSource: Send + Sync {
     /// Returns what is kept of a timeline that has ended; `None` where none of that name has.
     async fn ended(&self, timeline: &TimelineId) -> Result<Option<EndedTimeline>, StoreError>;
 
-    /// Returns the entries there are from position `first` up to `end`, without it, in order.
-    async fn entry_rows(&self, timeline: TimelineKey, first: u64, end: u64) -> Result<Vec<EntryRow>, StoreError>;
+    /// Returns the entries there are from position `first` up to `end`, without it, in order. Where those so far have
+    /// [`ENTRY_ROWS_BYTES`] no more are read, and the answer says where it ends.
+    async fn entry_rows(&self, timeline: TimelineKey, first: u64, end: u64) -> Result<EntryRows, StoreError>;
+
+    /// Returns an entry, where it is there.
+    async fn entry_row(&self, timeline: TimelineKey, position: u64) -> Result<Option<EntryRow>, StoreError> {
+        Ok(self.entry_rows(timeline, position, position.saturating_add(1)).await?.rows.pop())
+    }
 
     /// Returns the first `width` hashes of a tile, made of entries where the tile is not kept.
     async fn tile_hashes(&self, timeline: TimelineKey, tile: TileId, width: usize) -> Result<Vec<Hash>, StoreError>;

@@ -9,7 +9,7 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{LeafRecord, RunningHash, TlogProof, inclusion_nodes};
 
 use crate::action::Action;
-use crate::archive::EntryRow;
+use crate::archive::{EntryRow, EntryRows};
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::head::{TimelineKey, TimelineState};
@@ -251,7 +251,7 @@ impl Writing {
         let layer = &mut self.layers[at];
         if self.pending.is_empty() && layer.taken < layer.size {
             let end = layer.size.min(layer.taken + BLOCK_ENTRIES);
-            let rows = engine.store().entry_rows(layer.key, layer.taken, end).await?;
+            let EntryRows { rows, end } = engine.store().entry_rows(layer.key, layer.taken, end).await?;
             let is_whole = rows.iter().map(|row| row.position).eq(layer.taken..end);
             if !is_whole {
                 let (first, last) = (layer.taken, end - 1);
@@ -329,7 +329,7 @@ impl Writing {
     async fn erasures(&mut self, engine: &Engine, at: usize, from: u64, text: &mut String) -> Result<Next, Refusal> {
         let teller = self.teller_of(at);
         let (id, key) = (self.layers[teller].id.clone(), self.layers[teller].key);
-        let rows = engine.store().entry_rows(key, from, from + BLOCK_ENTRIES).await?;
+        let rows = engine.store().entry_rows(key, from, from + BLOCK_ENTRIES).await?.rows;
         // Nothing is written to a timeline that came with another.
         let rows = if id.came_with().is_some() { Vec::new() } else { rows };
         let Some(last) = rows.last().map(|last| last.position) else {

@@ -113,8 +113,8 @@ impl Engine {
         let (mut next, mut bytes) = (range.start, 0);
         while next < range.end && entries.len() < items_max {
             let room = BLOCK_ENTRIES.min((items_max - entries.len()) as u64);
-            let end = range.end.min(next + room);
-            for row in self.store().entry_rows(key, next, end).await? {
+            let read = self.store().entry_rows(key, next, range.end.min(next + room)).await?;
+            for row in read.rows {
                 bytes += row.leaf.len() + row.payload.len();
                 if bytes > ENTRIES_PAGE_BYTES_MAX && !entries.is_empty() {
                     return Ok((entries, Some(next)));
@@ -125,7 +125,7 @@ impl Engine {
                 entries.push(entry(row, sees_all));
                 next += 1;
             }
-            if next < end {
+            if next < read.end {
                 return Err(Refusal::Damaged(format!("entry {next} of `{timeline}` is missing")));
             }
         }

@@ -119,6 +119,7 @@ mod foresight;
 mod timelines;
 mod destroying;
 mod ends;
+mod pace;
 mod places;
 mod event_search;
 mod events;
@@ -157,7 +158,10 @@ pub use adoption::{
 };
 pub use aggregate::{AggregateEvents, AggregatedEvents, EventGroup, GroupBy, GroupKey};
 pub use anchors::{AnchorPage, AnchorRequest, ReturnScope, Returning};
-pub use archive::{EntryMarks, EntryRow, KeptEnd, KeptEvent, KeptRows, Orphan, ScanSource, ServiceRows, Snapshot};
+pub use archive::{
+    ENTRY_ROWS_BYTES, EntryMarks, EntryRow, EntryRows, KeptEnd, KeptEvent, KeptRows, Orphan, ScanSource, ServiceRows,
+    Snapshot,
+};
 pub use arriving_door::{ARRIVAL_LASTS_MICROS, Arrivals, ArrivingRows, StrayArrivals};
 pub use bundles::{
     ADOPT_BATCH_BYTES_MAX, ADOPT_ERASURES_BYTES_MAX, BUNDLE_FORMAT, BUNDLE_FORMAT_OF_LAYERS, BUNDLE_GONE_MAX,
@@ -219,6 +223,7 @@ pub use one_fact::OneFact;
 pub use opening::OpenError;
 pub use options::{Acceptance, Options, ReadLog};
 pub use outside::{KeptOutside, Outside, OutsideError};
+pub use pace::Pace;
 pub use paradoxes::{Consequences, MonitorParadox, OnParadox, ParadoxPage};
 pub use passwords::{PasswordMatch, Passwords};
 pub use payload::{Delivery, read_timers, timers_text};

@@ -86,6 +86,12 @@ impl SeenEvents {
         self.texts.len()
     }
 
+    /// Returns how many rows it has.
+    #[must_use]
+    pub const fn rows_count(&self) -> usize {
+        self.rows.len()
+    }
+
     /// Returns whether it has no row.
     #[must_use]
     pub const fn is_empty(&self) -> bool {

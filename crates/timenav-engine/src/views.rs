@@ -222,7 +222,7 @@ impl Engine {
     }
 
     async fn read_entries(&self, layer: &Layer, first: u64) -> Result<Vec<EntryRow>, Refusal> {
-        let rows = self.store().entry_rows(layer.timeline, first, layer.as_of.min(first + BLOCK_ENTRIES)).await?;
+        let rows = self.store().entry_rows(layer.timeline, first, layer.as_of.min(first + BLOCK_ENTRIES)).await?.rows;
         if rows.is_empty() { Err(Refusal::Damaged(format!("entry {first} is missing"))) } else { Ok(rows) }
     }
 

@@ -34,7 +34,7 @@ pub(super) async fn check(engine: &Engine, state: &TimelineState) -> Result<(), 
 async fn tells_of_layers(engine: &Engine, key: TimelineKey, adopted_at: u64) -> Result<bool, Refusal> {
     let mut at = adopted_at + ENTRIES_OF_ADOPTION;
     loop {
-        let rows = engine.store().entry_rows(key, at, at + BLOCK_ENTRIES).await?;
+        let rows = engine.store().entry_rows(key, at, at + BLOCK_ENTRIES).await?.rows;
         if rows.is_empty() {
             return Ok(false);
         }

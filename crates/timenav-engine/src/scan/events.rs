@@ -7,7 +7,7 @@ use timenav_core::scan::FactKey;
 
 use super::compared::Compared;
 use super::facts::end_of;
-use super::replay::RecordedEvent;
+use super::replay::{Made, RecordedEvent};
 use super::rows;
 use crate::archive::ScanSource;
 use crate::gazetteer::Gazetteer;
@@ -58,7 +58,8 @@ async fn compare_part(
                 compared.ends.add(end_of(&key, event.position, &event.event_id));
             }
             if rows::is_missing(&mut compared, gazetteer.as_deref(), &event, &kept) {
-                compared.missing.push(event);
+                // What is missing is told by its id.
+                compared.missing.push(RecordedEvent { made: Made::Nothing, ..event });
             }
         }
         compared

@@ -13,11 +13,14 @@ use crate::archive::ScanSource;
 use crate::gazetteer::Gazetteer;
 use crate::head::TimelineKey;
 use crate::long_work::giving_way;
+use crate::pace::Pace;
 use crate::seen_events::{SeenEvent, SeenEvents};
 use crate::store_error::StoreError;
 
-/// Rows read at a time. Two pages are in memory: one is read while the other is hashed.
+/// Rows read at a time, and about how many bytes of them. Two pages are in memory: one is read while the other is
+/// hashed.
 const PAGE_ROWS: usize = 256;
+const PAGE_BYTES: usize = 1024 * 1024;
 /// Places of rows read at a time.
 const PAGE_PLACES: usize = 1_024;
 
@@ -63,12 +66,14 @@ pub(super) async fn pass(
 }
 
 async fn pass_rows(source: &dyn ScanSource, timeline: TimelineKey, mut seen: Seen) -> Result<Seen, StoreError> {
-    let mut next = source.event_page(timeline, None, PAGE_ROWS).await?;
+    let mut pace = Pace::new(PAGE_ROWS, PAGE_BYTES);
+    let mut next = source.event_page(timeline, None, pace.rows()).await?;
     while let Some(after) = next.last() {
         let page = next;
+        pace.took(page.rows_count(), page.bytes_count());
         // Off the threads that answer requests.
         let working = tokio::task::spawn_blocking(move || seen.page(&page));
-        let reading = source.event_page(timeline, Some(after), PAGE_ROWS);
+        let reading = source.event_page(timeline, Some(after), pace.rows());
         let (worked, read) = tokio::join!(working, reading);
         (seen, next) = (worked.map_err(|error| StoreError::Unavailable(error.to_string()))?, read?);
         let ended_later = std::mem::take(&mut seen.ended_later);

@@ -54,7 +54,7 @@ async fn made_after(
     let end = system.frontier.size();
     while frontier.size() < end {
         let first = frontier.size();
-        let rows = source.entry_rows(system.key, first, end.min(first + BLOCK_ENTRIES)).await?;
+        let rows = source.entry_rows(system.key, first, end.min(first + BLOCK_ENTRIES)).await?.rows;
         if rows.first().is_none_or(|row| row.position != first) {
             return Ok((None, made));
         }

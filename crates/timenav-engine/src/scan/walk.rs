@@ -345,7 +345,7 @@ impl Way<'_, '_> {
         let (source, key) = (self.request.source, self.snapshot.head.key);
         let mut at = self.size();
         loop {
-            let rows = source.entry_rows(key, at, at + BLOCK_ENTRIES).await?;
+            let rows = source.entry_rows(key, at, at + BLOCK_ENTRIES).await?.rows;
             let Some(last) = rows.last() else { break };
             at = last.position + 1;
             for row in &rows {

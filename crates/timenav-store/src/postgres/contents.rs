@@ -116,6 +116,11 @@ pub(super) async fn walk(
     found.iter().map(kept).collect()
 }
 
+/// Returns how many bytes these entries have.
+pub(super) fn bytes_count(rows: &[Kept]) -> usize {
+    rows.iter().map(|kept| kept.leaf.len() + kept.salt.len() + kept.payload.len()).sum()
+}
+
 /// Returns each of these entries, where it is there.
 pub(super) async fn some(on: &Object, wanted: &[(TimelineKey, u64)]) -> Result<Vec<Option<Kept>>, Failed> {
     let timelines: Vec<i64> = wanted.iter().map(|(timeline, _)| timeline.0).collect();

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use deadpool_postgres::Object;
-use timenav_engine::{LogRow, TimelineKey};
+use timenav_engine::{LogRow, Pace, TimelineKey};
 
 use super::contents;
 use super::leaf::make_whole;
@@ -12,6 +12,8 @@ use crate::kept::leaf;
 
 /// Entries that are read at once.
 const ROWS_MAX: usize = 512;
+/// About how many bytes are read at once.
+const ROWS_BYTES: usize = 1024 * 1024;
 
 pub(super) async fn log_rows(
     on: &Object,
@@ -21,9 +23,12 @@ pub(super) async fn log_rows(
     bytes_max: usize,
 ) -> Result<Vec<LogRow>, Failed> {
     let (mut found, mut bytes, mut range) = (Vec::new(), 0, range);
+    let mut pace = Pace::new(ROWS_MAX, ROWS_BYTES);
     'read: while !range.is_empty() {
-        let rows = contents::walk(on, timeline, (range.start, range.end - 1), newest_first, ROWS_MAX).await?;
-        let is_last = rows.len() < ROWS_MAX;
+        let asked = pace.rows();
+        let rows = contents::walk(on, timeline, (range.start, range.end - 1), newest_first, asked).await?;
+        let is_last = rows.len() < asked;
+        pace.took(rows.len(), contents::bytes_count(&rows));
         for kept in rows {
             if newest_first {
                 range.end = kept.position;

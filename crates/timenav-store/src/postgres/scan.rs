@@ -6,8 +6,9 @@ use futures_util::FutureExt as _;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, TileId};
 use timenav_engine::{
-    Anchor, DataRecord, EndedTimeline, EntryMarks, EntryRow, EventAt, IdempotencyRecord, KeptEnd, KeptEvent, KeptRows,
-    ScanSource, SeenEvent, SeenEvents, ServiceRows, Snapshot, StoreError, TimelineKey, TimersFound, TimersWanted,
+    Anchor, DataRecord, ENTRY_ROWS_BYTES, EndedTimeline, EntryMarks, EntryRow, EntryRows, EventAt, IdempotencyRecord,
+    KeptEnd, KeptEvent, KeptRows, Pace, ScanSource, SeenEvent, SeenEvents, ServiceRows, Snapshot, StoreError,
+    TimelineKey, TimersFound, TimersWanted,
 };
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -67,7 +68,7 @@ impl ScanSource for PostgresStore {
         Ok(ends::select(&self.reader().await?, Some(timeline)).await?.pop())
     }
 
-    async fn entry_rows(&self, key: TimelineKey, first: u64, end: u64) -> Result<Vec<EntryRow>, StoreError> {
+    async fn entry_rows(&self, key: TimelineKey, first: u64, end: u64) -> Result<EntryRows, StoreError> {
         Ok(self.moment(|on| entry_rows(on, key, first, end).boxed()).await?)
     }
 
@@ -164,22 +165,27 @@ async fn snapshot(on: &Object, timeline: TimelineId) -> Result<Option<Snapshot>,
     Ok(Some(Snapshot { head, last_position, service, orphans, marked }))
 }
 
-async fn entry_rows(on: &Object, key: TimelineKey, first: u64, end: u64) -> Result<Vec<EntryRow>, Failed> {
+async fn entry_rows(on: &Object, key: TimelineKey, first: u64, end: u64) -> Result<EntryRows, Failed> {
     let (mut found, mut next): (Vec<EntryRow>, u64) = (Vec::new(), first);
-    while next < end {
-        let rows = contents::walk(on, key, (next, end - 1), false, ENTRIES_MAX).await?;
-        let is_last = rows.len() < ENTRIES_MAX;
+    let (mut pace, mut left) = (Pace::new(ENTRIES_MAX, ENTRY_ROWS_BYTES as usize), ENTRY_ROWS_BYTES);
+    while next < end && left > 0 {
+        let asked = pace.rows();
+        let rows = contents::walk(on, key, (next, end - 1), false, asked).await?;
+        let is_last = rows.len() < asked;
+        let bytes = contents::bytes_count(&rows);
+        pace.took(rows.len(), bytes);
+        left = left.saturating_sub(bytes as u64);
         for kept in rows {
             let Kept { position, leaf, salt, payload, events_count, clock_entry } = kept;
             next = position + 1;
             found.push(EntryRow { position, leaf, salt, payload, marks: EntryMarks { events_count, clock_entry } });
         }
         if is_last {
-            break;
+            next = end;
         }
     }
     make_whole(on, key, found.iter_mut().map(|row| (row.position, &mut row.leaf)).collect()).await?;
-    Ok(found)
+    Ok(EntryRows { rows: found, end: next.max(first) })
 }
 
 async fn event_rows(on: &Object, key: TimelineKey, events: Vec<(String, u64)>) -> Result<Vec<KeptRows>, Failed> {

@@ -10,8 +10,9 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, TileId};
 use timenav_engine::{
-    Anchor, DataRecord, EndedTimeline, EntryMarks, EntryRow, EventAt, Head, IdempotencyRecord, KeptEnd, KeptEvent,
-    KeptRows, ScanSource, SeenEvents, ServiceRows, Snapshot, StoreError, TimelineKey, TimersFound, TimersWanted,
+    Anchor, DataRecord, ENTRY_ROWS_BYTES, EndedTimeline, EntryMarks, EntryRow, EntryRows, EventAt, Head,
+    IdempotencyRecord, KeptEnd, KeptEvent, KeptRows, ScanSource, SeenEvents, ServiceRows, Snapshot, StoreError,
+    TimelineKey, TimersFound, TimersWanted,
 };
 
 use super::contents::{self, Contents, Kept};
@@ -192,7 +193,7 @@ macro_rules! scan_source {
                 self.read(move |connection| ends::named(connection, &timeline)).await
             }
 
-            async fn entry_rows(&self, key: TimelineKey, first: u64, end: u64) -> Result<Vec<EntryRow>, StoreError> {
+            async fn entry_rows(&self, key: TimelineKey, first: u64, end: u64) -> Result<EntryRows, StoreError> {
                 self.read(move |connection| entry_rows(connection, key, first, end)).await
             }
 
@@ -319,21 +320,26 @@ fn timelines(connection: &Connection) -> Result<Vec<TimelineId>, StoreError> {
     Ok(timelines)
 }
 
-fn entry_rows(connection: &Connection, key: TimelineKey, first: u64, end: u64) -> Result<Vec<EntryRow>, StoreError> {
-    let end = end.min(POSITION_MAX + 1);
-    if first >= end {
-        return Ok(Vec::new());
+fn entry_rows(connection: &Connection, key: TimelineKey, first: u64, end: u64) -> Result<EntryRows, StoreError> {
+    let (mut end, last) = (end, end.min(POSITION_MAX + 1));
+    if first >= last {
+        return Ok(EntryRows { rows: Vec::new(), end });
     }
-    let (leaves, mut found) = (Leaves::new(connection, key), Vec::new());
-    contents::walk(connection, [entry_key(key, first), entry_key(key, end - 1)], false, |kept| {
+    let (leaves, mut rows, mut bytes) = (Leaves::new(connection, key), Vec::new(), 0);
+    contents::walk(connection, [entry_key(key, first), entry_key(key, last - 1)], false, |kept| {
         let Kept { contents: Contents { salt, payload }, events_count, clock_entry, .. } = kept;
         let position = position(key, kept.key)?;
         let leaf = leaves.whole(position, kept.leaf)?.into_owned();
         let marks = EntryMarks { events_count, clock_entry };
-        found.push(EntryRow { position, leaf, salt, payload, marks });
-        Ok(true)
+        let row = EntryRow { position, leaf, salt, payload, marks };
+        bytes += row.bytes_count();
+        rows.push(row);
+        if bytes >= ENTRY_ROWS_BYTES {
+            end = end.min(position + 1);
+        }
+        Ok(bytes < ENTRY_ROWS_BYTES)
     })?;
-    Ok(found)
+    Ok(EntryRows { rows, end })
 }
 
 fn tile_bytes(connection: &Connection, key: TimelineKey, tiles: &[TileId]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {

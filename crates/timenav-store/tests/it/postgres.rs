@@ -241,7 +241,8 @@ fn contents_are_let_go_piece_by_piece_and_leaves_stay() {
     let key = ledger.head.key;
     wait_for(store.sweep(key, vec![0, 3], None)).unwrap();
     let contents = |store: &PostgresStore| -> Vec<usize> {
-        wait_for(store.entry_rows(key, 0, 9)).unwrap().iter().map(|row| row.salt.len() + row.payload.len()).collect()
+        let rows = wait_for(store.entry_rows(key, 0, 9)).unwrap().rows;
+        rows.iter().map(|row| row.salt.len() + row.payload.len()).collect()
     };
     assert_eq!(contents(&store), [0, 18, 18, 0, 18]);
     let ended = EndedTimeline {

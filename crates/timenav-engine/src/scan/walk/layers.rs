@@ -150,7 +150,7 @@ impl Way<'_, '_> {
         let mut count = 0;
         for (key, positions) in tellers {
             for position in positions {
-                let row = self.request.source.entry_rows(*key, *position, position + 1).await?.pop();
+                let row = self.request.source.entry_row(*key, *position).await?;
                 let Some(told) = row.and_then(|row| LaterEntry::told_in(&row.payload).ok()) else { continue };
                 let Ok(record) = told.record() else { continue };
                 if record.timeline_id == ended.id.told().as_str() && record.seq >= ended.size {
@@ -166,8 +166,8 @@ impl Way<'_, '_> {
     async fn erased_later(&mut self, layer: &TimelineId) -> Result<u64, StoreError> {
         let head = &self.snapshot.head;
         let Some(origin) = head.origins.last() else { return Ok(0) };
-        let rows = self.request.source.entry_rows(head.key, origin.end, origin.end + 1).await?;
-        let adopted = rows.first().and_then(|row| timenav_core::ledger::Adopted::decode(&row.payload).ok());
+        let row = self.request.source.entry_row(head.key, origin.end).await?;
+        let adopted = row.as_ref().and_then(|row| timenav_core::ledger::Adopted::decode(&row.payload).ok());
         let told = adopted.into_iter().flat_map(|adopted| adopted.layers);
         Ok(told.filter(|one| one.timeline_id == layer.told()).map(|one| one.erased_later).sum())
     }

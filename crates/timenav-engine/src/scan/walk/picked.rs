@@ -64,7 +64,7 @@ impl Way<'_, '_> {
     /// Checks one entry against the tree. Returns how many bytes of it were read.
     pub(super) async fn prove(&mut self, ledger: &mut LedgerScan, position: u64) -> Result<u64, StoreError> {
         let (source, key, size) = (self.request.source, self.snapshot.head.key, self.size());
-        let Some(row) = source.entry_rows(key, position, position + 1).await?.pop() else {
+        let Some(row) = source.entry_row(key, position).await? else {
             self.findings.add(FindingKind::SequenceGap, Some(position), "the entry is missing");
             return Ok(0);
         };

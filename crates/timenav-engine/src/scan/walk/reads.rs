@@ -12,7 +12,7 @@ impl Way<'_, '_> {
     pub(super) async fn compare_reads(&mut self, replay: &Replay) -> Result<(), StoreError> {
         let (source, key) = (self.request.source, self.snapshot.head.key);
         for (by, position, numbers) in replay.reads_told() {
-            let row = source.entry_rows(key, position, position + 1).await?.pop().filter(|_| position < by);
+            let row = source.entry_row(key, position).await?.filter(|_| position < by);
             let is_gone = row.is_some_and(|row| {
                 let is_of_reads = LeafRecord::decode(&row.leaf).is_ok_and(|record| ReadsEntry::of(&record).is_some());
                 let reads = reads_in(&row.payload).unwrap_or_default();

@@ -37,7 +37,7 @@ impl Way<'_, '_> {
     pub(super) async fn open_sweeps(&mut self, let_go: &mut LetGo, end: u64) -> Result<(), StoreError> {
         let (source, key) = (self.request.source, self.snapshot.head.key);
         while let Some(position) = let_go.next_before(end) {
-            let row = source.entry_rows(key, position, position + 1).await?.pop();
+            let row = source.entry_row(key, position).await?;
             let told = row.and_then(|row| let_go::told(&LeafRecord::decode(&row.leaf).ok()?, &row.payload));
             match told {
                 Some(Told::Sweep(recorded_at, sweep)) => let_go.sweep(position, recorded_at, &sweep),
@@ -65,7 +65,7 @@ impl Way<'_, '_> {
             if let Some(ledger) = telling.ledger.as_mut().filter(|_| telling.is_proven) {
                 self.prove(ledger, position).await?;
             }
-            let row = source.entry_rows(key, position, position + 1).await?.pop();
+            let row = source.entry_row(key, position).await?;
             let record = row.as_ref().and_then(|row| LeafRecord::decode(&row.leaf).ok().map(|record| (row, record)));
             let told = record.and_then(|(row, record)| let_go::told(&record, &row.payload));
             if let Some(told) = told.filter(|told| matches!(told, Told::Policy(_)) == is_policy) {

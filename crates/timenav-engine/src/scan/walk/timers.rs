@@ -65,7 +65,7 @@ impl Way<'_, '_> {
         let (source, key) = (self.request.source, self.snapshot.head.key);
         let mut at = self.size();
         loop {
-            let rows = source.entry_rows(key, at, at + BLOCK_ENTRIES).await?;
+            let rows = source.entry_rows(key, at, at + BLOCK_ENTRIES).await?.rows;
             let Some(last) = rows.last() else { return Ok(false) };
             at = last.position + 1;
             let is_one = |leaf: &[u8], payload: &[u8]| {

@@ -10,8 +10,8 @@ use timenav_core::ledger::Salt;
 use timenav_core::limits::{RATE_MICROS_MAX, RATE_MICROS_MIN};
 use timenav_core::time::Instant;
 use timenav_engine::{
-    Anchor, ApiKey, Asker, Commit, DirectoryChange, Head, Idempotency, IdempotencyRecord, OneFact as _, Store,
-    StoredEntry, User, Wanted,
+    Anchor, ApiKey, Asker, Commit, DirectoryChange, ENTRY_ROWS_BYTES, EntryRow, Head, Idempotency, IdempotencyRecord,
+    OneFact as _, Store, StoredEntry, User, Wanted,
 };
 
 use crate::backend::{Backend, on_each_backend};
@@ -24,6 +24,7 @@ on_each_backend!(
     check_anchors,
     check_outcomes_are_replaced_and_expire,
     check_entries_byte_by_byte,
+    check_large_entries_are_handed_over_in_blocks,
     check_positions_that_no_ledger_has_are_empty,
 );
 
@@ -294,6 +295,35 @@ async fn check_entries_byte_by_byte(backend: &dyn Backend) {
         let other = store.entry(two.head.key, 1).await.unwrap().unwrap();
         assert_eq!(other.leaf, b"2 two 1");
     }
+}
+
+/// The memory of whoever reads a ledger depends on it.
+async fn check_large_entries_are_handed_over_in_blocks(backend: &dyn Backend) {
+    const ENTRIES: usize = 40;
+    const PAYLOAD_BYTES: u64 = 500_000;
+    let (store, mut ledger) = (backend.open(), Ledger::new(1, "one"));
+    let mut step = ledger.grow(ENTRIES);
+    for entry in &mut step.entries {
+        entry.payload = vec![b'a'; PAYLOAD_BYTES as usize];
+    }
+    store.commit(commit_of(vec![step])).await.unwrap();
+    let (mut next, mut blocks) = (0, 0);
+    while next < ENTRIES as u64 {
+        let read = store.entry_rows(ledger.head.key, next, u64::MAX).await.unwrap();
+        assert!(read.rows.iter().map(|row| row.position).eq(next..(next + read.rows.len() as u64)));
+        let bytes: u64 = read.rows.iter().map(EntryRow::bytes_count).sum();
+        // The first rows of a read are asked for before it is known how large they are.
+        assert!(bytes <= ENTRY_ROWS_BYTES + 32 * (PAYLOAD_BYTES + 1_000), "{bytes} bytes");
+        let is_last = next + read.rows.len() as u64 == ENTRIES as u64;
+        next += read.rows.len() as u64;
+        assert!(is_last || read.end == next, "read up to {} of {next}", read.end);
+        blocks += 1;
+    }
+    assert!(blocks > 1);
+    let beyond = store.entry_rows(ledger.head.key, ENTRIES as u64, u64::MAX).await.unwrap();
+    assert_eq!((beyond.rows.len(), beyond.end), (0, u64::MAX));
+    let none = store.entry_row(ledger.head.key, u64::MAX).await.unwrap();
+    assert_eq!(none, None);
 }
 
 async fn check_positions_that_no_ledger_has_are_empty(backend: &dyn Backend) {

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, TileId};
 use timenav_engine::{
-    Anchor, DataRecord, EndedTimeline, EntryRow, EventAt, IdempotencyRecord, KeptRows, ScanSource, SeenEvents,
+    Anchor, DataRecord, EndedTimeline, EntryRows, EventAt, IdempotencyRecord, KeptRows, ScanSource, SeenEvents,
     Snapshot, StoreError, TimelineKey, TimersFound, TimersWanted,
 };
 
@@ -30,12 +30,12 @@ impl ScanSource for FaultyStore {
         self.reading()?.ended(timeline).await
     }
 
-    async fn entry_rows(&self, timeline: TimelineKey, first: u64, end: u64) -> Result<Vec<EntryRow>, StoreError> {
+    async fn entry_rows(&self, timeline: TimelineKey, first: u64, end: u64) -> Result<EntryRows, StoreError> {
         self.pass_scan_gate(timeline).await;
-        let rows = self.reading()?.entry_rows(timeline, first, end).await?;
-        let bytes = rows.iter().map(|row| row.leaf.len() + row.payload.len()).sum();
+        let read = self.reading()?.entry_rows(timeline, first, end).await?;
+        let bytes = read.rows.iter().map(|row| row.leaf.len() + row.payload.len()).sum();
         self.scanned_bytes.fetch_max(bytes, Ordering::SeqCst);
-        Ok(rows)
+        Ok(read)
     }
 
     async fn tile_hashes(&self, timeline: TimelineKey, tile: TileId, width: usize) -> Result<Vec<Hash>, StoreError> {

@@ -1,0 +1,52 @@
+//! How many rows to ask for at a time, so that memory holds few bytes of them, however large they are.
+
+/// Rows asked for before any has been seen.
+const FIRST_ROWS: usize = 32;
+
+/// How many rows to ask for: as many as fit into a number of bytes if they are like those seen last.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    rows_max: usize,
+    bytes_max: usize,
+    rows: usize,
+}
+
+impl Pace {
+    /// Asks for a few rows first, and never for more than `rows_max`, or for many more than have `bytes_max` bytes.
+    #[must_use]
+    pub fn new(rows_max: usize, bytes_max: usize) -> Self {
+        Self { rows_max, bytes_max, rows: FIRST_ROWS.min(rows_max) }
+    }
+
+    /// Returns how many rows to ask for; one at least.
+    #[must_use]
+    pub const fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Takes that so many rows came, with so many bytes.
+    pub fn took(&mut self, rows: usize, bytes: usize) {
+        if rows > 0 {
+            let fitting = self.bytes_max / (bytes / rows).max(1);
+            // Those that come next may be larger.
+            self.rows = fitting.min(self.rows.saturating_mul(4)).clamp(1, self.rows_max.max(1));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_rows_are_asked_for_in_large_numbers_and_large_ones_in_small() {
+        let mut pace = Pace::new(1_000, 1_000_000);
+        let mut asked = Vec::new();
+        for bytes_of_a_row in [10, 10, 10, 100_000, 3_000_000, 3_000_000, 1, 1] {
+            asked.push(pace.rows());
+            pace.took(pace.rows(), pace.rows() * bytes_of_a_row);
+        }
+        assert_eq!(asked, [32, 128, 512, 1_000, 10, 1, 1, 4]);
+        assert_eq!(Pace::new(5, 1_000).rows(), 5);
+    }
+}
