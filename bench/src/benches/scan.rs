@@ -123,7 +123,13 @@ fn runtime() -> anyhow::Result<Runtime> {
 async fn first_rows(store: &Arc<SqliteStore>, timeline: &TimelineId) -> anyhow::Result<Vec<EntryRow>> {
     let snapshot = store.snapshot(timeline).await?.context("there is no such timeline")?;
     let end = snapshot.head.frontier.size().min(FLOOR_ENTRIES_MAX);
-    Ok(store.entry_rows(snapshot.head.key, 0, end).await?)
+    let (mut rows, mut next) = (Vec::new(), 0);
+    while next < end {
+        let read = store.entry_rows(snapshot.head.key, next, end).await?;
+        rows.extend(read.rows);
+        next = read.end;
+    }
+    Ok(rows)
 }
 
 /// Reads the whole file once, so that the first round is like the others.
