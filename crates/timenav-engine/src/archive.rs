@@ -20,6 +20,9 @@ pub struct Snapshot {
     pub head: Head,
     /// The position of the last entry that is kept, whatever the head says.
     pub last_position: Option<u64>,
+    /// The tables that have rows at positions that the ledger has not come to, or tiles that its tree does not have. Those
+    /// of events and interventions are counted instead ([`ScanSource::event_rows_count`]).
+    pub ahead: Vec<&'static str>,
     /// What is kept of the service; only for `system`.
     pub service: Option<ServiceRows>,
     /// Rows of timelines that are not there; only for `system`.

@@ -144,6 +144,10 @@ impl Way<'_, '_> {
             let evidence = format!("there are entries up to position {last}, but the tree ends before {size}");
             self.findings.add(FindingKind::CheckpointMismatch, Some(size), evidence);
         }
+        for table in &self.snapshot.ahead {
+            let evidence = format!("table {table} has rows at positions that the ledger has not come to ({size})");
+            self.findings.add(FindingKind::StateMismatch, None, evidence);
+        }
         for Orphan { table, timeline } in &self.snapshot.orphans {
             let evidence = format!("table {table} has rows of timeline number {timeline}, which does not exist");
             self.findings.add(FindingKind::StateMismatch, None, evidence);

@@ -1,5 +1,6 @@
 //! How the engine's values are kept, whatever keeps them: pure functions that know no database.
 
+pub(crate) mod ahead;
 pub(crate) mod blocks;
 pub(crate) mod examination;
 pub(crate) mod leaf;

@@ -4,6 +4,7 @@
 //! of several statements is one snapshot. All statements are prepared, and those that do not need each other's answers are
 //! sent together.
 
+mod ahead;
 mod anchors;
 mod arrivals;
 mod arrived;

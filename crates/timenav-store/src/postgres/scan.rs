@@ -18,7 +18,9 @@ use super::contents::{self, Kept};
 use super::heads::Which;
 use super::leaf::make_whole;
 use super::values::{Failed, count, damaged, get, number, sql, text, text_or_none};
-use super::{PostgresStore, anchors, data, ends, heads, identity, orphans, outcomes, retention, schema, tiles, timers};
+use super::{
+    PostgresStore, ahead, anchors, data, ends, heads, identity, orphans, outcomes, retention, schema, tiles, timers,
+};
 
 /// Entries that are read at once.
 const ENTRIES_MAX: usize = 4_096;
@@ -162,7 +164,8 @@ async fn snapshot(on: &Object, timeline: TimelineId) -> Result<Option<Snapshot>,
     } else {
         (None, Vec::new(), Vec::new())
     };
-    Ok(Some(Snapshot { head, last_position, service, orphans, marked }))
+    let ahead = ahead::tables(on, &head).await?;
+    Ok(Some(Snapshot { head, last_position, ahead, service, orphans, marked }))
 }
 
 async fn entry_rows(on: &Object, key: TimelineKey, first: u64, end: u64) -> Result<EntryRows, Failed> {

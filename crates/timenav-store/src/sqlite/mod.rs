@@ -3,6 +3,7 @@
 //! Commits are durable when they return (`synchronous=FULL` on a write-ahead log). The log is
 //! folded into the file by a thread of its own, so that no commit waits for it unless it becomes long.
 
+mod ahead;
 mod anchors;
 mod arrivals;
 mod arrived;

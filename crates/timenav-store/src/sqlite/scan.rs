@@ -21,8 +21,8 @@ use super::integrity::Wanted;
 use super::leaf::Leaves;
 use super::values::{NO_CELL, POSITION_MAX, count, entry_key, failed, id, position, sql};
 use super::{
-    SqliteStore, anchors, connection, data, ends, identity, integrity, orphans, outcomes, passing, read, retention,
-    schema, tiles, timers,
+    SqliteStore, ahead, anchors, connection, data, ends, identity, integrity, orphans, outcomes, passing, read,
+    retention, schema, tiles, timers,
 };
 use crate::kept::examination::Examination;
 
@@ -307,7 +307,8 @@ fn snapshot(connection: &Connection, timeline: &TimelineId) -> Result<Option<Sna
     } else {
         (None, Vec::new(), Vec::new())
     };
-    Ok(Some(Snapshot { head, last_position, service, orphans, marked }))
+    let ahead = ahead::tables(&moment, &head)?;
+    Ok(Some(Snapshot { head, last_position, ahead, service, orphans, marked }))
 }
 
 fn timelines(connection: &Connection) -> Result<Vec<TimelineId>, StoreError> {

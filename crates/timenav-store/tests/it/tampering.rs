@@ -11,6 +11,7 @@ mod entries;
 mod erasing;
 mod heads;
 mod moved;
+mod planted;
 mod retention;
 mod rewritten;
 mod rollback;

@@ -1,0 +1,40 @@
+//! Rows at positions that a ledger has not come to yet.
+
+use deadpool_postgres::Object;
+use timenav_engine::Head;
+
+use super::batch::rows;
+use super::values::{Failed, get, sql};
+use crate::kept::ahead::first_tiles;
+
+/// Selects the names of tables that have rows at a position or after it.
+macro_rules! by_position {
+    ($first:literal $(, $table:literal)*) => {
+        concat!(
+            "SELECT '", $first, "' WHERE EXISTS (SELECT FROM ", $first, " WHERE timeline = $1 AND position >= $2)",
+            $(" UNION ALL SELECT '", $table, "' WHERE EXISTS (SELECT FROM ", $table,
+            " WHERE timeline = $1 AND position >= $2)",)*
+        )
+    };
+}
+
+const TABLES: &str =
+    by_position!("anchors", "data_records", "timers", "advances", "rotation_notes", "policies", "sweeps");
+const TILES: &str = "SELECT 1 FROM unnest($2::integer[], $3::bigint[]) AS w (level, first)
+    JOIN tiles t ON t.timeline = $1 AND t.level = w.level AND t.tile >= w.first LIMIT 1";
+
+/// Returns the tables that have such rows. Those of events and interventions are counted instead.
+pub(super) async fn tables(on: &Object, head: &Head) -> Result<Vec<&'static str>, Failed> {
+    let size = head.frontier.size();
+    let mut found = Vec::new();
+    for row in rows(on, TABLES, &[&head.key.0, &sql(size)]).await? {
+        let name: String = get(&row, 0)?;
+        found.extend(crate::kept::ahead::BY_POSITION.into_iter().filter(|table| *table == name));
+    }
+    let (levels, firsts): (Vec<i32>, Vec<i64>) =
+        first_tiles(size).filter_map(|(level, first)| Some((i32::try_from(level).ok()?, sql(first)))).unzip();
+    if !rows(on, TILES, &[&head.key.0, &levels, &firsts]).await?.is_empty() {
+        found.push("tiles");
+    }
+    Ok(found)
+}

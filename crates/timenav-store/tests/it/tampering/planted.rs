@@ -1,0 +1,122 @@
+//! Rows at positions that no entry has yet. Nobody sees them before the ledger has come that far; then they would be
+//! taken for what an entry made.
+
+use timenav_core::ids::TimerId;
+use timenav_core::intervention::Effect;
+use timenav_core::timers::Schedule;
+use timenav_engine::{ClockChange, InterventionRequest, KeptFor, RetentionRequest, TimerRequest};
+
+use super::*;
+use crate::cluster::execute;
+
+/// A position that the ledger of the house is far from.
+const LATER: i64 = 99_999;
+/// The same as a key of entries and contents.
+const LATER_ENTRY: i64 = (MAIN << POSITION_BITS) + LATER;
+/// Columns that name a row, so that a copy needs another name.
+const NAMES: [&str; 7] = ["event_id", "anchor_id", "data_id", "timer_id", "firing_id", "advance_id", "intervention_id"];
+
+/// Adds to a house that was lived in what it lacks: a timer that fired in an advance and one that waits, an
+/// intervention, a policy.
+async fn full() -> House {
+    let house = lived_in().await;
+    let home = house.open().await;
+    let engine = &home.engine;
+    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
+    for (name, seconds) in [("soon", 5_000), ("later", 9_000)] {
+        let schedule = Some(Schedule::At(moment(seconds * 1_000_000)));
+        let named = (Some(TimerId::new(name).unwrap()), TimerRequest { schedule, ..TimerRequest::default() });
+        engine.set_timer(&home.admin, None, named, None).await.unwrap();
+    }
+    let to = ClockCommand::Travel { to: moment(6_000 * 1_000_000), location: None };
+    engine.change_clock(&home.admin, None, ClockChange::from(to), None).await.unwrap();
+    engine.keep_time().await;
+    let (action, time, effect) = ("rename it".to_owned(), moment(1), Effect::Rename("n".to_owned()));
+    let request = InterventionRequest { event_id: event_id("e9"), action, effect, time, causes: Vec::new() };
+    engine.manipulate_event(&home.admin, None, request, None).await.unwrap();
+    let days = KeptFor::Seconds(10 * 86_400);
+    let request = RetentionRequest { reads: days, refusals: days };
+    engine.set_retention(&home.admin, timeline_id("main"), request, None).await.unwrap();
+    home.close().await;
+    house
+}
+
+/// Copies a row of `main` to a position that no entry has. Returns how many rows were put there.
+fn plant(house: &House, table: &str) -> usize {
+    let connection = connect(house);
+    let mut columns = connection.prepare(&format!("SELECT name FROM pragma_table_info('{table}')")).unwrap();
+    let columns: Vec<String> = columns.query_map((), |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    let taken = |column: &String| match column.as_str() {
+        "position" => LATER.to_string(),
+        "entry" => LATER_ENTRY.to_string(),
+        "tile" => (LATER / 256).to_string(),
+        name if NAMES.contains(&name) => "'planted'".to_owned(),
+        name => name.to_owned(),
+    };
+    let values: Vec<String> = columns.iter().map(taken).collect();
+    match table {
+        "rotation_notes" => {
+            return connection.execute("INSERT INTO rotation_notes VALUES (?1, ?2, 'x')", (MAIN, LATER)).unwrap();
+        }
+        "sweeps" => return connection.execute("INSERT INTO sweeps VALUES (?1, ?2, 0)", (MAIN, LATER)).unwrap(),
+        _ => {}
+    }
+    let is_of_main = if columns.iter().any(|column| column == "timeline") {
+        format!("timeline = {MAIN}")
+    } else {
+        format!("entry >> {POSITION_BITS} = {MAIN}")
+    };
+    let (columns, values) = (columns.join(", "), values.join(", "));
+    let planted = format!("INSERT INTO {table} ({columns}) SELECT {values} FROM {table} WHERE {is_of_main} LIMIT 1");
+    connection.execute(&planted, ()).unwrap()
+}
+
+/// Returns the tables whose rows belong to positions of a ledger.
+fn tables(house: &House) -> Vec<String> {
+    let connection = connect(house);
+    let select = "SELECT DISTINCT t.name FROM sqlite_master t, pragma_table_info(t.name) c
+        WHERE t.type = 'table' AND c.name IN ('position', 'entry', 'tile') ORDER BY 1";
+    let mut tables = connection.prepare(select).unwrap();
+    let tables = tables.query_map((), |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    tables
+}
+
+#[tokio::test]
+async fn rows_of_entries_that_are_not_there_yet() {
+    let house = full().await;
+    clean(&house).await;
+    let kept = house.path().with_extension("kept");
+    house.copy_database(&kept);
+    let mut unseen = Vec::new();
+    for table in tables(&house) {
+        assert_eq!(plant(&house, &table), 1, "{table}");
+        let scan = look(&house, "main", Depth::Full, Outside::Kept).await;
+        if !scan.tampering_detected() {
+            unseen.push(table);
+        }
+        house.replace_database(&kept);
+    }
+    assert_eq!(unseen, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn rows_of_entries_that_are_not_there_yet_on_postgres() {
+    let house = House::on_postgres();
+    let home = house.open().await;
+    let anchor = AnchorRequest { timestamp: None, description: "an anchor".to_owned(), fixed: false };
+    home.engine.set_anchor(&home.admin, None, anchor, None).await.unwrap();
+    home.close().await;
+    clean(&house).await;
+    let main = "SELECT timeline FROM timelines WHERE timeline_id = 'main'";
+    let anchors = format!(
+        "INSERT INTO anchors SELECT timeline, {LATER}, 'planted', set_at, timestamp, description, fixed, clock_at,
+            clock_running, clock_rate, clock_location FROM anchors WHERE timeline = ({main})"
+    );
+    let tiles = format!("INSERT INTO tiles SELECT ({main}), 1, 5, decode('00', 'hex')");
+    for (statement, table) in [(anchors, "anchors"), (tiles, "tiles")] {
+        execute(&house.database(), &statement);
+        let scan = look(&house, "main", Depth::Quick, Outside::Kept).await;
+        let says = format!("table {table} has rows at positions that the ledger has not come to");
+        assert!(scan.findings.iter().any(|finding| finding.evidence.starts_with(&says)), "{scan:#?}");
+    }
+}
