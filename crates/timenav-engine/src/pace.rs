@@ -26,11 +26,10 @@ impl Pace {
 
     /// Takes that so many rows came, with so many bytes.
     pub fn took(&mut self, rows: usize, bytes: usize) {
-        if rows > 0 {
-            let fitting = self.bytes_max / (bytes / rows).max(1);
-            // Those that come next may be larger.
-            self.rows = fitting.min(self.rows.saturating_mul(4)).clamp(1, self.rows_max.max(1));
-        }
+        let Some(bytes_of_a_row) = bytes.checked_div(rows) else { return };
+        let fitting = self.bytes_max / bytes_of_a_row.max(1);
+        // Those that come next may be larger.
+        self.rows = fitting.min(self.rows.saturating_mul(4)).clamp(1, self.rows_max.max(1));
     }
 }
 

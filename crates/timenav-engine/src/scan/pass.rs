@@ -66,14 +66,14 @@ pub(super) async fn pass(
 }
 
 async fn pass_rows(source: &dyn ScanSource, timeline: TimelineKey, mut seen: Seen) -> Result<Seen, StoreError> {
-    let mut pace = Pace::new(PAGE_ROWS, PAGE_BYTES);
-    let mut next = source.event_page(timeline, None, pace.rows()).await?;
+    let mut asked = Pace::new(PAGE_ROWS, PAGE_BYTES);
+    let mut next = source.event_page(timeline, None, asked.rows()).await?;
     while let Some(after) = next.last() {
         let page = next;
-        pace.took(page.rows_count(), page.bytes_count());
+        asked.took(page.rows_count(), page.bytes_count());
         // Off the threads that answer requests.
         let working = tokio::task::spawn_blocking(move || seen.page(&page));
-        let reading = source.event_page(timeline, Some(after), pace.rows());
+        let reading = source.event_page(timeline, Some(after), asked.rows());
         let (worked, read) = tokio::join!(working, reading);
         (seen, next) = (worked.map_err(|error| StoreError::Unavailable(error.to_string()))?, read?);
         let ended_later = std::mem::take(&mut seen.ended_later);

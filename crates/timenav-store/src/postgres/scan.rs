@@ -24,6 +24,8 @@ use super::{
 
 /// Entries that are read at once.
 const ENTRIES_MAX: usize = 4_096;
+/// About how many bytes of them are read at once.
+const READ_BYTES: usize = 1024 * 1024;
 
 const SELECT_LAST: &str = "SELECT max(position) FROM entries WHERE timeline = $1";
 const SELECT_EVENTS: &str = "SELECT w.number, e.position, until, time, lat, lon, cell, place, content, name_key,
@@ -170,7 +172,7 @@ async fn snapshot(on: &Object, timeline: TimelineId) -> Result<Option<Snapshot>,
 
 async fn entry_rows(on: &Object, key: TimelineKey, first: u64, end: u64) -> Result<EntryRows, Failed> {
     let (mut found, mut next): (Vec<EntryRow>, u64) = (Vec::new(), first);
-    let (mut pace, mut left) = (Pace::new(ENTRIES_MAX, ENTRY_ROWS_BYTES as usize), ENTRY_ROWS_BYTES);
+    let (mut pace, mut left) = (Pace::new(ENTRIES_MAX, READ_BYTES), ENTRY_ROWS_BYTES);
     while next < end && left > 0 {
         let asked = pace.rows();
         let rows = contents::walk(on, key, (next, end - 1), false, asked).await?;

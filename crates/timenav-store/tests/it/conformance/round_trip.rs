@@ -300,11 +300,11 @@ async fn check_entries_byte_by_byte(backend: &dyn Backend) {
 /// The memory of whoever reads a ledger depends on it.
 async fn check_large_entries_are_handed_over_in_blocks(backend: &dyn Backend) {
     const ENTRIES: usize = 40;
-    const PAYLOAD_BYTES: u64 = 500_000;
+    const PAYLOAD_BYTES: usize = 500_000;
     let (store, mut ledger) = (backend.open(), Ledger::new(1, "one"));
     let mut step = ledger.grow(ENTRIES);
     for entry in &mut step.entries {
-        entry.payload = vec![b'a'; PAYLOAD_BYTES as usize];
+        entry.payload = vec![b'a'; PAYLOAD_BYTES];
     }
     store.commit(commit_of(vec![step])).await.unwrap();
     let (mut next, mut blocks) = (0, 0);
@@ -313,7 +313,7 @@ async fn check_large_entries_are_handed_over_in_blocks(backend: &dyn Backend) {
         assert!(read.rows.iter().map(|row| row.position).eq(next..(next + read.rows.len() as u64)));
         let bytes: u64 = read.rows.iter().map(EntryRow::bytes_count).sum();
         // The first rows of a read are asked for before it is known how large they are.
-        assert!(bytes <= ENTRY_ROWS_BYTES + 32 * (PAYLOAD_BYTES + 1_000), "{bytes} bytes");
+        assert!(bytes <= ENTRY_ROWS_BYTES + 32 * (PAYLOAD_BYTES as u64 + 1_000), "{bytes} bytes");
         let is_last = next + read.rows.len() as u64 == ENTRIES as u64;
         next += read.rows.len() as u64;
         assert!(is_last || read.end == next, "read up to {} of {next}", read.end);
