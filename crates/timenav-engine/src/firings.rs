@@ -212,6 +212,10 @@ impl Engine {
         });
         let claimed = claimed.collect();
         held.attempts.clear();
+        // Whoever was held up for so long would hand out what somebody else may have by now.
+        if self.now() >= leased_until {
+            return Ok(Vec::new());
+        }
         Ok(claimed)
     }
 
@@ -238,7 +242,7 @@ impl Engine {
         check(&firing_ids)?;
         let timeline = caller.timeline(timeline);
         let settling = Settling::begin(self.timing(), firing_ids.clone());
-        let settle = SettleFirings { firing_ids, outcome, reason };
+        let settle = SettleFirings { firing_ids, outcome, reason, keeper: None };
         let answer = self.submit(caller, timeline, settle, idempotency).await?;
         settling.end(&answer.change.firings);
         Ok(FiringAnswer {

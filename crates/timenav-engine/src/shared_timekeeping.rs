@@ -135,9 +135,11 @@ impl Engine {
         let timelines: Vec<TimelineId> = self.timing().agenda().timelines().cloned().collect();
         let states = timelines.iter().filter_map(|timeline| self.state(timeline));
         for state in states.filter(|state| ended.contains(&state.head.key)) {
+            // As it was before: whoever took the timeline anew meanwhile has not found what is found here.
+            let Some(keeper) = sharing.keeper(&state.head.id) else { continue };
             let exhausted = self.fail_shared(&state, LeasesWanted::Ended(ENDED_AT_ONCE_MAX)).await?;
             if !exhausted.is_empty() {
-                self.fail_exhausted(state.head.id.clone(), exhausted).await;
+                self.fail_exhausted(state.head.id.clone(), exhausted, Some(keeper)).await;
             }
         }
         self.timing().wake_claims();

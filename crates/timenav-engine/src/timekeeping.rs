@@ -283,15 +283,16 @@ impl Engine {
             }
         }
         for (timeline, firing_ids) in exhausted {
-            self.fail_exhausted(timeline, firing_ids).await;
+            self.fail_exhausted(timeline, firing_ids, None).await;
         }
         self.timing().wake_claims();
     }
 
-    /// Records that firings failed which were tried as often as they may be.
-    pub(crate) async fn fail_exhausted(&self, timeline: TimelineId, firing_ids: Vec<FiringId>) {
+    /// Records that firings failed which were tried as often as they may be. Where several services share the store,
+    /// `keeper` is who kept the time when that was found: if another one does by now, it is theirs to say.
+    pub(crate) async fn fail_exhausted(&self, timeline: TimelineId, firing_ids: Vec<FiringId>, keeper: Option<Keeper>) {
         let reason = Some(NOT_IN_TIME.to_owned());
-        let outcome = SettleFirings { firing_ids: firing_ids.clone(), outcome: FiringState::Failed, reason };
+        let outcome = SettleFirings { firing_ids: firing_ids.clone(), outcome: FiringState::Failed, reason, keeper };
         match self.submit_service(timeline.clone(), outcome).await {
             Ok(_) => {
                 let mut leases = self.timing().leases();
@@ -301,6 +302,9 @@ impl Engine {
             }
             // The service stops, or writes nothing, and says so elsewhere. They are tried once more then.
             Err(Refusal::Unavailable(_) | Refusal::Diverged(_)) => {}
+            Err(Refusal::ChangedMeanwhile) => {
+                tracing::info!(%timeline, "another service keeps the time of the timeline, and tells what failed there");
+            }
             Err(refusal) => tracing::error!(%timeline, %refusal, "the outcome of firings could not be recorded"),
         }
     }

@@ -387,6 +387,8 @@ pub(crate) struct SettleFirings {
     pub(crate) firing_ids: Vec<FiringId>,
     pub(crate) outcome: FiringState,
     pub(crate) reason: Option<String>,
+    /// Who keeps the time, where several services share the store and it is not a user who tells.
+    pub(crate) keeper: Option<Keeper>,
 }
 
 impl Asking for SettleFirings {
@@ -412,6 +414,7 @@ impl Deciding for SettleFirings {
     /// A firing that has its outcome keeps it.
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<FiringsAfter>, Refusal> {
         let ledger = draft.aimed()?;
+        draft.check_keeper(ledger, self.keeper.as_ref(), None)?;
         let wanted = TimersWanted::Firings(self.firing_ids.clone());
         let known = draft.known_timers(ledger, &wanted).map(|found| found.firings.as_slice()).unwrap_or_default();
         let mut after = Vec::with_capacity(self.firing_ids.len());

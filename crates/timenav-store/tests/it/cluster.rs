@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use timenav_engine::StoreError;
 use timenav_store::{PostgresOptions, PostgresStore};
 use tokio::runtime::Runtime;
-use tokio_postgres::NoTls;
+use tokio_postgres::{Client, NoTls};
 
 /// Names a server to take instead of one that is started: an address with the rights to make databases.
 const NAMED: &str = "TIMENAV_TEST_POSTGRES";
@@ -122,6 +122,21 @@ pub(crate) fn try_execute(url: &str, statement: &str) -> bool {
         connection.await.unwrap().unwrap();
         done
     })
+}
+
+/// A transaction of somebody else, which holds what it has locked until it is dropped.
+pub(crate) struct Holding(#[expect(dead_code, reason = "the server ends the transaction with its connection")] Client);
+
+impl Holding {
+    /// Begins one with a statement.
+    pub(crate) fn start(url: &str, statement: &str) -> Self {
+        Self(wait_for(async {
+            let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+            tokio::spawn(connection);
+            client.batch_execute(&format!("BEGIN; {statement}")).await.unwrap();
+            client
+        }))
+    }
 }
 
 async fn execute_there(url: &str, statements: &str) {

@@ -46,3 +46,4 @@ mod views;
 mod whole_lives;
 
 pub(crate) use adoption::{NAME, adopt, another_house_on_postgres, in_the_midst, large, record};
+pub(crate) use timers_again::{fires_again, is_superseded, returns};

@@ -100,6 +100,19 @@ impl House {
         }
     }
 
+    /// Lets host time pass, also for leases that are kept by the database's clock: they are that much older then. That a
+    /// service is there is told all the time, so it does not get older.
+    pub(crate) fn pass(&self, micros: i64) {
+        self.clock.advance(micros);
+        if let Some(url) = &self.database {
+            let older = format!(
+                "UPDATE listeners SET until = until - {micros};
+                UPDATE firing_leases SET until = until - {micros}, not_before = not_before - {micros}"
+            );
+            cluster::execute(url, &older);
+        }
+    }
+
     /// Returns where the SQLite file is. A test that asks for it is about that file.
     pub(crate) fn path(&self) -> PathBuf {
         assert!(self.database.is_none(), "this test is about the file of SQLite, and there is none");

@@ -2,8 +2,10 @@
 //! seen by whatever is asked of the other afterwards.
 
 mod arrivals;
+mod fences;
 mod leases;
 mod protocol;
+mod timers_again;
 
 use timenav_core::access::RestrictionLevel;
 use timenav_core::clock::ClockCommand;

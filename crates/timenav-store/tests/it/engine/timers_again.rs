@@ -67,7 +67,7 @@ impl<'a> Line<'a> {
                 self.home.engine.keep_time().await;
                 return;
             }
-            self.home.house.clock.advance(LONG);
+            self.home.house.pass(LONG);
         }
         panic!("the advance does not end");
     }
@@ -122,7 +122,7 @@ impl<'a> Line<'a> {
     /// Acknowledges all there is. Returns the moments, in the order in which they were handed out, and the ids.
     async fn work_off(&self) -> (Vec<(i64, String)>, BTreeSet<FiringId>) {
         let (mut done, mut ids) = (Vec::new(), BTreeSet::new());
-        self.home.house.clock.advance(LONG);
+        self.home.house.pass(LONG);
         self.home.engine.keep_time().await;
         for _ in 0..10_000 {
             let claimed = self.claim(1).await;
@@ -185,7 +185,10 @@ struct Picture {
 
 #[tokio::test]
 async fn what_comes_again_fires_again_if_that_is_asked_for() {
-    let house = House::new();
+    fires_again(House::new()).await;
+}
+
+pub(crate) async fn fires_again(house: House) {
     let home = house.open().await;
     let line = Line::main(&home).await;
     line.set("single", once(10)).await.unwrap();
@@ -214,14 +217,17 @@ async fn what_comes_again_fires_again_if_that_is_asked_for() {
 
 #[tokio::test]
 async fn firings_that_are_not_done_are_superseded_and_late_is_too_late() {
-    let house = House::new();
+    is_superseded(House::new()).await;
+}
+
+pub(crate) async fn is_superseded(house: House) {
     let home = house.open().await;
     let line = Line::main(&home).await;
     for second in [2, 6] {
         line.set(&format!("at-{second}"), once(second)).await.unwrap();
     }
     line.go(7, false).await;
-    house.clock.advance(LONG);
+    house.pass(LONG);
     home.engine.keep_time().await;
     let claimed = line.claim(1).await;
     let (early, late) = (claimed[0].firing.clone(), line.firings().await[1].firing_id.clone());
@@ -237,7 +243,10 @@ async fn firings_that_are_not_done_are_superseded_and_late_is_too_late() {
 
 #[tokio::test]
 async fn timers_return_to_an_anchor_as_they_stood_there() {
-    let house = House::new();
+    returns(House::new()).await;
+}
+
+pub(crate) async fn returns(house: House) {
     let home = house.open().await;
     let line = Line::main(&home).await;
     line.set("changed", once(20)).await.unwrap();
@@ -361,7 +370,7 @@ async fn live(seed: u64) {
                 line.go(now, numbers.below(2) == 0).await;
             }
             8 => {
-                house.clock.advance(LONG);
+                house.pass(LONG);
                 home.engine.keep_time().await;
                 for one in line.claim(3).await {
                     line.acknowledge(&one.firing.firing_id).await;

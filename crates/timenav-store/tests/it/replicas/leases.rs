@@ -52,33 +52,33 @@ impl Drop for Keeping {
     }
 }
 
-async fn stand(home: &Home<'_>) {
+pub(super) async fn stand(home: &Home<'_>) {
     for command in [ClockCommand::Pause, ClockCommand::Travel { to: moment(0), location: None }] {
         home.engine.change_clock(&home.admin, None, command, None).await.unwrap();
     }
 }
 
-async fn set(home: &Home<'_>, name: &str, at: i64) {
+pub(super) async fn set(home: &Home<'_>, name: &str, at: i64) {
     let schedule = Some(Schedule::At(moment(at)));
     let request = TimerRequest { schedule, ..TimerRequest::default() };
     home.engine.set_timer(&home.admin, None, (Some(TimerId::new(name).unwrap()), request), None).await.unwrap();
 }
 
-fn asking(max: usize, ttl_seconds: i64, waits: bool) -> Claim {
+pub(super) fn asking(max: usize, ttl_seconds: i64, waits: bool) -> Claim {
     Claim { queue: QueueId::unnamed(), max, ttl: Span::from_secs(ttl_seconds).unwrap(), waits }
 }
 
 /// Claims what there is, again and again, until there is something.
-async fn claimed(engine: &Engine, caller: &Caller, ttl_seconds: i64) -> Vec<ClaimedFiring> {
+pub(super) async fn claimed(engine: &Engine, caller: &Caller, ttl_seconds: i64) -> Vec<ClaimedFiring> {
     let claim = asking(10, ttl_seconds, true);
     timeout(PATIENCE, engine.claim(caller, None, &claim)).await.expect("something comes").unwrap()
 }
 
-fn ids(firings: &[ClaimedFiring]) -> Vec<FiringId> {
+pub(super) fn ids(firings: &[ClaimedFiring]) -> Vec<FiringId> {
     firings.iter().map(|claimed| claimed.firing.firing_id.clone()).collect()
 }
 
-async fn acknowledge(engine: &Engine, caller: &Caller, firing_ids: Vec<FiringId>) -> Vec<FiringState> {
+pub(super) async fn acknowledge(engine: &Engine, caller: &Caller, firing_ids: Vec<FiringId>) -> Vec<FiringState> {
     let request = FiringsRequest { timeline: None, firing_ids };
     let answer = engine.acknowledge(caller, request, None).await.unwrap();
     answer.firings.into_iter().map(|(_, state)| state).collect()

@@ -1,0 +1,111 @@
+//! A service that was held up in the middle of what it does about timers, while another one went on: it writes nothing and
+//! hands out nothing that is the other one's by now. Locks that somebody else holds hold it up, between two steps.
+
+use std::time::Duration as HostDuration;
+
+use timenav_core::limits::ATTEMPTS_MAX;
+use timenav_core::timers::FiringState;
+use timenav_engine::FiringsRequest;
+use tokio::time::timeout;
+
+use super::leases::{acknowledge, asking, claimed, ids, set, stand};
+use super::{end, two};
+use crate::cluster::{Holding, execute, try_execute};
+use crate::house::{Home, House};
+
+/// A statement that fails unless somebody waits for a lock.
+const SOMEBODY_WAITS: &str = "SELECT 1 / count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'";
+/// What fences off others from a ledger.
+const HEAD: &str = "SELECT FROM timelines WHERE timeline_id = 'main' FOR UPDATE";
+/// What fences off others from its leases.
+const LEASES: &str =
+    "SELECT FROM timekeepers JOIN timelines USING (timeline) WHERE timeline_id = 'main' FOR UPDATE OF timekeepers";
+/// Beyond the end of any lease in these tests, in microseconds.
+const LONG: i64 = 60_000_000;
+
+async fn until_somebody_waits(url: &str) {
+    let waits = async {
+        while !try_execute(url, SOMEBODY_WAITS) {
+            let _ = timeout(HostDuration::from_millis(20), std::future::pending::<()>()).await;
+        }
+    };
+    timeout(HostDuration::from_mins(1), waits).await.expect("somebody comes to the lock");
+}
+
+/// Lets a service do what is due twice a second.
+async fn tend(home: &Home<'_>) {
+    home.engine.hear_of_all().await.unwrap();
+    home.engine.tell_presence().await.unwrap();
+    home.engine.keep_time().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn an_outcome_that_a_keeper_had_in_mind_when_it_was_paused_is_not_written() {
+    let house = House::on_postgres();
+    let second = two(&house).await;
+    let (left, right) = (house.open().await, second.open().await);
+    let url = house.database();
+    stand(&left).await;
+    set(&left, "late", -1).await;
+    tend(&left).await;
+    tend(&right).await;
+    // The last attempt that there may be has ended without an outcome.
+    for attempt in 1..=ATTEMPTS_MAX {
+        execute(&url, "UPDATE firing_leases SET not_before = 0");
+        let had = claimed(&right.engine, &right.admin, 30).await;
+        assert_eq!(had[0].attempt, attempt);
+        if attempt < ATTEMPTS_MAX {
+            let request = FiringsRequest { timeline: None, firing_ids: ids(&had) };
+            right.engine.fail_firings(&right.admin, request, None).await.unwrap();
+        }
+    }
+    execute(&url, "UPDATE firing_leases SET until = 1");
+    // The keeper finds that, and is held up before it has written what came of it.
+    let held = Holding::start(&url, HEAD);
+    left.engine.tell_presence().await.unwrap();
+    let engine = left.engine.clone();
+    let keeping = tokio::spawn(async move { engine.keep_time().await });
+    until_somebody_waits(&url).await;
+    // Another service takes over, and the database forgets leases as a crash has it forget them: a worker has it again.
+    execute(&url, "UPDATE services SET until = 0");
+    right.engine.tell_presence().await.unwrap();
+    right.engine.keep_time().await;
+    assert_eq!(right.engine.replica().unwrap().timekeeping.unwrap().takeovers, 1);
+    execute(&url, "DELETE FROM firing_leases");
+    let again = claimed(&right.engine, &right.admin, 30).await;
+    assert_eq!(again[0].attempt, 1);
+    drop(held);
+    keeping.await.unwrap();
+    let states = acknowledge(&right.engine, &right.admin, ids(&again)).await;
+    assert_eq!(states, [FiringState::Acknowledged], "a service that keeps the time no more has said that it failed");
+    end(&house, [left, right]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_was_claimed_is_not_handed_out_after_its_lease() {
+    let house = House::on_postgres();
+    let second = two(&house).await;
+    let (left, right) = (house.open().await, second.open().await);
+    let url = house.database();
+    stand(&left).await;
+    set(&left, "late", -1).await;
+    tend(&left).await;
+    tend(&right).await;
+    // The one that claims is held up for longer than the lease lasts.
+    let held = Holding::start(&url, LEASES);
+    let (engine, caller) = (right.engine.clone(), right.admin.clone());
+    let claiming = tokio::spawn(async move { engine.claim(&caller, None, &asking(1, 30, false)).await.unwrap() });
+    until_somebody_waits(&url).await;
+    house.clock.advance(LONG);
+    drop(held);
+    assert!(claiming.await.unwrap().is_empty(), "it hands out what somebody else may have by now");
+    // Somebody else is given it, as the next attempt.
+    execute(&url, "UPDATE firing_leases SET until = 1");
+    tend(&left).await;
+    execute(&url, "UPDATE firing_leases SET not_before = 0");
+    let again = claimed(&left.engine, &left.admin, 30).await;
+    assert_eq!(again[0].attempt, 2);
+    assert_eq!(acknowledge(&left.engine, &left.admin, ids(&again)).await, [FiringState::Acknowledged]);
+    end(&house, [left, right]).await;
+}

@@ -1,0 +1,11 @@
+//! Timers that come again, where leases are rows and go by the database's clock.
+
+use crate::engine::{fires_again, is_superseded, returns};
+use crate::house::House;
+
+#[tokio::test]
+async fn timers_come_again_on_postgresql_as_on_sqlite() {
+    fires_again(House::on_postgres()).await;
+    is_superseded(House::on_postgres()).await;
+    returns(House::on_postgres()).await;
+}
