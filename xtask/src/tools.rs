@@ -110,9 +110,11 @@ fn found_or_built(root: &Path, program: &Built) -> anyhow::Result<PathBuf> {
     }
     println!("{name} is missing; version {version} is built now, once, into target/tools (some minutes)");
     let folder = tools.display().to_string();
-    let arguments = ["install", name, "--quiet", "--locked", "--version", version, "--root", &folder];
+    // Barely optimized: building takes longer than all that the program does here.
+    let arguments = ["install", name, "--quiet", "--locked", "--debug", "--version", version, "--root", &folder];
     let objects = tools.join("build");
     let mut install = process::cargo(root, &arguments);
+    install.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_DEBUG", "none");
     process::run(install.env("CARGO_TARGET_DIR", &objects))
         .with_context(|| format!("{name} cannot be built; {otherwise}"))?;
     // The program is all that is needed from here on; what is left behind costs only room.
