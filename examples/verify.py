@@ -7,13 +7,14 @@
     verify.py FILE --verifier-key VKEY [--rotation FILE]…
     verify.py CERTIFICATE --verifier-key VKEY
     verify.py WITNESSED --verifier-key VKEY --witness VKEY…
+    verify.py RECEIPT --verifier-key VKEY [--entry FILE]
 
 The first checks a whole ledger over HTTP, and with --contents what its entries say: each payload that the API key may see
 against its leaf, and the events that monitor-events answers against those that follow. The second checks a proof file of one
 entry (§7), and with it the entry's payload, or one read that is shown of it (2§3); the third a head statement (2§4); the fourth
 a bundle (docs/bundle-format.md, b§n), with proofs of rotations of the key that is given; the fifth the answer of `GET
-/v1/certificates`: what a key with a horizon has seen (docs/horizon.md); the sixth the answer of `GET /timeline/TIMELINE/proof?witnessed=true` (2§10).
-Those five need no network.
+/v1/certificates`: what a key with a horizon has seen (docs/horizon.md); the sixth the answer of `GET /timeline/TIMELINE/proof?witnessed=true` (2§10);
+the seventh a COSE receipt of an entry (RFC 9942, 2§11). Those six need no network.
 Written from docs/ledger-format.md ("the page"; §n is a section of it), docs/ledger-format-2.md (2§n) and C2SP tlog-tiles,
 with the standard library of Python 3.9 alone. Every read is itself recorded, so a ledger grows while it is read: what is
 checked is the ledger at the size of the checkpoint that is fetched first. Each answer says what was not checked.
@@ -1351,11 +1352,101 @@ def main_of_witnessed(args, data):
     print(f"{args.url} verifies.")
     return 0
 
+# COSE receipts (RFC 9942; RFC 9052 for COSE_Sign1, RFC 8949 for CBOR, RFC 9597 for claims in headers).
+ALG, KID, CLAIMS, VDS, VDP, INCLUSION, EDDSA, RFC9162_SHA256 = 1, 4, 15, 395, 396, -1, -8, 1
+Tagged = collections.namedtuple("Tagged", "tag value")
+CBOR_DEPTH_MAX, RECEIPT_BYTES_MAX = 8, 128 * 1024
+
+def read_cbor(data, depth=0):
+    """RFC 8949 §3: reads one item of definite length, without floating-point numbers. Returns it, and what follows it."""
+    need(data and depth <= CBOR_DEPTH_MAX, "it ends in the middle, or is nested too deeply")
+    major, argument, data = data[0] >> 5, data[0] & 31, data[1:]
+    if major == 7:
+        need(argument in (20, 21, 22), "it has a value that no receipt has")
+        return {20: False, 21: True, 22: None}[argument], data
+    if argument > 23:
+        need(argument < 28 and len(data) >= 1 << argument - 24, "a number is not as CBOR has them")
+        data, argument = data[1 << argument - 24:], int.from_bytes(data[:1 << argument - 24], "big")
+    if major in (0, 1):
+        return (argument, -1 - argument)[major], data
+    if major in (2, 3):
+        need(argument <= len(data), "a string is cut off")
+        return (data[:argument] if major == 2 else data[:argument].decode()), data[argument:]
+    items = []
+    for _ in range({4: argument, 5: 2 * argument, 6: 1}[major]):
+        item, data = read_cbor(data, depth + 1)
+        items.append(item)
+    if major == 4:
+        return items, data
+    if major == 6:
+        return Tagged(argument, items[0]), data
+    pairs = dict(zip(items[::2], items[1::2]))
+    need(len(pairs) == argument, "a map has a key twice")
+    return pairs, data
+
+def whole_cbor(data):
+    item, rest = read_cbor(data)
+    need(not rest, "something follows its end")
+    return item
+
+def cbor_bytes(data):
+    """RFC 8949 §3.1: writes a string of bytes, in the fewest bytes that its length takes (§4.2.1)."""
+    length = len(data)
+    if length < 24:
+        return bytes([0x40 + length]) + data
+    form = next(form for form in range(4) if length < 1 << (8 << form))
+    return bytes([0x58 + form]) + length.to_bytes(1 << form, "big") + data
+
+def verify_receipt(data, key, entry):
+    """RFC 9942 §5.2.1: leads the entry to a root, which is the payload that the key must have signed (RFC 9052 §4.4)."""
+    need(len(data) <= RECEIPT_BYTES_MAX, "it is longer than any receipt")
+    sign1 = whole_cbor(data)
+    need(isinstance(sign1, Tagged) and sign1.tag == 18 and len(sign1.value) == 4, "it is no tagged COSE_Sign1")
+    protected, unprotected, payload, signature = sign1.value
+    header = whole_cbor(protected)
+    need((header[ALG], header[VDS]) == (EDDSA, RFC9162_SHA256), "it is not signed by EdDSA over a tree of RFC 9162 with SHA-256")
+    need(payload is None, "its payload is not detached")
+    claims = header[CLAIMS]
+    is_of_key = (header[KID], claims[2], claims[1]) == (key.id, key.name, key.name.rpartition("/")[0])
+    need(is_of_key, f"it is of the ledger {claims[2]!r}, or of another key of that name; the key is of {key.name!r}")
+    (proof,) = unprotected[VDP][INCLUSION]
+    size, index, path = whole_cbor(proof)
+    entry = unprotected["timenav-leaf"] if entry is None else entry
+    leaf = leaf_hash(entry)
+    need(0 <= index < size and {len(one) for one in path} <= {32}, "the entry is not in the tree")
+    for sibling, is_left in sides(index, size - 1, path):
+        leaf = node(sibling, leaf) if is_left else node(leaf, sibling)
+    signed = b"\x84\x6aSignature1" + cbor_bytes(protected) + cbor_bytes(b"") + cbor_bytes(leaf)
+    need(ed25519_verifies(key.public, signed, signature), "the key did not sign the root to which the entry leads")
+    members = read_entry(entry)
+    is_it = (members["seq"], members["timeline_id"]) == (index, key.name.rpartition("/")[2])
+    need(is_it, "the entry says that it is another one")
+    return entry, size, leaf
+
+def main_of_receipt(args, data):
+    """Checks a COSE receipt of an entry, and tells of it."""
+    try:
+        given = pathlib.Path(args.entry).read_bytes() if args.entry else None
+        entry, size, root = verify_receipt(data, args.verifier_key[0], given)
+    except OSError as error:
+        print(f"could not look: {error}", file=sys.stderr)
+        return 2
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
+        print(printable(f"WRONG       {str(error)[:600]}") + f"\n{args.url} does NOT verify.")
+        return 1
+    print(printable(f"entry       {entry.decode()}"))
+    print(f"tree        {args.verifier_key[0].name}, {size} entries, root {root.hex()}: the signature verifies")
+    not_checked("the payload", "whether the actor might do this")
+    print(f"{args.url} verifies.")
+    return 0
+
 def main_of_file(args):
-    """Checks a bundle, a certificate or a witnessed proof. A bundle's first line says that it is one."""
+    """Checks a bundle, a certificate, a witnessed proof or a receipt. A bundle's first line says that it is one."""
     try:
         with open(args.url, "rb") as file:
             begin = file.read(1024)
+            if begin.startswith(b"\xd2"):
+                return main_of_receipt(args, begin + file.read(RECEIPT_BYTES_MAX))
             if begin.lstrip().startswith(b"{") and not re.match(rb'\s*\{\s*"bundle"', begin):
                 data = begin + file.read()
                 is_witnessed = re.search(rb'"kind"\s*:\s*"witnessed"', data[:4096])

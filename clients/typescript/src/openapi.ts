@@ -3373,6 +3373,8 @@ export interface components {
              * @description For inclusion: the position of the entry.
              */
             position?: number | null;
+            /** @description As `cose`: the COSE receipt (RFC 9942) of the entry, in base64, with the entry in its header `timenav-leaf`. */
+            receipt?: string | null;
             /** @description The root of the tree: 64 hexadecimal digits. */
             root: string;
             /**
@@ -5317,10 +5319,10 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The form of the proof of an entry: `json`, or `tlog-proof` for a file that can be verified offline. Defaults to
-                 *     `json` unless `Accept` asks for `text/plain`.
+                 * @description The form of the proof of an entry: `json`, `tlog-proof` for a file that can be verified offline, or `cose` for JSON
+                 *     with a COSE receipt. Defaults to `json` unless `Accept` asks for `text/plain`.
                  */
-                format?: "json" | "tlog-proof";
+                format?: "json" | "tlog-proof" | "cose";
                 /** @description The size of an earlier checkpoint, to prove that the ledger continues it. */
                 from?: number;
                 /** @description The position of an entry, counted from 0, to prove that it is in the ledger. */

@@ -13,8 +13,8 @@ use crate::tree::{node_hashes, root_at};
 use timenav_core::access::Demand;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{
-    Hash, HeadStatement, ProofError, TILE_WIDTH, TileError, TileId, TilePath, consistency_nodes, inclusion_nodes,
-    leaf_hash, parse_index_path,
+    Hash, HeadStatement, ProofError, Receipt, TILE_WIDTH, TileError, TileId, TilePath, consistency_nodes,
+    inclusion_nodes, leaf_hash, parse_index_path,
 };
 
 /// A timeline's newest checkpoint.
@@ -126,6 +126,28 @@ impl Engine {
         // The entry tells what the clock showed, and which event it is about.
         let look = self.look(caller, timeline.clone(), Demand::Look, Reading::InclusionProof { position }).await?;
         self.prove_entry(&look.state, position).await
+    }
+
+    /// As [`Engine::inclusion_proof`], with a receipt that says the same to those who know COSE (RFC 9942).
+    ///
+    /// # Errors
+    /// As those of [`Engine::inclusion_proof`].
+    pub async fn entry_receipt(
+        &self,
+        caller: &Caller,
+        timeline: &TimelineId,
+        position: u64,
+    ) -> Result<(InclusionProof, Receipt), Refusal> {
+        let proof = self.inclusion_proof(caller, timeline, position).await?;
+        let signer = &self.doors().signer;
+        let key = signer.ledger_key(&self.options().service_name, timeline);
+        let key = key.map_err(|error| Refusal::Damaged(error.to_string()))?;
+        let InclusionProof { leaf, hashes, checkpoint: SignedCheckpoint { size, root, .. }, .. } = &proof;
+        let tree = (*size, root, hashes.clone());
+        let receipt = Receipt::sign(&key, (position, leaf.clone()), tree, |message| signer.sign(message));
+        let differs = |error| Refusal::Damaged(format!("entry {position} of `{timeline}` cannot be proven: {error}"));
+        let receipt = receipt.map_err(differs)?;
+        Ok((proof, receipt))
     }
 
     /// Shows that an entry is in a timeline's newest tree, to a caller who has been let on to it.

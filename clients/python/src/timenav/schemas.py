@@ -1877,6 +1877,7 @@ ProofBody = TypedDict(
         "leaf_hash": "NotRequired[str | None]",
         "origin": "NotRequired[str | None]",
         "position": "NotRequired[int | None]",
+        "receipt": "NotRequired[str | None]",
         "root": "str",
         "size": "int",
         "status": "str",

@@ -181,6 +181,15 @@ pub fn consistency_nodes(old: u64, new: u64) -> Result<Vec<ProofNode>, ProofErro
 /// # Errors
 /// It is not, or the proof does not show it.
 pub fn verify_inclusion(index: u64, size: u64, leaf: &Hash, proof: &[Hash], root: &Hash) -> Result<(), ProofError> {
+    if root_by_inclusion(index, size, leaf, proof)? == *root { Ok(()) } else { Err(ProofError::RootMismatch) }
+}
+
+/// Returns the root of the tree of `size` entries in which the entry with `leaf` as its hash is at `index`, as the proof
+/// has it. RFC 9162 §2.1.3.2.
+///
+/// # Errors
+/// The proof is not of an entry there.
+pub(super) fn root_by_inclusion(index: u64, size: u64, leaf: &Hash, proof: &[Hash]) -> Result<Hash, ProofError> {
     if index >= size {
         return Err(ProofError::IndexOutOfRange { index, size });
     }
@@ -198,10 +207,7 @@ pub fn verify_inclusion(index: u64, size: u64, leaf: &Hash, proof: &[Hash], root
         }
         (place, last) = (place >> 1, last >> 1);
     }
-    if last > 0 {
-        return Err(ProofError::TooShort);
-    }
-    if hash == *root { Ok(()) } else { Err(ProofError::RootMismatch) }
+    if last > 0 { Err(ProofError::TooShort) } else { Ok(hash) }
 }
 
 /// Checks that the tree of `new_size` entries starts with the tree of `old_size` entries.

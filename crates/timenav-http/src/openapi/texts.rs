@@ -63,7 +63,7 @@ fn rules(kind: &str) -> Option<Value> {
         "paradox-kind" => words(&paradox_kinds()),
         "included" => words("observations"),
         "event-id" => words(ID_PATTERN.trim_matches(['^', '$'])),
-        "proof-format" => json!({ "enum": [proofs::AS_JSON, proofs::AS_FILE] }),
+        "proof-format" => json!({ "enum": [proofs::AS_JSON, proofs::AS_FILE, proofs::AS_RECEIPT] }),
         "export-format" => json!({ "enum": ExportFormat::ALL.map(ExportFormat::as_str) }),
         "file-format" => json!({ "enum": Format::ALL.map(Format::as_str) }),
         "timestamp" | "expiry" => json!({ "format": kind, "minLength": 1, "maxLength": TIMESTAMP_BYTES_MAX }),

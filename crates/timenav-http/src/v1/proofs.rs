@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use data_encoding::BASE64;
 use http::{HeaderMap, header};
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::TimelineId;
@@ -30,6 +31,8 @@ const TAG: &str = "proofs";
 pub(crate) const AS_JSON: &str = "json";
 /// How a file that can be checked offline is called.
 pub(crate) const AS_FILE: &str = "tlog-proof";
+/// How JSON with a COSE receipt in it is called.
+pub(crate) const AS_RECEIPT: &str = "cose";
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
@@ -92,8 +95,8 @@ pub(crate) struct ProofRequest {
     /// The size of an earlier checkpoint, to prove that the ledger continues it.
     #[serde(default, deserialize_with = "wire::number")]
     from: Option<u64>,
-    /// The form of the proof of an entry: `json`, or `tlog-proof` for a file that can be verified offline. Defaults to
-    /// `json` unless `Accept` asks for `text/plain`.
+    /// The form of the proof of an entry: `json`, `tlog-proof` for a file that can be verified offline, or `cose` for JSON
+    /// with a COSE receipt. Defaults to `json` unless `Accept` asks for `text/plain`.
     #[schema(format = "proof-format", example = "tlog-proof")]
     format: Option<String>,
     /// Whether to prove the entry by a checkpoint of `system` that witnesses have cosigned. Defaults to false. The answer
@@ -108,6 +111,7 @@ pub(crate) struct ProofRequest {
 enum ProofFormat {
     Json,
     TlogProof,
+    Receipt,
 }
 
 /// A signed checkpoint (C2SP tlog-checkpoint), and how to verify it.
@@ -177,6 +181,9 @@ pub(crate) struct ProofBody {
     size: u64,
     /// The root of the tree: 64 hexadecimal digits.
     root: String,
+    /// As `cose`: the COSE receipt (RFC 9942) of the entry, in base64, with the entry in its header `timenav-leaf`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    receipt: Option<String>,
     /// If witnessed: the name of the timeline's ledger.
     #[serde(skip_serializing_if = "Option::is_none")]
     origin: Option<String>,
@@ -260,14 +267,24 @@ async fn proof(
     }
     match (request.position, request.from) {
         (Some(position), None) => {
-            let proof = app.engine.inclusion_proof(&caller, &timeline_id, position).await?;
+            let (engine, of) = (&app.engine, &timeline_id);
             Ok(match format.unwrap_or_else(|| accepted(&headers)) {
-                ProofFormat::Json => Json(ProofBody::from(proof)).into_response(),
-                ProofFormat::TlogProof => plain(tlog_proof(proof).to_text()),
+                ProofFormat::Json => {
+                    Json(ProofBody::from(engine.inclusion_proof(&caller, of, position).await?)).into_response()
+                }
+                ProofFormat::TlogProof => {
+                    plain(tlog_proof(engine.inclusion_proof(&caller, of, position).await?).to_text())
+                }
+                ProofFormat::Receipt => {
+                    let (proof, receipt) = engine.entry_receipt(&caller, of, position).await?;
+                    let receipt = Some(BASE64.encode(&receipt.to_bytes()));
+                    Json(ProofBody { receipt, ..ProofBody::from(proof) }).into_response()
+                }
             })
         }
-        (None, Some(_)) if format == Some(ProofFormat::TlogProof) => {
-            Err(Failure::invalid("format", "a `tlog-proof` is for one entry; give `position`, or use `json`"))
+        (None, Some(_)) if format.is_some_and(|format| format != ProofFormat::Json) => {
+            let detail = "a `tlog-proof` or a `cose` receipt is for one entry; give `position`, or use `json`";
+            Err(Failure::invalid("format", detail))
         }
         (None, Some(from)) => {
             let proof = app.engine.consistency_proof(&caller, &timeline_id, from).await?;
@@ -286,8 +303,9 @@ async fn witnessed(
     request: &ProofRequest,
     format: Option<ProofFormat>,
 ) -> Result<Response, Failure> {
-    if format == Some(ProofFormat::TlogProof) {
-        return Err(Failure::invalid("format", "a `tlog-proof` has one checkpoint; with `witnessed`, use `json`"));
+    if format.is_some_and(|format| format != ProofFormat::Json) {
+        let detail = "a `tlog-proof` or a `cose` receipt is of one tree; with `witnessed`, use `json`";
+        return Err(Failure::invalid("format", detail));
     }
     let position = match (request.position, request.from) {
         (Some(position), None) => position,
@@ -306,7 +324,8 @@ fn format(name: &str) -> Result<ProofFormat, Failure> {
     match name {
         AS_JSON => Ok(ProofFormat::Json),
         AS_FILE => Ok(ProofFormat::TlogProof),
-        _ => Err(Failure::invalid("format", "a proof can be `json` or `tlog-proof`")),
+        AS_RECEIPT => Ok(ProofFormat::Receipt),
+        _ => Err(Failure::invalid("format", "a proof can be `json`, `tlog-proof` or `cose`")),
     }
 }
 
@@ -376,6 +395,7 @@ impl From<InclusionProof> for ProofBody {
             leaf_hash: Some(proof.leaf_hash.to_hex()),
             from: None,
             from_root: None,
+            receipt: None,
             origin: None,
             head: None,
             witnesses: None,
@@ -398,6 +418,7 @@ impl From<ConsistencyProof> for ProofBody {
             leaf_hash: None,
             from: Some(proof.from),
             from_root: Some(proof.from_root.to_hex()),
+            receipt: None,
             origin: None,
             head: None,
             witnesses: None,
@@ -425,6 +446,7 @@ impl From<WitnessedProof> for ProofBody {
             leaf: Some(String::from_utf8_lossy(&leaf).into_owned()),
             from: None,
             from_root: None,
+            receipt: None,
             origin: Some(tree.origin),
             head: head.map(HeadProofBody::from),
             witnesses: Some(cosigned.by.clone()),

@@ -1,10 +1,12 @@
 //! `timenav proof`: fetches the proof of one entry, to be kept.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use data_encoding::BASE64;
+use serde_json::Value;
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{Checkpoint, Note, TlogProof, leaf_hash, verify_inclusion};
+use timenav_core::ledger::{Checkpoint, Hash, Note, Receipt, TlogProof, leaf_hash, verify_inclusion};
 
 use super::arguments::timeline_id;
 use crate::client::{Client, ServiceOptions};
@@ -12,11 +14,14 @@ use crate::exit::Failure;
 use crate::output;
 use crate::surroundings::Surroundings;
 
+/// What is said where hashes lead to another root.
+const PROVES_NOTHING: &str = "the service's response proves nothing";
+
 /// Fetches the proof that an entry is in a ledger, as a file that anybody can verify offline.
 ///
-/// The file (C2SP tlog-proof) holds the entry, the hashes, and the signed checkpoint they lead to. The hashes are
-/// checked before anything is printed or saved. The signature is not: verify the file with the public key of the
-/// ledger.
+/// The file (C2SP tlog-proof) holds the entry, the hashes, and the signed checkpoint they lead to; as `cose`, it is a
+/// receipt (RFC 9942) with the entry in it. The hashes are checked before anything is printed or saved. The signature
+/// is not: verify the file with the public key of the ledger.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProofCommand {
     /// The position of the entry, counted from 0; `ledger.position` in the answer to a change.
@@ -29,11 +34,24 @@ pub(crate) struct ProofCommand {
     /// Prove it by a checkpoint that witnesses have cosigned, in JSON: `timenav verify FILE --witness KEY` verifies it.
     #[arg(long)]
     witnessed: bool,
-    /// Where to save it, usually under a name that ends in `.tlog-proof`. Printed by default.
+    /// What to save: a `tlog-proof`, which is text, or a `cose` receipt: `timenav verify FILE --verifier-key KEY` verifies
+    /// it, and so does whatever knows COSE receipts.
+    #[arg(long = "format", value_enum, value_name = "FORMAT", default_value_t, conflicts_with = "witnessed")]
+    form: ProofForm,
+    /// Where to save it, usually under a name that ends in `.tlog-proof` or `.cose`. Printed by default, unless it is a
+    /// receipt.
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
     #[command(flatten)]
     service: ServiceOptions,
+}
+
+/// How a proof is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum ProofForm {
+    #[default]
+    TlogProof,
+    Cose,
 }
 
 /// Fetches a proof.
@@ -41,8 +59,11 @@ pub(crate) struct ProofCommand {
 /// # Errors
 /// The service does not answer, says no, or answers with what proves nothing.
 pub(crate) fn run(command: ProofCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    if command.form == ProofForm::Cose {
+        return fetch_receipt(&command, surroundings);
+    }
     let client = Client::new(&command.service, surroundings)?;
-    let path = ["timeline", command.timeline.as_str(), "proof"];
+    let path = command.path();
     let mut query = vec![("position", command.position.to_string())];
     if command.witnessed {
         query.push(("witnessed", "true".to_owned()));
@@ -52,12 +73,53 @@ pub(crate) fn run(command: ProofCommand, surroundings: &Surroundings) -> Result<
     } else {
         query.push(("format", "tlog-proof".to_owned()));
         let text = client.get_text(&path, &query)?;
-        check(&text, command.position).context("the service's response proves nothing")?;
+        check(&text, command.position).context(PROVES_NOTHING)?;
         text
     };
-    let Some(file) = command.save else { return output::write(&text) };
-    std::fs::write(&file, text).with_context(|| format!("{} cannot be written", file.display()))?;
+    let Some(file) = &command.save else { return output::write(&text) };
+    save(file, text.as_bytes())
+}
+
+impl ProofCommand {
+    fn path(&self) -> [&str; 3] {
+        ["timeline", self.timeline.as_str(), "proof"]
+    }
+}
+
+/// Fetches a receipt. It is not text, so it is saved, unless the whole answer is asked for as JSON.
+fn fetch_receipt(command: &ProofCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let client = Client::new(&command.service, surroundings)?;
+    let as_json = client.format().is_json();
+    if command.save.is_none() && !as_json {
+        let detail = "a COSE receipt is not text: say with --save FILE where to save it, or use --json";
+        return Err(anyhow::anyhow!(detail).into());
+    }
+    let query = [("position", command.position.to_string()), ("format", "cose".to_owned())];
+    let answer = client.get(&command.path(), &query)?;
+    let receipt = check_receipt(&answer.value, command.position).context(PROVES_NOTHING)?;
+    match &command.save {
+        Some(file) if !as_json => save(file, &receipt),
+        Some(file) => save(file, output::pretty(&answer.text).as_bytes()),
+        None => output::write(&output::pretty(&answer.text)),
+    }
+}
+
+fn save(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    std::fs::write(file, bytes).with_context(|| format!("{} cannot be written", file.display()))?;
     Ok(())
+}
+
+/// Returns the receipt in an answer, if it is of that entry and its hashes lead to the root in the answer.
+fn check_receipt(answer: &Value, position: u64) -> anyhow::Result<Vec<u8>> {
+    let text = |name: &str| answer[name].as_str().with_context(|| format!("there is no `{name}` in it"));
+    let bytes = BASE64.decode(text("receipt")?.as_bytes())?;
+    let receipt = Receipt::parse(&bytes)?;
+    if receipt.index != position {
+        bail!("it is for entry {}", receipt.index);
+    }
+    let root = Hash::from_hex(text("root")?).context("its root is not 64 hexadecimal digits")?;
+    verify_inclusion(receipt.index, receipt.size, &leaf_hash(&receipt.leaf), &receipt.hashes, &root)?;
+    Ok(bytes)
 }
 
 /// Checks that a file proves what it is to prove, as far as that goes without a key.

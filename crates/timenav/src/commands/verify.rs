@@ -5,6 +5,7 @@ mod certificate;
 mod findings;
 mod contents;
 pub(super) mod files;
+mod receipt;
 mod scan_bar;
 mod service;
 mod witnessed;
@@ -19,7 +20,9 @@ use anyhow::{Context as _, anyhow, bail};
 use reqwest::Url;
 use serde_json::{Value, json};
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{Checkpoint, Note, TrustedKeys, VerifierKey, WitnessKey, origin};
+use timenav_core::ledger::{
+    Checkpoint, Note, RECEIPT_BYTES_MAX, Receipt, TrustedKeys, VerifierKey, WitnessKey, origin,
+};
 use timenav_core::scan::{Depth, Finding, FindingKind};
 use timenav_engine::{Checked, Scan};
 
@@ -42,11 +45,12 @@ const CERTIFICATE_FILE_BYTES_MAX: u64 = 64 << 20;
 /// A checkpoint that you kept (`GET /timeline/main/checkpoint`) shows what nothing in the files can: that an older
 /// copy was restored, or that history was rewritten and signed again.
 ///
-/// With a FILE, it verifies a bundle (`timenav timeline export`), a certificate (`timenav key certify`) or a proof that
-/// witnesses vouch for (`timenav proof --witnessed`) with --verifier-key, offline and without a data folder.
+/// With a FILE, it verifies a bundle (`timenav timeline export`), a certificate (`timenav key certify`), a proof that
+/// witnesses vouch for (`timenav proof --witnessed`) or a COSE receipt (`timenav proof --format cose`) with
+/// --verifier-key, offline and without a data folder.
 #[derive(Debug, clap::Args)]
 pub(crate) struct VerifyCommand {
-    /// A bundle, a certificate or a witnessed proof to verify instead of a service or its files.
+    /// A bundle, a certificate, a witnessed proof or a COSE receipt to verify instead of a service or its files.
     #[arg(value_name = "FILE", requires = "verifier_key",
         conflicts_with_all = ["data", "checkpoints", "url", "timeline", "depth", "checkpoint", "key"])]
     bundle: Option<PathBuf>,
@@ -143,11 +147,22 @@ pub(crate) fn run(command: &VerifyCommand, surroundings: &Surroundings) -> Resul
     if findings == 0 { unshown.end() } else { Err(Failure::Tampered(findings)) }
 }
 
-/// Checks a bundle or a certificate.
+/// Checks a bundle, a certificate, a proof or a receipt.
 fn verify_file(path: &Path, key: &VerifierKey, command: &VerifyCommand) -> Result<(), Failure> {
     let named = || format!("{} cannot be read", path.display());
     let mut file = BufReader::new(File::open(path).with_context(named)?);
-    if !certificate::is_one(file.fill_buf().with_context(named)?) {
+    let begin = file.fill_buf().with_context(named)?;
+    if Receipt::begins(begin) {
+        if !(command.rotation.is_empty() && command.witness.is_empty()) {
+            return Err(
+                anyhow!("a receipt is verified by --verifier-key alone: leave out --rotation and --witness").into()
+            );
+        }
+        let mut bytes = Vec::new();
+        file.take(RECEIPT_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).with_context(named)?;
+        return receipt::verify(&bytes, key, command.json);
+    }
+    if !certificate::is_one(begin) {
         return bundle::verify(path, key.clone(), &command.rotation, command.json);
     }
     if !command.rotation.is_empty() {

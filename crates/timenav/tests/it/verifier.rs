@@ -183,3 +183,54 @@ fn a_stranger_s_script_verifies_one_entry_offline() {
     service.start_again();
     service.audit();
 }
+
+#[test]
+fn a_receipt_is_verified_offline_by_the_program_and_by_a_stranger_s_script() {
+    let mut service = Service::start();
+    service.post("/v1/events", &serde_json::json!({ "time": "2001-01-01T00:00:00Z", "description": "told" }));
+    let folder = tempfile::tempdir().unwrap();
+    let named = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (saved, changed) = (named("3.cose"), named("changed.cose"));
+    let admin = service.admin.clone();
+    let timenav = |arguments: &[&str]| {
+        let mut command = service::timenav();
+        service::run(command.args(arguments).env("TIMENAV_API_KEY", &admin), "")
+    };
+    let url = service.url();
+    let prove = ["proof", "--position", "3", "--format", "cose", "--url", &url];
+    let (code, _, said) = timenav(&prove);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("--save FILE"), "{said}");
+    assert_eq!(timenav(&[&prove[..], &["--save", &saved]].concat()), (Some(0), String::new(), String::new()));
+    assert!(service.stop().success());
+
+    let key = ledger::verifier_key("timenav.local/main", &service.public_key);
+    let (code, said, _) = timenav(&["verify", &saved, "--verifier-key", &key]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.starts_with("Entry 3 of `timenav.local/main` is in a tree that the key has signed.\n"), "{said}");
+    let (code, said, _) = timenav(&["verify", &saved, "--verifier-key", &key, "--json"]);
+    let told: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert_eq!((code, &told["verifies"], &told["position"]), (Some(0), &true.into(), &3.into()), "{told:#}");
+    let is_scripted = has_python();
+    if is_scripted {
+        let (code, said) = verify_proof(&[&saved, "--verifier-key", &key]);
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains("\"seq\":3,") && said.ends_with("3.cose verifies.\n"), "{said}");
+    }
+    // Whatever is changed is noticed: a header, a hash, the entry, the signature; and so is another key.
+    let bytes = std::fs::read(&saved).unwrap();
+    let of_demo = ledger::verifier_key("timenav.local/demo", &service.public_key);
+    for (at, key) in [(20, &key), (120, &key), (bytes.len() - 200, &key), (bytes.len() - 1, &key), (0, &of_demo)] {
+        let mut other = bytes.clone();
+        other[at] ^= u8::from(at > 0);
+        std::fs::write(&changed, other).unwrap();
+        let (code, said, _) = timenav(&["verify", &changed, "--verifier-key", key]);
+        assert_eq!(code, Some(7), "byte {at}: {said}");
+        assert!(said.contains("does not verify"), "byte {at}: {said}");
+        if is_scripted {
+            assert_eq!(verify_proof(&[&changed, "--verifier-key", key]).0, Some(1), "byte {at}");
+        }
+    }
+    service.start_again();
+    service.audit();
+}

@@ -1,4 +1,4 @@
-//! Timers of two services on one database: an advance goes on when the service dies or stops that carries it, and what a
+//! Timers of several services on one database: an advance goes on when the service dies or stops that carries it, and what a
 //! worker of a dead service had comes back.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,64 +66,84 @@ fn metric(address: SocketAddr, name: &str) -> u64 {
     line.unwrap_or_else(|| panic!("{name} is not in {text}")).parse().unwrap()
 }
 
-/// Stops the service that keeps the time of `main`, in the way that is asked for. Returns whether it is the first one.
-fn strike(first: &mut Service, second: &Replica, signal: Signal) -> bool {
-    let keeps = |address| metric(address, "timenav_timekeeper_timelines") > 0;
-    let (here, there) = (first.address(), second.process.address);
-    until_so("somebody who keeps the time", || keeps(here) || keeps(there));
-    assert!(!(keeps(here) && keeps(there)), "both keep the time");
-    let is_first = keeps(here);
-    if is_first {
-        first.process().signal(signal);
-    } else {
-        second.process.signal(signal);
+/// Three services, of which the first one has made the database.
+struct Three {
+    first: Service,
+    others: [Replica; 2],
+}
+
+impl Three {
+    fn addresses(&self) -> [SocketAddr; 3] {
+        [self.first.address(), self.others[0].process.address, self.others[1].process.address]
     }
-    is_first
+
+    fn signal(&mut self, number: usize, signal: Signal) {
+        let process = if number == 0 { self.first.process() } else { &mut self.others[number - 1].process };
+        process.signal(signal);
+    }
+
+    fn start_again(&mut self, number: usize, url: &str) {
+        if number == 0 {
+            self.first.kill();
+            self.first.start_again();
+        } else {
+            let other = &mut self.others[number - 1];
+            other.process = Replica::start(other.folder.path(), &["--store", url, "--replicas"]);
+        }
+    }
+
+    /// Stops the service that keeps the time of `main`, in the way that is asked for. Returns which it is.
+    fn strike(&mut self, signal: Signal) -> usize {
+        let addresses = self.addresses();
+        let keepers = || -> Vec<usize> {
+            (0..addresses.len()).filter(|at| metric(addresses[*at], "timenav_timekeeper_timelines") > 0).collect()
+        };
+        until_so("somebody who keeps the time", || !keepers().is_empty());
+        let [keeper] = keepers()[..] else { panic!("several keep the time") };
+        self.signal(keeper, signal);
+        keeper
+    }
 }
 
 /// Lets an advance pass timers, and something happen to the service that carries it in the middle.
-fn round(first: &mut Service, second: &mut Replica, url: &str, (year, signal): (u32, Signal)) {
+fn round(services: &mut Three, url: &str, (year, signal): (u32, Signal)) {
     let travel = json!({ "destination_time": format!("{year}-01-01T00:00:00Z"), "wait": "0s" });
-    first.post("/v1/pause-time", &json!({}));
-    first.post("/v1/travel", &travel);
+    services.first.post("/v1/pause-time", &json!({}));
+    services.first.post("/v1/travel", &travel);
     for day in 2..TIMERS + 2 {
         let at = format!("{year}-01-{day:02}T00:00:00Z");
-        first.post("/v1/timers", &json!({ "timer_id": format!("{year}-{day}"), "at": at }));
+        services.first.post("/v1/timers", &json!({ "timer_id": format!("{year}-{day}"), "at": at }));
     }
-    let (here, there, admin) = (first.address(), second.process.address, first.admin.clone());
+    let (addresses, admin) = (services.addresses(), services.first.admin.clone());
     let (seen, is_over) = (Mutex::<Seen>::default(), AtomicBool::new(false));
     let settled = thread::scope(|scope| {
         let (seen, is_over, admin) = (&seen, &is_over, &admin);
-        for (one, other) in [(here, here), (there, there), (here, there), (there, here)] {
-            scope.spawn(move || work(one, other, admin, seen, is_over));
+        for (one, other) in [(0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0)] {
+            scope.spawn(move || work(addresses[one], addresses[other], admin, seen, is_over));
         }
         // Somebody listens before the clock moves.
         (0..10).for_each(|_| wait());
         let moved = json!({ "duration": "20d", "wait": "0s" });
-        let begun = send(there, &Request::post("/v1/fast-forward").json(&moved).key(admin)).unwrap().json();
+        let begun = send(addresses[1], &Request::post("/v1/fast-forward").json(&moved).key(admin)).unwrap().json();
         let advance = begun["settled"]["advance_id"].as_str().unwrap_or_else(|| panic!("{begun:#}")).to_owned();
         let count = || seen.lock().unwrap_or_else(PoisonError::into_inner).acknowledged.len();
         until_so("three firings to be acknowledged", || count() >= 3);
-        let is_first = strike(first, second, signal);
-        let survivor = if is_first { there } else { here };
+        let struck = services.strike(signal);
+        let survivors: Vec<SocketAddr> = (0..3).filter(|at| *at != struck).map(|at| addresses[at]).collect();
         let asked = Request::get(&format!("/v1/advances/{advance}")).key(admin);
-        let receipt = || send(survivor, &asked).unwrap().json()["settled"].clone();
+        let receipt = || send(survivors[0], &asked).unwrap().json()["settled"].clone();
         until_so("the advance to be taken over", || receipt()["state"] != "running");
         is_over.store(true, Ordering::SeqCst);
         let settled = receipt();
-        assert!(metric(survivor, "timenav_timekeeper_takeovers_total") > 0, "the other one took it over");
+        let takeovers = survivors.iter().map(|at| metric(*at, "timenav_timekeeper_takeovers_total"));
+        assert!(takeovers.sum::<u64>() > 0, "another one took it over");
         if signal == Signal::STOP {
-            let process = if is_first { first.process() } else { &mut second.process };
-            process.signal(Signal::CONT);
-            let woken = process.address;
+            services.signal(struck, Signal::CONT);
             // The one that wakes up sees what has happened, and does nothing to it.
-            let asked_there = || send(woken, &asked).ok().filter(|answer| answer.status == 200);
+            let asked_there = || send(addresses[struck], &asked).ok().filter(|answer| answer.status == 200);
             until_so("it to wake up", || asked_there().is_some_and(|answer| answer.json()["settled"] == settled));
-        } else if is_first {
-            first.kill();
-            first.start_again();
         } else {
-            second.process = Replica::start(second.folder.path(), &["--store", url, "--replicas"]);
+            services.start_again(struck, url);
         }
         settled
     });
@@ -132,17 +152,22 @@ fn round(first: &mut Service, second: &mut Replica, url: &str, (year, signal): (
     let seen = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
     assert_eq!(seen.handed_out.len(), TIMERS);
     assert!(seen.handed_out.values().all(|times| *times <= 3), "{:?}", seen.handed_out);
+    let mut firing_ids = BTreeSet::new();
     for day in 2..TIMERS + 2 {
-        let timer = first.get(&format!("/v1/timers/{year}-{day}"), &[]);
-        let firings: Vec<&Value> = timer["firings"].as_array().unwrap().iter().map(|firing| &firing["state"]).collect();
-        assert_eq!(firings, ["acknowledged"], "{timer:#}");
+        let timer = services.first.get(&format!("/v1/timers/{year}-{day}"), &[]);
+        let firings = timer["firings"].as_array().unwrap();
+        let states: Vec<&Value> = firings.iter().map(|firing| &firing["state"]).collect();
+        assert_eq!(states, ["acknowledged"], "{timer:#}");
+        firing_ids.insert(firings[0]["firing_id"].as_str().unwrap().to_owned());
     }
+    // Each was delivered, and what was delivered is what is in the ledger.
+    assert!(seen.handed_out.keys().eq(&firing_ids), "{:?} {firing_ids:?}", seen.handed_out);
 }
 
 #[test]
 fn an_advance_outlives_the_service_that_carries_it() {
     let cluster = Cluster::start();
-    let (mut first, mut second) = two(&cluster);
+    let (mut first, second) = two(&cluster);
     first.errors_expected = vec![
         "a group could not be committed",
         "the store cannot be read",
@@ -150,14 +175,17 @@ fn an_advance_outlives_the_service_that_carries_it() {
         "timers cannot go on",
         "the outcome of firings could not be recorded",
     ];
+    let third = Replica::join(&first, &cluster.url);
+    let mut services = Three { first, others: [second, third] };
     for (year, signal) in [(2001, Signal::KILL), (2002, Signal::STOP), (2003, Signal::KILL), (2004, Signal::STOP)] {
-        round(&mut first, &mut second, &cluster.url, (year, signal));
+        round(&mut services, &cluster.url, (year, signal));
     }
+    let Three { first, others } = services;
     for timeline in ["main", "system"] {
-        let scan = second.post("/v1/detect-tampering", &json!({ "timeline_id": timeline }));
+        let scan = others[0].post("/v1/detect-tampering", &json!({ "timeline_id": timeline }));
         assert_eq!((&scan["tampering_detected"], &scan["findings"]), (&json!(false), &json!([])), "{scan:#}");
     }
-    drop(second);
+    drop(others);
     first.audit();
 }
 
