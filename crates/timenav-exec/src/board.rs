@@ -146,6 +146,7 @@ fn nanos(boot: Moment) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::page::Reading;
 
     fn slot(seconds: i64) -> Slot {
         Slot {
@@ -194,6 +195,26 @@ mod tests {
         assert_eq!(unconfirmed(), since, "since the first time");
         board.heard();
         assert_eq!(unconfirmed(), 0);
+    }
+
+    #[test]
+    fn a_page_is_read_by_its_bytes() {
+        let board = Board::with_image("main", "http://x", slot(1), &[0; 8]).unwrap();
+        board.change(slot(-5));
+        let read = || {
+            let mut bytes = [0; PAGE_BYTES];
+            assert_eq!(rustix::io::pread(board.file(), &mut bytes, 0).unwrap(), PAGE_BYTES);
+            bytes
+        };
+        let found = Reading::of(&read()).unwrap();
+        let (timeline, service) = ("main".to_owned(), "http://x".to_owned());
+        assert_eq!(found, Reading { timeline, service, slot: slot(-5), is_confirmed: true, changes: 2 });
+        board.lost();
+        assert!(!Reading::of(&read()).unwrap().is_confirmed);
+        let mut other = read();
+        other[8] = 2;
+        assert_eq!(Reading::of(&other), None, "another version");
+        assert_eq!(Reading::of(&other[..100]), None);
     }
 
     #[test]

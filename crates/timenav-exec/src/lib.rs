@@ -19,6 +19,8 @@ mod kernel;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod board;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub mod processes;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod filter;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod attach;

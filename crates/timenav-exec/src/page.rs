@@ -157,6 +157,57 @@ impl Slot {
     }
 }
 
+/// A page as it is read by somebody who has the bytes and not the memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// The name of the timeline, cut where it is longer than the page has room for.
+    pub timeline: String,
+    /// The address of the service, likewise.
+    pub service: String,
+    /// The state of the clock.
+    pub slot: Slot,
+    /// Whether the service is heard.
+    pub is_confirmed: bool,
+    /// How often the page was written. A page that is written while it is read shows another number afterwards.
+    pub changes: u64,
+}
+
+impl Reading {
+    /// Reads a page; `None` for bytes that are not one of this version.
+    #[must_use]
+    pub fn of(page: &[u8]) -> Option<Self> {
+        let word = |at: usize| {
+            let bytes = page.get(at * 8..at * 8 + 8)?;
+            bytes.try_into().ok().map(u64::from_le_bytes)
+        };
+        let text = |at: usize, count: usize| {
+            let bytes = page.get(at * 8..(at + count) * 8)?;
+            let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+            Some(String::from_utf8_lossy(&bytes[..end]).into_owned())
+        };
+        if page.len() < PAGE_BYTES || word(words::MAGIC)? != MAGIC || word(words::VERSION)? != VERSION {
+            return None;
+        }
+        let changes = word(words::CHANGES)?;
+        let first = words::SLOTS[usize::from(changes & 1 == 1)];
+        let moment = |at: usize| {
+            Some(Moment { seconds: word(first + at)?.cast_signed(), nanos: word(first + at + 1)?.cast_signed() })
+        };
+        let slot = Slot {
+            origin_virtual: moment(0)?,
+            origin_boot: moment(2)?,
+            rate: word(first + 4)?,
+            is_paused: word(first + 5)? != 0,
+            generation: word(first + 6)?,
+            uncertainty: word(first + 7)?,
+        };
+        let is_confirmed = word(words::UNCONFIRMED)? == 0;
+        let timeline = text(words::TIMELINE, words::TIMELINE_WORDS)?;
+        let service = text(words::SERVICE, words::SERVICE_WORDS)?;
+        Some(Self { timeline, service, slot, is_confirmed, changes })
+    }
+}
+
 fn boot_of(host: Instant<Wall>, host_minus_boot: i128) -> Moment {
     Moment::from_nanos(i128::from(host.micros()) * 1_000 - host_minus_boot)
 }

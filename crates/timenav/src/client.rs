@@ -43,7 +43,7 @@ const RETRIES: Retries = Retries { attempts: 2, wait_max: Duration::from_millis(
 /// A request that is sent as it is, and once.
 const ONCE: Retries = Retries { attempts: 1, ..RETRIES };
 /// The exit code of a process that Ctrl-C ended, as shells tell it.
-const INTERRUPTED_EXIT: i32 = 130;
+pub(crate) const INTERRUPTED_EXIT: i32 = 130;
 
 /// Talks to one service with one key. Each call waits for its answer.
 pub(crate) struct Client {

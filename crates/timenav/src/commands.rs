@@ -31,9 +31,11 @@ mod key;
 mod user;
 mod profile;
 mod sntp;
+mod sql_clock;
 mod status;
 mod stream;
 mod exec;
+mod sweep;
 mod mcp;
 mod proof;
 mod entries;
@@ -108,7 +110,9 @@ enum Command {
     Profile(profile::ProfileCommand),
     Stream(stream::StreamCommand),
     Exec(exec::ExecCommand),
+    Sweep(sweep::SweepCommand),
     Sntp(sntp::SntpCommand),
+    SqlClock(sql_clock::SqlClockCommand),
     Mcp(mcp::McpCommand),
     Proof(proof::ProofCommand),
     Entries(entries::EntriesCommand),
@@ -203,7 +207,9 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::Profile(command) => profile::run(command, surroundings),
         Command::Stream(command) => stream::run(command, surroundings),
         Command::Exec(command) => exec::run(&command, surroundings),
+        Command::Sweep(command) => sweep::run(&command, surroundings),
         Command::Sntp(command) => sntp::run(&command, surroundings),
+        Command::SqlClock(command) => sql_clock::run(&command, surroundings),
         Command::Mcp(command) => mcp::run(&command, surroundings),
         Command::Proof(command) => proof::run(command, surroundings),
         Command::Entries(command) => entries::run(&command, surroundings),

@@ -24,11 +24,13 @@ pub(crate) enum Exit {
     Unreachable,
     /// A ledger is not as it was signed.
     Tampered,
+    /// A sweep ended, and its command failed at some dates.
+    DatesFailed,
 }
 
 impl Exit {
     /// All of them, in the order of their numbers.
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Ok,
         Self::Failed,
         Self::Usage,
@@ -37,6 +39,7 @@ impl Exit {
         Self::NotFound,
         Self::Unreachable,
         Self::Tampered,
+        Self::DatesFailed,
     ];
 
     /// Returns the number.
@@ -50,6 +53,7 @@ impl Exit {
             Self::NotFound => 5,
             Self::Unreachable => 6,
             Self::Tampered => 7,
+            Self::DatesFailed => 8,
         }
     }
 
@@ -64,6 +68,7 @@ impl Exit {
             Self::NotFound => "not found, or no access to it (404)",
             Self::Unreachable => "the service cannot be reached",
             Self::Tampered => "a ledger does not match what was signed",
+            Self::DatesFailed => "a sweep finished, and its command failed at some dates",
         }
     }
 
@@ -118,6 +123,8 @@ pub(crate) enum Failure {
     Refused(u64),
     /// Ledgers are not as they were signed; so many differences were found.
     Tampered(u64),
+    /// A sweep came to its end, and the command failed at so many dates.
+    DatesFailed(usize),
     /// There is no key to show to the service.
     NoKey(String),
     /// Whoever read the output has gone. Nothing to complain about.
@@ -134,6 +141,7 @@ impl Failure {
             Self::Unreachable { .. } => Exit::Unreachable,
             Self::Refused(_) => Exit::Refused,
             Self::Tampered(_) => Exit::Tampered,
+            Self::DatesFailed(_) => Exit::DatesFailed,
             Self::NoKey(_) => Exit::NotAllowed,
             Self::OutputClosed => Exit::Ok,
             Self::Other(_) => Exit::Failed,
@@ -152,6 +160,8 @@ impl Failure {
             Self::Refused(count) => format!("{count} records were refused"),
             Self::Tampered(1) => "tampering or damage: 1 finding".to_owned(),
             Self::Tampered(count) => format!("tampering or damage: {count} findings"),
+            Self::DatesFailed(1) => "the command failed at 1 date".to_owned(),
+            Self::DatesFailed(count) => format!("the command failed at {count} dates"),
             Self::NoKey(detail) => detail.clone(),
             Self::OutputClosed => return None,
             Self::Other(error) => format!("{error:#}"),
@@ -184,6 +194,7 @@ impl Failure {
             Self::Unreachable { .. } => "unreachable",
             Self::Refused(_) => "records_refused",
             Self::Tampered(_) => "tampered",
+            Self::DatesFailed(_) => "dates_failed",
             Self::NoKey(_) => "no_key",
             Self::OutputClosed | Self::Other(_) => "failed",
         }
@@ -199,6 +210,7 @@ impl Failure {
             | Self::Unreachable { .. }
             | Self::Refused(_)
             | Self::Tampered(_)
+            | Self::DatesFailed(_)
             | Self::NoKey(_)
             | Self::OutputClosed => false,
         }
@@ -313,6 +325,7 @@ mod tests {
             (unreachable, Exit::Unreachable),
             (Failure::Refused(2), Exit::Refused),
             (Failure::Tampered(2), Exit::Tampered),
+            (Failure::DatesFailed(2), Exit::DatesFailed),
             (Failure::NoKey(String::new()), Exit::NotAllowed),
             (Failure::OutputClosed, Exit::Ok),
             (Failure::Other(anyhow::anyhow!("no")), Exit::Failed),

@@ -95,6 +95,11 @@ impl Address {
         Ok(Self { config, tls })
     }
 
+    /// Makes one connection, and drives it on the runtime of the caller.
+    pub(super) async fn connect_once(&self) -> Result<(Client, JoinHandle<()>), Failed> {
+        Ok(connect(&Handle::current(), &self.config, self.tls.clone(), |_| {}).await?)
+    }
+
     /// Makes a pool of connections. That of the writer takes a lock, and its session is taken down.
     fn pool(&self, size: usize, writer: Option<Writer>, opened: Opened) -> Result<Pool, StoreError> {
         let manager = ManagerConfig { recycling_method: RecyclingMethod::Fast };

@@ -1,5 +1,6 @@
 //! How a service is found, what is shown to it, and how its answers are printed.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -52,6 +53,18 @@ impl ServiceOptions {
     /// Returns the options that name the service of a data folder and nothing else.
     pub(crate) fn of_folder(data: PathBuf) -> Self {
         Self { url: None, profile: None, ca: None, data: Some(data), output: OutputFormat::Table, json: false }
+    }
+
+    /// Returns the words by which another `timenav` finds the same service. No key is among them.
+    pub(crate) fn words(&self) -> Vec<OsString> {
+        let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.clone().into_os_string());
+        let named = [
+            ("--url", self.url.as_ref().map(|url| url.as_str().into())),
+            ("--profile", self.profile.as_ref().map(OsString::from)),
+            ("--ca", path(&self.ca)),
+            ("--data", path(&self.data)),
+        ];
+        named.into_iter().filter_map(|(name, value)| value.map(|value| [name.into(), value])).flatten().collect()
     }
 
     /// Returns how answers are to be printed.

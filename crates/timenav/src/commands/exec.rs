@@ -29,7 +29,8 @@ pub(crate) struct ExecCommand {
     /// line says so.
     #[arg(long)]
     strict: bool,
-    /// Say what would be done with the command, and why, and start nothing.
+    /// Say what would be done with the command, and why, and start nothing. With the id of a process in the place of the
+    /// command, say on which clock it is, and which processes are on it too.
     #[arg(long)]
     inspect: bool,
     #[command(flatten)]

@@ -20,7 +20,7 @@ forms for programs (`--output`). Answers go to stdout; errors, warnings and the 
 
 With `--json` or `--output ndjson`, an error on stderr is one JSON object: the problem that the service answered, with
 its `code`, or for what went wrong without the service a `code` of `no_key`, `unreachable`, `records_refused`,
-`tampered`, `usage` or `failed`. Both have `exit_code`, and the service's has `http_status`.
+`tampered`, `dates_failed`, `usage` or `failed`. Both have `exit_code`, and the service's has `http_status`.
 
 An API key is never given on the command line, where other users of the machine could see it: clients take it from
 `TIMENAV_API_KEY`, from a profile (`timenav profile add`), or from `admin.key` in the data folder of a service on the

@@ -10,6 +10,7 @@ mod mappings;
 mod operations;
 mod output;
 mod sntp;
+mod sql_clock;
 mod timers;
 mod unread;
 mod verify;

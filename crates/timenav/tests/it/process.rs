@@ -14,6 +14,7 @@ mod signals;
 mod signing_key;
 mod tls;
 
+pub(crate) use postgres::Cluster;
 pub(crate) use tls::certify;
 
 use std::os::unix::fs::PermissionsExt as _;

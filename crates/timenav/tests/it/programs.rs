@@ -2,6 +2,7 @@
 
 mod ends;
 mod starts;
+mod sweeps;
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};

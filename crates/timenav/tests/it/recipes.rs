@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -33,6 +34,10 @@ pages! {
     a_token_that_expires: "jwt-expiry",
     a_certificate_that_expires: "certificate-expiry",
     test_clocks_replaced: "stripe-test-clocks",
+    a_sweep_over_four_years: "four-year-sweep",
+    tests_side_by_side: "parallel-tests",
+    rows_of_a_database: "postgres-rows",
+    an_incident_played_back: "incident-playback",
 }
 
 /// A command of a page and the answer it is said to give.
@@ -86,6 +91,9 @@ fn check(name: &str) {
     }
     std::fs::create_dir(folder.path().join("bin")).unwrap();
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_timenav"), folder.path().join("bin/timenav")).unwrap();
+    if recipe.steps.iter().any(|step| step.command.contains("initdb")) {
+        provide_postgres(folder.path());
+    }
     let steps: Vec<String> = recipe.steps.iter().map(|step| format!("{}\necho '{END}'\n", step.command)).collect();
     // What a page leaves in the background ends with it.
     let script = format!("exec 2>&1\n{}\njobs -p | xargs -r kill\nwait\n", steps.concat());
@@ -111,6 +119,28 @@ fn check(name: &str) {
     }
     assert!(wrong.is_empty(), "{name}:\n{}", wrong.join("\n"));
     service.audit();
+}
+
+/// Puts PostgreSQL's programs where the commands of a page find them. They refuse to run as root, so root runs them as
+/// somebody else, who may write into the folder.
+fn provide_postgres(folder: &Path) {
+    let mut found: Vec<PathBuf> = std::fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten()
+        .map(|entry| entry.unwrap().path().join("bin"))
+        .filter(|bin| bin.join("initdb").exists())
+        .collect();
+    // The newest by its number, as the tests of the store have it.
+    found.sort_by_key(|bin| bin.parent().and_then(|version| version.file_name()?.to_str()?.parse::<u32>().ok()));
+    let bin = found.pop().expect("PostgreSQL is installed");
+    let is_root = rustix::process::geteuid().is_root();
+    let user = if is_root { "setpriv --reuid=nobody --regid=\"$(id -g nobody)\" --clear-groups " } else { "" };
+    for program in ["initdb", "postgres"] {
+        let path = folder.join("bin").join(program);
+        std::fs::write(&path, format!("#!/bin/sh\nexec {user}{}/{program} \"$@\"\n", bin.display())).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o777)).unwrap();
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! What `timenav exec` would do with a command.
 
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod process;
+
 use std::ffi::{OsStr, OsString};
 
 use anyhow::Context as _;
@@ -10,12 +13,15 @@ use crate::exit::Failure;
 use crate::output::{self, OutputFormat};
 use crate::surroundings::Surroundings;
 
-/// Shows what would be done.
+/// Shows what would be done, or for the id of a process which processes are on its clock.
 ///
 /// # Errors
-/// There is no such program.
+/// There is no such program, or process.
 pub(super) fn show(command: &[OsString], around: &Surroundings, format: OutputFormat) -> Result<(), Failure> {
     let name = command.first().map(OsString::as_os_str).unwrap_or_default();
+    if let (1, Some(pid)) = (command.len(), name.to_str().and_then(|name| name.parse().ok())) {
+        return process::show(pid, format);
+    }
     let found = look(name, around).with_context(|| format!("cannot look at `{}`", name.display()))?;
     let told = told(&found);
     match format {
@@ -84,4 +90,13 @@ fn text(told: &Value) -> String {
         ("rights", "gains_rights"),
     ];
     output::fields(&told, &shown)
+}
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+mod process {
+    use super::{Failure, OutputFormat};
+
+    pub(super) fn show(_: i32, _: OutputFormat) -> Result<(), Failure> {
+        Err(anyhow::anyhow!("no process is on a virtual clock here: timenav exec works on Linux on x86-64 only").into())
+    }
 }

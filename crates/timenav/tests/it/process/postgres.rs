@@ -14,15 +14,15 @@ use crate::service::{Process, Service, make_signing_key, run, timenav};
 use crate::waiting::until_so;
 
 /// A server of this test's own, which goes with it.
-pub(super) struct Cluster {
+pub(crate) struct Cluster {
     process: Child,
     orders: ChildStdin,
     told: BufReader<ChildStdout>,
-    pub(super) url: String,
+    pub(crate) url: String,
 }
 
 impl Cluster {
-    pub(super) fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../timenav-store/tests/postgres.sh");
         let mut process = Command::new(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (orders, told) = (process.stdin.take().unwrap(), BufReader::new(process.stdout.take().unwrap()));
@@ -39,7 +39,7 @@ impl Cluster {
     }
 
     /// Has the server killed, or started again.
-    pub(super) fn order(&mut self, order: &str) {
+    pub(crate) fn order(&mut self, order: &str) {
         writeln!(self.orders, "{order}").unwrap();
         assert_eq!(self.line(), format!("{order}: done"));
     }

@@ -5,6 +5,7 @@ use std::process::Stdio;
 use super::{DAY, PATH, Teller, children, done, exec, is_installed, probe, service};
 use crate::cli::command;
 use crate::service::run;
+use crate::waiting::until;
 
 #[test]
 fn programs_of_any_language_see_the_clock() {
@@ -137,5 +138,45 @@ fn a_command_is_inspected_and_not_started() {
     let (code, _, stderr) = inspect(&["--", "no-such-program"]);
     assert_eq!(code, Some(1));
     assert!(stderr.contains("PATH"), "{stderr}");
+    service.audit();
+}
+
+#[test]
+fn a_process_is_inspected_with_those_beside_it() {
+    let Some(service) = service() else { return };
+    let inspect = |pid: &str| {
+        let (code, stdout, stderr) = run(&mut command(&service, &["exec", "--inspect", "--json", pid]), "");
+        assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+        serde_json::from_str::<serde_json::Value>(&stdout).unwrap()
+    };
+    let script = "sleep 600 & read -r x; kill $!; exit 5";
+    let shell = Teller::of(&mut exec(&service, &["bash", "-c", script]));
+    let front = shell.child.id();
+    let supervisor = until("a supervisor", || children(front).first().copied());
+    let program = until("a program", || children(supervisor).first().copied());
+    let sleep = until("its child on the clock", || {
+        let pid = *children(program).first()?;
+        let told = inspect(&pid.to_string());
+        (told["clock"] == "virtual").then_some(pid)
+    });
+    for pid in [front, supervisor, program, sleep] {
+        let told = inspect(&pid.to_string());
+        let is_program = pid == program || pid == sleep;
+        assert_eq!(told["clock"], if is_program { "virtual" } else { "host" }, "{told}");
+        assert_eq!((&told["timeline_id"], &told["current_time"]), (&"main".into(), &DAY.0.into()), "{told}");
+        assert_eq!((&told["state"], &told["supervisor"]), (&"paused".into(), &supervisor.into()), "{told}");
+        let processes = told["processes"].as_array().unwrap();
+        let pids: Vec<_> = processes.iter().filter_map(|process| process["pid"].as_u64()).collect();
+        assert_eq!(pids, [program.min(sleep), program.max(sleep)].map(u64::from), "{told}");
+        assert!(processes.iter().all(|process| process["clock"] == "virtual"), "{told}");
+    }
+    let (code, stdout, _) = run(&mut command(&service, &["exec", "--inspect", &sleep.to_string()]), "");
+    assert_eq!(code, Some(0));
+    assert!(stdout.contains("PROGRAM") && stdout.contains("sleep") && stdout.contains(DAY.0), "{stdout}");
+    shell.end();
+    assert_eq!(inspect(&std::process::id().to_string())["clock"], "host");
+    let (code, _, stderr) = run(&mut command(&service, &["exec", "--inspect", "2147483646"]), "");
+    assert_eq!(code, Some(1));
+    assert!(stderr.contains("there is no such process"), "{stderr}");
     service.audit();
 }

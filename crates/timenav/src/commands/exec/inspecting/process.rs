@@ -1,0 +1,105 @@
+//! Which clock a process is on, and which others are on it too.
+
+use anyhow::Context as _;
+use serde_json::{Value, json};
+use timenav_core::time::{Instant, Virtual};
+use timenav_exec::boot_now;
+use timenav_exec::page::Moment;
+use timenav_exec::processes::{Found, Member, Supervised, find};
+
+use crate::exit::Failure;
+use crate::output::{self, OutputFormat, Records, Table};
+
+const PROCESSES: Records = Records { member: "processes", fields: &["pid", "parent", "program", "clock"] };
+
+/// Shows the clock of a process.
+///
+/// # Errors
+/// There is no such process, or this user may not look at it.
+pub(super) fn show(pid: i32, format: OutputFormat) -> Result<(), Failure> {
+    let found = find(pid).with_context(|| format!("cannot look at process {pid}"))?;
+    let told = told(pid, &found);
+    output::write(&match format {
+        OutputFormat::Table => text(&told),
+        OutputFormat::Json => output::pretty(&told.to_string()),
+        OutputFormat::Ndjson => PROCESSES.lines(&told.to_string()),
+        OutputFormat::Csv => Table::default().rows(&PROCESSES, &told),
+    })
+}
+
+fn told(pid: i32, found: &Found) -> Value {
+    match found {
+        Found::Run(run) => told_of_run(pid, run),
+        Found::Abandoned => json!({
+            "process": pid, "clock": "virtual", "processes": [],
+            "status": "Its supervisor has ended: it keeps the last clock, which nothing moves any more.",
+        }),
+        Found::Host => json!({
+            "process": pid, "clock": "host", "processes": [], "status": "It was not started under timenav exec.",
+        }),
+    }
+}
+
+fn told_of_run(pid: i32, run: &Supervised) -> Value {
+    let slot = run.page.slot;
+    let own = run.members.iter().find(|member| member.process.pid == pid);
+    // The two processes of timenav itself are on no virtual clock.
+    let clock = own.map_or("host", clock_of);
+    let status = if run.page.is_confirmed {
+        "The service confirms the clock."
+    } else {
+        "The service cannot be reached: programs keep the last clock."
+    };
+    json!({
+        "process": pid,
+        "clock": clock,
+        "status": status,
+        "timeline_id": run.page.timeline,
+        "service": run.page.service,
+        "current_time": shown(slot.at(boot_now())),
+        "state": if slot.is_paused { "paused" } else { "running" },
+        "rate_millionths": slot.rate,
+        "generation": slot.generation,
+        "is_confirmed": run.page.is_confirmed,
+        "supervisor": run.supervisor,
+        "processes": run.members.iter().map(member).collect::<Vec<_>>(),
+    })
+}
+
+fn member(member: &Member) -> Value {
+    let process = &member.process;
+    json!({ "pid": process.pid, "parent": process.parent, "program": process.name, "clock": clock_of(member) })
+}
+
+const fn clock_of(member: &Member) -> &'static str {
+    match member.is_on_clock {
+        Some(true) => "virtual",
+        Some(false) => "host",
+        None => "unknown",
+    }
+}
+
+fn shown(at: Moment) -> Option<String> {
+    let micros = i64::try_from(at.nanos_in_all().div_euclid(1_000)).ok()?;
+    Instant::<Virtual>::from_micros(micros).map(|at| at.to_string())
+}
+
+fn text(told: &Value) -> String {
+    let fields = [
+        ("process", "process"),
+        ("clock", "clock"),
+        ("timeline", "timeline_id"),
+        ("service", "service"),
+        ("current time", "current_time"),
+        ("state", "state"),
+        ("generation", "generation"),
+        ("supervisor", "supervisor"),
+    ];
+    let columns = [("PID", "pid"), ("PARENT", "parent"), ("CLOCK", "clock"), ("PROGRAM", "program")];
+    let mut text = output::status(told) + &output::fields(told, &fields);
+    if let Some(processes) = told["processes"].as_array().filter(|processes| !processes.is_empty()) {
+        text.push('\n');
+        text.push_str(&output::table(processes, &columns, true));
+    }
+    text
+}

@@ -1,0 +1,222 @@
+//! `timenav sql-clock`: a SQL function that shows a virtual clock, in a database that cannot be started on one.
+
+mod database;
+mod row;
+
+use std::convert::Infallible;
+use std::thread;
+use std::time::Duration;
+
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use self::database::{Database, Place};
+use self::row::Row;
+use crate::client::{Client, ServiceOptions, TimelineOptions};
+use crate::config::StoreUrl;
+use crate::exit::Failure;
+use crate::following::{self, Known, Shown, Words};
+use crate::output;
+use crate::surroundings::Surroundings;
+
+/// How often the database is told that the clock is still followed, and asked for its time: its clock may be set.
+const HEARTBEAT: Duration = Duration::from_secs(10);
+/// How long to wait before a database that is gone is asked again: first, and at most.
+const AGAIN: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
+/// The longest name of a schema, in bytes (`NAMEDATALEN`).
+const SCHEMA_BYTES_MAX: usize = 63;
+const WORDS: Words = Words {
+    lost: "timenav sql-clock: the service cannot be reached; timenav_now() keeps the last clock",
+    back: "timenav sql-clock: the service is back; timenav_now() is on its clock again",
+};
+
+/// Keeps a SQL function `timenav_now()` on the clock of a timeline, in a PostgreSQL database.
+///
+/// For a database that you cannot start under `timenav exec`, where `now()` itself would be right. The function is
+/// computed in the database from a table of one row, `timenav_clock`, so it is right between two changes too, at any
+/// rate. It follows each change until Ctrl-C; after that, and while the service cannot be reached, it keeps the last
+/// clock, and `timenav_clock.unconfirmed_since` says since when.
+///
+/// The role needs CREATE on the schema; everybody may call the function. It needs PostgreSQL 14 or later.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SqlClockCommand {
+    /// The database, such as postgres://user@host/shop?sslmode=verify-full. To keep a password out of the list of
+    /// processes, use the variable.
+    #[arg(long, env = "TIMENAV_SQL_DATABASE", hide_env_values = true, value_name = "URL")]
+    database: StoreUrl,
+    /// The schema in which function and table are.
+    #[arg(long, value_name = "NAME", default_value = "public", value_parser = schema)]
+    schema: String,
+    /// Remove function and table, and end. The service is not asked.
+    #[arg(long)]
+    uninstall: bool,
+    #[command(flatten)]
+    service: ServiceOptions,
+    #[command(flatten)]
+    timeline: TimelineOptions,
+}
+
+/// Keeps the function current until Ctrl-C, or removes it.
+///
+/// # Errors
+/// The service does not tell the clock, or the database refuses.
+pub(crate) fn run(command: &SqlClockCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let place = Place { url: command.database.clone(), schema: command.schema.clone() };
+    if command.uninstall {
+        return uninstall(&place);
+    }
+    let client = Client::new(&command.service, surroundings)?;
+    let begun = following::begin(&client, &command.timeline)?;
+    let mut interrupt = client.interrupt()?;
+    let service = client.target().url.to_string();
+    let mut clock = SqlClock {
+        place,
+        names: (service, begun.timeline),
+        known: begun.known.clone(),
+        uncertainty: begun.uncertainty,
+        is_lost: false,
+    };
+    let Some(database) = client.unless(&mut interrupt, clock.begin()) else { return Ok(()) };
+    let mut database = Some(database?);
+    let (place, timeline) = (&clock.place, &clock.names.1);
+    output::write(&format!(
+        "keeping timenav_now() in schema {} of {}: timeline {timeline}\n",
+        place.schema, place.url
+    ))?;
+    let (tell, mut news) = unbounded_channel();
+    let (following, timeline) = (Client::new(&command.service, surroundings)?, command.timeline.clone());
+    thread::spawn(move || following::follow(&following, &timeline, &Desk(tell), &WORDS, begun.known));
+    if let Some(never) = client.unless(&mut interrupt, clock.keep(&mut database, &mut news)) {
+        match never {}
+    }
+    clock.is_lost = true;
+    if let Some(database) = database {
+        // Where it cannot be told, its last word is when it last was.
+        let _ = client.unless(&mut interrupt, clock.write(&database));
+    }
+    Ok(())
+}
+
+fn uninstall(place: &Place) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(anyhow::Error::new)?;
+    runtime.block_on(async { Database::open(place).await?.uninstall().await })?;
+    output::write(&format!("removed timenav_now() from schema {} of {}\n", place.schema, place.url))
+}
+
+/// What was learned of the clock.
+enum News {
+    Changed(Known, u64),
+    Heard,
+    Lost,
+}
+
+/// Passes on what is learned on the thread that follows.
+struct Desk(UnboundedSender<News>);
+
+impl Desk {
+    fn pass(&self, news: News) {
+        // Nobody reads it any more when the process ends.
+        let _ = self.0.send(news);
+    }
+}
+
+impl Shown for Desk {
+    fn change(&self, known: &Known, uncertainty: u64) {
+        self.pass(News::Changed(known.clone(), uncertainty));
+    }
+
+    fn heard(&self) {
+        self.pass(News::Heard);
+    }
+
+    fn lost(&self) {
+        self.pass(News::Lost);
+    }
+}
+
+/// A clock that is kept in a database.
+struct SqlClock {
+    place: Place,
+    /// The service and the timeline.
+    names: (String, String),
+    known: Known,
+    /// How uncertain the host time of the service is, in nanoseconds.
+    uncertainty: u64,
+    is_lost: bool,
+}
+
+impl SqlClock {
+    /// Connects, and installs what is needed.
+    async fn begin(&self) -> anyhow::Result<Database> {
+        let database = Database::open(&self.place).await?;
+        let row = Row::of(&self.known, self.uncertainty, database.ahead());
+        database.install((&self.names.0, &self.names.1), &row, self.is_lost).await?;
+        Ok(database)
+    }
+
+    async fn write(&self, database: &Database) -> anyhow::Result<()> {
+        let row = Row::of(&self.known, self.uncertainty, database.ahead());
+        database.write((&self.names.0, &self.names.1), &row, self.is_lost).await
+    }
+
+    /// Keeps the clock, and connects again when the database has gone.
+    async fn keep(&mut self, database: &mut Option<Database>, news: &mut UnboundedReceiver<News>) -> Infallible {
+        let mut patience = AGAIN.0;
+        loop {
+            if let Some(open) = database {
+                let error = self.keep_in(open, news).await.unwrap_err();
+                *database = None;
+                output::note(&format!("timenav sql-clock: the database is lost ({error:#}); trying again"));
+            }
+            let _ = tokio::time::timeout(patience, std::future::pending::<()>()).await;
+            patience = AGAIN.1.min(patience * 2);
+            // What has been learned meanwhile comes with the first row.
+            while let Ok(one) = news.try_recv() {
+                self.take(one);
+            }
+            if let Ok(open) = self.begin().await {
+                output::note("timenav sql-clock: the database is back");
+                *database = Some(open);
+                patience = AGAIN.0;
+            }
+        }
+    }
+
+    /// Keeps the clock for as long as the database is there.
+    async fn keep_in(
+        &mut self,
+        database: &mut Database,
+        news: &mut UnboundedReceiver<News>,
+    ) -> anyhow::Result<Infallible> {
+        loop {
+            match tokio::time::timeout(HEARTBEAT, news.recv()).await {
+                Ok(Some(one)) => {
+                    if !self.take(one) {
+                        continue;
+                    }
+                }
+                Ok(None) => return Err(anyhow::anyhow!("nothing follows the clock any more")),
+                Err(_) => database.measure().await?,
+            }
+            self.write(database).await?;
+        }
+    }
+
+    /// Takes in what was learned, and returns whether the database is to be told at once.
+    fn take(&mut self, news: News) -> bool {
+        match news {
+            News::Changed(known, uncertainty) => {
+                (self.known, self.uncertainty) = (known, uncertainty);
+                true
+            }
+            News::Heard => std::mem::replace(&mut self.is_lost, false),
+            News::Lost => !std::mem::replace(&mut self.is_lost, true),
+        }
+    }
+}
+
+fn schema(name: &str) -> Result<String, String> {
+    if name.is_empty() || name.len() > SCHEMA_BYTES_MAX || name.contains('\0') {
+        return Err(format!("the name of a schema has 1 to {SCHEMA_BYTES_MAX} bytes"));
+    }
+    Ok(name.to_owned())
+}

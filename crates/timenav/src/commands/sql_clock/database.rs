@@ -1,0 +1,210 @@
+//! The table and the function in a database, and the connection that keeps them current.
+
+use anyhow::{Context as _, anyhow, bail};
+use timenav_store::PostgresGuest;
+
+use super::row::{Ahead, Row};
+use crate::config::StoreUrl;
+use crate::doors::counted;
+
+/// Says that table and function are of this program, and of which layout.
+const MARK: &str = "timenav sql-clock, version 1";
+/// How often a database is asked for its time in a row: the quickest answer says most.
+const ASKED: usize = 5;
+/// What the server says where a lock is not to be had in time.
+const LOCK_NOT_AVAILABLE: &str = "55P03";
+
+/// Taken for as long as the connection lasts: one program keeps a clock.
+const LOCK: &str = "SELECT pg_advisory_lock(1414414679, hashtext($1))::text";
+const FOUND: &str = "SELECT (to_regprocedure($1) IS NOT NULL)::text, obj_description(to_regprocedure($1), 'pg_proc'),
+    (to_regclass($2) IS NOT NULL)::text, obj_description(to_regclass($2), 'pg_class')";
+const TIME: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint::text";
+
+/// The last microsecond of the year 9999 is where clocks end. Hours are exact, and the same in all time zones.
+const INSTALL: &str = "CREATE TABLE IF NOT EXISTS {schema}.timenav_clock (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    service text NOT NULL,
+    timeline text NOT NULL,
+    generation bigint NOT NULL,
+    is_paused boolean NOT NULL,
+    rate_millionths bigint NOT NULL,
+    origin_virtual_micros bigint NOT NULL,
+    origin_here timestamptz NOT NULL,
+    uncertainty_micros bigint NOT NULL,
+    heard_at timestamptz NOT NULL,
+    unconfirmed_since timestamptz
+);
+COMMENT ON TABLE {schema}.timenav_clock IS '{mark}';
+GRANT SELECT ON {schema}.timenav_clock TO PUBLIC;
+CREATE OR REPLACE FUNCTION {schema}.timenav_now() RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE RETURN (
+    SELECT TIMESTAMPTZ 'epoch' + (shown / 3600000000) * INTERVAL '1 hour'
+        + (shown % 3600000000) * INTERVAL '1 microsecond'
+    FROM (
+        SELECT CASE WHEN is_paused THEN origin_virtual_micros ELSE least(
+            253402300799999999::numeric,
+            origin_virtual_micros
+                + floor(greatest(0, extract(epoch FROM statement_timestamp() - origin_here)) * rate_millionths)
+        )::bigint END AS shown
+        FROM {schema}.timenav_clock
+    ) AS clock
+);
+COMMENT ON FUNCTION {schema}.timenav_now() IS '{mark}';";
+
+const WRITE: &str = "INSERT INTO {schema}.timenav_clock AS clock
+    SELECT true, $1::text, $2::text, $3::text::bigint, $4::text::boolean, $5::text::bigint, $6::text::bigint,
+        TIMESTAMPTZ 'epoch' + ($7::text::bigint / 3600000000) * INTERVAL '1 hour'
+            + ($7::text::bigint % 3600000000) * INTERVAL '1 microsecond',
+        $8::text::bigint, clock_timestamp(), CASE WHEN $9::text::boolean THEN clock_timestamp() END
+    ON CONFLICT (only_row) DO UPDATE SET service = excluded.service, timeline = excluded.timeline,
+        generation = excluded.generation, is_paused = excluded.is_paused, rate_millionths = excluded.rate_millionths,
+        origin_virtual_micros = excluded.origin_virtual_micros, origin_here = excluded.origin_here,
+        uncertainty_micros = excluded.uncertainty_micros,
+        heard_at = CASE WHEN $9::text::boolean THEN clock.heard_at ELSE excluded.heard_at END,
+        unconfirmed_since = CASE WHEN $9::text::boolean
+            THEN coalesce(clock.unconfirmed_since, excluded.unconfirmed_since) END";
+
+const UNINSTALL: &str = "BEGIN; DROP FUNCTION IF EXISTS {schema}.timenav_now();
+    DROP TABLE IF EXISTS {schema}.timenav_clock; COMMIT";
+
+/// Where the clock of a database is kept.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) url: StoreUrl,
+    pub(super) schema: String,
+}
+
+impl Place {
+    fn quoted(&self) -> String {
+        format!("\"{}\"", self.schema.replace('"', "\"\""))
+    }
+
+    fn filled(&self, statement: &str) -> String {
+        statement.replace("{schema}", &self.quoted()).replace("{mark}", MARK)
+    }
+}
+
+/// A connection that keeps the clock of a database, and is alone in that.
+pub(super) struct Database {
+    guest: PostgresGuest,
+    place: Place,
+    ahead: Ahead,
+}
+
+impl Database {
+    /// Connects, and learns what time it is there. Nothing is changed.
+    ///
+    /// # Errors
+    /// It cannot be reached, another program keeps its clock, or what is there is somebody else's.
+    pub(super) async fn open(place: &Place) -> anyhow::Result<Self> {
+        let guest = PostgresGuest::connect(place.url.secret()).await;
+        let guest = guest.with_context(|| format!("the database {}", place.url))?;
+        lock(&guest, place).await?;
+        check(&guest, place).await?;
+        let mut ahead = None;
+        for _ in 0..ASKED {
+            ahead = Some(measured(&guest, ahead).await?);
+        }
+        let ahead = ahead.context("the database was not asked")?;
+        Ok(Self { guest, place: place.clone(), ahead })
+    }
+
+    /// Creates table and function where they are not there, with a first row.
+    ///
+    /// # Errors
+    /// The database refuses.
+    pub(super) async fn install(&self, names: (&str, &str), row: &Row, is_lost: bool) -> anyhow::Result<()> {
+        let told =
+            || format!("timenav_now() cannot be created in the schema {} of {}", self.place.schema, self.place.url);
+        self.guest.run("BEGIN").await.with_context(told)?;
+        self.guest.run(&self.place.filled(INSTALL)).await.with_context(told)?;
+        self.write(names, row, is_lost).await.with_context(told)?;
+        self.guest.run("COMMIT").await.with_context(told)
+    }
+
+    /// Writes the row: which service and which timeline, the clock, and whether nobody confirms it.
+    ///
+    /// # Errors
+    /// The database refuses, or has gone.
+    pub(super) async fn write(&self, names: (&str, &str), row: &Row, is_lost: bool) -> anyhow::Result<()> {
+        let [generation, is_paused, rate, origin_virtual, origin_here, uncertainty] = row.texts();
+        let is_lost = is_lost.to_string();
+        let parameters =
+            [names.0, names.1, generation, is_paused, rate, origin_virtual, origin_here, uncertainty, &is_lost];
+        self.guest.ask(&self.place.filled(WRITE), &parameters).await?;
+        Ok(())
+    }
+
+    /// Learns again what time it is there.
+    ///
+    /// # Errors
+    /// The database has gone.
+    pub(super) async fn measure(&mut self) -> anyhow::Result<()> {
+        self.ahead = measured(&self.guest, Some(self.ahead)).await?;
+        Ok(())
+    }
+
+    /// Returns what time it is there, as it was last learned.
+    pub(super) const fn ahead(&self) -> Ahead {
+        self.ahead
+    }
+
+    /// Takes function and table away.
+    ///
+    /// # Errors
+    /// Something in the database uses them, or it refuses.
+    pub(super) async fn uninstall(&self) -> anyhow::Result<()> {
+        let dropped = self.guest.run(&self.place.filled(UNINSTALL)).await;
+        dropped.with_context(|| {
+            format!(
+                "timenav_now() cannot be removed from {}; if a column or a view uses it, change that first",
+                self.place.url
+            )
+        })
+    }
+}
+
+async fn lock(guest: &PostgresGuest, place: &Place) -> anyhow::Result<()> {
+    guest.run("SET lock_timeout = '5s'").await?;
+    match guest.ask(LOCK, &[&place.schema]).await {
+        Ok(_) => Ok(()),
+        Err(error) if error.to_string().contains(LOCK_NOT_AVAILABLE) => bail!(
+            "another timenav sql-clock keeps the clock in the schema {} of {}: end that one, or name another schema \
+             with --schema",
+            place.schema,
+            place.url
+        ),
+        Err(error) => Err(error).context(place.url.to_string()),
+    }
+}
+
+/// Makes sure that nothing of somebody else's is replaced.
+async fn check(guest: &PostgresGuest, place: &Place) -> anyhow::Result<()> {
+    let schema = place.quoted();
+    let [function, table] = [format!("{schema}.timenav_now()"), format!("{schema}.timenav_clock")];
+    let rows = guest.ask(FOUND, &[&function, &table]).await.with_context(|| place.url.to_string())?;
+    let row = rows.first().context("the database told nothing")?;
+    for (found, name) in [(&row[0..2], "a function timenav_now()"), (&row[2..4], "a table timenav_clock")] {
+        if found[0].as_deref() == Some("true") && found[1].as_deref() != Some(MARK) {
+            return Err(anyhow!(
+                "the schema {} of {} has {name} that timenav did not create: name another schema with --schema",
+                place.schema,
+                place.url
+            ));
+        }
+    }
+    Ok(())
+}
+
+async fn measured(guest: &PostgresGuest, before: Option<Ahead>) -> anyhow::Result<Ahead> {
+    let asked = boot_now();
+    let rows = guest.ask(TIME, &[]).await?;
+    let came = boot_now();
+    let said = rows.first().and_then(|row| row.first()?.as_deref()?.parse::<i128>().ok());
+    let said = said.context("the database did not tell its time")?;
+    Ok(Ahead::learned(before, asked, said * 1_000, came))
+}
+
+/// Returns what the boot clock of this host shows, in nanoseconds.
+fn boot_now() -> i128 {
+    counted().as_nanos().try_into().unwrap_or(i128::MAX)
+}

@@ -1,0 +1,117 @@
+//! What the table of a database says of a clock, in the time of that database's own clock.
+
+use timenav_core::clock::ClockState;
+
+use crate::following::Known;
+
+/// By how much a database's clock is ahead of the boot clock here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ahead {
+    /// In nanoseconds.
+    nanos: i128,
+    /// How wrong that may be, in nanoseconds.
+    uncertainty: i128,
+}
+
+impl Ahead {
+    /// Returns what is known after the database was asked for its time: when it was asked, what it said, and when the answer
+    /// came, all in nanoseconds.
+    ///
+    /// What was known before stays where this does not contradict it, so that a clock does not waver with each answer.
+    pub(super) fn learned(before: Option<Self>, asked: i128, said: i128, came: i128) -> Self {
+        let (low, high) = (said - came, said - asked);
+        let Some(before) = before else {
+            let uncertainty = (high - low) / 2;
+            return Self { nanos: low + uncertainty, uncertainty };
+        };
+        let nanos = before.nanos.clamp(low, high);
+        // How far it is to either end, as it is known now, and not more than before unless the clock was set.
+        let uncertainty = (high - nanos).max(nanos - low);
+        Self {
+            nanos,
+            uncertainty: if nanos == before.nanos { uncertainty.min(before.uncertainty) } else { uncertainty },
+        }
+    }
+}
+
+/// The row of a clock, as texts in the order of the statement that writes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    generation: String,
+    is_paused: String,
+    rate_millionths: String,
+    origin_virtual_micros: String,
+    origin_here_micros: String,
+    uncertainty_micros: String,
+}
+
+impl Row {
+    /// Returns the row of a clock. `uncertainty` is that of the host time of the service, in nanoseconds.
+    pub(super) fn of(known: &Known, uncertainty: u64, ahead: Ahead) -> Self {
+        let (origin_host, origin_virtual, rate, is_paused) = match known.clock.state {
+            ClockState::Running { origin_host, origin_virtual, rate } => (origin_host, origin_virtual, rate, false),
+            ClockState::Paused { since, at, rate } => (since, at, rate, true),
+        };
+        let origin_boot = i128::from(origin_host.micros()) * 1_000 - known.offset;
+        let origin_here = (origin_boot + ahead.nanos).div_euclid(1_000);
+        let uncertainty = (i128::from(uncertainty) + ahead.uncertainty) / 1_000;
+        Self {
+            generation: known.clock.generation.to_string(),
+            is_paused: is_paused.to_string(),
+            rate_millionths: rate.micros().to_string(),
+            origin_virtual_micros: origin_virtual.micros().to_string(),
+            origin_here_micros: origin_here.to_string(),
+            uncertainty_micros: uncertainty.to_string(),
+        }
+    }
+
+    /// Returns its texts.
+    pub(super) fn texts(&self) -> [&str; 6] {
+        [
+            &self.generation,
+            &self.is_paused,
+            &self.rate_millionths,
+            &self.origin_virtual_micros,
+            &self.origin_here_micros,
+            &self.uncertainty_micros,
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use timenav_core::clock::{Clock, Rate};
+    use timenav_core::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn a_database_that_is_asked_again_tells_its_time_more_exactly() {
+        let first = Ahead::learned(None, 100, 1_110, 120);
+        assert_eq!(first, Ahead { nanos: 1_000, uncertainty: 10 });
+        // A quicker answer narrows it, a slower one says nothing new.
+        let quicker = Ahead::learned(Some(first), 200, 1_205, 204);
+        assert_eq!(quicker, Ahead { nanos: 1_001, uncertainty: 4 });
+        assert_eq!(Ahead::learned(Some(quicker), 300, 1_340, 380), quicker);
+        // A clock that was set is believed.
+        let set = Ahead::learned(Some(quicker), 400, 9_402, 404);
+        assert_eq!(set, Ahead { nanos: 8_998, uncertainty: 4 });
+    }
+
+    #[test]
+    fn the_origin_of_a_clock_is_told_in_the_time_of_the_database() {
+        let rate = Rate::from_factor(60.0).unwrap();
+        let [host, shown] = [5_000_000, -7].map(|micros| micros);
+        let state = ClockState::Running {
+            origin_host: Instant::from_micros(host).unwrap(),
+            origin_virtual: Instant::from_micros(shown).unwrap(),
+            rate,
+        };
+        let clock = Clock { state, location: None, generation: 3 };
+        // The host of the service is four seconds ahead of the boot clock here, and the database two.
+        let known = Known { clock, offset: 4_000_000_000 };
+        let ahead = Ahead { nanos: 2_000_000_000, uncertainty: 1_000 };
+        let row = Row::of(&known, 2_000, ahead);
+        assert_eq!(row.texts(), ["3", "false", "60000000", "-7", "3000000", "3"]);
+    }
+}

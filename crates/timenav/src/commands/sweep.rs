@@ -1,0 +1,203 @@
+//! `timenav sweep`: a command on many dates, and the first one at which it fails.
+
+mod dates;
+mod outcome;
+mod report;
+mod runs;
+mod search;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use data_encoding::HEXLOWER;
+use timenav_core::time::{Instant, Virtual, parse_duration};
+use timenav_engine::{Entropy as _, WallClock as _};
+
+use self::dates::DateOptions;
+use self::outcome::Run;
+use self::report::{RUNS, Report};
+use self::runs::{Plan, Runner};
+use self::search::Search;
+use crate::client::{Answer, Client, INTERRUPTED_EXIT, ServiceOptions};
+use crate::doors::{HostClock, OsEntropy};
+use crate::exit::Failure;
+use crate::output::{self, OutputFormat};
+use crate::surroundings::Surroundings;
+
+/// Dates that are tried at once.
+const JOBS_MAX: i64 = 64;
+
+/// Runs a command at many dates, and tells at which it fails.
+///
+/// Each date has a timeline of its own, which ends with the command, so dates are tried side by side. The command runs as
+/// under `timenav exec --strict`, with its timeline in `TIMENAV_TIMELINE`; its clock begins at the date and runs. Dates
+/// are those that you list, one every so often in a range, or else the notable ones of the next four years: ends of
+/// months, leap days, new years, and the moments in 2036 and 2038 at which counters of seconds overflow.
+///
+/// A date passes if the exit code is 0. What a command printed at a date that failed is kept in a file, and its end is
+/// shown. Exit code 8 means that it failed at some date. What the command leaves running is ended with it.
+///
+/// It works where `timenav exec` does. docs/programs.md says more.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SweepCommand {
+    #[command(flatten)]
+    dates: DateOptions,
+    /// Look only for the date from which on it fails, and try as few as possible. The first date has to pass, the last one
+    /// to fail, and what fails only now and then, as on leap days, may be missed.
+    #[arg(long)]
+    bisect: bool,
+    /// How many dates to try at once. Defaults to the number of processors.
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=JOBS_MAX))]
+    jobs: Option<u16>,
+    /// How long the command may take at one date, in host time. Then it is ended, and the date has failed.
+    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = host_duration)]
+    timeout: Duration,
+    /// Have each clock stand at its date.
+    #[arg(long)]
+    paused: bool,
+    /// Fork this timeline for each date, so that the command finds its events. Defaults to empty timelines.
+    #[arg(long, value_name = "TIMELINE_ID")]
+    fork_of: Option<String>,
+    /// The folder for what was printed at dates that failed. Each sweep makes a folder of its own in it.
+    #[arg(long, value_name = "DIR", default_value = "timenav-sweep")]
+    logs: PathBuf,
+    /// Write the outcomes into this file too, as JUnit does: a test case for each date.
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    #[command(flatten)]
+    service: ServiceOptions,
+    /// The program, and its arguments. Write `--` before them.
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// Runs a command at many dates.
+///
+/// # Errors
+/// It failed at some date; or it cannot be run, or the service says no.
+pub(crate) fn run(command: &SweepCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let dates = command.dates.read(HostClock::start().now())?;
+    let name = command.command.first().map(OsString::as_os_str).unwrap_or_default();
+    timenav_exec::inspect::inspect(name, &surroundings.program_folders)
+        .with_context(|| format!("cannot run `{}`", name.display()))?;
+    let client = Client::new(&command.service, surroundings)?;
+    let plan = plan(command)?;
+    let folder = plan.folder.clone();
+    let mut runs = BTreeMap::new();
+    let mut runner = Runner::new(&client, plan)?;
+    runner.try_out(dates[0])?;
+    std::fs::create_dir_all(&folder).with_context(|| format!("the folder {} cannot be created", folder.display()))?;
+    let is_people = client.format() == OutputFormat::Table;
+    let mut take = |number: usize, run: Run| {
+        if is_people && !run.outcome.passes() {
+            output::note(&format!("{}  {}", run.date, run.outcome.text()));
+        }
+        runs.insert(number, run);
+    };
+    let swept = if command.bisect {
+        bisect(&mut runner, &dates, jobs(command), &mut take)
+    } else {
+        let all: Vec<_> = dates.iter().copied().enumerate().collect();
+        runner.run(&all, &mut take).map(|is_done| (is_done, None))
+    };
+    drop(runner);
+    tidy(&folder, &command.logs);
+    let (is_done, searched) = swept?;
+    let report = Report { runs: runs.values().collect(), dates: dates.len(), is_interrupted: !is_done, searched };
+    if let Some(path) = &command.junit {
+        std::fs::write(path, report.junit(&command.command))
+            .with_context(|| format!("{} cannot be written", path.display()))?;
+    }
+    let value = report.json();
+    client.show_list(&Answer { text: value.to_string(), value }, &RUNS, |_| report.text())?;
+    if report.is_interrupted {
+        std::process::exit(INTERRUPTED_EXIT);
+    }
+    match report.failed() {
+        0 => Ok(()),
+        failed => Err(Failure::DatesFailed(failed)),
+    }
+}
+
+fn plan(command: &SweepCommand) -> Result<Plan, Failure> {
+    let mut id = [0; 4];
+    OsEntropy::new().fill(&mut id);
+    let name = format!("sweep-{}", HEXLOWER.encode(&id));
+    Ok(Plan {
+        command: command.command.clone(),
+        program: std::env::current_exe().context("this program cannot be found")?,
+        connection: command.service.words(),
+        folder: command.logs.join(&name),
+        name,
+        fork_of: command.fork_of.clone(),
+        is_paused: command.paused,
+        timeout: command.timeout,
+        at_once: jobs(command),
+    })
+}
+
+fn jobs(command: &SweepCommand) -> usize {
+    let processors = || std::thread::available_parallelism().map_or(1, NonZero::get);
+    command.jobs.map_or_else(processors, usize::from).min(usize::try_from(JOBS_MAX).unwrap_or(1))
+}
+
+type Found = (Option<Instant<Virtual>>, Option<Instant<Virtual>>);
+
+/// Looks for where failing begins. Returns whether it came to the end, and what was found if so.
+fn bisect(
+    runner: &mut Runner<'_>,
+    dates: &[Instant<Virtual>],
+    at_once: usize,
+    take: &mut dyn FnMut(usize, Run),
+) -> Result<(bool, Option<Found>), Failure> {
+    let mut search = Search::new(dates.len());
+    loop {
+        let next: Vec<_> = search.next(at_once).into_iter().map(|number| (number, dates[number])).collect();
+        if next.is_empty() {
+            let (failed, passed) = search.found();
+            return Ok((true, Some((failed.map(|at| dates[at]), passed.map(|at| dates[at])))));
+        }
+        let mut tried = Vec::new();
+        let is_done = runner.run(&next, &mut |number, run| {
+            tried.push((number, run.outcome.passes()));
+            take(number, run);
+        })?;
+        if !is_done {
+            return Ok((false, None));
+        }
+        search.learn(&tried);
+    }
+}
+
+/// Takes away folders in which nothing was kept. Others stay, as they cannot be taken away.
+fn tidy(folder: &Path, parent: &Path) {
+    if std::fs::remove_dir(folder).is_ok() {
+        let _ = std::fs::remove_dir(parent);
+    }
+}
+
+fn host_duration(text: &str) -> Result<Duration, String> {
+    let duration = parse_duration(text).map_err(|error| error.to_string())?;
+    let micros = u64::try_from(duration.exact().micros()).unwrap_or_default();
+    if duration.months() > 0 || micros < 1_000_000 {
+        return Err("write host time of a second or more, such as 90s or 10m, without months".to_owned());
+    }
+    Ok(Duration::from_micros(micros))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn host_time_has_no_months() {
+        assert_eq!(host_duration("1h30m"), Ok(Duration::from_secs(5_400)));
+        for wrong in ["P1M", "0.5s", "soon"] {
+            assert!(host_duration(wrong).is_err(), "{wrong}");
+        }
+    }
+}

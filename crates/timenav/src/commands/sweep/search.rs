@@ -1,0 +1,92 @@
+//! Finds by bisection where dates begin to fail.
+
+/// Between which dates failing begins, by their place among all.
+///
+/// Several dates are tried at once, so a step divides what is left into more than two parts.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Search {
+    count: usize,
+    /// The last date that is known to pass before one that fails.
+    passed: Option<usize>,
+    /// The first date that is known to fail.
+    failed: Option<usize>,
+}
+
+impl Search {
+    /// Returns a search among so many dates, of which nothing is known.
+    pub(super) const fn new(count: usize) -> Self {
+        Self { count, passed: None, failed: None }
+    }
+
+    /// Returns which dates to try next, no more than `at_once` except the two ends; none where the search has ended.
+    pub(super) fn next(&self, at_once: usize) -> Vec<usize> {
+        let Some(last) = self.count.checked_sub(1) else { return Vec::new() };
+        match (self.passed, self.failed) {
+            (None, None) if last == 0 => vec![0],
+            (None, None) => vec![0, last],
+            (Some(passed), Some(failed)) => {
+                let between = failed - passed - 1;
+                let tried = at_once.min(between);
+                (1..=tried).map(|part| passed + part * (between + 1) / (tried + 1)).collect()
+            }
+            // The first one fails, or the last one does not.
+            (None, Some(_)) | (Some(_), None) => Vec::new(),
+        }
+    }
+
+    /// Learns which dates pass.
+    pub(super) fn learn(&mut self, tried: &[(usize, bool)]) {
+        let failed = tried.iter().filter(|(_, passes)| !passes).map(|(index, _)| *index).min();
+        self.failed = failed.or(self.failed);
+        let end = self.failed.unwrap_or(self.count);
+        let passed = tried.iter().filter(|(index, passes)| *passes && *index < end).map(|(index, _)| *index).max();
+        self.passed = passed.or(self.passed);
+    }
+
+    /// Returns the first date that fails, and the one before it, which passes.
+    pub(super) const fn found(&self) -> (Option<usize>, Option<usize>) {
+        (self.failed, self.passed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Searches among so many dates, of which those from `first` on fail. Returns what is found, and how many were tried.
+    fn searched(count: usize, first: usize, at_once: usize) -> (Option<usize>, usize) {
+        let (mut search, mut tries) = (Search::new(count), 0);
+        loop {
+            let tried: Vec<_> = search.next(at_once).into_iter().map(|index| (index, index < first)).collect();
+            if tried.is_empty() {
+                return (search.found().0, tries);
+            }
+            assert!(tried.is_sorted() && tried.windows(2).all(|pair| pair[0].0 < pair[1].0), "{tried:?}");
+            tries += tried.len();
+            search.learn(&tried);
+        }
+    }
+
+    #[test]
+    fn the_first_date_that_fails_is_found() {
+        for count in 1..20 {
+            for first in 0..=count {
+                for at_once in 1..6 {
+                    let expected = (first < count).then_some(first);
+                    assert_eq!(searched(count, first, at_once).0, expected, "{first} of {count}, {at_once} at once");
+                }
+            }
+        }
+        assert_eq!(searched(1_462, 426, 1), (Some(426), 2 + 11));
+        assert!(searched(1_462, 426, 3).1 <= 2 + 3 * 6);
+        assert_eq!(searched(0, 0, 1), (None, 0));
+    }
+
+    #[test]
+    fn what_fails_now_and_then_has_a_date_that_passes_before_it() {
+        let mut search = Search::new(100);
+        search.learn(&[(0, true), (99, false)]);
+        search.learn(&[(25, true), (50, false), (75, true)]);
+        assert_eq!(search.found(), (Some(50), Some(25)));
+    }
+}
