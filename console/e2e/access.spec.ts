@@ -37,7 +37,15 @@ describe('permissions', () => {
   it('are given and taken, with what that does to whom', async () => {
     await on.service.user('reader');
     const page = await on.loggedIn(tab('permissions'));
-    await page.getByLabel('Read', { exact: true }).fill('reader');
+    const read = page.getByLabel('Read', { exact: true });
+    await read.fill('rea');
+    await page.getByRole('listbox', { name: 'Suggestions' }).getByRole('option', { name: 'reader' }).waitFor();
+    // What is typed counts as it is, unless one goes to a name.
+    await page.keyboard.press('Enter');
+    await page.getByText('rea gets read').waitFor();
+    await page.keyboard.press('Backspace');
+    await read.fill('rea');
+    await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.getByLabel('Write', { exact: true }).fill('not-yet');
     await page.keyboard.press('Enter');

@@ -37,7 +37,7 @@ describe('fingers', () => {
       for (let step = 1; step <= 12; step += 1)
         await touch.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: [{ x, y: y - step * 12 }] });
       await touch.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
-      await expect.poll(() => page.evaluate(() => scrollY), { message: name, timeout: 5_000 }).not.toBe(before);
+      await expect.poll(() => page.evaluate(() => scrollY), { message: name }).not.toBe(before);
     }
     // What only a mouse or keys can do is not told.
     expect(await page.getByText('wheel', { exact: true }).isVisible()).toBe(false);

@@ -2,26 +2,24 @@
  * A service and a browser, both real. Every page is watched: an error in its console, a violation of the
  * Content-Security-Policy or a request to another host fails the test that made it.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
-import axe from 'axe-core';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type axe from 'axe-core';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
+import { PASSWORD, Service } from './service';
 
-export const BINARY = process.env.TIMENAV_BIN ?? resolve(import.meta.dirname, '../../target/debug/timenav');
+export { BINARY, PASSWORD, Service, underPrefix } from './service';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** A data folder with the timeline `demo`, and with the password of `admin`. See `setup.ts`. */
+    data: string;
+  }
+}
+
 export const CHROMIUM = process.env.CHROMIUM_BIN ?? '/usr/bin/chromium';
 
-/**
- * Up to so many milliseconds are added to each request and to each answer, to find what works on a quick machine only.
- */
-const SLOW_MS = Number(process.env.E2E_SLOW_MS ?? 0);
-
-const START_MAX_MS = 30_000;
 export const FLAGS = [
   '--headless',
   '--no-sandbox',
@@ -33,111 +31,6 @@ export const FLAGS = [
   '--disable-sync',
 ];
 
-/** A password that every user of the tests has. */
-export const PASSWORD = 'correct horse battery staple';
-
-/** A running service with a data folder of its own. */
-export class Service {
-  #process: ChildProcess | null = null;
-  #address = '';
-  #slow: Server | null = null;
-  url = '';
-  adminKey = '';
-
-  private constructor(
-    readonly data: string,
-    private readonly options: readonly string[],
-  ) {}
-
-  /** Starts a service with the timeline `demo`, and waits until it listens. */
-  static async start(...options: string[]): Promise<Service> {
-    const service = new Service(mkdtempSync(join(tmpdir(), 'timenav-e2e-')), ['--demo', ...options]);
-    await service.#launch('127.0.0.1:0');
-    service.adminKey = readFileSync(join(service.data, 'admin.key'), 'utf8').trim();
-    return service;
-  }
-
-  async #launch(listen: string): Promise<void> {
-    const child = spawn(BINARY, ['serve', '--data', this.data, '--listen', listen, ...this.options], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    this.#process = child;
-    let log = '';
-    child.stderr.on('data', (bytes: Buffer) => (log += bytes.toString()));
-    this.#address = await new Promise<string>((found, failed) => {
-      const timer = setTimeout(() => failed(new Error(`the service does not start:\n${log}`)), START_MAX_MS);
-      child.once('exit', () => failed(new Error(`the service ended:\n${log}`)));
-      createInterface(child.stdout).on('line', (line) => {
-        const address = /listening on (\S+)/.exec(line)?.[1];
-        if (address === undefined) return;
-        clearTimeout(timer);
-        found(address);
-      });
-    });
-    if (SLOW_MS === 0) {
-      this.url = this.#address;
-    } else if (this.#slow === null) {
-      const { url, server } = await proxy(this.#address, '/', () => Math.random() * SLOW_MS);
-      this.url = url.replace(/\/$/, '');
-      this.#slow = server;
-    }
-  }
-
-  /** Ends the service as an operator would, and waits for its end. */
-  async end(): Promise<void> {
-    const child = this.#process;
-    if (child?.exitCode !== null) return;
-    child.removeAllListeners('exit');
-    const gone = new Promise((done) => child.once('close', done));
-    child.kill('SIGTERM');
-    await gone;
-    this.#process = null;
-  }
-
-  /** Starts it again on the same port and data. */
-  async again(): Promise<void> {
-    await this.#launch(new URL(this.#address).host);
-  }
-
-  async remove(): Promise<void> {
-    await this.end();
-    this.#slow?.close();
-    rmSync(this.data, { recursive: true, force: true });
-  }
-
-  /** Calls an operation as the operator, and returns the answer's body. */
-  async call<T = Record<string, unknown>>(
-    method: string,
-    path: string,
-    body?: unknown,
-    key = this.adminKey,
-  ): Promise<T> {
-    const answer = await fetch(`${this.url}/${path}`, {
-      method,
-      headers: {
-        Authorization: `Bearer ${key}`,
-        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
-    return JSON.parse(text) as T;
-  }
-
-  /** Makes a timeline with a few events of its own. */
-  async timeline(timelineId: string, ...events: Record<string, unknown>[]): Promise<void> {
-    await this.call('POST', 'timelines', { timeline_id: timelineId });
-    for (const event of events) await this.call('POST', `v1/events?timeline_id=${timelineId}`, event);
-  }
-
-  /** Makes a user who can log in with `PASSWORD`; an operator on request. */
-  async user(userId: string, operator = false): Promise<void> {
-    await this.call('POST', 'v1/users', { user_id: userId, operator });
-    await this.call('POST', 'v1/set-password', { user_id: userId, password: PASSWORD });
-  }
-}
-
 /** What a page did that it must not do. */
 const offences = new WeakMap<Page, string[]>();
 
@@ -145,56 +38,120 @@ const offences = new WeakMap<Page, string[]>();
 export const REFUSED = /Failed to load resource: the server responded with a status of 4\d\d/;
 export const UNREACHABLE = /Failed to load resource: net::ERR_|net::ERR_(CONNECTION|INCOMPLETE|EMPTY)/;
 
+type PageOptions = BrowserContextOptions & {
+  /** Complaints that belong to the test. */
+  expected?: RegExp;
+};
+
 interface Stage {
   service: Service;
-  /** Opens a page of its own: no cookies, nothing kept. `expected` are complaints that belong to the test. */
-  page(options?: BrowserContextOptions & { expected?: RegExp }): Promise<Page>;
+  /** Opens a page of its own: no cookies, nothing kept. */
+  page(options?: PageOptions): Promise<Page>;
   /**
    * Opens a page on which somebody is logged in, at a view such as `timeline?timeline=demo`: with the session that they
    * have since an earlier test of the file, as log-ins are limited, unless it is to be one of the page's own.
    */
-  loggedIn(
-    view?: string,
-    options?: BrowserContextOptions & { expected?: RegExp; user?: string; ownSession?: boolean },
-  ): Promise<Page>;
+  loggedIn(view?: string, options?: PageOptions & { user?: string; ownSession?: boolean }): Promise<Page>;
+}
+
+/** As long as `expect.poll` waits. */
+const WAIT_MAX_MS = 60_000;
+const SIZE = { width: 1280, height: 800 };
+/** What pages write and another test must not find. Files of the console stay, so that they need not be read again. */
+const WRITTEN = 'local_storage,indexeddb,cache_storage,file_systems,service_workers';
+
+/** The service and the browser of a file, from its first test to its last, and the pages of the present test. */
+class Backstage {
+  #opened: Page[] = [];
+  /** The context of each user, for one page at a time. */
+  #kept = new Map<string, BrowserContext>();
+
+  constructor(
+    readonly service: Service,
+    private readonly browser: Browser,
+  ) {}
+
+  async page({ expected, ...context }: PageOptions = {}): Promise<Page> {
+    const page = await (await this.browser.newContext({ viewport: SIZE, ...context })).newPage();
+    return this.#watched(page, expected);
+  }
+
+  /** Opens a page in the context that a user has, if it can: it has what the console needs, and its session. */
+  async pageOf(user: string, options: PageOptions): Promise<Page> {
+    // These a page can be told later. Anything else takes a context of its own, and so does a second page.
+    const { expected, viewport = SIZE, colorScheme = 'light', forcedColors = 'none', ...others } = options;
+    if (Object.keys(others).length > 0 || (this.#kept.get(user)?.pages().length ?? 0) > 0) return this.page(options);
+    const context = this.#kept.get(user) ?? (await this.browser.newContext());
+    this.#kept.set(user, context);
+    const page = this.#watched(await context.newPage(), expected);
+    const devtools = await context.newCDPSession(page);
+    await devtools.send('Storage.clearDataForOrigin', { origin: this.service.url, storageTypes: WRITTEN });
+    await devtools.detach();
+    if (viewport !== null) await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme, forcedColors });
+    return page;
+  }
+
+  #watched(page: Page, expected?: RegExp): Page {
+    page.setDefaultTimeout(WAIT_MAX_MS);
+    watch(page, expected);
+    this.#opened.push(page);
+    return page;
+  }
+
+  /** Closes what a test has opened, and returns what its pages did that they must not do. */
+  async clear(): Promise<string[]> {
+    const found = this.#opened.flatMap((page) => [...(offences.get(page) ?? [])]);
+    const contexts = new Set(this.#opened.splice(0).map((page) => page.context()));
+    const kept = [...this.#kept.values()];
+    for (const context of contexts) {
+      if (!kept.includes(context)) await context.close();
+      else {
+        await context.clearPermissions();
+        for (const page of context.pages()) await page.close();
+      }
+    }
+    return found;
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close();
+    await this.service.remove();
+  }
+}
+
+/** Starts a service with the demo and the password of `admin`. A ledger keeps the name of the service that began it. */
+async function serviceWith(options: string[]): Promise<Service> {
+  if (!options.includes('--service-name')) return Service.copied(inject('data'), ...options);
+  const service = await Service.start(...options);
+  await service.call('POST', 'v1/set-password', { password: PASSWORD });
+  return service;
 }
 
 /** Sets up a service and a browser for all tests of a file. */
 export function stage(...options: string[]): Stage {
-  let service: Service | null = null;
-  let browser: Browser | null = null;
-  const pages: Page[] = [];
+  let backstage: Backstage | null = null;
   const sessions = new Map<string, Awaited<ReturnType<BrowserContext['cookies']>>>();
   beforeAll(async () => {
-    service = await Service.start(...options);
-    await service.call('POST', 'v1/set-password', { password: PASSWORD });
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+    const [service, browser] = await Promise.all([
+      serviceWith(options),
+      chromium.launch({ executablePath: CHROMIUM, args: FLAGS }),
+    ]);
+    backstage = new Backstage(service, browser);
   });
-  afterEach(async () => {
-    for (const page of pages.splice(0)) {
-      const found = offences.get(page) ?? [];
-      await page.context().close();
-      expect(found).toEqual([]);
-    }
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await service?.remove();
-  });
+  afterEach(async () => expect(await backstage?.clear()).toEqual([]));
+  afterAll(() => backstage?.close());
+  const there = (): Backstage => {
+    if (backstage === null) throw new Error('service and browser start before the first test, not earlier');
+    return backstage;
+  };
   const made: Stage = {
     get service(): Service {
-      if (service === null) throw new Error('the service starts before the first test, not earlier');
-      return service;
+      return there().service;
     },
-    async page({ expected, ...context } = {}) {
-      if (browser === null) throw new Error('the browser starts before the first test, not earlier');
-      const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 }, ...context })).newPage();
-      watch(page, expected);
-      pages.push(page);
-      return page;
-    },
+    page: (options) => there().page(options),
     async loggedIn(view = 'clock', { user = 'admin', ownSession = false, ...options } = {}) {
-      const page = await made.page(options);
+      const page = await (ownSession ? made.page(options) : there().pageOf(user, options));
       const cookies = ownSession ? undefined : sessions.get(user);
       if (cookies) await page.context().addCookies(cookies);
       await page.goto(`${made.service.url}/#/${view}`);
@@ -234,13 +191,18 @@ export async function logIn(page: Page, user = 'admin', password = PASSWORD): Pr
   await page.getByRole('button', { name: user, exact: true }).waitFor();
 }
 
+/** The program that looks for what keeps people from using a page. It is read only by files that ask it. */
+let axeSource: string | undefined;
+
 /** Fails where axe finds something serious on the page as it is. */
 export async function expectAccessible(page: Page): Promise<void> {
+  axeSource ??= readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   // Evaluated by the test's own channel, which no Content-Security-Policy concerns.
-  await page.evaluate(axe.source);
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeSource);
   const violations = await page.evaluate(async () => {
     const { axe: here } = window as unknown as { axe: typeof axe };
-    const result = await here.run();
+    // What passes is not described, which takes longer than to look.
+    const result = await here.run({ resultTypes: ['violations'] });
     return result.violations
       .filter((violation) => violation.impact === 'serious' || violation.impact === 'critical')
       .map(
@@ -254,59 +216,4 @@ export async function expectAccessible(page: Page): Promise<void> {
 export async function expectNoSidewaysScroll(page: Page): Promise<void> {
   const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
   expect(over).toBeLessThanOrEqual(0);
-}
-
-/**
- * Serves a service under a path prefix, as a reverse proxy would. Returns the address of the prefix. `slowMs` says how
- * long a request to an address is held back, and its answer as well.
- */
-export function underPrefix(
-  service: Service,
-  prefix: string,
-  slowMs: (url: string) => number = () => 0,
-): Promise<{ url: string; server: Server }> {
-  return proxy(service.url, prefix, slowMs);
-}
-
-/**
- * Passes on what comes to a path prefix, and the answers, each after a while of its own, so that they overtake one
- * another.
- */
-async function proxy(
-  address: string,
-  prefix: string,
-  slowMs: (url: string) => number,
-): Promise<{ url: string; server: Server }> {
-  const target = new URL(address);
-  const server = createServer((from, to) => {
-    if (!from.url?.startsWith(prefix)) {
-      to.writeHead(404).end();
-      return;
-    }
-    const url = from.url;
-    const after = (then: () => void): void => {
-      const ms = slowMs(url);
-      if (ms === 0) then();
-      else setTimeout(then, ms);
-    };
-    const passed = request(
-      {
-        host: target.hostname,
-        port: target.port,
-        method: from.method,
-        path: from.url.slice(prefix.length - 1),
-        headers: from.headers,
-      },
-      (answer) =>
-        after(() => {
-          to.writeHead(answer.statusCode ?? 502, answer.headers);
-          answer.pipe(to);
-        }),
-    );
-    passed.on('error', () => to.destroy());
-    to.on('close', () => passed.destroy());
-    after(() => from.pipe(passed));
-  });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${prefix}`, server };
 }

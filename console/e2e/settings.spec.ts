@@ -223,7 +223,7 @@ describe('a timeline that ends by itself', () => {
     const typed = page.getByLabel('Expires: length of time');
     await typed.fill('P1M');
     await page.getByText('Months and years differ in length').waitFor();
-    await typed.fill('4s');
+    await typed.fill('8s');
     await page.getByRole('button', { name: 'Create the timeline' }).click();
     await page.getByRole('link', { name: 'ends in a moment' }).waitFor();
     await page.getByRole('link', { name: 'Clock', exact: true }).click();

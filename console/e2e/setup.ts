@@ -1,8 +1,10 @@
-/** Says in one line what is missing, before any test begins. */
+/** What all files of tests share: programs that are there, and a data folder that each of them copies. */
 import { accessSync, constants } from 'node:fs';
-import { BINARY, CHROMIUM } from './harness';
+import type { TestProject } from 'vitest/node';
+import { CHROMIUM } from './harness';
+import { BINARY, PASSWORD, Service } from './service';
 
-export default function setup(): void {
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   for (const [path, what] of [
     [BINARY, 'the service is not built: run `cargo build -p timenav`, or name the program in TIMENAV_BIN'],
     [CHROMIUM, 'Chromium is missing: `apt-get install chromium`, or name the program in CHROMIUM_BIN'],
@@ -13,4 +15,10 @@ export default function setup(): void {
       throw new Error(`${what} (looked at ${path})`);
     }
   }
+  // To record the demo takes longer than to copy it.
+  const service = await Service.start();
+  await service.call('POST', 'v1/set-password', { password: PASSWORD });
+  await service.end();
+  project.provide('data', service.data);
+  return () => service.remove();
 }

@@ -1,9 +1,6 @@
 /** The shell: first run, log in and out, sessions that end, services that restart, prefixes, widths, policies. */
-import { chromium } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import {
-  CHROMIUM,
-  FLAGS,
   PASSWORD,
   REFUSED,
   Service,
@@ -20,9 +17,9 @@ const on = stage();
 describe('the first run', () => {
   it('sets the password of admin with the key that the service wrote, and logs in', async () => {
     const service = await Service.start();
-    const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
     try {
-      const page = await browser.newPage();
+      // The service ends before the page.
+      const page = await on.page({ expected: UNREACHABLE });
       await page.goto(service.url);
       await page.getByRole('heading', { name: 'Set your first password' }).waitFor();
       await page.getByLabel('User', { exact: true }).fill('admin');
@@ -31,11 +28,10 @@ describe('the first run', () => {
       await page.getByRole('button', { name: 'Set the password and log in' }).click();
       await page.getByRole('button', { name: 'admin', exact: true }).waitFor();
       // From now on it asks for the password.
-      const later = await (await browser.newContext()).newPage();
+      const later = await on.page({ expected: UNREACHABLE });
       await later.goto(service.url);
       await later.getByRole('heading', { name: 'Log in to timenav' }).waitFor();
     } finally {
-      await browser.close();
       await service.remove();
     }
   });
@@ -280,10 +276,10 @@ describe('the page', () => {
   it('fits every width', async () => {
     const page = await on.loggedIn('clock?timeline=demo');
     for (const view of views) {
+      await page.goto(`${on.service.url}/#/${view}?timeline=demo`);
+      await page.getByRole('heading').first().waitFor();
       for (const width of [320, 390, 768, 1280, 2560]) {
         await page.setViewportSize({ width, height: 800 });
-        await page.goto(`${on.service.url}/#/${view}?timeline=demo`);
-        await page.getByRole('heading').first().waitFor();
         await expectNoSidewaysScroll(page);
       }
     }

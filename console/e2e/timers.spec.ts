@@ -55,7 +55,7 @@ describe('the list of timers', () => {
     await dialog.getByLabel('Moment').fill('2027-01-31T09:00:00Z');
     await dialog.getByText('Sunday, 31 January 2027, 09:00:00 UTC: in ').waitFor();
     await dialog.getByLabel('Name').fill('renew-42');
-    await dialog.getByLabel('Queue').fill('billing');
+    await dialog.getByLabel('Queue', { exact: true }).fill('billing');
     await dialog.getByText('Payload and more').click();
     await dialog.getByLabel('Payload').fill('{"invoice": 42}');
     await dialog.getByRole('button', { name: 'Set the timer' }).click();
@@ -76,9 +76,7 @@ describe('the list of timers', () => {
     await dialog.getByText('By cron', { exact: true }).click();
     await dialog.getByLabel('Cron expression').fill('0 9 * * MON-FRI 7');
     await dialog.getByRole('button', { name: 'Set the timer' }).click();
-    await expect
-      .poll(() => dialog.getByLabel('Cron expression').getAttribute('aria-invalid'), { timeout: 5_000 })
-      .toBe('true');
+    await expect.poll(() => dialog.getByLabel('Cron expression').getAttribute('aria-invalid')).toBe('true');
     await dialog.getByText('By a rule', { exact: true }).click();
     await dialog.getByRole('button', { name: 'the last day of each month' }).click();
     await dialog.getByLabel('Time zone').fill('Europe/Paris');
@@ -97,6 +95,41 @@ describe('the list of timers', () => {
       '31 March 2027, 07:00',
       '30 April 2027, 07:00',
     ]);
+  });
+
+  it('sets one that records an event, and shows what it recorded', async () => {
+    await standing('recording');
+    const page = await on.loggedIn('timers?timeline=recording&do=set');
+    const dialog = page.getByRole('dialog', { name: 'Set a timer' });
+    await dialog.getByLabel('Moment').fill('2027-01-31T09:00:00Z');
+    await dialog.getByText('Records an event', { exact: true }).click();
+    await dialog.getByRole('button', { name: 'Set the timer' }).click();
+    await dialog.getByText('Say in a few words what happens then.').waitFor();
+    await dialog.getByLabel('Name').fill('trial');
+    await dialog.getByLabel('Event', { exact: true }).fill('Trial ends');
+    await dialog.getByText('Place, actors and attributes').click();
+    await dialog.getByLabel('Actors').fill('customer-7');
+    await page.keyboard.press('Enter');
+    await dialog.getByLabel('Attributes', { exact: true }).fill('{"plan": "yearly"}');
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Set the timer' }).click();
+    await list(page)
+      .getByRole('row', { name: /trial.*31 January 2027, 09:00.*once.*records an event/ })
+      .waitFor();
+    await card(page, 'trial').getByText('Trial ends').waitFor();
+    await card(page, 'trial').getByText('customer-7').waitFor();
+    await card(page, 'trial').getByText('"plan": "yearly"').waitFor();
+    await page.getByRole('link', { name: 'Show on the axis' }).click();
+    await axis(page).getByRole('link', { name: 'Timers' }).waitFor();
+    const box = (await axis(page).boundingBox())!;
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height - 15);
+    await page.getByText('Fires next: 31 January 2027, 09:00 · records an event').waitFor();
+    // Nobody has to listen for it.
+    await on.service.call('POST', 'v1/fast-forward', { timeline_id: 'recording', duration: 'P1M' });
+    await page.goto(`${on.service.url}/#/timers?timeline=recording&timer=trial`);
+    await card(page, 'trial').getByText('1 acknowledged').waitFor();
+    await card(page, 'trial').getByRole('link', { name: 'the event' }).click();
+    await page.getByRole('article', { name: 'Event' }).getByRole('heading', { name: 'Trial ends' }).waitFor();
   });
 
   it('cancels one, keeps it among those that were cancelled, and turns pages', async () => {

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -5,12 +6,13 @@ export default defineConfig({
   test: {
     root: import.meta.dirname,
     include: ['**/*.spec.ts'],
-    // One service and one browser at a time: the machine that checks a change may have two cores.
-    fileParallelism: false,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    // As long as the browser waits: a machine with much else to do is slow, not wrong.
-    expect: { poll: { timeout: 30_000 } },
+    // Each file has a service and a browser of its own. Tests wait about as long as they keep a processor busy.
+    maxWorkers: Math.min(8, availableParallelism() + 1),
+    // A machine with much else to do is slow, not wrong: these only end what would never end.
+    testTimeout: 180_000,
+    hookTimeout: 120_000,
+    // As long as the browser waits.
+    expect: { poll: { timeout: 60_000 } },
     globalSetup: './setup.ts',
   },
 });

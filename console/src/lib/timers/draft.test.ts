@@ -39,6 +39,32 @@ describe('a timer that is asked for', () => {
     expect('wrong' in wrong && wrong.wrong.payload).toContain('JSON');
   });
 
+  it('records an event, and hands nothing to a worker then', () => {
+    const event = { to: 'timeline', at: '2027-02-01T00:00:00Z', name: ' Trial ends ' } as const;
+    const queued = { queue: 'billing', payload: 'no JSON', orderKey: 'customer-7' };
+    expect(made({ ...event, ...queued, actors: ['customer-7'], attributes: '{"plan": "yearly"}' })).toEqual({
+      body: {
+        at: '2027-02-01T00:00:00Z',
+        deliver: {
+          to: 'timeline',
+          event: { name: 'Trial ends', actors: ['customer-7'], attributes: { plan: 'yearly' } },
+        },
+      },
+    });
+    // And the other way round.
+    expect(made({ at: '2027-02-01T00:00:00Z', name: 'Trial ends', attributes: '[]' })).toEqual({
+      body: { at: '2027-02-01T00:00:00Z' },
+    });
+    for (const [more, field] of [
+      [{ name: ' ' }, 'name'],
+      [{ name: 'Trial ends', attributes: '[1]' }, 'attributes'],
+      [{ name: 'Trial ends', attributes: '{' }, 'attributes'],
+    ] as const) {
+      const read = made({ to: 'timeline', at: '+1d', ...more });
+      expect('wrong' in read && Object.keys(read.wrong)).toEqual([field]);
+    }
+  });
+
   it('is not sent without a moment or a rule', () => {
     for (const [more, field] of [
       [{}, 'at'],

@@ -1,8 +1,11 @@
 /** A timer as it is asked for in a form. */
 import { understand } from '../calendar';
 import { format, type Micros } from '../instant';
+import type { TimerEvent } from './timers';
 
 export type Kind = 'at' | 'every' | 'cron';
+/** What becomes of a firing: it waits in a queue, or it is recorded as an event. */
+export type Target = 'queue' | 'timeline';
 
 export interface TimerDraft {
   kind: Kind;
@@ -12,7 +15,14 @@ export interface TimerDraft {
   starts: string;
   expression: string;
   zone: string;
+  to: Target;
   queue: string;
+  /** Of the event that is recorded. */
+  name: string;
+  description: string;
+  location: string;
+  actors: string[];
+  attributes: string;
   payload: string;
   orderKey: string;
   misfire: string;
@@ -27,7 +37,13 @@ export const EMPTY: TimerDraft = {
   starts: '',
   expression: '',
   zone: 'UTC',
+  to: 'queue',
   queue: '',
+  name: '',
+  description: '',
+  location: '',
+  actors: [],
+  attributes: '',
   payload: '',
   orderKey: '',
   misfire: 'all',
@@ -74,16 +90,45 @@ export function bodyOf(draft: TimerDraft, now: Micros): { body: Record<string, u
     if (draft.catchUp) body.catch_up = true;
   }
   if (draft.timerId.trim() !== '') body.timer_id = draft.timerId.trim();
-  if (draft.queue.trim() !== '') body.deliver = { to: 'queue', queue: draft.queue.trim() };
-  if (draft.orderKey.trim() !== '') body.order_key = draft.orderKey.trim();
-  if (draft.payload.trim() !== '') {
-    try {
-      body.payload = JSON.parse(draft.payload) as unknown;
-    } catch {
-      wrong.payload = 'This is not JSON. Put quotation marks around a text, such as "renew".';
-    }
-  }
+  if (draft.to === 'timeline') body.deliver = { to: 'timeline', event: eventOf(draft, wrong) };
+  else deliver(draft, body, wrong);
   return Object.keys(wrong).length > 0 ? { wrong } : { body };
 }
 
-export type Wrong = Partial<Record<'at' | 'rule' | 'starts' | 'expression' | 'payload', string>>;
+/** Says in which queue firings wait, and what is handed to whoever claims one. */
+function deliver(draft: TimerDraft, body: Record<string, unknown>, wrong: Wrong): void {
+  if (draft.queue.trim() !== '') body.deliver = { to: 'queue', queue: draft.queue.trim() };
+  if (draft.orderKey.trim() !== '') body.order_key = draft.orderKey.trim();
+  if (draft.payload.trim() === '') return;
+  const payload = json(draft.payload);
+  if (payload === undefined) wrong.payload = 'This is not JSON. Put quotation marks around a text, such as "renew".';
+  else body.payload = payload;
+}
+
+function eventOf(draft: TimerDraft, wrong: Wrong): TimerEvent {
+  const event: TimerEvent = {};
+  for (const field of ['name', 'description', 'location'] as const)
+    if (draft[field].trim() !== '') event[field] = draft[field].trim();
+  if (event.name === undefined && event.description === undefined) wrong.name = 'Say in a few words what happens then.';
+  if (draft.actors.length > 0) event.actors = draft.actors;
+  if (draft.attributes.trim() !== '') {
+    const found = json(draft.attributes);
+    if (typeof found === 'object' && found !== null && !Array.isArray(found))
+      event.attributes = found as Record<string, unknown>;
+    else wrong.attributes = 'Write a JSON object, such as {"plan": "yearly"}.';
+  }
+  return event;
+}
+
+/** Returns what a text of JSON says; undefined where it is none. */
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+export type Wrong = Partial<
+  Record<'at' | 'rule' | 'starts' | 'expression' | 'payload' | 'name' | 'attributes', string>
+>;

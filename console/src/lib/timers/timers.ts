@@ -13,12 +13,21 @@ export interface Timer {
   cron?: { expression: string; zone: string } | null;
   misfire?: string | null;
   /** Without a queue, each firing is recorded as an event. */
-  deliver: { to: string; queue?: string | null };
+  deliver: { to: string; queue?: string | null; event?: TimerEvent | null };
   payload: unknown;
   order_key?: string | null;
   round: number;
   set_by: string;
   set_at: string;
+}
+
+/** The event that each firing of a timer records: it has the firing's id and moment, and no other. */
+export interface TimerEvent {
+  name?: string | null;
+  description?: string | null;
+  location?: string | null;
+  actors?: string[] | null;
+  attributes?: Record<string, unknown> | null;
 }
 
 export const STATES = ['armed', 'done', 'cancelled'] as const;
@@ -31,6 +40,8 @@ export interface Firing {
   round: number;
   /** Absent if it is an event of the timeline. */
   queue?: string | null;
+  /** The event that it recorded. */
+  event_id?: string | null;
   /** `pending`, `acknowledged`, `failed` or `superseded`. */
   state: string;
   reason?: string | null;
@@ -66,7 +77,7 @@ export interface WouldFire {
 
 /** Returns where a firing goes: its queue, or the timeline, which records it as an event. */
 export function goesTo(queue: string | null | undefined): string {
-  return queue ?? 'on the timeline';
+  return queue ?? 'records an event';
 }
 
 interface TimerPage {

@@ -55,5 +55,9 @@ describe('the lane of timers', () => {
     expect(markText(armed!)).toBe('Fires next: 28 February 2027 · queue billing');
     const [failed] = marksOf([], [], [firing('a', JAN, 'failed')], []);
     expect(markText(failed!)).toBe('Fired: 31 January 2027 · failed · queue billing');
+    const recorded = { ...firing('a', JAN, 'acknowledged'), queue: null };
+    const [past, next] = marksOf([timer('a', { next: FEB, deliver: { to: 'timeline' } })], [], [recorded], []);
+    expect(markText(past!)).toBe('Fired: 31 January 2027 · recorded an event');
+    expect(markText(next!)).toBe('Fires next: 28 February 2027 · records an event');
   });
 });

@@ -2,7 +2,7 @@
 import { xOf, type Scale } from '../../lib/events/scale';
 import { parse, type Micros } from '../../lib/instant';
 import type { Palette } from '../../lib/palette';
-import { goesTo, type Firing, type Timer } from '../../lib/timers/timers';
+import type { Firing, Timer } from '../../lib/timers/timers';
 import { firingStanding } from '../../lib/timers/words';
 import { preciseText } from '../../lib/when';
 import type { Frame } from './paint';
@@ -18,7 +18,8 @@ export type MarkKind = 'armed' | 'coming' | 'fired' | 'pending' | 'acknowledged'
 export interface TimerMark {
   time: Micros;
   timerId: string;
-  queue: string;
+  /** Where firings wait; null if each is recorded as an event. */
+  queue: string | null;
   kind: MarkKind;
 }
 
@@ -37,7 +38,7 @@ export function marksOf(
     const at = parse(time ?? '');
     if (at === null) return;
     const key = `${at} ${timerId}`;
-    if (!found.has(key)) found.set(key, { time: at, timerId, queue: goesTo(of), kind });
+    if (!found.has(key)) found.set(key, { time: at, timerId, queue: of ?? null, kind });
   };
   for (const { due, timer_id, queue, state } of firings)
     add(due, timer_id, queue, OUTCOMES.includes(state) ? (state as MarkKind) : 'fired');
@@ -57,19 +58,28 @@ function colorOf(palette: Palette, kind: MarkKind): string {
   return kind === 'pending' ? palette.warn : palette.faint;
 }
 
+/** The sign of what is recorded as an event; what waits in a queue is round. */
+function diamond(context: CanvasRenderingContext2D, x: number, y: number): void {
+  context.moveTo(x, y - 6);
+  context.lineTo(x + 6, y);
+  context.lineTo(x, y + 6);
+  context.lineTo(x - 6, y);
+  context.closePath();
+}
+
 /** Draws the lane at the foot of the axis. */
 export function paintTimers({ context, palette, scale, height }: Frame, marks: readonly TimerMark[]): void {
   const y = height - TIMERS_HEIGHT / 2;
   context.fillStyle = palette.line;
   context.fillRect(0, height - TIMERS_HEIGHT, scale.width, 1);
-  const here = new Map<number, MarkKind>();
-  for (const { time, kind } of marks) {
-    const x = Math.round(xOf(scale, time));
+  const here = new Map<number, TimerMark>();
+  for (const mark of marks) {
+    const x = Math.round(xOf(scale, mark.time));
     if (x < -8 || x > scale.width + 8) continue;
     const other = here.get(x);
-    if (other === undefined || ORDER.indexOf(kind) > ORDER.indexOf(other)) here.set(x, kind);
+    if (other === undefined || ORDER.indexOf(mark.kind) > ORDER.indexOf(other.kind)) here.set(x, mark);
   }
-  for (const [x, kind] of here) {
+  for (const [x, { kind, queue }] of here) {
     context.fillStyle = context.strokeStyle = colorOf(palette, kind);
     if (kind === 'coming') {
       context.globalAlpha = 0.55;
@@ -78,7 +88,8 @@ export function paintTimers({ context, palette, scale, height }: Frame, marks: r
       continue;
     }
     context.beginPath();
-    context.arc(x, y, 4.5, 0, 7);
+    if (queue === null) diamond(context, x, y);
+    else context.arc(x, y, 4.5, 0, 7);
     // What is still to come is hollow.
     if (kind === 'armed') {
       context.fillStyle = palette.surface;
@@ -114,7 +125,9 @@ export function pickTimer(
 /** Returns what a mark says. */
 export function markText({ time, queue, kind }: TimerMark): string {
   const at = preciseText(time, '');
-  if (kind === 'armed') return `Fires next: ${at} · queue ${queue}`;
-  if (kind === 'coming') return `Comes by its rule: ${at} · queue ${queue}`;
-  return `Fired: ${at}${kind === 'fired' ? '' : ` · ${firingStanding(kind).word}`} · queue ${queue}`;
+  const target = queue === null ? 'records an event' : `queue ${queue}`;
+  if (kind === 'armed') return `Fires next: ${at} · ${target}`;
+  if (kind === 'coming') return `Comes by its rule: ${at} · ${target}`;
+  if (queue === null && kind === 'acknowledged') return `Fired: ${at} · recorded an event`;
+  return `Fired: ${at}${kind === 'fired' ? '' : ` · ${firingStanding(kind).word}`} · ${target}`;
 }

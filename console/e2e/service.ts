@@ -1,0 +1,200 @@
+/** A running service, with a data folder of its own, and proxies in front of it. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { createServer, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+
+export const BINARY = process.env.TIMENAV_BIN ?? resolve(import.meta.dirname, '../../target/debug/timenav');
+
+/**
+ * Up to so many milliseconds are added to each request and to each answer, to find what works on a quick machine only.
+ */
+const SLOW_MS = Number(process.env.E2E_SLOW_MS ?? 0);
+
+const START_MAX_MS = 60_000;
+
+/** Data folders are in memory where there is room: what the tests are about is not how long a disk takes. */
+const FOLDER = roomInMemory() > 1e9 ? '/dev/shm' : tmpdir();
+
+function roomInMemory(): number {
+  try {
+    const { bavail, bsize } = statfsSync('/dev/shm');
+    return bavail * bsize;
+  } catch {
+    // There is no such folder on this system.
+    return 0;
+  }
+}
+
+/** A password that every user of the tests has. */
+export const PASSWORD = 'correct horse battery staple';
+
+/** A running service with a data folder of its own. */
+export class Service {
+  #process: ChildProcess | null = null;
+  #address = '';
+  #slow: Server | null = null;
+  url = '';
+  adminKey = '';
+
+  private constructor(
+    readonly data: string,
+    private readonly options: readonly string[],
+  ) {}
+
+  /** Starts a service that nobody has used, with the timeline `demo`, and waits until it listens. */
+  static async start(...options: string[]): Promise<Service> {
+    return Service.#of(['--demo', ...options]);
+  }
+
+  /** Starts one on a copy of what another one has written: its timelines, users, passwords and keys. */
+  static async copied(data: string, ...options: string[]): Promise<Service> {
+    return Service.#of(options, data);
+  }
+
+  static async #of(options: string[], copied?: string): Promise<Service> {
+    const service = new Service(mkdtempSync(join(FOLDER, 'timenav-e2e-')), options);
+    if (copied !== undefined) cpSync(copied, service.data, { recursive: true });
+    await service.#launch('127.0.0.1:0');
+    service.adminKey = readFileSync(join(service.data, 'admin.key'), 'utf8').trim();
+    return service;
+  }
+
+  async #launch(listen: string): Promise<void> {
+    const child = spawn(BINARY, ['serve', '--data', this.data, '--listen', listen, ...this.options], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#process = child;
+    let log = '';
+    child.stderr.on('data', (bytes: Buffer) => (log += bytes.toString()));
+    this.#address = await new Promise<string>((found, failed) => {
+      const timer = setTimeout(() => failed(new Error(`the service does not start:\n${log}`)), START_MAX_MS);
+      child.once('exit', () => failed(new Error(`the service ended:\n${log}`)));
+      createInterface(child.stdout).on('line', (line) => {
+        const address = /listening on (\S+)/.exec(line)?.[1];
+        if (address === undefined) return;
+        clearTimeout(timer);
+        found(address);
+      });
+    });
+    if (SLOW_MS === 0) {
+      this.url = this.#address;
+    } else if (this.#slow === null) {
+      const { url, server } = await proxy(this.#address, '/', () => Math.random() * SLOW_MS);
+      this.url = url.replace(/\/$/, '');
+      this.#slow = server;
+    }
+  }
+
+  /** Ends the service as an operator would, and waits for its end. */
+  async end(): Promise<void> {
+    const child = this.#process;
+    if (child?.exitCode !== null) return;
+    child.removeAllListeners('exit');
+    const gone = new Promise((done) => child.once('close', done));
+    child.kill('SIGTERM');
+    await gone;
+    this.#process = null;
+  }
+
+  /** Starts it again on the same port and data. */
+  async again(): Promise<void> {
+    await this.#launch(new URL(this.#address).host);
+  }
+
+  async remove(): Promise<void> {
+    await this.end();
+    this.#slow?.close();
+    rmSync(this.data, { recursive: true, force: true });
+  }
+
+  /** Calls an operation as the operator, and returns the answer's body. */
+  async call<T = Record<string, unknown>>(
+    method: string,
+    path: string,
+    body?: unknown,
+    key = this.adminKey,
+  ): Promise<T> {
+    const answer = await fetch(`${this.url}/${path}`, {
+      method,
+      headers: {
+        Authorization: `Bearer ${key}`,
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+    return JSON.parse(text) as T;
+  }
+
+  /** Makes a timeline with a few events of its own. */
+  async timeline(timelineId: string, ...events: Record<string, unknown>[]): Promise<void> {
+    await this.call('POST', 'timelines', { timeline_id: timelineId });
+    for (const event of events) await this.call('POST', `v1/events?timeline_id=${timelineId}`, event);
+  }
+
+  /** Makes a user who can log in with `PASSWORD`; an operator on request. */
+  async user(userId: string, operator = false): Promise<void> {
+    await this.call('POST', 'v1/users', { user_id: userId, operator });
+    await this.call('POST', 'v1/set-password', { user_id: userId, password: PASSWORD });
+  }
+}
+
+/**
+ * Serves a service under a path prefix, as a reverse proxy would. Returns the address of the prefix. `slowMs` says how
+ * long a request to an address is held back, and its answer as well.
+ */
+export function underPrefix(
+  service: Service,
+  prefix: string,
+  slowMs: (url: string) => number = () => 0,
+): Promise<{ url: string; server: Server }> {
+  return proxy(service.url, prefix, slowMs);
+}
+
+/**
+ * Passes on what comes to a path prefix, and the answers, each after a while of its own, so that they overtake one
+ * another.
+ */
+async function proxy(
+  address: string,
+  prefix: string,
+  slowMs: (url: string) => number,
+): Promise<{ url: string; server: Server }> {
+  const target = new URL(address);
+  const server = createServer((from, to) => {
+    if (!from.url?.startsWith(prefix)) {
+      to.writeHead(404).end();
+      return;
+    }
+    const url = from.url;
+    const after = (then: () => void): void => {
+      const ms = slowMs(url);
+      if (ms === 0) then();
+      else setTimeout(then, ms);
+    };
+    const passed = request(
+      {
+        host: target.hostname,
+        port: target.port,
+        method: from.method,
+        path: from.url.slice(prefix.length - 1),
+        headers: from.headers,
+      },
+      (answer) =>
+        after(() => {
+          to.writeHead(answer.statusCode ?? 502, answer.headers);
+          answer.pipe(to);
+        }),
+    );
+    passed.on('error', () => to.destroy());
+    to.on('close', () => passed.destroy());
+    after(() => from.pipe(passed));
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${prefix}`, server };
+}
