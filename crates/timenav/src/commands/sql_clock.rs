@@ -39,7 +39,7 @@ const WORDS: Words = Words {
 /// The role needs CREATE on the schema; everybody may call the function. It needs PostgreSQL 14 or later.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SqlClockCommand {
-    /// The database, such as postgres://user@host/shop?sslmode=verify-full. To keep a password out of the list of
+    /// The database, such as `postgres://user@host/shop?sslmode=verify-full`. To keep a password out of the list of
     /// processes, use the variable.
     #[arg(long, env = "TIMENAV_SQL_DATABASE", hide_env_values = true, value_name = "URL")]
     database: StoreUrl,

@@ -18,7 +18,7 @@ use timenav_core::time::{Instant, Virtual, parse_duration};
 use timenav_engine::{Entropy as _, WallClock as _};
 
 use self::dates::DateOptions;
-use self::outcome::Run;
+use self::outcome::{Boundary, Run};
 use self::report::{RUNS, Report};
 use self::runs::{Plan, Runner};
 use self::search::Search;
@@ -145,15 +145,13 @@ fn jobs(command: &SweepCommand) -> usize {
     command.jobs.map_or_else(processors, usize::from).min(usize::try_from(JOBS_MAX).unwrap_or(1))
 }
 
-type Found = (Option<Instant<Virtual>>, Option<Instant<Virtual>>);
-
 /// Looks for where failing begins. Returns whether it came to the end, and what was found if so.
 fn bisect(
     runner: &mut Runner<'_>,
     dates: &[Instant<Virtual>],
     at_once: usize,
     take: &mut dyn FnMut(usize, Run),
-) -> Result<(bool, Option<Found>), Failure> {
+) -> Result<(bool, Option<Boundary>), Failure> {
     let mut search = Search::new(dates.len());
     loop {
         let next: Vec<_> = search.next(at_once).into_iter().map(|number| (number, dates[number])).collect();
@@ -195,7 +193,7 @@ mod tests {
 
     #[test]
     fn host_time_has_no_months() {
-        assert_eq!(host_duration("1h30m"), Ok(Duration::from_secs(5_400)));
+        assert_eq!(host_duration("1h30m"), Ok(Duration::from_mins(90)));
         for wrong in ["P1M", "0.5s", "soon"] {
             assert!(host_duration(wrong).is_err(), "{wrong}");
         }

@@ -44,6 +44,9 @@ impl Outcome {
     }
 }
 
+/// The first date that fails, and the one before it that passes, where there are any.
+pub(super) type Boundary = (Option<Instant<Virtual>>, Option<Instant<Virtual>>);
+
 /// A command that ran at one date.
 #[derive(Clone, Debug)]
 pub(super) struct Run {

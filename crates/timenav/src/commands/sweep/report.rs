@@ -7,9 +7,8 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use serde_json::{Value, json};
-use timenav_core::time::{Instant, Virtual};
 
-use super::outcome::Run;
+use super::outcome::{Boundary, Outcome, Run};
 use crate::output::{self, Records};
 
 /// Dates that failed of which output is shown.
@@ -30,7 +29,7 @@ pub(super) struct Report<'a> {
     /// Whether Ctrl-C ended it.
     pub(super) is_interrupted: bool,
     /// The first date that fails and the one before it, where only these were looked for.
-    pub(super) searched: Option<(Option<Instant<Virtual>>, Option<Instant<Virtual>>)>,
+    pub(super) searched: Option<Boundary>,
 }
 
 impl Report<'_> {
@@ -129,15 +128,12 @@ impl Report<'_> {
                 run.took.as_secs_f64()
             );
             let output = run.output.as_deref().map(tail).unwrap_or_default();
-            let _ = match run.outcome.passes() {
-                true => writeln!(xml, "{case}/>"),
-                false => writeln!(
-                    xml,
-                    "{case}>\n      <failure message=\"{}\">{}</failure>\n    </testcase>",
-                    escaped(&run.outcome.text()),
-                    escaped(&output)
-                ),
-            };
+            if run.outcome.passes() {
+                let _ = writeln!(xml, "{case}/>");
+                continue;
+            }
+            let (message, output) = (escaped(&run.outcome.text()), escaped(&output));
+            let _ = writeln!(xml, "{case}>\n      <failure message=\"{message}\">{output}</failure>\n    </testcase>");
         }
         xml + "  </testsuite>\n</testsuites>\n"
     }
@@ -148,8 +144,6 @@ fn counted(dates: usize) -> String {
 }
 
 fn run_json(run: &Run) -> Value {
-    use super::outcome::Outcome;
-
     let (code, signal) = match run.outcome {
         Outcome::Passed => (Some(0), None),
         Outcome::Exited(code) => (Some(code), None),
@@ -210,7 +204,6 @@ mod tests {
 
     use timenav_core::time::parse_timestamp;
 
-    use super::super::outcome::Outcome;
     use super::*;
 
     fn run(day: u32, outcome: Outcome, output: Option<PathBuf>) -> Run {
@@ -222,7 +215,8 @@ mod tests {
     fn dates_with_the_same_outcome_are_one_line() {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("out.log");
-        std::fs::write(&output, (0..30).map(|line| format!("line {line} <&\u{1b}\n")).collect::<String>()).unwrap();
+        let lines: Vec<_> = (0..30).map(|line| format!("line {line} <&\u{1b}")).collect();
+        std::fs::write(&output, lines.join("\n")).unwrap();
         let runs = [
             run(27, Outcome::Passed, None),
             run(28, Outcome::Passed, None),

@@ -25,7 +25,7 @@ use crate::output;
 /// How long a command that was asked to end may take for it.
 const GRACE: Duration = Duration::from_secs(5);
 /// How much longer than its command a timeline lives, should nobody be there to end it.
-const TIMELINE_LIVES_ON: Duration = Duration::from_secs(600);
+const TIMELINE_LIVES_ON: Duration = Duration::from_mins(10);
 /// The timeline on which it is tried whether programs can be put on a clock at all.
 const TRIAL: usize = 0;
 

@@ -55,14 +55,14 @@ mod tests {
 
     /// Searches among so many dates, of which those from `first` on fail. Returns what is found, and how many were tried.
     fn searched(count: usize, first: usize, at_once: usize) -> (Option<usize>, usize) {
-        let (mut search, mut tries) = (Search::new(count), 0);
+        let (mut search, mut runs) = (Search::new(count), 0);
         loop {
             let tried: Vec<_> = search.next(at_once).into_iter().map(|index| (index, index < first)).collect();
             if tried.is_empty() {
-                return (search.found().0, tries);
+                return (search.found().0, runs);
             }
             assert!(tried.is_sorted() && tried.windows(2).all(|pair| pair[0].0 < pair[1].0), "{tried:?}");
-            tries += tried.len();
+            runs += tried.len();
             search.learn(&tried);
         }
     }
