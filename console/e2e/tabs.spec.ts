@@ -18,6 +18,7 @@ async function tabs(view: (index: number) => string): Promise<Page[]> {
 }
 
 async function choose(page: Page): Promise<void> {
+  await page.bringToFront();
   await page.getByRole('combobox', { name: 'Find events by name, text, id or place' }).fill('moon landing');
   await page.getByRole('listbox').getByRole('option').first().click();
   await page.getByRole('region', { name: 'Chosen event' }).getByText('Recorded').first().waitFor();
@@ -44,6 +45,7 @@ describe('eight tabs at once', () => {
       })
       .toBe(TABS - 3);
     for (const [index, page] of pages.entries()) {
+      await page.bringToFront();
       await page.getByRole('button', { name: 'List', exact: true }).click();
       await page.getByRole('button', { name: 'one', exact: true }).first().click();
       await page.getByRole('region', { name: 'Chosen event' }).getByText('Recorded').first().waitFor();
