@@ -4,6 +4,7 @@ mod database;
 mod row;
 
 use std::convert::Infallible;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use self::row::Row;
 use crate::client::{Client, ServiceOptions, TimelineOptions};
 use crate::config::StoreUrl;
 use crate::exit::Failure;
-use crate::following::{self, Known, Shown, Words};
+use crate::following::{self, FollowOption, Known, Shown, Words};
 use crate::output;
 use crate::surroundings::Surroundings;
 
@@ -22,6 +23,8 @@ use crate::surroundings::Surroundings;
 const HEARTBEAT: Duration = Duration::from_secs(10);
 /// How long to wait before a database that is gone is asked again: first, and at most.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
+/// How long writing a change may take before it counts as not applied.
+const SETTLE_MAX: Duration = Duration::from_secs(5);
 /// The longest name of a schema, in bytes (`NAMEDATALEN`).
 const SCHEMA_BYTES_MAX: usize = 63;
 const WORDS: Words = Words {
@@ -53,6 +56,8 @@ pub(crate) struct SqlClockCommand {
     service: ServiceOptions,
     #[command(flatten)]
     timeline: TimelineOptions,
+    #[command(flatten)]
+    follow: FollowOption,
 }
 
 /// Keeps the function current until Ctrl-C, or removes it.
@@ -74,6 +79,7 @@ pub(crate) fn run(command: &SqlClockCommand, surroundings: &Surroundings) -> Res
         known: begun.known.clone(),
         uncertainty: begun.uncertainty,
         is_lost: false,
+        asking: Vec::new(),
     };
     let Some(database) = client.unless(&mut interrupt, clock.begin()) else { return Ok(()) };
     let mut database = Some(database?);
@@ -84,7 +90,11 @@ pub(crate) fn run(command: &SqlClockCommand, surroundings: &Surroundings) -> Res
     ))?;
     let (tell, mut news) = unbounded_channel();
     let (following, timeline) = (Client::new(&command.service, surroundings)?, command.timeline.clone());
-    thread::spawn(move || following::follow(&following, &timeline, &Desk(tell), &WORDS, begun.known));
+    let (name, desk) = (command.follow.clone(), Arc::new(Desk(tell)));
+    thread::spawn(move || {
+        let Err(error) = following::follow(&following, (&timeline, &name), &desk, &WORDS, begun.known);
+        output::note(&format!("timenav sql-clock: the clock is not followed: {error}"));
+    });
     if let Some(never) = client.unless(&mut interrupt, clock.keep(&mut database, &mut news)) {
         match never {}
     }
@@ -107,6 +117,8 @@ enum News {
     Changed(Known, u64),
     Heard,
     Lost,
+    /// Somebody wants to know when all that was told before is in the database.
+    Asked(mpsc::SyncSender<()>),
 }
 
 /// Passes on what is learned on the thread that follows.
@@ -131,6 +143,12 @@ impl Shown for Desk {
     fn lost(&self) {
         self.pass(News::Lost);
     }
+
+    fn settle(&self) -> bool {
+        let (tell, told) = mpsc::sync_channel(1);
+        self.pass(News::Asked(tell));
+        told.recv_timeout(SETTLE_MAX).is_ok()
+    }
 }
 
 /// A clock that is kept in a database.
@@ -142,6 +160,8 @@ struct SqlClock {
     /// How uncertain the host time of the service is, in nanoseconds.
     uncertainty: u64,
     is_lost: bool,
+    /// Who waits until the database has the newest clock.
+    asking: Vec<mpsc::SyncSender<()>>,
 }
 
 impl SqlClock {
@@ -177,6 +197,7 @@ impl SqlClock {
                 output::note("timenav sql-clock: the database is back");
                 *database = Some(open);
                 patience = AGAIN.0;
+                self.answer();
             }
         }
     }
@@ -198,6 +219,7 @@ impl SqlClock {
                 Err(_) => database.measure().await?,
             }
             self.write(database).await?;
+            self.answer();
         }
     }
 
@@ -210,6 +232,18 @@ impl SqlClock {
             }
             News::Heard => std::mem::replace(&mut self.is_lost, false),
             News::Lost => !std::mem::replace(&mut self.is_lost, true),
+            News::Asked(tell) => {
+                self.asking.push(tell);
+                true
+            }
+        }
+    }
+
+    /// Tells whoever waits for it that the database has the newest clock.
+    fn answer(&mut self) {
+        for tell in self.asking.drain(..) {
+            // Whoever has waited too long is gone.
+            let _ = tell.send(());
         }
     }
 }
