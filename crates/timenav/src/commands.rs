@@ -205,7 +205,7 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::Exec(command) => exec::run(&command, surroundings),
         Command::Sntp(command) => sntp::run(&command, surroundings),
         Command::Mcp(command) => mcp::run(&command, surroundings),
-        Command::Proof(command) => proof::run(command, surroundings),
+        Command::Proof(command) => proof::run(&command, surroundings),
         Command::Entries(command) => entries::run(&command, surroundings),
         Command::Verify(command) => verify::run(&command, surroundings),
         Command::Doctor(command) => doctor::run(command, surroundings),
