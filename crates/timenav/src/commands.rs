@@ -215,7 +215,7 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::Sntp(command) => sntp::run(&command, surroundings),
         Command::SqlClock(command) => sql_clock::run(&command, surroundings),
         Command::Mcp(command) => mcp::run(&command, surroundings),
-        Command::Proof(command) => proof::run(command, surroundings),
+        Command::Proof(command) => proof::run(&command, surroundings),
         Command::Entries(command) => entries::run(&command, surroundings),
         Command::Verify(command) => verify::run(&command, surroundings),
         Command::Doctor(command) => doctor::run(command, surroundings),

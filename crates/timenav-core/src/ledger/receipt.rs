@@ -18,7 +18,7 @@ const LEAF_LABEL: &str = "timenav-leaf";
 
 /// A tagged `COSE_Sign1` (RFC 9052 §4.2): tag 18, an array of four.
 const SIGN1: [u8; 2] = [0xd2, 0x84];
-/// Protected: a map of four; `alg` (1) is EdDSA (-8); `kid` (4) follows.
+/// Protected: a map of four; `alg` (1) is `EdDSA` (-8); `kid` (4) follows.
 const ALG_KID: [u8; 4] = [0xa4, 0x01, 0x27, 0x04];
 /// Protected: CWT claims (15, RFC 9597), a map of two; `iss` (1) follows.
 const CLAIMS_ISS: [u8; 3] = [0x0f, 0xa2, 0x01];

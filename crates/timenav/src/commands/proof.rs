@@ -58,9 +58,9 @@ enum ProofForm {
 ///
 /// # Errors
 /// The service does not answer, says no, or answers with what proves nothing.
-pub(crate) fn run(command: ProofCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+pub(crate) fn run(command: &ProofCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     if command.form == ProofForm::Cose {
-        return fetch_receipt(&command, surroundings);
+        return fetch_receipt(command, surroundings);
     }
     let client = Client::new(&command.service, surroundings)?;
     let path = command.path();

@@ -185,7 +185,7 @@ struct Picture {
 
 #[tokio::test]
 async fn what_comes_again_fires_again_if_that_is_asked_for() {
-    fires_again(House::new()).await;
+    Box::pin(fires_again(House::new())).await;
 }
 
 pub(crate) async fn fires_again(house: House) {
@@ -217,7 +217,7 @@ pub(crate) async fn fires_again(house: House) {
 
 #[tokio::test]
 async fn firings_that_are_not_done_are_superseded_and_late_is_too_late() {
-    is_superseded(House::new()).await;
+    Box::pin(is_superseded(House::new())).await;
 }
 
 pub(crate) async fn is_superseded(house: House) {
@@ -243,7 +243,7 @@ pub(crate) async fn is_superseded(house: House) {
 
 #[tokio::test]
 async fn timers_return_to_an_anchor_as_they_stood_there() {
-    returns(House::new()).await;
+    Box::pin(returns(House::new())).await;
 }
 
 pub(crate) async fn returns(house: House) {

@@ -5,7 +5,7 @@ use crate::house::House;
 
 #[tokio::test]
 async fn timers_come_again_on_postgresql_as_on_sqlite() {
-    fires_again(House::on_postgres()).await;
-    is_superseded(House::on_postgres()).await;
-    returns(House::on_postgres()).await;
+    Box::pin(fires_again(House::on_postgres())).await;
+    Box::pin(is_superseded(House::on_postgres())).await;
+    Box::pin(returns(House::on_postgres())).await;
 }

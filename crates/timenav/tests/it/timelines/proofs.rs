@@ -175,7 +175,7 @@ fn the_proof_of_an_entry_is_a_file_for_whoever_asks_for_one() {
 }
 
 /// Returns what stands in a CBOR map under a number.
-fn at<'a>(map: &'a [(cbor::Value, cbor::Value)], label: i64) -> &'a cbor::Value {
+fn at(map: &[(cbor::Value, cbor::Value)], label: i64) -> &cbor::Value {
     let found = map.iter().find(|(one, _)| *one == cbor::Value::from(label));
     &found.unwrap_or_else(|| panic!("nothing stands under {label}: {map:?}")).1
 }
