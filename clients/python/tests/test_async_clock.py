@@ -95,3 +95,18 @@ def test_a_clock_that_cannot_be_had_is_an_error_at_once(service: Service) -> Non
                 await client.virtual_clock(timeout=0.3).open()
 
     asyncio.run(main())
+
+
+def test_a_change_waits_for_a_clock_with_a_name(service: Service, timeline: str) -> None:
+    async def main() -> None:
+        async with (
+            timenav.AsyncClient(service.url, service.key, timeline_id=timeline) as client,
+            client.virtual_clock(follow="web") as clock,
+        ):
+            await client.pause_time()
+            for moment in ("2031-05-06T00:00:00Z", "1969-07-20T00:00:00Z"):
+                answer = await client.travel(destination_time=moment, followers=["web"], wait="10m")
+                assert answer["followers"]["state"] == "confirmed", answer
+                assert str(clock.now()) == moment
+
+    asyncio.run(main())

@@ -224,3 +224,23 @@ def test_a_read_takes_microseconds(clock: TestClock) -> None:
     for _ in range(10_000):
         clock.now()
     assert time.process_time() - start < 2
+
+
+def states(client: timenav.Client, timeline: str) -> list[tuple[str, str]]:
+    return [(one["name"], one["state"]) for one in client.followers(timeline_id=timeline)["followers"]]
+
+
+def test_a_change_waits_until_a_clock_with_a_name_shows_it(client: timenav.Client, timeline: str) -> None:
+    client.pause_time(timeline_id=timeline)
+    with client.virtual_clock(timeline, follow="web") as clock:
+        told: list[ClockChange] = []
+        clock.on_change(told.append)
+        for day in ("2031-05-06", "1969-07-20", "2041-01-01"):
+            moment = f"{day}T00:00:00Z"
+            answer = client.travel(destination_time=moment, followers="all", wait="10m", timeline_id=timeline)
+            assert answer["followers"]["state"] == "confirmed", answer
+            # No wait of its own: what was confirmed is shown, and the listeners know.
+            assert str(clock.now()) == moment
+            assert told[-1].after.generation == answer["generation"]
+        assert states(client, timeline) == [("web", "current")]
+    eventually(lambda: states(client, timeline) == [("web", "away")])

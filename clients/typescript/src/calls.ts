@@ -219,6 +219,16 @@ export abstract class Calls extends Transport {
     return this.json('fail_firings', input, options);
   }
 
+  /** Lists who follows the clock under a name, and which change each has confirmed. */
+  followers(input: Input<'followers'> = {}, options: CallOptions = {}): Promise<Answer<'followers'>> {
+    return this.json('followers', input, options);
+  }
+
+  /** Confirms that a follower has applied a change of the clock. */
+  confirmClock(input: Input<'confirm_clock'>, options: CallOptions = {}): Promise<Answer<'confirm_clock'>> {
+    return this.json('confirm_clock', input, options);
+  }
+
   /** Hands a timeline over to another service: it becomes read-only here. */
   handOver(input: Input<'hand_over'>, options: CallOptions = {}): Promise<Answer<'hand_over'>> {
     return this.json('hand_over', input, options);

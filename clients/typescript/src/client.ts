@@ -12,6 +12,11 @@ import { VirtualClock } from './virtual-clock.js';
 
 /** How a clock is opened. */
 export interface ClockOptions extends Partial<Bounds> {
+  /**
+   * The name to follow the clock under: each change is confirmed once reads show it and the listeners have been called.
+   * A clock change with `followers` waits for that.
+   */
+  follow?: string;
   /** How long to wait for the service to tell the clock. Defaults to 10 seconds. */
   timeoutMs?: number;
 }
@@ -50,12 +55,13 @@ export class Client extends Calls {
    * seconds, or for `lostAfter` seconds after the connection was lost.
    */
   virtualClock(timelineId?: string, options: ClockOptions = {}): Promise<VirtualClock> {
-    const { timeoutMs = 10_000, ...bounds } = options;
+    const { timeoutMs = 10_000, follow = null, ...bounds } = options;
     return VirtualClock.open(
       this.settings,
       timelineId ?? this.settings.timelineId,
       { ...BOUNDS, ...bounds },
       timeoutMs,
+      follow,
     );
   }
 

@@ -599,6 +599,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/followers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists who follows the clock under a name, and which change each has confirmed */
+        get: operations["followers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/followers/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Confirms that a follower has applied a change of the clock */
+        post: operations["confirm_clock"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/hand-over": {
         parameters: {
             query?: never;
@@ -1354,6 +1388,41 @@ export interface components {
              */
             value: string | number | boolean | Record<string, unknown> | unknown[];
         };
+        /** @description Who has confirmed a change, and who has not. */
+        AwaitedBody: {
+            /** @description Each of those who were waited for. */
+            followers: components["schemas"]["AwaitedFollowerBody"][];
+            /**
+             * Format: int64
+             * @description The generation of the clock that they were to confirm.
+             */
+            generation: number;
+            /** @description `true` where other services share the database: followers that are connected to them were not waited for. */
+            only_here?: boolean;
+            /** @description `confirmed` if everybody has who was waited for, `waiting` if somebody had not when the answer was sent. */
+            state: string;
+        };
+        /** @description Whether a follower has confirmed a change. */
+        AwaitedFollowerBody: {
+            /** @description Host time at which it confirmed that. */
+            confirmed_at?: string | null;
+            /** @description The id of the follower, if there is or was one. */
+            follower_id?: string | null;
+            /**
+             * Format: int64
+             * @description The newest generation of the clock that it has confirmed.
+             */
+            generation?: number | null;
+            /** @description What it is called. */
+            name: string;
+            /**
+             * @description `confirmed`; `behind` if it is there and has not; `away` if it went away and has not come back; `absent` if nobody
+             *     follows under that name.
+             */
+            state: string;
+            /** @description Who follows. */
+            user_id?: string | null;
+        };
         /** @description One stretch of a histogram. */
         BucketBody: {
             /** @description How many events occur in it. */
@@ -1655,6 +1724,9 @@ export interface components {
             anchor_id?: string | null;
             /** @description What the clock shows. */
             current_time: string;
+            /** @description In the messages of a stream with `follow`: the id of the follower, to confirm changes under. */
+            follower_id?: string | null;
+            followers?: components["schemas"]["AwaitedBody"] | null;
             /**
              * Format: int64
              * @description Counts changes of this clock.
@@ -1699,6 +1771,39 @@ export interface components {
              */
             size: number;
             /** @description The timeline whose ledger it is. */
+            timeline_id: string;
+        };
+        /** @description Which change was applied. */
+        ConfirmRequest: {
+            /**
+             * @description The follower, as the messages of its stream name it.
+             * @example follower_01kan5hcbje6e8xbnhpb5dvnfa
+             */
+            follower_id: string;
+            /**
+             * Format: int64
+             * @description The generation of the clock that was applied. It confirms all before.
+             * @example 7
+             */
+            generation: number;
+            /**
+             * @description The timeline. Defaults to the API key's.
+             * @example main
+             */
+            timeline_id?: string | null;
+        };
+        /** @description What a follower has confirmed. */
+        ConfirmedBody: {
+            /** @description The follower. */
+            follower_id: string;
+            /**
+             * Format: int64
+             * @description The newest generation that it has confirmed.
+             */
+            generation: number;
+            /** @description A sentence that says what happened. */
+            status: string;
+            /** @description The timeline. */
             timeline_id: string;
         };
         /** @description What depends on an event. */
@@ -2614,6 +2719,47 @@ export interface components {
             /** @description The timeline. */
             timeline_id: string;
         };
+        /** @description Somebody who follows a clock under a name. */
+        FollowerBody: {
+            /** @description Host time at which it confirmed that. */
+            confirmed_at?: string | null;
+            /** @description The id of the follower. It has another one each time it connects. */
+            follower_id: string;
+            /**
+             * Format: int64
+             * @description The newest generation of the clock that it has confirmed. Absent if it has confirmed none.
+             */
+            generation?: number | null;
+            /** @description Host time at which its stream ended. */
+            left_at?: string | null;
+            /** @description What it is called. Several may have the same name. */
+            name: string;
+            /** @description Host time since which its stream is open. */
+            since: string;
+            /** @description `current` if it has confirmed the newest change, `behind` if it has not, `away` if its stream has ended. */
+            state: string;
+            /** @description Who follows. */
+            user_id: string;
+        };
+        /** @description The followers of a clock. */
+        FollowersBody: {
+            /**
+             * @description The followers: those that are there in the order in which they came, then those that went away in the last minute.
+             *     Users who may not write to the timeline see their own.
+             */
+            followers: components["schemas"]["FollowerBody"][];
+            /**
+             * Format: int64
+             * @description The generation of the clock.
+             */
+            generation: number;
+            /** @description `true` where other services share the database: followers that are connected to them are not listed. */
+            only_here?: boolean;
+            /** @description A sentence that sums up the result. */
+            status: string;
+            /** @description The timeline. */
+            timeline_id: string;
+        };
         /** @description What a fork was forked from. */
         ForkBody: {
             /** @description The other timeline. */
@@ -2634,6 +2780,8 @@ export interface components {
              * @example 12h
              */
             duration: string;
+            /** @description Which followers of the clock have to confirm the change before the answer is sent: `all` of users who may write to the timeline, or names, as a list or separated by commas. The answer tells who has and who has not; the change stays either way. Defaults to none. */
+            followers?: string[] | string | null;
             /**
              * @description Whether the clock stands still at each timer on its way until what fires is done. Otherwise it jumps, and they fire
              *     after that. Defaults to `true`.
@@ -2646,8 +2794,8 @@ export interface components {
             timeline_id?: string | null;
             /**
              * Format: length-of-time
-             * @description How long the answer waits for timers on the way, in host time. The clock goes on without it. Defaults to `30s`;
-             *     `0s` does not wait.
+             * @description How long the answer waits for timers on the way and then for followers, in host time. The clock goes on without it.
+             *     Defaults to `30s` if there are timers on the way, otherwise to `5s`; `0s` does not wait.
              * @example 30s
              */
             wait?: string | null;
@@ -3426,6 +3574,8 @@ export interface components {
         };
         /** @description How fast to run. */
         RateRequest: {
+            /** @description Which followers of the clock have to confirm the change before the answer is sent: `all` of users who may write to the timeline, or names, as a list or separated by commas. The answer tells who has and who has not; the change stays either way. Defaults to none. */
+            followers?: string[] | string | null;
             /**
              * Format: double
              * @description Virtual seconds per host second: more than 0, with up to six decimal places.
@@ -3437,6 +3587,12 @@ export interface components {
              * @example main
              */
             timeline_id?: string | null;
+            /**
+             * Format: length-of-time
+             * @description How long the answer waits for followers, in host time. Defaults to `5s`; `0s` does not wait.
+             * @example 5s
+             */
+            wait?: string | null;
         };
         /** @description Shows that one read is among those of an entry. */
         ReadProofBody: {
@@ -3683,12 +3839,20 @@ export interface components {
         ReturnRequest: {
             /** @description The anchor. */
             anchor_id: string;
+            /** @description Which followers of the clock have to confirm the change before the answer is sent: `all` of users who may write to the timeline, or names, as a list or separated by commas. The answer tells who has and who has not; the change stays either way. Defaults to none. */
+            followers?: string[] | string | null;
             scope?: components["schemas"]["Scope"] | null;
             /**
              * @description The timeline. Defaults to the API key's.
              * @example main
              */
             timeline_id?: string | null;
+            /**
+             * Format: length-of-time
+             * @description How long the answer waits for followers, in host time. Defaults to `5s`; `0s` does not wait.
+             * @example 5s
+             */
+            wait?: string | null;
         };
         /** @description Which events to find. */
         ScanEventsRequest: {
@@ -3996,6 +4160,8 @@ export interface components {
              * @example 12h
              */
             duration: string;
+            /** @description Which followers of the clock have to confirm the change before the answer is sent: `all` of users who may write to the timeline, or names, as a list or separated by commas. The answer tells who has and who has not; the change stays either way. Defaults to none. */
+            followers?: string[] | string | null;
             /**
              * @description Whether timers fire again whose moments come again, where the clock goes back. Firings of theirs that are not done
              *     are superseded. Otherwise what fell due stays so. Defaults to `false`.
@@ -4006,6 +4172,12 @@ export interface components {
              * @example main
              */
             timeline_id?: string | null;
+            /**
+             * Format: length-of-time
+             * @description How long the answer waits for followers, in host time. Defaults to `5s`; `0s` does not wait.
+             * @example 5s
+             */
+            wait?: string | null;
         };
         /**
          * @description How a timer stands.
@@ -4052,11 +4224,19 @@ export interface components {
         };
         /** @description Which clock to pause or resume. */
         SwitchRequest: {
+            /** @description Which followers of the clock have to confirm the change before the answer is sent: `all` of users who may write to the timeline, or names, as a list or separated by commas. The answer tells who has and who has not; the change stays either way. Defaults to none. */
+            followers?: string[] | string | null;
             /**
              * @description The timeline. Defaults to the API key's.
              * @example main
              */
             timeline_id?: string | null;
+            /**
+             * Format: length-of-time
+             * @description How long the answer waits for followers, in host time. Defaults to `5s`; `0s` does not wait.
+             * @example 5s
+             */
+            wait?: string | null;
         };
         /** @description What was found. */
         TamperingBody: {
@@ -4332,6 +4512,8 @@ export interface components {
             destination_time: string;
             /** @description Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`. */
             dry_run?: boolean | null;
+            /** @description Which followers of the clock have to confirm the change before the answer is sent: `all` of users who may write to the timeline, or names, as a list or separated by commas. The answer tells who has and who has not; the change stays either way. Defaults to none. */
+            followers?: string[] | string | null;
             /**
              * @description The place to travel to: any text. An IANA zone name, coordinates, or the name of a known place also set the
              *     calendar and the local time. Defaults to the current place.
@@ -4355,8 +4537,8 @@ export interface components {
             timeline_id?: string | null;
             /**
              * Format: length-of-time
-             * @description How long the answer waits for timers on the way, in host time. The clock goes on without it. Defaults to `30s`;
-             *     `0s` does not wait.
+             * @description How long the answer waits for timers on the way and then for followers, in host time. The clock goes on without it.
+             *     Defaults to `30s` if there are timers on the way, otherwise to `5s`; `0s` does not wait.
              * @example 30s
              */
             wait?: string | null;
@@ -6389,6 +6571,11 @@ export interface operations {
     clock_stream: {
         parameters: {
             query?: {
+                /**
+                 * @description The name to follow under. Each message has a `follower_id` then, and `POST /v1/followers/confirm` says which change
+                 *     was applied; a clock change with `followers` waits for that. Without it, nobody waits for this listener.
+                 */
+                follow?: string;
                 /** @description The timeline. Defaults to the API key's. */
                 timeline_id?: string;
             };
@@ -6416,6 +6603,7 @@ export interface operations {
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
+            409: components["responses"]["409"];
             413: components["responses"]["413"];
             415: components["responses"]["415"];
             422: components["responses"]["422"];
@@ -7345,6 +7533,114 @@ export interface operations {
             503: components["responses"]["503"];
         };
     };
+    followers: {
+        parameters: {
+            query?: {
+                /** @description The timeline. Defaults to the API key's. */
+                timeline_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Identifies the request; copied from the request if it has one */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "followers": [
+                     *         {
+                     *           "follower_id": "text",
+                     *           "name": "text",
+                     *           "since": "text",
+                     *           "state": "running",
+                     *           "user_id": "alice"
+                     *         }
+                     *       ],
+                     *       "generation": 1,
+                     *       "status": "A sentence that says what happened.",
+                     *       "timeline_id": "main"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FollowersBody"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            422: components["responses"]["422"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    confirm_clock: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only its format is checked: the response is not stored, and a repeated request runs again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "follower_id": "follower_01kan5hcbje6e8xbnhpb5dvnfa",
+                 *       "generation": 7,
+                 *       "timeline_id": "main"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ConfirmRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description `true` if this repeats the response to an earlier request with the same `Idempotency-Key` */
+                    "Idempotency-Replayed"?: boolean;
+                    /** @description Identifies the request; copied from the request if it has one */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "follower_id": "text",
+                     *       "generation": 1,
+                     *       "status": "A sentence that says what happened.",
+                     *       "timeline_id": "main"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConfirmedBody"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            422: components["responses"]["422"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
     hand_over: {
         parameters: {
             query?: never;
@@ -7914,7 +8210,8 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "timeline_id": "main"
+                 *       "timeline_id": "main",
+                 *       "wait": "5s"
                  *     }
                  */
                 "application/json": components["schemas"]["SwitchRequest"];
@@ -8212,7 +8509,8 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "timeline_id": "main"
+                 *       "timeline_id": "main",
+                 *       "wait": "5s"
                  *     }
                  */
                 "application/json": components["schemas"]["SwitchRequest"];
@@ -8276,7 +8574,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "anchor_id": "anchor_01m7vsgh52ewg8wycc4r8s9czz",
-                 *       "timeline_id": "main"
+                 *       "timeline_id": "main",
+                 *       "wait": "5s"
                  *     }
                  */
                 "application/json": components["schemas"]["ReturnRequest"];
@@ -8340,7 +8639,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "duration": "12h",
-                 *       "timeline_id": "main"
+                 *       "timeline_id": "main",
+                 *       "wait": "5s"
                  *     }
                  */
                 "application/json": components["schemas"]["ShiftRequest"];
@@ -8810,7 +9110,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "rate": 60,
-                 *       "timeline_id": "main"
+                 *       "timeline_id": "main",
+                 *       "wait": "5s"
                  *     }
                  */
                 "application/json": components["schemas"]["RateRequest"];

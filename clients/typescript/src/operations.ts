@@ -192,7 +192,7 @@ export const OPERATIONS = {
   clock_stream: {
     method: 'GET',
     path: '/v1/clock/stream',
-    query: ['timeline_id'],
+    query: ['follow', 'timeline_id'],
     body: 'none',
     isOnce: false,
     hasTimeline: true,
@@ -301,6 +301,22 @@ export const OPERATIONS = {
   fail_firings: {
     method: 'POST',
     path: '/v1/firings/fail',
+    query: [],
+    body: 'object',
+    isOnce: true,
+    hasTimeline: true,
+  },
+  followers: {
+    method: 'GET',
+    path: '/v1/followers',
+    query: ['timeline_id'],
+    body: 'none',
+    isOnce: false,
+    hasTimeline: true,
+  },
+  confirm_clock: {
+    method: 'POST',
+    path: '/v1/followers/confirm',
     query: [],
     body: 'object',
     isOnce: true,

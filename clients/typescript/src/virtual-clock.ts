@@ -5,6 +5,7 @@ import * as host from './host-time.js';
 import { Instant, type When } from './instant.js';
 import { jittered } from './retry.js';
 import type { ClockState } from './clock-state.js';
+import { Confirming } from './confirming.js';
 import type { Settings } from './settings.js';
 import type { Schema } from './shapes.js';
 import { EventReader } from './sse.js';
@@ -30,7 +31,9 @@ const APART_MS_MAX = 1_000;
 /** The clock of a timeline: subscribed to once, then read without a request. */
 export class VirtualClock {
   readonly #settings: Settings;
-  readonly #query: string;
+  readonly #timelineId: string | null;
+  readonly #follow: string | null;
+  readonly #confirming: Confirming;
   readonly #follower: Follower;
   readonly #listeners = new Set<Listener>();
   readonly #wakers = new Set<() => void>();
@@ -39,9 +42,11 @@ export class VirtualClock {
   #failure: Error | null = null;
   #wallAhead = host.wallAheadMs();
 
-  private constructor(settings: Settings, timelineId: string | null, bounds: Bounds) {
+  private constructor(settings: Settings, timelineId: string | null, bounds: Bounds, follow: string | null) {
     this.#settings = settings;
-    this.#query = timelineId === null ? '' : `?timeline_id=${encodeURIComponent(timelineId)}`;
+    this.#timelineId = timelineId;
+    this.#follow = follow;
+    this.#confirming = new Confirming(settings, (status) => FINAL.has(status), this.#closing.signal);
     this.#follower = new Follower(bounds);
   }
 
@@ -51,8 +56,9 @@ export class VirtualClock {
     timelineId: string | null,
     bounds: Bounds,
     timeoutMs: number,
+    follow: string | null = null,
   ): Promise<VirtualClock> {
-    const clock = new VirtualClock(settings, timelineId, bounds);
+    const clock = new VirtualClock(settings, timelineId, bounds, follow);
     void clock.#run();
     const limit = host.monotonicMicros() + BigInt(Math.round(timeoutMs * 1_000));
     while (clock.#follower.state === null && clock.#follower.end === null) {
@@ -258,13 +264,14 @@ export class VirtualClock {
     this.#follower.asked(host.monotonicMicros());
     if (!isFirst) {
       const init = { headers: { Accept: 'application/json' }, signal: AbortSignal.any([signal, this.#limit()]) };
-      const response = await this.#settings.send(`/v1/clock${this.#query}`, init);
+      const response = await this.#settings.send(`/v1/clock${query({ timeline_id: this.#timelineId })}`, init);
       if (!response.ok) throw await refusal(response);
       const body = await readJson<Body>(response);
       this.#notify(this.#follower.answered(body, host.monotonicMicros()));
       Object.assign(headers, this.#lastEventId());
     }
-    const response = await this.#settings.send(`/v1/clock/stream${this.#query}`, { headers, signal });
+    const asked = query({ timeline_id: this.#timelineId, follow: this.#follow });
+    const response = await this.#settings.send(`/v1/clock/stream${asked}`, { headers, signal });
     if (!response.ok) throw await refusal(response);
     this.#follower.confirmed(host.monotonicMicros());
     this.#failure = null;
@@ -285,8 +292,16 @@ export class VirtualClock {
         const body = JSON.parse(data) as Body;
         this.#notify(this.#follower.told(event, body, host.monotonicMicros(), isNext));
         isNext = false;
+        this.#confirm(body);
       }
     }
+  }
+
+  /** Has a change confirmed that is shown here, where the stream has a name. */
+  #confirm({ follower_id, generation }: Body): void {
+    if (typeof follower_id !== 'string') return;
+    const where = this.#timelineId === null ? {} : { timeline_id: this.#timelineId };
+    this.#confirming.applied({ follower_id, generation, ...where });
   }
 
   #lastEventId(): Record<string, string> {
@@ -297,6 +312,11 @@ export class VirtualClock {
   #limit(): AbortSignal {
     return AbortSignal.timeout(this.#settings.timeoutMs);
   }
+}
+
+function query(parameters: Record<string, string | null>): string {
+  const given = Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== null);
+  return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
 }
 
 function tell(listener: Listener, change: ClockChange): void {

@@ -159,6 +159,27 @@ describe('a virtual clock', () => {
     expect(changes).toEqual([2, 3]);
   });
 
+  it('confirms a change under its name once it shows it', async () => {
+    const service = client();
+    const id = await timeline(service);
+    await service.pauseTime({ timeline_id: id });
+    const clock = await service.virtualClock(id, { follow: 'web' });
+    const told: number[] = [];
+    clock.onChange(({ after }) => told.push(after.generation));
+    for (const moment of ['2031-05-06T00:00:00Z', '1969-07-20T00:00:00Z', '2041-01-01T00:00:00Z']) {
+      const answer = await service.travel({ timeline_id: id, destination_time: moment, followers: 'all', wait: '10m' });
+      expect(answer.followers?.state).toBe('confirmed');
+      // No wait of its own: what was confirmed is shown, and the listeners know.
+      expect(String(clock.now())).toBe(moment);
+      expect(told.at(-1)).toBe(answer.generation);
+    }
+    const states = async (): Promise<string[]> =>
+      (await service.followers({ timeline_id: id })).followers.map(({ name, state }) => `${name} ${state}`);
+    expect(await states()).toEqual(['web current']);
+    clock.close();
+    await expect.poll(states, { timeout: 120_000 }).toEqual(['web away']);
+  });
+
   it('ends with its timeline', async () => {
     const service = client();
     const id = await timeline(service);

@@ -93,6 +93,9 @@ pub struct ClockBody {
     /// The place last traveled to.
     #[serde(default)]
     pub location: Option<String>,
+    /// In the messages of a stream with a name: the id to confirm changes under.
+    #[serde(default)]
+    pub follower_id: Option<String>,
     /// After a change that passed timers: what fired, and what came of it.
     #[serde(default)]
     pub settled: Option<SettledBody>,

@@ -34,6 +34,7 @@ mod instant;
 mod clock_state;
 mod follower;
 mod shown;
+mod confirming;
 mod virtual_clock;
 mod receipt;
 mod advancing;

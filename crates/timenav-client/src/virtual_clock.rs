@@ -10,6 +10,7 @@ use tokio::time::timeout;
 
 use crate::client::{Client, pause};
 use crate::clock_state::{ClockBody, ClockState};
+use crate::confirming::{Applied, confirm_all};
 use crate::error::{ClockUnavailable, Error};
 use crate::follower::{Bounds, ClockChange, Follower, Reading};
 use crate::host::{jitter, monotonic_micros};
@@ -82,6 +83,27 @@ impl Client {
     /// # Errors
     /// The service does not answer, or does not let you.
     pub async fn virtual_clock_within(&self, bounds: Bounds) -> Result<VirtualClock, Error> {
+        self.subscribe(bounds, None).await
+    }
+
+    /// As [`Client::virtual_clock`], under a name: each change is confirmed to the service once the clock shows it here. A
+    /// clock change with `followers` waits for that, and `timenav followers` lists it. Several may have the same name.
+    ///
+    /// # Errors
+    /// As [`Client::virtual_clock`]; or the name is not one that a follower may have.
+    pub async fn follow_clock(&self, name: &str) -> Result<VirtualClock, Error> {
+        self.follow_clock_within(name, Bounds::default()).await
+    }
+
+    /// As [`Client::follow_clock`], with bounds of your own.
+    ///
+    /// # Errors
+    /// As [`Client::follow_clock`].
+    pub async fn follow_clock_within(&self, name: &str, bounds: Bounds) -> Result<VirtualClock, Error> {
+        self.subscribe(bounds, Some(name.to_owned())).await
+    }
+
+    async fn subscribe(&self, bounds: Bounds, name: Option<String>) -> Result<VirtualClock, Error> {
         let shared = Arc::new(Shared {
             shown: Shown::new(),
             follower: Mutex::new(Follower::new(bounds)),
@@ -90,7 +112,15 @@ impl Client {
             failure: Mutex::default(),
         });
         let client = self.with_retries(Retries { attempts: 1, ..Retries::default() });
-        let task = tokio::spawn(run(client, Arc::clone(&shared), bounds));
+        let listening = Arc::clone(&shared);
+        let task = tokio::spawn(async move {
+            let (applied, newest) = watch::channel(None);
+            let following = Following { client: &client, shared: &listening, bounds, name, applied };
+            tokio::select! {
+                () = following.run() => {}
+                () = confirm_all(&client, newest) => {}
+            }
+        });
         let clock = VirtualClock { shared, task };
         let mut happened = clock.shared.happened.subscribe();
         let known = async {
@@ -225,60 +255,90 @@ impl Drop for VirtualClock {
     }
 }
 
-/// Follows one connection after the other.
-async fn run(client: Client, shared: Arc<Shared>, bounds: Bounds) {
-    let mut failed = 0;
-    loop {
-        let mut was_open = false;
-        let failure = follow(&client, &shared, bounds, &mut was_open).await.err();
-        // Whoever loses a connection now and then need not wait long for the next.
-        failed = if was_open { 1 } else { failed + 1 };
-        let problem = failure.as_ref().and_then(Error::problem).cloned();
-        let after = problem.as_ref().and_then(|problem| problem.retry_after);
-        *shared.failure.lock() = failure;
-        let is_over = shared.note(|follower| {
-            if let Some(problem) = problem.as_ref().filter(|problem| problem.is_final()) {
-                follower.refused(problem);
-            }
-            follower.lost(monotonic_micros());
-            follower.end().is_some()
-        });
-        if is_over {
-            return;
-        }
-        pause(after.unwrap_or_else(|| jitter(delay(failed)))).await;
-    }
+/// What the task that listens goes by.
+struct Following<'a> {
+    client: &'a Client,
+    shared: &'a Shared,
+    bounds: Bounds,
+    /// Under which name the clock is followed, if changes are confirmed.
+    name: Option<String>,
+    /// The newest change that is shown here.
+    applied: watch::Sender<Option<Applied>>,
 }
 
-/// Follows one connection until it ends.
-async fn follow(client: &Client, shared: &Shared, bounds: Bounds, was_open: &mut bool) -> Result<(), Error> {
-    let mut stream = client.named(Request::get(&["v1", "clock", "stream"])).header("accept", "text/event-stream")?;
-    let generation = shared.note(|follower| {
-        follower.asked(monotonic_micros());
-        follower.state().map(|state| state.generation)
-    });
-    if let Some(generation) = generation {
-        let asked = client.json::<ClockBody>(client.named(Request::get(&["v1", "clock"])));
-        let body = timeout(ANSWER_TIMEOUT, asked).await.map_err(|_| silent(client))??;
-        shared.tell(shared.note(|follower| follower.answered(&body, monotonic_micros())));
-        stream = stream.after(&generation.to_string())?;
-    }
-    let opening = timeout(ANSWER_TIMEOUT, client.send(stream.unbounded()));
-    let mut events = opening.await.map_err(|_| silent(client))??.events();
-    *was_open = true;
-    shared.note(|follower| follower.confirmed(monotonic_micros()));
-    let mut is_first = generation.is_none();
-    while heard(client, &mut events, bounds).await? {
-        shared.note(|follower| follower.heard(monotonic_micros()));
-        while let Some(event) = events.ready() {
-            let body: ClockBody = serde_json::from_str(&event.data)
-                .map_err(|error| Error::Unreadable { service: client.url().to_owned(), detail: error.to_string() })?;
-            let now = monotonic_micros();
-            shared.tell(shared.note(|follower| follower.told(&event.event, &body, now, is_first)));
-            is_first = false;
+impl Following<'_> {
+    /// Follows one connection after the other.
+    async fn run(&self) {
+        let mut failed = 0;
+        loop {
+            let mut was_open = false;
+            let failure = self.follow(&mut was_open).await.err();
+            // Whoever loses a connection now and then need not wait long for the next.
+            failed = if was_open { 1 } else { failed + 1 };
+            let problem = failure.as_ref().and_then(Error::problem).cloned();
+            let after = problem.as_ref().and_then(|problem| problem.retry_after);
+            *self.shared.failure.lock() = failure;
+            let is_over = self.shared.note(|follower| {
+                if let Some(problem) = problem.as_ref().filter(|problem| problem.is_final()) {
+                    follower.refused(problem);
+                }
+                follower.lost(monotonic_micros());
+                follower.end().is_some()
+            });
+            if is_over {
+                return;
+            }
+            pause(after.unwrap_or_else(|| jitter(delay(failed)))).await;
         }
     }
-    Ok(())
+
+    /// Follows one connection until it ends.
+    async fn follow(&self, was_open: &mut bool) -> Result<(), Error> {
+        let Self { client, shared, .. } = *self;
+        let stream = client.named(Request::get(&["v1", "clock", "stream"]));
+        let stream = match &self.name {
+            Some(name) => stream.query("follow", name),
+            None => stream,
+        };
+        let mut stream = stream.header("accept", "text/event-stream")?;
+        let generation = shared.note(|follower| {
+            follower.asked(monotonic_micros());
+            follower.state().map(|state| state.generation)
+        });
+        if let Some(generation) = generation {
+            let asked = client.json::<ClockBody>(client.named(Request::get(&["v1", "clock"])));
+            let body = timeout(ANSWER_TIMEOUT, asked).await.map_err(|_| silent(client))??;
+            shared.tell(shared.note(|follower| follower.answered(&body, monotonic_micros())));
+            stream = stream.after(&generation.to_string())?;
+        }
+        let opening = timeout(ANSWER_TIMEOUT, client.send(stream.unbounded()));
+        let mut events = opening.await.map_err(|_| silent(client))??.events();
+        *was_open = true;
+        shared.note(|follower| follower.confirmed(monotonic_micros()));
+        let mut is_first = generation.is_none();
+        while heard(client, &mut events, self.bounds).await? {
+            shared.note(|follower| follower.heard(monotonic_micros()));
+            while let Some(event) = events.ready() {
+                let body: ClockBody = serde_json::from_str(&event.data).map_err(|error| Error::Unreadable {
+                    service: client.url().to_owned(),
+                    detail: error.to_string(),
+                })?;
+                let now = monotonic_micros();
+                shared.tell(shared.note(|follower| follower.told(&event.event, &body, now, is_first)));
+                is_first = false;
+                self.confirm(&body);
+            }
+        }
+        Ok(())
+    }
+
+    /// Has a change confirmed, where the stream has a name.
+    fn confirm(&self, body: &ClockBody) {
+        if let Some(follower_id) = &body.follower_id {
+            let (follower_id, generation) = (follower_id.clone(), body.generation);
+            self.applied.send_replace(Some(Applied { follower_id, generation }));
+        }
+    }
 }
 
 async fn heard(client: &Client, events: &mut Events, bounds: Bounds) -> Result<bool, Error> {

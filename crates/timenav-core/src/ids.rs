@@ -120,6 +120,25 @@ id!(
     /// Names a clock change that passes moments one by one. Made by the service.
     AdvanceId
 );
+id!(
+    /// Names one stream of a follower. Made by the service.
+    FollowerId
+);
+id!(
+    /// Says what a follower is called. Chosen by whoever follows; several followers may have the same name.
+    FollowerName
+);
+
+impl FollowerName {
+    /// Stands for all followers where some are named, so no follower has this name.
+    pub const ALL: &'static str = "all";
+
+    /// Returns whether this is the word for all followers.
+    #[must_use]
+    pub fn is_all(&self) -> bool {
+        self.as_str() == Self::ALL
+    }
+}
 
 impl FiringId {
     /// Returns the id of a text that [`type_id`] made.

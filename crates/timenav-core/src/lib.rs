@@ -16,6 +16,7 @@ pub mod access;
 pub mod permissions;
 pub mod anchor;
 pub mod timers;
+pub mod followers;
 pub mod directory;
 pub mod horizon;
 pub mod key;

@@ -214,3 +214,13 @@ pub const SETTLE_WAIT_SECONDS_DEFAULT: i64 = 30;
 pub const SETTLE_WAIT_SECONDS_MAX: i64 = 600;
 /// Longest reason for a firing that failed, in bytes.
 pub const FAILURE_REASON_BYTES_MAX: usize = 1_024;
+/// Most followers of one timeline's clock.
+pub const FOLLOWERS_PER_TIMELINE_MAX: usize = 1_000;
+/// Most names of followers that one clock change waits for.
+pub const FOLLOWERS_NAMED_MAX: usize = 100;
+/// How long a follower that went away is still listed, in seconds.
+pub const FOLLOWER_AWAY_SECONDS: i64 = 60;
+/// Most followers that are remembered after they went away, of all timelines together.
+pub const FOLLOWERS_AWAY_MAX: usize = 1_000;
+/// How long the answer to a clock change waits where it waits for followers alone, in seconds, unless asked otherwise.
+pub const FOLLOWER_WAIT_SECONDS_DEFAULT: i64 = 5;

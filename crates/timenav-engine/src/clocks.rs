@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use timenav_core::access::Demand;
 use timenav_core::clock::{Clock, ClockCommand};
-use timenav_core::ids::{AdvanceId, TimelineId};
+use timenav_core::ids::{AdvanceId, FollowerName, TimelineId};
 use timenav_core::time::{Instant, Virtual, Wall};
 use timenav_core::timers::AdvanceState;
 
@@ -15,7 +15,9 @@ use crate::deciding::advances::StopAdvance;
 use crate::deciding::clocks::{ChangeClock, Passing};
 use crate::engine::Engine;
 use crate::expected::Expected;
+use crate::followers::{FollowedBy, check_name};
 use crate::head::TimelineState;
+use crate::horizon::HorizonUse;
 use crate::idempotency::Idempotency;
 use crate::live::Growth;
 use crate::location::known_zone;
@@ -124,6 +126,8 @@ pub struct ClockStream {
     pub told: u64,
     /// Every later change, in order.
     pub changes: ClockChanges,
+    /// The follower whose stream it is, where it has a name.
+    pub follower: Option<FollowedBy>,
 }
 
 /// Changes of a clock from some moment on: whenever the ledger has grown, they are read from it.
@@ -301,18 +305,55 @@ impl Engine {
         timeline: Option<TimelineId>,
         seen: Option<u64>,
     ) -> Result<(TimelineId, ClockStream), Refusal> {
-        let look = self.look(caller, timeline, Demand::Look, Reading::ClockStream {}).await?;
+        self.open_stream(caller, timeline, seen, None).await
+    }
+
+    /// Watches a clock under a name, to confirm its changes. The clock as it is comes first, unless changes were missed.
+    ///
+    /// # Errors
+    /// As [`Engine::watch_clock`]; or the name is reserved, the clock has as many followers as it may have, or the key has a
+    /// horizon.
+    pub async fn follow_clock(
+        &self,
+        caller: &Caller,
+        timeline: Option<TimelineId>,
+        seen: Option<u64>,
+        name: FollowerName,
+    ) -> Result<(TimelineId, ClockStream), Refusal> {
+        check_name(&name)?;
+        let timeline = caller.timeline(timeline);
+        if caller.check_horizon(&timeline, HorizonUse::Refused).is_err() {
+            return Err(self.refuse_beyond_horizon(caller, &timeline, "clock_stream").await);
+        }
+        self.open_stream(caller, Some(timeline), seen, Some(name)).await
+    }
+
+    async fn open_stream(
+        &self,
+        caller: &Caller,
+        timeline: Option<TimelineId>,
+        seen: Option<u64>,
+        name: Option<FollowerName>,
+    ) -> Result<(TimelineId, ClockStream), Refusal> {
+        let follow = name.as_ref().map(ToString::to_string);
+        let look = self.look(caller, timeline, Demand::Look, Reading::ClockStream { follow }).await?;
         let timeline = look.timeline();
+        // Whoever changes the clock from here on waits for this one, and it is told the change.
+        let follower = name.map(|name| self.begin_following(caller, &timeline, name)).transpose()?;
         // Listened to before the clock is read, so that no change comes between.
         let size = || self.state(&timeline).map_or(0, |state| state.head.frontier.size());
         let growth = self.live().listen_to_growth(&timeline, size);
         let state = self.state(&timeline).unwrap_or(look.state);
-        let (missed, reset) = self.missed(&state, seen).await?;
+        let (mut missed, reset) = self.missed(&state, seen).await?;
+        if follower.is_some() && missed.is_empty() {
+            // So it learns its id, and confirms what it knows.
+            missed.push(state.head.clock.clone());
+        }
         let told = state.head.clock.generation;
         let (engine, untold) = (self.clone(), VecDeque::new());
         let last = Some(state.head.clock.clone());
         let changes = ClockChanges { engine, timeline: timeline.clone(), growth, read: told, untold, last };
-        Ok((timeline, ClockStream { missed, reset, told, changes }))
+        Ok((timeline, ClockStream { missed, reset, told, changes, follower }))
     }
 
     /// Returns what a listener is to be told first who knows the clock up to generation `seen`: the changes since, or

@@ -38,6 +38,7 @@ use crate::options::Options;
 use crate::published::Published;
 use crate::refusal::{Refusal, denial_code};
 use crate::refused::CountedRefusals;
+use crate::roll::Roll;
 use crate::scan_places::ScanPlaces;
 use crate::seldom::Seldom;
 use crate::shared::Shared;
@@ -227,6 +228,10 @@ impl Engine {
 
     pub(crate) fn shared_timing(&self) -> &Timing {
         &self.0.shared.timing
+    }
+
+    pub(crate) fn roll(&self) -> &Roll {
+        &self.0.shared.roll
     }
 
     pub(crate) fn host_clock(&self) -> &HostClock {

@@ -24,6 +24,7 @@ use crate::options::Options;
 use crate::published::Published;
 use crate::refusal::Refusal;
 use crate::refused::CountedRefusals;
+use crate::roll::Roll;
 use crate::scan_places::ScanPlaces;
 use crate::timing::Timing;
 use crate::view_board::Views;
@@ -75,6 +76,8 @@ pub(crate) struct Shared {
     /// What witnesses have cosigned, and what they said.
     pub(crate) witnessed: Witnessed,
     pub(crate) timing: Timing,
+    /// Who follows clocks under a name.
+    pub(crate) roll: Roll,
     /// Bundles that are arriving and that somebody here goes on with.
     pub(crate) in_hand: Arc<Mutex<BTreeSet<String>>>,
 }
@@ -125,6 +128,7 @@ impl Shared {
             tending: tokio::sync::Mutex::default(),
             witnessed: Witnessed::default(),
             timing,
+            roll: Roll::default(),
             in_hand: Arc::default(),
         }
     }

@@ -3,7 +3,8 @@
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering, fence};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 use rustix::event::EventfdFlags;
 use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
@@ -25,6 +26,9 @@ pub struct Board {
     /// Wakes the supervisor after a change.
     changed: OwnedFd,
     slot: Mutex<Slot>,
+    /// How many changes the supervisor has seen, and looked after whatever waits for a date.
+    looked: Mutex<u64>,
+    looking: Condvar,
 }
 
 impl Board {
@@ -55,7 +59,8 @@ impl Board {
         let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&file));
         let file = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
         let changed = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        let board = Self { words: shared, file, changed, slot: Mutex::new(first) };
+        let (slot, looked) = (Mutex::new(first), Mutex::default());
+        let board = Self { words: shared, file, changed, slot, looked, looking: Condvar::new() };
         board.write_head(timeline, service);
         board.write(first);
         board.heard();
@@ -112,6 +117,30 @@ impl Board {
     pub fn lost(&self) {
         let now = nanos(boot_now()).max(1);
         let _ = self.word(words::UNCONFIRMED).compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// Waits until the supervisor has looked again at sleeps and timers after the last change, so that whatever waits for
+    /// a date goes by it. Returns whether it has within that time.
+    #[must_use]
+    pub fn settle(&self, patience: Duration) -> bool {
+        let changes = self.changes();
+        let looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.looking.wait_timeout_while(looked, patience, |looked| *looked < changes);
+        *waited.unwrap_or_else(PoisonError::into_inner).0 >= changes
+    }
+
+    /// Returns how many changes there were.
+    pub(crate) fn changes(&self) -> u64 {
+        self.word(words::CHANGES).load(Ordering::Relaxed)
+    }
+
+    /// Notes that whatever waits for a date goes by that many changes.
+    pub(crate) fn looked_at(&self, changes: u64) {
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        if *looked < changes {
+            *looked = changes;
+            self.looking.notify_all();
+        }
     }
 
     /// Returns the newest state.
@@ -194,6 +223,23 @@ mod tests {
         assert_eq!(unconfirmed(), since, "since the first time");
         board.heard();
         assert_eq!(unconfirmed(), 0);
+    }
+
+    #[test]
+    fn a_change_is_settled_once_it_was_looked_at() {
+        let board = Board::with_image("main", "http://x", slot(1), &[0; 8]).unwrap();
+        assert!(!board.settle(Duration::ZERO), "nobody has looked");
+        board.looked_at(board.changes());
+        assert!(board.settle(Duration::ZERO));
+        board.change(slot(2));
+        assert!(!board.settle(Duration::ZERO));
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| board.settle(Duration::from_mins(2)));
+            board.looked_at(board.changes());
+            assert!(waiter.join().unwrap());
+        });
+        board.looked_at(1);
+        assert!(board.settle(Duration::ZERO), "an old look takes nothing back");
     }
 
     #[test]

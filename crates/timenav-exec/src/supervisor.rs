@@ -100,6 +100,7 @@ impl<'a> Supervisor<'a> {
     pub(crate) fn run(mut self, children: &OwnedFd) -> io::Result<()> {
         self.tell(Told::Started, self.first);
         let mut is_listening = true;
+        let mut changes = self.board.changes();
         loop {
             while let Some((pid, status)) = process::wait(-1, false) {
                 self.news(pid, status);
@@ -108,6 +109,7 @@ impl<'a> Supervisor<'a> {
                 self.take(call);
             }
             let next = self.sleepers.wake(self.board, &self.listener);
+            self.board.looked_at(changes);
             if !is_listening && self.front.is_none() {
                 return Ok(());
             }
@@ -128,6 +130,7 @@ impl<'a> Supervisor<'a> {
             }
             if events[1].contains(PollFlags::IN) {
                 let _ = rustix::io::read(self.board.changed(), &mut [0; 8]);
+                changes = self.board.changes();
                 self.timers.set_again(self.board);
             }
             let listened = events.get(2).copied().unwrap_or(PollFlags::empty());

@@ -13,6 +13,8 @@ mod restore;
 mod compact;
 mod migrate;
 mod clock;
+mod confirmed;
+mod followers;
 mod timer;
 mod anchor;
 mod filter;
@@ -90,6 +92,7 @@ enum Command {
     Migrate(migrate::MigrateCommand),
     Status(status::StatusCommand),
     Clock(clock::ClockCommand),
+    Followers(followers::FollowersCommand),
     Timer(timer::TimerCommand),
     Anchor(anchor::AnchorCommand),
     Events(events::EventsCommand),
@@ -185,6 +188,7 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::Migrate(command) => migrate::run(&command),
         Command::Status(command) => status::run(&command, surroundings),
         Command::Clock(command) => clock::run(command, surroundings),
+        Command::Followers(command) => followers::run(&command, surroundings),
         Command::Timer(command) => timer::run(command, surroundings),
         Command::Anchor(command) => anchor::run(command, surroundings),
         Command::Events(command) => events::run(command, surroundings),

@@ -248,6 +248,11 @@ impl Problem {
         self.member("code") == Some("not_found")
     }
 
+    /// Returns whether the same request may be answered otherwise in a while.
+    pub(crate) const fn may_pass(&self) -> bool {
+        self.http_status == 429 || self.http_status >= 500
+    }
+
     /// Returns whether what was to be changed is not what it was (RFC 9110 §15.5.13).
     pub(crate) const fn is_outdated(&self) -> bool {
         self.http_status == 412

@@ -1,16 +1,20 @@
 //! Follows a clock by the stream of the service, and keeps it by the boot clock of this host.
 
-use std::sync::mpsc;
+mod confirming;
+
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use serde_json::Value;
 use timenav_core::clock::{Clock, ClockState, Rate};
+use timenav_core::ids::FollowerName;
 use timenav_core::time::{Instant, Virtual, Wall, parse_timestamp};
 
 use crate::client::{Client, Sign, TimelineOptions};
 use crate::doors::counted;
 use crate::exit::Failure;
 use crate::output;
+use confirming::Applied;
 
 /// How long the service may say nothing before it counts as lost. It says something every 15 seconds.
 const SILENCE_MAX: Duration = Duration::from_secs(20);
@@ -35,7 +39,7 @@ impl Known {
 }
 
 /// Who shows a clock that is followed.
-pub(crate) trait Shown {
+pub(crate) trait Shown: Send + Sync + 'static {
     /// The clock has changed, or what is known of it; how uncertain host time is, in nanoseconds.
     fn change(&self, known: &Known, uncertainty: u64);
 
@@ -44,6 +48,30 @@ pub(crate) trait Shown {
 
     /// The service cannot be reached, until it is heard of.
     fn lost(&self);
+
+    /// Waits until whatever goes by the clock has seen its last change. Returns whether it has, in time.
+    fn settle(&self) -> bool {
+        true
+    }
+}
+
+/// Under which name a clock is followed, if changes are confirmed.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct FollowOption {
+    /// Follow the clock under this name, and confirm each change once it is applied: `clock travel --followers` waits for
+    /// that, and `timenav followers` shows it. Several may have the same name.
+    #[arg(long, value_name = "NAME", value_parser = follower_name)]
+    follow: Option<String>,
+}
+
+/// Reads the name of a follower on the command line.
+fn follower_name(text: &str) -> Result<String, String> {
+    let name = FollowerName::new(text).map_err(|error| error.to_string())?;
+    if name.is_all() {
+        Err("`all` stands for all followers; choose another name".to_owned())
+    } else {
+        Ok(text.to_owned())
+    }
 }
 
 /// What is said when the service is lost, and when it is back.
@@ -75,30 +103,42 @@ pub(crate) fn begin(client: &Client, timeline: &TimelineOptions) -> Result<Begun
 }
 
 /// Follows the clock until the process ends. A lost connection is told once, and so is its return.
+///
+/// # Errors
+/// There is no thread for confirming changes.
 pub(crate) fn follow(
     client: &Client,
-    timeline: &TimelineOptions,
-    shown: &impl Shown,
+    (timeline, name): (&TimelineOptions, &FollowOption),
+    shown: &Arc<impl Shown>,
     words: &Words,
     mut known: Known,
-) -> ! {
+) -> std::io::Result<std::convert::Infallible> {
     let (_never_told, nothing) = mpsc::channel::<()>();
+    let mut query = timeline.query();
+    query.extend(name.follow.iter().map(|name| ("follow", name.clone())));
+    let confirming = name.follow.as_ref().map(|_| confirming::begin(client.caller(), Arc::clone(shown))).transpose()?;
     let mut is_lost = false;
     let mut retry = RETRY_MIN;
     loop {
         let asked = boot_now();
-        if let Ok(mut stream) = client.stream(&["v1", "clock", "stream"], &timeline.query(), None) {
+        if let Ok(mut stream) = client.stream(&["v1", "clock", "stream"], &query, None) {
             let mut first = Some(asked);
             loop {
                 match stream.next_within(SILENCE_MAX) {
                     Sign::Event(event) => {
-                        let told = serde_json::from_str(&event.data).ok().and_then(|data| Told::read(&data));
-                        let Some(told) = told else { continue };
+                        let Ok(data) = serde_json::from_str(&event.data) else { continue };
+                        let Some(told) = Told::read(&data) else { continue };
                         if first.is_none() {
                             // A stream that only begins and ends, over and over, is not asked for that often.
                             retry = RETRY_MIN;
                         }
-                        take(&told, first.take(), shown, &mut known);
+                        take(&told, first.take(), &**shown, &mut known);
+                        if let (Some(confirming), Some(follower_id)) = (&confirming, data["follower_id"].as_str()) {
+                            let (follower_id, generation) = (follower_id.to_owned(), known.clock.generation);
+                            let applied = Applied { follower_id, generation, timeline: timeline.timeline.clone() };
+                            // It ends with the process.
+                            let _ = confirming.send(applied);
+                        }
                         if is_lost {
                             is_lost = false;
                             output::note(words.back);

@@ -353,7 +353,7 @@ class AsyncCalls(AsyncTransport):
         return cast("schemas.ClockBody", await self._json(OPERATIONS["clock"], {"timeline_id": timeline_id}))
 
     async def clock_stream(
-        self, *, timeline_id: str | Unset = UNSET, last_event_id: str | Unset = UNSET
+        self, *, follow: str | Unset = UNSET, timeline_id: str | Unset = UNSET, last_event_id: str | Unset = UNSET
     ) -> AsyncEvents[schemas.ClockBody]:
         """Watches the clock: one message for each change.
 
@@ -362,7 +362,8 @@ class AsyncCalls(AsyncTransport):
         return cast(
             "AsyncEvents[schemas.ClockBody]",
             await self._events(
-                OPERATIONS["clock_stream"], {"timeline_id": timeline_id, "last_event_id": last_event_id}
+                OPERATIONS["clock_stream"],
+                {"follow": follow, "timeline_id": timeline_id, "last_event_id": last_event_id},
             ),
         )
 
@@ -600,6 +601,7 @@ class AsyncCalls(AsyncTransport):
         if_match: IfMatch | Unset = UNSET,
         timenav_firing: str | Unset = UNSET,
         dry_run: bool | None | Unset = UNSET,
+        followers: Sequence[str] | str | None | Unset = UNSET,
         settle: bool | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
         wait: Length | None | Unset = UNSET,
@@ -615,6 +617,7 @@ class AsyncCalls(AsyncTransport):
                     "if_match": if_match,
                     "timenav_firing": timenav_firing,
                     "dry_run": dry_run,
+                    "followers": followers,
                     "settle": settle,
                     "timeline_id": timeline_id,
                     "wait": wait,
@@ -672,6 +675,32 @@ class AsyncCalls(AsyncTransport):
                     "firing_ids": firing_ids,
                     "idempotency_key": idempotency_key,
                     "reason": reason,
+                    "timeline_id": timeline_id,
+                },
+            ),
+        )
+
+    async def followers(self, *, timeline_id: str | Unset = UNSET) -> schemas.FollowersBody:
+        """Lists who follows the clock under a name, and which change each has confirmed."""
+        return cast("schemas.FollowersBody", await self._json(OPERATIONS["followers"], {"timeline_id": timeline_id}))
+
+    async def confirm_clock(
+        self,
+        *,
+        follower_id: str,
+        generation: int,
+        idempotency_key: str | Unset = UNSET,
+        timeline_id: str | None | Unset = UNSET,
+    ) -> schemas.ConfirmedBody:
+        """Confirms that a follower has applied a change of the clock."""
+        return cast(
+            "schemas.ConfirmedBody",
+            await self._json(
+                OPERATIONS["confirm_clock"],
+                {
+                    "follower_id": follower_id,
+                    "generation": generation,
+                    "idempotency_key": idempotency_key,
                     "timeline_id": timeline_id,
                 },
             ),
@@ -847,14 +876,22 @@ class AsyncCalls(AsyncTransport):
         *,
         idempotency_key: str | Unset = UNSET,
         if_match: IfMatch | Unset = UNSET,
+        followers: Sequence[str] | str | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
+        wait: Length | None | Unset = UNSET,
     ) -> schemas.ClockBody:
         """Pauses the clock."""
         return cast(
             "schemas.ClockBody",
             await self._json(
                 OPERATIONS["pause_time"],
-                {"idempotency_key": idempotency_key, "if_match": if_match, "timeline_id": timeline_id},
+                {
+                    "idempotency_key": idempotency_key,
+                    "if_match": if_match,
+                    "followers": followers,
+                    "timeline_id": timeline_id,
+                    "wait": wait,
+                },
             ),
         )
 
@@ -934,7 +971,9 @@ class AsyncCalls(AsyncTransport):
         idempotency_key: str | Unset = UNSET,
         if_match: IfMatch | Unset = UNSET,
         timenav_firing: str | Unset = UNSET,
+        followers: Sequence[str] | str | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
+        wait: Length | None | Unset = UNSET,
     ) -> schemas.ClockBody:
         """Resumes the clock from where it was paused."""
         return cast(
@@ -945,7 +984,9 @@ class AsyncCalls(AsyncTransport):
                     "idempotency_key": idempotency_key,
                     "if_match": if_match,
                     "timenav_firing": timenav_firing,
+                    "followers": followers,
                     "timeline_id": timeline_id,
+                    "wait": wait,
                 },
             ),
         )
@@ -957,8 +998,10 @@ class AsyncCalls(AsyncTransport):
         idempotency_key: str | Unset = UNSET,
         if_match: IfMatch | Unset = UNSET,
         timenav_firing: str | Unset = UNSET,
+        followers: Sequence[str] | str | None | Unset = UNSET,
         scope: schemas.Scope | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
+        wait: Length | None | Unset = UNSET,
     ) -> schemas.ClockBody:
         """Returns the clock, events and timers to an anchor."""
         return cast(
@@ -970,8 +1013,10 @@ class AsyncCalls(AsyncTransport):
                     "idempotency_key": idempotency_key,
                     "if_match": if_match,
                     "timenav_firing": timenav_firing,
+                    "followers": followers,
                     "scope": scope,
                     "timeline_id": timeline_id,
+                    "wait": wait,
                 },
             ),
         )
@@ -984,8 +1029,10 @@ class AsyncCalls(AsyncTransport):
         if_match: IfMatch | Unset = UNSET,
         timenav_firing: str | Unset = UNSET,
         dry_run: bool | None | Unset = UNSET,
+        followers: Sequence[str] | str | None | Unset = UNSET,
         refire: bool | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
+        wait: Length | None | Unset = UNSET,
     ) -> schemas.ClockBody:
         """Moves the clock back by a duration."""
         return cast(
@@ -998,8 +1045,10 @@ class AsyncCalls(AsyncTransport):
                     "if_match": if_match,
                     "timenav_firing": timenav_firing,
                     "dry_run": dry_run,
+                    "followers": followers,
                     "refire": refire,
                     "timeline_id": timeline_id,
+                    "wait": wait,
                 },
             ),
         )
@@ -1133,7 +1182,9 @@ class AsyncCalls(AsyncTransport):
         idempotency_key: str | Unset = UNSET,
         if_match: IfMatch | Unset = UNSET,
         timenav_firing: str | Unset = UNSET,
+        followers: Sequence[str] | str | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
+        wait: Length | None | Unset = UNSET,
     ) -> schemas.ClockBody:
         """Changes the rate of the clock without moving it."""
         return cast(
@@ -1145,7 +1196,9 @@ class AsyncCalls(AsyncTransport):
                     "idempotency_key": idempotency_key,
                     "if_match": if_match,
                     "timenav_firing": timenav_firing,
+                    "followers": followers,
                     "timeline_id": timeline_id,
+                    "wait": wait,
                 },
             ),
         )
@@ -1321,6 +1374,7 @@ class AsyncCalls(AsyncTransport):
         if_match: IfMatch | Unset = UNSET,
         timenav_firing: str | Unset = UNSET,
         dry_run: bool | None | Unset = UNSET,
+        followers: Sequence[str] | str | None | Unset = UNSET,
         location: str | None | Unset = UNSET,
         refire: bool | None | Unset = UNSET,
         settle: bool | None | Unset = UNSET,
@@ -1338,6 +1392,7 @@ class AsyncCalls(AsyncTransport):
                     "if_match": if_match,
                     "timenav_firing": timenav_firing,
                     "dry_run": dry_run,
+                    "followers": followers,
                     "location": location,
                     "refire": refire,
                     "settle": settle,

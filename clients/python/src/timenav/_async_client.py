@@ -43,6 +43,7 @@ class AsyncClient(AsyncCalls):
         self,
         timeline_id: str | None = None,
         *,
+        follow: str | None = None,
         stale_after: float = _BOUNDS.stale_after,
         lost_after: float = _BOUNDS.lost_after,
         timeout: float = 10.0,
@@ -51,9 +52,13 @@ class AsyncClient(AsyncCalls):
 
         The clock raises `ClockStale` rather than showing a time that the service has not confirmed for `stale_after`
         seconds, or for `lost_after` seconds after the connection was lost.
+
+        With `follow` the clock is followed under that name: each change is confirmed once reads show it and the
+        listeners have been called. A clock change with `followers` waits for that.
         """
         bounds = Bounds(stale_after, lost_after)
-        return AsyncVirtualClock(self._settings, timeline_id or self._settings.timeline_id, bounds, timeout)
+        timeline_id = timeline_id or self._settings.timeline_id
+        return AsyncVirtualClock(self._settings, timeline_id, bounds, timeout, follow)
 
     def inside(self, firing: str) -> AsyncClient:
         """Returns this client for the handler of a firing: the service is told where its requests come from."""

@@ -11,6 +11,7 @@ from types import TracebackType
 import httpx
 
 from ._clock_reads import DELAY_FIRST, ClockReads, is_final, named, next_delay
+from ._confirming import AsyncConfirming, confirmation
 from ._errors import Problem, TimenavError
 from ._follower import Bounds, ClockChange, Reading
 from ._host_time import monotonic_micros
@@ -27,10 +28,13 @@ class AsyncVirtualClock(ClockReads):
     coroutines.
     """
 
-    def __init__(self, settings: Settings, timeline_id: str | None, bounds: Bounds, timeout: float) -> None:
+    def __init__(
+        self, settings: Settings, timeline_id: str | None, bounds: Bounds, timeout: float, follow: str | None = None
+    ) -> None:
         """Prepares a clock, which `open` or `async with` subscribes."""
-        super().__init__(timeline_id, bounds)
+        super().__init__(timeline_id, bounds, follow)
         self._settings = settings
+        self._confirming = AsyncConfirming(settings)
         self._timeout = timeout
         self._changed = asyncio.Event()
         self._failure: Exception | None = None
@@ -82,6 +86,7 @@ class AsyncVirtualClock(ClockReads):
     async def aclose(self) -> None:
         """Ends the subscription. Whoever waits gets `ClockClosed`."""
         self._follower.closed()
+        self._confirming.close()
         self._notify()
         if self._task is not None and self._task is not asyncio.current_task():
             self._task.cancel()
@@ -145,7 +150,7 @@ class AsyncVirtualClock(ClockReads):
             self._notify(self._follower.answered(response.json(), monotonic_micros()))
         timeout = httpx.Timeout(self._settings.timeout, connect=10.0, read=self._follower.bounds.stale_after)
         address, headers = f"{self._settings.url}/v1/clock/stream", self._stream_headers()
-        async with http.stream("GET", address, params=self._query(), headers=headers, timeout=timeout) as response:
+        async with http.stream("GET", address, params=self._stream_query(), headers=headers, timeout=timeout) as response:
             if not response.is_success:
                 await response.aread()
                 raise refusal(response)[2]
@@ -155,6 +160,10 @@ class AsyncVirtualClock(ClockReads):
             async for piece in response.aiter_bytes():
                 self._follower.heard(monotonic_micros())
                 for event in reader.push(piece):
-                    now = monotonic_micros()
-                    self._notify(self._follower.told(event.event, json.loads(event.data), now, is_first=is_first))
+                    now, body = monotonic_micros(), json.loads(event.data)
+                    self._notify(self._follower.told(event.event, body, now, is_first=is_first))
                     is_first = False
+                    # Reads here show it, and whoever listens was told.
+                    confirmed = confirmation(body, self._timeline)
+                    if confirmed is not None:
+                        self._confirming.applied(confirmed)

@@ -24,9 +24,10 @@ _FINAL = frozenset({400, 401, 403, 404, 409, 410})
 class ClockReads:
     """A clock of a timeline, computed here from what the stream told."""
 
-    def __init__(self, timeline_id: str | None, bounds: Bounds) -> None:
+    def __init__(self, timeline_id: str | None, bounds: Bounds, follow: str | None = None) -> None:
         """Knows nothing yet."""
         self._timeline = timeline_id
+        self._follow = follow
         self._follower = Follower(bounds)
         self._listeners: list[Listener] = []
 
@@ -152,6 +153,9 @@ class ClockReads:
 
     def _query(self) -> dict[str, Any]:
         return {"timeline_id": self._timeline} if self._timeline else {}
+
+    def _stream_query(self) -> dict[str, Any]:
+        return self._query() if self._follow is None else {**self._query(), "follow": self._follow}
 
 
 def is_final(problem: Problem) -> bool:

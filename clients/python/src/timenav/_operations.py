@@ -258,7 +258,7 @@ OPERATIONS: dict[str, Operation] = {
         body_kind="none",
         is_once=False,
         has_timeline=True,
-        query={"timeline_id": "timeline_id"},
+        query={"follow": "follow", "timeline_id": "timeline_id"},
         header={"last_event_id": "Last-Event-ID"},
     ),
     "correct_event": Operation(
@@ -391,6 +391,7 @@ OPERATIONS: dict[str, Operation] = {
         body={
             "dry_run": "dry_run",
             "duration": "duration",
+            "followers": "followers",
             "settle": "settle",
             "timeline_id": "timeline_id",
             "wait": "wait",
@@ -425,6 +426,25 @@ OPERATIONS: dict[str, Operation] = {
         has_timeline=True,
         header={"idempotency_key": "Idempotency-Key"},
         body={"firing_ids": "firing_ids", "reason": "reason", "timeline_id": "timeline_id"},
+    ),
+    "followers": Operation(
+        name="followers",
+        method="GET",
+        template="/v1/followers",
+        body_kind="none",
+        is_once=False,
+        has_timeline=True,
+        query={"timeline_id": "timeline_id"},
+    ),
+    "confirm_clock": Operation(
+        name="confirm_clock",
+        method="POST",
+        template="/v1/followers/confirm",
+        body_kind="object",
+        is_once=True,
+        has_timeline=True,
+        header={"idempotency_key": "Idempotency-Key"},
+        body={"follower_id": "follower_id", "generation": "generation", "timeline_id": "timeline_id"},
     ),
     "hand_over": Operation(
         name="hand_over",
@@ -541,7 +561,7 @@ OPERATIONS: dict[str, Operation] = {
         is_once=True,
         has_timeline=True,
         header={"idempotency_key": "Idempotency-Key", "if_match": "If-Match"},
-        body={"timeline_id": "timeline_id"},
+        body={"followers": "followers", "timeline_id": "timeline_id", "wait": "wait"},
     ),
     "prune": Operation(
         name="prune",
@@ -590,7 +610,7 @@ OPERATIONS: dict[str, Operation] = {
         is_once=True,
         has_timeline=True,
         header={"idempotency_key": "Idempotency-Key", "if_match": "If-Match", "timenav_firing": "Timenav-Firing"},
-        body={"timeline_id": "timeline_id"},
+        body={"followers": "followers", "timeline_id": "timeline_id", "wait": "wait"},
     ),
     "return_to_anchor": Operation(
         name="return_to_anchor",
@@ -600,7 +620,13 @@ OPERATIONS: dict[str, Operation] = {
         is_once=True,
         has_timeline=True,
         header={"idempotency_key": "Idempotency-Key", "if_match": "If-Match", "timenav_firing": "Timenav-Firing"},
-        body={"anchor_id": "anchor_id", "scope": "scope", "timeline_id": "timeline_id"},
+        body={
+            "anchor_id": "anchor_id",
+            "followers": "followers",
+            "scope": "scope",
+            "timeline_id": "timeline_id",
+            "wait": "wait",
+        },
     ),
     "rewind": Operation(
         name="rewind",
@@ -610,7 +636,14 @@ OPERATIONS: dict[str, Operation] = {
         is_once=True,
         has_timeline=True,
         header={"idempotency_key": "Idempotency-Key", "if_match": "If-Match", "timenav_firing": "Timenav-Firing"},
-        body={"dry_run": "dry_run", "duration": "duration", "refire": "refire", "timeline_id": "timeline_id"},
+        body={
+            "dry_run": "dry_run",
+            "duration": "duration",
+            "followers": "followers",
+            "refire": "refire",
+            "timeline_id": "timeline_id",
+            "wait": "wait",
+        },
     ),
     "scan_events": Operation(
         name="scan_events",
@@ -698,7 +731,7 @@ OPERATIONS: dict[str, Operation] = {
         is_once=True,
         has_timeline=True,
         header={"idempotency_key": "Idempotency-Key", "if_match": "If-Match", "timenav_firing": "Timenav-Firing"},
-        body={"rate": "rate", "timeline_id": "timeline_id"},
+        body={"followers": "followers", "rate": "rate", "timeline_id": "timeline_id", "wait": "wait"},
     ),
     "set_retention": Operation(
         name="set_retention",
@@ -813,6 +846,7 @@ OPERATIONS: dict[str, Operation] = {
         body={
             "destination_time": "destination_time",
             "dry_run": "dry_run",
+            "followers": "followers",
             "location": "location",
             "refire": "refire",
             "settle": "settle",

@@ -341,7 +341,7 @@ class Calls(Transport):
         return cast("schemas.ClockBody", self._json(OPERATIONS["clock"], {"timeline_id": timeline_id}))
 
     def clock_stream(
-        self, *, timeline_id: str | Unset = UNSET, last_event_id: str | Unset = UNSET
+        self, *, follow: str | Unset = UNSET, timeline_id: str | Unset = UNSET, last_event_id: str | Unset = UNSET
     ) -> Events[schemas.ClockBody]:
         """Watches the clock: one message for each change.
 
@@ -349,7 +349,10 @@ class Calls(Transport):
         """
         return cast(
             "Events[schemas.ClockBody]",
-            self._events(OPERATIONS["clock_stream"], {"timeline_id": timeline_id, "last_event_id": last_event_id}),
+            self._events(
+                OPERATIONS["clock_stream"],
+                {"follow": follow, "timeline_id": timeline_id, "last_event_id": last_event_id},
+            ),
         )
 
     def correct_event(
@@ -586,6 +589,7 @@ class Calls(Transport):
         if_match: IfMatch | Unset = UNSET,
         timenav_firing: str | Unset = UNSET,
         dry_run: bool | None | Unset = UNSET,
+        followers: Sequence[str] | str | None | Unset = UNSET,
         settle: bool | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
         wait: Length | None | Unset = UNSET,
@@ -601,6 +605,7 @@ class Calls(Transport):
                     "if_match": if_match,
                     "timenav_firing": timenav_firing,
                     "dry_run": dry_run,
+                    "followers": followers,
                     "settle": settle,
                     "timeline_id": timeline_id,
                     "wait": wait,
@@ -658,6 +663,32 @@ class Calls(Transport):
                     "firing_ids": firing_ids,
                     "idempotency_key": idempotency_key,
                     "reason": reason,
+                    "timeline_id": timeline_id,
+                },
+            ),
+        )
+
+    def followers(self, *, timeline_id: str | Unset = UNSET) -> schemas.FollowersBody:
+        """Lists who follows the clock under a name, and which change each has confirmed."""
+        return cast("schemas.FollowersBody", self._json(OPERATIONS["followers"], {"timeline_id": timeline_id}))
+
+    def confirm_clock(
+        self,
+        *,
+        follower_id: str,
+        generation: int,
+        idempotency_key: str | Unset = UNSET,
+        timeline_id: str | None | Unset = UNSET,
+    ) -> schemas.ConfirmedBody:
+        """Confirms that a follower has applied a change of the clock."""
+        return cast(
+            "schemas.ConfirmedBody",
+            self._json(
+                OPERATIONS["confirm_clock"],
+                {
+                    "follower_id": follower_id,
+                    "generation": generation,
+                    "idempotency_key": idempotency_key,
                     "timeline_id": timeline_id,
                 },
             ),
@@ -833,14 +864,22 @@ class Calls(Transport):
         *,
         idempotency_key: str | Unset = UNSET,
         if_match: IfMatch | Unset = UNSET,
+        followers: Sequence[str] | str | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
+        wait: Length | None | Unset = UNSET,
     ) -> schemas.ClockBody:
         """Pauses the clock."""
         return cast(
             "schemas.ClockBody",
             self._json(
                 OPERATIONS["pause_time"],
-                {"idempotency_key": idempotency_key, "if_match": if_match, "timeline_id": timeline_id},
+                {
+                    "idempotency_key": idempotency_key,
+                    "if_match": if_match,
+                    "followers": followers,
+                    "timeline_id": timeline_id,
+                    "wait": wait,
+                },
             ),
         )
 
@@ -920,7 +959,9 @@ class Calls(Transport):
         idempotency_key: str | Unset = UNSET,
         if_match: IfMatch | Unset = UNSET,
         timenav_firing: str | Unset = UNSET,
+        followers: Sequence[str] | str | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
+        wait: Length | None | Unset = UNSET,
     ) -> schemas.ClockBody:
         """Resumes the clock from where it was paused."""
         return cast(
@@ -931,7 +972,9 @@ class Calls(Transport):
                     "idempotency_key": idempotency_key,
                     "if_match": if_match,
                     "timenav_firing": timenav_firing,
+                    "followers": followers,
                     "timeline_id": timeline_id,
+                    "wait": wait,
                 },
             ),
         )
@@ -943,8 +986,10 @@ class Calls(Transport):
         idempotency_key: str | Unset = UNSET,
         if_match: IfMatch | Unset = UNSET,
         timenav_firing: str | Unset = UNSET,
+        followers: Sequence[str] | str | None | Unset = UNSET,
         scope: schemas.Scope | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
+        wait: Length | None | Unset = UNSET,
     ) -> schemas.ClockBody:
         """Returns the clock, events and timers to an anchor."""
         return cast(
@@ -956,8 +1001,10 @@ class Calls(Transport):
                     "idempotency_key": idempotency_key,
                     "if_match": if_match,
                     "timenav_firing": timenav_firing,
+                    "followers": followers,
                     "scope": scope,
                     "timeline_id": timeline_id,
+                    "wait": wait,
                 },
             ),
         )
@@ -970,8 +1017,10 @@ class Calls(Transport):
         if_match: IfMatch | Unset = UNSET,
         timenav_firing: str | Unset = UNSET,
         dry_run: bool | None | Unset = UNSET,
+        followers: Sequence[str] | str | None | Unset = UNSET,
         refire: bool | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
+        wait: Length | None | Unset = UNSET,
     ) -> schemas.ClockBody:
         """Moves the clock back by a duration."""
         return cast(
@@ -984,8 +1033,10 @@ class Calls(Transport):
                     "if_match": if_match,
                     "timenav_firing": timenav_firing,
                     "dry_run": dry_run,
+                    "followers": followers,
                     "refire": refire,
                     "timeline_id": timeline_id,
+                    "wait": wait,
                 },
             ),
         )
@@ -1119,7 +1170,9 @@ class Calls(Transport):
         idempotency_key: str | Unset = UNSET,
         if_match: IfMatch | Unset = UNSET,
         timenav_firing: str | Unset = UNSET,
+        followers: Sequence[str] | str | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
+        wait: Length | None | Unset = UNSET,
     ) -> schemas.ClockBody:
         """Changes the rate of the clock without moving it."""
         return cast(
@@ -1131,7 +1184,9 @@ class Calls(Transport):
                     "idempotency_key": idempotency_key,
                     "if_match": if_match,
                     "timenav_firing": timenav_firing,
+                    "followers": followers,
                     "timeline_id": timeline_id,
+                    "wait": wait,
                 },
             ),
         )
@@ -1307,6 +1362,7 @@ class Calls(Transport):
         if_match: IfMatch | Unset = UNSET,
         timenav_firing: str | Unset = UNSET,
         dry_run: bool | None | Unset = UNSET,
+        followers: Sequence[str] | str | None | Unset = UNSET,
         location: str | None | Unset = UNSET,
         refire: bool | None | Unset = UNSET,
         settle: bool | None | Unset = UNSET,
@@ -1324,6 +1380,7 @@ class Calls(Transport):
                     "if_match": if_match,
                     "timenav_firing": timenav_firing,
                     "dry_run": dry_run,
+                    "followers": followers,
                     "location": location,
                     "refire": refire,
                     "settle": settle,

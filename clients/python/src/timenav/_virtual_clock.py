@@ -12,6 +12,7 @@ from types import TracebackType
 import httpx
 
 from ._clock_reads import DELAY_FIRST, ClockReads, is_final, named, next_delay
+from ._confirming import Confirming, confirmation
 from ._errors import Problem, TimenavError
 from ._follower import Bounds, ClockChange, Reading
 from ._host_time import monotonic_micros
@@ -27,10 +28,13 @@ class VirtualClock(ClockReads):
     A thread of its own listens to the stream, and calls the listeners.
     """
 
-    def __init__(self, settings: Settings, timeline_id: str | None, bounds: Bounds) -> None:
+    def __init__(
+        self, settings: Settings, timeline_id: str | None, bounds: Bounds, follow: str | None = None
+    ) -> None:
         """Prepares a clock; `Client.virtual_clock` opens it."""
-        super().__init__(timeline_id, bounds)
+        super().__init__(timeline_id, bounds, follow)
         self._settings = settings
+        self._confirming = Confirming(settings)
         self._changed = threading.Condition()
         self._closing = threading.Event()
         self._failure: Exception | None = None
@@ -85,6 +89,7 @@ class VirtualClock(ClockReads):
     def close(self) -> None:
         """Ends the subscription. Whoever waits gets `ClockClosed`."""
         self._closing.set()
+        self._confirming.close()
         self._follower.closed()
         self._notify()
         response = self._response
@@ -144,7 +149,7 @@ class VirtualClock(ClockReads):
             self._notify(self._follower.answered(response.json(), monotonic_micros()))
         timeout = httpx.Timeout(self._settings.timeout, connect=10.0, read=self._follower.bounds.stale_after)
         address, headers = f"{self._settings.url}/v1/clock/stream", self._stream_headers()
-        with http.stream("GET", address, params=self._query(), headers=headers, timeout=timeout) as response:
+        with http.stream("GET", address, params=self._stream_query(), headers=headers, timeout=timeout) as response:
             if not response.is_success:
                 response.read()
                 raise refusal(response)[2]
@@ -157,6 +162,10 @@ class VirtualClock(ClockReads):
                     return
                 self._follower.heard(monotonic_micros())
                 for event in reader.push(piece):
-                    now = monotonic_micros()
-                    self._notify(self._follower.told(event.event, json.loads(event.data), now, is_first=is_first))
+                    now, body = monotonic_micros(), json.loads(event.data)
+                    self._notify(self._follower.told(event.event, body, now, is_first=is_first))
                     is_first = False
+                    # Reads here show it, and whoever listens was told.
+                    confirmed = confirmation(body, self._timeline)
+                    if confirmed is not None:
+                        self._confirming.applied(confirmed)

@@ -199,6 +199,38 @@ class AssertionRecord(TypedDict):
     """The value: any JSON except `null`, at most 1,024 bytes."""
 
 
+class AwaitedBody(TypedDict):
+    """Who has confirmed a change, and who has not."""
+
+    followers: Sequence[AwaitedFollowerBody]
+    """Each of those who were waited for."""
+    generation: int
+    """The generation of the clock that they were to confirm."""
+    only_here: NotRequired[bool]
+    """`true` where other services share the database: followers that are connected to them were not waited for."""
+    state: str
+    """`confirmed` if everybody has who was waited for, `waiting` if somebody had not when the answer was sent."""
+
+
+class AwaitedFollowerBody(TypedDict):
+    """Whether a follower has confirmed a change."""
+
+    confirmed_at: NotRequired[str | None]
+    """Host time at which it confirmed that."""
+    follower_id: NotRequired[str | None]
+    """The id of the follower, if there is or was one."""
+    generation: NotRequired[int | None]
+    """The newest generation of the clock that it has confirmed."""
+    name: str
+    """What it is called."""
+    state: str
+    """`confirmed`; `behind` if it is there and has not; `away` if it went away and has not come back; `absent` if
+    nobody follows under that name.
+    """
+    user_id: NotRequired[str | None]
+    """Who follows."""
+
+
 BucketBody = TypedDict("BucketBody", {"count": "int", "from": "str"})
 """One stretch of a histogram."""
 
@@ -423,6 +455,9 @@ class ClockBody(TypedDict):
     """After a return: the anchor."""
     current_time: str
     """What the clock shows."""
+    follower_id: NotRequired[str | None]
+    """In the messages of a stream with `follow`: the id of the follower, to confirm changes under."""
+    followers: NotRequired[AwaitedBody | None]
     generation: int
     """Counts changes of this clock."""
     lag: NotRequired[LagBody | None]
@@ -461,6 +496,30 @@ class CommonBody(TypedDict):
     """How many of its entries both share."""
     timeline_id: str
     """The timeline whose ledger it is."""
+
+
+class ConfirmRequest(TypedDict):
+    """Which change was applied."""
+
+    follower_id: str
+    """The follower, as the messages of its stream name it."""
+    generation: int
+    """The generation of the clock that was applied. It confirms all before."""
+    timeline_id: NotRequired[str | None]
+    """The timeline. Defaults to the API key's."""
+
+
+class ConfirmedBody(TypedDict):
+    """What a follower has confirmed."""
+
+    follower_id: str
+    """The follower."""
+    generation: int
+    """The newest generation that it has confirmed."""
+    status: str
+    """A sentence that says what happened."""
+    timeline_id: str
+    """The timeline."""
 
 
 class ConsequencesBody(TypedDict):
@@ -1254,6 +1313,44 @@ class FiringsSettledBody(TypedDict):
     """The timeline."""
 
 
+class FollowerBody(TypedDict):
+    """Somebody who follows a clock under a name."""
+
+    confirmed_at: NotRequired[str | None]
+    """Host time at which it confirmed that."""
+    follower_id: str
+    """The id of the follower. It has another one each time it connects."""
+    generation: NotRequired[int | None]
+    """The newest generation of the clock that it has confirmed. Absent if it has confirmed none."""
+    left_at: NotRequired[str | None]
+    """Host time at which its stream ended."""
+    name: str
+    """What it is called. Several may have the same name."""
+    since: str
+    """Host time since which its stream is open."""
+    state: str
+    """`current` if it has confirmed the newest change, `behind` if it has not, `away` if its stream has ended."""
+    user_id: str
+    """Who follows."""
+
+
+class FollowersBody(TypedDict):
+    """The followers of a clock."""
+
+    followers: Sequence[FollowerBody]
+    """The followers: those that are there in the order in which they came, then those that went away in the last
+    minute. Users who may not write to the timeline see their own.
+    """
+    generation: int
+    """The generation of the clock."""
+    only_here: NotRequired[bool]
+    """`true` where other services share the database: followers that are connected to them are not listed."""
+    status: str
+    """A sentence that sums up the result."""
+    timeline_id: str
+    """The timeline."""
+
+
 class ForkBody(TypedDict):
     """What a fork was forked from."""
 
@@ -1270,6 +1367,11 @@ class ForwardRequest(TypedDict):
     """Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`."""
     duration: str
     """One or more numbers with units (`s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601."""
+    followers: NotRequired[Sequence[str] | str | None]
+    """Which followers of the clock have to confirm the change before the answer is sent: `all` of users who may
+    write to the timeline, or names, as a list or separated by commas. The answer tells who has and who has not;
+    the change stays either way. Defaults to none.
+    """
     settle: NotRequired[bool | None]
     """Whether the clock stands still at each timer on its way until what fires is done. Otherwise it jumps, and
     they fire after that. Defaults to `true`.
@@ -1277,8 +1379,8 @@ class ForwardRequest(TypedDict):
     timeline_id: NotRequired[str | None]
     """The timeline. Defaults to the API key's."""
     wait: NotRequired[str | None]
-    """How long the answer waits for timers on the way, in host time. The clock goes on without it. Defaults to
-    `30s`; `0s` does not wait.
+    """How long the answer waits for timers on the way and then for followers, in host time. The clock goes on
+    without it. Defaults to `30s` if there are timers on the way, otherwise to `5s`; `0s` does not wait.
     """
 
 
@@ -1923,10 +2025,17 @@ class PrunedBody(TypedDict):
 class RateRequest(TypedDict):
     """How fast to run."""
 
+    followers: NotRequired[Sequence[str] | str | None]
+    """Which followers of the clock have to confirm the change before the answer is sent: `all` of users who may
+    write to the timeline, or names, as a list or separated by commas. The answer tells who has and who has not;
+    the change stays either way. Defaults to none.
+    """
     rate: float
     """Virtual seconds per host second: more than 0, with up to six decimal places."""
     timeline_id: NotRequired[str | None]
     """The timeline. Defaults to the API key's."""
+    wait: NotRequired[str | None]
+    """How long the answer waits for followers, in host time. Defaults to `5s`; `0s` does not wait."""
 
 
 class ReadProofBody(TypedDict):
@@ -2130,9 +2239,16 @@ class ReturnRequest(TypedDict):
 
     anchor_id: str
     """The anchor."""
+    followers: NotRequired[Sequence[str] | str | None]
+    """Which followers of the clock have to confirm the change before the answer is sent: `all` of users who may
+    write to the timeline, or names, as a list or separated by commas. The answer tells who has and who has not;
+    the change stays either way. Defaults to none.
+    """
     scope: NotRequired[Scope | None]
     timeline_id: NotRequired[str | None]
     """The timeline. Defaults to the API key's."""
+    wait: NotRequired[str | None]
+    """How long the answer waits for followers, in host time. Defaults to `5s`; `0s` does not wait."""
 
 
 class ScanEventsRequest(TypedDict):
@@ -2372,12 +2488,19 @@ class ShiftRequest(TypedDict):
     """Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`."""
     duration: str
     """One or more numbers with units (`s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601."""
+    followers: NotRequired[Sequence[str] | str | None]
+    """Which followers of the clock have to confirm the change before the answer is sent: `all` of users who may
+    write to the timeline, or names, as a list or separated by commas. The answer tells who has and who has not;
+    the change stays either way. Defaults to none.
+    """
     refire: NotRequired[bool | None]
     """Whether timers fire again whose moments come again, where the clock goes back. Firings of theirs that are not
     done are superseded. Otherwise what fell due stays so. Defaults to `false`.
     """
     timeline_id: NotRequired[str | None]
     """The timeline. Defaults to the API key's."""
+    wait: NotRequired[str | None]
+    """How long the answer waits for followers, in host time. Defaults to `5s`; `0s` does not wait."""
 
 
 StandingWord: TypeAlias = "Literal['armed', 'done', 'cancelled']"
@@ -2413,8 +2536,15 @@ SweepBody = TypedDict("SweepBody", {"class": "str", "count": "int", "position": 
 class SwitchRequest(TypedDict):
     """Which clock to pause or resume."""
 
+    followers: NotRequired[Sequence[str] | str | None]
+    """Which followers of the clock have to confirm the change before the answer is sent: `all` of users who may
+    write to the timeline, or names, as a list or separated by commas. The answer tells who has and who has not;
+    the change stays either way. Defaults to none.
+    """
     timeline_id: NotRequired[str | None]
     """The timeline. Defaults to the API key's."""
+    wait: NotRequired[str | None]
+    """How long the answer waits for followers, in host time. Defaults to `5s`; `0s` does not wait."""
 
 
 class TamperingBody(TypedDict):
@@ -2670,6 +2800,11 @@ class TravelRequest(TypedDict):
     """The moment to go to, past or future: an ISO 8601 timestamp with a zone."""
     dry_run: NotRequired[bool | None]
     """Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`."""
+    followers: NotRequired[Sequence[str] | str | None]
+    """Which followers of the clock have to confirm the change before the answer is sent: `all` of users who may
+    write to the timeline, or names, as a list or separated by commas. The answer tells who has and who has not;
+    the change stays either way. Defaults to none.
+    """
     location: NotRequired[str | None]
     """The place to travel to: any text. An IANA zone name, coordinates, or the name of a known place also set the
     calendar and the local time. Defaults to the current place.
@@ -2685,8 +2820,8 @@ class TravelRequest(TypedDict):
     timeline_id: NotRequired[str | None]
     """The timeline. Defaults to the API key's."""
     wait: NotRequired[str | None]
-    """How long the answer waits for timers on the way, in host time. The clock goes on without it. Defaults to
-    `30s`; `0s` does not wait.
+    """How long the answer waits for timers on the way and then for followers, in host time. The clock goes on
+    without it. Defaults to `30s` if there are timers on the way, otherwise to `5s`; `0s` does not wait.
     """
 
 
@@ -2809,6 +2944,8 @@ __all__ = [
     "AnchorSetBody",
     "AnchorsBody",
     "AssertionRecord",
+    "AwaitedBody",
+    "AwaitedFollowerBody",
     "BucketBody",
     "CandidateBody",
     "CauseBody",
@@ -2826,6 +2963,8 @@ __all__ = [
     "ClaimedFiringBody",
     "ClockBody",
     "CommonBody",
+    "ConfirmRequest",
+    "ConfirmedBody",
     "ConsequencesBody",
     "CorrectedBody",
     "CorrectedRecord",
@@ -2883,6 +3022,8 @@ __all__ = [
     "FiringBody",
     "FiringStateBody",
     "FiringsSettledBody",
+    "FollowerBody",
+    "FollowersBody",
     "ForkBody",
     "ForwardRequest",
     "GapBody",

@@ -37,7 +37,11 @@ pub(crate) enum Reading {
     },
     Checkpoint {},
     Clock {},
-    ClockStream {},
+    ClockStream {
+        /// Under which name it is followed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        follow: Option<String>,
+    },
     ConsistencyProof {
         from: u64,
     },
@@ -59,6 +63,8 @@ pub(crate) enum Reading {
         event_id: String,
     },
     ExportEvents(EventsExported),
+    /// Who follows a clock under a name.
+    Followers {},
     /// What would fire if a clock were moved.
     Foresee {},
     /// That a timeline was forked.
@@ -204,12 +210,13 @@ impl Reading {
             Self::CheckTimeline { .. } => "check_timeline",
             Self::Checkpoint {} => "checkpoint",
             Self::Clock {} => "clock",
-            Self::ClockStream {} => "clock_stream",
+            Self::ClockStream { .. } => "clock_stream",
             Self::ConsistencyProof { .. } | Self::InclusionProof { .. } => "proof",
             Self::Entries { .. } => "entries",
             Self::EraseEvents { .. } => "erase_events",
             Self::Event { .. } => "event",
             Self::ExportEvents(_) => "export_events",
+            Self::Followers {} => "followers",
             Self::Foresee {} => "foresee",
             Self::Fork { .. } => "fork",
             Self::HeadStatement {} => "head_statement",
@@ -240,7 +247,7 @@ impl Reading {
             | Self::Anchors {}
             | Self::CheckTimeline { .. }
             | Self::Clock {}
-            | Self::ClockStream {}
+            | Self::ClockStream { .. }
             | Self::Event { .. }
             | Self::ExportEvents(_)
             | Self::MonitorEvents(_)
@@ -254,6 +261,7 @@ impl Reading {
             Self::AccessControl {}
             | Self::AccessLogs { .. }
             | Self::Advance { .. }
+            | Self::Followers {}
             | Self::Foresee {}
             | Self::Timer { .. }
             | Self::Timers {}
@@ -302,8 +310,8 @@ impl Reading {
 pub(crate) fn demanded(operation: &str) -> Option<&'static [&'static [Demand]]> {
     Some(match operation {
         "advance" | "aggregate_events" | "anchors" | "check_timeline" | "clock" | "clock_stream" | "entries"
-        | "event" | "export_events" | "fork" | "monitor_events" | "monitor_paradox" | "scan_events" | "stream"
-        | "timelines_diff" | "timer" | "timers" => &[&[Demand::Look]],
+        | "event" | "export_events" | "followers" | "fork" | "monitor_events" | "monitor_paradox" | "scan_events"
+        | "stream" | "timelines_diff" | "timer" | "timers" => &[&[Demand::Look]],
         "checkpoint" | "head_statement" | "timeline" => &[&[Demand::Inspect]],
         // Hashes are not entries, which tell of clocks and events.
         // Of one's own key, or of another's.

@@ -449,6 +449,7 @@ fn readings() -> Vec<Reading> {
         Reading::ManipulateEvent { dry_run: true, event_id: text("e") },
         Reading::Entries { from: 7 },
         Reading::Event { event_id: text("e") },
+        Reading::ClockStream { follow: Some(text("web-1")) },
         Reading::InclusionProof { position: 7 },
         Reading::ConsistencyProof { from: 7 },
         Reading::EraseEvents {
@@ -469,14 +470,15 @@ fn readings() -> Vec<Reading> {
 }
 
 /// What is read, without any.
-const PLAIN_READINGS: [Reading; 17] = [
+const PLAIN_READINGS: [Reading; 18] = [
     Reading::AccessControl {},
     Reading::Anchors {},
     Reading::ApiKeys {},
     Reading::Bundle {},
     Reading::Checkpoint {},
     Reading::Clock {},
-    Reading::ClockStream {},
+    Reading::ClockStream { follow: None },
+    Reading::Followers {},
     Reading::Foresee {},
     Reading::HeadStatement {},
     Reading::Prune {},

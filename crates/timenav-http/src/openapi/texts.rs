@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value, json};
 use timenav_core::access::{RestrictionLevel, Scope};
-use timenav_core::ids::{TimelineId, UserId};
+use timenav_core::ids::{FollowerName, TimelineId, UserId};
 use timenav_core::limits::{FIND_TEXT_BYTES_MAX, ID_BYTES_MAX, LOCATION_BYTES_MAX};
 use timenav_core::paradox::Kind;
 use timenav_core::time::{DURATION_BYTES_MAX, TIME_RANGE_BYTES_MAX, TIMESTAMP_BYTES_MAX};
@@ -45,6 +45,8 @@ fn rules(kind: &str) -> Option<Value> {
             "pattern": "^([0-9]|[1-5][0-9]|6[0-3]|entries)/(x[0-9]{3}/){0,5}[0-9]{3}([.]p/([1-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5]))?$",
             "example": "entries/000.p/1",
         }),
+        // It stands for all of them.
+        "own-follower-name" => json!({ "pattern": ID_PATTERN, "not": { "const": FollowerName::ALL } }),
         "entity-tags" => json!({ "minLength": 1, "pattern": "^([*]|(W/)?\"[!#-~]*\")$" }),
         "topics" => {
             let topic = Topic::ALL.map(Topic::as_str).join("|");
@@ -62,7 +64,7 @@ fn rules(kind: &str) -> Option<Value> {
         "restriction-level" => json!({ "enum": RestrictionLevel::ALL.map(RestrictionLevel::as_str) }),
         "paradox-kind" => words(&paradox_kinds()),
         "included" => words("observations"),
-        "event-id" => words(ID_PATTERN.trim_matches(['^', '$'])),
+        "event-id" | "follower-name" => words(ID_PATTERN.trim_matches(['^', '$'])),
         "proof-format" => json!({ "enum": [proofs::AS_JSON, proofs::AS_FILE] }),
         "export-format" => json!({ "enum": ExportFormat::ALL.map(ExportFormat::as_str) }),
         "file-format" => json!({ "enum": Format::ALL.map(Format::as_str) }),

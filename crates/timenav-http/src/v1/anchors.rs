@@ -9,7 +9,8 @@ use timenav_core::time::{Instant, Virtual};
 use timenav_engine::{Action, Anchor, AnchorPage, AnchorRequest, HorizonUse, ReturnScope, Returning};
 use utoipa::ToSchema;
 
-use super::clock::{ClockBody, GENERATION, INSIDE, INSIDE_SAYS, Operation};
+use super::clock::{ClockBody, GENERATION, INSIDE, INSIDE_SAYS, Operation, once_done};
+use super::followers::{Patience, followers_schema};
 use super::parameters::timeline;
 use crate::answer::{Changed, LedgerBody, created_first};
 use crate::auth::Authenticated;
@@ -19,7 +20,7 @@ use crate::params::Params;
 use crate::problem::Failure;
 use crate::route::Route;
 use crate::state::App;
-use crate::wire::{self, Text, items_max};
+use crate::wire::{self, HostTime, Text, Words, items_max};
 
 const TAG: &str = "anchors";
 
@@ -82,6 +83,11 @@ pub(crate) struct ReturnRequest {
     /// What to restore: `clock` for its moment, place, rate and state; or `all` for events and timers too, as they were
     /// when the anchor was set. Defaults to `all`.
     scope: Option<Scope>,
+    /// How long the answer waits for followers, in host time. Defaults to `5s`; `0s` does not wait.
+    #[schema(value_type = Option<String>, format = "duration", example = "5s")]
+    wait: Option<Text<HostTime>>,
+    #[schema(schema_with = followers_schema, required = false)]
+    followers: Option<Words>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
@@ -205,12 +211,13 @@ async fn return_to_anchor(
         Scope::Clock => ReturnScope::Clock,
         Scope::All => ReturnScope::All,
     };
+    let patience = Patience::of(request.wait, request.followers)?;
     let anchor_id = request.anchor_id.0;
     let is_inside = headers.contains_key(INSIDE);
     let how = Returning { scope, expected: if_match(&headers)?, is_inside };
     let step =
         app.engine.return_to_anchor(&caller, timeline(request.timeline_id), &anchor_id, how, idempotency).await?;
-    Ok(ClockBody::changed(&step, Operation::Return { anchor_id: anchor_id.as_str() }))
+    once_done(&app, &step, Operation::Return { anchor_id: anchor_id.as_str() }, patience).await
 }
 
 /// Lists a timeline's anchors.

@@ -1,5 +1,6 @@
 //! The clock: travel, pause, resume, fast-forward, rewind, rate; reading and watching it.
 
+mod done;
 mod stream;
 mod view;
 
@@ -8,13 +9,13 @@ use axum::extract::State;
 use http::HeaderMap;
 use serde::Deserialize;
 use timenav_core::clock::{ClockCommand, Rate};
-use timenav_core::ids::TimelineId;
-use timenav_core::limits::{RATE_MICROS_MAX, RATE_MICROS_MIN, SETTLE_WAIT_SECONDS_MAX};
+use timenav_core::ids::{FollowerName, TimelineId};
+use timenav_core::limits::{RATE_MICROS_MAX, RATE_MICROS_MIN};
 use timenav_core::time::{Duration, Instant, Virtual};
-use timenav_engine::{Caller, ClockChange, ClockStep, HorizonUse};
+use timenav_engine::{Caller, ClockChange, HorizonUse};
 use utoipa::ToSchema;
 
-use super::advances::wait_for;
+use super::followers::{Patience, followers_schema};
 use super::parameters::timeline;
 use crate::answer::Changed;
 use crate::auth::Authenticated;
@@ -24,8 +25,9 @@ use crate::params::Params;
 use crate::problem::Failure;
 use crate::route::{Messages, Route};
 use crate::state::App;
-use crate::wire::{self, HostTime, Text};
+use crate::wire::{self, HostTime, Text, Words};
 
+pub(crate) use done::once_done;
 pub(crate) use view::{ClockBody, Operation};
 
 const TAG: &str = "clock";
@@ -76,7 +78,8 @@ pub(crate) fn routes() -> Vec<Route> {
             stream::watch,
             HorizonUse::Honored,
         )
-        .takes::<ClockRequest>()
+        .takes::<WatchRequest>()
+        .conflicts()
         .streams::<ClockBody>(Messages {
             names: &["clock", "reset"],
             id: "^[0-9]+$",
@@ -99,10 +102,28 @@ pub(crate) struct ClockRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
+/// Which clock to watch.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WatchRequest {
+    /// The name to follow under. Each message has a `follower_id` then, and `POST /v1/followers/confirm` says which change
+    /// was applied; a clock change with `followers` waits for that. Without it, nobody waits for this listener.
+    #[schema(value_type = Option<String>, format = "own-follower-name", example = "web-1")]
+    follow: Option<Text<FollowerName>>,
+    /// The timeline. Defaults to the API key's.
+    #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
 /// Which clock to pause or resume.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SwitchRequest {
+    /// How long the answer waits for followers, in host time. Defaults to `5s`; `0s` does not wait.
+    #[schema(value_type = Option<String>, format = "duration", example = "5s")]
+    wait: Option<Text<HostTime>>,
+    #[schema(schema_with = followers_schema, required = false)]
+    followers: Option<Words>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
@@ -119,8 +140,8 @@ pub(crate) struct TravelRequest {
     /// calendar and the local time. Defaults to the current place.
     #[schema(min_length = 1, max_length = 512, example = "New Orleans")]
     location: Option<String>,
-    /// How long the answer waits for timers on the way, in host time. The clock goes on without it. Defaults to `30s`;
-    /// `0s` does not wait.
+    /// How long the answer waits for timers on the way and then for followers, in host time. The clock goes on without it.
+    /// Defaults to `30s` if there are timers on the way, otherwise to `5s`; `0s` does not wait.
     #[schema(value_type = Option<String>, format = "duration", example = "30s")]
     wait: Option<Text<HostTime>>,
     /// Whether the clock stands still at each timer on its way forward until what fires is done. Otherwise it jumps, and
@@ -134,6 +155,8 @@ pub(crate) struct TravelRequest {
     /// are superseded. Otherwise what fell due stays so. Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     refire: Option<bool>,
+    #[schema(schema_with = followers_schema, required = false)]
+    followers: Option<Words>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
@@ -153,6 +176,11 @@ pub(crate) struct ShiftRequest {
     /// are superseded. Otherwise what fell due stays so. Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     refire: Option<bool>,
+    /// How long the answer waits for followers, in host time. Defaults to `5s`; `0s` does not wait.
+    #[schema(value_type = Option<String>, format = "duration", example = "5s")]
+    wait: Option<Text<HostTime>>,
+    #[schema(schema_with = followers_schema, required = false)]
+    followers: Option<Words>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
@@ -165,8 +193,8 @@ pub(crate) struct ForwardRequest {
     /// One or more numbers with units (`s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601.
     #[schema(value_type = String, format = "duration", example = "12h")]
     duration: Text<Duration>,
-    /// How long the answer waits for timers on the way, in host time. The clock goes on without it. Defaults to `30s`;
-    /// `0s` does not wait.
+    /// How long the answer waits for timers on the way and then for followers, in host time. The clock goes on without it.
+    /// Defaults to `30s` if there are timers on the way, otherwise to `5s`; `0s` does not wait.
     #[schema(value_type = Option<String>, format = "duration", example = "30s")]
     wait: Option<Text<HostTime>>,
     /// Whether the clock stands still at each timer on its way until what fires is done. Otherwise it jumps, and they fire
@@ -176,6 +204,8 @@ pub(crate) struct ForwardRequest {
     /// Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     dry_run: Option<bool>,
+    #[schema(schema_with = followers_schema, required = false)]
+    followers: Option<Words>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
@@ -189,6 +219,11 @@ pub(crate) struct RateRequest {
     #[schema(value_type = f64, minimum = 0.000_001, maximum = 1_000_000.0, example = 60.0)]
     #[serde(deserialize_with = "rate")]
     rate: Rate,
+    /// How long the answer waits for followers, in host time. Defaults to `5s`; `0s` does not wait.
+    #[schema(value_type = Option<String>, format = "duration", example = "5s")]
+    wait: Option<Text<HostTime>>,
+    #[schema(schema_with = followers_schema, required = false)]
+    followers: Option<Words>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
@@ -210,24 +245,6 @@ async fn foresee(
     Ok(Changed::ok(ClockBody::foreseen(&foresight), false))
 }
 
-/// Returns the answer to a change of a clock, once timers on its way are done with or nobody waits for them any longer.
-async fn once_settled(
-    app: &App,
-    step: ClockStep,
-    operation: Operation<'static>,
-    wait: Option<Text<HostTime>>,
-) -> Result<Changed<ClockBody>, Failure> {
-    let range = (0, SETTLE_WAIT_SECONDS_MAX);
-    let wait = wait.map(|Text(wait)| wire::host_time("wait", wait, range)).transpose()?;
-    let changed = ClockBody::changed(&step, operation);
-    let Some(advance_id) = &step.advance_id else { return Ok(changed) };
-    let timeline_id = &step.view.timeline_id;
-    wait_for(app, (timeline_id, advance_id), wait).await;
-    let receipt = app.engine.receipt(timeline_id, advance_id).await?;
-    let view = app.engine.clock_after(timeline_id).unwrap_or(step.view.clone());
-    Ok(changed.map(|body| body.settled(&view, operation, &receipt)))
-}
-
 /// Moves a timeline's clock to a moment, and to a place if one is named.
 async fn travel(
     State(app): State<App>,
@@ -241,6 +258,7 @@ async fn travel(
     if request.dry_run == Some(true) {
         return foresee(&app, &caller, timeline(request.timeline_id), &command).await;
     }
+    let patience = Patience::of(request.wait, request.followers)?;
     let change = clock_change(command, &headers)?;
     let (settle, refire) = (request.settle.unwrap_or(true), request.refire == Some(true));
     let change = ClockChange { settle, refire, ..change };
@@ -249,7 +267,7 @@ async fn travel(
         Some(location) => app.engine.place_called(&caller, location).await,
         None => None,
     };
-    Ok(ClockBody::travelled(once_settled(&app, step, Operation::Travel, request.wait).await?, place))
+    Ok(ClockBody::travelled(once_done(&app, &step, Operation::Travel, patience).await?, place))
 }
 
 /// Pauses a timeline's clock. A paused clock stays as it is.
@@ -260,9 +278,10 @@ async fn pause_time(
     headers: HeaderMap,
     Params(request): Params<SwitchRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
+    let patience = Patience::of(request.wait, request.followers)?;
     let change = clock_change(ClockCommand::Pause, &headers)?;
     let step = app.engine.change_clock(&caller, timeline(request.timeline_id), change, idempotency).await?;
-    Ok(ClockBody::changed(&step, Operation::Pause))
+    once_done(&app, &step, Operation::Pause, patience).await
 }
 
 /// Resumes a timeline's clock. A running clock goes on as it is.
@@ -273,9 +292,10 @@ async fn resume_time(
     headers: HeaderMap,
     Params(request): Params<SwitchRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
+    let patience = Patience::of(request.wait, request.followers)?;
     let change = clock_change(ClockCommand::Resume, &headers)?;
     let step = app.engine.change_clock(&caller, timeline(request.timeline_id), change, idempotency).await?;
-    Ok(ClockBody::changed(&step, Operation::Resume))
+    once_done(&app, &step, Operation::Resume, patience).await
 }
 
 /// Moves a timeline's clock forward.
@@ -290,10 +310,11 @@ async fn fast_forward(
     if request.dry_run == Some(true) {
         return foresee(&app, &caller, timeline(request.timeline_id), &command).await;
     }
+    let patience = Patience::of(request.wait, request.followers)?;
     let change = clock_change(command, &headers)?;
     let change = ClockChange { settle: request.settle.unwrap_or(true), ..change };
     let step = app.engine.change_clock(&caller, timeline(request.timeline_id), change, idempotency).await?;
-    once_settled(&app, step, Operation::Shift, request.wait).await
+    once_done(&app, &step, Operation::Shift, patience).await
 }
 
 /// Moves a timeline's clock back.
@@ -308,10 +329,11 @@ async fn rewind(
     if request.dry_run == Some(true) {
         return foresee(&app, &caller, timeline(request.timeline_id), &command).await;
     }
+    let patience = Patience::of(request.wait, request.followers)?;
     let refire = request.refire == Some(true);
     let change = ClockChange { refire, ..clock_change(command, &headers)? };
     let step = app.engine.change_clock(&caller, timeline(request.timeline_id), change, idempotency).await?;
-    Ok(ClockBody::changed(&step, Operation::Shift))
+    once_done(&app, &step, Operation::Shift, patience).await
 }
 
 /// Changes how fast a timeline's clock runs. It goes on from where it is.
@@ -322,9 +344,10 @@ async fn set_rate(
     headers: HeaderMap,
     Params(request): Params<RateRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
+    let patience = Patience::of(request.wait, request.followers)?;
     let change = clock_change(ClockCommand::SetRate(request.rate), &headers)?;
     let step = app.engine.change_clock(&caller, timeline(request.timeline_id), change, idempotency).await?;
-    Ok(ClockBody::changed(&step, Operation::SetRate))
+    once_done(&app, &step, Operation::SetRate, patience).await
 }
 
 /// Reads a timeline's clock.

@@ -172,6 +172,11 @@ fn of_timers(limits: &mut Map<String, Value>) {
     limits.insert("settle_wait_seconds_max".to_owned(), core::SETTLE_WAIT_SECONDS_MAX.into());
     limits.insert("failure_reason_bytes_max".to_owned(), core::FAILURE_REASON_BYTES_MAX.into());
     limits.insert("receipt_firings_max".to_owned(), core::RECEIPT_FIRINGS_MAX.into());
+    limits.insert("followers_per_timeline_max".to_owned(), core::FOLLOWERS_PER_TIMELINE_MAX.into());
+    limits.insert("followers_named_max".to_owned(), core::FOLLOWERS_NAMED_MAX.into());
+    limits.insert("followers_away_max".to_owned(), core::FOLLOWERS_AWAY_MAX.into());
+    limits.insert("follower_away_seconds_max".to_owned(), core::FOLLOWER_AWAY_SECONDS.into());
+    limits.insert("follower_wait_seconds_default".to_owned(), core::FOLLOWER_WAIT_SECONDS_DEFAULT.into());
     limits.insert("pending_of_rules_max".to_owned(), core::PENDING_OF_RULES_MAX.into());
     limits.insert("catch_up_moments_max".to_owned(), core::CATCH_UP_MOMENTS_MAX.into());
     limits.insert("restored_firings_max".to_owned(), core::RESTORED_FIRINGS_MAX.into());

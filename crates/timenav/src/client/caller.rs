@@ -46,6 +46,11 @@ pub(crate) struct Watch {
 }
 
 impl Client {
+    /// Returns what sends requests beside this client.
+    pub(crate) fn caller(&self) -> Caller {
+        Caller { api: self.api.clone() }
+    }
+
     /// Returns what sends requests side by side, and what they run on.
     pub(crate) fn into_caller(self) -> (Runtime, Caller) {
         (self.runtime, Caller { api: self.api })

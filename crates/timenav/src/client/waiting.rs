@@ -40,6 +40,14 @@ impl Client {
         create.explain(self.ask(posting(path, &[], body)?.headers(create.if_match()).longer(longer)))
     }
 
+    /// Sends a POST that happens once, whose answer may take so much longer than others.
+    ///
+    /// # Errors
+    /// The service does not answer, or says no.
+    pub(crate) fn post_and_wait(&self, path: &[&str], body: &str, longer: Duration) -> Result<Answer, Failure> {
+        self.ask(posting(path, &[], body)?.longer(longer))
+    }
+
     /// Takes Ctrl-C away from the system: from now on it ends what waits for it, and nothing else.
     ///
     /// # Errors

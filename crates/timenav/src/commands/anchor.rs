@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::arguments::insert;
+use super::confirmed::{self, ConfirmOptions};
 use super::pages::{page_text, show_pages};
 use crate::client::{Client, CreateOption, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
@@ -47,6 +48,8 @@ enum Action {
         /// What to restore: `clock`, or `all` for events and timers too, as they were when the anchor was set. Default: `all`.
         #[arg(long, value_parser = ["all", "clock"])]
         scope: Option<String>,
+        #[command(flatten)]
+        confirm: ConfirmOptions,
     },
 }
 
@@ -65,11 +68,10 @@ pub(crate) fn run(command: AnchorCommand, surroundings: &Surroundings) -> Result
             client.show(&answer, anchor_text)
         }
         Action::List => show_pages(&client, &["v1", "anchors"], command.timeline.query(), (true, &ANCHORS), list_text),
-        Action::Return { anchor_id, scope } => {
+        Action::Return { anchor_id, scope, confirm } => {
             insert(&mut body, "anchor_id", Some(anchor_id));
             insert(&mut body, "scope", scope);
-            let answer = client.post(&["v1", "return-to-anchor"], body)?;
-            client.show(&answer, anchor_text)
+            confirmed::change(&client, "return-to-anchor", body, (&confirm, None), anchor_text)
         }
     }
 }

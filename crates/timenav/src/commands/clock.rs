@@ -6,6 +6,7 @@ use serde_json::{Number, Value};
 use settling::SettleOptions;
 
 use super::arguments::insert;
+use super::confirmed::{self, ConfirmOptions};
 use crate::client::{Client, CreateOption, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output;
@@ -47,10 +48,14 @@ enum Action {
     /// Pauses the clock.
     Pause {
         #[command(flatten)]
+        confirm: ConfirmOptions,
+        #[command(flatten)]
         create: CreateOption,
     },
     /// Resumes the clock.
     Resume {
+        #[command(flatten)]
+        confirm: ConfirmOptions,
         #[command(flatten)]
         create: CreateOption,
     },
@@ -73,6 +78,8 @@ enum Action {
         #[arg(long)]
         refire: bool,
         #[command(flatten)]
+        confirm: ConfirmOptions,
+        #[command(flatten)]
         create: CreateOption,
     },
     /// Changes the rate of the clock.
@@ -80,6 +87,8 @@ enum Action {
         /// Virtual seconds per host second, more than 0; 1 is the speed of the host.
         #[arg(value_parser = number, allow_hyphen_values = true)]
         factor: Number,
+        #[command(flatten)]
+        confirm: ConfirmOptions,
         #[command(flatten)]
         create: CreateOption,
     },
@@ -94,7 +103,7 @@ enum Action {
 pub(crate) fn run(command: ClockCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let mut body = command.timeline.body();
-    let (path, create) = match command.action {
+    let (path, confirm, create) = match command.action {
         Action::Now => {
             let answer = client.get(&["v1", "clock"], &command.timeline.query())?;
             return client.show(&answer, clock_text);
@@ -106,24 +115,23 @@ pub(crate) fn run(command: ClockCommand, surroundings: &Surroundings) -> Result<
             insert(&mut body, "refire", refire.then_some(true));
             return settling::run(&client, &command.timeline, "travel", body, (&settle, create), clock_text);
         }
-        Action::Pause { create } => ("pause-time", create),
-        Action::Resume { create } => ("resume-time", create),
+        Action::Pause { confirm, create } => ("pause-time", confirm, create),
+        Action::Resume { confirm, create } => ("resume-time", confirm, create),
         Action::Forward { duration, settle, create } => {
             insert(&mut body, "duration", Some(duration));
             return settling::run(&client, &command.timeline, "fast-forward", body, (&settle, create), clock_text);
         }
-        Action::Rewind { duration, refire, create } => {
+        Action::Rewind { duration, refire, confirm, create } => {
             insert(&mut body, "duration", Some(duration));
             insert(&mut body, "refire", refire.then_some(true));
-            ("rewind", create)
+            ("rewind", confirm, create)
         }
-        Action::Rate { factor, create } => {
+        Action::Rate { factor, confirm, create } => {
             insert(&mut body, "rate", Some(factor));
-            ("set-rate", create)
+            ("set-rate", confirm, create)
         }
     };
-    let answer = client.write(&["v1", path], &[], &Value::Object(body).to_string(), create)?;
-    client.show(&answer, clock_text)
+    confirmed::change(&client, path, body, (&confirm, Some(create)), clock_text)
 }
 
 /// Shows a clock until the stream ends.

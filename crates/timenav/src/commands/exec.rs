@@ -8,6 +8,7 @@ use std::ffi::OsString;
 
 use crate::client::{ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
+use crate::following::FollowOption;
 use crate::surroundings::Surroundings;
 
 /// Runs a program on the virtual clock of a timeline, with all that it starts.
@@ -32,6 +33,8 @@ pub(crate) struct ExecCommand {
     /// Say what would be done with the command, and why, and start nothing.
     #[arg(long)]
     inspect: bool,
+    #[command(flatten)]
+    follow: FollowOption,
     #[command(flatten)]
     service: ServiceOptions,
     #[command(flatten)]
@@ -71,6 +74,8 @@ pub(crate) fn run(command: &ExecCommand, surroundings: &Surroundings) -> Result<
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 fn start(command: &ExecCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    use std::sync::Arc;
+
     use timenav_exec::{Half, Plan};
 
     use crate::client::Client;
@@ -90,9 +95,12 @@ fn start(command: &ExecCommand, surroundings: &Surroundings) -> Result<(), Failu
     let begun = following::begin(&client, &command.timeline)?;
     let board = board::create(&client, &begun)?;
     let plan = Plan { command: &command.command, board, is_strict: command.strict, report: &report };
-    let timeline = command.timeline.clone();
-    let follow = move |board: std::sync::Arc<timenav_exec::Board>| {
-        following::follow(&client, &timeline, &board::Page(board), &board::WORDS, begun.known)
+    let (timeline, name) = (command.timeline.clone(), command.follow.clone());
+    let follow = move |board: Arc<timenav_exec::Board>| {
+        let page = Arc::new(board::Page(board));
+        let followed = following::follow(&client, (&timeline, &name), &page, &board::WORDS, begun.known);
+        let Err(error) = followed;
+        output::note(&format!("timenav exec: the clock is not followed: {error}"));
     };
     run.supervise(&plan, follow).map_err(anyhow::Error::new)?;
     Ok(())

@@ -36,6 +36,9 @@ const fn op(name: &'static str, command: &'static str, agents: Agents) -> Operat
 pub(crate) const OPERATIONS: &[Operation] = &[
     op("GET /v1/clock", "clock now", Read),
     op("GET /v1/clock/stream", "clock watch", Never),
+    op("GET /v1/followers", "followers", Read),
+    // Whoever confirms follows a stream, which no agent does.
+    op("POST /v1/followers/confirm", "exec --follow", Never),
     op("POST /v1/travel", "clock travel", Travel),
     op("POST /v1/pause-time", "clock pause", Travel),
     op("POST /v1/resume-time", "clock resume", Travel),

@@ -15,7 +15,7 @@ use timenav_core::time::{Instant, Virtual, Wall};
 use crate::client::{Client, ServiceOptions, TimelineOptions};
 use crate::doors::counted;
 use crate::exit::Failure;
-use crate::following::{self, Known, Shown, Words};
+use crate::following::{self, FollowOption, Known, Shown, Words};
 use crate::output;
 use crate::surroundings::Surroundings;
 use packet::{Kiss, Reading, Request};
@@ -53,6 +53,8 @@ pub(crate) struct SntpCommand {
     /// Listen where other machines can ask, or on a port below 1024, such as 123.
     #[arg(long)]
     beyond_loopback: bool,
+    #[command(flatten)]
+    follow: FollowOption,
     #[command(flatten)]
     service: ServiceOptions,
 }
@@ -98,8 +100,12 @@ pub(crate) fn run(command: &SntpCommand, surroundings: &Surroundings) -> Result<
         let face = Arc::new(Face::new(begun.known.clone()));
         output::write(&format!("serving SNTP on {address}: timeline {}\n", begun.timeline))?;
         let shown = Arc::clone(&face);
+        let name = command.follow.clone();
         threads.push(thread::spawn(move || answer_all(&socket, &shown)));
-        threads.push(thread::spawn(move || following::follow(&client, &timeline, &*face, &WORDS, begun.known)));
+        threads.push(thread::spawn(move || {
+            let Err(error) = following::follow(&client, (&timeline, &name), &face, &WORDS, begun.known);
+            output::note(&format!("timenav sntp: the clock is not followed: {error}"));
+        }));
     }
     for thread in threads {
         // Neither ends by itself.

@@ -1,6 +1,7 @@
 //! `timenav exec`: programs of any language on a virtual clock.
 
 mod ends;
+mod following;
 mod starts;
 
 use std::io::{BufRead as _, BufReader, Write as _};

@@ -9,6 +9,7 @@ mod set_anchor;
 mod timers;
 mod check_timeline;
 mod clock;
+mod followers;
 mod messages;
 mod stream;
 mod events;

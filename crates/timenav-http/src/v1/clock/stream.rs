@@ -11,27 +11,33 @@ use futures_util::future::select;
 use futures_util::stream::{self, StreamExt};
 use http::{HeaderMap, header};
 use timenav_core::clock::Clock;
-use timenav_core::ids::TimelineId;
-use timenav_engine::Caller;
+use timenav_core::ids::{FollowerId, TimelineId};
+use timenav_engine::{Caller, FollowedBy};
 
-use super::{ClockBody, ClockRequest};
+use super::{ClockBody, WatchRequest};
 use crate::auth::{Authenticated, credential_end};
 use crate::params::Params;
 use crate::problem::Failure;
 use crate::state::App;
 use crate::v1::parameters::timeline;
 use crate::v1::streaming::{HEARTBEAT, last_event_id, place};
+use crate::wire::Text;
 
 /// Watches a timeline's clock until the client, the permission or the service ends.
 pub(super) async fn watch(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     headers: HeaderMap,
-    Params(request): Params<ClockRequest>,
+    Params(request): Params<WatchRequest>,
 ) -> Result<impl IntoResponse, Failure> {
     let seen = last_event_id(&headers)?;
     let place = place(&app, &caller)?;
-    let (timeline_id, stream) = app.engine.watch_clock(&caller, timeline(request.timeline_id), seen).await?;
+    let named = timeline(request.timeline_id);
+    let (timeline_id, stream) = match request.follow {
+        Some(Text(name)) => app.engine.follow_clock(&caller, named, seen, name).await?,
+        None => app.engine.watch_clock(&caller, named, seen).await?,
+    };
+    let follower = stream.follower;
     let reset = stream.reset;
     let name = if reset { "reset" } else { "clock" };
     let told = stream.told;
@@ -49,7 +55,8 @@ pub(super) async fn watch(
         .chain(later)
         .map(move |(name, clock)| {
             let _held_as_long_as_the_stream = &place;
-            message(&app, &caller, &timeline_id, name, clock)
+            let follower_id = follower.as_ref().map(FollowedBy::follower_id);
+            message(&app, &caller, (&timeline_id, follower_id), name, clock)
         })
         .take_while(|message| std::future::ready(message.is_some()))
         .filter_map(|message| std::future::ready(message.map(Ok::<_, Infallible>)))
@@ -60,12 +67,18 @@ pub(super) async fn watch(
 }
 
 /// Returns one message, or `None` once the caller may not watch any more.
-fn message(app: &App, caller: &Caller, timeline_id: &TimelineId, name: &'static str, clock: Clock) -> Option<Event> {
+fn message(
+    app: &App,
+    caller: &Caller,
+    (timeline_id, follower_id): (&TimelineId, Option<&FollowerId>),
+    name: &'static str,
+    clock: Clock,
+) -> Option<Event> {
     if !app.engine.may_watch(caller, timeline_id) {
         return None;
     }
     let generation = clock.generation;
     let view = app.engine.watched(timeline_id, clock);
     let event = Event::default().event(name).id(generation.to_string());
-    event.json_data(ClockBody::read(&view)).ok()
+    event.json_data(ClockBody::read(&view).to_follower(follower_id)).ok()
 }

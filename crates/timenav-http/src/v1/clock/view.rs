@@ -2,12 +2,14 @@
 
 use serde::Serialize;
 use timenav_core::clock::Clock;
+use timenav_core::ids::FollowerId;
 use timenav_core::time::{Duration, Instant, Span, Virtual};
 use timenav_engine::{AdvanceSeen, ClockStep, ClockView, DeliveryLag, Foresight, Receipt, Understood};
 use utoipa::ToSchema;
 
 use crate::answer::{Changed, LedgerBody, created_first};
 use crate::v1::advances::{SettledBody, WouldFireBody, receipt_sentence};
+use crate::v1::followers::AwaitedBody;
 use crate::v1::resolved::ResolvedBody;
 
 /// A clock, with everything needed to compute its time without another request: while it runs, `origin_virtual + (host
@@ -63,6 +65,12 @@ pub(crate) struct ClockBody {
     /// After a change that passed timers: what fired, and what came of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     settled: Option<SettledBody>,
+    /// After a change that followers were to confirm: who has, and who has not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    followers: Option<AwaitedBody>,
+    /// In the messages of a stream with `follow`: the id of the follower, to confirm changes under.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    follower_id: Option<String>,
     /// After a dry run: what would fire. Nothing has moved.
     #[serde(skip_serializing_if = "Option::is_none")]
     would_fire: Option<WouldFireBody>,
@@ -161,6 +169,17 @@ impl ClockBody {
         Self { status, timeline_created, ledger, settled: Some(SettledBody::of(receipt)), ..body }
     }
 
+    /// Adds who has confirmed a change.
+    pub(crate) fn confirmed(self, said: String, awaited: AwaitedBody) -> Self {
+        let status = self.status.map_or(said.clone(), |status| format!("{status} {said}"));
+        Self { status: Some(status), followers: Some(awaited), ..self }
+    }
+
+    /// Names the follower whose stream the message is in.
+    pub(crate) fn to_follower(self, follower_id: Option<&FollowerId>) -> Self {
+        Self { follower_id: follower_id.map(ToString::to_string), ..self }
+    }
+
     /// Tells to which place a travel went.
     pub(crate) fn travelled(changed: Changed<Self>, place: Option<(Understood, Vec<String>)>) -> Changed<Self> {
         let Some((understood, near)) = place else { return changed };
@@ -206,6 +225,8 @@ impl ClockBody {
             advance: view.advance.as_ref().map(AdvanceBody::of),
             lag: view.lag.as_ref().map(|lag| LagBody::of(lag, view.current_time)),
             settled: None,
+            followers: None,
+            follower_id: None,
             would_fire: None,
             ledger: None,
         }

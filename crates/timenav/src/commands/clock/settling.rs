@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
-use std::time::Duration;
 
 use anyhow::anyhow;
 use serde_json::{Map, Value};
-use timenav_core::time::parse_duration;
 
 use crate::client::{Client, CreateOption, TimelineOptions};
+use crate::commands::arguments::insert;
+use crate::commands::confirmed::{FollowersOption, awaited_text, longer, seconds, unconfirmed};
 use crate::exit::Failure;
 use crate::output::{self, OutputFormat, member};
 
@@ -16,24 +16,22 @@ use crate::output::{self, OutputFormat, member};
 const FIRST_WAIT: &str = "0s";
 /// How long one question after an advance may wait for its end.
 const POLL_WAIT: &str = "1s";
-/// The longest that an answer may wait, as the service says.
-const WAIT_SECONDS_MAX: i64 = 600;
-/// How long the service waits where nobody says.
-const WAIT_DEFAULT: Duration = Duration::from_secs(30);
 
 /// How a clock passes what is due.
 #[derive(Debug, clap::Args)]
 pub(super) struct SettleOptions {
     /// Show what would fire, and leave the clock where it is.
-    #[arg(long, conflicts_with_all = ["wait", "no_settle"])]
+    #[arg(long, conflicts_with_all = ["wait", "no_settle", "followers"])]
     dry_run: bool,
     /// Wait so long at most, in host time, until all that falls due is done, such as 30s or 5m. Defaults to as long as it
-    /// takes, and with --json to 30 seconds. The clock goes on by itself after that.
+    /// takes, with --json or --followers to 30 seconds. The clock goes on by itself after that.
     #[arg(long, value_name = "DURATION", conflicts_with = "no_settle", value_parser = seconds)]
     wait: Option<i64>,
     /// Jump at once. What falls due on the way is delivered afterwards.
     #[arg(long)]
     no_settle: bool,
+    #[command(flatten)]
+    followers: FollowersOption,
 }
 
 /// Moves a clock forward, and shows what came of it.
@@ -46,13 +44,18 @@ pub(super) fn run(
     clock_text: impl Fn(&Value) -> String,
 ) -> Result<(), Failure> {
     let path = ["v1", path];
-    if options.dry_run || options.no_settle {
+    let followers = &options.followers.followers;
+    insert(&mut body, "followers", followers.clone());
+    if options.dry_run || (options.no_settle && followers.is_none()) {
         let (name, value) = if options.dry_run { ("dry_run", true) } else { ("settle", false) };
         body.insert(name.to_owned(), value.into());
         let answer = client.write(&path, &[], &Value::Object(body).to_string(), create)?;
         return client.show(&answer, |answer| would_fire_text(answer).unwrap_or_else(|| clock_text(answer)));
     }
-    if client.format() == OutputFormat::Table {
+    if options.no_settle {
+        body.insert("settle".to_owned(), false.into());
+    }
+    if client.format() == OutputFormat::Table && followers.is_none() {
         body.insert("wait".to_owned(), FIRST_WAIT.into());
         let answer = client.write(&path, &[], &Value::Object(body).to_string(), create)?;
         if answer.value["settled"].is_null() {
@@ -60,16 +63,16 @@ pub(super) fn run(
         }
         return follow(client, timeline, answer.value["settled"].clone(), options.wait);
     }
-    let longer = match options.wait {
-        Some(seconds) => {
-            body.insert("wait".to_owned(), format!("{seconds}s").into());
-            Duration::from_secs(seconds.unsigned_abs())
-        }
-        None => WAIT_DEFAULT,
-    };
+    insert(&mut body, "wait", options.wait.map(|seconds| format!("{seconds}s")));
+    let longer = longer(true, options.wait);
     let answer = client.write_and_wait(&path, &Value::Object(body).to_string(), create, longer)?;
-    client.show(&answer, clock_text)?;
-    unsettled(&answer.value["settled"])
+    client.show(&answer, |answer| {
+        let settled = Some(&answer["settled"]).filter(|settled| !settled.is_null());
+        let fired = settled.map(|settled| new_firings(settled, &mut HashSet::new()) + &receipt(settled));
+        clock_text(answer) + &fired.unwrap_or_default() + &awaited_text(answer)
+    })?;
+    unsettled(&answer.value["settled"])?;
+    unconfirmed(&answer.value)
 }
 
 /// Shows the firings of an advance as they are done, until it ends.
@@ -165,21 +168,6 @@ fn unsettled(settled: &Value) -> Result<(), Failure> {
     Err(anyhow!("the clock is {state} at {}{why}", member(settled, "reached")).into())
 }
 
-/// Reads a length of host time in whole seconds.
-fn seconds(text: &str) -> Result<i64, String> {
-    let duration = match text {
-        "0" | "0s" => return Ok(0),
-        _ => parse_duration(text).map_err(|error| error.to_string())?,
-    };
-    let seconds = (duration.exact().micros() + 999_999) / 1_000_000;
-    if duration.months() > 0 || seconds > WAIT_SECONDS_MAX {
-        return Err(format!(
-            "an answer waits at most {WAIT_SECONDS_MAX}s; leave --wait out to wait as long as it takes"
-        ));
-    }
-    Ok(seconds)
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -224,15 +212,5 @@ mod tests {
         assert_eq!(text, "the clock is stopped at 2027-01-31T09:00:00Z, held by queue q: firing_1");
         assert!(unsettled(&json!({ "state": "settled" })).is_ok());
         assert!(unsettled(&Value::Null).is_ok());
-    }
-
-    #[test]
-    fn waiting_is_whole_seconds() {
-        for (text, expected) in [("0s", 0), ("0", 0), ("30s", 30), ("1.5s", 2), ("PT2M", 120), ("10m", 600)] {
-            assert_eq!(seconds(text), Ok(expected), "{text}");
-        }
-        for wrong in ["11m", "P1M", "soon"] {
-            assert!(seconds(wrong).is_err(), "{wrong}");
-        }
     }
 }

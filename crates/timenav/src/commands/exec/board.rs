@@ -1,6 +1,7 @@
 //! The clock page of a run, kept current.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use timenav_exec::Board;
 use timenav_exec::page::Slot;
@@ -9,6 +10,8 @@ use crate::client::Client;
 use crate::exit::Failure;
 use crate::following::{Begun, Known, Shown, Words};
 
+/// How long the supervisor may take to look at sleeps and timers after a change.
+const SETTLE_MAX: Duration = Duration::from_secs(5);
 /// What is said when the service is lost, and when it is back.
 pub(super) const WORDS: Words = Words {
     lost: "timenav exec: the service cannot be reached; programs keep the last clock",
@@ -39,5 +42,9 @@ impl Shown for Page {
 
     fn lost(&self) {
         self.0.lost();
+    }
+
+    fn settle(&self) -> bool {
+        self.0.settle(SETTLE_MAX)
     }
 }

@@ -141,6 +141,9 @@ fn rows_of_timers() -> Vec<(&'static str, Request)> {
         Request::post(path).json(&body)
     };
     vec![
+        ("followers", of_hers("/v1/followers")),
+        // There is none of that name.
+        ("confirm_clock", post("/v1/followers/confirm", json!({ "follower_id": "follower_none", "generation": 0 }))),
         ("timers", of_hers("/v1/timers")),
         ("timer", of_hers("/v1/timers/none")),
         ("receipt", of_hers("/v1/advances/advance_none")),

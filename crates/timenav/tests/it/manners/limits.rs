@@ -44,6 +44,8 @@ const TIMERS: &str = "timenav/tests/it/v1/timers.rs";
 const TIMER_RULES: &str = "timenav/tests/it/v1/timers/rules.rs";
 const TIMERS_CORE: &str = "timenav-core/src/timers/tests.rs";
 const TIMERS_AGAIN: &str = "timenav-core/src/timers/tests/again.rs";
+const FOLLOWERS: &str = "timenav/tests/it/v1/followers.rs";
+const FOLLOWERS_CORE: &str = "timenav-core/src/followers/tests.rs";
 const GEOJSON: &str = "timenav-import/src/geojson_file/tests.rs";
 
 #[expect(clippy::too_many_lines, reason = "a table with a row for each limit")]
@@ -236,6 +238,10 @@ fn edge(name: &str) -> Option<Edge> {
         }
         "lease_seconds_default" => Tested(TIMERS, "a_lease_that_ends_is_given_to_another"),
         "queue_heard_seconds_max" => Tested(TIMERS_CORE, "an_instant_is_held_by_who_has_it_and_by_who_listens"),
+        "followers_per_timeline_max" | "followers_away_max" => Tested(FOLLOWERS_CORE, "there_are_only_so_many"),
+        "follower_away_seconds_max" => Tested(FOLLOWERS_CORE, "who_went_away_is_listed_for_a_while"),
+        "followers_named_max" => Tested(FOLLOWERS, "followers_are_refused_with_what_would_be_right"),
+        "follower_wait_seconds_default" => Tested(FOLLOWERS, "a_change_waits_until_everybody_has_confirmed_it"),
         "settle_wait_seconds_default" | "receipt_firings_max" => {
             Tested("timenav/tests/it/v1/timers/advances.rs", "timers_that_nobody_listens_to_hold_nothing")
         }

@@ -1,0 +1,125 @@
+"""Confirms which change of a clock was applied, beside whoever listens: the next change never waits for that."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+import httpx
+
+from ._clock_reads import is_final
+from ._errors import Problem
+from ._settings import Settings
+from ._transport import refusal
+
+RETRY_SECONDS = 1.0
+"""How long to wait before a confirmation is sent again, unless there is something newer to confirm."""
+
+
+def confirmation(body: dict[str, Any], timeline_id: str | None) -> dict[str, Any] | None:
+    """Returns what is to be said of a message; None where nobody waits for this listener."""
+    follower_id = body.get("follower_id")
+    if follower_id is None:
+        return None
+    confirmed = {"follower_id": follower_id, "generation": body["generation"]}
+    return confirmed if timeline_id is None else {**confirmed, "timeline_id": timeline_id}
+
+
+def _is_done(response: httpx.Response) -> bool:
+    """Tells whether there is nothing more to be done about a confirmation.
+
+    Where its stream has ended, the next one tells what is to be confirmed.
+    """
+    if response.is_success:
+        return True
+    problem = refusal(response)[2]
+    return isinstance(problem, Problem) and is_final(problem)
+
+
+class Confirming:
+    """A thread that confirms the newest change that it was told of."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Starts no thread before there is something to confirm."""
+        self._settings = settings
+        self._address = f"{settings.url}/v1/followers/confirm"
+        self._changed = threading.Condition()
+        self._newest: dict[str, Any] | None = None
+        self._is_closed = False
+        self._thread: threading.Thread | None = None
+
+    def applied(self, confirmation: dict[str, Any]) -> None:
+        """Has a change confirmed."""
+        with self._changed:
+            self._newest = confirmation
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="timenav-confirming", daemon=True)
+                self._thread.start()
+            self._changed.notify()
+
+    def close(self) -> None:
+        """Ends the thread."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify()
+
+    def _run(self) -> None:
+        with httpx.Client(**self._settings.http_options()) as http:  # type: ignore[arg-type]
+            while True:
+                with self._changed:
+                    self._changed.wait_for(lambda: self._is_closed or self._newest is not None)
+                    if self._is_closed:
+                        return
+                    newest, self._newest = self._newest, None
+                try:
+                    is_done = _is_done(http.post(self._address, json=newest))
+                except httpx.HTTPError:
+                    is_done = False
+                if is_done:
+                    continue
+                with self._changed:
+                    self._changed.wait_for(lambda: self._is_closed or self._newest is not None, RETRY_SECONDS)
+                    self._newest = self._newest or newest
+
+
+class AsyncConfirming:
+    """A task that confirms the newest change that it was told of."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Starts no task before there is something to confirm."""
+        self._settings = settings
+        self._address = f"{settings.url}/v1/followers/confirm"
+        self._changed = asyncio.Event()
+        self._newest: dict[str, Any] | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def applied(self, confirmation: dict[str, Any]) -> None:
+        """Has a change confirmed."""
+        self._newest = confirmation
+        self._changed.set()
+        if self._task is None:
+            self._task = asyncio.create_task(self._run(), name="timenav-confirming")
+
+    def close(self) -> None:
+        """Ends the task."""
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _run(self) -> None:
+        async with httpx.AsyncClient(**self._settings.http_options()) as http:  # type: ignore[arg-type]
+            while True:
+                await self._changed.wait()
+                self._changed.clear()
+                newest, self._newest = self._newest, None
+                try:
+                    is_done = _is_done(await http.post(self._address, json=newest))
+                except httpx.HTTPError:
+                    is_done = False
+                if is_done:
+                    continue
+                try:
+                    await asyncio.wait_for(self._changed.wait(), RETRY_SECONDS)
+                except asyncio.TimeoutError:
+                    self._newest = self._newest or newest
+                    self._changed.set()

@@ -1,0 +1,247 @@
+//! Who follows a clock under a name, and which change of it each has confirmed.
+//!
+//! One service has it in memory, of the streams that are open at it. Nothing of it has to survive a restart: whoever
+//! follows comes back, and is told the clock anew.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::ids::{FollowerId, FollowerName, TimelineId, UserId};
+use crate::limits::{FOLLOWER_AWAY_SECONDS, FOLLOWERS_AWAY_MAX, FOLLOWERS_PER_TIMELINE_MAX};
+use crate::time::{Instant, Span, Wall};
+
+/// Somebody who follows a clock under a name, by one stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Follower {
+    /// Names the stream.
+    pub follower_id: FollowerId,
+    /// Whose clock.
+    pub timeline: TimelineId,
+    /// Who follows.
+    pub user_id: UserId,
+    /// What it is called.
+    pub name: FollowerName,
+    /// Host time since which the stream is open.
+    pub since: Instant<Wall>,
+    /// The newest change that it has confirmed. Confirming one confirms all before.
+    pub confirmed: Option<Confirmed>,
+    /// Host time at which the stream ended, if it has.
+    pub left: Option<Instant<Wall>>,
+}
+
+/// A change of a clock that a follower has applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Confirmed {
+    /// The generation of the clock.
+    pub generation: u64,
+    /// Host time at which it was confirmed.
+    pub at: Instant<Wall>,
+}
+
+impl Follower {
+    /// Returns whether it has confirmed this generation of the clock, or a later one.
+    #[must_use]
+    pub fn has_confirmed(&self, generation: u64) -> bool {
+        self.confirmed.is_some_and(|confirmed| confirmed.generation >= generation)
+    }
+
+    /// Returns whether its stream is open.
+    #[must_use]
+    pub const fn is_there(&self) -> bool {
+        self.left.is_none()
+    }
+
+    fn follows_as(&self, other: &Self) -> bool {
+        self.timeline == other.timeline && self.user_id == other.user_id && self.name == other.name
+    }
+}
+
+/// Who is waited for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Awaited {
+    /// These, who were there when the clock was changed.
+    These(Vec<Follower>),
+    /// All followers of these names. At least one of each has to be there.
+    Named(Vec<FollowerName>),
+}
+
+/// How somebody who is waited for stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// The name.
+    pub name: FollowerName,
+    /// The follower, if there is or was one.
+    pub follower: Option<Follower>,
+    /// Whether it has confirmed the change.
+    pub state: AwaitedState,
+}
+
+/// Whether somebody who is waited for has confirmed a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AwaitedState {
+    /// It has.
+    Confirmed,
+    /// It is there, and has not.
+    Behind,
+    /// It went away before it did, and has not come back.
+    Away,
+    /// Nobody follows under that name.
+    Absent,
+}
+
+impl AwaitedState {
+    /// Returns the word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Confirmed => "confirmed",
+            Self::Behind => "behind",
+            Self::Away => "away",
+            Self::Absent => "absent",
+        }
+    }
+}
+
+/// There are as many followers of the timeline's clock as there may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooManyFollowers;
+
+/// All followers that one service knows.
+#[derive(Debug, Default)]
+pub struct Followers {
+    /// Ids sort by the time at which they were made.
+    there: BTreeMap<TimelineId, BTreeMap<FollowerId, Follower>>,
+    /// Those who went away lately, the first one first.
+    away: VecDeque<Follower>,
+}
+
+impl Followers {
+    /// Takes in a follower whose stream was opened. One of the same name and user that went away has come back by this.
+    ///
+    /// # Errors
+    /// The timeline has as many as it may have.
+    pub fn begin(&mut self, follower: Follower) -> Result<(), TooManyFollowers> {
+        self.forget(follower.since);
+        let there = self.there.entry(follower.timeline.clone()).or_default();
+        if there.len() >= FOLLOWERS_PER_TIMELINE_MAX {
+            return Err(TooManyFollowers);
+        }
+        self.away.retain(|away| !away.follows_as(&follower));
+        there.insert(follower.follower_id.clone(), follower);
+        Ok(())
+    }
+
+    /// Notes that the stream of a follower has ended.
+    pub fn leave(&mut self, timeline: &TimelineId, follower_id: &FollowerId, host: Instant<Wall>) {
+        let Some(there) = self.there.get_mut(timeline) else { return };
+        let Some(follower) = there.remove(follower_id) else { return };
+        if there.is_empty() {
+            self.there.remove(timeline);
+        }
+        self.forget(host);
+        if self.away.len() >= FOLLOWERS_AWAY_MAX {
+            self.away.pop_front();
+        }
+        self.away.push_back(Follower { left: Some(host), ..follower });
+    }
+
+    /// Notes that a follower has applied a change. Returns what is known of it then; `None` if that user has no such follower
+    /// whose stream is open.
+    pub fn confirm(
+        &mut self,
+        (timeline, user_id): (&TimelineId, &UserId),
+        follower_id: &FollowerId,
+        confirmed: Confirmed,
+    ) -> Option<&Follower> {
+        let follower = self.there.get_mut(timeline)?.get_mut(follower_id)?;
+        if follower.user_id != *user_id {
+            return None;
+        }
+        if !follower.has_confirmed(confirmed.generation) {
+            follower.confirmed = Some(confirmed);
+        }
+        Some(follower)
+    }
+
+    /// Returns all followers of a clock: those who are there in the order in which they came, then those who went away.
+    pub fn of(&mut self, timeline: &TimelineId, host: Instant<Wall>) -> Vec<Follower> {
+        self.forget(host);
+        let away = self.away.iter().filter(|away| away.timeline == *timeline);
+        self.there(timeline).chain(away).cloned().collect()
+    }
+
+    /// Returns the followers of a clock whose streams are open.
+    pub fn there(&self, timeline: &TimelineId) -> impl Iterator<Item = &Follower> {
+        self.there.get(timeline).into_iter().flat_map(BTreeMap::values)
+    }
+
+    /// Tells how those stand who are waited for. A follower that went away has confirmed a change if it came back, under
+    /// the same name and user, and has confirmed it then.
+    #[must_use]
+    pub fn standing(&self, timeline: &TimelineId, awaited: &Awaited, generation: u64) -> Vec<Standing> {
+        match awaited {
+            Awaited::These(followers) => {
+                followers.iter().map(|follower| self.standing_of(follower, followers, generation)).collect()
+            }
+            Awaited::Named(names) => {
+                names.iter().flat_map(|name| self.standing_under(timeline, name, generation)).collect()
+            }
+        }
+    }
+
+    fn standing_of(&self, awaited: &Follower, beside: &[Follower], generation: u64) -> Standing {
+        let there = self.there.get(&awaited.timeline);
+        if let Some(follower) = there.and_then(|there| there.get(&awaited.follower_id)) {
+            return Standing::of(follower, generation);
+        }
+        let is_new = |follower: &Follower| beside.iter().all(|one| one.follower_id != follower.follower_id);
+        let came_back = |follower: &&Follower| follower.follows_as(awaited) && is_new(follower);
+        let back = self.there(&awaited.timeline).filter(came_back);
+        if let Some(follower) = back.max_by_key(|follower| follower.has_confirmed(generation)) {
+            return Standing::of(follower, generation);
+        }
+        // What it had confirmed before it went is not forgotten.
+        let away = self.away.iter().find(|away| away.follower_id == awaited.follower_id).unwrap_or(awaited);
+        let state = if away.has_confirmed(generation) { AwaitedState::Confirmed } else { AwaitedState::Away };
+        Standing { name: away.name.clone(), follower: Some(away.clone()), state }
+    }
+
+    fn standing_under(&self, timeline: &TimelineId, name: &FollowerName, generation: u64) -> Vec<Standing> {
+        let there: Vec<Standing> = self
+            .there(timeline)
+            .filter(|follower| follower.name == *name)
+            .map(|follower| Standing::of(follower, generation))
+            .collect();
+        if !there.is_empty() {
+            return there;
+        }
+        let away = self.away.iter().rfind(|away| away.timeline == *timeline && away.name == *name);
+        let state = if away.is_some() { AwaitedState::Away } else { AwaitedState::Absent };
+        vec![Standing { name: name.clone(), follower: away.cloned(), state }]
+    }
+
+    /// Forgets who went away long ago.
+    fn forget(&mut self, host: Instant<Wall>) {
+        let kept = Span::from_secs(FOLLOWER_AWAY_SECONDS).unwrap_or(Span::ZERO);
+        let is_over = |away: &Follower| away.left.is_none_or(|left| host.since(left) > kept);
+        while self.away.front().is_some_and(is_over) {
+            self.away.pop_front();
+        }
+    }
+}
+
+impl Standing {
+    fn of(follower: &Follower, generation: u64) -> Self {
+        let has_confirmed = follower.has_confirmed(generation);
+        let state = if has_confirmed { AwaitedState::Confirmed } else { AwaitedState::Behind };
+        Self { name: follower.name.clone(), follower: Some(follower.clone()), state }
+    }
+}
+
+/// Returns whether nobody has to be waited for any longer.
+#[must_use]
+pub fn is_confirmed(standing: &[Standing]) -> bool {
+    standing.iter().all(|standing| standing.state == AwaitedState::Confirmed)
+}
+
+#[cfg(test)]
+mod tests;

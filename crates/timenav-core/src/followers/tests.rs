@@ -1,0 +1,167 @@
+use super::*;
+
+const MAIN: &str = "main";
+
+fn timeline() -> TimelineId {
+    TimelineId::new(MAIN).unwrap()
+}
+
+fn user(id: &str) -> UserId {
+    UserId::new(id).unwrap()
+}
+
+fn host(seconds: i64) -> Instant<Wall> {
+    Instant::from_micros(seconds * 1_000_000).unwrap()
+}
+
+fn id(number: u32) -> FollowerId {
+    FollowerId::new(&format!("follower_{number}")).unwrap()
+}
+
+fn name(name: &str) -> FollowerName {
+    FollowerName::new(name).unwrap()
+}
+
+fn follower(number: u32, called: &str, since: i64) -> Follower {
+    Follower {
+        follower_id: id(number),
+        timeline: timeline(),
+        user_id: user("ada"),
+        name: name(called),
+        since: host(since),
+        confirmed: None,
+        left: None,
+    }
+}
+
+fn confirm(followers: &mut Followers, number: u32, generation: u64) -> bool {
+    let confirmed = Confirmed { generation, at: host(0) };
+    followers.confirm((&timeline(), &user("ada")), &id(number), confirmed).is_some()
+}
+
+/// Returns how those stand who are waited for, by name.
+fn states(followers: &Followers, awaited: &Awaited, generation: u64) -> Vec<(String, &'static str)> {
+    let standing = followers.standing(&timeline(), awaited, generation);
+    assert_eq!(is_confirmed(&standing), standing.iter().all(|one| one.state.as_str() == "confirmed"));
+    standing.into_iter().map(|one| (one.name.to_string(), one.state.as_str())).collect()
+}
+
+fn told(name: &str, state: &'static str) -> (String, &'static str) {
+    (name.to_owned(), state)
+}
+
+#[test]
+fn a_confirmation_confirms_all_before() {
+    let mut followers = Followers::default();
+    followers.begin(follower(1, "web", 0)).unwrap();
+    let awaited = Awaited::These(followers.there(&timeline()).cloned().collect());
+    assert_eq!(states(&followers, &awaited, 7), [told("web", "behind")]);
+    assert!(confirm(&mut followers, 1, 9));
+    assert_eq!(states(&followers, &awaited, 7), [told("web", "confirmed")]);
+    assert!(confirm(&mut followers, 1, 8), "one that comes late takes nothing back");
+    assert_eq!(states(&followers, &awaited, 9), [told("web", "confirmed")]);
+    assert_eq!(states(&followers, &awaited, 10), [told("web", "behind")]);
+}
+
+#[test]
+fn nobody_confirms_for_another_user() {
+    let mut followers = Followers::default();
+    followers.begin(follower(1, "web", 0)).unwrap();
+    let confirmed = Confirmed { generation: 1, at: host(0) };
+    assert!(followers.confirm((&timeline(), &user("eve")), &id(1), confirmed).is_none());
+    let other = TimelineId::new("other").unwrap();
+    assert!(followers.confirm((&other, &user("ada")), &id(1), confirmed).is_none());
+    assert!(!confirm(&mut followers, 2, 1), "there is no such follower");
+    assert_eq!(followers.of(&timeline(), host(0))[0].confirmed, None);
+}
+
+#[test]
+fn who_comes_back_confirms_for_who_went_away() {
+    let mut followers = Followers::default();
+    followers.begin(follower(1, "web", 0)).unwrap();
+    followers.begin(follower(2, "db", 0)).unwrap();
+    let awaited = Awaited::These(followers.there(&timeline()).cloned().collect());
+    assert!(confirm(&mut followers, 2, 7));
+    followers.leave(&timeline(), &id(1), host(5));
+    followers.leave(&timeline(), &id(2), host(5));
+    let expected = [told("web", "away"), told("db", "confirmed")];
+    assert_eq!(states(&followers, &awaited, 7), expected, "what was confirmed stays so");
+    assert!(!confirm(&mut followers, 1, 7), "its stream has ended");
+    followers.begin(Follower { user_id: user("eve"), ..follower(3, "web", 6) }).unwrap();
+    let confirmed = Confirmed { generation: 7, at: host(7) };
+    assert!(followers.confirm((&timeline(), &user("eve")), &id(3), confirmed).is_some());
+    assert_eq!(states(&followers, &awaited, 7)[0], told("web", "away"), "another user's is another one");
+    followers.begin(follower(4, "web", 8)).unwrap();
+    assert_eq!(states(&followers, &awaited, 7)[0], told("web", "behind"), "it is back, and has not");
+    assert!(confirm(&mut followers, 4, 7));
+    assert_eq!(states(&followers, &awaited, 7)[0], told("web", "confirmed"));
+}
+
+#[test]
+fn one_that_was_there_beside_it_does_not_confirm_for_it() {
+    let mut followers = Followers::default();
+    followers.begin(follower(1, "web", 0)).unwrap();
+    followers.begin(follower(2, "web", 0)).unwrap();
+    let awaited = Awaited::These(followers.there(&timeline()).cloned().collect());
+    assert!(confirm(&mut followers, 2, 7));
+    followers.leave(&timeline(), &id(1), host(1));
+    assert_eq!(states(&followers, &awaited, 7), [told("web", "away"), told("web", "confirmed")]);
+}
+
+#[test]
+fn all_of_a_name_are_waited_for_and_one_has_to_be_there() {
+    let mut followers = Followers::default();
+    let awaited = Awaited::Named(vec![name("web"), name("db")]);
+    assert_eq!(states(&followers, &awaited, 1), [told("web", "absent"), told("db", "absent")]);
+    followers.begin(follower(1, "web", 0)).unwrap();
+    followers.begin(follower(2, "web", 0)).unwrap();
+    assert!(confirm(&mut followers, 1, 1));
+    let expected = [told("web", "confirmed"), told("web", "behind"), told("db", "absent")];
+    assert_eq!(states(&followers, &awaited, 1), expected);
+    followers.leave(&timeline(), &id(2), host(1));
+    assert_eq!(states(&followers, &awaited, 1)[0], told("web", "confirmed"), "the other one is there");
+    followers.leave(&timeline(), &id(1), host(1));
+    assert_eq!(states(&followers, &awaited, 1)[0], told("web", "away"));
+}
+
+#[test]
+fn who_went_away_is_listed_for_a_while() {
+    let mut followers = Followers::default();
+    followers.begin(follower(1, "web", 0)).unwrap();
+    followers.begin(follower(2, "db", 0)).unwrap();
+    followers.leave(&timeline(), &id(1), host(10));
+    let listed = |followers: &mut Followers, at: i64| {
+        let listed = followers.of(&timeline(), host(at));
+        listed.into_iter().map(|one| (one.name.to_string(), one.is_there())).collect::<Vec<_>>()
+    };
+    let (web, db) = ("web".to_owned(), "db".to_owned());
+    let until = 10 + FOLLOWER_AWAY_SECONDS;
+    assert_eq!(listed(&mut followers, until), [(db.clone(), true), (web.clone(), false)]);
+    assert_eq!(listed(&mut followers, until + 1), [(db.clone(), true)]);
+    followers.leave(&timeline(), &id(2), host(100));
+    followers.begin(follower(3, "db", 101)).unwrap();
+    assert_eq!(listed(&mut followers, 101), [(db, true)], "it has come back");
+}
+
+#[test]
+fn there_are_only_so_many() {
+    let mut followers = Followers::default();
+    let max = u32::try_from(FOLLOWERS_PER_TIMELINE_MAX).unwrap();
+    for number in 0..max {
+        followers.begin(follower(number, "web", 0)).unwrap();
+    }
+    assert_eq!(followers.begin(follower(max, "web", 0)), Err(TooManyFollowers));
+    let other = Follower { timeline: TimelineId::new("other").unwrap(), ..follower(max, "web", 0) };
+    followers.begin(other).unwrap();
+    for number in 0..max {
+        followers.leave(&timeline(), &id(number), host(1));
+    }
+    followers.begin(follower(max, "web", 1)).unwrap();
+    followers.leave(&timeline(), &id(max), host(1));
+    assert_eq!(followers.of(&timeline(), host(1)).len(), 1, "one that has come back took the place of all before");
+    for number in 0..=max {
+        followers.begin(follower(number, &format!("web{number}"), 1)).unwrap();
+        followers.leave(&timeline(), &id(number), host(1));
+    }
+    assert_eq!(followers.of(&timeline(), host(1)).len(), FOLLOWERS_AWAY_MAX);
+}

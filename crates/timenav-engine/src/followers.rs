@@ -1,0 +1,222 @@
+//! Who follows a clock under a name, and has each of them seen its last change?
+
+use std::sync::Arc;
+
+use timenav_core::access::{self, Demand};
+use timenav_core::followers::{Awaited, Confirmed, Follower, Standing, is_confirmed};
+use timenav_core::ids::{FollowerId, FollowerName, TimelineId, UserId, type_id};
+use timenav_core::limits::{FOLLOWERS_NAMED_MAX, FOLLOWERS_PER_TIMELINE_MAX};
+
+use crate::caller::Caller;
+use crate::engine::Engine;
+use crate::head::TimelineState;
+use crate::payload::Reading;
+use crate::refusal::Refusal;
+
+/// Why a name is refused that stands for all followers.
+const RESERVED: &str = "`all` stands for all followers; choose another name, such as `web-1`";
+
+/// A follower whose stream is open, until this is dropped.
+pub struct FollowedBy {
+    engine: Engine,
+    timeline: TimelineId,
+    follower_id: FollowerId,
+}
+
+impl FollowedBy {
+    /// Returns the id under which the follower confirms.
+    #[must_use]
+    pub const fn follower_id(&self) -> &FollowerId {
+        &self.follower_id
+    }
+}
+
+impl Drop for FollowedBy {
+    fn drop(&mut self) {
+        let host = self.engine.now();
+        self.engine.roll().followers().leave(&self.timeline, &self.follower_id, host);
+        self.engine.roll().tell();
+    }
+}
+
+/// Which change of a clock a follower has applied.
+#[derive(Clone, Debug)]
+pub struct Confirmation {
+    /// Whose clock.
+    pub timeline: Option<TimelineId>,
+    /// Under which id the follower was let in.
+    pub follower_id: FollowerId,
+    /// The generation of the clock.
+    pub generation: u64,
+}
+
+/// The followers of a clock.
+#[derive(Clone, Debug)]
+pub struct FollowersSeen {
+    /// Whose clock.
+    pub timeline_id: TimelineId,
+    /// The generation of the clock.
+    pub generation: u64,
+    /// The followers at this service.
+    pub followers: Vec<Follower>,
+    /// Whether there may be others, at other services on the same database.
+    pub may_be_elsewhere: bool,
+}
+
+/// For whom an answer waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WhichFollowers {
+    /// All of users who may write to the timeline. Others hold nobody up.
+    All,
+    /// All of these names, whoever their users are. At least one of each has to be there.
+    Named(Vec<FollowerName>),
+}
+
+impl WhichFollowers {
+    /// Returns who is meant by a list of names; `all` alone means everybody.
+    ///
+    /// # Errors
+    /// There are none, too many, or `all` is among others.
+    pub fn named(mut names: Vec<FollowerName>) -> Result<Self, Refusal> {
+        if let [name] = names.as_slice()
+            && name.is_all()
+        {
+            return Ok(Self::All);
+        }
+        if names.is_empty() || names.len() > FOLLOWERS_NAMED_MAX || names.iter().any(FollowerName::is_all) {
+            let detail = format!("say `all`, or name 1 to {FOLLOWERS_NAMED_MAX} followers");
+            return Err(Refusal::invalid("followers", detail));
+        }
+        names.sort_unstable();
+        names.dedup();
+        Ok(Self::Named(names))
+    }
+}
+
+/// A change of a clock that followers are to confirm.
+#[derive(Clone, Debug)]
+pub struct WaitFor {
+    timeline: TimelineId,
+    generation: u64,
+    awaited: Awaited,
+}
+
+impl WaitFor {
+    /// Returns the same, of a later change.
+    #[must_use]
+    pub fn until(self, generation: u64) -> Self {
+        Self { generation, ..self }
+    }
+
+    /// Returns the generation that they are to confirm.
+    #[must_use]
+    pub const fn generation(&self) -> u64 {
+        self.generation
+    }
+}
+
+impl Engine {
+    /// Lets a follower in whose stream is about to open.
+    pub(crate) fn begin_following(
+        &self,
+        caller: &Caller,
+        timeline: &TimelineId,
+        name: FollowerName,
+    ) -> Result<FollowedBy, Refusal> {
+        let follower_id = type_id("follower", self.uuid());
+        let follower_id = FollowerId::new(&follower_id).map_err(|error| Refusal::id("follower_id", error))?;
+        let follower = Follower {
+            follower_id: follower_id.clone(),
+            timeline: timeline.clone(),
+            user_id: caller.user_id.clone(),
+            name,
+            since: self.now(),
+            confirmed: None,
+            left: None,
+        };
+        let too_many = |_| Refusal::LimitReached { what: "followers of this clock", max: FOLLOWERS_PER_TIMELINE_MAX };
+        self.roll().followers().begin(follower).map_err(too_many)?;
+        self.roll().tell();
+        Ok(FollowedBy { engine: self.clone(), timeline: timeline.clone(), follower_id })
+    }
+
+    /// Says that a follower has applied a change of the clock, and all before. It is no entry.
+    ///
+    /// # Errors
+    /// The caller may not, has no such follower whose stream is open, or the clock has not changed that often.
+    pub async fn confirm(&self, caller: &Caller, confirmation: Confirmation) -> Result<(Follower, u64), Refusal> {
+        let Confirmation { timeline, follower_id, generation } = confirmation;
+        let timeline = caller.timeline(timeline);
+        let state = self.admit(caller, &timeline, Demand::Look, "confirm_clock").await?;
+        let newest = state.head.clock.generation;
+        if generation > newest {
+            let detail = format!("the clock has not changed that often; its generation is {newest}");
+            return Err(Refusal::invalid("generation", detail));
+        }
+        let confirmed = Confirmed { generation, at: self.now() };
+        let whose = (&timeline, &caller.user_id);
+        let follower = self.roll().followers().confirm(whose, &follower_id, confirmed).cloned();
+        let follower = follower.ok_or_else(|| Refusal::NotFound { what: "follower", id: follower_id.to_string() })?;
+        self.roll().tell();
+        Ok((follower, newest))
+    }
+
+    /// Lists the followers of a clock: to those who may write all of them, to others their own.
+    ///
+    /// # Errors
+    /// The caller may not, there is no such timeline, or the ledger cannot be written.
+    pub async fn followers(&self, caller: &Caller, timeline: Option<TimelineId>) -> Result<FollowersSeen, Refusal> {
+        let look = self.look(caller, timeline, Demand::Look, Reading::Followers {}).await?;
+        let timeline_id = look.timeline();
+        let sees_all = self.decide(caller, &timeline_id, Demand::Record).is_ok();
+        let mut followers = self.roll().followers().of(&timeline_id, self.now());
+        followers.retain(|follower| sees_all || follower.user_id == caller.user_id);
+        let generation = look.state.head.clock.generation;
+        Ok(FollowersSeen { timeline_id, generation, followers, may_be_elsewhere: self.has_others() })
+    }
+
+    /// Returns for whom the answer to a change waits: of those who may write, whoever is there now.
+    #[must_use]
+    pub fn wait_for(&self, timeline: &TimelineId, generation: u64, which: WhichFollowers) -> WaitFor {
+        let awaited = match which {
+            WhichFollowers::Named(names) => Awaited::Named(names),
+            WhichFollowers::All => {
+                let there: Vec<Follower> = self.roll().followers().there(timeline).cloned().collect();
+                let state = self.state(timeline);
+                let may_write = |follower: &Follower| self.may_write(state.as_ref(), &follower.user_id);
+                Awaited::These(there.into_iter().filter(may_write).collect())
+            }
+        };
+        WaitFor { timeline: timeline.clone(), generation, awaited }
+    }
+
+    /// Waits until everybody has confirmed a change.
+    pub async fn until_confirmed(&self, wait: &WaitFor) {
+        loop {
+            let changed = self.roll().changed().notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
+            if is_confirmed(&self.standing_of(wait)) {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    /// Tells how everybody stands who is waited for.
+    #[must_use]
+    pub fn standing_of(&self, wait: &WaitFor) -> Vec<Standing> {
+        self.roll().followers().standing(&wait.timeline, &wait.awaited, wait.generation)
+    }
+
+    /// Returns whether a user may write to a timeline, with whatever key.
+    fn may_write(&self, state: Option<&Arc<TimelineState>>, user_id: &UserId) -> bool {
+        let lists = state.filter(|state| !state.head.id.is_system()).map(|state| &*state.head.permissions);
+        access::decide(self.directory().standing(user_id, None, lists), Demand::Record).is_ok()
+    }
+}
+
+/// Checks the name that a follower wants to have.
+pub(crate) fn check_name(name: &FollowerName) -> Result<(), Refusal> {
+    if name.is_all() { Err(Refusal::invalid("follow", RESERVED)) } else { Ok(()) }
+}

@@ -1,0 +1,59 @@
+//! When the answer to a change of a clock is sent: once timers on its way are done, and followers have confirmed it.
+
+use futures_util::future::select;
+use timenav_core::limits::{FOLLOWER_WAIT_SECONDS_DEFAULT, SETTLE_WAIT_SECONDS_DEFAULT};
+use timenav_engine::{ClockStep, WaitFor};
+use tokio::time::timeout;
+
+use super::view::{ClockBody, Operation};
+use crate::answer::Changed;
+use crate::problem::Failure;
+use crate::state::App;
+use crate::v1::firings::host;
+use crate::v1::followers::{AwaitedBody, Patience, sentence};
+
+/// Returns the answer to a change of a clock, once timers on its way are done and followers have confirmed it, or nobody
+/// waits for them any longer.
+pub(crate) async fn once_done(
+    app: &App,
+    step: &ClockStep,
+    operation: Operation<'_>,
+    patience: Patience,
+) -> Result<Changed<ClockBody>, Failure> {
+    let changed = ClockBody::changed(step, operation);
+    let timeline_id = &step.view.timeline_id;
+    let seconds = if step.advance_id.is_some() { SETTLE_WAIT_SECONDS_DEFAULT } else { FOLLOWER_WAIT_SECONDS_DEFAULT };
+    let span = patience.span(seconds);
+    // Whoever comes from here on is told the clock as it is.
+    let wait = patience.which.map(|which| app.engine.wait_for(timeline_id, step.view.clock.generation, which));
+    let waiting = async {
+        if let Some(advance_id) = &step.advance_id {
+            app.engine.until_settled(timeline_id, advance_id).await;
+        }
+        if let Some(wait) = &wait {
+            app.engine.until_confirmed(&newest(app, step, wait.clone())).await;
+        }
+    };
+    let closing = app.options.closing.cancelled();
+    // Who waited long enough is told how far it has come.
+    let _ = timeout(host(span), select(Box::pin(waiting), Box::pin(closing))).await;
+    let changed = match &step.advance_id {
+        Some(advance_id) => {
+            let receipt = app.engine.receipt(timeline_id, advance_id).await?;
+            let view = app.engine.clock_after(timeline_id).unwrap_or_else(|| step.view.clone());
+            changed.map(|body| body.settled(&view, operation, &receipt))
+        }
+        None => changed,
+    };
+    let Some(wait) = wait else { return Ok(changed) };
+    let wait = newest(app, step, wait);
+    let (standing, only_here) = (app.engine.standing_of(&wait), app.engine.has_others());
+    let awaited = AwaitedBody::of(&wait, &standing, only_here);
+    Ok(changed.map(|body| body.confirmed(sentence(&standing), awaited)))
+}
+
+/// Returns what is waited for after an advance: the change at its end, as far as it has come.
+fn newest(app: &App, step: &ClockStep, wait: WaitFor) -> WaitFor {
+    let view = step.advance_id.as_ref().and_then(|_| app.engine.clock_after(&step.view.timeline_id));
+    view.map_or(wait.clone(), |view| wait.until(view.clock.generation))
+}

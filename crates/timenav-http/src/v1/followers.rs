@@ -1,0 +1,308 @@
+//! Who follows a clock under a name, and which change each has confirmed.
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Deserializer, Serialize};
+use timenav_core::followers::{AwaitedState, Follower, Standing};
+use timenav_core::ids::{FollowerId, FollowerName, TimelineId};
+use timenav_core::limits::SETTLE_WAIT_SECONDS_MAX;
+use timenav_core::time::Span;
+use timenav_engine::{Confirmation, HorizonUse, WaitFor, WhichFollowers};
+use utoipa::ToSchema;
+
+use super::parameters::timeline;
+use crate::auth::Authenticated;
+use crate::params::Params;
+use crate::problem::Failure;
+use crate::route::Route;
+use crate::state::App;
+use crate::wire::{self, HostTime, Text, Words};
+
+/// Followers whose names are in the sentence of an answer. All are in its list.
+const NAMED_IN_SENTENCE_MAX: usize = 5;
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::lookup(
+            "/followers",
+            "followers",
+            "Lists who follows the clock under a name, and which change each has confirmed",
+            followers,
+            HorizonUse::Refused,
+        )
+        .takes::<FollowersRequest>()
+        .gives::<FollowersBody>()
+        .tag("clock"),
+        Route::change(
+            "/followers/confirm",
+            "confirm_clock",
+            "Confirms that a follower has applied a change of the clock",
+            confirm,
+        )
+        .takes::<ConfirmRequest>()
+        .gives::<ConfirmedBody>()
+        .anew()
+        .tag("clock"),
+    ]
+}
+
+/// Whose followers to list.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FollowersRequest {
+    /// The timeline. Defaults to the API key's.
+    #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// Which change was applied.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ConfirmRequest {
+    /// The follower, as the messages of its stream name it.
+    #[schema(value_type = String, format = "id", example = "follower_01kan5hcbje6e8xbnhpb5dvnfa")]
+    follower_id: Text<FollowerId>,
+    /// The generation of the clock that was applied. It confirms all before.
+    #[schema(value_type = u64, minimum = 0, maximum = 9_007_199_254_740_991_i64, example = 7)]
+    #[serde(deserialize_with = "generation")]
+    generation: u64,
+    /// The timeline. Defaults to the API key's.
+    #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// The followers of a clock.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct FollowersBody {
+    /// A sentence that sums up the result.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// The generation of the clock.
+    generation: u64,
+    /// `true` where other services share the database: followers that are connected to them are not listed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    only_here: bool,
+    /// The followers: those that are there in the order in which they came, then those that went away in the last minute.
+    /// Users who may not write to the timeline see their own.
+    followers: Vec<FollowerBody>,
+}
+
+/// Somebody who follows a clock under a name.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct FollowerBody {
+    /// The id of the follower. It has another one each time it connects.
+    follower_id: String,
+    /// What it is called. Several may have the same name.
+    name: String,
+    /// Who follows.
+    user_id: String,
+    /// `current` if it has confirmed the newest change, `behind` if it has not, `away` if its stream has ended.
+    #[schema(value_type = String)]
+    state: &'static str,
+    /// Host time since which its stream is open.
+    since: String,
+    /// The newest generation of the clock that it has confirmed. Absent if it has confirmed none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generation: Option<u64>,
+    /// Host time at which it confirmed that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confirmed_at: Option<String>,
+    /// Host time at which its stream ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_at: Option<String>,
+}
+
+/// What a follower has confirmed.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ConfirmedBody {
+    /// A sentence that says what happened.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// The follower.
+    follower_id: String,
+    /// The newest generation that it has confirmed.
+    generation: u64,
+}
+
+/// Who has confirmed a change, and who has not.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AwaitedBody {
+    /// `confirmed` if everybody has who was waited for, `waiting` if somebody had not when the answer was sent.
+    #[schema(value_type = String)]
+    state: &'static str,
+    /// The generation of the clock that they were to confirm.
+    generation: u64,
+    /// `true` where other services share the database: followers that are connected to them were not waited for.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    only_here: bool,
+    /// Each of those who were waited for.
+    followers: Vec<AwaitedFollowerBody>,
+}
+
+/// Whether a follower has confirmed a change.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AwaitedFollowerBody {
+    /// What it is called.
+    name: String,
+    /// `confirmed`; `behind` if it is there and has not; `away` if it went away and has not come back; `absent` if nobody
+    /// follows under that name.
+    #[schema(value_type = String)]
+    state: &'static str,
+    /// The id of the follower, if there is or was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    follower_id: Option<String>,
+    /// Who follows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user_id: Option<String>,
+    /// The newest generation of the clock that it has confirmed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generation: Option<u64>,
+    /// Host time at which it confirmed that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confirmed_at: Option<String>,
+}
+
+/// How long the answer to a clock change waits, and for which followers.
+pub(crate) struct Patience {
+    wait: Option<Span>,
+    /// For which followers.
+    pub(crate) which: Option<WhichFollowers>,
+}
+
+impl Patience {
+    /// Reads what a request says, before anything is changed.
+    pub(crate) fn of(wait: Option<Text<HostTime>>, followers: Option<Words>) -> Result<Self, Failure> {
+        let range = (0, SETTLE_WAIT_SECONDS_MAX);
+        let wait = wait.map(|Text(wait)| wire::host_time("wait", wait, range)).transpose()?;
+        let invalid = |error| Failure::invalid("followers", format!("{error}; or say `all`"));
+        let name = |word: &String| FollowerName::new(word).map_err(invalid);
+        let names = followers.map(|Words(words)| words.iter().map(name).collect::<Result<Vec<_>, _>>()).transpose()?;
+        Ok(Self { wait, which: names.map(WhichFollowers::named).transpose()? })
+    }
+
+    /// Returns how long, where so many seconds are usual.
+    pub(crate) fn span(&self, seconds_default: i64) -> Span {
+        self.wait.or_else(|| Span::from_secs(seconds_default)).unwrap_or(Span::ZERO)
+    }
+}
+
+/// Describes which followers are waited for in the OpenAPI document.
+pub(crate) fn followers_schema() -> utoipa::openapi::Schema {
+    let description = "Which followers of the clock have to confirm the change before the answer is sent: `all` of users \
+        who may write to the timeline, or names, as a list or separated by commas. The answer tells who has and who has \
+        not; the change stays either way. Defaults to none.";
+    wire::words_schema("follower-name", description)
+}
+
+/// Says who has confirmed a change.
+pub(crate) fn sentence(standing: &[Standing]) -> String {
+    let missing: Vec<&Standing> = standing.iter().filter(|one| one.state != AwaitedState::Confirmed).collect();
+    if missing.is_empty() {
+        return match standing.len() {
+            0 => "Nobody follows the clock who would have to confirm it.".to_owned(),
+            1 => "1 follower has confirmed it.".to_owned(),
+            count => format!("All {count} followers have confirmed it."),
+        };
+    }
+    let named = missing.iter().take(NAMED_IN_SENTENCE_MAX);
+    let named: Vec<String> = named.map(|one| format!("`{}` ({})", one.name, one.state.as_str())).collect();
+    let more = match missing.len().saturating_sub(NAMED_IN_SENTENCE_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("Not confirmed by {}{more}.", named.join(", "))
+}
+
+/// Lists the followers of a timeline's clock.
+async fn followers(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Params(request): Params<FollowersRequest>,
+) -> Result<Json<FollowersBody>, Failure> {
+    let seen = app.engine.followers(&caller, timeline(request.timeline_id)).await?;
+    let status = match seen.followers.len() {
+        0 => "No followers.".to_owned(),
+        1 => "1 follower.".to_owned(),
+        count => format!("{count} followers."),
+    };
+    Ok(Json(FollowersBody {
+        status,
+        timeline_id: seen.timeline_id.to_string(),
+        generation: seen.generation,
+        only_here: seen.may_be_elsewhere,
+        followers: seen.followers.iter().map(|follower| FollowerBody::of(follower, seen.generation)).collect(),
+    }))
+}
+
+/// Confirms that a follower has applied a change of a timeline's clock.
+async fn confirm(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Params(request): Params<ConfirmRequest>,
+) -> Result<Json<ConfirmedBody>, Failure> {
+    let ConfirmRequest { follower_id: Text(follower_id), generation, timeline_id } = request;
+    let confirmation = Confirmation { timeline: timeline(timeline_id), follower_id, generation };
+    let (follower, newest) = app.engine.confirm(&caller, confirmation).await?;
+    let generation = follower.confirmed.map_or(generation, |confirmed| confirmed.generation);
+    let status = if generation >= newest {
+        format!("`{}` has confirmed the newest change.", follower.name)
+    } else {
+        format!("`{}` has confirmed a change, and {} came since.", follower.name, newest - generation)
+    };
+    let (timeline_id, follower_id) = (follower.timeline.to_string(), follower.follower_id.to_string());
+    Ok(Json(ConfirmedBody { status, timeline_id, follower_id, generation }))
+}
+
+fn generation<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    let number = wire::number::<D, u64>(deserializer)?;
+    number.ok_or_else(|| serde::de::Error::custom("a generation is a number, as the messages of the stream tell it"))
+}
+
+impl FollowerBody {
+    fn of(follower: &Follower, generation: u64) -> Self {
+        let state = match (follower.is_there(), follower.has_confirmed(generation)) {
+            (true, true) => "current",
+            (true, false) => "behind",
+            (false, _) => "away",
+        };
+        Self {
+            follower_id: follower.follower_id.to_string(),
+            name: follower.name.to_string(),
+            user_id: follower.user_id.to_string(),
+            state,
+            since: follower.since.to_string(),
+            generation: follower.confirmed.map(|confirmed| confirmed.generation),
+            confirmed_at: follower.confirmed.map(|confirmed| confirmed.at.to_string()),
+            left_at: follower.left.map(|left| left.to_string()),
+        }
+    }
+}
+
+impl AwaitedBody {
+    pub(crate) fn of(wait: &WaitFor, standing: &[Standing], only_here: bool) -> Self {
+        let is_confirmed = standing.iter().all(|one| one.state == AwaitedState::Confirmed);
+        Self {
+            state: if is_confirmed { "confirmed" } else { "waiting" },
+            generation: wait.generation(),
+            only_here,
+            followers: standing.iter().map(AwaitedFollowerBody::of).collect(),
+        }
+    }
+}
+
+impl AwaitedFollowerBody {
+    fn of(standing: &Standing) -> Self {
+        let follower = standing.follower.as_ref();
+        let confirmed = follower.and_then(|follower| follower.confirmed);
+        Self {
+            name: standing.name.to_string(),
+            state: standing.state.as_str(),
+            follower_id: follower.map(|follower| follower.follower_id.to_string()),
+            user_id: follower.map(|follower| follower.user_id.to_string()),
+            generation: confirmed.map(|confirmed| confirmed.generation),
+            confirmed_at: confirmed.map(|confirmed| confirmed.at.to_string()),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! `timenav followers`: who follows a clock under a name, and whether each has seen its last change.
+
+use serde_json::Value;
+
+use crate::client::{Client, ServiceOptions, TimelineOptions};
+use crate::exit::Failure;
+use crate::output::{self, Records};
+use crate::surroundings::Surroundings;
+
+const FOLLOWERS: Records = Records {
+    member: "followers",
+    fields: &["name", "state", "generation", "confirmed_at", "since", "left_at", "user_id", "follower_id"],
+};
+
+/// Lists who follows the clock of a timeline under a name, and which change each has confirmed.
+///
+/// `timenav exec --follow NAME`, `timenav sntp --follow NAME` and clients do. A follower is `current` once it has confirmed
+/// the newest change, `behind` until then, and `away` for a minute after its connection has ended. You see your own
+/// followers, and all if you may write to the timeline.
+#[derive(Debug, clap::Args)]
+pub(crate) struct FollowersCommand {
+    #[command(flatten)]
+    service: ServiceOptions,
+    #[command(flatten)]
+    timeline: TimelineOptions,
+}
+
+/// Lists followers.
+///
+/// # Errors
+/// The service does not answer, or says no.
+pub(crate) fn run(command: &FollowersCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let client = Client::new(&command.service, surroundings)?;
+    let answer = client.get(&["v1", "followers"], &command.timeline.query())?;
+    client.show_list(&answer, &FOLLOWERS, followers_text)
+}
+
+fn followers_text(answer: &Value) -> String {
+    let followers = answer["followers"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut text = if followers.is_empty() {
+        output::status(answer)
+    } else {
+        let columns = [
+            ("FOLLOWER", "name"),
+            ("STATE", "state"),
+            ("GENERATION", "generation"),
+            ("CONFIRMED", "confirmed_at"),
+            ("SINCE", "since"),
+            ("USER", "user_id"),
+        ];
+        output::table(followers, &columns, true)
+    };
+    if answer["only_here"] == true {
+        text.push_str("Followers that are connected to other services on the database are not listed.\n");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn followers_are_listed_with_what_they_have_confirmed() {
+        let follower = json!({ "name": "web", "state": "behind", "since": "2026-01-01T00:00:00Z", "user_id": "ada" });
+        let answer = json!({ "status": "1 follower.", "only_here": true, "followers": [follower] });
+        assert_eq!(
+            followers_text(&answer),
+            "FOLLOWER  STATE   GENERATION  CONFIRMED  SINCE                 USER\n\
+             web       behind                         2026-01-01T00:00:00Z  ada\n\
+             Followers that are connected to other services on the database are not listed.\n"
+        );
+        assert_eq!(followers_text(&json!({ "status": "No followers.", "followers": [] })), "No followers.\n");
+    }
+}

@@ -1,0 +1,74 @@
+//! Confirms what was applied, beside whoever follows: the next change never waits for a confirmation.
+
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::runtime::Runtime;
+
+use super::Shown;
+use crate::client::{Asked, Caller};
+use crate::exit::Failure;
+
+/// How long to wait before a confirmation is sent again, unless there is something newer to confirm.
+const RETRY: Duration = Duration::from_secs(1);
+/// Longer than the answer to a confirmation is.
+const ANSWER_BYTES_MAX: usize = 64 * 1024;
+
+/// A change that is to be confirmed.
+#[derive(Clone, Debug)]
+pub(super) struct Applied {
+    /// The follower whose stream told it.
+    pub(super) follower_id: String,
+    pub(super) generation: u64,
+    /// The timeline, where a request has to name it.
+    pub(super) timeline: Option<String>,
+}
+
+/// Starts a thread that confirms what is sent to it, the newest only.
+///
+/// # Errors
+/// The system gives no thread.
+pub(super) fn begin(caller: Caller, shown: Arc<impl Shown>) -> std::io::Result<Sender<Applied>> {
+    let (sender, applied) = mpsc::channel();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let confirming = move || run(&runtime, &caller, &*shown, &applied);
+    std::thread::Builder::new().name("confirming".to_owned()).spawn(confirming)?;
+    Ok(sender)
+}
+
+fn run(runtime: &Runtime, caller: &Caller, shown: &impl Shown, applied: &Receiver<Applied>) {
+    let mut failed: Option<Applied> = None;
+    loop {
+        let next = match failed.take() {
+            None => applied.recv().ok(),
+            Some(again) => match applied.recv_timeout(RETRY) {
+                Ok(newer) => Some(newer),
+                Err(RecvTimeoutError::Timeout) => Some(again),
+                Err(RecvTimeoutError::Disconnected) => None,
+            },
+        };
+        let Some(next) = next else { return };
+        let newest = applied.try_iter().last().unwrap_or(next);
+        // Where its stream has ended, there is nobody to confirm for; the next one tells what is to be confirmed.
+        let is_done = shown.settle() && confirm(runtime, caller, &newest);
+        if !is_done {
+            failed = Some(newest);
+        }
+    }
+}
+
+/// Returns whether there is nothing more to be done about it.
+fn confirm(runtime: &Runtime, caller: &Caller, applied: &Applied) -> bool {
+    let mut body = json!({ "follower_id": applied.follower_id, "generation": applied.generation });
+    if let Some(timeline) = &applied.timeline {
+        body["timeline_id"] = timeline.as_str().into();
+    }
+    let asked = Asked::post(&["v1", "followers", "confirm"], &body).once();
+    match runtime.block_on(caller.send(&asked, ANSWER_BYTES_MAX)) {
+        Ok(_) => true,
+        Err(Failure::Problem(problem)) => !problem.may_pass(),
+        Err(_) => false,
+    }
+}

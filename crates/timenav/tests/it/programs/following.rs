@@ -1,0 +1,63 @@
+//! A run that follows the clock under a name: whoever changes the clock may wait until its programs are there.
+
+use std::process::Stdio;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+use timenav_client::Client;
+
+use super::{DAY, PATH, Teller, children, service};
+use crate::cli::command;
+use crate::service::run;
+
+const LATER: (&str, i64) = ("2041-01-01T00:00:00Z", 2_240_611_200);
+const LAST: (&str, i64) = ("2000-02-29T12:00:00Z", 951_825_600);
+
+#[test]
+fn a_change_waits_for_programs_and_clients_and_names_who_has_not_confirmed() {
+    let Some(service) = service() else { return };
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let client = Client::builder().url(service.url()).key(service.admin.as_str()).timeline("main").build().unwrap();
+    let clock = runtime.block_on(client.follow_clock("client")).unwrap();
+    let script = "while read -r word; do printf '%(%s)T\\n' -1; done; exit 5";
+    let mut follower = command(&service, &["exec", "--follow", "shell", "--", "bash", "-c", script]);
+    let mut teller = Teller::of(follower.env("PATH", PATH).stderr(Stdio::inherit()));
+    assert_eq!(teller.ask(), DAY.1);
+    // Both are waited for by their names, even if the stream of one is only about to open.
+    let travel = |to: &str, wait: &str| {
+        run(&mut command(&service, &["clock", "travel", to, "--followers=client,shell", "--wait", wait]), "")
+    };
+    let (code, stdout, stderr) = travel(LATER.0, "10m");
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+    assert!(stdout.contains("All 2 followers have confirmed it."), "{stdout}");
+    assert_eq!(teller.ask(), LATER.1, "the programs are there when the command ends");
+    assert_eq!(clock.now().unwrap().to_string(), LATER.0);
+
+    // The supervisor is stopped: it takes no change, and its connection stays open.
+    let supervisor = Pid::from_raw(children(teller.child.id())[0].cast_signed()).unwrap();
+    kill_process(supervisor, Signal::STOP).unwrap();
+    let (code, stdout, stderr) = travel(DAY.0, "4s");
+    assert_eq!(code, Some(1), "{stdout}");
+    assert!(stderr.contains("not confirmed in time by shell (behind)"), "{stderr}");
+    assert!(stdout.contains("client") && stdout.contains("confirmed"), "{stdout}");
+    assert_eq!(service.get("/v1/clock", &[])["current_time"], DAY.0, "the change stays");
+    let (_, listed, _) = run(&mut command(&service, &["followers"]), "");
+    let state = |name: &str| listed.lines().find(|line| line.starts_with(name)).unwrap().split_whitespace().nth(1);
+    assert_eq!((state("client"), state("shell")), (Some("current"), Some("behind")), "{listed}");
+
+    kill_process(supervisor, Signal::CONT).unwrap();
+    let (code, stdout, stderr) = travel(LAST.0, "10m");
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+    assert_eq!(teller.ask(), LAST.1);
+    teller.end();
+    clock.close();
+    // Nobody is there any more, and `all` waits for nobody who is gone.
+    crate::waiting::until("two streams that have ended", || {
+        let listed = service.get("/v1/followers", &[]);
+        let followers = listed["followers"].as_array().unwrap();
+        followers.iter().all(|follower| follower["state"] == "away").then_some(())
+    });
+    let answer = service.post("/v1/pause-time", &json!({ "followers": "all", "wait": "10m" }));
+    assert_eq!(answer["followers"]["state"], "confirmed", "{answer}");
+    service.audit();
+}

@@ -1,0 +1,198 @@
+//! Followers of a clock: `follow` on its stream, `POST /v1/followers/confirm`, `GET /v1/followers`, and `followers` of a
+//! clock change.
+
+use serde_json::{Value, json};
+
+use super::messages::{Message, open};
+use super::{send, standing};
+use crate::http::{Connection, Request};
+use crate::service::Service;
+use crate::waiting::{until, until_so};
+
+fn following(name: &str) -> Request {
+    Request::get(&format!("/v1/clock/stream?follow={name}")).header("Accept", "text/event-stream")
+}
+
+/// Confirms the change that a message told.
+fn confirm(service: &Service, told: &Message) -> Value {
+    let body = json!({ "follower_id": told.data["follower_id"], "generation": told.data["generation"] });
+    service.post("/v1/followers/confirm", &body)
+}
+
+/// Moves the clock, and returns what followers said of it, and the sentence.
+fn forward(service: &Service, followers: &Value, wait: impl Into<Value>) -> (Value, String) {
+    let body = json!({ "duration": "1h", "followers": followers, "wait": wait.into() });
+    let answer = send(service, "/v1/fast-forward", &body).expect(200);
+    assert_eq!(answer["followers"]["generation"], answer["generation"]);
+    (answer["followers"].clone(), answer["status"].as_str().unwrap().to_owned())
+}
+
+/// Returns the name and state of each.
+fn states(awaited: &Value) -> Vec<(&str, &str)> {
+    let followers = awaited["followers"].as_array().unwrap();
+    followers.iter().map(|one| (one["name"].as_str().unwrap(), one["state"].as_str().unwrap())).collect()
+}
+
+#[test]
+fn a_change_waits_until_everybody_has_confirmed_it() {
+    let service = standing();
+    let reader = service.user("reader");
+    service.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": { "read": ["reader"] } }));
+    let (nobody, said) = forward(&service, &json!("all"), "0s");
+    assert_eq!((nobody["state"].as_str(), states(&nobody)), (Some("confirmed"), vec![]));
+    assert!(said.ends_with("Nobody follows the clock who would have to confirm it."), "{said}");
+
+    let mut connections: Vec<Connection> = (0..3).map(|_| service.connect()).collect();
+    let [web, db, looker] = connections.as_mut_slice() else { unreachable!() };
+    let mut web = open(web, &service, following("web"));
+    let mut db = open(db, &service, following("db"));
+    let mut looker = open(looker, &service, following("looker").key(&reader));
+    let first: Vec<Message> = [&mut web, &mut db, &mut looker].map(|stream| stream.next().unwrap()).into();
+    let newest = service.get("/v1/clock", &[])["generation"].clone();
+    assert!(first.iter().all(|told| told.data["generation"] == newest), "the clock as it is comes first");
+    let (awaited, said) = forward(&service, &json!("all"), "0s");
+    assert_eq!(states(&awaited), [("web", "behind"), ("db", "behind")], "a reader holds nobody up");
+    assert!(said.ends_with("Not confirmed by `web` (behind), `db` (behind)."), "{said}");
+
+    // Confirming one change confirms all before; an old one takes nothing back.
+    let told = [web.next().unwrap(), db.next().unwrap()];
+    assert_eq!(confirm(&service, &told[0])["status"], "`web` has confirmed the newest change.");
+    confirm(&service, &first[0]);
+    let listed = service.get("/v1/followers", &[]);
+    let of_all = [("web", "current"), ("db", "behind"), ("looker", "behind")];
+    assert_eq!(states(&listed), of_all);
+    assert_eq!(listed["followers"][0]["generation"], listed["generation"]);
+    let own = service.send(Request::get("/v1/followers").key(&reader)).expect(200);
+    assert_eq!(states(&own), [("looker", "behind")], "who may not write sees their own");
+
+    // The answer comes when the last one has confirmed.
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| forward(&service, &json!(["db", "web"]), "10m"));
+        let told = [web.next().unwrap(), db.next().unwrap()];
+        confirm(&service, &told[0]);
+        assert!(!waiting.is_finished(), "db has not confirmed");
+        confirm(&service, &told[1]);
+        let (awaited, said) = waiting.join().unwrap();
+        assert_eq!(states(&awaited), [("db", "confirmed"), ("web", "confirmed")]);
+        assert!(said.ends_with("All 2 followers have confirmed it."), "{said}");
+    });
+
+    // Those who are named are waited for, whoever they are, and have to be there.
+    let (awaited, _) = forward(&service, &json!("looker,nobody"), "0s");
+    assert_eq!(states(&awaited), [("looker", "behind"), ("nobody", "absent")]);
+    // One that comes back under its name is another one, and the old one is gone.
+    drop((web, db, looker));
+    drop(connections);
+    until("three streams that have ended", || {
+        let listed = service.get("/v1/followers", &[]);
+        states(&listed).iter().all(|(_, state)| *state == "away").then_some(())
+    });
+    // Nobody comes back, so the answer comes when it has waited as long as it does where nobody says.
+    let (awaited, said) = forward(&service, &json!(["db"]), Value::Null);
+    assert_eq!((states(&awaited), awaited["state"].as_str()), (vec![("db", "away")], Some("waiting")));
+    assert!(said.ends_with("Not confirmed by `db` (away)."), "{said}");
+    let gone = json!({ "follower_id": first[1].data["follower_id"], "generation": 1 });
+    send(&service, "/v1/followers/confirm", &gone).refused(404, "not_found");
+    let mut back = service.connect();
+    let newest = service.get("/v1/clock", &[])["generation"].as_u64().unwrap();
+    let again = following("db").header("Last-Event-ID", &newest.to_string());
+    let mut db = open(&mut back, &service, again);
+    let told = db.next().unwrap();
+    assert_eq!((told.event.as_str(), told.id), ("clock", newest), "it is told its id, whatever it has seen");
+    assert_ne!(told.data["follower_id"], first[1].data["follower_id"]);
+    confirm(&service, &told);
+    let (listed, all) = (service.get("/v1/followers", &[]), [("db", "current"), ("web", "away"), ("looker", "away")]);
+    let mut found = states(&listed);
+    found.sort_unstable();
+    let mut expected = all.to_vec();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+    service.audit();
+}
+
+/// Every change of a clock takes followers, and the change stays where they do not confirm it.
+#[test]
+fn every_change_of_a_clock_waits() {
+    let service = standing();
+    let anchor = service.post("/v1/set-anchor", &json!({}))["anchor_id"].clone();
+    let mut connection = service.connect();
+    let mut stream = open(&mut connection, &service, following("web"));
+    stream.next().unwrap();
+    let waited_for = |path: &str, body: &Value| {
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| send(&service, path, body).expect(200));
+            // What is newest is confirmed, until that is what they wait for.
+            until_so("an answer", || {
+                let listed = service.get("/v1/followers", &[]);
+                let follower_id = &listed["followers"][0]["follower_id"];
+                let confirmed = json!({ "follower_id": follower_id, "generation": listed["generation"] });
+                service.post("/v1/followers/confirm", &confirmed);
+                waiting.is_finished()
+            });
+            waiting.join().unwrap()
+        })
+    };
+    for (path, mut body) in [
+        ("/v1/travel", json!({ "destination_time": "2001-01-01T00:00:00Z" })),
+        ("/v1/fast-forward", json!({ "duration": "1h" })),
+        ("/v1/rewind", json!({ "duration": "1h" })),
+        ("/v1/set-rate", json!({ "rate": 60 })),
+        ("/v1/resume-time", json!({})),
+        ("/v1/pause-time", json!({})),
+        ("/v1/return-to-anchor", json!({ "anchor_id": anchor })),
+    ] {
+        (body["followers"], body["wait"]) = (json!("all"), json!("0s"));
+        let answer = send(&service, path, &body).expect(200);
+        assert_eq!(answer["followers"]["state"], "waiting", "{path}: {answer}");
+        assert_eq!(states(&answer["followers"]), [("web", "behind")], "{path}");
+        body["wait"] = json!("10m");
+        let answer = waited_for(path, &body);
+        assert_eq!(answer["followers"]["state"], "confirmed", "{path}: {answer}");
+    }
+    // After an advance it is its end that they confirm.
+    service.post("/v1/timers", &json!({ "at": "2000-01-01T00:30:00Z" }));
+    let answer = waited_for("/v1/fast-forward", &json!({ "duration": "1h", "followers": "all", "wait": "10m" }));
+    assert_eq!((&answer["settled"]["state"], &answer["settled"]["fired"]), (&json!("settled"), &json!(1)));
+    assert_eq!(answer["followers"]["state"], "confirmed", "{answer}");
+    assert_eq!(answer["followers"]["generation"], answer["generation"]);
+    drop(stream);
+    service.audit();
+}
+
+#[test]
+fn followers_are_refused_with_what_would_be_right() {
+    let service = standing();
+    let field = |refused: &Value| refused["errors"][0]["pointer"].as_str().unwrap().to_owned();
+    for (follow, said) in [("all", "choose another name"), ("a%20b", "an id can contain only"), ("", "at least one")] {
+        let refused = service.send(following(follow)).refused(400, "invalid_parameter");
+        assert!(refused["detail"].as_str().unwrap().contains(said), "{refused}");
+        assert_eq!(field(&refused), "#/follow");
+    }
+    let before = service.get("/v1/clock", &[]);
+    let many: Vec<String> = (0..=100).map(|number| format!("web-{number}")).collect();
+    for (followers, said) in [
+        (json!(["web", "all"]), "say `all`, or name 1 to 100 followers"),
+        (json!([]), "say `all`, or name 1 to 100 followers"),
+        (json!(many), "say `all`, or name 1 to 100 followers"),
+        (json!("a b"), "or say `all`"),
+    ] {
+        let body = json!({ "duration": "1h", "followers": followers });
+        let refused = send(&service, "/v1/fast-forward", &body).refused(400, "invalid_parameter");
+        assert!(refused["detail"].as_str().unwrap().contains(said), "{refused}");
+        assert_eq!(field(&refused), "#/followers");
+    }
+    let late = json!({ "duration": "1h", "followers": "all", "wait": "11m" });
+    assert_eq!(field(&send(&service, "/v1/fast-forward", &late).refused(400, "invalid_parameter")), "#/wait");
+    let after = service.get("/v1/clock", &[]);
+    assert_eq!(after["generation"], before["generation"], "nothing was changed");
+    send(&service, "/v1/fast-forward", &json!({ "duration": "1h", "followers": many[..100], "wait": "0s" }))
+        .expect(200);
+    let mut connection = service.connect();
+    let mut stream = open(&mut connection, &service, following("web"));
+    let told = stream.next().unwrap();
+    let ahead = json!({ "follower_id": told.data["follower_id"], "generation": told.id + 1 });
+    let refused = send(&service, "/v1/followers/confirm", &ahead).refused(400, "invalid_parameter");
+    assert_eq!(field(&refused), "#/generation");
+    drop(stream);
+    service.audit();
+}
