@@ -92,6 +92,7 @@ pub(crate) async fn open_at(
         vault: None,
         passwords: None,
         gazetteer: None,
+        webhooks: None,
         long_work: tokio::runtime::Handle::current(),
     };
     let options = Options { read_log, ..Options::default() };

@@ -1949,8 +1949,12 @@ export interface components {
             event?: Record<string, unknown>;
             /** @description The queue that they wait in. */
             queue?: string | null;
-            /** @description `queue` or `timeline`. */
+            /** @description Whether these requests are signed. Only with `url`. */
+            signed?: boolean | null;
+            /** @description `queue`, `timeline` or `webhook`. */
             to: string;
+            /** @description Where each firing is sent. */
+            url?: string | null;
         };
         /** @description Where firings go. */
         DeliverRequest: {
@@ -1964,14 +1968,27 @@ export interface components {
              * @example billing
              */
             queue?: string | null;
-            /** @description `queue`: they wait for whoever claims them. `timeline`: each is recorded as an event of the timeline at once. */
+            /**
+             * @description What these requests are signed under, as Standard Webhooks writes it: `whsec_` and the base64 of 24 to 64 bytes. It is
+             *     never shown again. Without it, they are not signed.
+             */
+            secret?: string | null;
+            /**
+             * @description `queue`: they wait for whoever claims them. `timeline`: each is recorded as an event of the timeline at once.
+             *     `webhook`: the service sends each to an address.
+             */
             to: components["schemas"]["DeliverTo"];
+            /**
+             * @description Where each firing is sent in a POST, with `to: webhook`: an address that the operator allows.
+             * @example https://hooks.example.com/timenav
+             */
+            url?: string | null;
         };
         /**
          * @description How firings are delivered.
          * @enum {string}
          */
-        DeliverTo: "queue" | "timeline";
+        DeliverTo: "queue" | "timeline" | "webhook";
         /** @description One page of the events that differ, ordered by id. A page can be short and still have a next one. */
         DiffBody: {
             /** @description One timeline. */
@@ -2688,7 +2705,7 @@ export interface components {
             event_id?: string | null;
             /** @description The id of the firing. */
             firing_id: string;
-            /** @description The queue that it waits in. Absent if it is recorded as an event. */
+            /** @description The queue that it waits in: `timenav:webhook` if the service sends it. Absent if it is recorded as an event. */
             queue?: string | null;
             /** @description Why it failed. */
             reason?: string | null;

@@ -154,6 +154,21 @@ impl QueueId {
     /// What firings are kept under that wait for nobody: each is an event of its timeline. No timer names it.
     pub const OF_TIMELINE: &'static str = "timenav:timeline";
 
+    /// What firings are kept under that the service sends to webhooks itself. No timer names it.
+    pub const OF_WEBHOOKS: &'static str = "timenav:webhook";
+
+    /// Returns what firings are kept under that the service sends to webhooks.
+    #[must_use]
+    pub fn of_webhooks() -> Self {
+        Self(Self::OF_WEBHOOKS.into())
+    }
+
+    /// Returns whether it is one of those that no timer can name, because the service itself works on what waits there.
+    #[must_use]
+    pub fn is_reserved(&self) -> bool {
+        matches!(self.as_str(), Self::OF_TIMELINE | Self::OF_WEBHOOKS)
+    }
+
     /// Returns what firings are kept under that are events of their timeline.
     #[must_use]
     pub fn of_timeline() -> Self {

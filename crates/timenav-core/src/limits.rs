@@ -212,6 +212,20 @@ pub const CLAIM_WAIT_SECONDS_MAX: i64 = 60;
 pub const SETTLE_WAIT_SECONDS_DEFAULT: i64 = 30;
 /// Longest that it waits, in seconds.
 pub const SETTLE_WAIT_SECONDS_MAX: i64 = 600;
+/// Longest address of a webhook, in bytes.
+pub const WEBHOOK_URL_BYTES_MAX: usize = 2_048;
+/// Shortest secret that webhooks are signed under, in bytes (Standard Webhooks 1.0.0, "Signature scheme").
+pub const WEBHOOK_SECRET_BYTES_MIN: usize = 24;
+/// Longest secret, in bytes.
+pub const WEBHOOK_SECRET_BYTES_MAX: usize = 64;
+/// How long a webhook may take to answer, in seconds: less than the firing is leased.
+pub const WEBHOOK_SECONDS_MAX: u64 = 20;
+/// Webhooks on their way to one host and port at the same moment.
+pub const WEBHOOKS_PER_HOST_MAX: usize = 8;
+/// Webhooks of one timeline on their way, or waiting for those of others.
+pub const WEBHOOKS_PER_TIMELINE_MAX: usize = 8;
+/// Most hosts and ports that webhooks may go to.
+pub const WEBHOOK_HOSTS_MAX: usize = 64;
 /// Longest reason for a firing that failed, in bytes.
 pub const FAILURE_REASON_BYTES_MAX: usize = 1_024;
 /// Most followers of one timeline's clock.

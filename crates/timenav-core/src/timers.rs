@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::ids::{AdvanceId, FiringId, TimelineId, type_id};
+use crate::ids::{AdvanceId, FiringId, QueueId, TimelineId, type_id};
 use crate::ledger::sha256;
 use crate::limits::{FIRINGS_AT_INSTANT_MAX, HOLD_SECONDS_MAX, TIMERS_PER_TIMELINE_MAX};
 use crate::time::{Instant, Span, Virtual, Wall};
@@ -298,6 +298,8 @@ pub struct Timers {
     pub last: Option<u64>,
     /// What positions of timers begin with that are set on this timeline: those that a fork took along come before.
     pub base: u64,
+    /// Whether there has ever been a timer here whose firings are sent to a webhook.
+    pub webhooks: bool,
 }
 
 /// What an advance does next, once nothing holds its instant.
@@ -332,6 +334,11 @@ impl Timers {
     #[must_use]
     pub const fn position_of(&self, entry: u64) -> u64 {
         self.base + entry
+    }
+
+    /// A timer is there whose firings wait in a queue.
+    pub fn fires_into(&mut self, queue: &QueueId) {
+        self.webhooks |= *queue == QueueId::of_webhooks();
     }
 
     /// A timer was armed for a moment.

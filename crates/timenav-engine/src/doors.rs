@@ -12,6 +12,7 @@ use crate::signer::Signer;
 use crate::spool::Spool;
 use crate::vault::Vault;
 use crate::wall_clock::WallClock;
+use crate::webhook_door::Webhooks;
 
 /// The ways out of the engine, except the store.
 #[derive(Clone)]
@@ -34,6 +35,8 @@ pub struct Doors {
     pub passwords: Option<Arc<dyn Passwords>>,
     /// Knows places by their names; `None` where none is known.
     pub gazetteer: Option<Arc<dyn Gazetteer>>,
+    /// Knows where webhooks may go, and seals their secrets; `None` where the service sends none.
+    pub webhooks: Option<Arc<dyn Webhooks>>,
     /// Threads for work that takes long. They should give way to those that answer requests and write.
     pub long_work: Handle,
 }

@@ -144,13 +144,19 @@ impl Engine {
     #[must_use]
     pub fn stats(&self) -> EngineStats {
         let scans = self.0.shared.scans.counts();
+        let (timelines, pending) = {
+            let published = self.0.shared.timelines.read();
+            (published.len() as u64, published.pending())
+        };
         EngineStats {
             scans_running: scans.running,
             scans_finished: scans.finished,
             scans_cancelled: scans.cancelled,
             entries: self.0.shared.entries.load(Ordering::Relaxed),
             groups: self.0.shared.groups.load(Ordering::Relaxed),
-            timelines: self.0.shared.timelines.read().len() as u64,
+            timelines,
+            firings_pending: pending.firings,
+            timelines_with_firings_pending: pending.timelines,
             host_clock_behind_seconds: behind_seconds(self.0.shared.newest_at_start, self.now()),
             is_host_clock_doubted: self.host_clock().doubt(self.now()).is_some(),
             timekeeper_looks: self.0.shared.timing.agenda().looks(),

@@ -20,7 +20,7 @@ use crate::idempotency::Idempotency;
 use crate::json::read;
 use crate::leasing::attempt_of;
 use crate::leasing_door::{LeasesWanted, OFFERED_BUSY_MAX};
-use crate::payload::{AdvanceEnded, Reading};
+use crate::payload::{AdvanceEnded, Reading, Webhook};
 use crate::refusal::Refusal;
 use crate::timer_rows::{FiringRow, TimerRow, TimersWanted};
 use crate::timing::Settling;
@@ -45,6 +45,8 @@ pub struct ClaimedFiring {
     pub firing: FiringRow,
     /// What is handed over, as JSON.
     pub payload: Arc<str>,
+    /// Where the service sends it itself; `None` where it waits in a queue.
+    pub webhook: Option<Webhook>,
     /// The generation of the clock.
     pub generation: u64,
     /// How many instants the advance has come to, if one goes on.
@@ -113,21 +115,36 @@ impl Engine {
         timeline: Option<TimelineId>,
         claim: &Claim,
     ) -> Result<Vec<ClaimedFiring>, Refusal> {
+        if claim.queue == QueueId::of_webhooks() {
+            let detail = "the service sends what waits there to webhooks itself; claim from another queue";
+            return Err(Refusal::invalid("queue", detail));
+        }
         let timeline = caller.timeline(timeline);
         let word = "claim_firings";
         self.admit(caller, &timeline, Demand::Record, word).await?;
-        let _listening = Listening::begin(self, &timeline, &claim.queue);
-        self.tell_listening(&timeline, &claim.queue).await?;
-        let size = || self.state(&timeline).map_or(0, |state| state.head.frontier.size());
-        let mut growth = self.live().listen_to_growth(&timeline, size);
+        let may_still = || self.check_still(caller, &timeline, Demand::Record);
+        self.claim_as((caller.user_id.as_str(), &may_still), &timeline, claim).await
+    }
+
+    /// As [`Engine::claim`], as somebody who may, as long as they may.
+    pub(crate) async fn claim_as(
+        &self,
+        (holder, may_still): (&str, &(dyn Fn() -> Result<(), Refusal> + Sync)),
+        timeline: &TimelineId,
+        claim: &Claim,
+    ) -> Result<Vec<ClaimedFiring>, Refusal> {
+        let _listening = Listening::begin(self, timeline, &claim.queue);
+        self.tell_listening(timeline, &claim.queue).await?;
+        let size = || self.state(timeline).map_or(0, |state| state.head.frontier.size());
+        let mut growth = self.live().listen_to_growth(timeline, size);
         loop {
             let woken = self.timing().claims().notified();
             tokio::pin!(woken);
             woken.as_mut().enable();
             // Not seen in the meantime is what comes after this.
             growth.size();
-            self.check_still(caller, &timeline, Demand::Record)?;
-            let claimed = self.claim_now(caller, &timeline, claim).await?;
+            may_still()?;
+            let claimed = self.claim_now(holder, timeline, claim).await?;
             if !claimed.is_empty() || !claim.waits {
                 return Ok(claimed);
             }
@@ -140,7 +157,7 @@ impl Engine {
 
     async fn claim_now(
         &self,
-        caller: &Caller,
+        holder: &str,
         timeline: &TimelineId,
         claim: &Claim,
     ) -> Result<Vec<ClaimedFiring>, Refusal> {
@@ -152,7 +169,7 @@ impl Engine {
             };
             // Before it is asked for: it ends no earlier where it is kept.
             let until = self.now().checked_add(*ttl).unwrap_or(Instant::MAX);
-            let firings = self.claim_shared(&state, queue, (max, *ttl), caller.user_id.to_string()).await?;
+            let firings = self.claim_shared(&state, queue, (max, *ttl), holder.to_owned()).await?;
             return if firings.is_empty() {
                 Ok(Vec::new())
             } else {
@@ -177,7 +194,6 @@ impl Engine {
                 |firing: &FiringRow| Offer { firing_id: firing.firing_id.clone(), order_key: firing.order_key.clone() };
             let offers: Vec<Offer> = rows.iter().map(offer).collect();
             let now = self.now();
-            let holder = caller.user_id.as_str();
             let claimed = self.timing().leases().claim((timeline, queue), (&offers, mark), (max, *ttl), (holder, now));
             let Some(claimed) = claimed else { continue };
             if claimed.is_empty() {
@@ -200,15 +216,17 @@ impl Engine {
         let mut held = HandedOver { engine: self, timeline: &state.head.id, attempts };
         let positions = firings.iter().map(|(firing, _)| firing.fallen.position).collect();
         let timers = self.store().timer_rows(state.head.key, TimersWanted::At(positions)).await?.timers;
-        let payload = |firing: &FiringRow| {
+        let of_timer = |firing: &FiringRow| {
             let timer = timers.iter().find(|timer| timer.position == firing.fallen.position);
-            timer.map_or_else(|| "null".into(), |TimerRow { payload, .. }| Arc::clone(payload))
+            let is_sent = firing.queue.as_str() == QueueId::OF_WEBHOOKS;
+            let webhook = |timer: &TimerRow| if is_sent { timer.webhook() } else { None };
+            timer.map_or_else(|| ("null".into(), None), |timer| (Arc::clone(&timer.payload), webhook(timer)))
         };
         let step = state.head.timers.advance.as_ref().map(|advance| advance.step);
         let generation = state.head.clock.generation;
         let claimed = firings.into_iter().map(|(firing, attempt)| {
-            let payload = payload(&firing);
-            ClaimedFiring { firing, payload, generation, step, attempt, leased_until }
+            let (payload, webhook) = of_timer(&firing);
+            ClaimedFiring { firing, payload, webhook, generation, step, attempt, leased_until }
         });
         let claimed = claimed.collect();
         held.attempts.clear();
@@ -286,7 +304,7 @@ impl Engine {
     }
 
     /// Ends attempts at firings that somebody holds. Returns those that were tried as often as they may be.
-    async fn end_attempts(
+    pub(crate) async fn end_attempts(
         &self,
         state: &TimelineState,
         known: &[(FiringId, FiringState)],

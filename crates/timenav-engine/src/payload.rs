@@ -28,7 +28,7 @@ pub(crate) use access::{AttemptRecord, AttemptsCounted, NetworkCount, OperationC
 pub(crate) use advances::{AdvanceBegun, AdvanceEnded};
 pub(crate) use clock::{AnchorSet, ClockChanged, ClockRecord, ClockTold, clock_in};
 pub(crate) use data::{DataDecrypted, DataEncrypted, DataErased, ScanAsked};
-pub use delivery::Delivery;
+pub use delivery::{Delivery, Webhook, WebhookTarget};
 pub(crate) use events::{Corrected, EffectRecord, Intervened};
 pub(crate) use happened::{entry_of, happened_in};
 pub(crate) use layers::{LaterEntry, LayerErased, is_layer_erased};

@@ -26,6 +26,28 @@ pub(crate) struct Published {
     rows: Arc<DirectoryRows>,
     /// Timelines that have ended, and whose contents are there.
     to_let_go: BTreeMap<TimelineKey, EndedTimeline>,
+    /// Firings without an outcome, and the timelines that have any.
+    pending: Pending,
+}
+
+/// Firings without an outcome.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Pending {
+    pub(crate) firings: u64,
+    pub(crate) timelines: u64,
+}
+
+impl Pending {
+    fn of(state: &TimelineState) -> Self {
+        let firings = state.head.timers.pending;
+        Self { firings, timelines: u64::from(firings > 0) }
+    }
+
+    /// Puts what a timeline has now in the place of what it had.
+    const fn replace(&mut self, before: Self, now: Self) {
+        self.firings = self.firings.saturating_sub(before.firings) + now.firings;
+        self.timelines = self.timelines.saturating_sub(before.timelines) + now.timelines;
+    }
 }
 
 impl Published {
@@ -33,7 +55,9 @@ impl Published {
     pub(crate) fn insert(&mut self, state: Arc<TimelineState>) {
         let (id, permissions) = (state.head.id.clone(), Arc::clone(&state.head.permissions));
         let (expires_at, ancestors) = (state.head.expires_at, Arc::clone(&state.ancestors));
+        let now = Pending::of(&state);
         let before = self.by_id.insert(id.clone(), state);
+        self.pending.replace(before.as_deref().map_or_else(Pending::default, Pending::of), now);
         if before.is_none() {
             self.expiring.extend(expires_at.map(|at| (at, id.clone())));
             ancestors.iter().for_each(|layer| *self.heirs.entry(layer.timeline).or_default() += 1);
@@ -52,6 +76,7 @@ impl Published {
     /// Takes a timeline out that has ended. What is left of it waits to be let go.
     pub(crate) fn end(&mut self, ended: EndedTimeline) {
         if let Some(state) = self.by_id.remove(&ended.id) {
+            self.pending.replace(Pending::of(&state), Pending::default());
             let head = &state.head;
             users(&head.permissions).for_each(|user| self.take_off(user, &head.id));
             if let Some(at) = head.expires_at {
@@ -78,6 +103,11 @@ impl Published {
                 self.of_users.remove(user);
             }
         }
+    }
+
+    /// Returns how many firings have no outcome, and on how many timelines.
+    pub(crate) const fn pending(&self) -> Pending {
+        self.pending
     }
 
     pub(crate) fn set_rows(&mut self, rows: Arc<DirectoryRows>) {

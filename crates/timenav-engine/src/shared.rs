@@ -97,7 +97,10 @@ impl Shared {
         for ended in ended {
             published.end(ended);
         }
-        let timing = if has_others { Timing::shared(type_id("service", uuid(&doors))) } else { Timing::default() };
+        let mut timing = if has_others { Timing::shared(type_id("service", uuid(&doors))) } else { Timing::default() };
+        if doors.webhooks.is_some() {
+            timing.send_webhooks();
+        }
         heads.all().for_each(|state| timing.published(None, state));
         let going = heads.all().filter(|state| state.head.timers.advance.is_some());
         going.for_each(|state| timing.leases().resume(&state.head.id, doors.clock.now()));

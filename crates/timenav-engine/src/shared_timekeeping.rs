@@ -183,6 +183,13 @@ impl Engine {
         if self.timing().leases().is_resumed(&state.head.id, now) {
             return Ok(Some("a queue that somebody listened to before the services were started".to_owned()));
         }
+        // Until the others know that this service sends webhooks.
+        if self.timing().sends_webhooks() && state.head.timers.webhooks {
+            let mut open = self.open_firings(state, advance).await?.into_iter();
+            if let Some((firing_id, queue)) = open.find(|(_, queue)| *queue == QueueId::of_webhooks()) {
+                return Ok(Some(told_of(&firing_id, &queue, None)));
+            }
+        }
         let wanted = AtWorkWanted { timeline: state.head.key, open_since: Some(advance.stepped) };
         let held = self.store().at_work(wanted).await?.held;
         Ok(held.map(|(firing_id, queue, holder)| told_of(&firing_id, &queue, holder.as_deref())))
@@ -198,7 +205,7 @@ impl Engine {
     ) -> StepAdvance {
         StepAdvance {
             advance_id: advance.advance_id.clone(),
-            heard: HashSet::new(),
+            heard: self.timing().sends_webhooks().then(QueueId::of_webhooks).into_iter().collect(),
             is_resumed: self.timing().leases().is_resumed(timeline, self.now()),
             look_up,
             shared: Some(SharedStep { keeper, stepped: advance.stepped }),

@@ -21,4 +21,8 @@ pub struct EngineStats {
     pub scans_cancelled: u64,
     /// How often a timeline was looked at, for timers that are due there.
     pub timekeeper_looks: u64,
+    /// Firings without an outcome, on all timelines.
+    pub firings_pending: u64,
+    /// Timelines with firings without an outcome.
+    pub timelines_with_firings_pending: u64,
 }

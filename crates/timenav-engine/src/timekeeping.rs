@@ -251,7 +251,7 @@ impl Engine {
     }
 
     /// Returns the firings of the instant of an advance that have no outcome.
-    async fn open_firings(
+    pub(crate) async fn open_firings(
         &self,
         state: &TimelineState,
         advance: &Advance,

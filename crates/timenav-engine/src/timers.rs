@@ -112,7 +112,8 @@ impl Engine {
         check(&request)?;
         let TimerRequest { schedule, deliver, order_key, payload } = request;
         let schedule = schedule.ok_or_else(|| Refusal::invalid("at", "say when the timer fires"))?;
-        let (deliver, queue) = kept(&deliver.unwrap_or_else(|| Delivery::Queue(QueueId::unnamed())))?;
+        let deliver = deliver.unwrap_or_else(|| Delivery::Queue(QueueId::unnamed()));
+        let (deliver, queue) = self.kept(&timeline, deliver)?;
         let payload = payload.unwrap_or_else(|| "null".into());
         let plan = TimerPlan { schedule, deliver, queue, order_key, payload };
         step(self.submit(caller, timeline, SetTimer { timer_id, plan }, idempotency).await?)
@@ -132,7 +133,7 @@ impl Engine {
         let timeline = caller.timeline(timeline);
         check(&request)?;
         let TimerRequest { schedule, deliver, order_key, payload } = request;
-        let deliver = deliver.as_ref().map(kept).transpose()?;
+        let deliver = deliver.map(|deliver| self.kept(&timeline, deliver)).transpose()?;
         let change = TimerChange::To(Box::new(TimerChanges { schedule, deliver, order_key, payload }));
         step(self.submit(caller, timeline, ChangeTimer { timer_id, change }, idempotency).await?)
     }
@@ -203,25 +204,32 @@ impl Engine {
     }
 }
 
-/// Returns how it is kept where firings go, and what they are kept under.
-fn kept(deliver: &Delivery) -> Result<(Arc<str>, QueueId), Refusal> {
-    let (text, queue) = (deliver.text(), deliver.queue());
-    match deliver {
-        Delivery::Queue(queue) if *queue == QueueId::of_timeline() => {
-            let detail = format!("`{queue}` is not a queue; choose another name");
-            return Err(Refusal::invalid("deliver/queue", detail));
-        }
-        Delivery::Queue(_) => {}
-        Delivery::Timeline(event) => {
-            let named = |field: &str| format!("deliver/event/{field}");
-            event.check().map_err(|error| Refusal::Invalid { field: named(&error.field), detail: error.detail })?;
-            if text.len() > TIMER_EVENT_BYTES_MAX {
-                let detail = format!("the event of a timer can have at most {TIMER_EVENT_BYTES_MAX} bytes of JSON");
-                return Err(Refusal::invalid("deliver/event", detail));
+impl Engine {
+    /// Returns how it is kept where firings of a timeline go, and what they are kept under.
+    fn kept(&self, timeline: &TimelineId, deliver: Delivery) -> Result<(Arc<str>, QueueId), Refusal> {
+        let queue = deliver.queue();
+        match deliver {
+            Delivery::Queue(queue) if queue.is_reserved() => {
+                let detail = format!("`{queue}` is not a queue; choose another name");
+                Err(Refusal::invalid("deliver/queue", detail))
+            }
+            Delivery::Queue(_) => Ok((deliver.text(None).into(), queue)),
+            Delivery::Timeline(ref event) => {
+                let named = |field: &str| format!("deliver/event/{field}");
+                event.check().map_err(|error| Refusal::Invalid { field: named(&error.field), detail: error.detail })?;
+                let text = deliver.text(None);
+                if text.len() > TIMER_EVENT_BYTES_MAX {
+                    let detail = format!("the event of a timer can have at most {TIMER_EVENT_BYTES_MAX} bytes of JSON");
+                    return Err(Refusal::invalid("deliver/event", detail));
+                }
+                Ok((text.into(), queue))
+            }
+            Delivery::Webhook(target) => {
+                let (target, sealed) = self.checked_webhook(timeline, target)?;
+                Ok((Delivery::Webhook(target).text(sealed).into(), queue))
             }
         }
     }
-    Ok((text.into(), queue))
 }
 
 fn check(request: &TimerRequest) -> Result<(), Refusal> {

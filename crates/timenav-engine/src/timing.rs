@@ -1,11 +1,12 @@
 //! Which timelines have timers, who is at work on their firings, and who is told when that changes.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
-use timenav_core::ids::{FiringId, TimelineId};
-use timenav_core::timers::FiringState;
+use timenav_core::ids::{FiringId, QueueId, TimelineId};
 use timenav_core::timers::leases::Leases;
+use timenav_core::timers::{FiringState, Timers};
 use tokio::sync::Notify;
 
 use crate::agenda::Agenda;
@@ -25,12 +26,55 @@ pub(crate) struct Timing {
     claims: Notify,
     /// How the work is shared with others; `None` where this service is alone.
     sharing: Option<Sharing>,
+    /// Timelines with timers whose firings the service sends to webhooks; `None` where it sends none.
+    webhooks: Option<Mutex<BTreeSet<TimelineId>>>,
+    /// Whoever sends them is woken: there are others.
+    sender: Notify,
 }
 
 impl Timing {
     /// Returns what is kept where the work is shared with other services.
     pub(crate) fn shared(service: String) -> Self {
         Self { sharing: Some(Sharing::new(service)), ..Self::default() }
+    }
+
+    /// From here on the service sends firings to webhooks.
+    pub(crate) fn send_webhooks(&mut self) {
+        self.webhooks = Some(Mutex::default());
+        self.leases.lock().listen_always(QueueId::of_webhooks());
+    }
+
+    /// Returns whether the service sends firings to webhooks.
+    pub(crate) const fn sends_webhooks(&self) -> bool {
+        self.webhooks.is_some()
+    }
+
+    /// Returns the timelines with firings for webhooks, now or later, and forgets those that have ended.
+    pub(crate) fn webhook_timelines(&self, is_there: impl Fn(&TimelineId) -> bool) -> BTreeSet<TimelineId> {
+        let Some(timelines) = &self.webhooks else { return BTreeSet::new() };
+        let mut found = timelines.lock().clone();
+        found.retain(|timeline| is_there(timeline));
+        timelines.lock().retain(|timeline| found.contains(timeline) || is_there(timeline));
+        found
+    }
+
+    /// Waits until there are others.
+    pub(crate) const fn sender(&self) -> &Notify {
+        &self.sender
+    }
+
+    fn note_webhooks(&self, timeline: &TimelineId, timers: &Timers) {
+        let Some(timelines) = self.webhooks.as_ref().filter(|_| timers.webhooks) else { return };
+        let is_on = timers.next.is_some() || timers.advance.is_some() || timers.pending > 0;
+        let mut timelines = timelines.lock();
+        if timelines.contains(timeline) != is_on {
+            if is_on {
+                timelines.insert(timeline.clone());
+            } else {
+                timelines.remove(timeline);
+            }
+            self.sender.notify_one();
+        }
     }
 
     pub(crate) const fn sharing(&self) -> Option<&Sharing> {
@@ -40,6 +84,7 @@ impl Timing {
     /// A timeline is seen in another state.
     pub(crate) fn published(&self, before: Option<&Arc<TimelineState>>, state: &TimelineState) {
         let (head, timers) = (&state.head, &state.head.timers);
+        self.note_webhooks(&head.id, timers);
         let is_same =
             before.is_some_and(|before| Arc::ptr_eq(&before.head.timers, timers) && before.head.clock == head.clock);
         let is_leased_elsewhere = self.sharing.is_some() && timers.pending > 0;

@@ -82,6 +82,14 @@ impl Metrics {
             ("scans_running", "gauge", "Scans for tampering in progress", "", engine.scans_running),
             ("scans_finished", "counter", "Scans that finished", "_total", engine.scans_finished),
             ("scans_cancelled", "counter", "Scans that were abandoned", "_total", engine.scans_cancelled),
+            ("firings_pending", "gauge", "Firings without an outcome", "", engine.firings_pending),
+            (
+                "timelines_with_firings_pending",
+                "gauge",
+                "Timelines with firings without an outcome",
+                "",
+                engine.timelines_with_firings_pending,
+            ),
             ("timekeeper_looks", "counter", "Looks at timelines with timers", "_total", engine.timekeeper_looks),
         ];
         let end = text.find("# EOF").unwrap_or(text.len());

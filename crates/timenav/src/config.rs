@@ -28,13 +28,17 @@ mod tests;
 mod connections;
 mod public_url;
 mod secs;
+mod shared;
 mod store_url;
+mod webhook_to;
 mod witness_url;
 
 pub(crate) use connections::ConnectionSettings;
 pub(crate) use public_url::PublicUrl;
 use secs::{ConnectionSecs, Secs, SessionSecs, WitnessSecs};
+use shared::Shared;
 pub(crate) use store_url::StoreUrl;
+pub(crate) use webhook_to::WebhookTo;
 pub(crate) use witness_url::WitnessUrl;
 
 /// Where the service listens unless told otherwise.
@@ -243,6 +247,19 @@ pub(crate) struct ServeOptions {
     /// How long the answer to a change waits for witnesses, in seconds. [default: 30]
     #[arg(long, env = "TIMENAV_WITNESS_WAIT_SECS", value_name = "SECONDS")]
     pub(crate) witness_wait_secs: Option<WitnessSecs>,
+    /// A host that timers may send webhooks to, with its port if that is not 443; give it once for each.
+    ///
+    /// Requests use TLS unless you write `http://` before it. In the environment, separate hosts by commas. This machine
+    /// can be one only if the service listens on it alone.
+    #[arg(long, env = "TIMENAV_WEBHOOK_TO", value_name = "HOST[:PORT]", value_delimiter = ',')]
+    #[serde(default)]
+    pub(crate) webhook_to: Vec<WebhookTo>,
+    /// Whether these hosts can have addresses of a private network. [default: false]
+    ///
+    /// An address of one that --webhook-to names itself is allowed without it.
+    #[arg(long, env = "TIMENAV_WEBHOOK_TO_PRIVATE", value_parser = BoolishValueParser::new(), num_args = 0..=1,
+        require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
+    pub(crate) webhook_to_private: Option<bool>,
     /// Start even if the database is behind or differs from what was signed.
     ///
     /// Use it for one start after you restored a backup on purpose; it cannot be set in the file. `timenav accept-rollback`
@@ -360,6 +377,10 @@ pub(crate) struct Settings {
     pub(crate) witness_required: usize,
     /// How long that is waited for.
     pub(crate) witness_wait_secs: WitnessSecs,
+    /// Where webhooks may go.
+    pub(crate) webhook_to: Vec<WebhookTo>,
+    /// Whether names among these may lead to addresses of a private network.
+    pub(crate) webhook_to_private: bool,
     /// Whether to start although the database is not what was signed.
     pub(crate) accept_rollback: bool,
     /// How long requests in flight may take after the signal to stop.
@@ -410,9 +431,10 @@ impl Settings {
         };
         let store = options.store.or(file.store);
         let witnesses = witness_url::settled(options.witness, file.witness)?;
+        let listen = options.listen.or(file.listen).unwrap_or(LISTEN_DEFAULT);
         Ok(Self {
             tls,
-            listen: options.listen.or(file.listen).unwrap_or(LISTEN_DEFAULT),
+            listen,
             data: options.data.or(file.data).unwrap_or_else(|| DATA_DEFAULT.into()),
             store,
             replicas,
@@ -444,40 +466,14 @@ impl Settings {
             witness_interval: (options.witness_interval_secs.or(file.witness_interval_secs))
                 .unwrap_or(WitnessSecs::of(WITNESS_INTERVAL_SECS_DEFAULT))
                 .duration(),
+            webhook_to: webhook_to::settled(options.webhook_to, file.webhook_to, listen)?,
+            webhook_to_private: options.webhook_to_private.or(file.webhook_to_private).unwrap_or(false),
             accept_rollback,
             shutdown_deadline: Duration::from_secs(deadline_secs.unwrap_or(SHUTDOWN_DEADLINE_SECS_DEFAULT)),
             log_format: options.log_format.or(file.log_format).unwrap_or_default(),
             log_filter: log_filter.unwrap_or_else(|| LOG_FILTER_DEFAULT.to_owned()),
             demo: options.demo.or(file.demo).unwrap_or(false),
         })
-    }
-}
-
-/// How the service shares its database with others.
-struct Shared {
-    replicas: bool,
-    join: bool,
-    accept_rollback: bool,
-}
-
-impl Shared {
-    fn of(options: &ServeOptions, file: &ServeOptions) -> anyhow::Result<Self> {
-        let replicas = options.replicas.or(file.replicas).unwrap_or(false);
-        let join = options.join.unwrap_or(false);
-        if replicas && options.store.is_none() && file.store.is_none() {
-            bail!("`replicas` needs a PostgreSQL database: give --store too");
-        }
-        if join && !replicas {
-            bail!("`join` is for one of several services on a database: give --replicas too");
-        }
-        let accept_rollback = options.accept_rollback.unwrap_or(false);
-        if accept_rollback && replicas {
-            bail!(
-                "`accept_rollback` is for a service that is alone: with --replicas, what was lost is accepted once for \
-                 all, with `timenav accept-rollback`"
-            );
-        }
-        Ok(Self { replicas, join, accept_rollback })
     }
 }
 

@@ -16,6 +16,7 @@ use crate::doors::{FileSigner, HostClock, OsEntropy};
 use crate::key_files::{NextKeyFile, ServiceKey, keep_first_key, kept_service_key, service_key, settle_first_key};
 use crate::places::Places;
 use crate::spool::FolderSpool;
+use crate::webhooks::Gate;
 
 /// How far long work steps back (nice(2)): far enough that a write does not wait for it, and not so far that it gets
 /// nothing on a busy machine, as with 19.
@@ -28,6 +29,8 @@ const LONG_WORK_BLOCKING_THREADS_MAX: usize = 16;
 pub(crate) struct Wired {
     /// The engine.
     pub(crate) engine: Engine,
+    /// Lets webhooks go where they may; `None` where the service sends none.
+    pub(crate) webhooks: Option<Arc<Gate>>,
     checkpoints: CheckpointPlace,
     _long_work: LongWorkThreads,
 }
@@ -198,6 +201,7 @@ async fn put_together(
 struct Parts {
     store: Arc<dyn Store>,
     doors: Doors,
+    webhooks: Option<Arc<Gate>>,
     options: Options,
     checkpoints: CheckpointPlace,
     long_work: LongWorkThreads,
@@ -222,7 +226,11 @@ impl Parts {
         let long_work = LongWorkThreads::start()?;
         let spool = FolderSpool::open(folder.path().to_owned(), folder.spool());
         let spool = spool.with_context(|| format!("{} cannot be removed", folder.spool().display()))?;
+        let sends_webhooks = !settings.webhook_to.is_empty();
+        let gate = || Arc::new(Gate::new(settings.webhook_to.clone(), Arc::clone(&key.signer) as _));
+        let webhooks = sends_webhooks.then(gate);
         let doors = Doors {
+            webhooks: webhooks.clone().map(|gate| gate as _),
             long_work: long_work.handle()?,
             clock: Arc::new(HostClock::start()),
             entropy,
@@ -252,16 +260,16 @@ impl Parts {
             witness_wait: Span::from_micros(i64::from(settings.witness_wait_secs.get()) * 1_000_000),
             ..Options::default()
         };
-        Ok(Self { store, doors, options, checkpoints, long_work })
+        Ok(Self { store, doors, webhooks, options, checkpoints, long_work })
     }
 
     async fn open(self, folder: &DataFolder) -> anyhow::Result<Wired> {
-        let Self { store, doors, options, checkpoints, long_work } = self;
+        let Self { store, doors, webhooks, options, checkpoints, long_work } = self;
         let admin_key = folder.admin_key();
         let engine = Engine::open(store, doors, options, |secret| keep_first_key(&admin_key, secret)).await?;
         let settled = settle_first_key(&admin_key, |secret| engine.authenticate(secret).is_ok());
         settled.with_context(|| format!("{} cannot be written", admin_key.display()))?;
-        Ok(Wired { engine, checkpoints, _long_work: long_work })
+        Ok(Wired { engine, webhooks, checkpoints, _long_work: long_work })
     }
 }
 

@@ -638,8 +638,12 @@ class DeliverBody(TypedDict):
     """The event that each firing records, without an id and a time of its own."""
     queue: NotRequired[str | None]
     """The queue that they wait in."""
+    signed: NotRequired[bool | None]
+    """Whether these requests are signed. Only with `url`."""
     to: str
-    """`queue` or `timeline`."""
+    """`queue`, `timeline` or `webhook`."""
+    url: NotRequired[str | None]
+    """Where each firing is sent."""
 
 
 class DeliverRequest(TypedDict):
@@ -651,11 +655,19 @@ class DeliverRequest(TypedDict):
     """
     queue: NotRequired[str | None]
     """The queue, with `to: queue`. Defaults to `default`."""
+    secret: NotRequired[str | None]
+    """What these requests are signed under, as Standard Webhooks writes it: `whsec_` and the base64 of 24 to 64
+    bytes. It is never shown again. Without it, they are not signed.
+    """
     to: DeliverTo
-    """`queue`: they wait for whoever claims them. `timeline`: each is recorded as an event of the timeline at once."""
+    """`queue`: they wait for whoever claims them. `timeline`: each is recorded as an event of the timeline at once.
+    `webhook`: the service sends each to an address.
+    """
+    url: NotRequired[str | None]
+    """Where each firing is sent in a POST, with `to: webhook`: an address that the operator allows."""
 
 
-DeliverTo: TypeAlias = "Literal['queue', 'timeline']"
+DeliverTo: TypeAlias = "Literal['queue', 'timeline', 'webhook']"
 """How firings are delivered."""
 
 
@@ -1281,7 +1293,7 @@ class FiringBody(TypedDict):
     firing_id: str
     """The id of the firing."""
     queue: NotRequired[str | None]
-    """The queue that it waits in. Absent if it is recorded as an event."""
+    """The queue that it waits in: `timenav:webhook` if the service sends it. Absent if it is recorded as an event."""
     reason: NotRequired[str | None]
     """Why it failed."""
     round: int

@@ -12,8 +12,8 @@ export interface Timer {
   every?: { rule: string; starts: string; zone: string } | null;
   cron?: { expression: string; zone: string } | null;
   misfire?: string | null;
-  /** Without a queue, each firing is recorded as an event. */
-  deliver: { to: string; queue?: string | null; event?: TimerEvent | null };
+  /** With a URL, the service sends each firing there. With neither, it is recorded as an event. */
+  deliver: { to: string; queue?: string | null; url?: string | null; event?: TimerEvent | null };
   payload: unknown;
   order_key?: string | null;
   round: number;
@@ -73,6 +73,16 @@ export interface WouldFire {
   /** The first thousand. */
   firings: { timer_id: string; due: string; queue?: string | null }[];
   timers: { timer_id: string; count: number }[];
+}
+
+/** Returns the queue in which the firings of a timer are listed; nothing if they are events. */
+export function queueOf({ queue, url }: Timer['deliver']): string | null | undefined {
+  return url ? 'timenav:webhook' : queue;
+}
+
+/** Returns where the firings of a timer go. */
+export function deliversTo({ queue, url }: Timer['deliver']): string {
+  return url ?? goesTo(queue);
 }
 
 /** Returns where a firing goes: its queue, or the timeline, which records it as an event. */

@@ -2,7 +2,7 @@
 import { xOf, type Scale } from '../../lib/events/scale';
 import { parse, type Micros } from '../../lib/instant';
 import type { Palette } from '../../lib/palette';
-import type { Firing, Timer } from '../../lib/timers/timers';
+import { queueOf, type Firing, type Timer } from '../../lib/timers/timers';
 import { firingStanding } from '../../lib/timers/words';
 import { preciseText } from '../../lib/when';
 import type { Frame } from './paint';
@@ -42,8 +42,8 @@ export function marksOf(
   };
   for (const { due, timer_id, queue, state } of firings)
     add(due, timer_id, queue, OUTCOMES.includes(state) ? (state as MarkKind) : 'fired');
-  for (const { next, timer_id, deliver } of armed) add(next, timer_id, deliver.queue, 'armed');
-  for (const { at, timer_id, deliver } of done) add(at, timer_id, deliver.queue, 'fired');
+  for (const { next, timer_id, deliver } of armed) add(next, timer_id, queueOf(deliver), 'armed');
+  for (const { at, timer_id, deliver } of done) add(at, timer_id, queueOf(deliver), 'fired');
   for (const { due, timer_id, queue } of coming) add(due, timer_id, queue, 'coming');
   return [...found.values()].sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
 }

@@ -79,6 +79,8 @@ pub struct Leases {
     /// When firings may be tried again, the next one first.
     waits: BTreeSet<(Instant<Wall>, FiringId)>,
     heard: HashMap<(TimelineId, QueueId), Heard>,
+    /// The queue that the service itself listens to, on every timeline.
+    own: Option<QueueId>,
     /// Timelines with an advance that a crash interrupted: all their queues count as heard for a while, so that whoever
     /// listened has time to come back.
     resumed: HashMap<TimelineId, Instant<Wall>>,
@@ -285,6 +287,11 @@ impl Leases {
         self.heard.retain(|_, heard| heard.waiting > 0 || heard.until > now);
     }
 
+    /// The service itself listens to a queue on every timeline, as long as it runs.
+    pub fn listen_always(&mut self, queue: QueueId) {
+        self.own = Some(queue);
+    }
+
     /// Returns the queues that somebody waits for right now, each with its timeline.
     #[must_use]
     pub fn waited_for(&self) -> Vec<(TimelineId, QueueId)> {
@@ -307,7 +314,7 @@ impl Leases {
     /// Returns whether somebody listens to a queue.
     #[must_use]
     pub fn is_heard(&self, timeline: &TimelineId, queue: &QueueId, now: Instant<Wall>) -> bool {
-        if self.is_resumed(timeline, now) {
+        if self.own.as_ref() == Some(queue) || self.is_resumed(timeline, now) {
             return true;
         }
         let heard = self.heard.get(&(timeline.clone(), queue.clone()));
@@ -319,7 +326,7 @@ impl Leases {
     pub fn heard(&self, timeline: &TimelineId, now: Instant<Wall>) -> HashSet<QueueId> {
         let heard =
             self.heard.iter().filter(|((on, _), heard)| on == timeline && (heard.waiting > 0 || heard.until > now));
-        heard.map(|((_, queue), _)| queue.clone()).collect()
+        heard.map(|((_, queue), _)| queue).chain(&self.own).cloned().collect()
     }
 
     /// Lets a timeline's clock go to its next instant, unless one of these firings holds it. Returns the first that does.

@@ -196,6 +196,7 @@ fn append(
     known.supersede(superseded.len() as u64);
     known.fired(fired.len() as u64);
     known.last = Some(position);
+    timers.iter().filter_map(|timer| timer.is.as_ref()).for_each(|timer| known.fires_into(&timer.queue));
     let end = |firing: &FiringRow| FiringEnd {
         fallen: firing.fallen,
         state: FiringState::Superseded,

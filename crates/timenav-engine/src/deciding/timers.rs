@@ -104,6 +104,7 @@ impl Deciding for SetTimer {
         let step = draft.step_mut(ledger);
         let timers = Arc::make_mut(&mut step.state.head.timers);
         timers.arm(next);
+        timers.fires_into(&timer.queue);
         timers.last = Some(position);
         step.timers.set.push(timer.clone());
         Ok(draft.done(ledger, position, TimerAfter { timer, changed: true }))
@@ -197,6 +198,7 @@ impl Deciding for ChangeTimer {
         timers.armed = timers.armed.saturating_sub(1);
         timers.last = Some(position);
         if let Some(next) = timer.next {
+            timers.fires_into(&timer.queue);
             timers.arm(next);
         }
         step.timers.set.push(timer.clone());

@@ -92,6 +92,7 @@ fn doors(runtime: &Runtime) -> Doors {
         vault: None,
         passwords: None,
         gazetteer: None,
+        webhooks: None,
         long_work: runtime.handle().clone(),
     }
 }

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::{EventId, QueueId, TimerId};
 use timenav_core::time::{Instant, Virtual};
+use zeroize::Zeroizing;
 
 use crate::event_content::{event_content, event_draft};
 use crate::json::{json, raw, read};
@@ -15,6 +16,30 @@ use crate::timer_rows::{FiringRow, TimerRow};
 
 /// What an event has of its firing, and not of its timer.
 const OF_FIRING: [&str; 2] = ["event_id", "time"];
+
+/// Where the service sends firings itself.
+#[derive(Clone, PartialEq, Eq)]
+pub struct WebhookTarget {
+    /// The address.
+    pub url: String,
+    /// What requests are signed under, as Standard Webhooks writes it; `None` where they are not.
+    pub secret: Option<Zeroizing<String>>,
+}
+
+impl std::fmt::Debug for WebhookTarget {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WebhookTarget").field("is_signed", &self.secret.is_some()).finish_non_exhaustive()
+    }
+}
+
+/// Where the service sends firings of a timer, as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Webhook {
+    /// The address.
+    pub url: String,
+    /// What requests are signed under, sealed; `None` where they are not.
+    pub sealed: Option<String>,
+}
 
 /// Where firings of a timer go.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +49,8 @@ pub enum Delivery {
     /// Each records this event on the timeline: under its own id, at its own moment. What the draft says of both is not
     /// looked at.
     Timeline(Arc<EventDraft>),
+    /// The service sends each in a request.
+    Webhook(WebhookTarget),
 }
 
 /// Where firings go.
@@ -35,17 +62,30 @@ pub(crate) struct DeliverRecord<'a> {
     /// The event that each firing records, without what it has of the firing.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     event: Option<&'a RawValue>,
+    /// Where the service sends each firing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    /// What it signs them under, sealed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sealed: Option<String>,
 }
 
 impl DeliverRecord<'_> {
     const QUEUE: &'static str = "queue";
     const TIMELINE: &'static str = "timeline";
+    const WEBHOOK: &'static str = "webhook";
+
+    /// Returns one that says nothing but how firings are delivered.
+    fn to(to: &str) -> Self {
+        Self { to: to.to_owned(), queue: None, event: None, url: None, sealed: None }
+    }
 
     /// Returns the queue that firings wait in.
     pub(crate) fn queue(&self) -> Option<QueueId> {
-        match (self.to.as_str(), &self.queue, self.event) {
-            (Self::QUEUE, Some(queue), None) => QueueId::new(queue).ok(),
-            (Self::TIMELINE, None, Some(_)) => Some(QueueId::of_timeline()),
+        match (self.to.as_str(), &self.queue, self.event, &self.url, &self.sealed) {
+            (Self::QUEUE, Some(queue), None, None, None) => QueueId::new(queue).ok(),
+            (Self::TIMELINE, None, Some(_), None, None) => Some(QueueId::of_timeline()),
+            (Self::WEBHOOK, None, None, Some(_), _) => Some(QueueId::of_webhooks()),
             _ => None,
         }
     }
@@ -57,21 +97,33 @@ impl Delivery {
         match self {
             Self::Queue(queue) => queue.clone(),
             Self::Timeline(_) => QueueId::of_timeline(),
+            Self::Webhook(_) => QueueId::of_webhooks(),
         }
     }
 
-    /// Returns how it is kept, as JSON.
-    pub(crate) fn text(&self) -> String {
+    /// Returns how it is kept, as JSON. A secret is kept only as it was sealed.
+    pub(crate) fn text(&self, sealed: Option<String>) -> String {
         match self {
             Self::Queue(queue) => {
                 let queue = Some(queue.to_string());
-                json(&DeliverRecord { to: DeliverRecord::QUEUE.to_owned(), queue, event: None })
+                json(&DeliverRecord { queue, ..DeliverRecord::to(DeliverRecord::QUEUE) })
             }
             Self::Timeline(draft) => {
                 let template = template(draft);
-                json(&DeliverRecord { to: DeliverRecord::TIMELINE.to_owned(), queue: None, event: raw(&template) })
+                json(&DeliverRecord { event: raw(&template), ..DeliverRecord::to(DeliverRecord::TIMELINE) })
+            }
+            Self::Webhook(WebhookTarget { url, .. }) => {
+                json(&DeliverRecord { url: Some(url.clone()), sealed, ..DeliverRecord::to(DeliverRecord::WEBHOOK) })
             }
         }
+    }
+}
+
+impl Webhook {
+    /// Returns where the service sends firings, if that is what a delivery says.
+    pub(crate) fn of(deliver: &str) -> Option<Self> {
+        let DeliverRecord { to, url, sealed, .. } = read(deliver.as_bytes())?;
+        (to == DeliverRecord::WEBHOOK).then_some(Self { url: url?, sealed })
     }
 }
 
@@ -91,6 +143,12 @@ impl TimerRow {
     #[must_use]
     pub fn event(&self) -> Option<&RawValue> {
         read::<DeliverRecord<'_>>(self.deliver.as_bytes())?.event
+    }
+
+    /// Returns where the service sends each firing itself; `None` where it does not.
+    #[must_use]
+    pub fn webhook(&self) -> Option<Webhook> {
+        Webhook::of(&self.deliver)
     }
 
     /// Returns the event that a firing of the timer records. `None` where it records none that can be read.
@@ -145,7 +203,7 @@ mod tests {
         let attributes = Some(r#"{"b":[null,"é"]}"#.to_owned());
         let draft =
             EventDraft { name: Some("Renewal".to_owned()), asserts, attributes, ..EventDraft::at(Instant::MAX, "d") };
-        let text = Delivery::Timeline(Arc::new(draft.clone())).text();
+        let text = Delivery::Timeline(Arc::new(draft.clone())).text(None);
         assert!(!text.contains("event_id") && !text.contains("time\":"), "{text}");
         assert_eq!(read::<DeliverRecord<'_>>(text.as_bytes()).unwrap().queue(), Some(QueueId::of_timeline()));
         let (event_id, due) = (EventId::new("firing_1").unwrap(), Instant::from_micros(7).unwrap());
@@ -153,7 +211,7 @@ mod tests {
         let expected = EventDraft { event_id: Some(event_id.clone()), time: due, source, ..draft.clone() };
         assert_eq!(timer(&text).event_of(&event_id, due), Some(expected));
         let named = EventDraft { source: Some("billing".to_owned()), ..draft };
-        let text = Delivery::Timeline(Arc::new(named)).text();
+        let text = Delivery::Timeline(Arc::new(named)).text(None);
         assert_eq!(timer(&text).event_of(&event_id, due).unwrap().source.as_deref(), Some("billing"));
     }
 
@@ -165,15 +223,38 @@ mod tests {
             r#"{"to":"timeline"}"#,
             r#"{"to":"timeline","queue":"q","event":{}}"#,
             r#"{"to":"queue","queue":"q","event":{}}"#,
+            r#"{"to":"webhook"}"#,
             r#"{"to":"webhook","queue":"q"}"#,
+            r#"{"to":"webhook","url":"https://a/","queue":"q"}"#,
+            r#"{"to":"queue","queue":"q","url":"https://a/"}"#,
+            r#"{"to":"queue","queue":"q","sealed":"x"}"#,
         ] {
             let queue = read::<DeliverRecord<'_>>(text.as_bytes()).and_then(|record| record.queue());
             assert_eq!(queue, None, "{text}");
         }
         let queue = QueueId::new("billing").unwrap();
-        let text = Delivery::Queue(queue.clone()).text();
+        let text = Delivery::Queue(queue.clone()).text(None);
         assert_eq!(text, r#"{"to":"queue","queue":"billing"}"#);
         assert_eq!(read::<DeliverRecord<'_>>(text.as_bytes()).unwrap().queue(), Some(queue));
         assert!(timer(&text).event().is_none());
+    }
+
+    #[test]
+    fn a_webhook_is_kept_with_its_secret_sealed_or_none() {
+        let url = "https://hooks.example/in".to_owned();
+        let target = WebhookTarget { url: url.clone(), secret: Some("whsec_open".to_owned().into()) };
+        assert!(!format!("{target:?}").contains("open"));
+        let deliver = Delivery::Webhook(target);
+        for (sealed, expected) in [
+            (Some("c2VhbGVk".to_owned()), r#"{"to":"webhook","url":"https://hooks.example/in","sealed":"c2VhbGVk"}"#),
+            (None, r#"{"to":"webhook","url":"https://hooks.example/in"}"#),
+        ] {
+            let text = deliver.text(sealed.clone());
+            assert_eq!(text, expected);
+            let queue = read::<DeliverRecord<'_>>(text.as_bytes()).unwrap().queue();
+            assert_eq!(queue, Some(QueueId::of_webhooks()));
+            assert_eq!(timer(&text).webhook(), Some(Webhook { url: url.clone(), sealed }));
+        }
+        assert!(timer(r#"{"to":"queue","queue":"q"}"#).webhook().is_none());
     }
 }

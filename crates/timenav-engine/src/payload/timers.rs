@@ -234,6 +234,8 @@ struct TimersRecord {
     last: Option<u64>,
     #[serde(default, skip_serializing_if = "super::parts::is_nothing")]
     base: u64,
+    #[serde(default, skip_serializing_if = "super::parts::is_not")]
+    webhooks: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -270,9 +272,9 @@ pub fn timers_text(timers: &Timers) -> String {
         acknowledged: advance.counts.acknowledged,
         failed: advance.counts.failed,
     });
-    let Timers { next, armed, pending, last, base, .. } = timers;
-    let (next, last) = (next.map(Instant::micros), *last);
-    json(&TimersRecord { next, armed: *armed, pending: *pending, advance, last, base: *base })
+    let Timers { next, armed, pending, last, base, webhooks, .. } = timers;
+    let (next, last, webhooks) = (next.map(Instant::micros), *last, *webhooks);
+    json(&TimersRecord { next, armed: *armed, pending: *pending, advance, last, base: *base, webhooks })
 }
 
 /// Reads what [`timers_text`] writes; `None` if it is something else.
@@ -281,7 +283,7 @@ pub fn read_timers(text: &str) -> Option<Arc<Timers>> {
     if text.is_empty() {
         return Some(Arc::default());
     }
-    let TimersRecord { next, armed, pending, advance, last, base } = read(text.as_bytes())?;
+    let TimersRecord { next, armed, pending, advance, last, base, webhooks } = read(text.as_bytes())?;
     let advance = match advance {
         None => None,
         Some(record) => {
@@ -295,5 +297,5 @@ pub fn read_timers(text: &str) -> Option<Arc<Timers>> {
         None => None,
         Some(micros) => Some(Instant::from_micros(micros)?),
     };
-    Some(Arc::new(Timers { next, armed, pending, advance, last, base }))
+    Some(Arc::new(Timers { next, armed, pending, advance, last, base, webhooks }))
 }

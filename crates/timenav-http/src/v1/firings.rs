@@ -166,7 +166,7 @@ pub(crate) struct FiringBody {
     due: String,
     /// The round of the timer.
     round: u32,
-    /// The queue that it waits in. Absent if it is recorded as an event.
+    /// The queue that it waits in: `timenav:webhook` if the service sends it. Absent if it is recorded as an event.
     #[serde(skip_serializing_if = "Option::is_none")]
     queue: Option<String>,
     /// The event that it recorded, if its timer records events.
@@ -346,7 +346,7 @@ fn settled(answer: &FiringAnswer) -> Changed<FiringsSettledBody> {
 
 impl ClaimedFiringBody {
     fn of(claimed: ClaimedFiring, timeline_id: &TimelineId) -> Self {
-        let ClaimedFiring { firing, payload, generation, step, attempt, leased_until } = claimed;
+        let ClaimedFiring { firing, payload, generation, step, attempt, leased_until, .. } = claimed;
         Self {
             firing_id: firing.firing_id.to_string(),
             timer_id: firing.timer_id.to_string(),

@@ -150,6 +150,7 @@ impl House {
             vault: self.vault.clone(),
             passwords: Some(Arc::clone(&self.passwords) as _),
             gazetteer: self.gazetteer.clone(),
+            webhooks: None,
             long_work: Handle::current(),
         }
     }

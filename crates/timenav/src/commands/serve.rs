@@ -18,7 +18,7 @@ use crate::data_folder::{DataFolder, KeptAddress};
 use crate::exit::{Exit, Failure};
 use crate::server::{self, Server};
 use crate::sweeping::sweep_when_quiet;
-use crate::{demo, output, replicas, telemetry, timekeeper, wiring, witnesses};
+use crate::{demo, output, replicas, telemetry, timekeeper, webhooks, wiring, witnesses};
 
 /// How long the ledger may take to write what was taken before the end. A disk that needs longer fails.
 const LEDGER_DEADLINE: Duration = Duration::from_secs(20);
@@ -102,6 +102,7 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     tokio::spawn(tend(wired.engine.clone(), closing.clone()));
     tokio::spawn(replicas::follow(wired.engine.clone(), closing.clone()));
     witnesses::start(&wired.engine, settings, wired.cosigned_file(), &closing)?;
+    webhooks::start(&wired.engine, wired.webhooks.clone(), settings.webhook_to_private, &closing)?;
     tokio::spawn(replicas::compare_clocks(wired.engine.clone(), closing.clone()));
     tokio::spawn(timekeeper::tell_presence(wired.engine.clone(), closing.clone()));
     tokio::spawn(timekeeper::keep_time(wired.engine.clone(), closing.clone()));

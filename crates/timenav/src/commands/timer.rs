@@ -1,8 +1,10 @@
 //! `timenav timer`: sets timers, lists and cancels them, and answers for what fires.
 
 mod listen;
-mod signature;
 
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
 use serde_json::{Map, Value, json};
 
 use super::arguments::insert;
@@ -105,6 +107,14 @@ struct AddCommand {
     /// It has no `event_id` and no `time`: these are the firing's.
     #[arg(long, value_name = "JSON", value_parser = json, conflicts_with_all = ["queue", "payload", "order_key"])]
     event: Option<Value>,
+    /// Where the service is to send it each time it fires, in a POST: an address that its operator allows.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["queue", "event"])]
+    webhook: Option<String>,
+    /// A file with the secret that these requests are signed under: `whsec_` and base64, as Standard Webhooks says.
+    ///
+    /// Without it, they are not signed.
+    #[arg(long, value_name = "FILE", requires = "webhook")]
+    webhook_secret_file: Option<PathBuf>,
     /// What the listener is to get, in JSON.
     #[arg(long, value_name = "JSON", value_parser = json)]
     payload: Option<Value>,
@@ -131,7 +141,8 @@ pub(crate) fn run(command: TimerCommand, surroundings: &Surroundings) -> Result<
     match command.action {
         Action::Add(add) => {
             let create = add.create;
-            let body = Value::Object(add.body(command.timeline.body())).to_string();
+            let secret = add.webhook_secret_file.as_deref().map(secret_in).transpose()?;
+            let body = Value::Object(add.body(command.timeline.body(), secret)).to_string();
             client.show(&client.write(&["v1", "timers"], &[], &body, create)?, timer_text)
         }
         Action::List { state, limit, all } => {
@@ -148,7 +159,7 @@ pub(crate) fn run(command: TimerCommand, surroundings: &Surroundings) -> Result<
 }
 
 impl AddCommand {
-    fn body(self, mut body: Map<String, Value>) -> Map<String, Value> {
+    fn body(self, mut body: Map<String, Value>, secret: Option<String>) -> Map<String, Value> {
         let object = |members: Vec<(&str, Option<String>)>| {
             let mut object = Map::new();
             for (name, value) in members {
@@ -166,13 +177,23 @@ impl AddCommand {
         }
         let to_queue = self.queue.map(|queue| json!({ "to": "queue", "queue": queue }));
         let to_timeline = self.event.map(|event| json!({ "to": "timeline", "event": event }));
-        insert(&mut body, "deliver", to_queue.or(to_timeline));
+        let to_webhook = self.webhook.map(|url| {
+            let to = Some("webhook".to_owned());
+            object(vec![("to", to), ("url", Some(url)), ("secret", secret)])
+        });
+        insert(&mut body, "deliver", to_queue.or(to_timeline).or(to_webhook));
         insert(&mut body, "payload", self.payload);
         insert(&mut body, "order_key", self.order_key);
         insert(&mut body, "misfire", self.misfire);
         insert(&mut body, "catch_up", self.catch_up.then_some(true));
         body
     }
+}
+
+/// Reads the secret of a webhook.
+fn secret_in(path: &Path) -> anyhow::Result<String> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    Ok(text.trim().to_owned())
 }
 
 fn json(text: &str) -> Result<Value, String> {
@@ -193,6 +214,8 @@ fn timer_text(answer: &Value) -> String {
         ("zone", "timer/cron/zone"),
         ("queue", "timer/deliver/queue"),
         ("records", "timer/deliver/event"),
+        ("webhook", "timer/deliver/url"),
+        ("signed", "timer/deliver/signed"),
         ("payload", "timer/payload"),
         ("order key", "timer/order_key"),
         ("set by", "timer/set_by"),
@@ -225,7 +248,7 @@ mod tests {
 
     fn body(arguments: &[&str]) -> Value {
         let line = Line::try_parse_from([&["add"], arguments].concat()).unwrap();
-        Value::Object(line.add.body(Map::new()))
+        Value::Object(line.add.body(Map::new(), None))
     }
 
     #[test]
@@ -268,6 +291,23 @@ mod tests {
         );
         let line = ["add", "--at", "2027-01-31T09:00:00Z", "--event", "{}", "--queue", "billing"];
         assert!(Line::try_parse_from(line).unwrap_err().to_string().contains("--queue"));
+    }
+
+    #[test]
+    fn a_webhook_has_its_secret_from_a_file() {
+        let line = ["add", "--at", "2027-01-31T09:00:00Z", "--webhook", "https://hooks.example.com/in"];
+        let parsed = Line::try_parse_from(line).unwrap();
+        let deliver = parsed.add.body(Map::new(), Some("whsec_x".to_owned()))["deliver"].clone();
+        assert_eq!(deliver, json!({ "to": "webhook", "url": "https://hooks.example.com/in", "secret": "whsec_x" }));
+        assert_eq!(body(&line[1..])["deliver"], json!({ "to": "webhook", "url": "https://hooks.example.com/in" }));
+        for wrong in [&[&line[..], &["--queue", "q"]].concat(), &["add", "--at", "x", "--webhook-secret-file", "f"][..]]
+        {
+            assert!(Line::try_parse_from(wrong).is_err(), "{wrong:?}");
+        }
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "whsec_x\n").unwrap();
+        assert_eq!(secret_in(file.path()).unwrap(), "whsec_x");
+        assert!(secret_in(Path::new("/no/such/file")).unwrap_err().to_string().contains("cannot be read"));
     }
 
     #[test]

@@ -75,6 +75,7 @@ impl TimersTold {
 
     /// From here on the timer is armed, or at rest.
     fn stand(&mut self, row: TimerRow, definition: [u8; 32]) {
+        self.state.fires_into(&row.queue);
         if let Some(next) = row.next {
             self.by_next.insert((next, row.position));
             self.state.armed += 1;

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::Value;
 use timenav_core::ids::QueueId;
-use timenav_engine::{Delivery, TimerRow};
+use timenav_engine::{Delivery, TimerRow, WebhookTarget};
 use timenav_import::EventRecord;
 use utoipa::openapi::schema::Schema;
 use utoipa::openapi::{ObjectBuilder, RefOr};
 use utoipa::{PartialSchema, ToSchema};
+use zeroize::Zeroizing;
 
 use crate::problem::Failure;
 use crate::v1::events::draft;
@@ -27,6 +28,7 @@ const OF_FIRING: [(&str, &str); 3] = [
 #[serde(deny_unknown_fields)]
 pub(crate) struct DeliverRequest {
     /// `queue`: they wait for whoever claims them. `timeline`: each is recorded as an event of the timeline at once.
+    /// `webhook`: the service sends each to an address.
     to: DeliverTo,
     /// The queue, with `to: queue`. Defaults to `default`.
     #[schema(value_type = Option<String>, format = "id", example = "billing")]
@@ -35,6 +37,20 @@ pub(crate) struct DeliverRequest {
     /// `source`, if none is given, `timer:` with the id of the timer. At most 8,192 bytes.
     #[schema(value_type = TimerEvent, required = false)]
     event: Option<Value>,
+    /// Where each firing is sent in a POST, with `to: webhook`: an address that the operator allows.
+    #[schema(max_length = 2_048, example = "https://hooks.example.com/timenav")]
+    url: Option<String>,
+    /// What these requests are signed under, as Standard Webhooks writes it: `whsec_` and the base64 of 24 to 64 bytes. It is
+    /// never shown again. Without it, they are not signed.
+    #[schema(value_type = Option<String>, write_only)]
+    #[serde(default, deserialize_with = "secret")]
+    secret: Option<Zeroizing<String>>,
+}
+
+fn secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Zeroizing<String>>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer).map(|text| text.map(Zeroizing::new));
+    // What is none is not repeated, as it may nearly be one.
+    text.map_err(|_| de::Error::custom("a secret must be a string"))
 }
 
 /// How firings are delivered.
@@ -45,6 +61,8 @@ pub(crate) enum DeliverTo {
     Queue,
     /// Each records an event.
     Timeline,
+    /// The service sends each to an address.
+    Webhook,
 }
 
 /// The event that a firing records: says in the OpenAPI document what is read by hand.
@@ -71,7 +89,7 @@ impl PartialSchema for TimerEvent {
 /// Where firings go.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct DeliverBody {
-    /// `queue` or `timeline`.
+    /// `queue`, `timeline` or `webhook`.
     #[schema(value_type = String)]
     to: &'static str,
     /// The queue that they wait in.
@@ -81,6 +99,12 @@ pub(crate) struct DeliverBody {
     #[schema(schema_with = any_object, required = false)]
     #[serde(skip_serializing_if = "Option::is_none")]
     event: Option<Value>,
+    /// Where each firing is sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    /// Whether these requests are signed. Only with `url`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signed: Option<bool>,
 }
 
 fn any_object() -> ObjectBuilder {
@@ -94,23 +118,40 @@ impl DeliverRequest {
     /// # Errors
     /// A field that does not go with `to`, or what is wrong with the event.
     pub(crate) fn read(self) -> Result<Delivery, Failure> {
-        match (self.to, self.queue, self.event) {
-            (DeliverTo::Queue, queue, None) => {
-                Ok(Delivery::Queue(queue.map_or_else(QueueId::unnamed, |queue| queue.0)))
+        let Self { to, queue, event, url, secret } = self;
+        let is_there = |field: &str| match field {
+            "queue" => queue.is_some(),
+            "event" => event.is_some(),
+            "url" => url.is_some(),
+            _ => secret.is_some(),
+        };
+        if let Some((field, why)) = to.foreign().iter().find(|(field, _)| is_there(field)) {
+            return Err(Failure::invalid(format!("deliver/{field}"), format!("{why}; leave it out")));
+        }
+        match to {
+            DeliverTo::Queue => Ok(Delivery::Queue(queue.map_or_else(QueueId::unnamed, |queue| queue.0))),
+            DeliverTo::Timeline => {
+                let missing = || Failure::invalid("deliver/event", "say which event each firing records");
+                event_of(event.ok_or_else(missing)?).map(Delivery::Timeline)
             }
-            (DeliverTo::Queue, _, Some(_)) => {
-                let detail =
-                    "firings that wait in a queue record no event; use `\"to\": \"timeline\"`, or leave it out";
-                Err(Failure::invalid("deliver/event", detail))
+            DeliverTo::Webhook => {
+                let missing = || Failure::invalid("deliver/url", "say where each firing is sent");
+                Ok(Delivery::Webhook(WebhookTarget { url: url.ok_or_else(missing)?, secret }))
             }
-            (DeliverTo::Timeline, Some(_), _) => {
-                let detail = "firings that are recorded on the timeline wait in no queue; leave it out";
-                Err(Failure::invalid("deliver/queue", detail))
-            }
-            (DeliverTo::Timeline, None, None) => {
-                Err(Failure::invalid("deliver/event", "say which event each firing records"))
-            }
-            (DeliverTo::Timeline, None, Some(event)) => event_of(event).map(Delivery::Timeline),
+        }
+    }
+}
+
+impl DeliverTo {
+    /// Returns the fields that do not go with it, and why.
+    const fn foreign(self) -> &'static [(&'static str, &'static str)] {
+        const NO_EVENT: &str = "only `\"to\": \"timeline\"` records an event";
+        const NO_QUEUE: &str = "only with `\"to\": \"queue\"` firings wait in a queue";
+        const NO_URL: &str = "only `\"to\": \"webhook\"` sends firings to an address";
+        match self {
+            Self::Queue => &[("event", NO_EVENT), ("url", NO_URL), ("secret", NO_URL)],
+            Self::Timeline => &[("queue", NO_QUEUE), ("url", NO_URL), ("secret", NO_URL)],
+            Self::Webhook => &[("queue", NO_QUEUE), ("event", NO_EVENT)],
         }
     }
 }
@@ -131,11 +172,14 @@ fn event_of(event: Value) -> Result<Arc<timenav_core::event::EventDraft>, Failur
 
 impl DeliverBody {
     pub(crate) fn of(row: &TimerRow) -> Self {
-        match row.event() {
-            Some(event) => {
-                Self { to: "timeline", queue: None, event: Some(serde_json::from_str(event.get()).unwrap_or_default()) }
-            }
-            None => Self { to: "queue", queue: Some(row.queue.to_string()), event: None },
+        let nothing = Self { to: "queue", queue: None, event: None, url: None, signed: None };
+        if let Some(event) = row.event() {
+            let event = Some(serde_json::from_str(event.get()).unwrap_or_default());
+            return Self { to: "timeline", event, ..nothing };
         }
+        if let Some(webhook) = row.webhook() {
+            return Self { to: "webhook", url: Some(webhook.url), signed: Some(webhook.sealed.is_some()), ..nothing };
+        }
+        Self { queue: Some(row.queue.to_string()), ..nothing }
     }
 }

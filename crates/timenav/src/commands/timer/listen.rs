@@ -3,17 +3,16 @@
 use std::time::Duration;
 
 use reqwest::Url;
-use reqwest::header::CONTENT_TYPE;
 use serde_json::{Map, Value, json};
 use timenav_core::time::Instant;
 use timenav_engine::WallClock as _;
 use tokio::task::JoinSet;
 
-use super::signature::Signer;
 use crate::client::{Client, Interrupt, TimelineOptions, built, is_this_machine, service_url};
 use crate::doors::{HostClock, OsEntropy};
 use crate::exit::Failure;
 use crate::output::{self, member};
+use crate::standard_webhooks::{self, Signer, cause};
 
 /// How long a claim waits for something to fire. The service may be asked for a minute at most.
 const CLAIM_WAIT: &str = "20s";
@@ -207,44 +206,9 @@ impl Forward {
     }
 
     fn request(&self, firing: &Value) -> reqwest::RequestBuilder {
-        let told = |path| firing[path].as_str().unwrap_or_default();
-        let body = body(firing);
-        let (id, now) = (told("firing_id"), self.clock.now().since(Instant::EPOCH).micros() / 1_000_000);
-        let mut request = self
-            .http
-            .post(self.url.clone())
-            .header(CONTENT_TYPE, "application/json")
-            .header("webhook-id", id)
-            .header("webhook-timestamp", now)
-            .header("webhook-signature", self.signer.sign(id, now, &body))
-            .header("timenav-firing", id)
-            .header("timenav-timeline", told("timeline_id"))
-            .header("timenav-time", told("due"));
-        for (name, member) in [("timenav-generation", &firing["generation"]), ("timenav-step", &firing["step"])] {
-            if !member.is_null() {
-                request = request.header(name, member.to_string());
-            }
-        }
-        request.body(body)
+        let now = self.clock.now().since(Instant::EPOCH).micros() / 1_000_000;
+        standard_webhooks::request(&self.http, self.url.clone(), Some(&self.signer), firing, now)
     }
-}
-
-/// Returns what is sent, in the shape that Standard Webhooks recommends.
-fn body(firing: &Value) -> String {
-    let mut data = firing.clone();
-    if let Some(members) = data.as_object_mut() {
-        members.remove("leased_until");
-    }
-    json!({ "type": "timer.fired", "timestamp": firing["due"], "data": data }).to_string()
-}
-
-/// Returns what is at the bottom of an error.
-fn cause(error: &reqwest::Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    cause.to_string()
 }
 
 #[cfg(test)]

@@ -41,6 +41,7 @@ const HTTP2: &str = "timenav/tests/it/connections/http2.rs";
 const HTTP2_LIMITS: &str = "timenav/src/server/limits/tests.rs";
 const ERASING: &str = "timenav-store/tests/it/engine/erasing.rs";
 const TIMERS: &str = "timenav/tests/it/v1/timers.rs";
+const WEBHOOKS: &str = "timenav/tests/it/v1/timers/webhooks.rs";
 const TIMER_RULES: &str = "timenav/tests/it/v1/timers/rules.rs";
 const TIMERS_CORE: &str = "timenav-core/src/timers/tests.rs";
 const TIMERS_AGAIN: &str = "timenav-core/src/timers/tests/again.rs";
@@ -221,6 +222,20 @@ fn edge(name: &str) -> Option<Edge> {
         }
         "catch_up_moments_max" => {
             Tested(TIMER_RULES, "moments_that_have_passed_are_caught_up_with_if_that_is_asked_for")
+        }
+        "webhook_url_bytes_max" => Tested(WEBHOOKS, "what_the_operator_does_not_allow_is_refused_at_its_field"),
+        "webhook_secret_bytes_min" | "webhook_secret_bytes_max" => {
+            Tested("timenav/src/standard_webhooks.rs", "a_secret_is_read_as_its_receiver_reads_it")
+        }
+        "webhook_hosts_max" => Tested(
+            "timenav/src/config/webhook_to.rs",
+            "this_machine_is_one_only_for_a_service_that_nobody_else_reaches",
+        ),
+        "webhooks_per_host_max" | "webhooks_per_timeline_max" => {
+            Tested(WEBHOOKS, "a_receiver_that_hangs_gets_so_many_requests_and_no_more")
+        }
+        "webhook_seconds_max" => {
+            Tested("timenav/src/webhooks/sending.rs", "whoever_does_not_answer_in_time_is_tried_again")
         }
         "rule_bytes_max" => Asked(|n| {
             let rule = format!("FREQ=DAILY;BYHOUR={}", "1,".repeat(size(n))).chars().take(size(n)).collect::<String>();

@@ -13,6 +13,7 @@ mod again;
 mod crashes;
 mod recording;
 mod rules;
+mod webhooks;
 
 /// Sets a timer of `main` and returns it.
 fn set(service: &Service, timer_id: &str, at: &str) -> Value {

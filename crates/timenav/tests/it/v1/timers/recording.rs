@@ -74,7 +74,7 @@ fn what_no_timer_can_record_is_refused_at_its_field() {
         (deliver(json!({ "to": "timeline", "queue": "q", "event": {} })), "#/deliver/queue"),
         (deliver(json!({ "to": "queue", "event": {} })), "#/deliver/event"),
         (deliver(json!({ "to": "queue", "queue": "timenav:timeline" })), "#/deliver/queue"),
-        (deliver(json!({ "to": "webhook" })), "#/deliver/to"),
+        (deliver(json!({ "to": "email" })), "#/deliver/to"),
         (timeline(json!("it ends")), "#/deliver/event"),
         (timeline(json!({ "event_id": "mine" })), "#/deliver/event/event_id"),
         (timeline(json!({ "time": at })), "#/deliver/event/time"),

@@ -1,0 +1,132 @@
+//! Firings that the service sends to webhooks itself: claimed and settled as anybody's, in the service's own name.
+
+use std::collections::BTreeSet;
+
+use timenav_core::ids::{FiringId, QueueId, TimelineId};
+use timenav_core::limits::{FAILURE_REASON_BYTES_MAX, LEASE_SECONDS_DEFAULT, WEBHOOK_URL_BYTES_MAX};
+use timenav_core::time::Span;
+use timenav_core::timers::FiringState;
+
+use crate::deciding::timers::SettleFirings;
+use crate::engine::Engine;
+use crate::firings::{Claim, ClaimedFiring};
+use crate::payload::WebhookTarget;
+use crate::refusal::Refusal;
+use crate::timing::Settling;
+
+/// Who holds firings that are on their way to a webhook.
+const HOLDER: &str = "the service, which sends it to a webhook";
+
+impl Engine {
+    /// Returns the timelines with firings for webhooks, now or later.
+    #[must_use]
+    pub fn webhook_timelines(&self) -> BTreeSet<TimelineId> {
+        self.timing().webhook_timelines(|timeline| self.state(timeline).is_some())
+    }
+
+    /// Waits until there may be others. For one who waits.
+    pub async fn webhook_timelines_changed(&self) {
+        self.timing().sender().notified().await;
+    }
+
+    /// Claims firings of a timeline that are to be sent, and waits until there is one. None where the timeline has ended.
+    ///
+    /// # Errors
+    /// The store does not answer.
+    pub async fn claim_webhooks(&self, timeline: &TimelineId, max: usize) -> Result<Vec<ClaimedFiring>, Refusal> {
+        let claim = Claim { queue: QueueId::of_webhooks(), max, ttl: lease(), waits: true };
+        self.claim_as((HOLDER, &|| Ok(())), timeline, &claim).await
+    }
+
+    /// Returns whether a firing is of a timer that a fork took along: what a fork does touches nobody outside of it.
+    #[must_use]
+    pub fn is_taken_along(&self, timeline: &TimelineId, claimed: &ClaimedFiring) -> bool {
+        self.state(timeline).is_some_and(|state| claimed.firing.fallen.position < state.head.timers.base)
+    }
+
+    /// Keeps a firing leased that is about to be sent. Returns whether it still is.
+    ///
+    /// # Errors
+    /// The store does not answer.
+    pub async fn renew_webhook(&self, timeline: &TimelineId, firing_id: &FiringId) -> Result<bool, Refusal> {
+        let Some(state) = self.state(timeline) else { return Ok(false) };
+        if self.has_others() {
+            let renewed = self.extend_shared(&state, vec![firing_id.clone()], lease()).await?;
+            return Ok(renewed.contains(firing_id));
+        }
+        let renewed = self.timing().leases().extend(firing_id, lease(), self.now());
+        self.timing().wake_keeper();
+        Ok(renewed.is_some())
+    }
+
+    /// Tells that a webhook has taken a firing.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub async fn webhook_taken(&self, timeline: &TimelineId, firing_id: &FiringId) -> Result<(), Refusal> {
+        self.settle_webhook(timeline, firing_id, (FiringState::Acknowledged, None)).await
+    }
+
+    /// Tells that a webhook has not taken a firing. It is tried again unless it `is_final`, or was tried as often as it may
+    /// be: then it has failed.
+    ///
+    /// # Errors
+    /// The ledger cannot be written, or the store does not answer.
+    pub async fn webhook_refused(
+        &self,
+        timeline: &TimelineId,
+        firing_id: &FiringId,
+        (reason, is_final): (&str, bool),
+    ) -> Result<(), Refusal> {
+        let Some(state) = self.state(timeline) else { return Ok(()) };
+        if !is_final {
+            let attempt = [(firing_id.clone(), FiringState::Pending)];
+            let exhausted = self.end_attempts(&state, &attempt).await?;
+            self.timing().wake_keeper();
+            if exhausted.is_empty() {
+                return Ok(());
+            }
+        }
+        let end = reason.floor_char_boundary(FAILURE_REASON_BYTES_MAX);
+        self.settle_webhook(timeline, firing_id, (FiringState::Failed, Some(reason[..end].to_owned()))).await
+    }
+
+    async fn settle_webhook(
+        &self,
+        timeline: &TimelineId,
+        firing_id: &FiringId,
+        (outcome, reason): (FiringState, Option<String>),
+    ) -> Result<(), Refusal> {
+        let firing_ids = vec![firing_id.clone()];
+        let settling = Settling::begin(self.timing(), firing_ids.clone());
+        let settle = SettleFirings { firing_ids, outcome, reason };
+        let answer = self.submit_service(timeline.clone(), settle).await?;
+        settling.end(&answer.change.firings);
+        Ok(())
+    }
+
+    /// Checks where a webhook is to go, and seals what it is signed under.
+    pub(crate) fn checked_webhook(
+        &self,
+        timeline: &TimelineId,
+        WebhookTarget { url, secret }: WebhookTarget,
+    ) -> Result<(WebhookTarget, Option<String>), Refusal> {
+        let Some(door) = &self.doors().webhooks else {
+            let detail = "this service sends no webhooks: its operator would have to list with --webhook-to where they may \
+                          go; let firings wait in a queue, and take them from there";
+            return Err(Refusal::invalid("deliver/to", detail));
+        };
+        if url.len() > WEBHOOK_URL_BYTES_MAX {
+            let detail = format!("the address of a webhook can have at most {WEBHOOK_URL_BYTES_MAX} bytes");
+            return Err(Refusal::invalid("deliver/url", detail));
+        }
+        let url = door.check(&url).map_err(|detail| Refusal::invalid("deliver/url", detail))?;
+        let seal = |secret: &str| door.seal(timeline, secret).map_err(|why| Refusal::invalid("deliver/secret", why));
+        let sealed = secret.as_deref().map(|secret| seal(secret)).transpose()?;
+        Ok((WebhookTarget { url, secret: None }, sealed))
+    }
+}
+
+fn lease() -> Span {
+    Span::from_secs(LEASE_SECONDS_DEFAULT).unwrap_or(Span::ZERO)
+}

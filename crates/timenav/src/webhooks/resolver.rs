@@ -1,0 +1,72 @@
+//! The addresses that requests may go to, whatever a name leads to.
+
+use std::net::{IpAddr, SocketAddr};
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+
+use crate::reach::Reach;
+
+/// The name of this machine, wherever it leads.
+const LOCALHOST: &str = "localhost";
+
+/// Finds the addresses of names, and keeps those that requests may go to. The connection is made to one of these: no name is
+/// looked up a second time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Resolver {
+    /// Whether a name may lead to a network of one's own.
+    pub(super) allows_private: bool,
+}
+
+impl Resolver {
+    fn may_reach(self, name: &str, address: IpAddr) -> bool {
+        match Reach::of(address) {
+            Reach::Public => true,
+            Reach::Private => self.allows_private,
+            Reach::Loopback => name == LOCALHOST,
+            Reach::Never => false,
+        }
+    }
+
+    fn kept(self, name: &str, found: impl Iterator<Item = SocketAddr>) -> Result<Vec<SocketAddr>, String> {
+        let kept: Vec<SocketAddr> = found.filter(|found| self.may_reach(name, found.ip())).collect();
+        if kept.is_empty() {
+            return Err(format!("`{name}` leads to no address that webhooks may go to"));
+        }
+        Ok(kept)
+    }
+}
+
+impl Resolve for Resolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let resolver = *self;
+        Box::pin(async move {
+            let name = name.as_str();
+            let found = tokio::net::lookup_host((name, 0)).await;
+            // What the system says of it may name servers of the network.
+            let found = found.map_err(|_| format!("`{name}` has no address"))?;
+            let kept: Addrs = Box::new(resolver.kept(name, found)?.into_iter());
+            Ok(kept)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_leads_elsewhere_is_not_followed() {
+        let kept = |allows_private: bool, name: &str, found: &[&str]| {
+            let found = found.iter().map(|address| SocketAddr::new(address.parse().unwrap(), 0));
+            let kept = Resolver { allows_private }.kept(name, found.collect::<Vec<_>>().into_iter());
+            kept.map(|kept| kept.iter().map(|kept| kept.ip().to_string()).collect::<Vec<_>>())
+        };
+        let rebound = ["127.0.0.1", "169.254.169.254", "10.0.0.1", "1.1.1.1"];
+        assert_eq!(kept(false, "hooks.example", &rebound), Ok(vec!["1.1.1.1".to_owned()]));
+        assert_eq!(kept(true, "hooks.example", &rebound), Ok(vec!["10.0.0.1".to_owned(), "1.1.1.1".to_owned()]));
+        let refused = kept(false, "hooks.example", &rebound[..3]).unwrap_err();
+        assert_eq!(refused, "`hooks.example` leads to no address that webhooks may go to");
+        assert_eq!(kept(false, "localhost", &["::1"]), Ok(vec!["::1".to_owned()]));
+        assert!(kept(false, "localhost", &["10.0.0.1"]).is_err());
+    }
+}

@@ -1,0 +1,237 @@
+//! One request to one webhook.
+
+use std::collections::HashMap;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::{Client, ClientBuilder, RequestBuilder, StatusCode, Url};
+use serde_json::{Value, json};
+use timenav_core::ids::TimelineId;
+use timenav_core::limits::{WEBHOOK_SECONDS_MAX, WEBHOOKS_PER_HOST_MAX};
+use timenav_core::time::Instant;
+use timenav_engine::{ClaimedFiring, Engine, Refusal, Webhook};
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::timeout;
+
+use super::gate::Gate;
+use super::resolver::Resolver;
+use crate::config::WebhookTo;
+use crate::standard_webhooks::{self, Signer, cause};
+
+/// How long a webhook may take to answer.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(WEBHOOK_SECONDS_MAX);
+/// How long a firing waits for others to the same host before its lease is renewed, which lasts longer.
+const RENEW_EVERY: Duration = Duration::from_secs(10);
+
+/// What came of a request.
+pub(super) enum Attempt {
+    /// The webhook has taken the firing.
+    Taken,
+    /// The firing was lost while it waited for others.
+    Lost,
+    /// The webhook has not taken it; it may later.
+    Refused(String),
+    /// It never will.
+    Hopeless(String),
+}
+
+/// Sends requests to webhooks.
+pub(super) struct Sender {
+    gate: Arc<Gate>,
+    http: Client,
+    answer_time: Duration,
+    /// How many requests each host may still be sent.
+    hosts: HashMap<WebhookTo, Semaphore>,
+}
+
+impl Sender {
+    /// Returns one that sends where a gate lets it.
+    ///
+    /// # Errors
+    /// Requests go over TLS, and there is nothing to check certificates with.
+    pub(super) fn new(gate: Arc<Gate>, allows_private: bool) -> anyhow::Result<Self> {
+        Self::patient(gate, allows_private, ANSWER_TIME_MAX)
+    }
+
+    /// As [`Sender::new`], with another time that webhooks may take to answer.
+    fn patient(gate: Arc<Gate>, allows_private: bool, answer_time: Duration) -> anyhow::Result<Self> {
+        let builder = || builder(allows_private).timeout(answer_time);
+        let http = match builder().build() {
+            // A machine without certificates of authorities, such as a small container, needs none for plain HTTP.
+            Err(_) if gate.allowed().iter().all(WebhookTo::is_plain) => {
+                builder().tls_certs_only([]).build()?
+            }
+            built => built.map_err(|error| {
+                anyhow::Error::new(error).context(
+                    "the certificates of webhooks cannot be checked: install the certificates of authorities (on Debian \
+                     the package ca-certificates)",
+                )
+            })?,
+        };
+        let hosts = gate.allowed().iter().map(|to| (to.clone(), Semaphore::new(WEBHOOKS_PER_HOST_MAX))).collect();
+        Ok(Self { gate, http, answer_time, hosts })
+    }
+
+    /// Sends a firing, once it is its turn.
+    ///
+    /// # Errors
+    /// The store does not answer.
+    pub(super) async fn attempt(
+        &self,
+        engine: &Engine,
+        timeline: &TimelineId,
+        claimed: ClaimedFiring,
+    ) -> Result<Attempt, Refusal> {
+        if engine.is_taken_along(timeline, &claimed) {
+            let reason = "a fork sends no webhooks for timers that it took along; set one on the fork";
+            return Ok(Attempt::Hopeless(reason.to_owned()));
+        }
+        let (url, to, signer) = match self.target(timeline, claimed.webhook.as_ref()) {
+            Ok(target) => target,
+            Err(reason) => return Ok(Attempt::Hopeless(reason)),
+        };
+        let Some(_turn) = self.turn(engine, timeline, &claimed, &to).await? else { return Ok(Attempt::Lost) };
+        let seconds = engine.now().since(Instant::EPOCH).micros() / 1_000_000;
+        let firing = told(timeline, &claimed);
+        let request = standard_webhooks::request(&self.http, url, signer.as_ref(), &firing, seconds);
+        Ok(self.ask(&to, request).await)
+    }
+
+    async fn ask(&self, to: &WebhookTo, request: RequestBuilder) -> Attempt {
+        match request.send().await {
+            // Its body is not read: whoever answers could go on forever.
+            Ok(answer) => came_of(to, answer.status()),
+            Err(error) if error.is_timeout() => {
+                Attempt::Refused(format!("{to} did not answer in {} seconds", self.answer_time.as_secs()))
+            }
+            Err(error) => Attempt::Refused(format!("{to} did not answer: {}", cause(&error))),
+        }
+    }
+
+    /// Returns where a firing goes, and what signs it.
+    ///
+    /// # Errors
+    /// Why it goes nowhere.
+    fn target(
+        &self,
+        timeline: &TimelineId,
+        webhook: Option<&Webhook>,
+    ) -> Result<(Url, WebhookTo, Option<Signer>), String> {
+        let Webhook { url, sealed } = webhook.ok_or("its timer sends no webhooks any more")?;
+        let (url, to) = self.gate.open(url)?;
+        let signer = match sealed {
+            None => None,
+            Some(sealed) => {
+                let lost = "its secret was sealed under another signing key; change the timer to give it again";
+                Some(Signer::of(self.gate.secret(timeline, sealed).ok_or(lost)?))
+            }
+        };
+        Ok((url, to, signer))
+    }
+
+    /// Waits until a host may be sent one more, and keeps the firing meanwhile. `None` where that was lost.
+    async fn turn(
+        &self,
+        engine: &Engine,
+        timeline: &TimelineId,
+        claimed: &ClaimedFiring,
+        to: &WebhookTo,
+    ) -> Result<Option<SemaphorePermit<'_>>, Refusal> {
+        let Some(host) = self.hosts.get(to) else { return Ok(None) };
+        let mut turn = pin!(host.acquire());
+        loop {
+            let acquired = timeout(RENEW_EVERY, &mut turn).await;
+            // From here on it is held for longer than the request may take.
+            if !engine.renew_webhook(timeline, &claimed.firing.firing_id).await? {
+                return Ok(None);
+            }
+            if let Ok(acquired) = acquired {
+                return Ok(acquired.ok());
+            }
+        }
+    }
+}
+
+/// Returns what clients are built by. No proxy: it would look names up itself.
+fn builder(allows_private: bool) -> ClientBuilder {
+    Client::builder()
+        .user_agent(concat!("timenav/", env!("CARGO_PKG_VERSION")))
+        .redirect(reqwest::redirect::Policy::none())
+        .no_proxy()
+        .dns_resolver(Arc::new(Resolver { allows_private }))
+}
+
+/// Returns what an answer means (Standard Webhooks 1.0.0, "Delivery").
+fn came_of(to: &WebhookTo, status: StatusCode) -> Attempt {
+    let reason = format!("{to} answered {}", status.as_u16());
+    if status.is_success() {
+        Attempt::Taken
+    } else if status == StatusCode::GONE {
+        Attempt::Hopeless(format!("{reason}: it takes no more"))
+    } else if status.is_redirection() {
+        Attempt::Refused(format!("{reason}, a redirect, which is not followed"))
+    } else {
+        Attempt::Refused(reason)
+    }
+}
+
+/// Returns what is told of a firing.
+fn told(timeline: &TimelineId, claimed: &ClaimedFiring) -> Value {
+    let ClaimedFiring { firing, payload, generation, step, attempt, .. } = claimed;
+    let mut told = json!({
+        "firing_id": firing.firing_id.as_str(),
+        "timer_id": firing.timer_id.as_str(),
+        "timeline_id": timeline.as_str(),
+        "due": firing.fallen.due.to_string(),
+        "round": firing.fallen.round,
+        "generation": generation,
+        "attempt": attempt,
+        "payload": serde_json::from_str::<Value>(payload).unwrap_or_default(),
+    });
+    if let Some(step) = step {
+        told["step"] = (*step).into();
+    }
+    if let Some(order_key) = &firing.order_key {
+        told["order_key"] = order_key.as_str().into();
+    }
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doors::FileSigner;
+
+    #[tokio::test]
+    async fn whoever_does_not_answer_in_time_is_tried_again() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let gate = Gate::new(vec![url.parse().unwrap()], Arc::new(FileSigner::new(&[1; 32]).unwrap()));
+        // It takes the connection, and says nothing.
+        let sender = Sender::patient(Arc::new(gate), false, Duration::from_millis(1)).unwrap();
+        let request = sender.http.post(format!("{url}/secret-path"));
+        let Attempt::Refused(reason) = sender.ask(&url.parse().unwrap(), request).await else { panic!("not refused") };
+        assert_eq!(reason, format!("{url} did not answer in 0 seconds"));
+    }
+
+    #[test]
+    fn an_answer_takes_a_firing_or_not() {
+        let to: WebhookTo = "hooks.example".parse().unwrap();
+        let check = |status: u16, expected: &str| {
+            let told = match came_of(&to, StatusCode::from_u16(status).unwrap()) {
+                Attempt::Taken => "taken".to_owned(),
+                Attempt::Lost => "lost".to_owned(),
+                Attempt::Refused(reason) => format!("refused: {reason}"),
+                Attempt::Hopeless(reason) => format!("hopeless: {reason}"),
+            };
+            assert_eq!(told, expected);
+        };
+        check(200, "taken");
+        check(299, "taken");
+        check(307, "refused: https://hooks.example:443 answered 307, a redirect, which is not followed");
+        check(404, "refused: https://hooks.example:443 answered 404");
+        check(410, "hopeless: https://hooks.example:443 answered 410: it takes no more");
+        check(500, "refused: https://hooks.example:443 answered 500");
+    }
+}

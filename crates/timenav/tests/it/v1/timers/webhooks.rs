@@ -1,0 +1,303 @@
+//! Timers whose firings the service sends itself.
+
+use std::collections::VecDeque;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
+
+use aws_lc_rs::hmac::{self, HMAC_SHA256};
+use data_encoding::BASE64;
+use serde_json::{Value, json};
+
+use crate::http::Request;
+use crate::service::Service;
+use crate::v1::{send, stand, standing};
+use crate::waiting::until_so;
+
+const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+/// What a receiver answers.
+enum Reply {
+    Status(u16),
+    /// A redirect to there.
+    To(String),
+    /// It dies on the way.
+    Nothing,
+}
+
+/// A request that a receiver was sent.
+struct Sent {
+    head: String,
+    body: String,
+}
+
+impl Sent {
+    fn header(&self, name: &str) -> Option<&str> {
+        let mut headers = self.head.lines().filter_map(|line| line.split_once(": "));
+        headers.find(|(header, _)| header.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+
+    fn data(&self) -> Value {
+        serde_json::from_str::<Value>(&self.body).unwrap()["data"].clone()
+    }
+
+    /// Checks the signature as a receiver does.
+    fn check_signature(&self) {
+        let header = |name: &str| self.header(name).unwrap_or_else(|| panic!("no {name} in {}", self.head));
+        let key = BASE64.decode(SECRET.strip_prefix("whsec_").unwrap().as_bytes()).unwrap();
+        let signed = format!("{}.{}.{}", header("webhook-id"), header("webhook-timestamp"), self.body);
+        let tag = BASE64.decode(header("webhook-signature").strip_prefix("v1,").unwrap().as_bytes()).unwrap();
+        hmac::verify(&hmac::Key::new(HMAC_SHA256, &key), signed.as_bytes(), &tag).unwrap();
+    }
+}
+
+/// A program that is sent webhooks. It takes each, unless it is told to reply otherwise.
+struct Hooks {
+    address: SocketAddr,
+    replies: Arc<Mutex<VecDeque<Reply>>>,
+    sent: Receiver<Sent>,
+}
+
+impl Hooks {
+    fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (address, replies) = (listener.local_addr().unwrap(), Arc::<Mutex<VecDeque<Reply>>>::default());
+        let (sender, sent) = channel();
+        let next = Arc::clone(&replies);
+        std::thread::spawn(move || {
+            while let Ok((stream, _)) = listener.accept() {
+                let Some((sent, stream)) = read(stream) else { continue };
+                if sender.send(sent).is_err() {
+                    return;
+                }
+                let reply = next.lock().unwrap().pop_front().unwrap_or(Reply::Status(204));
+                answer(stream, &reply);
+            }
+        });
+        Self { address, replies, sent }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    fn reply(&self, replies: impl IntoIterator<Item = Reply>) {
+        self.replies.lock().unwrap().extend(replies);
+    }
+}
+
+fn read(stream: TcpStream) -> Option<(Sent, TcpStream)> {
+    let mut reader = BufReader::new(stream);
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") && reader.read_line(&mut head).ok()? > 0 {}
+    let length = head.to_lowercase().split("content-length: ").nth(1)?.lines().next()?.parse().ok()?;
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    Some((Sent { head, body: String::from_utf8(body).ok()? }, reader.into_inner()))
+}
+
+fn answer(mut stream: TcpStream, reply: &Reply) {
+    let (status, more) = match reply {
+        Reply::Status(status) => (*status, String::new()),
+        Reply::To(url) => (307, format!("location: {url}\r\n")),
+        Reply::Nothing => return,
+    };
+    // A service that was stopped meanwhile does not read it.
+    let _ = write!(stream, "HTTP/1.1 {status} x\r\n{more}content-length: 0\r\nconnection: close\r\n\r\n");
+}
+
+fn sending(hooks: &Hooks) -> Service {
+    let service = Service::with(&["--webhook-to", &hooks.url(""), "--log-filter", "info,timenav=debug,reqwest=trace"]);
+    stand(&service, "2000-01-01T00:00:00Z");
+    service
+}
+
+/// Sets a timer of `main` that is sent to a URL, and returns it.
+fn set(service: &Service, timer_id: &str, at: &str, deliver: &Value) -> Value {
+    let timer = json!({ "timer_id": timer_id, "at": at, "deliver": deliver, "payload": { "of": timer_id } });
+    service.post("/v1/timers", &timer)["timer"].clone()
+}
+
+fn forward(service: &Service, duration: &str) -> Value {
+    service.post("/v1/fast-forward", &json!({ "duration": duration, "wait": "10m" }))["settled"].clone()
+}
+
+fn counts(settled: &Value) -> [&Value; 4] {
+    ["acknowledged", "failed", "unheard", "state"].map(|name| &settled[name])
+}
+
+/// Looks for a secret in everything that the service keeps.
+fn check_kept_nowhere(service: &Service, secret: &[u8]) {
+    for entry in std::fs::read_dir(service.data()).unwrap() {
+        let path = entry.unwrap().path();
+        let bytes = std::fs::read(&path).unwrap();
+        assert!(!bytes.windows(secret.len()).any(|part| part == secret), "{}", path.display());
+    }
+}
+
+#[test]
+fn an_advance_waits_for_webhooks_and_its_receipt_says_what_came_of_them() {
+    let (hooks, elsewhere) = (Hooks::start(), Hooks::start());
+    let mut service = sending(&hooks);
+    let signed = json!({ "to": "webhook", "url": hooks.url("/in?a=b"), "secret": SECRET });
+    let shown = json!({ "to": "webhook", "url": hooks.url("/in?a=b"), "signed": true });
+    assert_eq!(set(&service, "taken", "2000-01-02T00:00:00Z", &signed)["deliver"], shown);
+    // The very same timer may be set again, and is another one with another secret.
+    assert_eq!(set(&service, "taken", "2000-01-02T00:00:00Z", &signed)["deliver"], shown);
+    let other = json!({ "timer_id": "taken", "at": "2000-01-02T00:00:00Z", "payload": { "of": "taken" },
+        "deliver": { "to": "webhook", "url": hooks.url("/in?a=b"), "secret": format!("whsec_{}", "A".repeat(32)) } });
+    send(&service, "/v1/timers", &other).refused(409, "already_exists");
+    let unsigned = json!({ "to": "webhook", "url": hooks.url("/in") });
+    assert_eq!(set(&service, "back", "2000-01-03T00:00:00Z", &unsigned)["deliver"]["signed"], false);
+    set(&service, "moved", "2000-01-04T00:00:00Z", &unsigned);
+    set(&service, "gone", "2000-01-05T00:00:00Z", &unsigned);
+
+    // The second one dies with the first request, and is back for the next one.
+    hooks.reply([Reply::Status(200), Reply::Nothing, Reply::Status(204)]);
+    hooks.reply((0..3).map(|_| Reply::To(elsewhere.url("/in"))));
+    hooks.reply([Reply::Status(410)]);
+    let settled = forward(&service, "5d");
+    assert_eq!(counts(&settled), [&json!(2), &json!(2), &json!(0), &json!("settled")], "{settled}");
+    let reason = |number: usize| settled["firings"][number]["reason"].as_str().unwrap_or_default().to_owned();
+    let to = format!("http://{}", hooks.address);
+    assert_eq!(reason(2), format!("{to} answered 307, a redirect, which is not followed"));
+    assert_eq!(reason(3), format!("{to} answered 410: it takes no more"));
+    assert_eq!(settled["firings"][0]["queue"], "timenav:webhook");
+    let shown = service.get("/v1/timers/moved", &[]);
+    assert_eq!((&shown["firings"][0]["state"], &shown["firings"][0]["reason"]), (&json!("failed"), &json!(reason(2))));
+    assert!(elsewhere.sent.try_recv().is_err(), "a redirect was followed");
+
+    let sent: Vec<Sent> = (0..7).map(|_| hooks.sent.recv().unwrap()).collect();
+    let told = |number: usize| sent[number].data();
+    sent[0].check_signature();
+    assert!(sent[0].head.starts_with("POST /in?a=b HTTP/1.1\r\n"), "{}", sent[0].head);
+    assert_eq!(sent[0].header("webhook-id"), settled["firings"][0]["firing_id"].as_str());
+    assert_eq!(sent[0].header("timenav-time"), Some("2000-01-02T00:00:00Z"));
+    assert_eq!((sent[0].header("timenav-timeline"), sent[0].header("timenav-step")), (Some("main"), Some("1")));
+    assert_eq!(sent[0].header("authorization"), None);
+    assert_eq!((&told(0)["timer_id"], &told(0)["payload"]), (&json!("taken"), &json!({ "of": "taken" })));
+    assert_eq!(sent[1].header("webhook-signature"), None);
+    // The same firing, and another attempt.
+    assert_eq!((&told(1)["firing_id"], &told(1)["attempt"]), (&told(2)["firing_id"], &json!(1)));
+    assert_eq!((&told(2)["timer_id"], &told(2)["attempt"]), (&json!("back"), &json!(2)));
+    let attempts: Vec<Value> = (3..6).map(|number| told(number)["attempt"].clone()).collect();
+    assert_eq!((attempts, &told(6)["timer_id"]), (vec![json!(1), json!(2), json!(3)], &json!("gone")));
+
+    // Nobody claims what is sent.
+    let refused = send(&service, "/v1/queues/timenav:webhook/claim", &json!({})).refused(400, "invalid_parameter");
+    assert!(refused["detail"].as_str().unwrap().contains("sends what waits there"), "{refused}");
+    // A fork takes the timer along and leaves the outside alone; what is set on it is sent.
+    set(&service, "forked", "2000-02-01T00:00:00Z", &unsigned);
+    service.post("/timelines", &json!({ "timeline_id": "what-if", "fork_of": "main" }));
+    let own = json!({ "timer_id": "own", "at": "2000-02-02T00:00:00Z", "deliver": unsigned, "timeline_id": "what-if" });
+    service.post("/v1/timers", &own);
+    let settled = service.post("/v1/fast-forward", &json!({ "duration": "60d", "timeline_id": "what-if" }));
+    let settled = settled["settled"].clone();
+    assert_eq!(counts(&settled), [&json!(1), &json!(1), &json!(0), &json!("settled")], "{settled}");
+    assert!(settled["firings"][0]["reason"].as_str().unwrap().contains("took along"), "{settled}");
+    assert_eq!(hooks.sent.recv().unwrap().data()["timer_id"], "own");
+
+    // Without the list nothing is sent, and nobody waits for it.
+    let plain = SECRET.strip_prefix("whsec_").unwrap();
+    assert!(!service.log_text().contains(plain), "the secret is in the log");
+    assert!(service.stop().success());
+    check_kept_nowhere(&service, plain.as_bytes());
+    check_kept_nowhere(&service, &BASE64.decode(plain.as_bytes()).unwrap());
+    service.arguments(&[]);
+    service.start_again();
+    let settled = forward(&service, "60d");
+    assert_eq!(counts(&settled), [&json!(0), &json!(0), &json!(1), &json!("settled")], "{settled}");
+    assert!(service.stop().success());
+    service.arguments(&["--webhook-to", &hooks.url("")]);
+    service.start_again();
+    assert_eq!(hooks.sent.recv().unwrap().data()["timer_id"], "forked");
+    service.audit();
+}
+
+#[test]
+fn what_the_operator_does_not_allow_is_refused_at_its_field() {
+    let hooks = Hooks::start();
+    let service = sending(&hooks);
+    let url = hooks.url("/in");
+    let to = |url: &str| json!({ "to": "webhook", "url": url });
+    let with = |secret: Value| json!({ "to": "webhook", "url": url, "secret": secret });
+    let long = format!("{url}?{}", "a".repeat(2_048 - url.len() - 1));
+    for (deliver, field, told) in [
+        (json!({ "to": "webhook" }), "deliver/url", "say where"),
+        (to("https://evil.example/"), "deliver/url", "no webhooks to https://evil.example:443; its operator"),
+        (to("http://127.0.0.1:1/"), "deliver/url", "no webhooks to http://127.0.0.1:1;"),
+        (to("http://169.254.169.254/"), "deliver/url", "no webhooks to http://169.254.169.254:80;"),
+        (to(&hooks.url("/in").replace("http:", "https:")), "deliver/url", "no webhooks to https:"),
+        (to(&url.replace("//", "//ada:pass@")), "deliver/url", "use `secret`"),
+        (to("hooks"), "deliver/url", "write an address like"),
+        (to(&format!("{long}a")), "deliver/url", "at most 2048 bytes"),
+        (with(json!("whsec_c2hvcnQ=")), "deliver/secret", "24 to 64 bytes"),
+        (json!({ "to": "webhook", "url": url, "queue": "q" }), "deliver/queue", "leave it out"),
+        (json!({ "to": "webhook", "url": url, "event": {} }), "deliver/event", "leave it out"),
+        (json!({ "to": "queue", "url": url }), "deliver/url", "leave it out"),
+        (json!({ "to": "timeline", "event": {}, "secret": SECRET }), "deliver/secret", "leave it out"),
+        (json!({ "to": "queue", "queue": "timenav:webhook" }), "deliver/queue", "is not a queue"),
+    ] {
+        let timer = json!({ "at": "2000-01-02T00:00:00Z", "deliver": deliver });
+        let refused = send(&service, "/v1/timers", &timer).refused(400, "invalid_parameter");
+        assert_eq!(refused["errors"][0]["pointer"], format!("#/{field}"), "{deliver} {refused}");
+        assert!(refused.to_string().contains(told), "{deliver} {refused}");
+    }
+    let refused =
+        send(&service, "/v1/timers", &json!({ "at": "2000-01-02T00:00:00Z", "deliver": with(json!(7_654_321)) }));
+    assert!(!refused.refused(400, "invalid_parameter").to_string().contains("7654321"));
+    set(&service, "longest", "2000-01-02T00:00:00Z", &to(&long));
+    // A timer may go over to a webhook, and to another one.
+    for deliver in [json!({ "to": "queue", "queue": "q" }), with(json!(SECRET))] {
+        let patch = Request::new("PATCH", "/v1/timers/longest").json(&json!({ "deliver": deliver }));
+        assert_eq!(service.send(patch).expect(200)["timer"]["deliver"]["to"], deliver["to"]);
+    }
+    assert_eq!(counts(&forward(&service, "2d")), [&json!(1), &json!(0), &json!(0), &json!("settled")]);
+    hooks.sent.recv().unwrap().check_signature();
+    assert!(!service.log_text().contains(SECRET.strip_prefix("whsec_").unwrap()));
+    service.audit();
+
+    let without = standing();
+    let timer = json!({ "at": "2000-01-02T00:00:00Z", "deliver": to(&url) });
+    let refused = send(&without, "/v1/timers", &timer).refused(400, "invalid_parameter");
+    assert_eq!(refused["errors"][0]["pointer"], "#/deliver/to");
+    assert!(refused.to_string().contains("--webhook-to"), "{refused}");
+    without.audit();
+}
+
+#[test]
+fn a_receiver_that_hangs_gets_so_many_requests_and_no_more() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let service = Service::with(&["--webhook-to", &url]);
+    // Three timelines with more firings than may be on their way, all of them due at once.
+    for timeline in ["a", "b", "c"] {
+        for number in 0..5 {
+            let timer = json!({ "timer_id": format!("t{number}"), "at": "2000-01-02T00:00:00Z", "timeline_id": timeline,
+                "deliver": { "to": "webhook", "url": url } });
+            service.post("/v1/timers", &timer);
+        }
+    }
+    let mut waiting: VecDeque<TcpStream> = (0..8).map(|_| read(listener.accept().unwrap().0).unwrap().1).collect();
+    // Whoever does not hang is served meanwhile, and nobody else is sent anything.
+    for _ in 0..100 {
+        service.get("/v1/clock", &[]);
+    }
+    listener.set_nonblocking(true).unwrap();
+    assert!(listener.accept().is_err(), "a ninth request is under way");
+    listener.set_nonblocking(false).unwrap();
+    // Each that is answered makes room for the next one.
+    for _ in 8..15 {
+        answer(waiting.pop_front().unwrap(), &Reply::Status(200));
+        waiting.push_back(read(listener.accept().unwrap().0).unwrap().1);
+    }
+    waiting.into_iter().for_each(|stream| answer(stream, &Reply::Status(200)));
+    for timeline in ["a", "b", "c"] {
+        until_so("all are taken", || {
+            let clock = service.get("/v1/clock", &[("timeline_id", timeline)]);
+            clock["lag"]["pending"].as_u64().unwrap_or(0) == 0
+        });
+    }
+    service.audit();
+}
