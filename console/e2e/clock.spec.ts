@@ -309,3 +309,46 @@ it('fits every width and can be used by everybody', async () => {
     await expectAccessible(page);
   }
 });
+
+describe('followers', () => {
+  it('tells who follows under a name, and whether each has seen the last change', async () => {
+    await standing('followed');
+    const page = await on.loggedIn('clock?timeline=followed');
+    const panel = page.getByRole('region', { name: 'Followers' });
+    await panel.getByText('Nobody follows under a name').waitFor();
+
+    const leaving = new AbortController();
+    const url = `${on.service.url}/v1/clock/stream?timeline_id=followed&follow=web-1`;
+    const headers = { Authorization: `Bearer ${on.service.adminKey}` };
+    const stream = await fetch(url, { headers, signal: leaving.signal });
+    const reader = stream.body!.getReader();
+    const { value } = await reader.read();
+    const data = /^data: ?(.*)$/m.exec(new TextDecoder().decode(value))![1]!;
+    const told = JSON.parse(data) as { follower_id: string; generation: number };
+    await panel.getByRole('button', { name: 'Look again' }).click();
+    const row = panel.getByRole('row').filter({ hasText: 'web-1' });
+    await row.getByText('Not yet').waitFor();
+
+    const confirm = (generation: number): Promise<unknown> =>
+      on.service.call('POST', 'v1/followers/confirm', {
+        timeline_id: 'followed',
+        follower_id: told.follower_id,
+        generation,
+      });
+    await confirm(told.generation);
+    await panel.getByRole('button', { name: 'Look again' }).click();
+    await row.getByText('There').waitFor();
+    // A change of the clock is looked after by itself.
+    await on.service.call('POST', 'v1/fast-forward', { timeline_id: 'followed', duration: '1h' });
+    await row.getByText('Not yet').waitFor();
+    await expectAccessible(page);
+
+    leaving.abort();
+    await expect
+      .poll(async () => {
+        await panel.getByRole('button', { name: 'Look again' }).click();
+        return row.innerText();
+      })
+      .toContain('Gone');
+  });
+});

@@ -1,0 +1,88 @@
+/** Who follows the clock under a name: read when the clock says that there may be something new, and not in between. */
+import { untrack } from 'svelte';
+import { call } from '../../lib/api';
+import type { LiveClock } from '../../lib/clock.svelte';
+import { Reading } from '../../lib/reading.svelte';
+
+export interface Follower {
+  follower_id: string;
+  name: string;
+  user_id: string;
+  state: 'current' | 'behind' | 'away';
+  since: string;
+  generation?: number | null;
+  confirmed_at?: string | null;
+  left_at?: string | null;
+}
+
+interface FollowersBody {
+  generation: number;
+  only_here?: boolean;
+  followers: Follower[];
+}
+
+/** What is said of each state. */
+export const STATES: Record<Follower['state'], string> = {
+  current: 'There',
+  behind: 'Not yet',
+  away: 'Gone',
+};
+
+/** Whoever runs confirms a change within that time. */
+const CONFIRMED_MS = 700;
+/** Who has not by then is looked for once more. */
+const AGAIN_MS = 5_000;
+
+export class WatchedFollowers {
+  /** When they were read, by this browser's clock. */
+  readAt = $state(0);
+  readonly #reading: Reading<FollowersBody>;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(timeline: string, clock: () => LiveClock | null) {
+    this.#reading = new Reading((signal) =>
+      call<FollowersBody>('GET', 'v1/followers', { query: { timeline_id: timeline }, signal }),
+    );
+    let isFirst = true;
+    $effect(() => {
+      if (clock()?.body?.generation === undefined) return;
+      const wait = isFirst ? 0 : CONFIRMED_MS;
+      isFirst = false;
+      untrack(() => this.#later(wait, true));
+    });
+  }
+
+  get body(): FollowersBody | null {
+    return this.#reading.body;
+  }
+
+  get error(): unknown {
+    return this.#reading.error;
+  }
+
+  get isBusy(): boolean {
+    return this.#reading.isBusy;
+  }
+
+  /** Reads them now. */
+  async read(): Promise<void> {
+    await this.#reading.read();
+    this.readAt = Date.now();
+  }
+
+  #later(ms: number, isAgain: boolean): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#look(isAgain), ms);
+  }
+
+  async #look(isAgain: boolean): Promise<void> {
+    await this.read();
+    const isSomebodyBehind = this.body?.followers.some(({ state }) => state === 'behind') ?? false;
+    if (isAgain && isSomebodyBehind) this.#later(AGAIN_MS, false);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#reading.stop();
+  }
+}
