@@ -99,7 +99,7 @@ impl Engine {
     ) -> Result<(), Refusal> {
         let firing_ids = vec![firing_id.clone()];
         let settling = Settling::begin(self.timing(), firing_ids.clone());
-        let settle = SettleFirings { firing_ids, outcome, reason };
+        let settle = SettleFirings { firing_ids, outcome, reason, keeper: None };
         let answer = self.submit_service(timeline.clone(), settle).await?;
         settling.end(&answer.change.firings);
         Ok(())

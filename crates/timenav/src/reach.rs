@@ -29,9 +29,10 @@ impl Reach {
         match (a, b, c, d) {
             (127, ..) => Self::Loopback,
             // Clouds answer here: with the metadata of the machine, with its configuration.
-            (100, 100, 100, 200) | (168, 63, 129, 16) => Self::Never,
+            (100, 100, 100, 200)
+            | (168, 63, 129, 16)
             // This network, links, protocols, documentation, relays, groups, and what is reserved.
-            (0 | 224..=255, ..)
+            | (0 | 224..=255, ..)
             | (169, 254, ..)
             | (192, 0, 0 | 2, _)
             | (192, 88, 99, _)
@@ -49,10 +50,12 @@ impl Reach {
         }
         // Only what is handed out is public (2000::/3), without what holds an IPv4 address, protocols and documentation.
         match (a, b) {
-            // Metadata of a cloud.
-            (0xfd00, 0x0ec2) => Self::Never,
+            // The first is metadata of a cloud.
+            (0xfd00, 0x0ec2)
+            | (0x2001, 0x0000..=0x01ff | 0x0db8)
+            | (0x2002 | 0x3ffe, _)
+            | (0x3fff, 0x0000..=0x0fff) => Self::Never,
             (0xfc00..=0xfdff, _) => Self::Private,
-            (0x2001, 0x0000..=0x01ff | 0x0db8) | (0x2002 | 0x3ffe, _) | (0x3fff, 0x0000..=0x0fff) => Self::Never,
             (0x2000..=0x3fff, _) => Self::Public,
             _ => Self::Never,
         }

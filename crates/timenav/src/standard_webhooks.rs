@@ -123,8 +123,8 @@ mod tests {
     #[test]
     fn a_secret_is_read_as_its_receiver_reads_it() {
         // The vector of the specification.
-        let signer = Signer::of(secret_bytes("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap());
-        let signed = signer.sign("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, r#"{"test": 2432232314}"#);
+        let key = Signer::of(secret_bytes("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap());
+        let signed = key.sign("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, r#"{"test": 2432232314}"#);
         assert_eq!(signed, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
         for (length, is_one) in [(23, false), (24, true), (64, true), (65, false)] {
             let secret = format!("{PREFIX}{}", BASE64.encode(&vec![7; length]));

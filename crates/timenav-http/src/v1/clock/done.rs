@@ -49,7 +49,7 @@ pub(crate) async fn once_done(
     let wait = newest(app, step, wait);
     let (standing, only_here) = (app.engine.standing_of(&wait), app.engine.has_others());
     let awaited = AwaitedBody::of(&wait, &standing, only_here);
-    Ok(changed.map(|body| body.confirmed(sentence(&standing), awaited)))
+    Ok(changed.map(|body| body.confirmed(&sentence(&standing), awaited)))
 }
 
 /// Returns what is waited for after an advance: the change at its end, as far as it has come.

@@ -170,13 +170,13 @@ impl ClockBody {
     }
 
     /// Adds who has confirmed a change.
-    pub(crate) fn confirmed(self, said: String, awaited: AwaitedBody) -> Self {
-        let status = self.status.map_or(said.clone(), |status| format!("{status} {said}"));
+    pub(crate) fn confirmed(self, said: &str, awaited: AwaitedBody) -> Self {
+        let status = self.status.map_or_else(|| said.to_owned(), |status| format!("{status} {said}"));
         Self { status: Some(status), followers: Some(awaited), ..self }
     }
 
     /// Names the follower whose stream the message is in.
-    pub(crate) fn to_follower(self, follower_id: Option<&FollowerId>) -> Self {
+    pub(crate) fn told_to(self, follower_id: Option<&FollowerId>) -> Self {
         Self { follower_id: follower_id.map(ToString::to_string), ..self }
     }
 

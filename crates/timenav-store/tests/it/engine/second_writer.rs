@@ -253,7 +253,7 @@ async fn meddle(
 async fn whatever_another_writer_does_in_between_is_decided_upon_again() {
     let house = House::off_disk();
     let (store, other) = (FaultyStore::shared(house.store()), FaultyStore::shared(house.store()));
-    interfere(&house, store, Arc::new(other)).await;
+    Box::pin(interfere(&house, store, Arc::new(other))).await;
 }
 
 /// As the test above, of two services that lock what they write to.
@@ -261,7 +261,7 @@ async fn whatever_another_writer_does_in_between_is_decided_upon_again() {
 async fn whatever_another_service_does_in_between_is_decided_upon_again() {
     let house = House::on_postgres();
     let (store, other) = (FaultyStore::locking(house.store()), house.store());
-    interfere(&house, store, other).await;
+    Box::pin(interfere(&house, store, other)).await;
 }
 
 async fn interfere(house: &House, store: FaultyStore, other: Arc<dyn Store>) {

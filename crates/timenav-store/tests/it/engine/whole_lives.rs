@@ -116,7 +116,7 @@ async fn live(steps: Vec<Step>) {
             Step::Kill => world.kill_and_open().await,
         }
     }
-    world.check_everything().await;
+    Box::pin(world.check_everything()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

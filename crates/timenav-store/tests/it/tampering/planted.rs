@@ -77,8 +77,7 @@ fn tables(house: &House) -> Vec<String> {
     let select = "SELECT DISTINCT t.name FROM sqlite_master t, pragma_table_info(t.name) c
         WHERE t.type = 'table' AND c.name IN ('position', 'entry', 'tile') ORDER BY 1";
     let mut tables = connection.prepare(select).unwrap();
-    let tables = tables.query_map((), |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-    tables
+    tables.query_map((), |row| row.get(0)).unwrap().map(Result::unwrap).collect()
 }
 
 #[tokio::test]

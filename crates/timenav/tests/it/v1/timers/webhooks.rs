@@ -292,7 +292,9 @@ fn a_receiver_that_hangs_gets_so_many_requests_and_no_more() {
         answer(waiting.pop_front().unwrap(), &Reply::Status(200));
         waiting.push_back(read(listener.accept().unwrap().0).unwrap().1);
     }
-    waiting.into_iter().for_each(|stream| answer(stream, &Reply::Status(200)));
+    for stream in waiting {
+        answer(stream, &Reply::Status(200));
+    }
     for timeline in ["a", "b", "c"] {
         until_so("all are taken", || {
             let clock = service.get("/v1/clock", &[("timeline_id", timeline)]);
