@@ -273,7 +273,8 @@ fn a_refusal_says_what_would_be_right() {
             "status": "No.", "code": "invalid_parameter", "detail": "d", "request_id": "r",
             "errors": [{ "pointer": "#/destination_time", "code": "day", "detail": "February has 29 days" }],
         });
-        let proxy = "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 3\r\nX-Request-Id: p\r\n\r\n<p>".to_owned();
+        let proxy = "HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\nContent-Length: 3\r\nX-Request-Id: p\r\n\r\n<p>"
+            .to_owned();
         let elsewhere = answer(302, &[("Location", "http://127.0.0.1:9/")], &json!({}));
         let stand_in = StandIn::start(vec![answer(400, &[], &told), proxy, elsewhere]).await;
         let client = client(&stand_in).with_retries(Retries { attempts: 1, ..Retries::default() });

@@ -263,6 +263,10 @@ mod tests {
         fn check(command: &clap::Command) {
             for argument in command.get_arguments() {
                 let name = argument.get_id().as_str();
+                // Others see what is on a command line, and not what is in a file that it names.
+                if name.ends_with("_file") {
+                    continue;
+                }
                 assert!(!name.contains("api_key") && !name.contains("secret"), "{}: {name}", command.get_name());
             }
             command.get_subcommands().for_each(check);

@@ -54,9 +54,10 @@ fn rewritten(schema: &Value, named: &mut BTreeSet<String>) -> Value {
                         told.insert("examples".to_owned(), json!([example]));
                     }
                     ("properties", Value::Object(properties)) => {
-                        let properties =
-                            properties.iter().map(|(name, schema)| (name.clone(), rewritten(schema, named)));
-                        told.insert(key.clone(), Value::Object(properties.collect()));
+                        // What is written and never shown is a secret, and no agent is asked for one.
+                        let open = properties.iter().filter(|(_, schema)| schema["writeOnly"] != true);
+                        let open = open.map(|(name, schema)| (name.clone(), rewritten(schema, named)));
+                        told.insert(key.clone(), Value::Object(open.collect()));
                     }
                     ("const" | "enum" | "default" | "examples" | "required", value) => {
                         told.insert(key.clone(), value.clone());
