@@ -18,8 +18,7 @@ macro_rules! by_position {
     };
 }
 
-const TABLES: &str =
-    by_position!("anchors", "data_records", "timers", "advances", "rotation_notes", "policies", "sweeps");
+const TABLES: &str = by_position!("anchors", "data_records", "advances", "rotation_notes", "policies", "sweeps");
 const TILES: &str = "SELECT 1 FROM unnest($2::integer[], $3::bigint[]) AS w (level, first)
     JOIN tiles t ON t.timeline = $1 AND t.level = w.level AND t.tile >= w.first LIMIT 1";
 
