@@ -42,7 +42,7 @@ pub(crate) struct DeliverRequest {
     url: Option<String>,
     /// What these requests are signed under, as Standard Webhooks writes it: `whsec_` and the base64 of 24 to 64 bytes. It is
     /// never shown again. Without it, they are not signed.
-    #[schema(value_type = Option<String>, write_only)]
+    #[schema(value_type = Option<String>, write_only, max_length = 94)]
     #[serde(default, deserialize_with = "secret")]
     secret: Option<Zeroizing<String>>,
 }
