@@ -16,11 +16,6 @@ const FETCH_TIME_MAX: Duration = Duration::from_mins(1);
 /// Says where a libFuzzer is that need not be built, which would take a C++ compiler.
 const LIBFUZZER: &str = "CUSTOM_LIBFUZZER_PATH";
 
-/// Says how many tests run at once.
-const TEST_THREADS: &str = "RUST_TEST_THREADS";
-/// Tests run at once on each core: most of them wait for a process, a disk or a clock half of the time.
-const TESTS_OF_A_CORE: usize = 2;
-
 /// Runs the chosen steps, and stops at the first that fails.
 pub(crate) fn run(root: &Path, only: &[Step], skip: &[Step]) -> anyhow::Result<()> {
     let steps = chosen(only, skip);
@@ -75,9 +70,6 @@ fn run_step(root: &Path, step: Step) -> anyhow::Result<()> {
     }
     for arguments in step.cargo_calls() {
         let mut call = process::cargo(root, arguments);
-        if step == Step::Test && std::env::var_os(TEST_THREADS).is_none() {
-            call.env(TEST_THREADS, test_threads().to_string());
-        }
         if step == Step::Doc {
             call.env("RUSTDOCFLAGS", "-D warnings");
         }
@@ -95,10 +87,6 @@ fn run_step(root: &Path, step: Step) -> anyhow::Result<()> {
         Step::Tidy => tidy::run(root),
         Step::Fmt | Step::Clippy | Step::Test | Step::Doc => Ok(()),
     }
-}
-
-fn test_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get) * TESTS_OF_A_CORE
 }
 
 fn deny(root: &Path) -> anyhow::Result<()> {
