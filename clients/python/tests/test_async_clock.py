@@ -106,7 +106,9 @@ def test_a_change_waits_for_a_clock_with_a_name(service: Service, timeline: str)
             await client.pause_time()
             for moment in ("2031-05-06T00:00:00Z", "1969-07-20T00:00:00Z"):
                 answer = await client.travel(destination_time=moment, followers=["web"], wait="10m")
-                assert answer["followers"]["state"] == "confirmed", answer
+                followers = answer["followers"]
+                assert followers is not None, answer
+                assert followers["state"] == "confirmed", answer
                 assert str(clock.now()) == moment
 
     asyncio.run(main())

@@ -238,7 +238,9 @@ def test_a_change_waits_until_a_clock_with_a_name_shows_it(client: timenav.Clien
         for day in ("2031-05-06", "1969-07-20", "2041-01-01"):
             moment = f"{day}T00:00:00Z"
             answer = client.travel(destination_time=moment, followers="all", wait="10m", timeline_id=timeline)
-            assert answer["followers"]["state"] == "confirmed", answer
+            followers = answer["followers"]
+            assert followers is not None, answer
+            assert followers["state"] == "confirmed", answer
             # No wait of its own: what was confirmed is shown, and the listeners know.
             assert str(clock.now()) == moment
             assert told[-1].after.generation == answer["generation"]

@@ -150,7 +150,9 @@ class AsyncVirtualClock(ClockReads):
             self._notify(self._follower.answered(response.json(), monotonic_micros()))
         timeout = httpx.Timeout(self._settings.timeout, connect=10.0, read=self._follower.bounds.stale_after)
         address, headers = f"{self._settings.url}/v1/clock/stream", self._stream_headers()
-        async with http.stream("GET", address, params=self._stream_query(), headers=headers, timeout=timeout) as response:
+        async with http.stream(
+            "GET", address, params=self._stream_query(), headers=headers, timeout=timeout
+        ) as response:
             if not response.is_success:
                 await response.aread()
                 raise refusal(response)[2]

@@ -9,7 +9,6 @@ from typing import Any
 import httpx
 
 from ._clock_reads import is_final
-from ._errors import Problem
 from ._settings import Settings
 from ._transport import refusal
 
@@ -33,8 +32,7 @@ def _is_done(response: httpx.Response) -> bool:
     """
     if response.is_success:
         return True
-    problem = refusal(response)[2]
-    return isinstance(problem, Problem) and is_final(problem)
+    return is_final(refusal(response)[2])
 
 
 class Confirming:
@@ -80,7 +78,11 @@ class Confirming:
                     continue
                 with self._changed:
                     self._changed.wait_for(lambda: self._is_closed or self._newest is not None, RETRY_SECONDS)
-                    self._newest = self._newest or newest
+                    self._newest = self._newest_or(newest)
+
+    def _newest_or(self, older: dict[str, Any] | None) -> dict[str, Any] | None:
+        """Returns what was told meanwhile, or else what was not confirmed yet."""
+        return older if self._newest is None else self._newest
 
 
 class AsyncConfirming:
@@ -121,5 +123,9 @@ class AsyncConfirming:
                 try:
                     await asyncio.wait_for(self._changed.wait(), RETRY_SECONDS)
                 except asyncio.TimeoutError:
-                    self._newest = self._newest or newest
+                    self._newest = self._newest_or(newest)
                     self._changed.set()
+
+    def _newest_or(self, older: dict[str, Any] | None) -> dict[str, Any] | None:
+        """Returns what was told meanwhile, or else what was not confirmed yet."""
+        return older if self._newest is None else self._newest

@@ -28,9 +28,7 @@ class VirtualClock(ClockReads):
     A thread of its own listens to the stream, and calls the listeners.
     """
 
-    def __init__(
-        self, settings: Settings, timeline_id: str | None, bounds: Bounds, follow: str | None = None
-    ) -> None:
+    def __init__(self, settings: Settings, timeline_id: str | None, bounds: Bounds, follow: str | None = None) -> None:
         """Prepares a clock; `Client.virtual_clock` opens it."""
         super().__init__(timeline_id, bounds, follow)
         self._settings = settings
