@@ -175,7 +175,7 @@ impl Receipt {
         rest.0.is_empty().then_some(Self { origin, key_id, index, size, hashes, leaf, signature })
     }
 
-    /// The service's name is the issuer, and the ledger's name the subject: a root alone does not say whose it is.
+    /// The issuer is the service's name, the subject the ledger's: a root alone does not name the ledger it belongs to.
     fn protected(&self) -> Vec<u8> {
         let issuer = self.origin.rsplit_once('/').map_or(self.origin.as_str(), |(issuer, _)| issuer);
         let mut protected = ALG_KID.to_vec();

@@ -230,8 +230,14 @@ fn timer_text(answer: &Value) -> String {
 }
 
 fn list_text(page: &Value, is_first: bool) -> String {
-    let columns = [("TIMER", "timer_id"), ("NEXT", "next"), ("STATE", "state"), ("QUEUE", "deliver/queue")];
-    page_text(page, "timers", &columns, is_first)
+    let columns = [("TIMER", "timer_id"), ("NEXT", "next"), ("STATE", "state"), ("DELIVERS TO", "delivers_to")];
+    let mut page = page.clone();
+    for timer in page["timers"].as_array_mut().into_iter().flatten() {
+        let deliver = &timer["deliver"];
+        let target = ["queue", "url", "to"].into_iter().find(|member| deliver[member].is_string());
+        timer["delivers_to"] = target.map_or(Value::Null, |member| deliver[member].clone());
+    }
+    page_text(&page, "timers", &columns, is_first)
 }
 
 #[cfg(test)]
@@ -239,6 +245,19 @@ mod tests {
     use clap::Parser;
 
     use super::*;
+
+    #[test]
+    fn a_list_tells_where_each_timer_delivers_to() {
+        let timer = |deliver: Value| json!({ "timer_id": "t", "next": "n", "state": "armed", "deliver": deliver });
+        let page = json!({ "timers": [
+            timer(json!({ "to": "queue", "queue": "billing", "url": null })),
+            timer(json!({ "to": "webhook", "queue": null, "url": "https://hooks.example.com/" })),
+            timer(json!({ "to": "timeline", "event": {} })),
+        ] });
+        let told = list_text(&page, true);
+        let last: Vec<&str> = told.lines().filter_map(|line| line.split_whitespace().last()).collect();
+        assert_eq!(last, ["TO", "billing", "https://hooks.example.com/", "timeline"], "{told}");
+    }
 
     #[derive(Debug, Parser)]
     struct Line {

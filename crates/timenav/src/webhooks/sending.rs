@@ -176,7 +176,7 @@ fn came_of(to: &WebhookTo, status: StatusCode) -> Attempt {
     }
 }
 
-/// Returns what is told of a firing.
+/// Returns the JSON that a receiver gets about a firing.
 fn told(timeline: &TimelineId, claimed: &ClaimedFiring) -> Value {
     let ClaimedFiring { firing, payload, generation, step, attempt, .. } = claimed;
     let mut told = json!({
