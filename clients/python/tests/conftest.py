@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpcore  # noqa: F401 - pytester forgets what is imported first within its tests
 import pytest
 
 import timenav

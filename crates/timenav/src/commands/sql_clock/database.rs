@@ -20,7 +20,8 @@ const FOUND: &str = "SELECT (to_regprocedure($1) IS NOT NULL)::text, obj_descrip
     (to_regclass($2) IS NOT NULL)::text, obj_description(to_regclass($2), 'pg_class')";
 const TIME: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint::text";
 
-/// The last microsecond of the year 9999 is where clocks end. Hours are exact, and the same in all time zones.
+/// The last microsecond of the year 9999 is where clocks end. Hours are exact, and the same in all time zones. A
+/// transaction that serves somebody at another time says so itself (`SET LOCAL timenav.now`).
 const INSTALL: &str = "CREATE TABLE IF NOT EXISTS {schema}.timenav_clock (
     only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
     service text NOT NULL,
@@ -36,17 +37,20 @@ const INSTALL: &str = "CREATE TABLE IF NOT EXISTS {schema}.timenav_clock (
 );
 COMMENT ON TABLE {schema}.timenav_clock IS '{mark}';
 GRANT SELECT ON {schema}.timenav_clock TO PUBLIC;
-CREATE OR REPLACE FUNCTION {schema}.timenav_now() RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE RETURN (
-    SELECT TIMESTAMPTZ 'epoch' + (shown / 3600000000) * INTERVAL '1 hour'
-        + (shown % 3600000000) * INTERVAL '1 microsecond'
-    FROM (
-        SELECT CASE WHEN is_paused THEN origin_virtual_micros ELSE least(
-            253402300799999999::numeric,
-            origin_virtual_micros
-                + floor(greatest(0, extract(epoch FROM statement_timestamp() - origin_here)) * rate_millionths)
-        )::bigint END AS shown
-        FROM {schema}.timenav_clock
-    ) AS clock
+CREATE OR REPLACE FUNCTION {schema}.timenav_now() RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE RETURN coalesce(
+    nullif(current_setting('timenav.now', true), '')::timestamptz,
+    (
+        SELECT TIMESTAMPTZ 'epoch' + (shown / 3600000000) * INTERVAL '1 hour'
+            + (shown % 3600000000) * INTERVAL '1 microsecond'
+        FROM (
+            SELECT CASE WHEN is_paused THEN origin_virtual_micros ELSE least(
+                253402300799999999::numeric,
+                origin_virtual_micros
+                    + floor(greatest(0, extract(epoch FROM statement_timestamp() - origin_here)) * rate_millionths)
+            )::bigint END AS shown
+            FROM {schema}.timenav_clock
+        ) AS clock
+    )
 );
 COMMENT ON FUNCTION {schema}.timenav_now() IS '{mark}';";
 

@@ -92,6 +92,12 @@ fn a_sql_function_follows_the_clock() {
     ask(&cluster, "SET timezone = 'Asia/Tokyo'; INSERT INTO orders (id) VALUES (1)");
     assert_eq!(ask(&cluster, "SELECT at AT TIME ZONE 'UTC' FROM orders"), DAY.1);
     assert_eq!(ask(&cluster, &format!("SET ROLE reader; {NOW}")), DAY.1);
+    // A transaction may go by another time, as the clients' `set_local` makes it, and nobody else sees it.
+    let other = "BEGIN; SET LOCAL timenav.now = '0044-03-15 12:00:00+00 BC'";
+    ask(&cluster, &format!("{other}; INSERT INTO orders (id) VALUES (2); COMMIT; INSERT INTO orders (id) VALUES (3)"));
+    let rows = "SELECT string_agg((at AT TIME ZONE 'UTC')::text, ',' ORDER BY id) FROM orders WHERE id > 1";
+    assert_eq!(ask(&cluster, rows), format!("0044-03-15 12:00:00 BC,{}", DAY.1));
+    assert!(psql(&cluster, &format!("SET timenav.now = 'noon'; {NOW}")).2.contains("noon"));
     // It is right between two changes, at any rate.
     service.post("/v1/set-rate", &json!({ "rate": 3600 }));
     service.post("/v1/resume-time", &json!({}));

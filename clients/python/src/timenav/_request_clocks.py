@@ -1,0 +1,296 @@
+"""The clocks of the timelines that requests go by: opened for the first request of each, kept for the next ones."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from . import baggage
+from ._async_client import AsyncClient
+from ._async_virtual_clock import AsyncVirtualClock
+from ._client import Client
+from ._clock_reads import ClockReads
+from ._errors import ClockClosed, ClockRefused, ClockUnavailable, Problem, TimenavError
+from ._virtual_clock import VirtualClock
+
+CLOCKS_MAX = 64
+"""How many clocks are open at once, each a stream of the service: a user may have 100 there by default."""
+_UNKNOWN = frozenset({400, 403, 404, 410})
+
+C = TypeVar("C", bound=ClockReads)
+
+
+class TooManyClocks(TimenavError):
+    """Requests of too many timelines are being served. Answer with 503: it is over soon."""
+
+
+@dataclass
+class _Kept(Generic[C]):
+    """The clock of a timeline, which is being opened where there is none."""
+
+    clock: C | None = None
+    uses: int = 0
+
+
+class _Shelf(Generic[C]):
+    """Which clocks are open, the least lately used first, and how many requests go by each."""
+
+    def __init__(self, clocks_max: int) -> None:
+        self._clocks_max = clocks_max
+        self._kept: OrderedDict[str | None, _Kept[C]] = OrderedDict()
+        self.is_closed = False
+
+    def find(self, timeline: str | None) -> tuple[_Kept[C] | None, list[C]]:
+        """Returns what is kept of a timeline, in use from now on if it is open; and what is to be closed.
+
+        Where there is nothing, somebody has to open it, and keeps the place until then.
+        """
+        if self.is_closed:
+            raise ClockClosed("the clocks of requests were closed")
+        over: list[C] = []
+        kept = self._kept.get(timeline)
+        if kept is not None and kept.clock is not None and _is_over(kept.clock):
+            over += [kept.clock] if kept.uses == 0 else []
+            del self._kept[timeline]
+            kept = None
+        if kept is None:
+            over += self._room()
+            self._kept[timeline] = _Kept()
+        elif kept.clock is not None:
+            kept.uses += 1
+            self._kept.move_to_end(timeline)
+        return kept, over
+
+    def opened(self, timeline: str | None, clock: C) -> _Kept[C]:
+        """Keeps a clock that was opened, in use from now on."""
+        kept = self._kept.get(timeline)
+        if self.is_closed or kept is None:
+            raise ClockClosed("the clocks of requests were closed")
+        kept.clock, kept.uses = clock, 1
+        return kept
+
+    def failed(self, timeline: str | None) -> None:
+        """Gives up the place of a clock that could not be opened."""
+        self._kept.pop(timeline, None)
+
+    def done(self, timeline: str | None, kept: _Kept[C]) -> list[C]:
+        """Ends a use. Returns what is to be closed."""
+        kept.uses -= 1
+        is_kept = self._kept.get(timeline) is kept
+        return [kept.clock] if kept.uses == 0 and not is_kept and kept.clock is not None else []
+
+    def close(self) -> list[C]:
+        """Returns all clocks, which are to be closed."""
+        self.is_closed = True
+        clocks = [kept.clock for kept in self._kept.values() if kept.clock is not None]
+        self._kept.clear()
+        return clocks
+
+    def _room(self) -> list[C]:
+        """Makes room for one more. Returns what is to be closed for it."""
+        if len(self._kept) < self._clocks_max:
+            return []
+        for timeline, kept in self._kept.items():
+            if kept.uses == 0 and kept.clock is not None:
+                del self._kept[timeline]
+                return [kept.clock]
+        raise TooManyClocks(f"requests of {self._clocks_max} timelines are being served; try again")
+
+
+class _Asked:
+    """Which timeline a request may go by."""
+
+    def __init__(self, allowed: Callable[[str], bool] | None) -> None:
+        self._allowed = allowed
+
+    def timeline(self, header: str | None) -> str | None:
+        """Returns the timeline that a header names."""
+        timeline = baggage.timeline_in(header)
+        if timeline is not None and self._allowed is not None and not self._allowed(timeline):
+            raise baggage.BaggageError(f"requests may not go by the timeline `{timeline}`")
+        return timeline
+
+
+class RequestClocks:
+    """The clocks that requests go by, for programs with threads; `timenav.wsgi` has the middleware.
+
+    `with clocks.serving(header): …` makes `timenav.baggage.clock()` the clock that a `baggage` header names, or that of
+    the client's own timeline. It never is the host's.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        allowed: Callable[[str], bool] | None = None,
+        clocks_max: int = CLOCKS_MAX,
+        timeout: float = 10.0,
+    ) -> None:
+        """Opens nothing yet. `allowed` says which timelines requests may name, by default all that the key may see."""
+        self._client, self._timeout = client, timeout
+        self._asked = _Asked(allowed)
+        self._shelf: _Shelf[VirtualClock] = _Shelf(clocks_max)
+        self._changed = threading.Condition()
+
+    @contextmanager
+    def serving(self, header: str | None) -> Iterator[VirtualClock]:
+        """Serves a request by the clock that its `baggage` header names.
+
+        Raises `BaggageError`, which is the caller's mistake, `TooManyClocks`, or what the clock cannot be read for.
+        """
+        timeline = self._asked.timeline(header)
+        kept = self._take(timeline)
+        try:
+            clock = _vouched(kept)
+            with baggage.serving(clock):
+                yield clock
+        finally:
+            with self._changed:
+                over = self._shelf.done(timeline, kept)
+            _close(over)
+
+    def close(self) -> None:
+        """Closes all clocks. Requests that are being served can read theirs no more."""
+        with self._changed:
+            clocks = self._shelf.close()
+            self._changed.notify_all()
+        _close(clocks)
+
+    def _take(self, timeline: str | None) -> _Kept[VirtualClock]:
+        with self._changed:
+            while True:
+                kept, over = self._shelf.find(timeline)
+                if kept is None:
+                    break
+                if kept.clock is not None:
+                    return kept
+                # Another request opens it.
+                self._changed.wait()
+        _close(over)
+        clock: VirtualClock | None = None
+        try:
+            clock = self._client.virtual_clock(timeline, timeout=self._timeout)
+            with self._changed:
+                return self._shelf.opened(timeline, clock)
+        except BaseException as error:
+            with self._changed:
+                self._shelf.failed(timeline)
+            _close([] if clock is None else [clock])
+            mistake = _mistake(timeline, error)
+            if mistake is None:
+                raise
+            raise mistake from error
+        finally:
+            with self._changed:
+                self._changed.notify_all()
+
+
+class AsyncRequestClocks:
+    """The clocks that requests go by, for programs with asyncio; `timenav.asgi` has the middleware."""
+
+    def __init__(
+        self,
+        client: AsyncClient,
+        *,
+        allowed: Callable[[str], bool] | None = None,
+        clocks_max: int = CLOCKS_MAX,
+        timeout: float = 10.0,
+    ) -> None:
+        """Opens nothing yet. `allowed` says which timelines requests may name, by default all that the key may see."""
+        self._client, self._timeout = client, timeout
+        self._asked = _Asked(allowed)
+        self._shelf: _Shelf[AsyncVirtualClock] = _Shelf(clocks_max)
+        self._opening: dict[str | None, asyncio.Event] = {}
+
+    @asynccontextmanager
+    async def serving(self, header: str | None) -> AsyncIterator[AsyncVirtualClock]:
+        """Serves a request by the clock that its `baggage` header names. Raises as `RequestClocks.serving` does."""
+        timeline = self._asked.timeline(header)
+        kept = await self._take(timeline)
+        try:
+            clock = _vouched(kept)
+            with baggage.serving(clock):
+                yield clock
+        finally:
+            await _aclose(self._shelf.done(timeline, kept))
+
+    async def aclose(self) -> None:
+        """Closes all clocks. Requests that are being served can read theirs no more."""
+        await _aclose(self._shelf.close())
+
+    async def _take(self, timeline: str | None) -> _Kept[AsyncVirtualClock]:
+        while True:
+            kept, over = self._shelf.find(timeline)
+            if kept is None:
+                break
+            if kept.clock is not None:
+                return kept
+            # Another request opens it.
+            await self._opening[timeline].wait()
+        opening = self._opening[timeline] = asyncio.Event()
+        clock: AsyncVirtualClock | None = None
+        try:
+            await _aclose(over)
+            clock = await self._client.virtual_clock(timeline, timeout=self._timeout).open()
+            return self._shelf.opened(timeline, clock)
+        except BaseException as error:
+            self._shelf.failed(timeline)
+            await _aclose([] if clock is None else [clock])
+            mistake = _mistake(timeline, error)
+            if mistake is None:
+                raise
+            raise mistake from error
+        finally:
+            del self._opening[timeline]
+            opening.set()
+
+
+def refused(error: TimenavError) -> tuple[int, str]:
+    """Returns the status and the text that a request is answered with if there is no clock for it."""
+    if isinstance(error, baggage.BaggageError):
+        return 400, f"{error}\n"
+    if isinstance(error, TooManyClocks):
+        return 503, f"{error}\n"
+    # What is wrong is for who runs this service, and not for who asked.
+    return 503, "the clock of this request cannot be read; try again\n"
+
+
+def _is_over(clock: ClockReads) -> bool:
+    """Tells whether a clock will never show a time again, because its timeline ended or its key did."""
+    try:
+        clock.reading()
+    except (ClockRefused, ClockClosed):
+        return True
+    except ClockUnavailable:
+        return False
+    return False
+
+
+def _vouched(kept: _Kept[C]) -> C:
+    """Returns a clock if it may be read."""
+    if kept.clock is None:
+        raise ClockClosed("the clocks of requests were closed")
+    kept.clock.reading()
+    return kept.clock
+
+
+def _mistake(timeline: str | None, error: BaseException) -> baggage.BaggageError | None:
+    """Returns what is raised where a request names a timeline that it cannot go by, which is its own mistake."""
+    if timeline is not None and isinstance(error, Problem) and error.http_status in _UNKNOWN:
+        return baggage.BaggageError(f"the baggage names the timeline `{timeline}`: {error.status}")
+    return None
+
+
+def _close(clocks: list[VirtualClock]) -> None:
+    for clock in clocks:
+        clock.close()
+
+
+async def _aclose(clocks: list[AsyncVirtualClock]) -> None:
+    for clock in clocks:
+        await clock.aclose()

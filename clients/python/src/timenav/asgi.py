@@ -1,0 +1,78 @@
+"""Middleware for ASGI applications, such as those of FastAPI, Starlette and Django: each request has its own clock.
+
+app.add_middleware(ClockMiddleware, clocks=AsyncRequestClocks(timenav.AsyncClient()))
+
+Use it where everybody who can send a request may choose its time: in a test or a staging deployment.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import AsyncExitStack
+from typing import Any
+
+from ._errors import TimenavError
+from ._request_clocks import AsyncRequestClocks, refused
+from .baggage import HEADER
+
+__all__ = ["AsyncRequestClocks", "ClockMiddleware"]
+
+_LOG = logging.getLogger("timenav")
+_UNAVAILABLE = 503
+_TRY_AGAIN_LATER = 1013
+_POLICY_VIOLATION = 1008
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Message, Receive, Send], Awaitable[None]]
+
+
+class ClockMiddleware:
+    """Serves each request by the clock of the timeline that its `baggage` header names, else by the client's own.
+
+    A header that names no timeline, or none that there is, is answered with 400. If the clock cannot be read, the
+    answer is 503: no request is ever served by the host's time. WebSockets are closed instead, with 1008 or 1013.
+    """
+
+    def __init__(self, app: Application, clocks: AsyncRequestClocks) -> None:
+        """Wraps an application. Its clocks are closed when the server ends it."""
+        self._app = app
+        self._clocks = clocks
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Serves a request."""
+        if scope["type"] == "lifespan":
+            try:
+                await self._app(scope, receive, send)
+            finally:
+                await self._clocks.aclose()
+            return
+        async with AsyncExitStack() as served:
+            try:
+                await served.enter_async_context(self._clocks.serving(_baggage(scope)))
+            except TimenavError as error:
+                await _refuse(error, scope, receive, send)
+                return
+            await self._app(scope, receive, send)
+
+
+def _baggage(scope: Message) -> str | None:
+    given = [value.decode("latin-1") for name, value in scope["headers"] if name.lower() == HEADER.encode()]
+    return ",".join(given) if given else None
+
+
+async def _refuse(error: TimenavError, scope: Message, receive: Receive, send: Send) -> None:
+    code, text = refused(error)
+    if code == _UNAVAILABLE:
+        _LOG.warning("a request was refused, because its clock cannot be read: %s", error)
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": _TRY_AGAIN_LATER if code == _UNAVAILABLE else _POLICY_VIOLATION})
+        return
+    body = text.encode()
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
+    headers += [(b"retry-after", b"1")] if code == _UNAVAILABLE else []
+    await send({"type": "http.response.start", "status": code, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,248 @@
+"""The clock that travels with a request."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+
+import timenav
+from timenav import baggage
+from timenav._request_clocks import AsyncRequestClocks, RequestClocks, TooManyClocks
+from timenav.asgi import ClockMiddleware as AsgiClocks
+from timenav.testing import Service
+from timenav.wsgi import ClockMiddleware as WsgiClocks
+
+from .conftest import vectors
+
+VECTORS = vectors("baggage")
+
+
+@pytest.mark.parametrize("case", VECTORS["read"], ids=lambda case: str(case["header"]))
+def test_a_header_names_a_timeline(case: dict[str, Any]) -> None:
+    assert baggage.timeline_in(case["header"]) == case["timeline"]
+
+
+@pytest.mark.parametrize("case", VECTORS["refused"], ids=lambda case: str(case["header"]))
+def test_a_header_that_names_none_is_refused(case: dict[str, Any]) -> None:
+    with pytest.raises(baggage.BaggageError):
+        baggage.timeline_in(case["header"])
+
+
+@pytest.mark.parametrize("case", VECTORS["written"], ids=lambda case: case["expected"])
+def test_a_timeline_is_put_into_a_header(case: dict[str, Any]) -> None:
+    written = baggage.with_timeline(case["header"], case["timeline"])
+    assert written == case["expected"]
+    assert baggage.timeline_in(written) == case["timeline"]
+
+
+def year_at(client: timenav.Client, timeline: str, year: int) -> str:
+    """Makes a timeline whose clock stands in a year."""
+    client.create_timeline(timeline_id=timeline)
+    client.pause_time(timeline_id=timeline)
+    client.travel(destination_time=f"{year}-06-01T00:00:00Z", timeline_id=timeline)
+    return f"userId=alice,timenav={timeline}"
+
+
+def wsgi(_environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+    """Tells its year, and what it would send on. The second half is made while the answer is sent."""
+    start_response("200 OK", [])
+    yield str(baggage.clock().datetime().year).encode()
+    yield baggage.outgoing({"Baggage": "region=eu"})["Baggage"].encode()
+
+
+async def asgi(scope: Any, receive: Any, send: Any) -> None:
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.accept", "headers": []})
+        await send({"type": "websocket.send", "text": str(baggage.clock().datetime().year)})
+        return
+    await asyncio.sleep(0)
+    body = str(baggage.clock().datetime().year) + baggage.outgoing({"Baggage": "region=eu"})["Baggage"]
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": body.encode()})
+
+
+def test_a_wsgi_application_serves_each_request_by_its_clock(client: timenav.Client, service: Service) -> None:
+    first, second = year_at(client, "wsgi-first", 2031), year_at(client, "wsgi-second", 1968)
+    clocks = RequestClocks(service.client(), allowed=lambda timeline: timeline != "system")
+    with httpx.Client(transport=httpx.WSGITransport(app=WsgiClocks(wsgi, clocks)), base_url="http://app") as http:
+        for header, told in [
+            (first, "2031region=eu,timenav=wsgi-first"),
+            (second, "1968region=eu,timenav=wsgi-second"),
+        ]:
+            answer = http.get("/", headers={"Baggage": header})
+            assert (answer.status_code, answer.text) == (200, told)
+        # What moves the clock moves the application.
+        client.travel(destination_time="2040-01-01T00:00:00Z", timeline_id="wsgi-first")
+        with clocks.serving(first) as clock:
+            clock.until("2040-01-01T00:00:00Z", timeout=20)
+        assert http.get("/", headers={"Baggage": first}).text.startswith("2040")
+        # Without baggage it is the client's own timeline.
+        assert http.get("/").text.endswith("region=eu,timenav=main")
+        for header, said in [
+            ("timenav=nowhere", "nowhere"),
+            ("timenav=a,timenav=b", "two timelines"),
+            ("timenav=system", "may not"),
+        ]:
+            answer = http.get("/", headers={"Baggage": header})
+            assert answer.status_code == 400
+            assert said in answer.text
+        client.end_timeline(timeline_id="wsgi-second")
+        while not is_refused(http, second):
+            time.sleep(0.02)
+    with pytest.raises(LookupError):
+        baggage.clock()
+    clocks.close()
+    with httpx.Client(transport=httpx.WSGITransport(app=WsgiClocks(wsgi, clocks)), base_url="http://app") as http:
+        assert http.get("/").status_code == 503
+
+
+def is_refused(http: httpx.Client, header: str) -> bool:
+    """Tells whether the end of a timeline has come over the stream. It may come while a request is served."""
+    try:
+        return http.get("/", headers={"Baggage": header}).status_code == 400
+    except timenav.ClockRefused:
+        return False
+
+
+def test_no_request_is_served_by_the_time_of_the_host() -> None:
+    clocks = RequestClocks(timenav.Client("http://127.0.0.1:1", "tnk_x"), timeout=0.5)
+    with httpx.Client(transport=httpx.WSGITransport(app=WsgiClocks(wsgi, clocks)), base_url="http://app") as http:
+        answer = http.get("/")
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
+    assert "127.0.0.1" not in answer.text
+
+
+def test_an_asgi_application_serves_each_request_by_its_clock(client: timenav.Client, service: Service) -> None:
+    asyncio.run(serve_by_asgi(client, service))
+
+
+async def serve_by_asgi(client: timenav.Client, service: Service) -> None:
+    headers = [year_at(client, f"asgi-{number}", 2030 + number) for number in range(3)]
+    async with timenav.AsyncClient(service.url, service.key) as asking:
+        clocks = AsyncRequestClocks(asking)
+        app = AsgiClocks(asgi, clocks)
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://app") as http:
+            answers = await asyncio.gather(
+                *(http.get("/", headers={"Baggage": header}) for header in headers for _ in range(5))
+            )
+            told = [answer.text for answer in answers]
+            assert told == [f"{2030 + n}region=eu,timenav=asgi-{n}" for n in range(3) for _ in range(5)]
+            assert (await http.get("/", headers={"Baggage": "timenav=nowhere"})).status_code == 400
+            assert (await http.get("/")).text.endswith("timenav=main")
+        sent: list[Any] = []
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        async def receive() -> dict[str, str]:
+            return {"type": "websocket.connect"}
+
+        scope = {"type": "websocket", "headers": [(b"baggage", headers[1].encode())]}
+        await app(scope, receive, send)
+        assert sent[-1]["text"] == "2031"
+        await app({"type": "websocket", "headers": [(b"baggage", b"timenav=")]}, receive, send)
+        assert sent[-1] == {"type": "websocket.close", "code": 1008}
+        # The server ends the application, and that its clocks.
+        await AsgiClocks(ended, clocks)({"type": "lifespan"}, receive, send)
+        with pytest.raises(timenav.ClockClosed):
+            async with clocks.serving(None):
+                pass
+
+
+async def ended(_scope: Any, _receive: Any, _send: Any) -> None:
+    """The end of an application."""
+
+
+class CountingClient(timenav.Client):
+    """Counts the clocks that are open."""
+
+    def __init__(self, service: Service) -> None:
+        super().__init__(service.url, service.key)
+        self.opened: list[tuple[str | None, timenav.VirtualClock]] = []
+        self.lock = threading.Lock()
+
+    def virtual_clock(self, timeline_id: str | None = None, **options: Any) -> timenav.VirtualClock:
+        clock = super().virtual_clock(timeline_id, **options)
+        with self.lock:
+            self.opened.append((timeline_id, clock))
+        return clock
+
+    def open(self) -> set[str | None]:
+        return {timeline for timeline, clock in self.opened if clock.is_connected}
+
+
+def test_a_clock_is_opened_once_and_the_least_used_is_closed(client: timenav.Client, service: Service) -> None:
+    headers = [year_at(client, f"shelf-{number}", 2030 + number) for number in range(3)]
+    counting = CountingClient(service)
+    clocks = RequestClocks(counting, clocks_max=2)
+    together = threading.Barrier(8)
+
+    def serve(header: str) -> int:
+        together.wait(20)
+        with clocks.serving(header) as clock:
+            return clock.datetime().year
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sorted(pool.map(serve, headers[:2] * 4)) == [2030] * 4 + [2031] * 4
+    assert len(counting.opened) == 2
+    with clocks.serving(headers[0]), clocks.serving(headers[1]):
+        with pytest.raises(TooManyClocks), clocks.serving(headers[2]):
+            pass
+        assert len(counting.opened) == 2
+    with clocks.serving(headers[0]):
+        pass
+    # The second one was not used for longest.
+    with clocks.serving(headers[2]) as clock:
+        assert clock.datetime().year == 2032
+    assert counting.open() == {"shelf-0", "shelf-2"}
+    clocks.close()
+    assert counting.open() == set()
+
+
+def test_requests_of_httpx_hand_the_timeline_on(client: timenav.Client, service: Service) -> None:
+    header = year_at(client, "handed-on", 2033)
+    seen: list[str | None] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(request.headers.get("baggage"))
+        return httpx.Response(200)
+
+    hooks = {"request": [baggage.forward]}
+    clocks = RequestClocks(service.client())
+    with httpx.Client(transport=httpx.MockTransport(answer), event_hooks=hooks) as http:
+        http.get("http://other/", headers={"Baggage": "a=b"})
+        with clocks.serving(header):
+            http.get("http://other/", headers={"Baggage": "a=b,timenav=else"})
+            http.get("http://other/")
+            assert baggage.outgoing() == {"baggage": "timenav=handed-on"}
+    assert seen == ["a=b", "a=b,timenav=handed-on", "timenav=handed-on"]
+    assert baggage.outgoing({"X": "y"}) == {"X": "y"}
+    clocks.close()
+
+
+def test_a_transaction_goes_by_the_clock_of_its_request(client: timenav.Client, service: Service) -> None:
+    header = year_at(client, "transaction", 2034)
+    ran: list[tuple[str, tuple[str, ...]]] = []
+
+    class Cursor:
+        def execute(self, operation: str, parameters: tuple[str, ...], /) -> None:
+            ran.append((operation, parameters))
+
+    clocks = RequestClocks(service.client())
+    with clocks.serving(header):
+        baggage.set_local(Cursor())
+    assert ran == [("SELECT set_config('timenav.now', %s, true)", ("2034-06-01T00:00:00Z",))]
+    ran.clear()
+    for case in VECTORS["sql"]:
+        baggage.set_local(Cursor(), timenav.Instant.parse(case["moment"]))
+    assert [parameters[0] for _, parameters in ran] == [case["expected"] for case in VECTORS["sql"]]
+    clocks.close()

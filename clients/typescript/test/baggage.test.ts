@@ -1,0 +1,184 @@
+/** The clock that travels with a request. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import {
+  BaggageError,
+  clock,
+  forwardingFetch,
+  outgoing,
+  RequestClocks,
+  setLocal,
+  timelineIn,
+  TooManyClocks,
+  withTimeline,
+  type RequestClocksOptions,
+} from '../src/baggage.js';
+import { Client, ClockClosed, Instant, type VirtualClock } from '../src/index.js';
+import { client, rejection, timeline, vectors, wait } from './harness.js';
+
+interface Vectors {
+  read: { header: string | null; timeline: string | null }[];
+  refused: { header: string }[];
+  written: { header: string | null; timeline: string; expected: string }[];
+  sql: { moment: string; expected: string }[];
+}
+
+/** Creates a timeline whose clock stands in a year, and returns a header that names it. */
+async function at(year: number): Promise<string> {
+  const name = await timeline(client());
+  await client().pauseTime({ timeline_id: name });
+  await client().travel({ destination_time: `${year}-06-01T00:00:00Z`, timeline_id: name });
+  return `userId=alice,timenav=${name}`;
+}
+
+function requestClocks(options: RequestClocksOptions = {}, of: Client = client()): RequestClocks {
+  const clocks = new RequestClocks(of, options);
+  onTestFinished(() => clocks.close());
+  return clocks;
+}
+
+/** Returns the timeline that a header names. */
+function named(header: string): string {
+  return timelineIn(header)!;
+}
+
+function year(): number {
+  return clock().date().getUTCFullYear();
+}
+
+/** Starts a server whose requests are served by a middleware, and returns what asks it. */
+async function served(clocks: RequestClocks): Promise<(baggage?: string) => Promise<Response>> {
+  const server = createServer((request, answer) => {
+    clocks.middleware(request, answer, () => {
+      // Later, and in another task, it still is the request's clock.
+      setTimeout(() => {
+        try {
+          answer.end(`${year()} ${outgoing({ Baggage: 'region=eu' }).get('baggage')!}`);
+        } catch (error) {
+          answer.writeHead(500).end(String(error));
+        }
+      }, 1);
+    });
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return (baggage) => fetch(url, { headers: baggage === undefined ? {} : { Baggage: baggage } });
+}
+
+describe('a header', () => {
+  const { read, refused, written } = vectors<Vectors>('baggage');
+
+  it('names a timeline, or none', () => {
+    for (const { header, timeline: told } of read) expect(timelineIn(header), String(header)).toBe(told);
+    for (const { header } of refused) expect(() => timelineIn(header), header).toThrow(BaggageError);
+  });
+
+  it('is given a timeline', () => {
+    for (const { header, timeline: given, expected } of written) {
+      expect(withTimeline(header, given)).toBe(expected);
+      expect(timelineIn(expected)).toBe(given);
+    }
+  });
+});
+
+describe('requests', () => {
+  it('are served each by its clock', async () => {
+    const [first, second] = [await at(2031), await at(1968)];
+    const clocks = requestClocks({ allowed: (name) => name !== 'system' });
+    const ask = await served(clocks);
+    const answers = await Promise.all([first, second, first, second].map((header) => ask(header)));
+    const told = await Promise.all(answers.map((answer) => answer.text()));
+    expect(told.map((text) => text.slice(0, 4))).toEqual(['2031', '1968', '2031', '1968']);
+    expect(told[0]).toBe(`2031 region=eu,timenav=${named(first)}`);
+    expect(await (await ask()).text()).toMatch(/ region=eu,timenav=main$/);
+    // What moves the clock moves the application.
+    await client().travel({ destination_time: '2040-01-01T00:00:00Z', timeline_id: named(first) });
+    await clocks.serving(first, (held) => held.until('2040-01-01T00:00:00Z'));
+    expect(await (await ask(first)).text()).toMatch(/^2040/);
+    for (const [header, said] of [
+      ['timenav=nowhere', 'nowhere'],
+      ['timenav=a,timenav=b', 'two timelines'],
+      ['timenav=system', 'may not'],
+    ]) {
+      const answer = await ask(header);
+      expect([answer.status, (await answer.text()).includes(said!)]).toEqual([400, true]);
+    }
+    await client().endTimeline({ timeline_id: named(second) });
+    let answer = await ask(second);
+    while (answer.status !== 400) {
+      // The end has not come over the stream yet, or comes while a request is served.
+      await wait(20);
+      answer = await ask(second);
+    }
+    expect(() => clock()).toThrow('no request is being served');
+    clocks.close();
+    expect((await ask()).status).toBe(503);
+  });
+
+  it('are never served by the time of the host', async () => {
+    const gone = new Client({ url: 'http://127.0.0.1:1', key: 'tnk_x' });
+    const ask = await served(requestClocks({ timeoutMs: 300 }, gone));
+    const answer = await ask();
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await answer.text()).not.toContain('127.0.0.1');
+  });
+
+  it('open a clock once, and close the one that was not used for longest', async () => {
+    const headers = await Promise.all([2030, 2031, 2032].map(at));
+    const opened: VirtualClock[] = [];
+    class Counting extends Client {
+      override async virtualClock(...given: Parameters<Client['virtualClock']>): Promise<VirtualClock> {
+        const open = await super.virtualClock(...given);
+        opened.push(open);
+        return open;
+      }
+    }
+    const clocks = requestClocks({ clocksMax: 2 }, new Counting({ url: inject('url'), key: inject('key') }));
+    const serve = (header: string): Promise<number> => clocks.serving(header, () => year());
+    const [a, b, c] = headers as [string, string, string];
+    expect(await Promise.all([a, b, a, b, a].map(serve))).toEqual([2030, 2031, 2030, 2031, 2030]);
+    expect(opened.length).toBe(2);
+    const both = clocks.serving(a, () => clocks.serving(b, () => rejection(serve(c))));
+    expect(await both).toBeInstanceOf(TooManyClocks);
+    expect(await serve(a)).toBe(2030);
+    expect(await serve(c)).toBe(2032);
+    const open = opened.filter((one) => one.isConnected).map((one) => one.timelineId);
+    expect(open.sort()).toEqual([named(a), named(c)].sort());
+    clocks.close();
+    expect(opened.filter((one) => one.isConnected)).toEqual([]);
+    expect(await rejection(serve(a))).toBeInstanceOf(ClockClosed);
+  });
+
+  it('hand their timeline on', async () => {
+    const seen: (string | undefined)[] = [];
+    const server = createServer((request, answer) => {
+      seen.push(request.headers.baggage as string | undefined);
+      answer.end();
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    onTestFinished(() => void server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const header = await at(2033);
+    const handed = `timenav=${named(header)}`;
+    await forwardingFetch(url, { headers: { Baggage: 'a=b' } });
+    await requestClocks().serving(header, async () => {
+      await forwardingFetch(url, { headers: { Baggage: 'a=b,timenav=else' } });
+      await forwardingFetch(new Request(url, { headers: { Baggage: 'c=d' } }));
+      await forwardingFetch(url);
+    });
+    expect(seen).toEqual(['a=b', `a=b,${handed}`, `c=d,${handed}`, handed]);
+  });
+
+  it('tell a transaction their time', async () => {
+    const asked: unknown[] = [];
+    const database = { query: (...asking: unknown[]) => asked.push(asking) };
+    await requestClocks().serving(await at(2034), () => setLocal(database));
+    expect(asked).toEqual([["SELECT set_config('timenav.now', $1, true)", ['2034-06-01T00:00:00Z']]]);
+    for (const { moment, expected } of vectors<Vectors>('baggage').sql) {
+      await setLocal(database, Instant.parse(moment));
+      expect(asked.at(-1)).toEqual([expect.any(String), [expected]]);
+    }
+  });
+});
