@@ -17,6 +17,7 @@ pub mod permissions;
 pub mod anchor;
 pub mod timers;
 pub mod followers;
+pub mod fault;
 pub mod directory;
 pub mod horizon;
 pub mod key;

@@ -1,6 +1,7 @@
 //! Follows a clock by the stream of the service, and keeps it by the boot clock of this host.
 
 mod confirming;
+pub(crate) mod faults;
 
 use std::sync::{Arc, mpsc};
 use std::time::Duration;

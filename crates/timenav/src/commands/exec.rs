@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use crate::client::{ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::following::FollowOption;
+use crate::following::faults::FaultOptions;
 use crate::surroundings::Surroundings;
 
 /// Runs a program on the virtual clock of a timeline, with all that it starts.
@@ -36,6 +37,8 @@ pub(crate) struct ExecCommand {
     inspect: bool,
     #[command(flatten)]
     follow: FollowOption,
+    #[command(flatten)]
+    fault: FaultOptions,
     #[command(flatten)]
     service: ServiceOptions,
     #[command(flatten)]
@@ -80,6 +83,7 @@ fn start(command: &ExecCommand, surroundings: &Surroundings) -> Result<(), Failu
     use timenav_exec::{Half, Plan};
 
     use crate::client::Client;
+    use crate::following::faults::{Wrong, show};
     use crate::{following, output};
 
     let report = |text: &str| output::note(&format!("timenav exec: {text}"));
@@ -94,12 +98,14 @@ fn start(command: &ExecCommand, surroundings: &Surroundings) -> Result<(), Failu
     }
     let client = Client::new(&command.service, surroundings)?;
     let begun = following::begin(&client, &command.timeline)?;
-    let board = board::create(&client, &begun)?;
+    let clock = Wrong::new(command.fault.fault(), &begun);
+    let board = board::create(&client, &begun, &clock.shown())?;
     let plan = Plan { command: &command.command, board, is_strict: command.strict, report: &report };
     let (timeline, name) = (command.timeline.clone(), command.follow.clone());
     let follow = move |board: Arc<timenav_exec::Board>| {
-        let page = Arc::new(board::Page(board));
-        let followed = following::follow(&client, (&timeline, &name), &page, &board::WORDS, begun.known);
+        let page = show(clock, board::Page(board));
+        let followed =
+            page.and_then(|page| following::follow(&client, (&timeline, &name), &page, &board::WORDS, begun.known));
         let Err(error) = followed;
         output::note(&format!("timenav exec: the clock is not followed: {error}"));
     };

@@ -1,6 +1,7 @@
 //! `timenav exec`: programs of any language on a virtual clock.
 
 mod ends;
+mod faults;
 mod following;
 mod starts;
 mod sweeps;

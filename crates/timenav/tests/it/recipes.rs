@@ -38,6 +38,7 @@ pages! {
     tests_side_by_side: "parallel-tests",
     rows_of_a_database: "postgres-rows",
     an_incident_played_back: "incident-playback",
+    clocks_that_do_not_agree: "wrong-clocks",
 }
 
 /// A command of a page and the answer it is said to give.

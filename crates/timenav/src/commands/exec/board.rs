@@ -18,12 +18,12 @@ pub(super) const WORDS: Words = Words {
     back: "timenav exec: the service is back; programs are on its clock again",
 };
 
-/// Makes the page that shows a clock.
+/// Makes the page that shows a clock, right or wrong.
 ///
 /// # Errors
 /// The system makes none.
-pub(super) fn create(client: &Client, begun: &Begun) -> Result<Arc<Board>, Failure> {
-    let slot = Slot::of_clock(&begun.known.clock, begun.known.offset, begun.uncertainty);
+pub(super) fn create(client: &Client, begun: &Begun, shown: &Known) -> Result<Arc<Board>, Failure> {
+    let slot = Slot::of_clock(&shown.clock, shown.offset, begun.uncertainty);
     let board = Board::create(&begun.timeline, client.target().url.as_str(), slot).map_err(anyhow::Error::new)?;
     Ok(Arc::new(board))
 }

@@ -1,0 +1,62 @@
+//! `timenav exec --offset`, `--drift` and `--jitter`: programs whose clock is wrong.
+
+use std::process::Stdio;
+
+use serde_json::json;
+
+use super::{DAY, PATH, Teller, is_installed, service, travel};
+use crate::cli::command;
+use crate::service::{Service, run};
+
+/// Returns the command that runs a program on a wrong clock.
+fn wrong(service: &Service, fault: &[&str], program: &[&str]) -> std::process::Command {
+    let mut command = command(service, &[&["exec"], fault, &["--"], program].concat());
+    command.env("PATH", PATH);
+    command
+}
+
+#[track_caller]
+fn told(service: &Service, fault: &[&str], program: &[&str]) -> String {
+    let (code, stdout, stderr) = run(&mut wrong(service, fault, program), "");
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{fault:?}: {stdout}");
+    stdout.trim_end().to_owned()
+}
+
+#[test]
+fn a_clock_is_wrong_for_one_program_and_right_for_the_others() {
+    let Some(service) = service() else { return };
+    assert_eq!(told(&service, &["--offset", "-2s"], &["date", "+%s"]), (DAY.1 - 2).to_string());
+    assert_eq!(told(&service, &[], &["date", "+%s"]), DAY.1.to_string());
+    // The error stays when the clock jumps, and whoever is right sees the same jump.
+    let script = "while read -r word; do printf '%(%s)T\\n' -1; done";
+    let ahead = &mut wrong(&service, &["--offset", "1h"], &["bash", "-c", script]);
+    let mut ahead = Teller::of(ahead.stderr(Stdio::null()));
+    let mut right = Teller::start(&service, Stdio::null());
+    assert_eq!((ahead.ask(), right.ask()), (DAY.1 + 3_600, DAY.1));
+    travel(&service, "1969-07-20T20:17:40Z");
+    ahead.ask_until("the jump", |shown| shown == -14_182_940 + 3_600);
+    right.ask_until("the jump", |shown| shown == -14_182_940);
+    drop((ahead, right));
+    // Of what passes, a tenth more passes; at any rate, and whatever the jitter adds.
+    if !is_installed("python3") {
+        return;
+    }
+    service.post("/v1/set-rate", &json!({ "rate": 3600 }));
+    service.post("/v1/resume-time", &json!({}));
+    let measure = "import time\nv, m = time.time(), time.monotonic()\ntime.sleep(2.5)\n\
+                   print((time.time() - v) / (time.monotonic() - m) / 3600)";
+    for fault in [&["--drift", "100000ppm"][..], &["--drift", "100000", "--jitter", "5ms", "--jitter-seed", "7"]] {
+        let factor: f64 = told(&service, fault, &["python3", "-c", measure]).parse().unwrap();
+        assert!((1.08..1.12).contains(&factor), "{fault:?}: {factor}");
+    }
+    for (fault, said) in [
+        (["--drift", "fast"], "200ppm"),
+        (["--jitter", "1s"], "250 ms"),
+        (["--offset", "P1M"], "without months"),
+        (["--jitter-seed", "1"], "--jitter"),
+    ] {
+        let (code, stdout, stderr) = run(&mut wrong(&service, &fault, &["date"]), "");
+        assert_eq!((code, stdout.as_str()), (Some(2), ""), "{fault:?}");
+        assert!(stderr.contains(said), "{fault:?}: {stderr}");
+    }
+}
