@@ -164,7 +164,16 @@ pub(crate) fn read<T: DeserializeOwned>(query: &str, body: &[u8]) -> Result<T, F
         return from_json(if body.is_empty() { b"{}" } else { body });
     }
     let merged = merged(of_query, body)?;
-    serde_path_to_error::deserialize(Value::Object(merged)).map_err(|error| fault(&error))
+    from_map(merged).map_err(|error| fault(&error))
+}
+
+/// Why parameters cannot be read, and where.
+type PathError = serde_path_to_error::Error<serde_json::Error>;
+
+/// Reads parameters from a map. Never inlined: there is a copy for each type of parameters, which three places share.
+#[inline(never)]
+fn from_map<T: DeserializeOwned>(given: Map<String, Value>) -> Result<T, PathError> {
+    serde_path_to_error::deserialize(Value::Object(given))
 }
 
 /// Returns what stands in a query string and a body, each name once.
@@ -208,15 +217,20 @@ pub(crate) fn from_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Failure> 
 
 /// Returns a better error where a word is expected and something else than a text is given: of that, Serde tells
 /// neither what was given nor which words there are. Of the same value as a text it does.
-fn wordless<T: DeserializeOwned>(
-    body: &[u8],
-    error: &serde_path_to_error::Error<serde_json::Error>,
-) -> Option<serde_path_to_error::Error<serde_json::Error>> {
+fn wordless<T: DeserializeOwned>(body: &[u8], error: &PathError) -> Option<PathError> {
+    from_map::<T>(as_text(body, error)?).err()
+}
+
+/// Returns the parameters of a body, with the value that an error is about as a text, if a word is expected there.
+fn as_text(body: &[u8], error: &PathError) -> Option<Map<String, Value>> {
     error.inner().to_string().strip_prefix("expected value")?;
     let mut json: Value = serde_json::from_slice(body).ok()?;
     let given = json.pointer_mut(&format!("/{}", path_of(error.path())))?;
     *given = Value::String(given.to_string());
-    serde_path_to_error::deserialize::<_, T>(json).err()
+    match json {
+        Value::Object(given) => Some(given),
+        _ => None,
+    }
 }
 
 pub(crate) fn malformed(error: &serde_json::Error) -> Failure {
@@ -273,7 +287,7 @@ fn is_same(given: &Value, text: &Value) -> bool {
 ///
 /// Serde tells apart what went wrong by the words of its messages only; the tests hold every
 /// form that is read here.
-fn fault(error: &serde_path_to_error::Error<serde_json::Error>) -> Failure {
+fn fault(error: &PathError) -> Failure {
     let path = path_of(error.path());
     let message = error.inner().to_string();
     let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use utoipa::PartialSchema;
 use utoipa::openapi::{RefOr, Schema};
 
-use super::{fault, merged, query_map};
+use super::{PathError, fault, from_map, merged, query_map};
 use crate::problem::{Failure, FaultKind, ParameterFault};
 
 /// Most faults that are told in one answer.
@@ -17,6 +17,18 @@ const LOOKED_THROUGH_BYTES_MAX: usize = 64 * 1024;
 
 /// Returns a failure together with whatever else is wrong with the parameters.
 pub(super) fn all<T: DeserializeOwned + PartialSchema>(query: &str, body: &[u8], first: Failure) -> Failure {
+    looked_for(query, body, first, &Kind { refusal: |given| from_map::<T>(given).err(), schema: T::schema })
+}
+
+/// What has to be known of a type of parameters. Not the type itself: there are as many as operations, and for each of
+/// them the compiler would make everything here anew.
+struct Kind {
+    /// Returns why the type cannot be read from a map.
+    refusal: fn(Map<String, Value>) -> Option<PathError>,
+    schema: fn() -> RefOr<Schema>,
+}
+
+fn looked_for(query: &str, body: &[u8], first: Failure, kind: &Kind) -> Failure {
     let Failure::Parameter(first) = first else { return first };
     if query.len() + body.len() > LOOKED_THROUGH_BYTES_MAX || first.kind == FaultKind::Conflicting {
         return Failure::Parameter(first);
@@ -24,12 +36,12 @@ pub(super) fn all<T: DeserializeOwned + PartialSchema>(query: &str, body: &[u8],
     let Ok(given) = query_map(query).and_then(|of_query| merged(of_query, body)) else {
         return Failure::Parameter(first);
     };
-    let mut faults = wrong::<T>(&given);
+    let mut faults = wrong(&given, kind);
     // What was sent under another name is not told as missing as well.
     let meant: Vec<String> =
         faults.iter().filter(|fault| fault.kind == FaultKind::Unknown).filter_map(suggested).collect();
     let is_told = |name: &String| given.contains_key(name) || meant.contains(name);
-    faults.extend(required::<T>().into_iter().filter(|name| !is_told(name)).map(|name| missing(&name)));
+    faults.extend(required(kind).into_iter().filter(|name| !is_told(name)).map(|name| missing(&name)));
     // What was found first is told first: clients branch on its code.
     faults.retain(|fault| fault.path != first.path);
     faults.insert(0, first);
@@ -38,10 +50,10 @@ pub(super) fn all<T: DeserializeOwned + PartialSchema>(query: &str, body: &[u8],
 }
 
 /// Returns what is wrong with what is there: each parameter that is refused is left out, and the others read again.
-fn wrong<T: DeserializeOwned>(given: &Map<String, Value>) -> Vec<ParameterFault> {
+fn wrong(given: &Map<String, Value>, kind: &Kind) -> Vec<ParameterFault> {
     let (mut left, mut faults) = (given.clone(), Vec::new());
     while faults.len() < FAULTS_MAX {
-        let Err(error) = serde_path_to_error::deserialize::<_, T>(Value::Object(left.clone())) else { break };
+        let Some(error) = (kind.refusal)(left.clone()) else { break };
         let Failure::Parameter(found) = fault(&error) else { break };
         // A name in a path has its tildes and slashes written otherwise (RFC 6901 §3).
         let name = found.path.split('/').next().unwrap_or_default().replace("~1", "/").replace("~0", "~");
@@ -54,8 +66,8 @@ fn wrong<T: DeserializeOwned>(given: &Map<String, Value>) -> Vec<ParameterFault>
 }
 
 /// Returns the names of parameters that must be there.
-fn required<T: PartialSchema>() -> BTreeSet<String> {
-    match T::schema() {
+fn required(kind: &Kind) -> BTreeSet<String> {
+    match (kind.schema)() {
         RefOr::T(Schema::Object(object)) => object.required.into_iter().collect(),
         _ => BTreeSet::new(),
     }
