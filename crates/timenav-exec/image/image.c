@@ -164,7 +164,7 @@ long WEAK(getrandom) getrandom(void *, u64, unsigned, void *, u64);
  */
 
 enum { MONOTONIC = 1 };
-enum { MQ_TIMEDSEND = 242, MQ_TIMEDRECEIVE = 243, FUTEX = 202, TIMER_SETTIME = 223, FUTEX_WAITV = 449, FUTEX_WAIT = 455 };
+enum { FUTEX = 202, TIMER_SETTIME = 223, FUTEX_WAITV = 449, FUTEX_WAIT = 455 };
 enum { COMMAND = 127, CLOCK_REALTIME_FLAG = 256, LOCK_PI = 6, WAIT_REQUEUE_PI = 11 };
 enum { ABSOLUTE = 1, TIMED_OUT = -110 };
 /* Marks, in a parameter that the kernel does not look at, calls of this routine that the filter lets pass. */

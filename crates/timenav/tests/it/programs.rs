@@ -2,6 +2,7 @@
 
 mod ends;
 mod following;
+mod matrix;
 mod starts;
 mod sweeps;
 mod waits;
