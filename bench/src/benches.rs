@@ -21,3 +21,4 @@ pub(crate) mod passphrases;
 pub(crate) mod paradox;
 pub(crate) mod online;
 pub(crate) mod console;
+pub(crate) mod programs;

@@ -33,6 +33,9 @@ pub(crate) enum Unit {
     /// Millions of bytes a second.
     #[serde(rename = "MB/s")]
     MegabytesPerSecond,
+    /// Nanoseconds.
+    #[serde(rename = "ns")]
+    Nanos,
     /// Microseconds.
     #[serde(rename = "µs")]
     Micros,
@@ -96,6 +99,7 @@ impl fmt::Display for Unit {
             Self::RowsPerSecond => "rows/s",
             Self::EntriesPerSecond => "entries/s",
             Self::MegabytesPerSecond => "MB/s",
+            Self::Nanos => "ns",
             Self::Micros => "µs",
             Self::Millis => "ms",
             Self::Megabytes => "MB",

@@ -4,6 +4,7 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
+use rustix::time::{ClockId, clock_gettime};
 use timenav_core::time::{Instant as Moment, Wall};
 use timenav_engine::WallClock;
 
@@ -31,6 +32,17 @@ impl Stopwatch {
 /// Waits for a while, between two looks at something that tells nothing by itself.
 pub(crate) fn pause(duration: Duration) {
     std::thread::sleep(duration);
+}
+
+/// Returns the host's time, as a program asks for it.
+pub(crate) fn host_now() -> SystemTime {
+    SystemTime::now()
+}
+
+/// Returns what the monotonic clock shows, in nanoseconds, to be compared with that of another process.
+pub(crate) fn monotonic() -> i64 {
+    let at = clock_gettime(ClockId::Monotonic);
+    at.tv_sec * 1_000_000_000 + at.tv_nsec
 }
 
 /// Host time that never goes down, as the service has it.

@@ -154,3 +154,189 @@ long WEAK(time) time(long *);
 int WEAK(clock_getres) clock_getres(int, struct timespec *);
 long WEAK(getcpu) getcpu(unsigned *, unsigned *, void *);
 long WEAK(getrandom) getrandom(void *, u64, unsigned, void *, u64);
+
+/* Waits until a moment of realtime, for calls that the kernel would compare with the host's clock.
+ *
+ * The supervisor has interrupted a thread that was about to make such a call (src/waits.rs), and sent it to
+ * `timenav_wait`, with the registers of the call, the place to return to in rcx, and the number of the call in rax.
+ * To the program it is the call: all registers but those that a call changes are as they were, and so is the stack. The
+ * unwinder sees the caller of the call, since a thread may be cancelled here.
+ */
+
+enum { MONOTONIC = 1 };
+enum { FUTEX = 202, TIMER_SETTIME = 223, FUTEX_WAITV = 449, FUTEX_WAIT = 455 };
+enum { COMMAND = 127, CLOCK_REALTIME_FLAG = 256, LOCK_PI = 6, WAIT_REQUEUE_PI = 11 };
+enum { ABSOLUTE = 1, TIMED_OUT = -110 };
+/* Marks, in a parameter that the kernel does not look at, calls of this routine that the filter lets pass. */
+#define OURS 0x74696d656e617632UL
+/* How long a wait goes on, in nanoseconds, before it looks at the clock again. */
+#define LOOK 20000000L
+/* Longer than anybody waits, in nanoseconds: a hundred years. */
+#define FAR 3155760000000000000L
+
+struct call { u64 parameters[6], number; };
+struct itimerspec { struct timespec interval, value; };
+
+static __attribute__((noinline)) void shown_now(struct timespec *shown) { show(shown, 0); }
+
+/* Returns the nanoseconds from one moment to another, as far as there is any use in knowing. */
+static __attribute__((noinline)) i64 between(const struct timespec *from, const struct timespec *to) {
+    i64 seconds;
+    if (__builtin_sub_overflow(to->sec, from->sec, &seconds)) return to->sec < 0 ? -FAR : FAR;
+    if (seconds > FAR / NANOS) return FAR;
+    if (seconds < -(FAR / NANOS)) return -FAR;
+    return seconds * NANOS + to->nsec - from->nsec;
+}
+
+/* Returns in how many nanoseconds of host time a clock that shows `shown` shows `until`, if nothing changes it. */
+static __attribute__((noinline)) i64 host_left(const struct timespec *shown, const struct timespec *until) {
+    i64 left = between(shown, until);
+    const volatile struct slot *slot = &CLOCK.slots[__atomic_load_n(&CLOCK.changes, __ATOMIC_ACQUIRE) & 1];
+    u64 rate = slot->rate, rest;
+    if (left <= 0) return 0;
+    if (slot->state == PAUSED || rate == 0) return FAR;
+    u128 scaled = (u128)(u64)left * MILLION + rate - 1;
+    if ((u64)(scaled >> 64) >= rate) return FAR;
+    u64 host = divide(scaled, rate, &rest);
+    return host < (u64)FAR ? (i64)host : FAR;
+}
+
+static __attribute__((noinline)) long make(u64 number, const u64 *parameters) {
+    register u64 fourth __asm__("r10") = parameters[3];
+    register u64 fifth __asm__("r8") = parameters[4];
+    register u64 sixth __asm__("r9") = parameters[5];
+    long result;
+    __asm__ volatile("syscall" : "=a"(result)
+        : "a"(number), "D"(parameters[0]), "S"(parameters[1]), "d"(parameters[2]), "r"(fourth), "r"(fifth), "r"(sixth)
+        : "rcx", "r11", "memory");
+    return result;
+}
+
+static void later(struct timespec *at, i64 nanos) {
+    at->sec += nanos / NANOS;
+    at->nsec += nanos % NANOS;
+    if (at->nsec >= NANOS) { at->nsec -= NANOS; at->sec++; }
+}
+
+/* Sets a timer to the length of host time that is left until its date. */
+static long set_timer(const u64 *asked) {
+    u64 parameters[6];
+    struct itimerspec timer = *(const struct itimerspec *)asked[2];
+    struct timespec shown;
+    for (int i = 0; i < 6; i++) parameters[i] = asked[i];
+    shown_now(&shown);
+    i64 left = host_left(&shown, &timer.value);
+    timer.value.sec = 0;
+    /* Nothing would mean that it is not set. */
+    timer.value.nsec = 1;
+    later(&timer.value, left);
+    parameters[1] &= ~(u64)ABSOLUTE;
+    parameters[2] = (u64)&timer;
+    return make(TIMER_SETTIME, parameters);
+}
+
+/* Makes a call that waits, until its moment has come or as much host time has passed as there was to wait for. */
+__attribute__((used, visibility("hidden"))) long wait_in_slices(const struct call *asked) {
+    u64 parameters[6];
+    int timeout = 3, clock = MONOTONIC;
+    i64 slice = LOOK;
+    if (asked->number == TIMER_SETTIME) return set_timer(asked->parameters);
+    for (int i = 0; i < 6; i++) parameters[i] = asked->parameters[i];
+    if (asked->number == FUTEX && (parameters[1] & COMMAND) == LOCK_PI) {
+        /* It goes by realtime only, which to the kernel is the host's. */
+        clock = REALTIME;
+        parameters[5] = OURS;
+    } else if (asked->number == FUTEX) {
+        /* A waiter that was moved to another futex cannot begin again. */
+        if ((parameters[1] & COMMAND) == WAIT_REQUEUE_PI) slice = FAR;
+        parameters[1] &= ~(u64)CLOCK_REALTIME_FLAG;
+    } else if (asked->number == FUTEX_WAITV) {
+        parameters[4] = MONOTONIC;
+    } else if (asked->number == FUTEX_WAIT) {
+        timeout = 4;
+        parameters[5] = MONOTONIC;
+    } else {
+        timeout = 4;
+        clock = REALTIME;
+        parameters[5] = OURS;
+    }
+    const struct timespec until = *(const struct timespec *)parameters[timeout];
+    struct timespec shown, start, now, end;
+    shown_now(&shown);
+    ORIGINALS.clock_gettime(MONOTONIC, &start);
+    now = start;
+    i64 most = between(&shown, &until);
+    for (;;) {
+        i64 left = host_left(&shown, &until);
+        i64 rest = most - between(&start, &now);
+        if (rest < left) left = rest;
+        if (left < 0) left = 0;
+        i64 length = left < slice ? left : slice;
+        ORIGINALS.clock_gettime(clock, &end);
+        later(&end, length);
+        parameters[timeout] = (u64)&end;
+        long result = make(asked->number, parameters);
+        if (result != TIMED_OUT || left == 0) return result;
+        shown_now(&shown);
+        ORIGINALS.clock_gettime(MONOTONIC, &now);
+    }
+}
+
+__asm__(
+    ".text\n"
+    ".globl timenav_wait\n"
+    ".type timenav_wait, @function\n"
+    "timenav_wait:\n"
+    ".cfi_startproc\n"
+    ".cfi_signal_frame\n"
+    ".cfi_def_cfa %rsp, 0\n"
+    ".cfi_register %rip, %rcx\n"
+    "endbr64\n"
+    /* What is below the stack pointer may be in use. */
+    "lea -128(%rsp), %rsp\n"
+    ".cfi_adjust_cfa_offset 128\n"
+    "push %rcx\n"
+    ".cfi_adjust_cfa_offset 8\n"
+    ".cfi_rel_offset %rip, 0\n"
+    "pushfq\n"
+    ".cfi_adjust_cfa_offset 8\n"
+    "push %rbp\n"
+    ".cfi_adjust_cfa_offset 8\n"
+    ".cfi_rel_offset %rbp, 0\n"
+    "push %rax\n"
+    "push %r9\n"
+    "push %r8\n"
+    "push %r10\n"
+    "push %rdx\n"
+    "push %rsi\n"
+    "push %rdi\n"
+    ".cfi_adjust_cfa_offset 56\n"
+    "mov %rsp, %rbp\n"
+    ".cfi_def_cfa_register %rbp\n"
+    "mov %rsp, %rdi\n"
+    "and $-16, %rsp\n"
+    "cld\n"
+    "call wait_in_slices\n"
+    "mov %rbp, %rsp\n"
+    ".cfi_def_cfa_register %rsp\n"
+    "pop %rdi\n"
+    "pop %rsi\n"
+    "pop %rdx\n"
+    "pop %r10\n"
+    "pop %r8\n"
+    "pop %r9\n"
+    "lea 8(%rsp), %rsp\n"
+    ".cfi_adjust_cfa_offset -56\n"
+    "pop %rbp\n"
+    ".cfi_adjust_cfa_offset -8\n"
+    ".cfi_restore %rbp\n"
+    "popfq\n"
+    ".cfi_adjust_cfa_offset -8\n"
+    "pop %rcx\n"
+    ".cfi_adjust_cfa_offset -8\n"
+    ".cfi_register %rip, %rcx\n"
+    "lea 128(%rsp), %rsp\n"
+    ".cfi_adjust_cfa_offset -128\n"
+    "jmp *%rcx\n"
+    ".cfi_endproc\n"
+    ".size timenav_wait, . - timenav_wait\n");

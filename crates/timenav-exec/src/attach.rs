@@ -17,10 +17,11 @@ use crate::kernel::seccomp::{Call, Listener};
 use crate::vdso::{Mapped, NAMES};
 
 /// `AT_SYSINFO_EHDR`: the entry of the auxiliary vector that says where the vDSO is.
-const AT_VDSO: u64 = 33;
+pub(crate) const AT_VDSO: u64 = 33;
 const PAGE: u64 = 4096;
 /// The originals, the clock page, and the image.
-const MAPPED: u64 = 3 * PAGE;
+const MAPPED: u64 = 2 * PAGE + CODE;
+const CODE: u64 = IMAGE_BYTES_MAX as u64;
 /// How far into the page of originals what `PR_SET_MM_MAP` reads is put, and how much may be there.
 const SCRATCH: u64 = 1024;
 const AUXILIARY_WORDS_MAX: usize = 128;
@@ -202,7 +203,7 @@ impl<'a> Program<'a> {
         let executable = u64::from((libc::PROT_READ | libc::PROT_EXEC).cast_unsigned());
         let clock = self.call(libc::SYS_mmap, [at + PAGE, PAGE, readable, fixed(libc::MAP_SHARED), descriptor, 0])?;
         let code =
-            self.call(libc::SYS_mmap, [at + 2 * PAGE, PAGE, executable, fixed(libc::MAP_PRIVATE), descriptor, PAGE])?;
+            self.call(libc::SYS_mmap, [at + 2 * PAGE, CODE, executable, fixed(libc::MAP_PRIVATE), descriptor, PAGE])?;
         self.call(libc::SYS_close, [descriptor, 0, 0, 0, 0, 0])?;
         done("mapping the clock page", clock)?;
         done("mapping the code that reads it", code)?;

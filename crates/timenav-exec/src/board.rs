@@ -9,6 +9,7 @@ use std::time::Duration;
 use rustix::event::EventfdFlags;
 use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
 
+use crate::image::IMAGE_BYTES_MAX;
 use crate::kernel::mapping::SharedWords;
 use crate::kernel::process::{boot_now, tai_offset};
 use crate::page::{END_SECONDS, MAGIC, Moment, PAGE_BYTES, Slot, VERSION, text_words, words};
@@ -46,7 +47,7 @@ impl Board {
         // Kernels before 6.3 do not know that a file is never to be executed as a program.
         let file = rustix::fs::memfd_create(PAGE_NAME, flags | MemfdFlags::NOEXEC_SEAL)
             .or_else(|_| rustix::fs::memfd_create(PAGE_NAME, flags))?;
-        rustix::fs::ftruncate(&file, (PAGE_BYTES + image.len().next_multiple_of(PAGE_BYTES)) as u64)?;
+        rustix::fs::ftruncate(&file, (PAGE_BYTES + IMAGE_BYTES_MAX) as u64)?;
         let mut written = 0;
         while written < image.len() {
             written += rustix::io::pwrite(&file, &image[written..], (PAGE_BYTES + written) as u64)?;

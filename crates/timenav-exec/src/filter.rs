@@ -25,6 +25,15 @@ const CLOCKS: [u32; 3] = [0, 8, 11];
 const COARSE: u32 = 5;
 /// `TIMER_ABSTIME`, and `TFD_TIMER_ABSTIME`.
 const ABSOLUTE: u32 = 1;
+/// `futex_wait` of Linux 6.7.
+pub(crate) const SYS_FUTEX_WAIT: libc::c_long = 455;
+/// The commands of `futex` that wait for as long as a flag says by which clock, and the one that knows realtime only.
+const FUTEX_WAITS: [u32; 3] = [9, 11, 13];
+const FUTEX_LOCK_PI: u32 = 6;
+const FUTEX_COMMAND: u32 = 127;
+const FUTEX_REALTIME: u32 = 256;
+/// What the image puts into the last parameter of a call that is to pass: `OURS` in `image/image.c`.
+const OURS: [u32; 2] = [0x6e61_7632, 0x7469_6d65];
 
 /// Returns the filter.
 pub(crate) fn filter() -> Vec<Instruction> {
@@ -63,6 +72,8 @@ fn narrow_calls() -> Vec<Instruction> {
 fn wide_calls() -> Vec<Instruction> {
     let mut calls = vec![load(NUMBER_AT)];
     let number = |number: libc::c_long| u32::try_from(number).unwrap_or(u32::MAX);
+    // Programs make this one most often.
+    calls.extend(rule(number(libc::SYS_futex), futex()));
     for (number, verdict) in [
         (number(libc::SYS_execve), Verdict::Report),
         (number(libc::SYS_execveat), Verdict::Report),
@@ -82,9 +93,53 @@ fn wide_calls() -> Vec<Instruction> {
     sleep.extend(report_clocks(&CLOCKS));
     calls.extend(rule(number(libc::SYS_clock_nanosleep), sleep));
     let timer = vec![load(parameter(1)), jump_if_any(ABSOLUTE, 0, 1), end(Verdict::Report), end(Verdict::Allow)];
-    calls.extend(rule(number(libc::SYS_timerfd_settime), timer));
+    calls.extend(rule(number(libc::SYS_timerfd_settime), timer.clone()));
+    calls.extend(rule(number(libc::SYS_timer_settime), timer));
+    let realtime_of = |clock: u32| vec![load(parameter(clock)), jump_if_equal(CLOCKS[0], 1, 0), end(Verdict::Allow)];
+    calls.extend(rule(number(libc::SYS_futex_waitv), [realtime_of(4), report_pointer(3)].concat()));
+    calls.extend(rule(number(SYS_FUTEX_WAIT), [realtime_of(5), report_pointer(4)].concat()));
+    for queue in [libc::SYS_mq_timedsend, libc::SYS_mq_timedreceive] {
+        calls.extend(rule(number(queue), [let_ours_pass(), report_pointer(4)].concat()));
+    }
     calls.push(end(Verdict::Allow));
     calls
+}
+
+/// Reports waits until a moment of realtime. Those without a timeout have the flag too, and are not reported.
+fn futex() -> Vec<Instruction> {
+    let lock = [let_ours_pass(), report_pointer(3)].concat();
+    let length = u8::try_from(lock.len()).unwrap_or(u8::MAX);
+    let mut body = vec![load(parameter(1)), mask(FUTEX_COMMAND), jump_if_equal(FUTEX_LOCK_PI, 0, length)];
+    body.extend(lock);
+    for (left, command) in (1..=3).rev().zip(FUTEX_WAITS) {
+        body.push(jump_if_equal(command, left, 0));
+    }
+    body.extend([end(Verdict::Allow), load(parameter(1)), jump_if_any(FUTEX_REALTIME, 1, 0), end(Verdict::Allow)]);
+    body.extend(report_pointer(3));
+    body
+}
+
+/// Lets a call pass that the image makes in a program's place.
+fn let_ours_pass() -> Vec<Instruction> {
+    vec![
+        load(parameter(5)),
+        jump_if_equal(OURS[0], 0, 3),
+        load(parameter(5) + 4),
+        jump_if_equal(OURS[1], 0, 1),
+        end(Verdict::Allow),
+    ]
+}
+
+/// Reports a call whose parameter points somewhere, and allows it otherwise. Pointers have two halves.
+fn report_pointer(index: u32) -> Vec<Instruction> {
+    vec![
+        load(parameter(index)),
+        jump_if_equal(0, 0, 2),
+        load(parameter(index) + 4),
+        jump_if_equal(0, 1, 0),
+        end(Verdict::Report),
+        end(Verdict::Allow),
+    ]
 }
 
 /// Returns the instructions for one call. They end it whichever way they go.
@@ -120,6 +175,10 @@ const fn jump_if_any(bits: u32, then: u8, otherwise: u8) -> Instruction {
     instruction(libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K, bits, then, otherwise)
 }
 
+const fn mask(bits: u32) -> Instruction {
+    instruction(libc::BPF_ALU | libc::BPF_AND | libc::BPF_K, bits, 0, 0)
+}
+
 fn end(verdict: Verdict) -> Instruction {
     let value = match verdict {
         Verdict::Allow => libc::SECCOMP_RET_ALLOW,
@@ -135,67 +194,4 @@ const fn instruction(code: u32, k: u32, jt: u8, jf: u8) -> Instruction {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What the kernel would do: runs a filter on a call.
-    fn run(architecture: u32, number: u32, parameters: [u32; 2]) -> u32 {
-        let filter = filter();
-        let (mut at, mut value) = (0, 0);
-        for _ in 0..filter.len() {
-            let Instruction { code, jt, jf, k } = filter[at];
-            at += 1;
-            let goes = |is_true: bool| usize::from(if is_true { jt } else { jf });
-            match u32::from(code) {
-                code if code == libc::BPF_LD | libc::BPF_W | libc::BPF_ABS => {
-                    value = match k {
-                        NUMBER_AT => number,
-                        ARCHITECTURE_AT => architecture,
-                        PARAMETERS_AT => parameters[0],
-                        at if at == parameter(1) => parameters[1],
-                        other => panic!("{other}"),
-                    }
-                }
-                code if code == libc::BPF_RET | libc::BPF_K => return k,
-                code if code == libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K => at += goes(value == k),
-                code if code == libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K => at += goes(value & k != 0),
-                other => panic!("{other}"),
-            }
-        }
-        panic!("the filter has no end")
-    }
-
-    #[test]
-    fn what_is_about_virtual_time_is_reported_and_nothing_else() {
-        let (allowed, refused) = (libc::SECCOMP_RET_ALLOW, libc::SECCOMP_RET_ERRNO | 1);
-        for (architecture, number, parameters, expected) in [
-            (X86_64, 59, [0, 0], REPORTED),
-            (X86_64, 322, [0, 0], REPORTED),
-            (X86_64, X32 | 0x208, [0, 0], REPORTED),
-            (I386, 11, [0, 0], REPORTED),
-            (I386, 59, [0, 0], allowed),
-            (I386, 79, [0, 0], refused),
-            (0xc000_00b7, 221, [0, 0], allowed),
-            (X86_64, 0, [0, 0], allowed),
-            (X86_64, 201, [0, 0], REPORTED),
-            (X86_64, 96, [0, 0], REPORTED),
-            (X86_64, 227, [0, 0], refused),
-            (X86_64, 164, [0, 0], refused),
-            (X86_64, 228, [0, 0], REPORTED),
-            (X86_64, 228, [1, 0], allowed),
-            (X86_64, 228, [5, 0], REPORTED),
-            (X86_64, 228, [7, 0], allowed),
-            (X86_64, 228, [11, 0], REPORTED),
-            (X86_64, 230, [0, 0], allowed),
-            (X86_64, 230, [0, 1], REPORTED),
-            (X86_64, 230, [1, 1], allowed),
-            (X86_64, 230, [5, 1], allowed),
-            (X86_64, 286, [3, 0], allowed),
-            (X86_64, 286, [3, 1], REPORTED),
-            (X86_64, 286, [3, 3], REPORTED),
-            (X86_64, 231, [0, 1], allowed),
-        ] {
-            assert_eq!(run(architecture, number, parameters), expected, "{architecture:x} {number} {parameters:?}");
-        }
-    }
-}
+mod tests;

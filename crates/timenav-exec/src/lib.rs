@@ -29,6 +29,8 @@ mod answers;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod timers;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod waits;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod start;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod front;

@@ -20,6 +20,7 @@ use crate::kernel::ptrace::{self, EVENT_STOP};
 use crate::kernel::seccomp::{Call, Listener};
 use crate::start::{NOT_EXECUTED, Started};
 use crate::timers::{Answered, Timers};
+use crate::waits::{self, Routine, Sent};
 
 /// How many programs are named that are not on the clock; of others, only that they are.
 const LINES_MAX: usize = 20;
@@ -41,12 +42,14 @@ pub struct Plan<'a> {
 }
 
 /// How far a thread is that the supervisor is attached to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 enum Stage {
     /// It was told to go on with its `execve`.
     Executing,
     /// It has executed a program, and the call has not returned.
     Executed,
+    /// It waits until a moment of realtime, and is sent to where it waits by the virtual clock.
+    Waiting(Sent),
 }
 
 /// Supervises the programs of one `timenav exec`.
@@ -67,6 +70,9 @@ pub(crate) struct Supervisor<'a> {
     waiting: VecDeque<Call>,
     sleepers: Sleepers,
     timers: Timers,
+    routine: Option<Routine>,
+    /// Whether it was said that a wait goes by host time.
+    has_named_wait: bool,
     reported: usize,
 }
 
@@ -92,6 +98,8 @@ impl<'a> Supervisor<'a> {
             waiting: VecDeque::new(),
             sleepers: Sleepers::default(),
             timers: Timers::new(),
+            routine: Routine::look(),
+            has_named_wait: false,
             reported: 0,
         }
     }
@@ -160,6 +168,8 @@ impl<'a> Supervisor<'a> {
                 let name = Self::name(call.pid);
                 self.say(&format!("a timer of {name} goes by host time: its descriptor cannot be had from outside"));
             }
+        } else if waits::is_one(&call) {
+            self.wait(call);
         } else if !answer(&call, self.board, &self.listener, &mut self.sleepers) {
             self.execute(call);
         }
@@ -198,6 +208,40 @@ impl<'a> Supervisor<'a> {
         let _ = ptrace::interrupt(call.pid);
     }
 
+    /// Sends a thread that waits until a moment of realtime to the routine of the image.
+    fn wait(&mut self, call: Call) {
+        if call.pid != 0 && self.is_executing_beside(call.pid) {
+            self.waiting.push_back(call);
+            return;
+        }
+        // What is wrong, and what waits in a program that is not on the clock, is the kernel's.
+        let sent = self.routine.as_ref().filter(|_| call.pid != 0).and_then(|routine| routine.send(call));
+        let Some(sent) = sent else {
+            self.listener.let_go_on(call.id);
+            return;
+        };
+        match ptrace::seize_for_a_moment(call.pid) {
+            Ok(()) => {
+                self.attached.insert(call.pid, Stage::Waiting(sent));
+                // The call is not answered, but interrupted; it is looked at again where the thread stops.
+                let _ = ptrace::interrupt(call.pid);
+            }
+            Err(error) if error.raw_os_error() == Some(libc::EPERM) && self.listener.is_waiting(call.id) => {
+                if !std::mem::replace(&mut self.has_named_wait, true) {
+                    let name = Self::name(call.pid);
+                    self.say(&format!(
+                        "a wait of {name} goes by host time: another tracer, such as a debugger, has it"
+                    ));
+                }
+                self.listener.let_go_on(call.id);
+            }
+            // It is gone; if not, it asks again.
+            Err(_) => {
+                self.listener.answer(call.id, -i64::from(libc::EINTR));
+            }
+        }
+    }
+
     /// Lets a thread execute a program that cannot be put on the clock, or says no.
     fn let_without(&mut self, call: &Call, reason: &Reason) {
         self.complain(call.pid, reason);
@@ -211,7 +255,8 @@ impl<'a> Supervisor<'a> {
     /// Returns whether another thread of a thread's process is executing a program.
     fn is_executing_beside(&self, thread: i32) -> bool {
         let beside = |other: &i32| *other != thread && Path::new(&format!("/proc/{other}/task/{thread}")).exists();
-        self.attached.keys().any(beside)
+        let executing = self.attached.iter().filter(|(_, stage)| !matches!(stage, Stage::Waiting(_)));
+        executing.map(|(other, _)| other).any(beside)
     }
 
     /// Takes what the kernel tells of a process or thread.
@@ -245,6 +290,14 @@ impl<'a> Supervisor<'a> {
             Some(Stage::Executed) if signal == CALL_STOP => self.put_on(pid),
             Some(Stage::Executed) => {
                 let _ = ptrace::go_on_to_call(pid);
+            }
+            Some(Stage::Waiting(sent)) => {
+                if event == EVENT_STOP {
+                    sent.redirect(pid);
+                }
+                let signal = if event == EVENT_STOP { 0 } else { signal };
+                let _ = ptrace::detach(pid, signal);
+                self.forget(pid);
             }
             // The call has failed, or begins anew after a signal and is then reported again.
             Some(Stage::Executing) | None => {

@@ -265,6 +265,18 @@ impl Problem {
         self.http_status == 429 || self.http_status >= 500
     }
 
+    /// Returns why the service denies the caller access, and what to do; `None` where it is about something else.
+    pub(crate) fn denial(&self) -> Option<String> {
+        let advice = match self.http_status {
+            401 => "start it again with a valid key (--profile or TIMENAV_API_KEY)",
+            403 | 404 => "check that the timeline exists and that you may read it; it is tried again every 30 seconds",
+            429 => "it is tried again every 30 seconds; if this lasts, follow fewer clocks with this key",
+            _ => return None,
+        };
+        let reason = self.member("detail").or_else(|| self.member("status")).unwrap_or("no reason was given");
+        Some(format!("{reason} (HTTP {}); {advice}", self.http_status))
+    }
+
     /// Returns whether what was to be changed is not what it was (RFC 9110 §15.5.13).
     pub(crate) const fn is_outdated(&self) -> bool {
         self.http_status == 412

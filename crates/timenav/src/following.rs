@@ -22,6 +22,8 @@ const SILENCE_MAX: Duration = Duration::from_secs(20);
 /// How long to wait before the first attempt to reconnect, and before any.
 const RETRY_MIN: Duration = Duration::from_millis(100);
 const RETRY_MAX: Duration = Duration::from_secs(3);
+/// How long to wait before a service is asked again that has denied access.
+const DENIED_RETRY: Duration = Duration::from_secs(30);
 
 /// What is known of a clock.
 #[derive(Clone, Debug)]
@@ -75,10 +77,42 @@ fn follower_name(text: &str) -> Result<String, String> {
     }
 }
 
-/// What is said when the service is lost, and when it is back.
+/// What is said when the service is lost, when it denies access, and when it is back.
 pub(crate) struct Words {
     pub(crate) lost: &'static str,
+    /// Reasons follow.
+    pub(crate) denied: &'static str,
     pub(crate) back: &'static str,
+}
+
+/// What was said last of a service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Said {
+    /// That it is there, or nothing.
+    There,
+    Lost,
+    Denied(String),
+}
+
+impl Said {
+    /// Returns what there is to say of a service that could not be followed.
+    fn of(failure: &Failure) -> Self {
+        let Failure::Problem(problem) = failure else { return Self::Lost };
+        problem.denial().map_or(Self::Lost, Self::Denied)
+    }
+
+    /// Says it, if it was not said last.
+    fn say(self, last: &mut Self, words: &Words) {
+        if self == *last {
+            return;
+        }
+        match &self {
+            Self::There => output::note(words.back),
+            Self::Lost => output::note(words.lost),
+            Self::Denied(reasons) => output::note(&format!("{}: {reasons}", words.denied)),
+        }
+        *last = self;
+    }
 }
 
 /// A clock as it was when somebody began to follow it.
@@ -103,7 +137,9 @@ pub(crate) fn begin(client: &Client, timeline: &TimelineOptions) -> Result<Begun
     Ok(Begun { timeline, known, uncertainty })
 }
 
-/// Follows the clock until the process ends. A lost connection is told once, and so is its return.
+/// Follows the clock until the process ends. A lost connection is told once, and so are a denial and the return.
+///
+/// A stream that has ended tells nothing: whoever revoked a key ended it too. So it is opened again first.
 ///
 /// # Errors
 /// There is no thread for confirming changes.
@@ -118,49 +154,51 @@ pub(crate) fn follow(
     let mut query = timeline.query();
     query.extend(name.follow.iter().map(|name| ("follow", name.clone())));
     let confirming = name.follow.as_ref().map(|_| confirming::begin(client.caller(), Arc::clone(shown))).transpose()?;
-    let mut is_lost = false;
+    let mut said = Said::There;
     let mut retry = RETRY_MIN;
     loop {
         let asked = boot_now();
-        if let Ok(mut stream) = client.stream(&["v1", "clock", "stream"], &query, None) {
-            let mut first = Some(asked);
-            loop {
-                match stream.next_within(SILENCE_MAX) {
-                    Sign::Event(event) => {
-                        let Ok(data) = serde_json::from_str(&event.data) else { continue };
-                        let Some(told) = Told::read(&data) else { continue };
-                        if first.is_none() {
-                            // A stream that only begins and ends, over and over, is not asked for that often.
+        let mut news = Said::Lost;
+        match client.stream(&["v1", "clock", "stream"], &query, None) {
+            Err(failure) => news = Said::of(&failure),
+            Ok(mut stream) => {
+                let mut first = Some(asked);
+                loop {
+                    match stream.next_within(SILENCE_MAX) {
+                        Sign::Event(event) => {
+                            let Ok(data) = serde_json::from_str(&event.data) else { continue };
+                            let Some(told) = Told::read(&data) else { continue };
+                            if first.is_none() {
+                                // A stream that only begins and ends, over and over, is not asked for that often.
+                                retry = RETRY_MIN;
+                            }
+                            take(&told, first.take(), &**shown, &mut known);
+                            if let (Some(confirming), Some(follower_id)) = (&confirming, data["follower_id"].as_str()) {
+                                let (follower_id, generation) = (follower_id.to_owned(), known.clock.generation);
+                                let applied = Applied { follower_id, generation, timeline: timeline.timeline.clone() };
+                                // It ends with the process.
+                                let _ = confirming.send(applied);
+                            }
+                            news = Said::There;
+                            Said::There.say(&mut said, words);
+                            shown.heard();
+                        }
+                        Sign::Alive => {
                             retry = RETRY_MIN;
+                            shown.heard();
                         }
-                        take(&told, first.take(), &**shown, &mut known);
-                        if let (Some(confirming), Some(follower_id)) = (&confirming, data["follower_id"].as_str()) {
-                            let (follower_id, generation) = (follower_id.to_owned(), known.clock.generation);
-                            let applied = Applied { follower_id, generation, timeline: timeline.timeline.clone() };
-                            // It ends with the process.
-                            let _ = confirming.send(applied);
-                        }
-                        if is_lost {
-                            is_lost = false;
-                            output::note(words.back);
-                        }
-                        shown.heard();
+                        Sign::Lost => break,
                     }
-                    Sign::Alive => {
-                        retry = RETRY_MIN;
-                        shown.heard();
-                    }
-                    Sign::Lost => break,
                 }
             }
         }
         shown.lost();
-        if !is_lost {
-            is_lost = true;
-            output::note(words.lost);
+        let wait = if matches!(news, Said::Denied(_)) { DENIED_RETRY } else { retry };
+        if news != Said::There {
+            news.say(&mut said, words);
         }
         // The other end of the channel is here, so this lasts as long as it says.
-        let _ = nothing.recv_timeout(retry);
+        let _ = nothing.recv_timeout(wait);
         retry = (retry * 2).min(RETRY_MAX);
     }
 }

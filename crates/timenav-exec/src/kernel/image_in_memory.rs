@@ -3,11 +3,12 @@
 use std::cell::Cell;
 use std::ffi::c_void;
 
-use crate::image::IMAGE;
+use crate::image::{IMAGE, IMAGE_BYTES_MAX};
 use crate::page::{END_SECONDS, Moment, Slot, words};
 use crate::vdso::Mapped;
 
 const PAGE: usize = 4096;
+const MAPPED: usize = 2 * PAGE + IMAGE_BYTES_MAX;
 const TAI_OFFSET: i64 = 37;
 
 thread_local! {
@@ -35,9 +36,9 @@ impl Loaded {
         let image = Mapped::read(IMAGE).unwrap();
         let [clock_gettime, time] = ["clock_gettime", "time"].map(|name| image.function(name).unwrap());
         let (writable, private) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: a new mapping of three pages, which is written within its bounds before it is executed.
+        // SAFETY: a new mapping, which is written within its bounds before it is executed.
         let at = unsafe {
-            let at = libc::mmap(std::ptr::null_mut(), 3 * PAGE, writable, private, -1, 0);
+            let at = libc::mmap(std::ptr::null_mut(), MAPPED, writable, private, -1, 0);
             assert_ne!(at, libc::MAP_FAILED);
             let originals = at.cast::<[i64; 7]>();
             let fake = fake_clock as *const c_void as i64;
@@ -45,7 +46,7 @@ impl Loaded {
             let bytes = image.image_beside(&image);
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), at.byte_add(2 * PAGE).cast::<u8>(), bytes.len());
             let code = at.byte_add(2 * PAGE);
-            assert_eq!(libc::mprotect(code, PAGE, libc::PROT_READ | libc::PROT_EXEC), 0);
+            assert_eq!(libc::mprotect(code, IMAGE_BYTES_MAX, libc::PROT_READ | libc::PROT_EXEC), 0);
             at
         };
         Self { at, clock_gettime, time }
@@ -91,7 +92,7 @@ impl Loaded {
 impl Drop for Loaded {
     fn drop(&mut self) {
         // SAFETY: mapped above, and nothing points there any more.
-        unsafe { libc::munmap(self.at, 3 * PAGE) };
+        unsafe { libc::munmap(self.at, MAPPED) };
     }
 }
 

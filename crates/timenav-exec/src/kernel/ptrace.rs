@@ -31,6 +31,12 @@ pub(crate) fn seize(pid: i32) -> io::Result<()> {
     call(libc::PTRACE_SEIZE, pid, 0, usize::try_from(options).unwrap_or_default())
 }
 
+/// Attaches to a thread without stopping it, for a moment in which nothing of it is changed by halves: it goes on if this
+/// process is killed.
+pub(crate) fn seize_for_a_moment(pid: i32) -> io::Result<()> {
+    call(libc::PTRACE_SEIZE, pid, 0, 0)
+}
+
 /// Makes a running thread stop.
 pub(crate) fn interrupt(pid: i32) -> io::Result<()> {
     call(libc::PTRACE_INTERRUPT, pid, 0, 0)

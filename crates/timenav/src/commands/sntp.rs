@@ -33,6 +33,7 @@ const ERA_SECONDS_MAX: u64 = 1 << 31;
 const BY_FIRST_BIT: std::ops::Range<i64> = -61_505_152..4_233_462_144;
 const WORDS: Words = Words {
     lost: "timenav sntp: the service cannot be reached; answers say that the clock is not to be used",
+    denied: "timenav sntp: the service denies access to the clock; answers say that the clock is not to be used",
     back: "timenav sntp: the service is back; answers tell the time again",
 };
 

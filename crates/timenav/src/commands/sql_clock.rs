@@ -29,6 +29,7 @@ const SETTLE_MAX: Duration = Duration::from_secs(5);
 const SCHEMA_BYTES_MAX: usize = 63;
 const WORDS: Words = Words {
     lost: "timenav sql-clock: the service cannot be reached; timenav_now() keeps the last clock",
+    denied: "timenav sql-clock: the service denies access to the clock; timenav_now() keeps the last clock",
     back: "timenav sql-clock: the service is back; timenav_now() is on its clock again",
 };
 

@@ -3,8 +3,10 @@
 mod ends;
 mod faults;
 mod following;
+mod matrix;
 mod starts;
 mod sweeps;
+mod waits;
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -67,9 +69,14 @@ fn is_installed(program: &str) -> bool {
 
 /// Compiles the probe, if there is a compiler. Holds the folder.
 fn probe(flags: &[&str]) -> Option<(TempDir, String)> {
+    compiled(include_str!("../programs/probe.c"), flags)
+}
+
+/// Compiles a program, if there is a compiler. Holds the folder.
+fn compiled(text: &str, flags: &[&str]) -> Option<(TempDir, String)> {
     let folder = tempfile::tempdir().unwrap();
-    let (source, program) = (folder.path().join("probe.c"), folder.path().join("probe"));
-    std::fs::write(&source, include_str!("../programs/probe.c")).unwrap();
+    let (source, program) = (folder.path().join("program.c"), folder.path().join("program"));
+    std::fs::write(&source, text).unwrap();
     let mut compiler = Command::new("gcc");
     compiler.args(["-O1", "-Wall", "-pthread"]).args(flags).arg("-o").arg(&program).arg(&source);
     match compiler.stderr(Stdio::null()).status() {

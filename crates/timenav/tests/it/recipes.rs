@@ -124,7 +124,7 @@ fn check(name: &str) {
 
 /// Puts PostgreSQL's programs where the commands of a page find them. They refuse to run as root, so root runs them as
 /// somebody else, who may write into the folder.
-fn provide_postgres(folder: &Path) {
+pub(crate) fn provide_postgres(folder: &Path) {
     let mut found: Vec<PathBuf> = std::fs::read_dir("/usr/lib/postgresql")
         .into_iter()
         .flatten()

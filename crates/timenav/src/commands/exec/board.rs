@@ -15,6 +15,7 @@ const SETTLE_MAX: Duration = Duration::from_secs(5);
 /// What is said when the service is lost, and when it is back.
 pub(super) const WORDS: Words = Words {
     lost: "timenav exec: the service cannot be reached; programs keep the last clock",
+    denied: "timenav exec: the service denies access to the clock; programs keep the last clock",
     back: "timenav exec: the service is back; programs are on its clock again",
 };
 

@@ -5,8 +5,10 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
 
 use super::{DAY, Teller, children, exec, file, processes, service, travel};
+use crate::http::Request;
 use crate::service::run;
 use crate::waiting::until;
 
@@ -90,6 +92,35 @@ fn programs_go_on_with_the_last_clock_when_the_service_is_gone() {
     teller.end();
     assert_eq!(std::fs::read_to_string(&told).unwrap().lines().count(), 1, "it is said once");
     service.start_again();
+    service.audit();
+}
+
+/// A key that was revoked is no lost service, and the line says what to do about it.
+#[test]
+fn programs_go_on_with_the_last_clock_when_their_key_is_revoked() {
+    let Some(service) = service() else { return };
+    service.post("/v1/users", &json!({ "user_id": "ada" }));
+    let permissions = json!({ "admin": ["admin"], "read": ["ada"] });
+    service.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": permissions }));
+    let made = service.post("/v1/api-keys", &json!({ "user_id": "ada" }));
+    let folder = tempfile::tempdir().unwrap();
+    let told = file(&folder, "stderr");
+    let script = "while read -r word; do printf '%(%s)T\\n' -1; done; exit 5";
+    let mut command = exec(&service, &["bash", "-c", script]);
+    command.env("TIMENAV_API_KEY", made["api_key"].as_str().unwrap());
+    let mut teller = Teller::of(command.stderr(std::fs::File::create(&told).unwrap()));
+    assert_eq!(teller.ask(), DAY.1);
+    let path = format!("/v1/api-keys/{}", made["key_id"].as_str().unwrap());
+    service.send(Request::new("DELETE", &path)).expect(200);
+    let text = until("a line on stderr", || {
+        let text = std::fs::read_to_string(&told).unwrap();
+        text.ends_with('\n').then_some(text)
+    });
+    assert!(text.contains("denies access to the clock; programs keep the last clock: "), "{text}");
+    assert!(text.contains("(HTTP 401); start it again with a valid key"), "{text}");
+    assert_eq!(teller.ask(), DAY.1);
+    teller.end();
+    assert_eq!(std::fs::read_to_string(&told).unwrap().lines().count(), 1, "it is said once");
     service.audit();
 }
 

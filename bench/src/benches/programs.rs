@@ -1,0 +1,225 @@
+//! Programs under `timenav exec`: what a reading of the clock costs them, a start, and a small build (goals 16 and
+//! 18b), and how soon they see a change (goal 18); and what a reading of a client's clock costs (goal 17).
+
+mod changes;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, bail};
+
+use crate::report::{Finding, Goal, Unit};
+use crate::rounds::{Rounds, Spread};
+use crate::service::Service;
+use crate::setting::Setting;
+use crate::wall_clock::Stopwatch;
+
+const PROBE: &str = include_str!("programs/probe.c");
+/// Where Debian has the library of the package `libfaketime`.
+const FAKETIME: &str = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
+/// Files of the small project, each of which is a compiler, an assembler and a program that starts both.
+const FILES: usize = 60;
+/// Functions of each file.
+const FUNCTIONS: usize = 10;
+
+/// A service, the probe, and how the probe is run.
+struct Subject<'a> {
+    service: Service<'a>,
+    timenav: &'a Path,
+    folder: PathBuf,
+}
+
+/// How a command is run.
+#[derive(Clone, Copy)]
+enum Way {
+    Native,
+    Exec,
+    /// With a library that is loaded before others, and asks a file at each reading.
+    Faketime,
+}
+
+pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
+    let service = Service::start_anywhere(setting, &setting.empty_folder("programs")?, &[], None)?;
+    let folder = setting.empty_folder("programs-files")?;
+    let subject = Subject { service, timenav: &setting.service, folder };
+    subject.compile()?;
+    let mut found = vec![
+        subject.reading(setting, "realtime", Goal::AtMost(1.3), None)?,
+        subject.reading(setting, "monotonic", Goal::AtMost(1.15), None)?,
+        // One nanosecond cannot be kept; ten can.
+        subject.reading(setting, "time", Goal::MoreAtMost(10.0), Some(Goal::AtMost(10.0)))?,
+        subject.reading(setting, "coarse", Goal::MoreAtMost(10.0), Some(Goal::AtMost(10.0)))?,
+    ];
+    if Path::new(FAKETIME).exists() {
+        found.push(subject.faketime(setting)?);
+    } else {
+        eprintln!("{FAKETIME} is missing; install the package faketime to compare with it");
+    }
+    found.extend([subject.spawning(setting)?, subject.building(setting)?, changes::client_clock(setting, &subject)?]);
+    found.extend([changes::one_program(setting, &subject)?, changes::followers(setting, &subject)?]);
+    subject.service.stop()?;
+    Ok(found)
+}
+
+impl Subject<'_> {
+    fn probe(&self) -> PathBuf {
+        self.folder.join("probe")
+    }
+
+    fn compile(&self) -> anyhow::Result<()> {
+        let source = self.folder.join("probe.c");
+        std::fs::write(&source, PROBE)?;
+        let mut compiler = Command::new("gcc");
+        compiler.args(["-O2", "-o"]).arg(self.probe()).arg(&source);
+        let status = compiler.status().context("gcc cannot be started; it is needed for a program to measure")?;
+        if !status.success() {
+            bail!("gcc does not compile the probe: {status}");
+        }
+        // A moment that is followed, from which nothing is left of the host's.
+        self.travel("2031-05-06T07:08:09Z")
+    }
+
+    fn travel(&self, to: &str) -> anyhow::Result<()> {
+        let status = self.cli(&["clock", "travel", to])?.output()?.status;
+        if status.success() { Ok(()) } else { bail!("timenav clock travel {to}: {status}") }
+    }
+
+    /// Returns a command of timenav that knows the service.
+    fn cli(&self, arguments: &[&str]) -> anyhow::Result<Command> {
+        let mut command = Command::new(self.timenav);
+        command.args(arguments).env("TIMENAV_URL", self.service.url()).env("TIMENAV_API_KEY", self.service.key()?);
+        Ok(command)
+    }
+
+    /// Returns a command that runs a program.
+    fn command(&self, way: Way, program: &Path) -> anyhow::Result<Command> {
+        Ok(match way {
+            Way::Native => Command::new(program),
+            Way::Exec => {
+                let mut command = self.cli(&["exec", "--strict", "--"])?;
+                command.arg(program);
+                command
+            }
+            Way::Faketime => {
+                let told = self.folder.join("faketimerc");
+                std::fs::write(&told, "+1y\n")?;
+                let mut command = Command::new(program);
+                command.env("LD_PRELOAD", FAKETIME).env("FAKETIME_NO_CACHE", "1");
+                command.env("FAKETIME_TIMESTAMP_FILE", told);
+                command
+            }
+        })
+    }
+
+    /// Runs the probe and returns the number that it prints.
+    fn number(&self, setting: &Setting, way: Way, words: [&str; 2]) -> anyhow::Result<f64> {
+        let mut command = self.command(way, &self.probe())?;
+        let output = setting.cores.measured(move || command.args(words).output())?;
+        let printed = String::from_utf8_lossy(&output.stdout);
+        printed.trim().parse().with_context(|| {
+            format!("{words:?} printed {printed:?}: {}", String::from_utf8_lossy(&output.stderr).trim())
+        })
+    }
+
+    fn reading(
+        &self,
+        setting: &Setting,
+        way: &str,
+        ratio_goal: Goal,
+        own_goal: Option<Goal>,
+    ) -> anyhow::Result<Finding> {
+        let read = |how| self.number(setting, how, [way, "100000"]);
+        Ok(Finding {
+            name: format!("programs-{way}"),
+            unit: Unit::Nanos,
+            rounds: Rounds::measure(setting, || read(Way::Native), || read(Way::Exec))?,
+            ratio_goal,
+            own_goal,
+            floor: "the same reading in the same program, without timenav",
+        })
+    }
+
+    fn faketime(&self, setting: &Setting) -> anyhow::Result<Finding> {
+        let rounds = Rounds::measure(
+            setting,
+            || self.number(setting, Way::Faketime, ["realtime", "500"]),
+            || self.number(setting, Way::Exec, ["realtime", "100000"]),
+        )?;
+        Ok(Finding {
+            name: "programs-faketime".to_owned(),
+            unit: Unit::Nanos,
+            rounds,
+            ratio_goal: Goal::AtMost(0.005),
+            own_goal: None,
+            floor: "libfaketime that sees each change (FAKETIME_NO_CACHE=1)",
+        })
+    }
+
+    fn spawning(&self, setting: &Setting) -> anyhow::Result<Finding> {
+        let spawn = |way| Ok(self.number(setting, way, ["spawn", "500"])? / 1e3);
+        Ok(Finding {
+            name: "programs-spawn".to_owned(),
+            unit: Unit::Micros,
+            rounds: Rounds::measure(setting, || spawn(Way::Native), || spawn(Way::Exec))?,
+            ratio_goal: Goal::AtMost(2.5),
+            own_goal: None,
+            floor: "starting a program that does nothing and waiting for its end, without timenav",
+        })
+    }
+
+    /// Builds a small project, from nothing, on all cores.
+    fn building(&self, setting: &Setting) -> anyhow::Result<Finding> {
+        let project = self.folder.join("project");
+        write_project(&project)?;
+        let build = |way| {
+            let mut clean = Command::new("make");
+            clean.args(["-s", "clean"]).current_dir(&project).status().context("make cannot be started")?;
+            let mut make = self.command(way, Path::new("make"))?;
+            make.args(["-s", "-j2"]).current_dir(&project);
+            let watch = Stopwatch::start();
+            // Files are from the host's time, and make says so of those that are from the past or the future.
+            let output = make.output()?;
+            if !output.status.success() {
+                bail!("make: {}", String::from_utf8_lossy(&output.stderr).trim());
+            }
+            Ok(watch.micros() / 1e3)
+        };
+        Ok(Finding {
+            name: "programs-make".to_owned(),
+            unit: Unit::Millis,
+            rounds: Rounds::measure(setting, || build(Way::Native), || build(Way::Exec))?,
+            ratio_goal: Goal::AtMost(1.1),
+            own_goal: None,
+            floor: "`make -j2` of 60 small C files, without timenav",
+        })
+    }
+}
+
+fn write_project(folder: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    for file in 0..FILES {
+        let mut text = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <time.h>\n".to_owned();
+        for number in 0..FUNCTIONS {
+            text.extend([
+                format!("int part_{file}_{number}(const char *text, int seed) {{\n    int sum = seed;\n"),
+                format!("    for (size_t i = 0; i < strlen(text); i++) sum = sum * 31 + text[i] + {number};\n"),
+                format!("    return sum % 2 ? sum : abs(sum) + {file};\n}}\n"),
+            ]);
+        }
+        if file == 0 {
+            text += "int main(void) { return printf(\"%ld\\n\", (long)time(0)) < 0; }\n";
+        }
+        std::fs::write(folder.join(format!("part{file}.c")), text)?;
+    }
+    let makefile = "OBJECTS := $(patsubst %.c,%.o,$(wildcard *.c))\nCFLAGS := -O2\nprogram: $(OBJECTS)\n\
+                    \t$(CC) -o $@ $^\nclean:\n\trm -f *.o program\n.PHONY: clean\n";
+    Ok(std::fs::write(folder.join("Makefile"), makefile)?)
+}
+
+/// Returns the figure that 99 of 100 do not exceed.
+fn most(figures: &[f64]) -> f64 {
+    let mut sorted = figures.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let place = (sorted.len() * 99).div_ceil(100).saturating_sub(1);
+    sorted.get(place).copied().unwrap_or_else(|| Spread::of(figures).max)
+}

@@ -1,0 +1,183 @@
+//! How soon a change of the clock is seen, and what it costs a client to read the clock.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Stdio};
+use std::time::SystemTime;
+
+use anyhow::{Context, bail};
+use serde_json::json;
+
+use super::{Subject, most};
+use crate::http::{Connection, request};
+use crate::report::{Finding, Goal, Unit};
+use crate::rounds::{Rounds, Spread};
+use crate::setting::Setting;
+use crate::wall_clock::{Stopwatch, host_now, monotonic, pause};
+
+/// Followers that a change waits for.
+const FOLLOWERS: usize = 20;
+/// Changes of one round.
+const CHANGES: u32 = 100;
+/// Readings whose time is taken together, and how often.
+const READINGS: u32 = 10_000;
+const BATCHES: usize = 20;
+/// How long to wait for what has just been started, and how often to look.
+const LOOK_EVERY: std::time::Duration = std::time::Duration::from_millis(50);
+const LOOKS_MAX: u32 = 1_200;
+
+/// A child that is killed when nobody wants it any more.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        // Its input ends too, and with it the program.
+        drop(self.0.stdin.take());
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A reading of the clock that a client follows, against one of the host's (goal 17).
+pub(super) fn client_clock(setting: &Setting, subject: &Subject<'_>) -> anyhow::Result<Finding> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let client = timenav_client::Client::builder().url(subject.service.url()).key(subject.service.key()?).build()?;
+    let clock = runtime.block_on(client.virtual_clock())?;
+    let best = |read: &(dyn Fn() + Sync)| {
+        setting.cores.measured(|| {
+            let batches = (0..BATCHES).map(|_| {
+                let watch = Stopwatch::start();
+                (0..READINGS).for_each(|_| read());
+                watch.micros() * 1e3 / f64::from(READINGS)
+            });
+            Spread::of(&batches.collect::<Vec<_>>()).min
+        })
+    };
+    let host = || {
+        std::hint::black_box::<SystemTime>(host_now());
+    };
+    let rounds = Rounds::measure(
+        setting,
+        || Ok(best(&host)),
+        || {
+            clock.now()?;
+            Ok(best(&|| {
+                let _ = std::hint::black_box(clock.now());
+            }))
+        },
+    )?;
+    Ok(Finding {
+        name: "programs-client-clock".to_owned(),
+        unit: Unit::Nanos,
+        rounds,
+        ratio_goal: Goal::AtMost(1.3),
+        own_goal: None,
+        floor: "`clock_gettime` of realtime by `SystemTime::now`",
+    })
+}
+
+/// From the request until another process shows the right time, against until the answer (goal 18).
+pub(super) fn one_program(setting: &Setting, subject: &Subject<'_>) -> anyhow::Result<Finding> {
+    let mut watching = subject.cli(&["exec", "--"])?;
+    watching.arg(subject.probe()).arg("watch").stdout(Stdio::piped());
+    let mut watching = Killed(watching.spawn()?);
+    let mut lines = BufReader::new(watching.0.stdout.take().context("it has no output")?).lines();
+    let mut line = || lines.next().context("the program has ended")?.map_err(anyhow::Error::new);
+    line()?;
+    let mut rounds = Rounds::default();
+    for round in 0..setting.rounds_count {
+        let (mut answered, mut seen) = (Vec::new(), Vec::new());
+        for change in 0..CHANGES {
+            // Each is some hours from the one before, and none is there twice.
+            let seconds = i64::try_from(round)? * 86_400_000 + i64::from(change) * 86_400 + 2_000_000_000;
+            let from = monotonic();
+            travel(subject, seconds, None)?;
+            answered.push(millis(monotonic() - from));
+            loop {
+                let text = line()?;
+                let mut words = text.split(' ').map(str::parse::<i64>);
+                let (Some(Ok(shown)), Some(Ok(at))) = (words.next(), words.next()) else { bail!("it said {text:?}") };
+                if (seconds..seconds + 3_600).contains(&shown) {
+                    seen.push(millis(at - from));
+                    break;
+                }
+            }
+        }
+        rounds.floor.push(most(&answered));
+        rounds.subject.push(most(&seen));
+    }
+    Ok(Finding {
+        name: "programs-travel-p99".to_owned(),
+        unit: Unit::Millis,
+        rounds,
+        ratio_goal: Goal::MoreAtMost(5.0),
+        own_goal: None,
+        floor: "the answer to the same travel",
+    })
+}
+
+/// Until all of many followers have confirmed, against the same travel that waits for nobody (goal 18).
+pub(super) fn followers(setting: &Setting, subject: &Subject<'_>) -> anyhow::Result<Finding> {
+    let mut running = Vec::new();
+    for number in 0..FOLLOWERS {
+        let name = format!("follower-{number}");
+        let mut command = subject.cli(&["exec", "--follow", &name, "--", "cat"])?;
+        running.push(Killed(command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?));
+    }
+    let is_there = || {
+        let listed = String::from_utf8(subject.service.answer("GET", "/v1/followers")?)?;
+        anyhow::Ok(listed.matches("\"current\"").count() == FOLLOWERS)
+    };
+    for look in 0.. {
+        if is_there()? {
+            break;
+        }
+        if look == LOOKS_MAX {
+            bail!("not all followers have come");
+        }
+        pause(LOOK_EVERY);
+    }
+    let p99 = |names: Option<&str>| {
+        let mut took = Vec::new();
+        for change in 0..CHANGES {
+            let from = monotonic();
+            travel(subject, 2_000_000_000 + i64::from(change) * 86_400, names)?;
+            took.push(millis(monotonic() - from));
+        }
+        anyhow::Ok(most(&took))
+    };
+    let rounds = Rounds::measure(setting, || p99(None), || p99(Some("all")))?;
+    Ok(Finding {
+        name: "programs-followers-p99".to_owned(),
+        unit: Unit::Millis,
+        rounds,
+        ratio_goal: Goal::MoreAtMost(20.0),
+        own_goal: None,
+        floor: "the same travel that waits for nobody",
+    })
+}
+
+/// Travels to a second, and returns when the answer has come.
+fn travel(subject: &Subject<'_>, seconds: i64, followers: Option<&str>) -> anyhow::Result<()> {
+    let moment = timenav_core::time::Instant::<timenav_core::time::Virtual>::from_micros(seconds * 1_000_000);
+    let mut body = json!({ "destination_time": moment.context("no such moment")?.to_string() });
+    if let Some(followers) = followers {
+        body["followers"] = followers.into();
+        body["wait"] = "1m".into();
+    }
+    let bytes = request("POST", "/v1/travel", &subject.service.key()?, Some(&body.to_string()));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let mut connection = Connection::open(subject.service.address()).await?;
+        let status = connection.exchange(&bytes).await?;
+        let told = String::from_utf8_lossy(connection.body());
+        if status != 200 || (followers.is_some() && !told.contains("\"confirmed\"")) {
+            bail!("POST /v1/travel: {status} {told}");
+        }
+        Ok(())
+    })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "figures of a measurement are not that exact")]
+fn millis(nanos: i64) -> f64 {
+    nanos as f64 / 1e6
+}

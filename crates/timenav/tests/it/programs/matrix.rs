@@ -1,0 +1,277 @@
+//! `docs/programs-matrix.md`: each program at each change of the clock, and what it sees.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+use timenav_core::time::{Virtual, parse_timestamp};
+
+use super::{Service, Teller, children, exec, is_installed, service, travel};
+use crate::recipes::provide_postgres;
+
+const C: &str = include_str!("../../programs/teller.c");
+const JAVA: &str = include_str!("../../programs/Teller.java");
+const RUST: &str = include_str!("../../programs/teller.rs.txt");
+const GO: &str = include_str!("../../programs/teller.go");
+const BASH: &str = "while read -r word; do printf '%(%s)T\\n' -1; done; exit 5";
+const PYTHON: &str = "import sys, time\nfor line in sys.stdin: print(int(time.time() // 1), flush=True)\nsys.exit(5)";
+const DATETIME: &str = "import sys, datetime\nfor line in sys.stdin:\n  \
+                        now = datetime.datetime.now(datetime.timezone.utc)\n  \
+                        print(int(now.timestamp() // 1), flush=True)\nsys.exit(5)";
+const PERL: &str = "use Time::HiRes qw(time); $| = 1; while (<STDIN>) { print int(time), qq(\\n) } exit 5";
+const NODE: &str = "require('readline').createInterface({ input: process.stdin })\
+                    .on('line', () => console.log(Math.floor(Date.now() / 1000))).on('close', () => process.exit(5))";
+/// Shells that start a program for each answer, and say where they could not.
+const DATE: &str = "while read -r word; do date +%s 2>/dev/null || echo 0; done; exit 5";
+const SQLITE: &str = "while read -r word; do sqlite3 :memory: \"SELECT strftime('%s', CURRENT_TIMESTAMP)\" 2>/dev/null \
+                      || echo 0; done; exit 5";
+const POSTGRES: &str = "while read -r word; do echo 'SELECT floor(extract(epoch FROM now()))::bigint'; done \
+                        | postgres --single -D \"$0/data\" template1 2>/dev/null \
+                        | sed -un 's/.* = \"\\([-0-9]*\\)\".*/\\1/p'; exit 5";
+const HEAD: &str = "| program | asks by | ahead of the host | before 1970 | after 2038 | clock stands | rate 3600 \
+                    | rate 0.5 | service lost | service back | supervisor killed |\n\
+                    | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+const COLUMNS: usize = 9;
+
+/// A program, and how it is asked.
+struct Row {
+    program: &'static str,
+    asks_by: &'static str,
+    /// The command; `None` where it cannot be had on this machine.
+    command: Option<Vec<String>>,
+    /// Whether it starts another program for each answer.
+    is_starter: bool,
+}
+
+fn row(program: &'static str, asks_by: &'static str, command: Option<Vec<String>>) -> Row {
+    Row { program, asks_by, command, is_starter: false }
+}
+
+fn starter(program: &'static str, asks_by: &'static str, needs: &str, script: &str) -> Row {
+    Row { is_starter: true, ..row(program, asks_by, script_of(needs, &["sh", "-c", script])) }
+}
+
+/// Returns a command, if a program is installed.
+fn script_of(needs: &str, words: &[&str]) -> Option<Vec<String>> {
+    is_installed(needs).then(|| owned(words))
+}
+
+fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// Compiles a program, if this machine has the compiler, and what it makes runs here.
+fn compiled(folder: &Path, name: &str, source: (&str, &str), compiler: &[&str]) -> Option<String> {
+    let (file, program) = (folder.join(source.0), folder.join(name));
+    std::fs::write(&file, source.1).unwrap();
+    let mut command = Command::new(compiler[0]);
+    command.args(&compiler[1..]).arg("-o").arg(&program).arg(&file).current_dir(folder);
+    command.env("GOCACHE", folder.join("go-cache")).env("GOFLAGS", "-mod=mod").stdout(Stdio::null());
+    let is_made = command.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
+    let mut trial = Command::new(&program);
+    let mut is_run = || trial.stdin(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|it| it.code() == Some(5));
+    let is_had = is_made && is_run();
+    if !is_had {
+        eprintln!("skipped for {compiler:?}");
+    }
+    is_had.then(|| program.to_str().unwrap().to_owned())
+}
+
+fn rows(folder: &Path) -> Vec<Row> {
+    let c = |name: &str, compiler: &[&str]| compiled(folder, name, ("teller.c", C), compiler);
+    let with = |program: Option<&String>, word: &str| Some(vec![program?.clone(), word.to_owned()]);
+    let (dynamic, fixed) = (c("dynamic", &["gcc", "-O1"]), c("static", &["gcc", "-O1", "-static"]));
+    let sanitized = |name: &'static str, flag: &str| c(name, &["gcc", "-O1", flag]).map(|program| vec![program]);
+    let rust = |name: &str, flags: &[&str]| {
+        compiled(folder, name, ("teller.rs", RUST), &[&["rustc", "--edition=2021"], flags].concat())
+    };
+    let go = |name: &str, mode: &str| {
+        compiled(folder, name, ("teller.go", GO), &["go", "build", "-ldflags", mode]).map(|program| vec![program])
+    };
+    std::fs::write(folder.join("Teller.java"), JAVA).unwrap();
+    let java = Command::new("javac").args(["-d", "."]).arg("Teller.java").current_dir(folder).status();
+    let java = java.is_ok_and(|status| status.success());
+    let java = java.then(|| owned(&["java", "-cp", folder.to_str().unwrap(), "Teller"]));
+    let is_root = rustix::process::geteuid().is_root();
+    let as_root = |words: &[&str]| script_of(words[0], words).filter(|_| is_root);
+    let in_chroot = fixed.as_ref().and_then(|_| as_root(&["/usr/sbin/chroot", folder.to_str().unwrap(), "/static"]));
+    vec![
+        starter("date, started each time", "`clock_gettime`", "date", DATE),
+        row("bash", "`printf '%(%s)T'`", script_of("bash", &["bash", "-c", BASH])),
+        row("Python", "`time.time()`", script_of("python3", &["python3", "-c", PYTHON])),
+        row("Python", "`datetime.now()`", script_of("python3", &["python3", "-c", DATETIME])),
+        row("Perl", "`Time::HiRes::time`", script_of("perl", &["perl", "-e", PERL])),
+        row("Node", "`Date.now()`", script_of("node", &["node", "-e", NODE])),
+        row("Java", "`System.currentTimeMillis()`", java),
+        row("Go, static", "`time.Now()`", go("go-static", "")),
+        row("Go, linked with the C library", "`time.Now()`", go("go-dynamic", "-linkmode=external")),
+        row("Rust", "`SystemTime::now()`", rust("rust", &[]).map(|program| vec![program])),
+        row("C, glibc", "`clock_gettime`", with(dynamic.as_ref(), "clock_gettime")),
+        row("C, glibc", "`clock_gettime`, coarse", with(dynamic.as_ref(), "coarse")),
+        row("C, glibc", "`gettimeofday`", with(dynamic.as_ref(), "gettimeofday")),
+        row("C, glibc", "`time`", with(dynamic.as_ref(), "time")),
+        Row { is_starter: true, ..row("C, glibc", "a plain system call", with(dynamic.as_ref(), "syscall")) },
+        row("C, glibc, static", "`clock_gettime`", with(fixed.as_ref(), "clock_gettime")),
+        row("C, musl", "`clock_gettime`", c("musl", &["musl-gcc"]).map(|program| vec![program])),
+        row("C, musl, static", "`clock_gettime`", c("musl-static", &["musl-gcc", "-static"]).map(|it| vec![it])),
+        row("C, AddressSanitizer", "`clock_gettime`", sanitized("asan", "-fsanitize=address")),
+        row("C, ThreadSanitizer", "`clock_gettime`", sanitized("tsan", "-fsanitize=thread")),
+        row("C, UndefinedBehaviorSanitizer", "`clock_gettime`", sanitized("ubsan", "-fsanitize=undefined")),
+        starter("SQLite, started each time", "`CURRENT_TIMESTAMP`", "sqlite3", SQLITE),
+        row("PostgreSQL", "`now()`", postgres(folder)),
+        row("bash as another user", "`setpriv --reuid`", as_root(&["setpriv", "--reuid=65534", "bash", "-c", BASH])),
+        row("bash in another time namespace", "`unshare --time`", {
+            as_root(&["unshare", "--time", "--boottime", "1000000", "bash", "-c", BASH])
+        }),
+        row("C, glibc, static, in a `chroot`", "`clock_gettime`", in_chroot),
+    ]
+}
+
+/// Sets up a database that is asked without a server.
+fn postgres(folder: &Path) -> Option<Vec<String>> {
+    if !Path::new("/usr/lib/postgresql").exists() {
+        return None;
+    }
+    std::fs::create_dir(folder.join("bin")).unwrap();
+    provide_postgres(folder);
+    let mut setup = Command::new(folder.join("bin/initdb"));
+    let status = setup.args(["-D"]).arg(folder.join("data")).args(["-A", "trust"]).stdout(Stdio::null()).status();
+    assert!(status.unwrap().success());
+    let script = format!("PATH=$0/bin:$PATH; {POSTGRES}");
+    Some(owned(&["bash", "-c", &script, folder.to_str().unwrap()]))
+}
+
+/// What is on the page, and what a program was seen to do.
+struct Seen {
+    row: Row,
+    teller: Option<Teller>,
+    cells: Vec<String>,
+}
+
+impl Seen {
+    fn line(&self) -> String {
+        let Row { program, asks_by, .. } = self.row;
+        let cells = if self.cells.is_empty() { vec!["not tried".to_owned(); COLUMNS] } else { self.cells.clone() };
+        format!("| {program} | {asks_by} | {} |\n", cells.join(" | "))
+    }
+}
+
+/// Asks each program until it shows a moment.
+fn all_show(all: &mut [Seen], what: &str, seconds: i64) {
+    each(all, |row, teller| {
+        teller.ask_until(&format!("{what} in {}", row.program), |answer| answer == seconds);
+        what.to_owned()
+    });
+}
+
+fn each(all: &mut [Seen], mut look: impl FnMut(&Row, &mut Teller) -> String) {
+    for Seen { row, teller, cells } in all {
+        if let Some(teller) = teller {
+            let ended = teller.child.try_wait().unwrap();
+            assert!(ended.is_none(), "{} {} has ended: {ended:?}", row.program, row.asks_by);
+            cells.push(look(row, teller));
+        }
+    }
+}
+
+fn page() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/programs-matrix.md")
+}
+
+#[test]
+fn every_program_sees_the_clock_as_the_page_says() {
+    let Some(mut service) = service() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let mut all: Vec<Seen> = rows(folder.path()).into_iter().map(|row| started(&service, row)).collect();
+    for (to, seconds) in [
+        ("2031-05-06T07:08:09Z", 1_935_817_689),
+        ("1966-03-04T05:06:07Z", -120_855_233),
+        ("2041-01-01T00:00:00Z", 2_240_611_200),
+    ] {
+        travel(&service, to);
+        all_show(&mut all, &to[..10], seconds);
+    }
+    each(&mut all, |row, teller| {
+        let (first, second) = (teller.ask(), teller.ask());
+        assert_eq!((first, second), (2_240_611_200, 2_240_611_200), "{}", row.program);
+        "stands".to_owned()
+    });
+    for (rate, least) in [(3600.0, 3600), (0.5, 1)] {
+        service.post("/v1/set-rate", &json!({ "rate": rate }));
+        service.post("/v1/resume-time", &json!({}));
+        each(&mut all, |row, teller| {
+            let before = teller.ask();
+            let after = teller.ask_until(row.program, |answer| answer >= before + least);
+            let shown = service.get("/v1/clock", &[])["current_time"].as_str().unwrap().to_owned();
+            let shown = parse_timestamp::<Virtual>(&shown).unwrap().micros().div_euclid(1_000_000);
+            assert!(after <= shown, "{} is ahead of the service: {after} {shown}", row.program);
+            format!("{rate} ×")
+        });
+        service.post("/v1/pause-time", &json!({}));
+    }
+    travel(&service, "2031-05-06T07:08:09Z");
+    each(&mut all, |row, teller| {
+        teller.ask_until(row.program, |answer| answer == 1_935_817_689);
+        String::new()
+    });
+    for seen in &mut all {
+        seen.cells.pop();
+    }
+    // Whoever follows the clock comes back to where the service was.
+    let address = service.address().to_string();
+    service.arguments(&["--listen", &address]);
+    service.kill();
+    all_show(&mut all, "keeps", 1_935_817_689);
+    service.start_again();
+    travel(&service, "2000-02-29T12:00:00Z");
+    all_show(&mut all, "2000-02-29", 951_825_600);
+    each(&mut all, |row, teller| {
+        let supervisor = children(teller.child.id())[0];
+        kill_process(Pid::from_raw(supervisor.cast_signed()).unwrap(), Signal::KILL).unwrap();
+        let expected = if row.is_starter { 0 } else { 951_825_600 };
+        teller.ask_until(row.program, |answer| answer == expected);
+        (if row.is_starter { "fails" } else { "keeps" }).to_owned()
+    });
+    let lines: Vec<String> = all.iter().map(Seen::line).collect();
+    let was_tried: Vec<bool> = all.iter().map(|seen| seen.teller.is_some()).collect();
+    for Teller { mut child, questions, answers } in all.into_iter().filter_map(|seen| seen.teller) {
+        drop((questions, answers));
+        child.wait().unwrap();
+    }
+    check_page(&lines, &was_tried);
+    service.audit();
+}
+
+fn started(service: &Service, row: Row) -> Seen {
+    let teller = row.command.as_ref().map(|words| {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        Teller::of(exec(service, &words).stderr(Stdio::null()))
+    });
+    Seen { row, teller, cells: Vec::new() }
+}
+
+/// Compares the table of the page with what was seen; what could not be tried here may have been elsewhere.
+#[expect(clippy::disallowed_methods, reason = "it is how snapshots are updated")]
+fn check_page(lines: &[String], was_tried: &[bool]) {
+    let text = std::fs::read_to_string(page()).unwrap();
+    let start =
+        text.find(HEAD).map_or_else(|| panic!("the page has no table that begins so:\n{HEAD}"), |at| at + HEAD.len());
+    let kept = text[start..].lines().take_while(|line| line.starts_with('|'));
+    let end = start + kept.map(|line| line.len() + 1).sum::<usize>();
+    if std::env::var("INSTA_UPDATE").is_ok_and(|value| value == "always") {
+        std::fs::write(page(), format!("{}{}{}", &text[..start], lines.concat(), &text[end..])).unwrap();
+        return;
+    }
+    let mut wrong = String::new();
+    let kept: Vec<&str> = text[start..end].lines().collect();
+    assert_eq!(kept.len(), lines.len(), "rows of the page");
+    for ((line, tried), kept) in lines.iter().zip(was_tried).zip(kept) {
+        let is_same = line.trim_end() == kept || kept.ends_with("not tried |") || !tried;
+        if !is_same {
+            let _ = write!(wrong, "{kept}\n  was seen as\n{line}");
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}run this test with INSTA_UPDATE=always, then look at the difference");
+}
