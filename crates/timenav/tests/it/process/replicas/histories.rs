@@ -273,6 +273,7 @@ fn play_all(rounds: u64) {
     first.post("/v1/pause-time", &json!({}));
     let mut cut_off = 0;
     for number in 0..rounds {
+        println!("round {} of {rounds}", number + 1);
         cut_off += u32::from(play(number, &mut cluster, (&mut first, &mut second)));
     }
     assert!(cut_off > 0, "nobody was refused in any round");
