@@ -244,7 +244,11 @@ impl Committer {
         let keys = to_lock(&self.heads, submissions, also);
         let asked: Vec<TimelineKey> = keys.keys().copied().collect();
         let locked = self.runtime.block_on(self.store.lock(&asked)).map_err(|error| self.not_read(error))?;
-        let Some(Locked { sizes, system: (system_size, version) }) = locked else { return Ok(None) };
+        let Some(Locked { sizes, system: (system_size, version), level }) = locked else { return Ok(None) };
+        if let Some(refusal) = self.shared.left_behind(level) {
+            self.runtime.block_on(self.store.release());
+            return Err(refusal.into());
+        }
         let is_moved = |(key, size): &(&TimelineKey, &u64)| sizes.get(*key) != Some(*size);
         let mut moved: BTreeSet<TimelineKey> = keys.iter().filter(is_moved).map(|(key, _)| *key).collect();
         if let Some(system) = self.heads.get(&TimelineId::system())
@@ -335,7 +339,8 @@ impl Committer {
                 tracing::error!(%refusal, "nothing is written until a restart");
                 let told = match refusal {
                     Refusal::Diverged(divergence) => {
-                        keep_both(&divergence, &self.heads, &shared.doors, &shared.options);
+                        let known = self.heads.get(&divergence.timeline).map(|known| &**known);
+                        keep_both(&divergence, known, &shared.doors, &shared.options);
                         Refusal::Diverged(divergence)
                     }
                     refusal => Refusal::Unavailable(refusal.to_string()),

@@ -42,7 +42,7 @@ use crate::roll::Roll;
 use crate::scan_places::ScanPlaces;
 use crate::seldom::Seldom;
 use crate::shared::Shared;
-use crate::stats::EngineStats;
+use crate::stats::{EngineStats, behind_seconds};
 use crate::store::{Health, Store};
 use crate::store_error::StoreError;
 use crate::timing::Timing;
@@ -230,6 +230,11 @@ impl Engine {
     /// Returns why nothing is written any more, if so.
     pub(crate) fn failure(&self) -> Option<Refusal> {
         self.0.shared.failure()
+    }
+
+    /// Stops all writing until a restart, with what everybody is told from here on.
+    pub(crate) fn stop_writing(&self, refusal: Refusal) {
+        self.0.shared.stop(refusal);
     }
 
     pub(crate) fn shared_timing(&self) -> &Timing {
@@ -492,8 +497,4 @@ impl Engine {
 
 fn stopping(failure: Option<Refusal>) -> Refusal {
     failure.unwrap_or_else(|| Refusal::Unavailable("the service is stopping".to_owned()))
-}
-
-fn behind_seconds(newest: Instant<Wall>, now: Instant<Wall>) -> u64 {
-    u64::try_from(newest.since(now).micros()).unwrap_or(0) / 1_000_000
 }

@@ -19,6 +19,8 @@ pub(crate) struct Following {
     pub(crate) retries: AtomicU64,
     /// How often it could not be told whether a group was committed.
     pub(crate) outcomes_unknown: AtomicU64,
+    /// The number of the last timeline that was looked back at.
+    pub(crate) looked_back_to: AtomicI64,
 }
 
 impl Following {
@@ -28,6 +30,7 @@ impl Following {
             lag_positions: AtomicU64::new(0),
             retries: AtomicU64::new(0),
             outcomes_unknown: AtomicU64::new(0),
+            looked_back_to: AtomicI64::new(i64::MIN),
         }
     }
 

@@ -23,6 +23,9 @@ pub(crate) const LISTENING_TOLD_MICROS: i64 = 2_000_000;
 pub const HEARD_LASTS_MICROS: i64 = QUEUE_HEARD_SECONDS * 1_000_000 + LISTENING_TOLD_MICROS + 1_000_000;
 /// How long a lease lasts at most, in microseconds. What ends later was not written by a service, or by another clock.
 pub const LEASE_LASTS_MICROS_MAX: i64 = LEASE_SECONDS_MAX * 1_000_000;
+/// Bytes that are read of a cosigned checkpoint that services share. One with as many cosignatures as a note may have is
+/// shorter.
+pub const COSIGNED_BYTES_MAX: usize = 64 * 1024;
 /// Firings that are looked through for one claim, beside those that are asked for.
 pub const OFFERED_BUSY_MAX: usize = 4_096;
 
@@ -87,6 +90,10 @@ pub struct Presence {
     pub service: String,
     /// By which name the operator knows it.
     pub name: String,
+    /// Its version.
+    pub version: String,
+    /// The feature level that it knows.
+    pub level: u64,
     /// The queues that somebody listens to.
     pub listening: Vec<(TimelineKey, QueueId)>,
 }
@@ -162,6 +169,17 @@ pub trait SharedLeases: Send + Sync + 'static {
 
     /// Returns who is at work on a timeline. Others may be by the time that this is known.
     async fn at_work(&self, _wanted: AtWorkWanted) -> Result<AtWork, StoreError> {
+        Err(not_shared())
+    }
+
+    /// Returns the checkpoint that a service has put there for the others, as it stands there: the first
+    /// [`COSIGNED_BYTES_MAX`] bytes of it. Whoever may write to the database may have put anything there.
+    async fn cosigned_note(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        Err(not_shared())
+    }
+
+    /// Puts a checkpoint there, if what is there is still what this service has read. Returns whether it did.
+    async fn keep_cosigned_note(&self, _read: Option<Vec<u8>>, _note: Vec<u8>) -> Result<bool, StoreError> {
         Err(not_shared())
     }
 }

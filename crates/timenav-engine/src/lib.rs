@@ -96,6 +96,7 @@ mod accepting;
 
 // Use cases, and how those that read go.
 mod catching_up;
+mod looking_back;
 mod replica;
 mod sight;
 mod look;
@@ -134,6 +135,7 @@ mod diff;
 mod proofs;
 mod vouching;
 mod witnessing;
+mod shared_witnessing;
 mod certificates;
 mod entries;
 mod views;
@@ -217,8 +219,8 @@ pub use identity::{ApiKeyRequest, NewApiKey};
 pub use import_id::{ImportId, NoImportId};
 pub use import_rehearsal::{IMPORT_DRY_RUN_RECORDS_MAX, ImportRehearsal};
 pub use leasing_door::{
-    AtWork, AtWorkWanted, ChangeLeases, HEARD_LASTS_MICROS, Keeper, LEASE_LASTS_MICROS_MAX, LeaseChanges, LeaseRow,
-    LeasesFound, LeasesWanted, OFFERED_BUSY_MAX, Presence, SERVICE_LASTS_MICROS, SharedLeases,
+    AtWork, AtWorkWanted, COSIGNED_BYTES_MAX, ChangeLeases, HEARD_LASTS_MICROS, Keeper, LEASE_LASTS_MICROS_MAX,
+    LeaseChanges, LeaseRow, LeasesFound, LeasesWanted, OFFERED_BUSY_MAX, Presence, SERVICE_LASTS_MICROS, SharedLeases,
 };
 pub use ledger_stream::{LedgerStream, News, Seen, Told, WatchLedger, WatchedParadoxes};
 pub use live::Growth;
@@ -226,7 +228,7 @@ pub use long_work::{COUNTS_RUNNING_MAX, LONG_WORK_RUNNING_MAX, NAME_SEARCHES_RUN
 pub use notes::newest_checkpoints;
 pub use one_fact::OneFact;
 pub use opening::OpenError;
-pub use options::{Acceptance, Options, ReadLog};
+pub use options::{Acceptance, FEATURE_LEVEL, Options, ReadLog};
 pub use outside::{KeptOutside, Outside, OutsideError};
 pub use pace::Pace;
 pub use paradoxes::{Consequences, MonitorParadox, OnParadox, ParadoxPage};
@@ -257,7 +259,7 @@ pub use spool::Spool;
 pub use stats::EngineStats;
 pub use store::{
     ArrivalCommit, CarriedSeals, Commit, ConnectionsUse, EventPlace, EventQuery, EventsPassing, Health, Locked, Opened,
-    Pattern, RotationNote, Store, TimelineCommit, Upkeep,
+    Pattern, RotationNote, Store, StoredTree, TimelineCommit, Upkeep,
 };
 pub use store_error::StoreError;
 pub use sweeping::{ForeseenSweep, Pruned, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};

@@ -13,7 +13,6 @@ use crate::action::Action;
 use crate::divergence::Divergence;
 use crate::doors::Doors;
 use crate::head::{Head, TimelineState};
-use crate::heads::Heads;
 use crate::options::Options;
 use crate::outside::KeptOutside;
 use crate::refusal::Refusal;
@@ -54,8 +53,8 @@ pub(crate) fn has_signed(state: &TimelineState, signer: &dyn Signer, options: &O
 
 /// Keeps what was signed of a ledger on both sides where the store does not go on from what is known of it, for whoever has
 /// to decide which one counts.
-pub(crate) fn keep_both(divergence: &Divergence, known: &Heads, doors: &Doors, options: &Options) {
-    let seen = known.get(&divergence.timeline).map(|seen| newest_note(seen, doors, options));
+pub(crate) fn keep_both(divergence: &Divergence, known: Option<&TimelineState>, doors: &Doors, options: &Options) {
+    let seen = known.map(|seen| newest_note(seen, doors, options));
     let kept = match seen {
         Some(Ok(note)) => doors.outside.keep_divergence(divergence, &note).map_err(|error| error.to_string()),
         Some(Err(refusal)) => Err(refusal.to_string()),

@@ -12,6 +12,10 @@ use timenav_core::directory::SessionSpans;
 
 use crate::outside::KeptOutside;
 
+/// The feature level that this version knows. It goes up by one in a version that writes something which the one before
+/// would misread. Such a version writes as the level of the database says, so that both can run side by side.
+pub const FEATURE_LEVEL: u64 = 1;
+
 /// When the entry of a successful read is durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReadLog {
@@ -76,6 +80,8 @@ pub struct Options {
     pub witness_wait: Span,
     /// By which the operator knows this one of several services.
     pub replica_name: String,
+    /// The version of the program, for operators.
+    pub version: String,
 }
 
 impl Default for Options {
@@ -100,6 +106,7 @@ impl Default for Options {
             witnesses_required: 0,
             witness_wait: Span::from_micros(i64::from(WITNESS_WAIT_SECONDS_DEFAULT) * 1_000_000),
             replica_name: String::new(),
+            version: String::new(),
         }
     }
 }

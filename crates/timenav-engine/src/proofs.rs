@@ -104,7 +104,11 @@ impl Engine {
     ) -> Result<SignedCheckpoint, Refusal> {
         let look = self.look(caller, timeline.clone(), Demand::Inspect, Reading::Checkpoint {}).await?;
         let signed = self.newest_checkpoint(&look.state)?;
-        let cosigned = self.cosigned().filter(|_| timeline.is_system() && !newest);
+        let is_cosigned = timeline.is_system() && !newest;
+        if is_cosigned {
+            self.hear_cosigned().await?;
+        }
+        let cosigned = self.cosigned().filter(|_| is_cosigned);
         Ok(cosigned.map_or(signed.clone(), |cosigned| SignedCheckpoint {
             size: cosigned.size,
             root: cosigned.root,

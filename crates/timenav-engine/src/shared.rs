@@ -20,7 +20,7 @@ use crate::host_clock::HostClock;
 use crate::lingering::Bell;
 use crate::live::Live;
 use crate::long_work::LongWork;
-use crate::options::Options;
+use crate::options::{FEATURE_LEVEL, Options};
 use crate::published::Published;
 use crate::refusal::Refusal;
 use crate::refused::CountedRefusals;
@@ -169,6 +169,21 @@ impl Shared {
     /// As [`Shared::fail`], with what everybody is told from here on.
     pub(crate) fn stop(&self, refusal: Refusal) {
         self.failure.lock().get_or_insert(refusal);
+    }
+
+    /// Stops a service whose version does not know what the others on the database write by now. It was not heard of while
+    /// they were upgraded. Returns what everybody is told from here on.
+    pub(crate) fn left_behind(&self, level: u64) -> Option<Refusal> {
+        if level <= FEATURE_LEVEL {
+            return None;
+        }
+        let reason = format!(
+            "the services on the database were upgraded to the feature level {level}, and this version knows \
+             {FEATURE_LEVEL}; start the version that the others have"
+        );
+        tracing::error!(level, "{reason}");
+        self.fail(&reason);
+        Some(Refusal::Unavailable(reason))
     }
 
     /// Remembers whether the store took the last group.

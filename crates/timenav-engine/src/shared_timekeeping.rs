@@ -12,6 +12,7 @@ use crate::deciding::advances::{SharedStep, StepAdvance};
 use crate::engine::Engine;
 use crate::head::{TimelineKey, TimelineState};
 use crate::leasing_door::{AtWorkWanted, Keeper, LeasesWanted, Presence};
+use crate::options::FEATURE_LEVEL;
 use crate::refusal::Refusal;
 use crate::sharing::Sharing;
 
@@ -57,12 +58,28 @@ impl Engine {
         let queues = sharing.to_tell(waited_for, now);
         let key = |(timeline, queue): &(TimelineId, QueueId)| Some((self.state(timeline)?.head.key, queue.clone()));
         let listening = queues.iter().filter_map(key).collect();
-        let (service, name) = (sharing.service.clone(), self.options().replica_name.clone());
-        if !self.store().tell_presence(Presence { service, name, listening }).await? {
+        let (service, options) = (sharing.service.clone(), self.options());
+        let (name, version) = (options.replica_name.clone(), options.version.clone());
+        let presence = Presence { service, name, version, level: FEATURE_LEVEL, listening };
+        if !self.store().tell_presence(presence).await? {
             sharing.forget_all();
         }
         sharing.told(queues, now);
         Ok(())
+    }
+
+    /// Returns whether this service is the one that asks witnesses for all on its database: who keeps the time of `system`,
+    /// which has no timers. Another one does once this one is not there any more.
+    ///
+    /// # Errors
+    /// The store does not answer.
+    pub async fn asks_witnesses(&self) -> Result<bool, Refusal> {
+        let Some(sharing) = self.sharing() else { return Ok(true) };
+        if !sharing.is_present() {
+            self.tell(sharing, Vec::new()).await?;
+        }
+        let system = self.system_state()?.head.key;
+        Ok(!self.store().keep_timelines(&sharing.service, vec![system]).await?.is_empty())
     }
 
     /// Leaves what this service keeps to the others.

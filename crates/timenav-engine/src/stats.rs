@@ -1,5 +1,7 @@
 //! What the engine has done, in numbers.
 
+use timenav_core::time::{Instant, Wall};
+
 /// What the engine has done since it opened.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EngineStats {
@@ -25,4 +27,9 @@ pub struct EngineStats {
     pub firings_pending: u64,
     /// Timelines with firings without an outcome.
     pub timelines_with_firings_pending: u64,
+}
+
+/// Returns by how many seconds host time is before that of the newest entry.
+pub(crate) fn behind_seconds(newest: Instant<Wall>, now: Instant<Wall>) -> u64 {
+    u64::try_from(newest.since(now).micros()).unwrap_or(0) / 1_000_000
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use timenav_core::anchor::Anchor;
 use timenav_core::directory::{ApiKey, Directory};
 use timenav_core::ids::{EventId, KeyId, SessionId, TimelineId, UserId};
-use timenav_core::ledger::{Hash, Retention, TileId};
+use timenav_core::ledger::{Frontier, Hash, Retention, TileId};
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{Instant, TimeRange, Virtual, Wall};
 
@@ -171,6 +171,19 @@ pub struct Locked {
     pub sizes: HashMap<TimelineKey, u64>,
     /// The size of `system`, and the version of the directory.
     pub system: (u64, u64),
+    /// The feature level of the database.
+    pub level: u64,
+}
+
+/// The tree of a ledger, as it stands in the store.
+#[derive(Clone, Debug)]
+pub struct StoredTree {
+    /// Of which timeline.
+    pub timeline: TimelineKey,
+    /// The tree.
+    pub frontier: Frontier,
+    /// What is kept of the head statement.
+    pub statement: Arc<[u8]>,
 }
 
 /// How the connections to a database are used.
@@ -248,6 +261,14 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + Arrivals {
         heads.retain(|head| !known.contains(&head.key) || timelines.contains(&head.key));
         heads.sort_unstable_by_key(|head| head.key);
         Ok(heads)
+    }
+
+    /// Returns the trees of those of some timelines that stand.
+    async fn trees(&self, timelines: Vec<TimelineKey>) -> Result<Vec<StoredTree>, StoreError> {
+        let all = TimelineKey(i64::MIN)..=TimelineKey(i64::MAX);
+        let heads = self.newest(&timelines, all).await?.into_iter();
+        let tree = |head: Head| StoredTree { timeline: head.key, frontier: head.frontier, statement: head.statement };
+        Ok(heads.map(tree).collect())
     }
 
     /// Waits until another service may have written something. It is a hint, which may get lost.

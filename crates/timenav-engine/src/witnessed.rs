@@ -1,12 +1,12 @@
 //! What witnesses have cosigned, and what they said: shared by those who ask them and those who are shown it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwapOption;
 use parking_lot::Mutex;
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::Hash;
+use timenav_core::ledger::{Hash, WitnessKey};
 use tokio::sync::Notify;
 
 use crate::head::TimelineKey;
@@ -109,6 +109,8 @@ pub(crate) struct HeadAt {
 pub(crate) struct Told {
     /// The position of the newest.
     pub(crate) last: Option<u64>,
+    /// How many entries of `system` were looked through for them.
+    pub(crate) looked_to: u64,
     heads: HashMap<TimelineKey, (HeadAt, Option<HeadAt>)>,
 }
 
@@ -144,9 +146,24 @@ impl Told {
     }
 }
 
+/// What was found where services on one database share what witnesses have cosigned.
+#[derive(Default)]
+pub(crate) struct SharedCosigned {
+    /// What was read last, or written, whatever it is.
+    pub(crate) read: Option<Vec<u8>>,
+    /// The size of the largest checkpoint that was there and could be believed.
+    pub(crate) size: u64,
+    /// The size of the one that is there and who has cosigned it, if it can be believed.
+    pub(crate) holds: Option<(u64, BTreeMap<String, u64>)>,
+}
+
 /// What witnesses have cosigned, and what they said.
 #[derive(Default)]
 pub(crate) struct Witnessed {
+    /// Whose cosignatures count.
+    pub(crate) trusted: OnceLock<Vec<WitnessKey>>,
+    /// What services share of it. Held by who reads or writes that.
+    pub(crate) shared: tokio::sync::Mutex<SharedCosigned>,
     pub(crate) cosigned: ArcSwapOption<Cosigned>,
     pub(crate) told: Mutex<Told>,
     /// Held by whoever commits to heads.

@@ -29,11 +29,11 @@ use crate::witnessed::{Cosigned, HeadAt, WitnessStatus};
 const HEADS_ENTRIES_MAX: usize = 64;
 /// Entries of `system` that are looked through at the start for the newest entry `heads`. Where it is not among them,
 /// every timeline is committed to again.
-const RECALLED_ENTRIES_MAX: u64 = 65_536;
+pub(crate) const RECALLED_ENTRIES_MAX: u64 = 65_536;
 /// Entries `heads` that are read at the start. Timelines that none of them names are committed to again.
 const RECALLED_HEADS_MAX: usize = 4_096;
 /// Entries read at a time.
-const BLOCK_ENTRIES: u64 = 256;
+pub(crate) const BLOCK_ENTRIES: u64 = 256;
 
 /// Shows that an entry is in a tree that witnesses vouch for.
 #[derive(Clone, Debug)]
@@ -73,6 +73,7 @@ impl Engine {
     /// The ledger cannot be written.
     pub async fn commit_heads(&self) -> Result<usize, Refusal> {
         let _one_at_a_time = self.witnessed().committing.lock().await;
+        self.learn_heads(u64::MAX, self.witnessed().size()).await?;
         let engine = self.clone();
         let moved = tokio::task::spawn_blocking(move || engine.moved_heads()).await;
         let moved = moved.map_err(|error| Refusal::Unavailable(error.to_string()))?;
@@ -87,7 +88,7 @@ impl Engine {
             let answer = self.submit_service(TimelineId::system(), CommitHeads { heads }).await?;
             let (position, cosigned_size) = (answer.ledger.position, self.witnessed().size());
             let mut told = self.witnessed().told.lock();
-            told.last = Some(position);
+            told.last = told.last.max(Some(position));
             for (index, (key, size)) in sizes.into_iter().enumerate() {
                 told.insert(key, HeadAt { position, index, size }, cosigned_size);
             }
@@ -130,7 +131,10 @@ impl Engine {
         let _one_at_a_time = self.witnessed().committing.lock().await;
         let system = self.system_state()?;
         let Recall { newest, is_accepted } = self.newest_heads(&system).await?;
-        self.witnessed().told.lock().last = newest;
+        {
+            let mut told = self.witnessed().told.lock();
+            (told.last, told.looked_to) = (told.last.max(newest), told.looked_to.max(system.head.frontier.size()));
+        }
         let mut missing: HashSet<TimelineKey> = self.states().iter().map(|state| state.head.key).collect();
         missing.remove(&system.head.key);
         let (mut next, mut contradiction) = (newest, None);
@@ -214,7 +218,11 @@ impl Engine {
     }
 
     /// Returns what an entry of `system` is committed to, and its bytes, once it is known to be in the tree.
-    async fn heads_at(&self, system: &TimelineState, position: u64) -> Result<(CommittedHeads, Vec<u8>), Refusal> {
+    pub(crate) async fn heads_at(
+        &self,
+        system: &TimelineState,
+        position: u64,
+    ) -> Result<(CommittedHeads, Vec<u8>), Refusal> {
         let damaged = |what: &str| Refusal::Damaged(format!("the entry `heads` at {position} of `system` {what}"));
         let entry = self.store().entry(system.head.key, position).await?.ok_or_else(|| damaged("is missing"))?;
         let record = proven(self.store(), system, position, &entry).await?;
@@ -224,11 +232,11 @@ impl Engine {
         Ok((heads.ok_or_else(|| damaged("has another payload than was signed"))?, entry.leaf))
     }
 
-    fn system_state(&self) -> Result<Arc<TimelineState>, Refusal> {
+    pub(crate) fn system_state(&self) -> Result<Arc<TimelineState>, Refusal> {
         self.state(&TimelineId::system()).ok_or_else(|| Refusal::Damaged("there is no timeline `system`".to_owned()))
     }
 
-    fn state_even_expired(&self, timeline: &TimelineId) -> Option<Arc<TimelineState>> {
+    pub(crate) fn state_even_expired(&self, timeline: &TimelineId) -> Option<Arc<TimelineState>> {
         self.published().read().get(timeline).cloned()
     }
 
@@ -294,7 +302,11 @@ impl Engine {
         }
         let (size, root) = (checkpoint.size, checkpoint.root);
         let cosigned = Arc::new(Cosigned { size, root, note: note.into(), by });
-        self.witnessed().cosigned.store(Some(Arc::clone(&cosigned)));
+        // A request may have found a newer one where services share it.
+        self.witnessed().cosigned.rcu(|known| match known {
+            Some(known) if known.size >= size => Some(Arc::clone(known)),
+            Some(_) | None => Some(Arc::clone(&cosigned)),
+        });
         Ok(Some(cosigned))
     }
 
@@ -400,6 +412,7 @@ impl Engine {
         position: u64,
     ) -> Result<WitnessedProof, Refusal> {
         let look = self.look(caller, timeline.clone(), Demand::Look, Reading::InclusionProof { position }).await?;
+        self.hear_cosigned().await?;
         let cosigned = self.cosigned().ok_or(Refusal::FeatureDisabled { what: NO_COSIGNATURE })?;
         let (head, system) = (&look.state.head, self.system_state()?);
         let key = self.doors().signer.ledger_key(&self.options().service_name, &system.head.id);

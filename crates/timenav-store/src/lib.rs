@@ -14,5 +14,7 @@ pub mod sqlite;
 pub use kept::examination::{Examination, ExaminedKey};
 pub use moving::{Copied, Moved, to_postgres, to_sqlite};
 pub use outside::CheckpointFile;
-pub use postgres::{PostgresGuest, PostgresOptions, PostgresStore, ServerFacts};
+pub use postgres::{
+    Finished, PostgresGuest, PostgresOptions, PostgresStore, PostgresUpgrade, SeenService, ServerFacts,
+};
 pub use sqlite::{SqliteArchive, SqliteStore, copy, fold_log};

@@ -12,6 +12,7 @@ mod backup;
 mod restore;
 mod compact;
 mod migrate;
+mod upgrade;
 mod clock;
 mod confirmed;
 mod followers;
@@ -72,8 +73,9 @@ use crate::surroundings::Surroundings;
 ///
 /// `timenav serve` runs the service, `timenav backup` and `timenav restore` copy its data folder and bring it back, and
 /// `timenav compact`, `timenav migrate`, `timenav rotate-signing-key` and `timenav accept-rollback` work on that of a
-/// stopped one, and `timenav signing-key` creates a key for several. The other commands
-/// talk to a running one, found by --url or `TIMENAV_URL`, with the API key in `TIMENAV_API_KEY` or in the data folder.
+/// stopped one. `timenav signing-key` creates a key for several on one database, and `timenav upgrade` shows their versions.
+/// The other commands talk to a running one, found by --url or `TIMENAV_URL`, with the API key in `TIMENAV_API_KEY` or in
+/// the data folder.
 #[derive(Debug, Parser)]
 #[command(name = "timenav", version, max_term_width = 100, styles = Styles::plain(), after_help = Exit::help())]
 pub(crate) struct Cli {
@@ -92,6 +94,7 @@ enum Command {
     Restore(restore::RestoreCommand),
     Compact(compact::CompactCommand),
     Migrate(migrate::MigrateCommand),
+    Upgrade(upgrade::UpgradeCommand),
     Status(status::StatusCommand),
     Clock(clock::ClockCommand),
     Followers(followers::FollowersCommand),
@@ -190,6 +193,7 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::Restore(command) => restore::run(command),
         Command::Compact(command) => compact::run(command),
         Command::Migrate(command) => migrate::run(&command),
+        Command::Upgrade(command) => upgrade::run(command),
         Command::Status(command) => status::run(&command, surroundings),
         Command::Clock(command) => clock::run(command, surroundings),
         Command::Followers(command) => followers::run(&command, surroundings),

@@ -10,11 +10,12 @@ use tokio_util::sync::CancellationToken;
 /// this is for those who listen.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
-/// How often the host's clock is compared with the database's.
+/// How often the host's clock is compared with the database's, and what is there with what was seen.
 const COMPARE_EVERY: Duration = Duration::from_secs(10);
 
-/// Compares the host's clock with that of the database, where that is another machine's.
-pub(crate) async fn compare_clocks(engine: Engine, closing: CancellationToken) {
+/// Compares the host's clock with that of the database, where that is another machine's, and looks whether what is there
+/// went back while nobody asked for anything.
+pub(crate) async fn compare(engine: Engine, closing: CancellationToken) {
     let failures = Seldom::default();
     while timeout(COMPARE_EVERY, closing.cancelled()).await.is_err() {
         let compared = tokio::select! {
@@ -26,6 +27,12 @@ pub(crate) async fn compare_clocks(engine: Engine, closing: CancellationToken) {
             && let Some(untold) = failures.tell(engine.now())
         {
             tracing::warn!(%refusal, untold, "the database's clock cannot be read; it will be tried again");
+        }
+        tokio::select! {
+            biased;
+            () = closing.cancelled() => return,
+            // What it finds it has logged, and while the store does not answer there are others to say so.
+            _ = engine.look_back() => {}
         }
     }
 }

@@ -256,6 +256,7 @@ impl Parts {
             joins: settings.join,
             host_clock_offset_millis_max: settings.host_clock_offset_max_millis,
             replica_name: settings.replica_name.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
             witnesses_required: settings.witness_required,
             witness_wait: Span::from_micros(i64::from(settings.witness_wait_secs.get()) * 1_000_000),
             ..Options::default()

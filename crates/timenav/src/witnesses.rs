@@ -1,7 +1,7 @@
 //! What a service does that has witnesses: it commits `system` to what moved, and shows them its checkpoint.
 //!
 //! One task does the first, at each interval. Each witness has a task of its own, so that none waits for another, and
-//! nobody who reads or writes waits for any of them.
+//! nobody who reads or writes waits for any of them. Of several services on one database one does it for all.
 
 mod asking;
 
@@ -28,6 +28,8 @@ const PAUSE_REQUIRED_MAX: Duration = Duration::from_secs(5);
 /// Between two times that `system` is committed to what moved because somebody waits for that: what comes meanwhile shares
 /// an entry.
 const GATHERING: Duration = Duration::from_millis(20);
+/// How often it is looked for what another service on the database has had cosigned. Whoever asks for it looks by themselves.
+const LISTEN_EVERY: Duration = Duration::from_secs(1);
 /// How often those who wait for witnesses look whether they have waited too long.
 const LOOK: Duration = Duration::from_millis(250);
 
@@ -45,6 +47,7 @@ pub(crate) fn start(
         return Ok(());
     }
     let asked = settings.witnesses.iter().map(AskedWitness::new).collect::<anyhow::Result<Vec<_>>>()?;
+    engine.trust_witnesses(settings.witnesses.iter().map(|witness| witness.key.clone()).collect());
     for witness in &settings.witnesses {
         engine.note_witness(witness.key.name(), WitnessStatus::default());
     }
@@ -77,46 +80,78 @@ async fn wake(engine: Engine, closing: CancellationToken) {
 async fn run(engine: Engine, asked: Vec<AskedWitness>, pace: Pace, file: PathBuf, closing: CancellationToken) {
     let keys: Vec<WitnessKey> = asked.iter().map(|witness| witness.key().clone()).collect();
     let cosigned = recall(&engine, &file, &keys).await;
-    let (tips, newest) = watch::channel(None);
-    let kept = Arc::new(Kept { file, newest: tokio::sync::Mutex::new(cosigned.as_ref().map_or(0, |one| one.size)) });
+    let (tips, tip) = watch::channel(None);
+    let newest = tokio::sync::Mutex::new(cosigned.as_ref().map(|one| (one.size, Arc::clone(&one.note))));
+    let kept = Arc::new(Kept { file, newest });
+    if engine.has_others() {
+        tokio::spawn(listen(engine.clone(), Arc::clone(&kept), closing.clone()));
+    }
     for witness in asked {
         let known = cosigned.as_ref().filter(|one| one.by.contains_key(witness.key().name())).map_or(0, |one| one.size);
         let follower = Follower { engine: engine.clone(), witness, kept: Arc::clone(&kept), known, pace, paused: 0 };
-        tokio::spawn(follower.follow(newest.clone(), closing.clone()));
+        tokio::spawn(follower.follow(tip.clone(), closing.clone()));
     }
-    drop(newest);
+    drop(tip);
     let failures = Seldom::default();
-    // First what is there, before anything is added to it: if it was taken back, they know.
-    let mut commits = false;
+    // First what is there, before anything is added to it: if it was taken back, they know. Each service asks that by itself.
+    let (mut commits, mut is_wanted) = (false, true);
     loop {
-        let tip = tokio::select! {
+        let shown = tokio::select! {
             biased;
             () = closing.cancelled() => return,
-            tip = next_tip(&engine, commits) => tip,
+            shown = show(&engine, &tips, commits, is_wanted) => shown,
         };
-        match tip {
-            Ok(tip) => {
-                let size = tip.size;
-                tips.send_if_modified(|before: &mut Option<Arc<SignedCheckpoint>>| {
-                    let is_new = before.as_ref().is_none_or(|before| before.size != size);
-                    *before = Some(Arc::new(tip));
-                    is_new
-                });
-            }
-            Err(refusal) => {
-                if let Some(untold) = failures.tell(engine.now()) {
-                    tracing::error!(%refusal, untold, "`system` could not be prepared for witnesses; it will be tried again");
-                }
-            }
+        if let Err(refusal) = shown
+            && let Some(untold) = failures.tell(engine.now())
+        {
+            tracing::error!(%refusal, untold, "`system` could not be prepared for witnesses; it will be tried again");
         }
         commits = true;
         if timeout(GATHERING, closing.cancelled()).await.is_ok() {
             return;
         }
-        tokio::select! {
+        is_wanted = tokio::select! {
             () = closing.cancelled() => return,
             // Whether somebody waits for them or the time has come: they are asked.
-            _ = timeout(pace.interval, engine.witnesses_wanted()) => {}
+            waited = timeout(pace.interval, engine.witnesses_wanted()) => waited.is_ok(),
+        };
+    }
+}
+
+type Tips = watch::Sender<Option<Arc<SignedCheckpoint>>>;
+
+/// Has witnesses shown the newest checkpoint of `system`, if somebody waits for that or this service asks them for all.
+async fn show(engine: &Engine, tips: &Tips, commits: bool, is_wanted: bool) -> Result<(), Refusal> {
+    if !is_wanted && !engine.asks_witnesses().await? {
+        return Ok(());
+    }
+    let tip = next_tip(engine, commits).await?;
+    let size = tip.size;
+    tips.send_if_modified(|before: &mut Option<Arc<SignedCheckpoint>>| {
+        let is_new = before.as_ref().is_none_or(|before| before.size != size);
+        *before = Some(Arc::new(tip));
+        is_new
+    });
+    // If it was lost or damaged there, it is put right.
+    engine.share_cosigned().await
+}
+
+/// Takes what another service on the database has had cosigned, and keeps it here too.
+async fn listen(engine: Engine, kept: Arc<Kept>, closing: CancellationToken) {
+    let failures = Seldom::default();
+    while timeout(LISTEN_EVERY, closing.cancelled()).await.is_err() {
+        let heard = tokio::select! {
+            biased;
+            () = closing.cancelled() => return,
+            heard = engine.hear_cosigned() => heard,
+        };
+        if let Err(refusal) = heard
+            && let Some(untold) = failures.tell(engine.now())
+        {
+            tracing::warn!(%refusal, untold, "what another service has had cosigned cannot be read; it will be tried again");
+        }
+        if let Some(cosigned) = engine.cosigned() {
+            kept.keep(&cosigned).await;
         }
     }
 }
@@ -165,20 +200,20 @@ async fn recall(engine: &Engine, file: &Path, keys: &[WitnessKey]) -> Option<Arc
 /// The file of the newest cosigned checkpoint.
 struct Kept {
     file: PathBuf,
-    /// The size of the one that is there.
-    newest: tokio::sync::Mutex<u64>,
+    /// The one that is there, and its size.
+    newest: tokio::sync::Mutex<Option<(u64, Arc<str>)>>,
 }
 
 impl Kept {
     async fn keep(&self, cosigned: &Cosigned) {
         let mut newest = self.newest.lock().await;
-        if cosigned.size < *newest {
+        if newest.as_ref().is_some_and(|(size, note)| cosigned.size < *size || cosigned.note == *note) {
             return;
         }
         let (file, note) = (self.file.clone(), Arc::clone(&cosigned.note));
         let written = tokio::task::spawn_blocking(move || replace_secret(&file, &note)).await;
         match written {
-            Ok(Ok(())) => *newest = cosigned.size,
+            Ok(Ok(())) => *newest = Some((cosigned.size, Arc::clone(&cosigned.note))),
             Ok(Err(error)) => {
                 tracing::error!(path = %self.file.display(), %error, "the cosigned checkpoint cannot be kept");
             }
@@ -245,6 +280,10 @@ impl Follower {
                     Ok(newest) => {
                         if let Some(newest) = newest {
                             self.kept.keep(&newest).await;
+                            if let Err(refusal) = self.engine.share_cosigned().await {
+                                // At the next interval it is tried again.
+                                tracing::debug!(%refusal, "the others do not know yet what was cosigned");
+                            }
                         }
                         let (state, size) = (WitnessState::Cosigning, checkpoint.size);
                         WitnessStatus { state, size, time, detail: String::new(), evidence: Evidence::None }

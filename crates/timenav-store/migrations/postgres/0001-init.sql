@@ -190,10 +190,12 @@ CREATE TABLE advances (
 -- Who is at work, where several services share the database. Nothing of it is in a ledger, and a server that comes back
 -- from a crash has forgotten it: then a firing is handed out once more. `until` and `not_before` are by this server's clock.
 
--- Services that are there; each start is another one.
+-- Services that are there, with their version and the feature level that it knows; each start is another one.
 CREATE UNLOGGED TABLE services (
     service text   COLLATE "C" NOT NULL PRIMARY KEY,
     name    bytea  NOT NULL,
+    version text   COLLATE "C" NOT NULL,
+    level   bigint NOT NULL,
     until   bigint NOT NULL
 ) WITH (fillfactor = 50);
 
@@ -204,6 +206,13 @@ CREATE UNLOGGED TABLE timekeepers (
     service  text   COLLATE "C" NOT NULL,
     epoch    bigint NOT NULL
 ) WITH (fillfactor = 50);
+
+-- The newest checkpoint of `system` that witnesses have cosigned, as it is handed around: one row at most. Its signatures
+-- alone are believed.
+CREATE UNLOGGED TABLE cosigned (
+    id   boolean NOT NULL PRIMARY KEY CHECK (id),
+    note bytea   NOT NULL
+);
 
 -- Queues that somebody listens to, by the service that they ask.
 CREATE UNLOGGED TABLE listeners (
@@ -345,6 +354,12 @@ CREATE TABLE rotation_notes (
 CREATE TABLE host_clock (
     id       boolean NOT NULL PRIMARY KEY CHECK (id),
     known_at bigint  NOT NULL
+);
+
+-- The feature level: what all services on the database may write. It goes up once all of them know more: one row at most.
+CREATE TABLE feature_level (
+    id    boolean NOT NULL PRIMARY KEY CHECK (id),
+    level bigint  NOT NULL
 );
 
 -- What is written here shows that something can be written, and is taken away again.

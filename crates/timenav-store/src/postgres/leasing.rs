@@ -12,9 +12,9 @@ use timenav_core::ids::{FiringId, QueueId};
 use timenav_core::time::Instant;
 use timenav_core::timers::leases::WAIT_MICROS_MAX;
 use timenav_engine::{
-    AtWork, AtWorkWanted, ChangeLeases, HEARD_LASTS_MICROS, Keeper, LEASE_LASTS_MICROS_MAX, LeaseChanges, LeaseRow,
-    LeasesFound, LeasesWanted, OFFERED_BUSY_MAX, Presence, SERVICE_LASTS_MICROS, SharedLeases, StoreError,
-    TimelineCommit, TimelineKey, TimersWanted,
+    AtWork, AtWorkWanted, COSIGNED_BYTES_MAX, ChangeLeases, HEARD_LASTS_MICROS, Keeper, LEASE_LASTS_MICROS_MAX,
+    LeaseChanges, LeaseRow, LeasesFound, LeasesWanted, OFFERED_BUSY_MAX, Presence, SERVICE_LASTS_MICROS, SharedLeases,
+    StoreError, TimelineCommit, TimelineKey, TimersWanted,
 };
 use tokio_postgres::Row;
 
@@ -24,6 +24,10 @@ use super::{PostgresStore, timers};
 
 /// How long a service is remembered after it was there last, in microseconds.
 const FORGOTTEN_AFTER_MICROS: i64 = 86_400_000_000;
+
+/// Bytes that are read of a checkpoint that services share.
+const COSIGNED_LENGTH_MAX: i32 = 64 * 1024;
+const _: () = assert!(COSIGNED_LENGTH_MAX as usize == COSIGNED_BYTES_MAX);
 
 /// Makes a statement of pieces, with what the server's clock shows where `now` stands.
 macro_rules! timed {
@@ -39,8 +43,9 @@ const PUT_LOCKS: &str = "INSERT INTO timekeepers (timeline, service, epoch)
 
 const IS_THERE: &str = timed!("SELECT until >", now "FROM services WHERE service = $1");
 const TELL_SERVICE: &str = timed!(
-    "INSERT INTO services (service, name, until) VALUES ($1, $2, ", now "+ $3)
-    ON CONFLICT (service) DO UPDATE SET until = excluded.until, name = excluded.name"
+    "INSERT INTO services (service, name, version, level, until) VALUES ($1, $2, $3, $4, ", now "+ $5)
+    ON CONFLICT (service) DO UPDATE SET until = excluded.until, name = excluded.name, version = excluded.version,
+        level = excluded.level"
 );
 const TELL_LISTENING: &str = timed!(
     "INSERT INTO listeners (timeline, queue, service, until)
@@ -94,6 +99,12 @@ const FORGET_SETTLED: &str = "DELETE FROM firing_leases l USING firings f,
     unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS n (timeline, due, position, round)
     WHERE f.timeline = n.timeline AND f.due = n.due AND f.position = n.position AND f.round = n.round
     AND l.timeline = f.timeline AND l.firing_id = f.firing_id";
+
+const SELECT_COSIGNED: &str = "SELECT substring(note FROM 1 FOR $1) FROM cosigned";
+/// Only what was read is replaced.
+const KEEP_COSIGNED: &str = "INSERT INTO cosigned AS c (id, note) SELECT true, $2::bytea WHERE $1::bytea IS NULL
+    OR EXISTS (SELECT FROM cosigned) ON CONFLICT (id) DO UPDATE SET note = excluded.note
+    WHERE substring(c.note FROM 1 FOR $3) = $1 RETURNING id";
 
 const SELECT_KEEPER: &str = "SELECT service, epoch FROM timekeepers WHERE timeline = $1 AND epoch > 0";
 const SELECT_HEARD: &str = timed!(
@@ -295,11 +306,12 @@ impl SharedLeases for PostgresStore {
     }
 
     async fn tell_presence(&self, presence: Presence) -> Result<bool, StoreError> {
-        let Presence { service, name, listening } = presence;
+        let Presence { service, name, version, level, listening } = presence;
         let on = self.reader().await?;
         let mut batch = Batch::default();
         batch.add(IS_THERE, values![service.as_str()]);
-        batch.add(TELL_SERVICE, values![service.as_str(), name.as_bytes(), SERVICE_LASTS_MICROS]);
+        let (name, level) = (name.as_bytes(), sql(level));
+        batch.add(TELL_SERVICE, values![service.as_str(), name, version.as_str(), level, SERVICE_LASTS_MICROS]);
         if !listening.is_empty() {
             batch.add(
                 TELL_LISTENING,
@@ -343,5 +355,15 @@ impl SharedLeases for PostgresStore {
 
     async fn at_work(&self, wanted: AtWorkWanted) -> Result<AtWork, StoreError> {
         Ok(at_work(&self.reader().await?, wanted).await?)
+    }
+
+    async fn cosigned_note(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        let found = rows(&self.reader().await?, SELECT_COSIGNED, &[&COSIGNED_LENGTH_MAX]).await?;
+        Ok(found.first().map(|row| get(row, 0)).transpose()?)
+    }
+
+    async fn keep_cosigned_note(&self, read: Option<Vec<u8>>, note: Vec<u8>) -> Result<bool, StoreError> {
+        let kept = rows(&self.reader().await?, KEEP_COSIGNED, &[&read, &note, &COSIGNED_LENGTH_MAX]).await?;
+        Ok(!kept.is_empty())
     }
 }

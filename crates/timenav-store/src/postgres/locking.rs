@@ -18,7 +18,8 @@ const BEGUN_MAX: usize = 5;
 
 /// What everybody relies on. It is read after the locks are there, by a statement of its own: one that had to wait for
 /// a lock sees the rest as it was before it waited.
-const SELECT_SYSTEM: &str = "SELECT size, directory FROM timelines WHERE timeline_id = 'system'";
+const SELECT_SYSTEM: &str = "SELECT size, directory, coalesce((SELECT level FROM feature_level), 0) FROM timelines
+    WHERE timeline_id = 'system'";
 
 /// A step that has begun.
 pub(super) struct Held {
@@ -67,7 +68,7 @@ fn locked(found: &[Vec<Row>]) -> Result<Locked, Failed> {
     let sizes = sizes.map(|row| Ok((TimelineKey(get(row, 0)?), number(row, 1)?)));
     let sizes: HashMap<TimelineKey, u64> = sizes.collect::<Result<_, Failed>>()?;
     let system = found.get(1).and_then(|rows| rows.first()).ok_or_else(|| damaged("there is no ledger `system`"))?;
-    Ok(Locked { sizes, system: (number(system, 0)?, number(system, 1)?) })
+    Ok(Locked { sizes, system: (number(system, 0)?, number(system, 1)?), level: number(system, 2)? })
 }
 
 /// Writes a step whose heads are locked, and ends it.

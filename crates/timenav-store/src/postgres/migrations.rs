@@ -4,6 +4,7 @@ use timenav_core::ledger::sha256;
 use timenav_engine::StoreError;
 use tokio_postgres::Transaction;
 
+use super::upgrading;
 use super::values::{Failed, get};
 
 /// The steps, in order. One that was ever released never changes: a change is a new step.
@@ -49,7 +50,7 @@ pub(super) async fn run(transaction: &Transaction<'_>) -> Result<(), Failed> {
         let insert = "INSERT INTO migrations (step, sha256) VALUES ($1, $2)";
         transaction.execute(insert, &[step, &digest(text)]).await?;
     }
-    Ok(())
+    upgrading::begin(transaction).await
 }
 
 fn digest(text: &str) -> String {

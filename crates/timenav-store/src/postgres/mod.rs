@@ -40,6 +40,7 @@ mod schema;
 mod tiles;
 mod timers;
 mod transaction;
+mod upgrading;
 mod values;
 mod versions;
 
@@ -60,6 +61,7 @@ use hints::Hints;
 use locking::Held;
 pub(crate) use moving::{PostgresSource, PostgresTarget};
 use transaction::{Moment, Writing};
+pub use upgrading::{Finished, PostgresUpgrade, SeenService};
 use values::Failed;
 
 use crate::kept::examination::Examination;

@@ -13,8 +13,8 @@ use timenav_core::ledger::{Frontier, Hash, LeafRecord, RetentionPolicies, TileId
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_engine::{
     ApiKey, Asker, Commit, Described, EndedTimeline, EventFilter, EventQuery, EventsPassing, Facts, Fork, Head, Health,
-    Layer, LogRow, Opened, RotationNote, SharedLeases, Store, StoreError, StoredEvent, SweepMark, TimelineKey, Upkeep,
-    Wanted, read_timers,
+    Layer, LogRow, Opened, RotationNote, SharedLeases, Store, StoreError, StoredEvent, StoredTree, SweepMark,
+    TimelineKey, Upkeep, Wanted, read_timers,
 };
 
 use super::leaf::Leaves;
@@ -30,6 +30,7 @@ const SELECT_HEADS: &str = "SELECT timeline, timeline_id, created_at, size, fron
     clock_running, clock_rate, clock_host, clock_virtual, clock_location, clock_generation, events_count,
     anchors_count, clock_entry, overrides_count, fork_of, fork_size, created_by, data_count,
     directory, statement, origins, expires_at, timers FROM timelines";
+const SELECT_TREE: &str = "SELECT size, frontier, statement FROM timelines WHERE timeline = ?1";
 const SELECT_ANYTHING: &str = "SELECT count(*) FROM migrations";
 
 #[async_trait]
@@ -50,6 +51,10 @@ impl Store for SqliteStore {
         commit::commit(&mut writer, &step)?;
         self.shared.log.lock().keep(&writer);
         Ok(())
+    }
+
+    async fn trees(&self, timelines: Vec<TimelineKey>) -> Result<Vec<StoredTree>, StoreError> {
+        self.read(move |connection| trees(connection, &timelines)).await
     }
 
     async fn facts(&self, wanted: Wanted, asker: Asker) -> Result<Facts, StoreError> {
@@ -279,6 +284,20 @@ pub(super) fn head_named(connection: &Connection, timeline: &TimelineId) -> Resu
     let mut policies = retention::policies(connection, Some(key))?;
     let (permissions, policies) = (permissions.remove(&key), policies.remove(&key));
     head(connection, row, key, (permissions.unwrap_or_default(), policies.unwrap_or_default())).map(Some)
+}
+
+fn trees(connection: &Connection, timelines: &[TimelineKey]) -> Result<Vec<StoredTree>, StoreError> {
+    let mut select = connection.prepare_cached(SELECT_TREE).map_err(failed)?;
+    let mut trees = Vec::new();
+    for timeline in timelines {
+        let mut rows = select.query([timeline.0]).map_err(failed)?;
+        let Some(row) = rows.next().map_err(failed)? else { continue };
+        let (size, frontier) = (count(row.get(0).map_err(failed)?)?, row.get::<_, Vec<u8>>(1).map_err(failed)?);
+        let frontier = Frontier::from_bytes(size, &frontier).map_err(|error| damaged(&error.to_string()))?;
+        let statement = row.get::<_, Vec<u8>>(2).map_err(failed)?.into();
+        trees.push(StoredTree { timeline: *timeline, frontier, statement });
+    }
+    Ok(trees)
 }
 
 fn head(

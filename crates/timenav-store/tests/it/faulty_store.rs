@@ -15,7 +15,7 @@ use timenav_core::time::{Instant, Wall};
 use timenav_engine::{
     ApiKey, Asker, AtWork, AtWorkWanted, ChangeLeases, Commit, Described, EndedTimeline, EventFilter, EventQuery,
     EventsPassing, Facts, Head, Health, Layer, LeasesWanted, Locked, LogRow, Opened, Presence, RotationNote,
-    SharedLeases, Store, StoreError, StoredEvent, SweepMark, TimelineKey, Upkeep, Wanted,
+    SharedLeases, Store, StoreError, StoredEvent, StoredTree, SweepMark, TimelineKey, Upkeep, Wanted,
 };
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
@@ -237,6 +237,10 @@ impl Store for FaultyStore {
         self.inner.newest(timelines, known).await
     }
 
+    async fn trees(&self, timelines: Vec<TimelineKey>) -> Result<Vec<StoredTree>, StoreError> {
+        self.reading()?.trees(timelines).await
+    }
+
     async fn commit(&self, commit: Commit) -> Result<(), StoreError> {
         self.point().await;
         self.is_locked.store(false, Ordering::SeqCst);
@@ -414,6 +418,14 @@ impl SharedLeases for FaultyStore {
 
     async fn at_work(&self, wanted: AtWorkWanted) -> Result<AtWork, StoreError> {
         self.inner.at_work(wanted).await
+    }
+
+    async fn cosigned_note(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        self.reading()?.cosigned_note().await
+    }
+
+    async fn keep_cosigned_note(&self, read: Option<Vec<u8>>, note: Vec<u8>) -> Result<bool, StoreError> {
+        self.inner.keep_cosigned_note(read, note).await
     }
 }
 

@@ -4,8 +4,11 @@
 mod arrivals;
 mod fences;
 mod leases;
+mod looking_back;
 mod protocol;
 mod timers_again;
+mod upgrading;
+mod witnesses;
 
 use timenav_core::access::RestrictionLevel;
 use timenav_core::clock::ClockCommand;

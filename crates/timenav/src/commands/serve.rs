@@ -103,7 +103,7 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     tokio::spawn(replicas::follow(wired.engine.clone(), closing.clone()));
     witnesses::start(&wired.engine, settings, wired.cosigned_file(), &closing)?;
     webhooks::start(&wired.engine, wired.webhooks.clone(), settings.webhook_to_private, &closing)?;
-    tokio::spawn(replicas::compare_clocks(wired.engine.clone(), closing.clone()));
+    tokio::spawn(replicas::compare(wired.engine.clone(), closing.clone()));
     tokio::spawn(timekeeper::tell_presence(wired.engine.clone(), closing.clone()));
     tokio::spawn(timekeeper::keep_time(wired.engine.clone(), closing.clone()));
     let scheme = if tls.is_some() { "https" } else { "http" };

@@ -16,7 +16,13 @@ const TWO: TimelineKey = TimelineKey(2);
 
 fn tell(store: &PostgresStore, service: &str, listening: &[(TimelineKey, &str)]) -> bool {
     let listening = listening.iter().map(|(timeline, queue)| (*timeline, QueueId::new(queue).unwrap())).collect();
-    let presence = Presence { service: service.to_owned(), name: "a name".to_owned(), listening };
+    let presence = Presence {
+        service: service.to_owned(),
+        name: "a name".to_owned(),
+        version: "1.0".to_owned(),
+        level: 1,
+        listening,
+    };
     wait_for(store.tell_presence(presence)).unwrap()
 }
 

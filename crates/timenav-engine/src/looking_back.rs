@@ -1,0 +1,83 @@
+//! Whether the store still has what this service has seen, where nobody asks for anything that would show it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use timenav_core::ids::TimelineId;
+
+use crate::divergence::{Divergence, DivergenceKind, SeenTree};
+use crate::engine::Engine;
+use crate::head::{TimelineKey, TimelineState};
+use crate::notes::keep_both;
+use crate::refusal::Refusal;
+use crate::stated::signed_text;
+use crate::store::StoredTree;
+
+/// Timelines that are looked at each time, beside `system`. The next time, those that come after them.
+pub(crate) const TREES_LOOKED_AT_MAX: usize = 256;
+
+impl Engine {
+    /// Looks whether the store has no fewer entries of some timelines than this service has seen, and not others of the same
+    /// number: of `system`, and of the others in turn. If not, nothing is written any more and the service is not ready.
+    ///
+    /// To be called again and again. A service that is asked for something finds the same by itself.
+    ///
+    /// # Errors
+    /// The store does not answer, or it went back.
+    pub async fn look_back(&self) -> Result<(), Refusal> {
+        if let Some(failure) = self.failure() {
+            return Err(failure);
+        }
+        // First what was seen: what is written meanwhile is only more.
+        let seen = self.to_look_at();
+        let found = self.store().trees(seen.keys().copied().collect()).await?;
+        let mut diverged: Vec<_> =
+            found.iter().filter_map(|tree| Some((tree, diverged(seen.get(&tree.timeline)?, tree)?))).collect();
+        // Where `system` went back too, it is named.
+        diverged.sort_by_key(|(tree, _)| tree.timeline);
+        let Some((tree, divergence)) = diverged.into_iter().next() else { return Ok(()) };
+        let refusal = Refusal::Diverged(Arc::new(divergence));
+        tracing::error!(%refusal, "nothing is written until a restart");
+        if let Refusal::Diverged(divergence) = &refusal {
+            let known = seen.get(&tree.timeline).map(|known| &**known);
+            keep_both(divergence, known, self.doors(), self.options());
+        }
+        self.stop_writing(refusal.clone());
+        Err(refusal)
+    }
+
+    /// Returns what is known of `system`, and of the timelines whose turn it is.
+    fn to_look_at(&self) -> HashMap<TimelineKey, Arc<TimelineState>> {
+        let mut states = self.states();
+        states.sort_unstable_by_key(|state| state.head.key);
+        let after = TimelineKey(self.following().looked_back_to.load(Ordering::Relaxed));
+        let first = states.partition_point(|state| state.head.key <= after);
+        let turn: Vec<_> = states[first..].iter().take(TREES_LOOKED_AT_MAX).cloned().collect();
+        // After the last of them they begin anew.
+        let last = turn.last().filter(|_| turn.len() == TREES_LOOKED_AT_MAX);
+        let next = last.map_or(i64::MIN, |last| last.head.key.0);
+        self.following().looked_back_to.store(next, Ordering::Relaxed);
+        let system = self.state(&TimelineId::system());
+        turn.into_iter().chain(system).map(|state| (state.head.key, state)).collect()
+    }
+}
+
+/// Returns how a tree in the store differs from what was seen of it before, if it does.
+fn diverged(seen: &TimelineState, found: &StoredTree) -> Option<Divergence> {
+    let tree = |size, root| SeenTree { size, root };
+    let (known, now) = (tree(seen.head.frontier.size(), seen.root), tree(found.frontier.size(), found.frontier.root()));
+    let kind = match now.size.cmp(&known.size) {
+        std::cmp::Ordering::Less => DivergenceKind::Rollback,
+        std::cmp::Ordering::Equal if now.root != known.root => DivergenceKind::Fork,
+        // What is more is compared where it is taken over.
+        std::cmp::Ordering::Equal | std::cmp::Ordering::Greater => return None,
+    };
+    Some(Divergence {
+        timeline: seen.head.id.clone(),
+        kind,
+        seen: known,
+        found: now,
+        found_statement: signed_text(&found.statement),
+    })
+}

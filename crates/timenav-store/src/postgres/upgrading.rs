@@ -1,0 +1,162 @@
+//! Which versions of the service are at work on a database, and what all of them may write.
+
+use timenav_engine::{FEATURE_LEVEL, SERVICE_LASTS_MICROS, StoreError};
+use tokio::task::JoinHandle;
+use tokio_postgres::{Client, Row, Transaction};
+
+use super::connection::Address;
+use super::values::{Failed, damaged, get, number, sql};
+
+/// A database that is new begins with the level of whoever makes it.
+const BEGIN: &str = "INSERT INTO feature_level (id, level) VALUES (true, $1) ON CONFLICT (id) DO NOTHING";
+const SELECT_LEVEL: &str = "SELECT level FROM feature_level";
+const FINISH: &str = "UPDATE feature_level SET level = $1";
+/// Nobody says meanwhile that they are there.
+const LOCK: &str = "LOCK TABLE services IN SHARE ROW EXCLUSIVE MODE";
+/// Microseconds since a service was heard of last, by the server's clock. Of a moment further away than it can have said,
+/// nothing is known.
+const SELECT_SERVICES: &str = "SELECT name, version, level, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+    - until + $1 FROM services ORDER BY name, service";
+
+/// A service that was at work on the database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeenService {
+    /// By which the operator knows it.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// The feature level that it knows.
+    pub level: u64,
+    /// How long ago it said that it is there, in microseconds.
+    pub heard_micros_ago: i64,
+}
+
+impl SeenService {
+    /// Returns whether it is still there, as far as the others are concerned.
+    #[must_use]
+    pub const fn is_there(&self) -> bool {
+        self.heard_micros_ago < SERVICE_LASTS_MICROS
+    }
+}
+
+/// What came of finishing an upgrade.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finished {
+    /// The database has the new level.
+    Raised,
+    /// It had it before.
+    Already,
+    /// These services are there and do not know it yet.
+    Older(Vec<SeenService>),
+}
+
+/// A connection to a database to look at the upgrade of its services, and to finish it.
+pub struct PostgresUpgrade {
+    client: Client,
+    driver: JoinHandle<()>,
+}
+
+impl PostgresUpgrade {
+    /// Connects. The address is that of [`PostgresOptions`](super::PostgresOptions).
+    ///
+    /// # Errors
+    /// The address cannot be read, or the database cannot be reached.
+    pub async fn connect(url: &str) -> Result<Self, StoreError> {
+        let (client, driver) = Address::read(url)?.connect_once().await?;
+        Ok(Self { client, driver })
+    }
+
+    /// Returns the feature level of the database, and the services that were heard of within the last day.
+    ///
+    /// # Errors
+    /// The database has none of the service's tables, or does not answer.
+    pub async fn look(&mut self) -> Result<(u64, Vec<SeenService>), StoreError> {
+        let transaction = self.client.transaction().await.map_err(Failed::from)?;
+        Ok((level(&transaction).await?, services(&transaction).await?))
+    }
+
+    /// Has all services on the database write what this version knows, if all that are there know it.
+    ///
+    /// # Errors
+    /// The database has a higher level, or none of the service's tables, or does not answer.
+    pub async fn finish(&mut self) -> Result<Finished, StoreError> {
+        let transaction = self.client.transaction().await.map_err(Failed::from)?;
+        transaction.batch_execute(LOCK).await.map_err(Failed::from)?;
+        let before = level(&transaction).await?;
+        check(before)?;
+        if before == FEATURE_LEVEL {
+            return Ok(Finished::Already);
+        }
+        let mut older = services(&transaction).await?;
+        older.retain(|service| service.is_there() && service.level < FEATURE_LEVEL);
+        if !older.is_empty() {
+            return Ok(Finished::Older(older));
+        }
+        transaction.execute(FINISH, &[&sql(FEATURE_LEVEL)]).await.map_err(Failed::from)?;
+        transaction.commit().await.map_err(Failed::from)?;
+        Ok(Finished::Raised)
+    }
+}
+
+impl Drop for PostgresUpgrade {
+    fn drop(&mut self) {
+        self.driver.abort();
+    }
+}
+
+/// Refuses a database that this version cannot take part in.
+pub(super) async fn begin(transaction: &Transaction<'_>) -> Result<(), Failed> {
+    transaction.execute(BEGIN, &[&sql(FEATURE_LEVEL)]).await?;
+    check(level(transaction).await?)?;
+    Ok(())
+}
+
+/// This version knows its own level, and the one before.
+fn check(level: u64) -> Result<(), StoreError> {
+    if level > FEATURE_LEVEL {
+        return Err(StoreError::Unavailable(format!(
+            "the database has the feature level {level}, and this version knows {FEATURE_LEVEL}; use a newer one"
+        )));
+    }
+    if level + 1 < FEATURE_LEVEL {
+        return Err(StoreError::Unavailable(format!(
+            "the database has the feature level {level}, and this version knows {FEATURE_LEVEL} and the one before; run a \
+             version in between first, and `timenav upgrade --finish`"
+        )));
+    }
+    Ok(())
+}
+
+async fn level(transaction: &Transaction<'_>) -> Result<u64, Failed> {
+    let found = transaction.query_opt(SELECT_LEVEL, &[]).await?;
+    number(&found.ok_or_else(|| damaged("the database has no feature level"))?, 0)
+}
+
+async fn services(transaction: &Transaction<'_>) -> Result<Vec<SeenService>, Failed> {
+    let rows = transaction.query(SELECT_SERVICES, &[&SERVICE_LASTS_MICROS]).await?;
+    rows.iter().map(seen).collect()
+}
+
+fn seen(row: &Row) -> Result<SeenService, Failed> {
+    Ok(SeenService {
+        name: String::from_utf8_lossy(get(row, 0)?).into_owned(),
+        version: get(row, 1)?,
+        level: number(row, 2)?,
+        heard_micros_ago: get(row, 3)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_knows_its_level_and_the_one_before() {
+        for (level, expected) in [(FEATURE_LEVEL + 1, Some("use a newer one")), (FEATURE_LEVEL, None)] {
+            let told = check(level).err().map(|error| error.to_string());
+            assert_eq!(told.is_some(), expected.is_some(), "{level}");
+            assert!(expected.is_none_or(|expected| told.unwrap_or_default().contains(expected)));
+        }
+        assert!(check(FEATURE_LEVEL.saturating_sub(1)).is_ok());
+    }
+}

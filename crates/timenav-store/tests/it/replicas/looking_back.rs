@@ -1,0 +1,71 @@
+//! A database that goes back while nobody asks the service for anything: it finds out by itself.
+
+use timenav_engine::{DivergenceKind, Refusal};
+
+use super::{hour, lose, two};
+use crate::house::{Home, House};
+
+async fn found(home: &Home<'_>) -> (DivergenceKind, String, u64, u64) {
+    let Err(Refusal::Diverged(told)) = home.engine.look_back().await else { panic!("it was not noticed") };
+    let Err(Refusal::Diverged(ready)) = home.engine.ready().await else { panic!("it is ready") };
+    assert_eq!(told, ready);
+    (told.kind, told.timeline.to_string(), told.seen.size, told.found.size)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_service_that_does_nothing_notices_that_the_database_went_back() {
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let (left, right) = (house.open().await, other.open().await);
+    right.engine.look_back().await.unwrap();
+    let (seen, kept) = lose(&house, left, &right).await;
+    right.engine.ready().await.unwrap();
+    assert_eq!(found(&right).await, (DivergenceKind::Rollback, "main".to_owned(), seen, kept));
+    // Both sides are kept once, and nothing is written any more.
+    assert!(right.engine.look_back().await.is_err());
+    assert_eq!(other.outside.diverged.lock().len(), 1);
+    let refused = right.engine.change_clock(&right.admin, None, hour(), None).await;
+    assert!(matches!(refused, Err(Refusal::Diverged(_))), "{refused:?}");
+    right.engine.close().await;
+}
+
+/// Comparing sizes does not show it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn another_history_of_the_same_length_is_noticed() {
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let (left, right) = (house.open().await, other.open().await);
+    let (seen, _) = lose(&house, left, &right).await;
+    let mut third = house.replica();
+    third.options.joins = true;
+    let stranger = third.open().await;
+    while stranger.size("main").await < seen {
+        stranger.engine.change_clock(&stranger.admin, None, hour(), None).await.unwrap();
+    }
+    assert_eq!(found(&right).await, (DivergenceKind::Fork, "main".to_owned(), seen, seen));
+    right.engine.close().await;
+    stranger.close().await;
+}
+
+#[tokio::test]
+async fn so_does_one_that_is_alone_with_its_file() {
+    let house = House::new();
+    if house.database.is_some() {
+        return;
+    }
+    let home = house.open().await;
+    home.engine.change_clock(&home.admin, None, hour(), None).await.unwrap();
+    let file = rusqlite::Connection::open(house.path()).unwrap();
+    file.execute_batch("CREATE TEMP TABLE before AS SELECT * FROM timelines").unwrap();
+    let kept = home.size("main").await;
+    home.engine.change_clock(&home.admin, None, hour(), None).await.unwrap();
+    home.engine.look_back().await.unwrap();
+    let seen = home.size("main").await;
+    file.execute_batch(
+        "UPDATE timelines SET size = b.size, frontier = b.frontier, statement = b.statement
+         FROM before b WHERE b.timeline = timelines.timeline",
+    )
+    .unwrap();
+    assert_eq!(found(&home).await, (DivergenceKind::Rollback, "main".to_owned(), seen, kept));
+    home.engine.close().await;
+}

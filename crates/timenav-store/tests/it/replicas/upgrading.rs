@@ -1,0 +1,62 @@
+//! Two versions on one database: the newer one writes what both know until all have it, and one that was left behind stops.
+
+use timenav_engine::{FEATURE_LEVEL, Options, Presence};
+use timenav_store::{Finished, PostgresUpgrade, SeenService};
+
+use super::{hour, two};
+use crate::cluster::{execute, open};
+use crate::house::{House, is_unavailable, told};
+
+fn names(services: &[SeenService]) -> Vec<(&str, &str, u64, bool)> {
+    services.iter().map(|one| (one.name.as_str(), one.version.as_str(), one.level, one.is_there())).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn an_upgrade_is_finished_once_no_older_service_is_there_and_one_that_comes_back_stops() {
+    let house = House::on_postgres();
+    let mut other = two(&house).await;
+    other.options = Options { replica_name: "new".to_owned(), version: "2.0".to_owned(), ..other.options };
+    let (url, right) = (house.database(), other.open().await);
+    let mut upgrade = PostgresUpgrade::connect(&url).await.unwrap();
+    right.engine.tell_presence().await.unwrap();
+    let (level, services) = upgrade.look().await.unwrap();
+    assert_eq!((level, names(&services)), (FEATURE_LEVEL, vec![("new", "2.0", FEATURE_LEVEL, true)]));
+    assert_eq!(upgrade.finish().await.unwrap(), Finished::Already);
+    // As it is while the services of a version are replaced by those of the next one.
+    execute(&url, &format!("UPDATE feature_level SET level = {}", FEATURE_LEVEL - 1));
+    let old = Presence {
+        service: "of-the-older-version".to_owned(),
+        name: "old".to_owned(),
+        version: "1.9".to_owned(),
+        level: FEATURE_LEVEL - 1,
+        listening: Vec::new(),
+    };
+    right.store.tell_presence(old.clone()).await.unwrap();
+    right.engine.change_clock(&right.admin, None, hour(), None).await.unwrap();
+    let Finished::Older(older) = upgrade.finish().await.unwrap() else { panic!("it was finished") };
+    assert_eq!(names(&older), [("old", "1.9", FEATURE_LEVEL - 1, true)]);
+    assert_eq!(upgrade.look().await.unwrap().0, FEATURE_LEVEL - 1, "nothing has changed");
+    // One that is not heard of any more does not hold it up.
+    execute(&url, "UPDATE services SET until = 1 WHERE service = 'of-the-older-version'");
+    assert_eq!(upgrade.finish().await.unwrap(), Finished::Raised);
+    let (level, services) = upgrade.look().await.unwrap();
+    assert_eq!((level, names(&services)[1].3), (FEATURE_LEVEL, false), "{services:?}");
+    right.engine.change_clock(&right.admin, None, hour(), None).await.unwrap();
+
+    // The services of the next version have finished theirs while this one was paused.
+    execute(&url, &format!("UPDATE feature_level SET level = {}", FEATURE_LEVEL + 1));
+    right.engine.ready().await.unwrap();
+    let before = right.size("main").await;
+    let refused = right.engine.change_clock(&right.admin, None, hour(), None).await;
+    assert!(is_unavailable(&refused), "{}", told(&refused));
+    let reason = right.engine.ready().await.unwrap_err().to_string();
+    let expected =
+        format!("upgraded to the feature level {}, and this version knows {FEATURE_LEVEL}", FEATURE_LEVEL + 1);
+    assert!(reason.contains(&expected), "{reason}");
+    assert_eq!(right.size("main").await, before, "nothing was written");
+    let refused = open(&url).err().expect("it is of another time").to_string();
+    assert!(refused.contains("use a newer one"), "{refused}");
+    let refused = upgrade.finish().await.unwrap_err().to_string();
+    assert!(refused.contains("use a newer one"), "{refused}");
+    right.engine.close().await;
+}

@@ -1,0 +1,151 @@
+//! What witnesses have cosigned, shared between two services: one of them asks, both show it, and the row that they share is
+//! believed as far as its signatures go.
+
+use timenav_core::ledger::{Checkpoint, Note, VerifierKey, WitnessKey};
+use timenav_engine::{Cosigned, Engine, SignedCheckpoint, Signer as _, WitnessState};
+
+use super::{end, hour, two};
+use crate::cluster::execute;
+use crate::doors::SeedSigner;
+use crate::house::{Home, House};
+use crate::sample::timeline_id;
+
+/// A witness that cosigns whatever it is shown.
+struct Witness {
+    signer: SeedSigner,
+    key: WitnessKey,
+}
+
+impl Witness {
+    fn new(name: &str) -> Self {
+        let signer = SeedSigner::new([3; 32]);
+        let key = WitnessKey::new(name, signer.public_key()).unwrap();
+        Self { signer, key }
+    }
+
+    /// Cosigns a checkpoint for a service, which shares it.
+    async fn cosign(&self, engine: &Engine, checkpoint: &SignedCheckpoint, time: u64) {
+        let note = Note::parse(checkpoint.note.as_bytes()).unwrap();
+        let line = self.key.cosign(note.text(), time, |message| self.signer.sign(message)).unwrap();
+        engine.add_cosignature(checkpoint, (&self.key, line, time)).unwrap().expect("it is newer");
+        engine.share_cosigned().await.unwrap();
+    }
+
+    /// As at an interval, where the service is the one that asks.
+    async fn ask(&self, engine: &Engine, time: u64) -> Cosigned {
+        engine.commit_heads().await.unwrap();
+        let checkpoint = engine.system_checkpoint().unwrap();
+        self.cosign(engine, &checkpoint, time).await;
+        Cosigned::clone(&engine.cosigned().unwrap())
+    }
+}
+
+async fn row(home: &Home<'_>) -> Option<String> {
+    home.store.cosigned_note().await.unwrap().map(|note| String::from_utf8_lossy(&note).into_owned())
+}
+
+/// Returns the size of `main` that an entry of it is proven in, and the cosigned checkpoint.
+async fn proven(home: &Home<'_>, position: u64) -> (u64, String) {
+    let proof = home.engine.witnessed_proof(&home.admin, &timeline_id("main"), position).await.unwrap();
+    (proof.tree.size, proof.cosigned.note.to_string())
+}
+
+async fn shown(home: &Home<'_>) -> String {
+    home.engine.checkpoint(&home.admin, &timeline_id("system"), false).await.unwrap().note
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_one_has_had_cosigned_is_shown_by_both_and_a_row_is_believed_as_far_as_it_is_signed() {
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let (left, right) = (house.open().await, other.open().await);
+    let witness = Witness::new("witness.test");
+    for home in [&left, &right] {
+        home.engine.trust_witnesses(vec![witness.key.clone()]);
+        home.engine.recall_heads().await.unwrap();
+        home.engine.tell_presence().await.unwrap();
+    }
+    // One at a time asks, and goes on to.
+    for _ in 0..2 {
+        assert!(left.engine.asks_witnesses().await.unwrap());
+        assert!(!right.engine.asks_witnesses().await.unwrap());
+    }
+    right.engine.change_clock(&right.admin, None, hour(), None).await.unwrap();
+    let first = witness.ask(&left.engine, 1_700_000_000).await;
+    let (size, note) = proven(&right, 0).await;
+    assert_eq!((note.as_str(), shown(&right).await.as_str()), (&*first.note, &*first.note));
+    let status = right.engine.witnesses()["witness.test"].clone();
+    assert_eq!((status.state, status.size, status.time), (WitnessState::Cosigning, first.size, 1_700_000_000));
+    // What was committed to there is not committed to here once more; what is new is, and found there.
+    right.engine.commit_heads().await.unwrap();
+    assert_eq!(right.engine.commit_heads().await.unwrap(), 0);
+    right.engine.change_clock(&right.admin, None, hour(), None).await.unwrap();
+    left.engine.hear_of_all().await.unwrap();
+    let (second, before) = (witness.ask(&left.engine, 1_700_000_001).await, row(&left).await.unwrap());
+    let (grown, note) = proven(&right, size).await;
+    assert!(grown > size && note == *second.note && before == note);
+
+    // Whatever another hand makes of the row: what is shown stays, and who has better puts the row right.
+    let old = first.note.replace('\'', "''");
+    let unsigned = second.note.lines().filter(|line| !line.contains("witness.test"));
+    let unsigned = unsigned.collect::<Vec<_>>().join("\n").replace('\'', "''") + "\n";
+    let other_tree = second.note.replacen(&format!("\n{}\n", second.size), &format!("\n{}\n", second.size + 1), 1);
+    let spoiled = [
+        "DELETE FROM cosigned".to_owned(),
+        "UPDATE cosigned SET note = 'no note'".to_owned(),
+        "UPDATE cosigned SET note = '\\x00ff'::bytea".to_owned(),
+        "UPDATE cosigned SET note = convert_to(repeat('x', 10000000), 'UTF8')".to_owned(),
+        format!("UPDATE cosigned SET note = convert_to('{old}', 'UTF8')"),
+        format!("UPDATE cosigned SET note = convert_to('{unsigned}', 'UTF8')"),
+        format!("UPDATE cosigned SET note = convert_to('{other_tree}', 'UTF8')"),
+    ];
+    for (number, statement) in spoiled.iter().enumerate() {
+        execute(&house.database(), statement);
+        assert_ne!(row(&left).await.as_deref(), Some(before.as_str()), "{statement}");
+        assert_eq!(proven(&right, size).await.1, before, "{statement}");
+        assert_eq!(shown(&left).await, before, "{statement}");
+        let heals = if number % 2 == 0 { &left } else { &right };
+        heals.engine.share_cosigned().await.unwrap();
+        assert_eq!(row(&left).await.as_deref(), Some(before.as_str()), "{statement}");
+        right.engine.ready().await.unwrap();
+    }
+    // Lines of others are not handed on.
+    let stranger = Witness::new("stranger.test");
+    let line = stranger.key.cosign(&second.note, 1, |message| stranger.signer.sign(message)).unwrap();
+    let more = Note::parse(second.note.as_bytes()).unwrap().with_signature(line).unwrap().to_string();
+    execute(&house.database(), &format!("UPDATE cosigned SET note = convert_to('{more}', 'UTF8')"));
+    assert_eq!(proven(&right, size).await.1, before);
+    end(&house, [left, right]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn another_one_asks_once_the_first_has_gone_and_a_checkpoint_of_what_was_taken_back_is_found_out() {
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let (left, right) = (house.open().await, other.open().await);
+    let witness = Witness::new("witness.test");
+    for home in [&left, &right] {
+        home.engine.trust_witnesses(vec![witness.key.clone()]);
+        home.engine.tell_presence().await.unwrap();
+    }
+    assert!(left.engine.asks_witnesses().await.unwrap());
+    let cosigned = witness.ask(&left.engine, 1_700_000_000).await;
+    left.engine.close().await;
+    assert!(right.engine.asks_witnesses().await.unwrap());
+    assert_eq!(shown(&right).await, *cosigned.note);
+    // The service signed it once, so there were more entries than there are now.
+    let system = right.engine.system_checkpoint().unwrap();
+    let key = VerifierKey::new(&system.origin, house.signer.public_key()).unwrap();
+    let tree =
+        Checkpoint { origin: system.origin.clone(), size: system.size + 10, root: system.root, extensions: Vec::new() };
+    let note = tree.sign(&key, |message| house.signer.sign(message)).unwrap();
+    let line = witness.key.cosign(note.text(), 1_700_000_002, |message| witness.signer.sign(message)).unwrap();
+    let note = note.with_signature(line).unwrap().to_string();
+    execute(&house.database(), &format!("UPDATE cosigned SET note = convert_to('{note}', 'UTF8')"));
+    right.engine.ready().await.unwrap();
+    right.engine.hear_cosigned().await.unwrap();
+    let refused = right.engine.ready().await.unwrap_err().to_string();
+    assert!(refused.contains("rollback: a checkpoint of `system` with"), "{refused}");
+    assert_eq!(shown(&right).await, *cosigned.note);
+    right.engine.close().await;
+}

@@ -1,0 +1,102 @@
+//! `timenav upgrade`: which versions of the service are at work on a database, and an end to running two of them.
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, anyhow};
+use serde_json::{Value, json};
+use timenav_engine::FEATURE_LEVEL;
+use timenav_store::{Finished, PostgresUpgrade, SeenService};
+
+use crate::config::{ServeOptions, Settings, StoreUrl};
+use crate::exit::Failure;
+use crate::output;
+
+/// Shows which versions of the service use a PostgreSQL database, and finishes an upgrade of several.
+///
+/// Services of two versions can run side by side while you replace them one by one: the newer one writes nothing that the
+/// older one cannot read. Once all of them have the newer version, say so with --finish. From then on they write what
+/// only the newer one reads, and an older one that comes back stops.
+#[derive(Debug, clap::Args)]
+pub(crate) struct UpgradeCommand {
+    /// The PostgreSQL database, as `timenav serve --store` takes it.
+    #[arg(long, env = "TIMENAV_STORE", hide_env_values = true, value_name = "URL")]
+    store: Option<StoreUrl>,
+    /// The service's configuration file; `store` is read from it.
+    #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Show the versions and the feature level, and change nothing. This is the default.
+    #[arg(long, conflicts_with = "finish")]
+    status: bool,
+    /// Let all services write what this version knows. Refused while an older one is there.
+    #[arg(long)]
+    finish: bool,
+    /// Print the result as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Shows an upgrade, or finishes it.
+///
+/// # Errors
+/// No database is named, it does not answer, or a service is there that does not know this version's level.
+pub(crate) fn run(command: UpgradeCommand) -> Result<(), Failure> {
+    let UpgradeCommand { store, config, status: _, finish, json } = command;
+    let settings = Settings::resolve(ServeOptions { store, config, ..ServeOptions::default() })?;
+    let Some(url) = settings.store else {
+        let what = "name the PostgreSQL database with --store; a service with a SQLite file is alone, and is upgraded by \
+                    starting the newer version";
+        return Err(anyhow!(what).into());
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.context("threads cannot be started")?;
+    runtime.block_on(async {
+        let named = || format!("the database {url}");
+        let mut upgrade = PostgresUpgrade::connect(url.secret()).await.with_context(named)?;
+        let finished = if finish { Some(upgrade.finish().await.with_context(named)?) } else { None };
+        if let Some(Finished::Older(older)) = &finished {
+            let older: Vec<String> = older.iter().map(|one| format!("`{}` ({})", one.name, one.version)).collect();
+            let older = older.join(", ");
+            return Err(anyhow!(
+                "{older} would not understand what this version writes; replace what is older, or stop it, and try again"
+            )
+            .into());
+        }
+        let (level, services) = upgrade.look().await.with_context(named)?;
+        show(level, &services, finished.as_ref(), json)
+    })
+}
+
+fn show(level: u64, services: &[SeenService], finished: Option<&Finished>, json: bool) -> Result<(), Failure> {
+    let rows: Vec<Value> = services.iter().map(row).collect();
+    let said = match finished {
+        Some(Finished::Raised) => format!("All services may write what feature level {level} has."),
+        Some(Finished::Already) => format!("Nothing to finish: the database has the feature level {level}."),
+        Some(Finished::Older(_)) | None if level < FEATURE_LEVEL => format!(
+            "The database has the feature level {level}, and this version knows {FEATURE_LEVEL}. Once no older service is \
+             there, run `timenav upgrade --finish`."
+        ),
+        Some(Finished::Older(_)) | None => format!("The database has the feature level {level}, as this version."),
+    };
+    if json {
+        let shown = json!({
+            "feature_level": level, "known_level": FEATURE_LEVEL, "raised": finished == Some(&Finished::Raised),
+            "services": rows, "status": said,
+        });
+        return output::write(&output::pretty(&shown.to_string()));
+    }
+    if !rows.is_empty() {
+        let columns = [("NAME", "name"), ("VERSION", "version"), ("LEVEL", "feature_level"), ("STATE", "state")];
+        output::write(&output::table(&rows, &columns, true))?;
+    }
+    output::write(&format!("{said}\n"))
+}
+
+fn row(service: &SeenService) -> Value {
+    let SeenService { name, version, level, heard_micros_ago } = service;
+    let state = if service.is_there() { "running" } else { "gone" };
+    let heard_seconds_ago = heard_micros_ago.max(&0) / 1_000_000;
+    json!({
+        "name": output::printable(name), "version": output::printable(version), "feature_level": level, "state": state,
+        "heard_seconds_ago": heard_seconds_ago,
+    })
+}

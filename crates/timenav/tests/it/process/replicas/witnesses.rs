@@ -1,0 +1,79 @@
+//! Two services on one database with one witness: one asks for both, and either goes on without the other. And what
+//! `timenav upgrade` says of them.
+
+use std::net::SocketAddr;
+
+use serde_json::{Value, json};
+
+use super::super::postgres::Cluster;
+use super::{Replica, send, two};
+use crate::http::Request;
+use crate::ledger::verifier_key;
+use crate::service::{run, timenav};
+use crate::waiting::until;
+use crate::witness::Witness;
+
+/// Records an event on `main` and returns the cosigned checkpoint that each service proves it with.
+fn proven(asked: SocketAddr, admin: &str, event_id: &str, shown_by: &[SocketAddr]) -> Vec<String> {
+    let event = json!({ "time": "2000-01-01T00:00:00Z", "event_id": event_id });
+    let recorded = send(asked, &Request::post("/v1/events").json(&event).key(admin)).unwrap().json();
+    let position = recorded["ledger"]["position"].as_u64().unwrap_or_else(|| panic!("{recorded:#}"));
+    let path = format!("/timeline/main/proof?position={position}&witnessed=true");
+    let prove = |address: &SocketAddr| {
+        let proof = until("a proof that a witness vouches for", || {
+            let answer = send(*address, &Request::get(&path).key(admin)).unwrap();
+            (answer.status == 200).then(|| answer.json())
+        });
+        proof["checkpoint"].as_str().unwrap().to_owned()
+    };
+    shown_by.iter().map(prove).collect()
+}
+
+/// Returns what `timenav upgrade` prints.
+fn upgrade(cluster: &Cluster, more: &[&str]) -> Value {
+    let (code, stdout, stderr) = run(timenav().args(["upgrade", "--json", "--store", &cluster.url]).args(more), "");
+    assert_eq!(code, Some(0), "{stdout}{stderr}");
+    serde_json::from_str(&stdout).unwrap()
+}
+
+#[test]
+fn one_service_asks_the_witness_for_both_and_either_goes_on_without_the_other() {
+    let cluster = Cluster::start();
+    let (mut first, Replica { folder, process, admin }) = two(&cluster);
+    let witness = Witness::start(&[&verifier_key("timenav.local/system", &first.public_key)]);
+    let option = witness.option();
+    let arguments = ["--store", &cluster.url, "--replicas", "--witness", &option, "--witness-interval-secs", "1"];
+    process.kill();
+    assert!(first.stop().success());
+    first.arguments(&arguments);
+    first.start_again();
+    let mut second = Replica { process: Replica::start(folder.path(), &arguments), folder, admin };
+    let both = [first.address(), second.process.address];
+    for (number, asked) in both.iter().enumerate() {
+        for note in proven(*asked, &first.admin, &format!("both-{number}"), &both) {
+            assert!(note.contains("\n— witness.test/w1 "), "{note}");
+        }
+    }
+    // Those of before are remembered, and are gone a few seconds after they were killed.
+    let told = until("two services that run", || {
+        let told = upgrade(&cluster, &[]);
+        let running = told["services"].as_array().unwrap().iter().filter(|one| one["state"] == "running");
+        let versions: Vec<&Value> = running.map(|one| &one["version"]).collect();
+        (versions == [env!("CARGO_PKG_VERSION"); 2]).then_some(told)
+    });
+    assert_eq!((&told["feature_level"], &told["raised"]), (&told["known_level"], &json!(false)), "{told:#}");
+    let told = upgrade(&cluster, &["--finish"]);
+    assert!(told["status"].as_str().unwrap().starts_with("Nothing to finish"), "{told:#}");
+    // Whichever of them asked, the other one does from then on.
+    first.kill();
+    proven(second.process.address, &second.admin, "without-the-first", &[second.process.address]);
+    first.start_again();
+    let Replica { folder, process, admin } = second;
+    process.kill();
+    proven(first.address(), &first.admin, "without-the-second", &[first.address()]);
+    // What was cosigned meanwhile is shown by one that has just come back.
+    second = Replica { process: Replica::start(folder.path(), &arguments), folder, admin };
+    proven(first.address(), &first.admin, "again", &[first.address(), second.process.address]);
+    drop(second);
+    first.audit();
+}
