@@ -3,6 +3,7 @@
 mod histories;
 mod leases;
 mod superseded;
+mod webhooks;
 
 use std::net::SocketAddr;
 use std::path::Path;
