@@ -102,6 +102,7 @@ mod look;
 mod cursor;
 mod timers_then;
 mod restoring;
+mod redelivering;
 mod returning;
 mod carrying;
 mod identity;
@@ -217,8 +218,8 @@ pub use identity::{ApiKeyRequest, NewApiKey};
 pub use import_id::{ImportId, NoImportId};
 pub use import_rehearsal::{IMPORT_DRY_RUN_RECORDS_MAX, ImportRehearsal};
 pub use leasing_door::{
-    AtWork, AtWorkWanted, ChangeLeases, HEARD_LASTS_MICROS, Keeper, LEASE_LASTS_MICROS_MAX, LeaseChanges, LeaseRow,
-    LeasesFound, LeasesWanted, OFFERED_BUSY_MAX, Presence, SERVICE_LASTS_MICROS, SharedLeases,
+    AtWork, AtWorkWanted, ChangeLeases, HEARD_LASTS_MICROS, Held, Keeper, LEASE_LASTS_MICROS_MAX, LeaseChanges,
+    LeaseRow, LeasesFound, LeasesWanted, OFFERED_BUSY_MAX, Presence, SERVICE_LASTS_MICROS, SharedLeases,
 };
 pub use ledger_stream::{LedgerStream, News, Seen, Told, WatchLedger, WatchedParadoxes};
 pub use live::Growth;

@@ -13,6 +13,7 @@ mod restore;
 mod compact;
 mod migrate;
 mod clock;
+mod spend;
 mod confirmed;
 mod followers;
 mod timer;
@@ -94,6 +95,7 @@ enum Command {
     Migrate(migrate::MigrateCommand),
     Status(status::StatusCommand),
     Clock(clock::ClockCommand),
+    Spend(spend::SpendCommand),
     Followers(followers::FollowersCommand),
     Timer(timer::TimerCommand),
     Anchor(anchor::AnchorCommand),
@@ -192,6 +194,7 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::Migrate(command) => migrate::run(&command),
         Command::Status(command) => status::run(&command, surroundings),
         Command::Clock(command) => clock::run(command, surroundings),
+        Command::Spend(command) => spend::run(command, surroundings),
         Command::Followers(command) => followers::run(&command, surroundings),
         Command::Timer(command) => timer::run(command, surroundings),
         Command::Anchor(command) => anchor::run(command, surroundings),
