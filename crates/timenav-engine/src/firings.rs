@@ -181,8 +181,8 @@ impl Engine {
             };
             // Before it is asked for: it ends no earlier where it is kept.
             let until = self.now().checked_add(*ttl).unwrap_or(Instant::MAX);
-            let claimer = (lease_id.clone(), holder.to_owned());
-            let firings = self.claim_shared(&state, queue, (max, *ttl), claimer).await?;
+            let by = (lease_id.clone(), holder.to_owned());
+            let firings = self.claim_shared(&state, queue, (max, *ttl), by).await?;
             return self.give_to_claimer(&state, firings, (lease_id, until)).await;
         }
         loop {
@@ -203,8 +203,8 @@ impl Engine {
                 |firing: &FiringRow| Offer { firing_id: firing.firing_id.clone(), order_key: firing.order_key.clone() };
             let offers: Vec<Offer> = rows.iter().map(offer).collect();
             let now = self.now();
-            let claimer = (&lease_id, holder, now);
-            let claimed = self.timing().leases().claim((timeline, queue), (&offers, mark), (max, *ttl), claimer);
+            let by = (&lease_id, holder, now);
+            let claimed = self.timing().leases().claim((timeline, queue), (&offers, mark), (max, *ttl), by);
             let Some(claimed) = claimed else { continue };
             let until = now.checked_add(*ttl).unwrap_or(Instant::MAX);
             let firings = claimed.iter().map(|(number, attempt)| (rows[*number].clone(), *attempt)).collect();

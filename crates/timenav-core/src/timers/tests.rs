@@ -254,8 +254,8 @@ impl Model {
         let offers: Vec<Offer> =
             pending.iter().map(|one| Offer { firing_id: one.firing_id(&self.timeline), order_key: None }).collect();
         let ttl = Span::from_secs(LEASE_SECONDS_DEFAULT).unwrap();
-        let claimer = (&lease("lease_a"), "worker", host(self.host));
-        let claimed = self.leases.claim((&self.timeline, &self.queue), (&offers, mark), (max, ttl), claimer);
+        let by = (&lease("lease_a"), "worker", host(self.host));
+        let claimed = self.leases.claim((&self.timeline, &self.queue), (&offers, mark), (max, ttl), by);
         let claimed: Vec<Fallen> =
             claimed.expect("a fresh mark").into_iter().map(|(number, _)| pending[number]).collect();
         // P5: what is offered has come, and stays so where the clock goes back.
@@ -527,8 +527,8 @@ fn so_many_firings_are_leased_and_no_more() {
     let ttl = Span::from_secs(LEASE_SECONDS_DEFAULT).unwrap();
     let mut claim = |max: usize| {
         let mark = leases.mark();
-        let claimer = (&lease("lease_a"), "worker", host(0));
-        leases.claim((&timeline, &queue), (&offers, mark), (max, ttl), claimer).unwrap().len()
+        let by = (&lease("lease_a"), "worker", host(0));
+        leases.claim((&timeline, &queue), (&offers, mark), (max, ttl), by).unwrap().len()
     };
     assert_eq!((claim(LEASES_MAX - 1), claim(2), claim(1)), (LEASES_MAX - 1, 1, 0));
 }
@@ -541,8 +541,8 @@ fn a_firing_is_theirs_who_claimed_it_last() {
     let offers = [Offer { firing_id: firing_id.clone(), order_key: None }];
     let (mut leases, ttl) = (Leases::default(), Span::from_secs(30).unwrap());
     let claim = |leases: &mut Leases, lease_id: &str, holder: &str, now: i64| {
-        let (mark, claimer) = (leases.mark(), (&lease(lease_id), holder, host(now)));
-        leases.claim((&timeline, &queue), (&offers, mark), (1, ttl), claimer).unwrap().len()
+        let (mark, by) = (leases.mark(), (&lease(lease_id), holder, host(now)));
+        leases.claim((&timeline, &queue), (&offers, mark), (1, ttl), by).unwrap().len()
     };
     let under = |lease_id: &str| Under::Leases(vec![lease(lease_id)]);
     let by = |name: &str| Under::Holder(name.to_owned());
