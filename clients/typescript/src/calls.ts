@@ -219,6 +219,11 @@ export abstract class Calls extends Transport {
     return this.json('fail_firings', input, options);
   }
 
+  /** Delivers a firing again that has failed. */
+  redeliverFiring(input: Input<'redeliver_firing'>, options: CallOptions = {}): Promise<Answer<'redeliver_firing'>> {
+    return this.json('redeliver_firing', input, options);
+  }
+
   /** Lists who follows the clock under a name, and which change each has confirmed. */
   followers(input: Input<'followers'> = {}, options: CallOptions = {}): Promise<Answer<'followers'>> {
     return this.json('followers', input, options);
@@ -358,6 +363,11 @@ export abstract class Calls extends Transport {
   /** Sets how long the contents of reads and refusals are kept. */
   setRetention(input: Input<'set_retention'>, options: CallOptions = {}): Promise<Answer<'set_retention'>> {
     return this.json('set_retention', input, options);
+  }
+
+  /** Moves a paused clock by what somebody's work cost. */
+  spend(input: Input<'spend'>, options: CallOptions = {}): Promise<Answer<'spend'>> {
+    return this.json('spend', input, options);
   }
 
   /** Watches a timeline: one message for each change in the chosen topics. Close it when you are done. */

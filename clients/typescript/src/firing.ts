@@ -64,10 +64,17 @@ export interface Firing<C> {
   readonly step: number | null;
   /** Firings with the same key are worked on one after the other. */
   readonly orderKey: string | null;
+  /** Which claim this is: whoever claims the firing after you has another one. Null where the service has none. */
+  readonly leaseId: string | null;
   /** Stands at `due`. */
   readonly clock: FiringClock;
   /** A client for the handler: it tells the service which firing a request comes from. */
   readonly client: C;
+}
+
+/** Returns the lease of a firing that was claimed. A service of an earlier version tells none. */
+function leaseOf(body: Partial<Schema<'ClaimedFiringBody'>>): string | null {
+  return body.lease_id ?? null;
 }
 
 /** Reads a firing that was claimed. */
@@ -84,6 +91,7 @@ export function firingOf<C>(body: Schema<'ClaimedFiringBody'>, client: C): Firin
     generation: body.generation,
     step: body.step ?? null,
     orderKey: body.order_key ?? null,
+    leaseId: leaseOf(body),
     clock: new FiringClock(due),
     client,
   };

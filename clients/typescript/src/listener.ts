@@ -46,7 +46,7 @@ export class Listener {
   readonly #concurrency: number;
   readonly #ackTimeout: string;
   readonly #timeline: { timeline_id?: string };
-  readonly #inHand = new Map<string, Promise<void>>();
+  readonly #inHand = new Map<Firing<Client>, Promise<void>>();
   readonly #closing = new AbortController();
   readonly #keeper: host.Timer;
   #claimedAt: bigint | null = null;
@@ -170,14 +170,14 @@ export class Listener {
     this.#claimedAt = host.monotonicMicros();
     for (const body of claimed.firings) {
       const firing = firingOf(body, this.#client.inside(body.firing_id));
-      const work = this.#work(firing).finally(() => void this.#inHand.delete(firing.id));
-      this.#inHand.set(firing.id, work);
+      const work = this.#work(firing).finally(() => void this.#inHand.delete(firing));
+      this.#inHand.set(firing, work);
     }
   }
 
   /** Never rejects. */
   async #work(firing: Firing<Client>): Promise<void> {
-    const named = { firing_ids: [firing.id], ...this.#timeline };
+    const named = this.#named([firing]);
     let failed: Error | null = null;
     try {
       await this.#handler(firing);
@@ -193,16 +193,29 @@ export class Listener {
         await this.#client.failFirings({ ...named, reason: reasonOf(failed) });
       }
     } catch (error) {
-      console.warn(`the service was not told what became of ${firing.id}, and hands it out again: ${String(error)}`);
+      const isLost = error instanceof Problem && error.code === 'lease_lost';
+      const why = isLost
+        ? `${firing.id} took longer than its lease lasted, and another worker has it`
+        : `the service was not told what became of ${firing.id}, and hands it out again`;
+      console.warn(`${why}: ${String(error)}`);
     }
+  }
+
+  /** Returns what names firings, and the leases that they are held under. */
+  #named(firings: Firing<Client>[]): { firing_ids: string[]; lease_ids?: string[]; timeline_id?: string } {
+    const firing_ids = [...new Set(firings.map((firing) => firing.id))];
+    const leases = new Set(firings.map((firing) => firing.leaseId));
+    const lease_ids = [...leases].filter((lease) => lease !== null);
+    // A service of an earlier version tells no lease.
+    return { firing_ids, ...(leases.has(null) ? {} : { lease_ids }), ...this.#timeline };
   }
 
   /** Keeps firings for longer while handlers work on them. */
   async #keep(): Promise<void> {
-    const firing_ids = [...this.#inHand.keys()];
-    if (firing_ids.length === 0) return;
+    const inHand = [...this.#inHand.keys()];
+    if (inHand.length === 0) return;
     try {
-      await this.#client.extendFirings({ firing_ids, ttl: this.#ackTimeout, ...this.#timeline });
+      await this.#client.extendFirings({ ...this.#named(inHand), ttl: this.#ackTimeout });
     } catch (error) {
       console.warn(`firings could not be kept for longer: ${String(error)}`);
     }

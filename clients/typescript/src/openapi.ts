@@ -599,6 +599,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/firings/{firing_id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Delivers a firing again that has failed */
+        post: operations["redeliver_firing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/followers": {
         parameters: {
             query?: never;
@@ -1058,6 +1075,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/spend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Moves a paused clock by what somebody's work cost */
+        post: operations["spend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/stream": {
         parameters: {
             query?: never;
@@ -1240,6 +1274,11 @@ export interface components {
         AcknowledgeRequest: {
             /** @description The firings. */
             firing_ids: string[];
+            /**
+             * @description The leases that the firings were claimed under, as `claim` told them. With them, a firing that somebody else has
+             *     claimed since is refused (`lease_lost`). Without them it is refused if another user has claimed it.
+             */
+            lease_ids?: string[] | null;
             /**
              * @description The timeline. Defaults to the API key's.
              * @example main
@@ -1693,6 +1732,11 @@ export interface components {
              * @description The generation of the clock.
              */
             generation: number;
+            /**
+             * @description Which claim this is: whoever claims the firing after you has another one. Send it with what you say of the firing,
+             *     in `lease_ids`.
+             */
+            lease_id: string;
             /** @description Host time until which it is yours. */
             leased_until: string;
             /** @description Firings with the same key are worked on one after the other. */
@@ -2624,6 +2668,11 @@ export interface components {
             /** @description The firings. */
             firing_ids: string[];
             /**
+             * @description The leases that the firings were claimed under, as `claim` told them. With them, a firing that somebody else has
+             *     claimed since is `lost`. Without them it is lost if another user has claimed it.
+             */
+            lease_ids?: string[] | null;
+            /**
              * @description The timeline. Defaults to the API key's.
              * @example main
              */
@@ -2657,6 +2706,11 @@ export interface components {
         FailRequest: {
             /** @description The firings. */
             firing_ids: string[];
+            /**
+             * @description The leases that the firings were claimed under, as `claim` told them. With them, a firing that somebody else has
+             *     claimed since is refused (`lease_lost`). Without them it is refused if another user has claimed it.
+             */
+            lease_ids?: string[] | null;
             /**
              * @description Why.
              * @example the card was declined
@@ -3654,6 +3708,14 @@ export interface components {
             /** @description The timeline. */
             timeline_id: string;
         };
+        /** @description Where to deliver a firing again. */
+        RedeliverRequest: {
+            /**
+             * @description The timeline. Defaults to the API key's.
+             * @example main
+             */
+            timeline_id?: string | null;
+        };
         /** @description One refused record. */
         RefusalBody: {
             /** @description A stable code for the error. */
@@ -4195,6 +4257,39 @@ export interface components {
              * Format: length-of-time
              * @description How long the answer waits for followers, in host time. Defaults to `5s`; `0s` does not wait.
              * @example 5s
+             */
+            wait?: string | null;
+        };
+        /** @description What was spent. */
+        SpendRequest: {
+            /** @description Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`. */
+            dry_run?: boolean | null;
+            /**
+             * Format: length-of-time
+             * @description What it cost: one or more numbers with units (`s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601.
+             * @example 20m
+             */
+            duration: string;
+            /** @description Which followers of the clock have to confirm the change before the answer is sent: `all` of users who may write to the timeline, or names, as a list or separated by commas. The answer tells who has and who has not; the change stays either way. Defaults to none. */
+            followers?: string[] | string | null;
+            /**
+             * Format: timestamp
+             * @description What the clock showed when the work began. The clock goes to `duration` after that, or stays if it is there
+             *     already, so what several spend at the same time passes once. Otherwise it goes on from what it shows, and what
+             *     several spend adds up.
+             * @example 2005-08-29T11:10:00Z
+             */
+            since?: string | null;
+            /**
+             * @description The timeline. Defaults to the API key's.
+             * @example main
+             */
+            timeline_id?: string | null;
+            /**
+             * Format: length-of-time
+             * @description How long to wait, in host time, for advances of others that come before; and how long the answer waits then for
+             *     timers on the way and followers. The clock goes on without it. Defaults to `30s`; `0s` does not wait.
+             * @example 30s
              */
             wait?: string | null;
         };
@@ -7552,6 +7647,67 @@ export interface operations {
             503: components["responses"]["503"];
         };
     };
+    redeliver_firing: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request with a key is carried out once; a repeat within 24 hours gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                firing_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "timeline_id": "main"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RedeliverRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description `true` if this repeats the response to an earlier request with the same `Idempotency-Key` */
+                    "Idempotency-Replayed"?: boolean;
+                    /** @description Identifies the request; copied from the request if it has one */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "firings": [
+                     *         {
+                     *           "firing_id": "text",
+                     *           "state": "running"
+                     *         }
+                     *       ],
+                     *       "status": "A sentence that says what happened.",
+                     *       "timeline_id": "main"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FiringsSettledBody"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            422: components["responses"]["422"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
     followers: {
         parameters: {
             query?: {
@@ -8379,6 +8535,7 @@ export interface operations {
                      *           "due": "text",
                      *           "firing_id": "text",
                      *           "generation": 1,
+                     *           "lease_id": "text",
                      *           "leased_until": "text",
                      *           "payload": {},
                      *           "round": 1,
@@ -9224,6 +9381,72 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["RetentionSetBody"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            422: components["responses"]["422"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    spend: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request with a key is carried out once; a repeat within 24 hours gets the same response. */
+                "Idempotency-Key"?: string;
+                /** @description Only if the clock still has this generation, in quotation marks: `"7"` */
+                "If-Match"?: string;
+                /** @description Inside a handler: the id of the firing it handles */
+                "Timenav-Firing"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "duration": "20m",
+                 *       "since": "2005-08-29T11:10:00Z",
+                 *       "timeline_id": "main",
+                 *       "wait": "30s"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SpendRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description `true` if this repeats the response to an earlier request with the same `Idempotency-Key` */
+                    "Idempotency-Replayed"?: boolean;
+                    /** @description Identifies the request; copied from the request if it has one */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "current_time": "2005-08-29T11:10:00Z",
+                     *       "generation": 1,
+                     *       "location": "text",
+                     *       "origin_host": "2005-08-29T11:10:00Z",
+                     *       "origin_virtual": "2005-08-29T11:10:00Z",
+                     *       "rate": 1,
+                     *       "state": "running",
+                     *       "timeline_id": "main"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ClockBody"];
                 };
             };
             400: components["responses"]["400"];

@@ -306,6 +306,14 @@ export const OPERATIONS = {
     isOnce: true,
     hasTimeline: true,
   },
+  redeliver_firing: {
+    method: 'POST',
+    path: '/v1/firings/{firing_id}/redeliver',
+    query: [],
+    body: 'object',
+    isOnce: true,
+    hasTimeline: true,
+  },
   followers: {
     method: 'GET',
     path: '/v1/followers',
@@ -443,6 +451,7 @@ export const OPERATIONS = {
     isOnce: true,
     hasTimeline: false,
   },
+  spend: { method: 'POST', path: '/v1/spend', query: [], body: 'object', isOnce: true, hasTimeline: true },
   stream: {
     method: 'GET',
     path: '/v1/stream',

@@ -42,6 +42,7 @@ const GIVEN: Record<string, unknown> = {
   encryption_key: 'a passphrase',
   event: { event_id: 'no-such-event', time: '2028-02-29T09:00:00Z', description: 'A leap day' },
   event_id: 'no-such-event',
+  firing_id: 'firing_01m7vsgh52ewg8wycc4r8s9czz',
   firing_ids: ['firing_01m7vsgh52ewg8wycc4r8s9czz'],
   index: 1,
   key_id: 'key_01m7vsgh52ewg8wycc4r8s9czz',

@@ -11,6 +11,9 @@ use crate::instant::Instant;
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct ClaimedFiringBody {
     pub(crate) firing_id: String,
+    /// Absent from services that have none.
+    #[serde(default)]
+    pub(crate) lease_id: Option<String>,
     timer_id: String,
     timeline_id: String,
     due: Instant,
@@ -70,6 +73,8 @@ pub struct Firing {
     pub step: Option<u64>,
     /// Firings with the same key are worked on one after the other.
     pub order_key: Option<String>,
+    /// Which claim this is: whoever claims the firing after you has another one. `None` where the service has none.
+    pub lease_id: Option<String>,
     /// Stands at `due`.
     pub clock: FiringClock,
     /// A client for the handler: it tells the service which firing a request comes from.
@@ -91,6 +96,7 @@ impl Firing {
             generation: body.generation,
             step: body.step,
             order_key: body.order_key,
+            lease_id: body.lease_id,
         }
     }
 }

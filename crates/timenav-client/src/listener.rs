@@ -1,6 +1,6 @@
 //! Works on what fires in a queue.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,6 +65,12 @@ impl ListenOptions {
 #[derive(Deserialize)]
 struct ClaimedBody {
     firings: Vec<ClaimedFiringBody>,
+}
+
+impl ClaimedFiringBody {
+    fn held(&self) -> Held {
+        Held { firing_id: self.firing_id.clone(), lease_id: self.lease_id.clone() }
+    }
 }
 
 /// Claims firings of a queue and hands them to a handler, until it is closed. One that is dropped claims nothing more, and
@@ -144,12 +150,19 @@ impl Listener {
     }
 }
 
+/// A firing in hand: which, and under which lease.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Held {
+    firing_id: String,
+    lease_id: Option<String>,
+}
+
 /// What is asked of the service.
 struct Desk {
     client: Client,
     queue: String,
     options: ListenOptions,
-    in_hand: Mutex<HashSet<String>>,
+    in_hand: Mutex<HashSet<Held>>,
     /// When the last claim was answered, if none is under way.
     claimed_at: Mutex<Option<i64>>,
 }
@@ -168,7 +181,7 @@ impl Desk {
         let request = Request::post(&["v1", "queues", &self.queue, "claim"]).json(&body)?;
         let claimed = client.json::<ClaimedBody>(request).await?.firings;
         *self.claimed_at.lock() = Some(monotonic_micros());
-        self.in_hand.lock().extend(claimed.iter().map(|firing| firing.firing_id.clone()));
+        self.in_hand.lock().extend(claimed.iter().map(ClaimedFiringBody::held));
         Ok(claimed)
     }
 
@@ -184,37 +197,45 @@ impl Desk {
         })
     }
 
-    async fn say(&self, what: &str, firing_ids: &[&str], more: Option<(&str, String)>) -> Result<(), Error> {
+    async fn say(&self, what: &str, held: &[Held], more: Option<(&str, String)>) -> Result<(), Error> {
         let mut body = self.body();
+        let firing_ids: Vec<&str> = held.iter().map(|held| held.firing_id.as_str()).collect();
         body.insert("firing_ids".to_owned(), json!(firing_ids));
+        let lease_ids: Option<BTreeSet<&str>> = held.iter().map(|held| held.lease_id.as_deref()).collect();
+        body.extend(lease_ids.map(|lease_ids| ("lease_ids".to_owned(), json!(lease_ids))));
         body.extend(more.map(|(name, value)| (name.to_owned(), json!(value))));
         self.client.send(Request::post(&["v1", "firings", what]).json(&body)?).await.map(drop)
     }
 
     /// Tells the service what became of a firing.
-    async fn settle(&self, firing_id: &str, failed: Option<String>) {
+    async fn settle(&self, held: Held, failed: Option<String>) {
+        let named = std::slice::from_ref(&held);
         let said = match failed {
-            None => self.say("ack", &[firing_id], None).await,
-            Some(reason) => self.say("fail", &[firing_id], Some(("reason", reason))).await,
+            None => self.say("ack", named, None).await,
+            Some(reason) => self.say("fail", named, Some(("reason", reason))).await,
         };
         if let Err(error) = said {
-            let text = "the service was not told what became of a firing, and hands it out again";
-            tracing::warn!(queue = self.queue, firing_id, %error, "{text}");
+            let is_lost = error.problem().is_some_and(|problem| problem.code == "lease_lost");
+            let text = if is_lost {
+                "a handler took longer than its lease lasted, and another worker has the firing"
+            } else {
+                "the service was not told what became of a firing, and hands it out again"
+            };
+            tracing::warn!(queue = self.queue, firing_id = held.firing_id, %error, "{text}");
         }
-        self.in_hand.lock().remove(firing_id);
+        self.in_hand.lock().remove(&held);
     }
 
     /// Keeps firings for longer while handlers work on them.
     async fn keep(&self, mut is_over: watch::Receiver<bool>) {
         // Two requests may fail before somebody else is given the firing.
         while timeout(self.options.ack_timeout / 3, is_over.wait_for(|is_over| *is_over)).await.is_err() {
-            let in_hand: Vec<String> = self.in_hand.lock().iter().cloned().collect();
+            let in_hand: Vec<Held> = self.in_hand.lock().iter().cloned().collect();
             if in_hand.is_empty() {
                 continue;
             }
-            let named: Vec<&str> = in_hand.iter().map(String::as_str).collect();
             let ttl = ("ttl", seconds_text(self.options.ack_timeout));
-            if let Err(error) = self.say("extend", &named, Some(ttl)).await {
+            if let Err(error) = self.say("extend", &in_hand, Some(ttl)).await {
                 tracing::warn!(queue = self.queue, %error, "firings could not be kept for longer");
             }
         }
@@ -292,8 +313,9 @@ where
 
     fn take(&mut self, firings: Vec<ClaimedFiringBody>) {
         for body in firings {
+            let held = body.held();
             let firing = Firing::of(body, &self.desk.client);
-            let (desk, firing_id) = (Arc::clone(&self.desk), firing.id.clone());
+            let desk = Arc::clone(&self.desk);
             // A task of its own, so that a panic is the handler's alone.
             let handler = Arc::clone(&self.handler);
             let work = async move { handler(firing).await };
@@ -306,9 +328,11 @@ where
                 let mut left = Vec::new();
                 match &failed {
                     None => left = desk.be_heard().await,
-                    Some(reason) => tracing::warn!(queue = desk.queue, firing_id, reason, "a handler failed"),
+                    Some(reason) => {
+                        tracing::warn!(queue = desk.queue, firing_id = held.firing_id, reason, "a handler failed");
+                    }
                 }
-                desk.settle(&firing_id, failed.map(shortened)).await;
+                desk.settle(held, failed.map(shortened)).await;
                 left
             });
         }

@@ -119,6 +119,17 @@ impl Client {
         self.change_clock("travel", Map::from_iter([("destination_time".to_owned(), json!(moment))])).await
     }
 
+    /// Moves a paused clock by what somebody's work cost, such as `20m`. With `since`, what the clock showed when the work
+    /// began, time that several spend side by side passes once; otherwise it adds up. Timers on the way settle.
+    ///
+    /// # Errors
+    /// The clock runs, the service does not answer, or it says no.
+    pub async fn spend(&self, duration: &str, since: Option<Instant>) -> Result<ClockBody, Error> {
+        let mut body = Map::from_iter([("duration".to_owned(), json!(duration))]);
+        body.extend(since.map(|since| ("since".to_owned(), json!(since))));
+        self.change_clock("spend", body).await
+    }
+
     /// Moves the clock back by a duration, such as `P1M` or `12h`.
     ///
     /// # Errors

@@ -95,6 +95,14 @@ pub enum ClockCommand {
     Resume,
     /// Jump forward.
     FastForward(Duration),
+    /// Go forward by what somebody's work cost, who worked while the clock stood.
+    Spend {
+        /// What it cost.
+        by: Duration,
+        /// What the clock showed when the work began: what others spend meanwhile passes once. Otherwise it is what the
+        /// clock shows now.
+        since: Option<Instant<Virtual>>,
+    },
     /// Jump back.
     Rewind(Duration),
     /// Change speed, from where the clock is now.
@@ -131,6 +139,12 @@ pub enum ClockRefusal {
     /// The clock would leave −9999…9999.
     #[error("the clock would fall outside the years -9999 to 9999")]
     OutOfRange,
+    /// Time is to be spent on a clock that moves by itself.
+    #[error("the clock is running, so the time that was spent has passed on it already; pause it first")]
+    Running,
+    /// Time is to be spent since a moment that has yet to come.
+    #[error("the clock has not come to that moment; name what it showed when the work began")]
+    BeganLater,
     /// The location is empty or longer than [`LOCATION_BYTES_MAX`].
     #[error("a location must have 1 to {LOCATION_BYTES_MAX} bytes")]
     Location,
@@ -244,12 +258,30 @@ pub fn decide(
         ClockCommand::Resume if now.running => None,
         ClockCommand::Resume => Some(Moment { running: true, ..now }),
         ClockCommand::FastForward(by) => Some(shifted(by.later(now.at, zone)).ok_or(ClockRefusal::OutOfRange)?),
+        ClockCommand::Spend { by, since } => spent(&now, (by, *since), zone)?,
         ClockCommand::Rewind(by) => Some(shifted(by.earlier(now.at, zone)).ok_or(ClockRefusal::OutOfRange)?),
         ClockCommand::SetRate(rate) if *rate == now.rate => None,
         ClockCommand::SetRate(rate) => Some(Moment { rate: *rate, ..now }),
         ClockCommand::Restore(moment) => Some(moment.clone()),
     };
     Ok(moment.map(|moment| ClockMoved { host, moment }))
+}
+
+/// Returns where a clock that stands comes to; `None` where others have spent as much already.
+fn spent(
+    now: &Moment,
+    (by, since): (&Duration, Option<Instant<Virtual>>),
+    zone: &Zone,
+) -> Result<Option<Moment>, ClockRefusal> {
+    if now.running {
+        return Err(ClockRefusal::Running);
+    }
+    let began = since.unwrap_or(now.at);
+    if began > now.at {
+        return Err(ClockRefusal::BeganLater);
+    }
+    let at = by.later(began, zone).ok_or(ClockRefusal::OutOfRange)?;
+    Ok((at > now.at).then(|| Moment { at, ..now.clone() }))
 }
 
 fn travelled(now: &Moment, at: Instant<Virtual>, location: Option<&str>) -> Result<Moment, ClockRefusal> {

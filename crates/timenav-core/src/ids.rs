@@ -121,6 +121,10 @@ id!(
     AdvanceId
 );
 id!(
+    /// Names one claim of firings, and tells it from every other one of the same firings. Made by the service.
+    LeaseId
+);
+id!(
     /// Names one stream of a follower. Made by the service.
     FollowerId
 );
@@ -144,6 +148,14 @@ impl FiringId {
     /// Returns the id of a text that [`type_id`] made.
     pub(crate) fn made(text: &str) -> Self {
         Self(text.into())
+    }
+}
+
+impl LeaseId {
+    /// Returns what stands where no service has written a lease. No claim has it.
+    #[must_use]
+    pub fn unknown() -> Self {
+        Self("unknown".into())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Travel, pause, resume, fast-forward, rewind, rate; reading and watching a clock.
 
 use std::collections::VecDeque;
+use std::pin::pin;
 
 use timenav_core::access::Demand;
 use timenav_core::clock::{Clock, ClockCommand};
@@ -215,7 +216,9 @@ impl Engine {
     ) -> Result<ClockStep, Refusal> {
         let timeline = caller.timeline(timeline);
         let ClockChange { command, expected, settle, is_inside, refire } = change.into();
-        let passes = settle && matches!(command, ClockCommand::Travel { .. } | ClockCommand::FastForward(_));
+        let is_forward =
+            matches!(command, ClockCommand::Travel { .. } | ClockCommand::FastForward(_) | ClockCommand::Spend { .. });
+        let passes = settle && is_forward;
         if passes {
             self.check_firings(&timeline, &command).await?;
         }
@@ -248,6 +251,32 @@ impl Engine {
             }
         }
         Err(Refusal::TimersBehind)
+    }
+
+    /// Changes a clock as [`Engine::change_clock`] does, after the advances of others that are under way and come before. Waits
+    /// for its turn until `patience` is at its end.
+    ///
+    /// # Errors
+    /// As those of [`Engine::change_clock`]; its turn has not come.
+    pub async fn change_clock_in_turn(
+        &self,
+        caller: &Caller,
+        timeline: Option<TimelineId>,
+        (change, patience): (ClockChange, impl Future),
+        idempotency: Option<Idempotency>,
+    ) -> Result<ClockStep, Refusal> {
+        let timeline = caller.timeline(timeline);
+        let mut patience = pin!(patience);
+        loop {
+            let changed = self.change_clock(caller, Some(timeline.clone()), change.clone(), idempotency).await;
+            let Err(Refusal::AdvanceInProgress { advance_id, is_inside: false }) = &changed else { return changed };
+            let Ok(advance_id) = AdvanceId::new(advance_id) else { return changed };
+            tokio::select! {
+                biased;
+                () = self.until_settled(&timeline, &advance_id) => {}
+                _ = &mut patience => return changed,
+            }
+        }
     }
 
     /// Ends an advance that waits for nothing and has nothing left on its way. Whoever acknowledges its last firing and moves

@@ -63,6 +63,10 @@ pub enum Code {
     AdvanceInProgress,
     /// The same, and it waits for whoever asks.
     InsideAdvance,
+    /// A clock that moves by itself is to be moved by what was spent while it stood.
+    ClockRunning,
+    /// Another one has the firing that something is said of.
+    LeaseLost,
     /// More would fall due than one clock change may pass.
     TooManyFirings,
     /// A body is too large.
@@ -91,7 +95,7 @@ pub enum Code {
 
 impl Code {
     /// All of them, in the order of `docs/errors.md`.
-    pub const ALL: [Self; 41] = [
+    pub const ALL: [Self; 43] = [
         Self::MissingParameter,
         Self::InvalidParameter,
         Self::UnknownParameter,
@@ -121,6 +125,8 @@ impl Code {
         Self::SelectionChanged,
         Self::AdvanceInProgress,
         Self::InsideAdvance,
+        Self::ClockRunning,
+        Self::LeaseLost,
         Self::TooManyFirings,
         Self::ContentTooLarge,
         Self::UnsupportedMediaType,
@@ -168,6 +174,8 @@ impl Code {
             Self::SelectionChanged => "selection_changed",
             Self::AdvanceInProgress => "advance_in_progress",
             Self::InsideAdvance => "inside_advance",
+            Self::ClockRunning => "clock_running",
+            Self::LeaseLost => "lease_lost",
             Self::TooManyFirings => "too_many_firings",
             Self::ContentTooLarge => "content_too_large",
             Self::UnsupportedMediaType => "unsupported_media_type",

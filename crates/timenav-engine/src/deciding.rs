@@ -3,7 +3,7 @@
 //! A value that only borrows can be decided again, as often as other writers have changed what it was decided on.
 
 use timenav_core::access::{Demand, Denial};
-use timenav_core::ids::{DataId, EventId, TimelineId};
+use timenav_core::ids::{DataId, EventId, FiringId, TimelineId};
 
 use self::catching_up::CatchUp;
 use crate::action::{Action, Demanded};
@@ -28,6 +28,7 @@ pub(crate) mod identity;
 pub(crate) mod logged;
 pub(crate) mod repeated;
 pub(crate) mod restoring;
+pub(crate) mod redelivering;
 pub(crate) mod retention;
 pub(crate) mod rotation;
 pub(crate) mod sessions;
@@ -180,7 +181,7 @@ pub(crate) struct Needs<'a> {
     /// What is to be known of timers of the timeline that is aimed at.
     pub(crate) timers: TimersNeeded,
     /// Who is at work on the timeline that is aimed at, where several services share the store.
-    pub(crate) at_work: Option<NeedsAtWork>,
+    pub(crate) at_work: Option<NeedsAtWork<'a>>,
 }
 
 impl<'a> Needs<'a> {
@@ -191,10 +192,12 @@ impl<'a> Needs<'a> {
 }
 
 /// What must be known of who is at work on a timeline. Nobody begins or ends any work there until the step ends.
-#[derive(Clone, Copy)]
-pub(crate) struct NeedsAtWork {
+#[derive(Default)]
+pub(crate) struct NeedsAtWork<'a> {
     /// Whether something holds firings that were made by an entry at that position or a later one.
     pub(crate) open_since: Option<u64>,
+    /// Firings of which it is needed who has them.
+    pub(crate) firings: &'a [FiringId],
 }
 
 /// What must be known of timers before something can be decided.

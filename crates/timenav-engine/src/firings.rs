@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use timenav_core::access::Demand;
-use timenav_core::ids::{AdvanceId, FiringId, QueueId, TimelineId};
+use timenav_core::ids::{AdvanceId, FiringId, LeaseId, QueueId, TimelineId, type_id};
 use timenav_core::limits::{FAILURE_REASON_BYTES_MAX, FIRINGS_PER_REQUEST_MAX, RECEIPT_FIRINGS_MAX};
 use timenav_core::time::{Instant, Span, Virtual, Wall};
-use timenav_core::timers::leases::{Offer, Retry};
+use timenav_core::timers::leases::{Offer, Retry, Under};
 use timenav_core::timers::{Advance, AdvanceState, Counts, FiringState};
 
 use crate::action::Action;
@@ -53,6 +53,8 @@ pub struct ClaimedFiring {
     pub step: Option<u64>,
     /// Which attempt it is.
     pub attempt: u32,
+    /// Which claim it is: whoever claims the firing after that has another one.
+    pub lease_id: LeaseId,
     /// Until when it is leased, by the host.
     pub leased_until: Instant<Wall>,
 }
@@ -64,6 +66,15 @@ pub struct FiringsRequest {
     pub timeline: Option<TimelineId>,
     /// Which.
     pub firing_ids: Vec<FiringId>,
+    /// The leases that they were claimed under; `None` if whoever says it names none. Then it counts who claimed them.
+    pub lease_ids: Option<Vec<LeaseId>>,
+}
+
+impl FiringsRequest {
+    fn under(&self, caller: &Caller) -> Under {
+        let holder = || Under::Holder(caller.user_id.to_string());
+        self.lease_ids.clone().map_or_else(holder, Under::Leases)
+    }
 }
 
 /// How firings stand after something was said of them.
@@ -163,18 +174,16 @@ impl Engine {
     ) -> Result<Vec<ClaimedFiring>, Refusal> {
         let Claim { queue, max, ttl, .. } = claim;
         let max = (*max).min(FIRINGS_PER_REQUEST_MAX);
+        let lease_id = LeaseId::new(&type_id("lease", self.uuid())).map_err(|error| Refusal::id("lease_id", error))?;
         if self.has_others() {
             let Some(state) = self.state(timeline).filter(|state| state.head.timers.pending > 0) else {
                 return Ok(Vec::new());
             };
             // Before it is asked for: it ends no earlier where it is kept.
             let until = self.now().checked_add(*ttl).unwrap_or(Instant::MAX);
-            let firings = self.claim_shared(&state, queue, (max, *ttl), holder.to_owned()).await?;
-            return if firings.is_empty() {
-                Ok(Vec::new())
-            } else {
-                self.give_to_claimer(&state, firings, until).await
-            };
+            let by = (lease_id.clone(), holder.to_owned());
+            let firings = self.claim_shared(&state, queue, (max, *ttl), by).await?;
+            return self.give_to_claimer(&state, firings, (lease_id, until)).await;
         }
         loop {
             let (mark, busy) = {
@@ -194,14 +203,12 @@ impl Engine {
                 |firing: &FiringRow| Offer { firing_id: firing.firing_id.clone(), order_key: firing.order_key.clone() };
             let offers: Vec<Offer> = rows.iter().map(offer).collect();
             let now = self.now();
-            let claimed = self.timing().leases().claim((timeline, queue), (&offers, mark), (max, *ttl), (holder, now));
+            let by = (&lease_id, holder, now);
+            let claimed = self.timing().leases().claim((timeline, queue), (&offers, mark), (max, *ttl), by);
             let Some(claimed) = claimed else { continue };
-            if claimed.is_empty() {
-                return Ok(Vec::new());
-            }
             let until = now.checked_add(*ttl).unwrap_or(Instant::MAX);
             let firings = claimed.iter().map(|(number, attempt)| (rows[*number].clone(), *attempt)).collect();
-            return self.give_to_claimer(&state, firings, until).await;
+            return self.give_to_claimer(&state, firings, (lease_id, until)).await;
         }
     }
 
@@ -210,8 +217,11 @@ impl Engine {
         &self,
         state: &TimelineState,
         firings: Vec<(FiringRow, u32)>,
-        leased_until: Instant<Wall>,
+        (lease_id, leased_until): (LeaseId, Instant<Wall>),
     ) -> Result<Vec<ClaimedFiring>, Refusal> {
+        if firings.is_empty() {
+            return Ok(Vec::new());
+        }
         let attempts = firings.iter().map(attempt_of).collect();
         let mut held = HandedOver { engine: self, timeline: &state.head.id, attempts };
         let positions = firings.iter().map(|(firing, _)| firing.fallen.position).collect();
@@ -226,7 +236,8 @@ impl Engine {
         let generation = state.head.clock.generation;
         let claimed = firings.into_iter().map(|(firing, attempt)| {
             let (payload, webhook) = of_timer(&firing);
-            ClaimedFiring { firing, payload, webhook, generation, step, attempt, leased_until }
+            let lease_id = lease_id.clone();
+            ClaimedFiring { firing, payload, webhook, generation, step, attempt, lease_id, leased_until }
         });
         let claimed = claimed.collect();
         held.attempts.clear();
@@ -240,7 +251,7 @@ impl Engine {
     /// Says that firings are done.
     ///
     /// # Errors
-    /// The caller may not, there is no such firing, or the ledger cannot be written.
+    /// The caller may not, there is no such firing, somebody else has one of them, or the ledger cannot be written.
     pub async fn acknowledge(
         &self,
         caller: &Caller,
@@ -253,14 +264,23 @@ impl Engine {
     async fn settle(
         &self,
         caller: &Caller,
-        FiringsRequest { timeline, firing_ids }: FiringsRequest,
+        request: FiringsRequest,
         (outcome, reason): (FiringState, Option<String>),
         idempotency: Option<Idempotency>,
     ) -> Result<FiringAnswer, Refusal> {
-        check(&firing_ids)?;
+        check(&request.firing_ids)?;
+        let under = request.under(caller);
+        let FiringsRequest { timeline, firing_ids, .. } = request;
         let timeline = caller.timeline(timeline);
-        let settling = Settling::begin(self.timing(), firing_ids.clone());
-        let settle = SettleFirings { firing_ids, outcome, reason, keeper: None };
+        let settling = match Settling::begin_under(self.timing(), &timeline, firing_ids.clone(), (&under, self.now())) {
+            Ok(settling) => settling,
+            Err(of_others) => {
+                // Who has it is told to those alone who could have it.
+                self.admit(caller, &timeline, Demand::Record, Action::SettleFirings.word()).await?;
+                return Err(Refusal::lease_lost(of_others));
+            }
+        };
+        let settle = SettleFirings { firing_ids, outcome, reason, under, keeper: None };
         let answer = self.submit(caller, timeline, settle, idempotency).await?;
         settling.end(&answer.change.firings);
         Ok(FiringAnswer {
@@ -289,12 +309,12 @@ impl Engine {
         let timeline = caller.timeline(request.timeline.clone());
         let state = self.admit(caller, &timeline, Demand::Record, Action::SettleFirings.word()).await?;
         let known = self.named(&state, &request.firing_ids).await?;
-        let exhausted = self.end_attempts(&state, &known).await?;
+        let exhausted = self.end_attempts(&state, &known, request.under(caller)).await?;
         self.timing().wake_keeper();
         if exhausted.is_empty() {
             return Ok(FiringAnswer { timeline_id: timeline, firings: known, ledger: None, replayed: false });
         }
-        let request = FiringsRequest { timeline: Some(timeline), firing_ids: exhausted };
+        let request = FiringsRequest { timeline: Some(timeline), firing_ids: exhausted, ..request };
         let answer = self.settle(caller, request, (FiringState::Failed, reason), None).await?;
         let now_of = |id: &FiringId, before: FiringState| {
             answer.firings.iter().find(|(failed, _)| failed == id).map_or(before, |(_, after)| *after)
@@ -308,36 +328,44 @@ impl Engine {
         &self,
         state: &TimelineState,
         known: &[(FiringId, FiringState)],
+        under: Under,
     ) -> Result<Vec<FiringId>, Refusal> {
         let pending = known.iter().filter(|(_, state)| *state == FiringState::Pending).map(|(id, _)| id.clone());
+        let mut pending: Vec<FiringId> = pending.collect();
         if self.has_others() {
-            return self.fail_shared(state, LeasesWanted::Named(pending.collect())).await;
+            return self.fail_shared(state, LeasesWanted::Named(pending), under).await;
         }
         let (now, is_in_advance) = (self.now(), state.head.timers.advance.is_some());
         let mut leases = self.timing().leases();
-        let mut is_exhausted = |firing_id: &FiringId| {
+        let of_others = leases.of_others(&state.head.id, &pending, (&under, now));
+        if !of_others.is_empty() {
+            return Err(Refusal::lease_lost(of_others));
+        }
+        pending.retain(|firing_id| {
             leases.lease(firing_id).is_some() && leases.fail(firing_id, is_in_advance, now) == Retry::Exhausted
-        };
-        Ok(pending.filter(|firing_id| is_exhausted(firing_id)).collect())
+        });
+        Ok(pending)
     }
 
-    /// Renews the leases of firings. Returns until when each lasts; `None` where nobody has it any more.
+    /// Renews the leases of firings. Returns until when each lasts; `None` where the caller does not have it any more.
     ///
     /// # Errors
     /// The caller may not.
     pub async fn extend_leases(
         &self,
         caller: &Caller,
-        FiringsRequest { timeline, firing_ids }: FiringsRequest,
+        request: FiringsRequest,
         ttl: Span,
     ) -> Result<(TimelineId, Vec<(FiringId, Option<Instant<Wall>>)>), Refusal> {
-        check(&firing_ids)?;
+        check(&request.firing_ids)?;
+        let under = request.under(caller);
+        let FiringsRequest { timeline, firing_ids, .. } = request;
         let timeline = caller.timeline(timeline);
         let state = self.admit(caller, &timeline, Demand::Record, "extend_firings").await?;
         let now = self.now();
         if self.has_others() {
             let until = now.checked_add(ttl).unwrap_or(Instant::MAX);
-            let extended = self.extend_shared(&state, firing_ids.clone(), ttl).await?;
+            let extended = self.extend_shared(&state, firing_ids.clone(), (under, ttl)).await?;
             let until_of = |id: FiringId| (extended.contains(&id).then_some(until), id);
             let all = firing_ids.into_iter().map(until_of).map(|(until, id)| (id, until));
             return Ok((timeline, all.collect()));
@@ -345,7 +373,7 @@ impl Engine {
         let mut leases = self.timing().leases();
         let mut extended = |firing_id: FiringId| {
             let is_here = leases.lease(&firing_id).is_some_and(|lease| lease.timeline == timeline);
-            let until = if is_here { leases.extend(&firing_id, ttl, now) } else { None };
+            let until = if is_here { leases.extend(&firing_id, ttl, (&under, now)) } else { None };
             (firing_id, until)
         };
         let extended = firing_ids.into_iter().map(&mut extended).collect();

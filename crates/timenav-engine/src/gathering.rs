@@ -48,10 +48,12 @@ pub(crate) async fn known(store: &dyn Store, heads: &Heads, submissions: &[Submi
         wanted.data.extend(data.cloned());
         if let Some(aimed) = aimed {
             wanted.timers.extend(timers.wanted.into_iter().map(|asked| (aimed.head.key, asked)));
-            let asked = |open_since| AtWorkWanted { timeline: aimed.head.key, open_since };
-            wanted
-                .at_work
-                .extend(at_work.filter(|_| store.has_others()).map(|NeedsAtWork { open_since }| asked(open_since)));
+            let asked = |NeedsAtWork { open_since, firings }: NeedsAtWork<'_>| AtWorkWanted {
+                timeline: aimed.head.key,
+                open_since,
+                firings: firings.to_vec(),
+            };
+            wanted.at_work.extend(at_work.filter(|_| store.has_others()).map(asked));
         }
     }
     // A timeline that this group makes has no events yet, unless it is a fork. What was forked in this very group is

@@ -4,9 +4,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use timenav_core::ids::{FiringId, QueueId, TimelineId};
+use timenav_core::ids::{FiringId, LeaseId, QueueId, TimelineId};
 use timenav_core::time::{Instant, Span, Wall};
-use timenav_core::timers::leases::{Lease, Leases, Offer, Retry, Tried, WAIT_MICROS_MAX};
+use timenav_core::timers::leases::{HeldByOther, Lease, Leases, Offer, Retry, Tried, Under, WAIT_MICROS_MAX};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
@@ -21,6 +21,9 @@ use crate::timer_rows::FiringRow;
 const CODE_LABEL: &str = "attempts at a firing";
 /// How long a firing that was tried as often as it may be is nobody else's, in microseconds: until its outcome is recorded.
 const EXHAUSTED_HELD_MICROS: i64 = 30_000_000;
+
+/// What came of the end of attempts: the firings that were tried as often as they may be; or those that others have.
+type Ended = Result<Vec<FiringId>, Vec<HeldByOther>>;
 
 /// Rows of one timeline, and what is made of them.
 struct Rows {
@@ -51,6 +54,7 @@ impl Rows {
                 not_before: within(row.not_before, WAIT_MICROS_MAX),
             };
             let lease = row.until.map(|until| Lease {
+                lease_id: row.lease_id.clone(),
                 timeline: self.timeline.clone(),
                 queue: row.queue.clone(),
                 order_key: None,
@@ -63,11 +67,17 @@ impl Rows {
     }
 
     /// Returns what is to be kept of a firing; `None` where nothing is.
-    fn row(&self, leases: &Leases, firing_id: &FiringId, (queue, holder): (&QueueId, &str)) -> Option<LeaseRow> {
+    fn row(
+        &self,
+        leases: &Leases,
+        firing_id: &FiringId,
+        (lease_id, queue, holder): (&LeaseId, &QueueId, &str),
+    ) -> Option<LeaseRow> {
         let Tried { attempts, not_before } = leases.tried(firing_id)?;
         Some(LeaseRow {
             firing_id: firing_id.clone(),
             queue: queue.clone(),
+            lease_id: lease_id.clone(),
             holder: holder.to_owned(),
             attempts,
             until: leases.lease(firing_id).map(|lease| lease.until),
@@ -82,35 +92,41 @@ impl Rows {
         LeasesFound { now, firings, leases: found }: LeasesFound,
         queue: &QueueId,
         (max, ttl): (usize, Span),
-        holder: &str,
+        (lease_id, holder): (&LeaseId, &str),
     ) -> (LeaseChanges, Vec<(FiringRow, u32)>) {
         let mut leases = self.leases(&found, now);
         let offer =
             |firing: &FiringRow| Offer { firing_id: firing.firing_id.clone(), order_key: firing.order_key.clone() };
         let offers: Vec<Offer> = firings.iter().map(offer).collect();
         let mark = leases.mark();
-        let claimed = leases.claim((&self.timeline, queue), (&offers, mark), (max, ttl), (holder, now));
+        let claimed = leases.claim((&self.timeline, queue), (&offers, mark), (max, ttl), (lease_id, holder, now));
         let claimed: Vec<(FiringRow, u32)> = claimed
             .unwrap_or_default()
             .into_iter()
             .filter_map(|(number, attempt)| Some((firings.get(number)?.clone(), attempt)))
             .collect();
-        let rows = claimed.iter().filter_map(|(firing, _)| self.row(&leases, &firing.firing_id, (queue, holder)));
+        let told = (lease_id, queue, holder);
+        let rows = claimed.iter().filter_map(|(firing, _)| self.row(&leases, &firing.firing_id, told));
         (LeaseChanges { put: rows.collect(), removed: Vec::new() }, claimed)
     }
 
     /// Ends attempts without an outcome. Returns the firings that were tried as often as they may be: they stay leased until
-    /// their outcome is recorded.
+    /// their outcome is recorded. Ends none where others have one of them.
     fn fail(
         &self,
         LeasesFound { now, leases: found, .. }: LeasesFound,
-        is_in_advance: bool,
-    ) -> (LeaseChanges, Vec<FiringId>) {
+        (under, is_in_advance): (&Under, bool),
+    ) -> (LeaseChanges, Ended) {
         let mut leases = self.leases(&found, now);
+        let named: Vec<FiringId> = found.iter().map(|row| row.firing_id.clone()).collect();
+        let of_others = leases.of_others(&self.timeline, &named, (under, now));
+        if !of_others.is_empty() {
+            return (LeaseChanges::default(), Err(of_others));
+        }
         let (mut put, mut exhausted) = (Vec::new(), Vec::new());
         for row in found.iter().filter(|row| row.until.is_some()) {
             let retry = leases.fail(&row.firing_id, is_in_advance, now);
-            let kept = self.row(&leases, &row.firing_id, (&row.queue, &row.holder));
+            let kept = self.row(&leases, &row.firing_id, told(row));
             if retry == Retry::Exhausted {
                 let until = now.checked_add(Span::from_micros(EXHAUSTED_HELD_MICROS));
                 put.extend(kept.map(|kept| LeaseRow { until, ..kept }));
@@ -119,19 +135,19 @@ impl Rows {
                 put.extend(kept);
             }
         }
-        (LeaseChanges { put, removed: Vec::new() }, exhausted)
+        (LeaseChanges { put, removed: Vec::new() }, Ok(exhausted))
     }
 
     /// Renews leases. Returns which.
     fn extend(
         &self,
         LeasesFound { now, leases: found, .. }: LeasesFound,
-        ttl: Span,
+        (under, ttl): (&Under, Span),
     ) -> (LeaseChanges, HashSet<FiringId>) {
         let mut leases = self.leases(&found, now);
         let extended: Vec<&LeaseRow> =
-            found.iter().filter(|row| leases.extend(&row.firing_id, ttl, now).is_some()).collect();
-        let put = extended.iter().filter_map(|row| self.row(&leases, &row.firing_id, (&row.queue, &row.holder)));
+            found.iter().filter(|row| leases.extend(&row.firing_id, ttl, (under, now)).is_some()).collect();
+        let put = extended.iter().filter_map(|row| self.row(&leases, &row.firing_id, told(row)));
         let put = put.collect();
         (LeaseChanges { put, removed: Vec::new() }, extended.into_iter().map(|row| row.firing_id.clone()).collect())
     }
@@ -148,13 +164,18 @@ impl Rows {
             |row: &&LeaseRow| unheard.contains(&(row.firing_id.clone(), row.attempts)) && row.until.is_some();
         for row in found.iter().filter(is_theirs) {
             leases.give_back(std::slice::from_ref(&row.firing_id));
-            match self.row(&leases, &row.firing_id, (&row.queue, &row.holder)) {
+            match self.row(&leases, &row.firing_id, told(row)) {
                 Some(kept) => changes.put.push(kept),
                 None => changes.removed.push(row.firing_id.clone()),
             }
         }
         changes
     }
+}
+
+/// Returns what a row tells of the claim that it came of.
+fn told(row: &LeaseRow) -> (&LeaseId, &QueueId, &str) {
+    (&row.lease_id, &row.queue, &row.holder)
 }
 
 impl Engine {
@@ -187,7 +208,7 @@ impl Engine {
         state: &TimelineState,
         queue: &QueueId,
         (max, ttl): (usize, Span),
-        holder: String,
+        (lease_id, holder): (LeaseId, String),
     ) -> Result<Vec<(FiringRow, u32)>, Refusal> {
         let (sender, claimed) = oneshot::channel();
         let (engine, rows, seen) = (self.clone(), self.rows_of(state), state.head.frontier.size());
@@ -196,7 +217,7 @@ impl Engine {
             let (key, timeline) = (rows.key, rows.timeline.clone());
             let claiming = engine.change_leases(key, wanted, move |mut found| {
                 found.firings.retain(|firing| firing.made < seen);
-                rows.claim(found, &queue, (max, ttl), &holder)
+                rows.claim(found, &queue, (max, ttl), (&lease_id, &holder))
             });
             if let Err(Ok(unheard)) = sender.send(claiming.await) {
                 engine.give_back_shared(&timeline, unheard.iter().map(attempt_of).collect()).await;
@@ -232,9 +253,11 @@ impl Engine {
         &self,
         state: &TimelineState,
         wanted: LeasesWanted,
+        under: Under,
     ) -> Result<Vec<FiringId>, Refusal> {
         let (rows, is_in_advance) = (self.rows_of(state), state.head.timers.advance.is_some());
-        self.change_leases(state.head.key, wanted, move |found| rows.fail(found, is_in_advance)).await
+        let ended = self.change_leases(state.head.key, wanted, move |found| rows.fail(found, (&under, is_in_advance)));
+        ended.await?.map_err(Refusal::lease_lost)
     }
 
     /// Renews leases. Returns which.
@@ -242,10 +265,10 @@ impl Engine {
         &self,
         state: &TimelineState,
         firing_ids: Vec<FiringId>,
-        ttl: Span,
+        (under, ttl): (Under, Span),
     ) -> Result<HashSet<FiringId>, Refusal> {
-        let rows = self.rows_of(state);
-        self.change_leases(state.head.key, LeasesWanted::Named(firing_ids), move |found| rows.extend(found, ttl)).await
+        let (rows, wanted) = (self.rows_of(state), LeasesWanted::Named(firing_ids));
+        self.change_leases(state.head.key, wanted, move |found| rows.extend(found, (&under, ttl))).await
     }
 }
 

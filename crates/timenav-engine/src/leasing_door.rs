@@ -7,9 +7,10 @@
 use std::collections::HashSet;
 
 use async_trait::async_trait;
-use timenav_core::ids::{FiringId, QueueId};
+use timenav_core::ids::{FiringId, LeaseId, QueueId};
 use timenav_core::limits::{LEASE_SECONDS_MAX, QUEUE_HEARD_SECONDS};
 use timenav_core::time::{Instant, Wall};
+use timenav_core::timers::leases::HeldByOther;
 
 use crate::head::TimelineKey;
 use crate::store_error::StoreError;
@@ -36,6 +37,8 @@ pub struct LeaseRow {
     pub firing_id: FiringId,
     /// The queue that it waits in.
     pub queue: QueueId,
+    /// The claim that it was handed out by last.
+    pub lease_id: LeaseId,
     /// Who has it, or had it last.
     pub holder: String,
     /// How often it was handed out.
@@ -108,12 +111,32 @@ pub struct Keeper {
 }
 
 /// What is asked of who is at work on a timeline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AtWorkWanted {
     /// On which.
     pub timeline: TimelineKey,
     /// Whether something holds firings that were made by an entry at that position or a later one.
     pub open_since: Option<u64>,
+    /// Firings of which it is asked who has them.
+    pub firings: Vec<FiringId>,
+}
+
+/// Somebody has a firing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Which.
+    pub firing_id: FiringId,
+    /// By which claim.
+    pub lease_id: LeaseId,
+    /// Who.
+    pub holder: String,
+}
+
+impl Held {
+    /// Returns what is told of it to somebody who does not have it.
+    pub(crate) fn of_other(&self) -> HeldByOther {
+        HeldByOther { firing_id: self.firing_id.clone(), holder: self.holder.clone() }
+    }
 }
 
 /// Who is at work on a timeline.
@@ -125,6 +148,8 @@ pub struct AtWork {
     pub heard: HashSet<QueueId>,
     /// The first firing that somebody holds, or whose queue is heard: the firing, its queue, and who has it.
     pub held: Option<(FiringId, QueueId, Option<String>)>,
+    /// Those of the firings that were asked for which somebody has.
+    pub leased: Vec<Held>,
 }
 
 /// Where services that share a database keep who is at work on what. A store that nobody shares keeps nothing of it.

@@ -103,6 +103,7 @@ mod look;
 mod cursor;
 mod timers_then;
 mod restoring;
+mod redelivering;
 mod returning;
 mod carrying;
 mod identity;
@@ -219,7 +220,7 @@ pub use identity::{ApiKeyRequest, NewApiKey};
 pub use import_id::{ImportId, NoImportId};
 pub use import_rehearsal::{IMPORT_DRY_RUN_RECORDS_MAX, ImportRehearsal};
 pub use leasing_door::{
-    AtWork, AtWorkWanted, COSIGNED_BYTES_MAX, ChangeLeases, HEARD_LASTS_MICROS, Keeper, LEASE_LASTS_MICROS_MAX,
+    AtWork, AtWorkWanted, COSIGNED_BYTES_MAX, ChangeLeases, HEARD_LASTS_MICROS, Held, Keeper, LEASE_LASTS_MICROS_MAX,
     LeaseChanges, LeaseRow, LeasesFound, LeasesWanted, OFFERED_BUSY_MAX, Presence, SERVICE_LASTS_MICROS, SharedLeases,
 };
 pub use ledger_stream::{LedgerStream, News, Seen, Told, WatchLedger, WatchedParadoxes};

@@ -10,6 +10,7 @@ use timenav_core::ids::{DataId, IdError, TimelineId};
 use timenav_core::limits::{ANCHORS_PER_TIMELINE_MAX, KEYS_PER_USER_MAX};
 use timenav_core::time::{Instant, Wall};
 use timenav_core::timers::TooMuch;
+use timenav_core::timers::leases::HeldByOther;
 
 use crate::caller::{AuthFailure, Caller};
 use crate::divergence::Divergence;
@@ -200,6 +201,28 @@ pub enum Refusal {
         /// The timer.
         timer_id: String,
     },
+    /// A firing is to be delivered again that cannot be.
+    #[error("the firing `{firing_id}` cannot be delivered again: {why}")]
+    NotRedelivered {
+        /// The firing.
+        firing_id: String,
+        /// Why.
+        why: &'static str,
+    },
+    /// Somebody else has claimed a firing that the caller says something of.
+    #[error(
+        "`{firing_id}` was claimed by another worker, as `{holder}`, and is not yours any more{}; leave it to them, and \
+         extend leases before they end",
+        if *.others == 0 { String::new() } else { format!(", nor are {} more of these firings", .others) }
+    )]
+    LeaseLost {
+        /// The first of them.
+        firing_id: String,
+        /// Who has it.
+        holder: String,
+        /// How many more there are.
+        others: usize,
+    },
     /// The last operator cannot be removed.
     #[error("`{user_id}` is the last operator; create another one first")]
     LastOperator {
@@ -269,6 +292,14 @@ impl Refusal {
             Self::Invalid { detail, .. } => Self::invalid(field, detail),
             other => other,
         }
+    }
+
+    /// Returns the refusal of what is said of firings that others have.
+    pub(crate) fn lease_lost(of_others: Vec<HeldByOther>) -> Self {
+        let others = of_others.len().saturating_sub(1);
+        let (firing_id, holder) =
+            of_others.into_iter().next().map_or_else(Default::default, |one| (one.firing_id.to_string(), one.holder));
+        Self::LeaseLost { firing_id, holder, others }
     }
 
     /// Returns the refusal of a field's value.

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use timenav_core::ids::{FiringId, QueueId, TimelineId};
 use timenav_core::time::{Instant, Wall};
 use timenav_core::timers::Advance;
+use timenav_core::timers::leases::Under;
 
 use crate::changes::LookUp;
 use crate::deciding::advances::{SharedStep, StepAdvance};
@@ -154,7 +155,7 @@ impl Engine {
         for state in states.filter(|state| ended.contains(&state.head.key)) {
             // As it was before: whoever took the timeline anew meanwhile has not found what is found here.
             let Some(keeper) = sharing.keeper(&state.head.id) else { continue };
-            let exhausted = self.fail_shared(&state, LeasesWanted::Ended(ENDED_AT_ONCE_MAX)).await?;
+            let exhausted = self.fail_shared(&state, LeasesWanted::Ended(ENDED_AT_ONCE_MAX), Under::Anybody).await?;
             if !exhausted.is_empty() {
                 self.fail_exhausted(state.head.id.clone(), exhausted, Some(keeper)).await;
             }
@@ -176,7 +177,7 @@ impl Engine {
     /// Something was done by another service, or is held by now. Finds out whether another one keeps the time.
     pub(crate) async fn find_keeper(&self, state: &TimelineState) -> Result<(), Refusal> {
         let Some(keeper) = self.keeper(&state.head.id) else { return Ok(()) };
-        let wanted = AtWorkWanted { timeline: state.head.key, open_since: None };
+        let wanted = AtWorkWanted { timeline: state.head.key, open_since: None, firings: Vec::new() };
         let found = self.store().at_work(wanted).await?.keeper;
         if found.as_ref() != Some(&keeper)
             && let Some(sharing) = self.sharing()
@@ -207,7 +208,7 @@ impl Engine {
                 return Ok(Some(told_of(&firing_id, &queue, None)));
             }
         }
-        let wanted = AtWorkWanted { timeline: state.head.key, open_since: Some(advance.stepped) };
+        let wanted = AtWorkWanted { timeline: state.head.key, open_since: Some(advance.stepped), firings: Vec::new() };
         let held = self.store().at_work(wanted).await?.held;
         Ok(held.map(|(firing_id, queue, holder)| told_of(&firing_id, &queue, holder.as_deref())))
     }

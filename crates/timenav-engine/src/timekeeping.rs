@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use futures_util::future::join_all;
 use timenav_core::ids::{AdvanceId, FiringId, QueueId, TimelineId, type_id};
 use timenav_core::time::{Instant, Span, Wall};
-use timenav_core::timers::leases::Retry;
+use timenav_core::timers::leases::{Retry, Under};
 use timenav_core::timers::{Advance, AdvanceState, FiringState};
 
 use crate::agenda::Next;
@@ -292,7 +292,8 @@ impl Engine {
     /// `keeper` is who kept the time when that was found: if another one does by now, it is theirs to say.
     pub(crate) async fn fail_exhausted(&self, timeline: TimelineId, firing_ids: Vec<FiringId>, keeper: Option<Keeper>) {
         let reason = Some(NOT_IN_TIME.to_owned());
-        let outcome = SettleFirings { firing_ids: firing_ids.clone(), outcome: FiringState::Failed, reason, keeper };
+        let (outcome, under) = (FiringState::Failed, Under::Anybody);
+        let outcome = SettleFirings { firing_ids: firing_ids.clone(), outcome, reason, under, keeper };
         match self.submit_service(timeline.clone(), outcome).await {
             Ok(_) => {
                 let mut leases = self.timing().leases();

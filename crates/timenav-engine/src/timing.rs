@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
 use timenav_core::ids::{FiringId, QueueId, TimelineId};
-use timenav_core::timers::leases::Leases;
+use timenav_core::time::{Instant, Wall};
+use timenav_core::timers::leases::{HeldByOther, Leases, Under};
 use timenav_core::timers::{FiringState, Timers};
 use tokio::sync::Notify;
 
@@ -146,6 +147,26 @@ impl<'a> Settling<'a> {
     pub(crate) fn begin(timing: &'a Timing, firing_ids: Vec<FiringId>) -> Self {
         timing.leases().begin_settling(&firing_ids);
         Self { timing, firing_ids }
+    }
+
+    /// As [`Settling::begin`], where nobody else has one of them.
+    ///
+    /// # Errors
+    /// Those that others have. Nothing has begun then.
+    pub(crate) fn begin_under(
+        timing: &'a Timing,
+        timeline: &TimelineId,
+        firing_ids: Vec<FiringId>,
+        under: (&Under, Instant<Wall>),
+    ) -> Result<Self, Vec<HeldByOther>> {
+        let mut leases = timing.leases();
+        let of_others = leases.of_others(timeline, &firing_ids, under);
+        if !of_others.is_empty() {
+            return Err(of_others);
+        }
+        leases.begin_settling(&firing_ids);
+        drop(leases);
+        Ok(Self { timing, firing_ids })
     }
 
     /// They came to their outcomes, unless they are still pending.

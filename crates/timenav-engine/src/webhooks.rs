@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use timenav_core::ids::{FiringId, QueueId, TimelineId};
+use timenav_core::ids::{FiringId, LeaseId, QueueId, TimelineId};
 use timenav_core::limits::{FAILURE_REASON_BYTES_MAX, LEASE_SECONDS_DEFAULT, WEBHOOK_URL_BYTES_MAX};
 use timenav_core::time::Span;
 use timenav_core::timers::FiringState;
+use timenav_core::timers::leases::Under;
 
 use crate::deciding::timers::SettleFirings;
 use crate::engine::Engine;
@@ -48,58 +49,66 @@ impl Engine {
     ///
     /// # Errors
     /// The store does not answer.
-    pub async fn renew_webhook(&self, timeline: &TimelineId, firing_id: &FiringId) -> Result<bool, Refusal> {
+    pub async fn renew_webhook(
+        &self,
+        timeline: &TimelineId,
+        (firing_id, lease_id): (&FiringId, &LeaseId),
+    ) -> Result<bool, Refusal> {
+        let under = Under::Leases(vec![lease_id.clone()]);
         let Some(state) = self.state(timeline) else { return Ok(false) };
         if self.has_others() {
-            let renewed = self.extend_shared(&state, vec![firing_id.clone()], lease()).await?;
+            let renewed = self.extend_shared(&state, vec![firing_id.clone()], (under, lease())).await?;
             return Ok(renewed.contains(firing_id));
         }
-        let renewed = self.timing().leases().extend(firing_id, lease(), self.now());
+        let renewed = self.timing().leases().extend(firing_id, lease(), (&under, self.now()));
         self.timing().wake_keeper();
         Ok(renewed.is_some())
     }
 
-    /// Tells that a webhook has taken a firing.
+    /// Tells that a webhook has taken a firing. It has, whoever may be about to send it again.
     ///
     /// # Errors
     /// The ledger cannot be written.
     pub async fn webhook_taken(&self, timeline: &TimelineId, firing_id: &FiringId) -> Result<(), Refusal> {
-        self.settle_webhook(timeline, firing_id, (FiringState::Acknowledged, None)).await
+        self.settle_webhook(timeline, (firing_id, Under::Anybody), (FiringState::Acknowledged, None)).await
     }
 
     /// Tells that a webhook has not taken a firing. It is tried again unless it `is_final`, or was tried as often as it may
     /// be: then it has failed.
     ///
     /// # Errors
-    /// The ledger cannot be written, or the store does not answer.
+    /// Another service sends it by now, the ledger cannot be written, or the store does not answer.
     pub async fn webhook_refused(
         &self,
         timeline: &TimelineId,
-        firing_id: &FiringId,
+        (firing_id, lease_id): (&FiringId, &LeaseId),
         (reason, is_final): (&str, bool),
     ) -> Result<(), Refusal> {
+        let under = Under::Leases(vec![lease_id.clone()]);
         let Some(state) = self.state(timeline) else { return Ok(()) };
         if !is_final {
             let attempt = [(firing_id.clone(), FiringState::Pending)];
-            let exhausted = self.end_attempts(&state, &attempt).await?;
+            let exhausted = self.end_attempts(&state, &attempt, under.clone()).await?;
             self.timing().wake_keeper();
             if exhausted.is_empty() {
                 return Ok(());
             }
         }
         let end = reason.floor_char_boundary(FAILURE_REASON_BYTES_MAX);
-        self.settle_webhook(timeline, firing_id, (FiringState::Failed, Some(reason[..end].to_owned()))).await
+        let failed = (FiringState::Failed, Some(reason[..end].to_owned()));
+        self.settle_webhook(timeline, (firing_id, under), failed).await
     }
 
     async fn settle_webhook(
         &self,
         timeline: &TimelineId,
-        firing_id: &FiringId,
+        (firing_id, under): (&FiringId, Under),
         (outcome, reason): (FiringState, Option<String>),
     ) -> Result<(), Refusal> {
         let firing_ids = vec![firing_id.clone()];
-        let settling = Settling::begin(self.timing(), firing_ids.clone());
-        let settle = SettleFirings { firing_ids, outcome, reason, keeper: None };
+        let begun = Settling::begin_under(self.timing(), timeline, firing_ids.clone(), (&under, self.now()));
+        let settling = begun.map_err(Refusal::lease_lost)?;
+        let settle = SettleFirings { firing_ids, outcome, reason, under, keeper: None };
         let answer = self.submit_service(timeline.clone(), settle).await?;
         settling.end(&answer.change.firings);
         Ok(())

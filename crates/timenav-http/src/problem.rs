@@ -317,6 +317,7 @@ impl Failure {
             Self::Refused(Refusal::WouldCreateParadox { .. }) => Some("on_paradox".to_owned()),
             Self::Refused(Refusal::LastAdmin { .. }) => Some("permissions/admin".to_owned()),
             Self::Refused(Refusal::Clock(ClockRefusal::Location)) => Some("location".to_owned()),
+            Self::Refused(Refusal::Clock(ClockRefusal::BeganLater)) => Some("since".to_owned()),
             Self::Refused(_)
             | Self::Unidentified(_)
             | Self::Parameters(_)

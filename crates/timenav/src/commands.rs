@@ -14,6 +14,7 @@ mod compact;
 mod migrate;
 mod upgrade;
 mod clock;
+mod spend;
 mod confirmed;
 mod followers;
 mod timer;
@@ -97,6 +98,7 @@ enum Command {
     Upgrade(upgrade::UpgradeCommand),
     Status(status::StatusCommand),
     Clock(clock::ClockCommand),
+    Spend(spend::SpendCommand),
     Followers(followers::FollowersCommand),
     Timer(timer::TimerCommand),
     Anchor(anchor::AnchorCommand),
@@ -196,6 +198,7 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::Upgrade(command) => upgrade::run(command),
         Command::Status(command) => status::run(&command, surroundings),
         Command::Clock(command) => clock::run(command, surroundings),
+        Command::Spend(command) => spend::run(command, surroundings),
         Command::Followers(command) => followers::run(&command, surroundings),
         Command::Timer(command) => timer::run(command, surroundings),
         Command::Anchor(command) => anchor::run(command, surroundings),

@@ -260,6 +260,11 @@ impl Problem {
         self.member("code") == Some("not_found")
     }
 
+    /// Returns whether another worker has the firing that something was said of.
+    pub(crate) fn is_lease_lost(&self) -> bool {
+        self.member("code") == Some("lease_lost")
+    }
+
     /// Returns whether the same request may be answered otherwise in a while.
     pub(crate) const fn may_pass(&self) -> bool {
         self.http_status == 429 || self.http_status >= 500

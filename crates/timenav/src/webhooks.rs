@@ -106,7 +106,7 @@ async fn send(
     timeline: TimelineId,
     claimed: ClaimedFiring,
 ) -> Result<(), Refusal> {
-    let firing_id = claimed.firing.firing_id.clone();
+    let (firing_id, lease_id) = (claimed.firing.firing_id.clone(), claimed.lease_id.clone());
     let (reason, is_final) = match sender.attempt(&engine, &timeline, claimed).await? {
         Attempt::Taken => return engine.webhook_taken(&timeline, &firing_id).await,
         // Somebody else has it, or it has come to an outcome.
@@ -115,5 +115,9 @@ async fn send(
         Attempt::Hopeless(reason) => (reason, true),
     };
     tracing::debug!(%timeline, %firing_id, reason, "a webhook was not taken");
-    engine.webhook_refused(&timeline, &firing_id, (&reason, is_final)).await
+    match engine.webhook_refused(&timeline, (&firing_id, &lease_id), (&reason, is_final)).await {
+        // Another service sends it by now, and says what comes of it.
+        Err(Refusal::LeaseLost { .. }) => Ok(()),
+        told => told,
+    }
 }

@@ -630,6 +630,7 @@ class AsyncCalls(AsyncTransport):
         *,
         firing_ids: Sequence[str],
         idempotency_key: str | Unset = UNSET,
+        lease_ids: Sequence[str] | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
     ) -> schemas.FiringsSettledBody:
         """Says that firings are done."""
@@ -637,7 +638,12 @@ class AsyncCalls(AsyncTransport):
             "schemas.FiringsSettledBody",
             await self._json(
                 OPERATIONS["acknowledge_firings"],
-                {"firing_ids": firing_ids, "idempotency_key": idempotency_key, "timeline_id": timeline_id},
+                {
+                    "firing_ids": firing_ids,
+                    "idempotency_key": idempotency_key,
+                    "lease_ids": lease_ids,
+                    "timeline_id": timeline_id,
+                },
             ),
         )
 
@@ -646,6 +652,7 @@ class AsyncCalls(AsyncTransport):
         *,
         firing_ids: Sequence[str],
         idempotency_key: str | Unset = UNSET,
+        lease_ids: Sequence[str] | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
         ttl: Length | None | Unset = UNSET,
     ) -> schemas.ExtendedBody:
@@ -654,7 +661,13 @@ class AsyncCalls(AsyncTransport):
             "schemas.ExtendedBody",
             await self._json(
                 OPERATIONS["extend_firings"],
-                {"firing_ids": firing_ids, "idempotency_key": idempotency_key, "timeline_id": timeline_id, "ttl": ttl},
+                {
+                    "firing_ids": firing_ids,
+                    "idempotency_key": idempotency_key,
+                    "lease_ids": lease_ids,
+                    "timeline_id": timeline_id,
+                    "ttl": ttl,
+                },
             ),
         )
 
@@ -663,6 +676,7 @@ class AsyncCalls(AsyncTransport):
         *,
         firing_ids: Sequence[str],
         idempotency_key: str | Unset = UNSET,
+        lease_ids: Sequence[str] | None | Unset = UNSET,
         reason: str | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
     ) -> schemas.FiringsSettledBody:
@@ -674,9 +688,22 @@ class AsyncCalls(AsyncTransport):
                 {
                     "firing_ids": firing_ids,
                     "idempotency_key": idempotency_key,
+                    "lease_ids": lease_ids,
                     "reason": reason,
                     "timeline_id": timeline_id,
                 },
+            ),
+        )
+
+    async def redeliver_firing(
+        self, firing_id: str, *, idempotency_key: str | Unset = UNSET, timeline_id: str | None | Unset = UNSET
+    ) -> schemas.FiringsSettledBody:
+        """Delivers a firing again that has failed."""
+        return cast(
+            "schemas.FiringsSettledBody",
+            await self._json(
+                OPERATIONS["redeliver_firing"],
+                {"firing_id": firing_id, "idempotency_key": idempotency_key, "timeline_id": timeline_id},
             ),
         )
 
@@ -1217,6 +1244,38 @@ class AsyncCalls(AsyncTransport):
             await self._json(
                 OPERATIONS["set_retention"],
                 {"timeline_id": timeline_id, "idempotency_key": idempotency_key, "reads": reads, "refusals": refusals},
+            ),
+        )
+
+    async def spend(
+        self,
+        *,
+        duration: Length,
+        idempotency_key: str | Unset = UNSET,
+        if_match: IfMatch | Unset = UNSET,
+        timenav_firing: str | Unset = UNSET,
+        dry_run: bool | None | Unset = UNSET,
+        followers: Sequence[str] | str | None | Unset = UNSET,
+        since: When | None | Unset = UNSET,
+        timeline_id: str | None | Unset = UNSET,
+        wait: Length | None | Unset = UNSET,
+    ) -> schemas.ClockBody:
+        """Moves a paused clock by what somebody's work cost."""
+        return cast(
+            "schemas.ClockBody",
+            await self._json(
+                OPERATIONS["spend"],
+                {
+                    "duration": duration,
+                    "idempotency_key": idempotency_key,
+                    "if_match": if_match,
+                    "timenav_firing": timenav_firing,
+                    "dry_run": dry_run,
+                    "followers": followers,
+                    "since": since,
+                    "timeline_id": timeline_id,
+                    "wait": wait,
+                },
             ),
         )
 

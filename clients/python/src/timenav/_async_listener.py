@@ -13,7 +13,7 @@ from ._clock_reads import DELAY_FIRST, next_delay
 from ._errors import TimenavError
 from ._firing import Firing
 from ._host_time import monotonic_micros
-from ._listening import HEARD_MICROS, LOG, ONCE, Terms, ends_it, reason
+from ._listening import HEARD_MICROS, LOG, ONCE, Held, Terms, ends_it, held, not_told, reason
 
 if TYPE_CHECKING:
     from ._async_client import AsyncClient
@@ -34,7 +34,7 @@ class AsyncListener:
         self._handler = handler
         self._terms = terms
         self._claims = client._beside(retries=ONCE)
-        self._in_hand: dict[str, asyncio.Task[None]] = {}
+        self._in_hand: dict[Held, asyncio.Task[None]] = {}
         self._room = asyncio.Event()
         self._room.set()
         self._stopping = False
@@ -150,11 +150,12 @@ class AsyncListener:
         self._claimed_at = monotonic_micros()
         for body in claimed["firings"]:
             firing = Firing.of(body, self._client.inside(body["firing_id"]))
-            self._in_hand[firing.id] = asyncio.create_task(self._work(firing), name=f"timenav-{firing.id}")
+            self._in_hand[held(firing)] = asyncio.create_task(self._work(firing), name=f"timenav-{firing.id}")
         if len(self._in_hand) >= self._terms.concurrency:
             self._room.clear()
 
     async def _work(self, firing: Firing[AsyncClient]) -> None:
+        named = self._terms.named([held(firing)])
         try:
             try:
                 done = self._handler(firing)
@@ -162,14 +163,12 @@ class AsyncListener:
                     await done
             except Exception as error:
                 LOG.exception("the handler of the queue %s failed at %s", self.queue, firing)
-                await self._settle(
-                    firing, self._client.fail_firings(**self._terms.named([firing.id]), reason=reason(error))
-                )
+                await self._settle(firing, self._client.fail_firings(**named, reason=reason(error)))
             else:
                 await self._be_heard()
-                await self._settle(firing, self._client.acknowledge_firings(**self._terms.named([firing.id])))
+                await self._settle(firing, self._client.acknowledge_firings(**named))
         finally:
-            del self._in_hand[firing.id]
+            del self._in_hand[held(firing)]
             if len(self._in_hand) < self._terms.concurrency:
                 self._room.set()
 
@@ -177,7 +176,7 @@ class AsyncListener:
         try:
             await said
         except TimenavError as error:
-            LOG.warning("the service was not told what became of %s, and hands it out again: %s", firing.id, error)
+            not_told(firing, error)
 
     async def _keep(self) -> None:
         """Keeps firings for longer while handlers work on them."""
@@ -186,6 +185,6 @@ class AsyncListener:
             if not self._in_hand:
                 continue
             try:
-                await self._client.extend_firings(**self._terms.extension(sorted(self._in_hand)))
+                await self._client.extend_firings(**self._terms.extension(self._in_hand.keys()))
             except TimenavError as error:
                 LOG.warning("firings could not be kept for longer: %s", error)

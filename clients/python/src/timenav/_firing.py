@@ -70,6 +70,8 @@ class Firing(Generic[C]):
     """How many instants the advance has come to; None outside an advance."""
     order_key: str | None
     """Firings with the same key are worked on one after the other."""
+    lease_id: str | None
+    """Which claim this is: whoever claims the firing after you has another one. None where the service has none."""
     clock: FiringClock = field(repr=False)
     """Stands at `due`."""
     client: C = field(repr=False)
@@ -90,6 +92,7 @@ class Firing(Generic[C]):
             generation=body["generation"],
             step=body.get("step"),
             order_key=body.get("order_key"),
+            lease_id=body.get("lease_id"),
             clock=FiringClock(due),
             client=client,
         )

@@ -17,7 +17,7 @@ from ._clock_reads import DELAY_FIRST, next_delay
 from ._errors import TimenavError
 from ._firing import Firing
 from ._host_time import monotonic_micros
-from ._listening import HEARD_MICROS, LOG, ONCE, Terms, ends_it, reason
+from ._listening import HEARD_MICROS, LOG, ONCE, Held, Terms, ends_it, held, not_told, reason
 
 if TYPE_CHECKING:
     from ._client import Client
@@ -38,7 +38,7 @@ class Listener:
         self._handler = handler
         self._terms = terms
         self._changed = threading.Condition()
-        self._in_hand: set[str] = set()
+        self._in_hand: set[Held] = set()
         self._stopping = False
         self._is_over = False
         self._failure: Exception | None = None
@@ -161,31 +161,32 @@ class Listener:
         for body in claimed["firings"]:
             firing = Firing.of(body, self._client.inside(body["firing_id"]))
             with self._changed:
-                self._in_hand.add(firing.id)
+                self._in_hand.add(held(firing))
             self._handlers.submit(self._work, firing)
 
     def _work(self, firing: Firing[Client]) -> None:
         self._here.is_handler = True
+        named = self._terms.named([held(firing)])
         try:
             try:
                 self._handler(firing)
             except Exception as error:
                 LOG.exception("the handler of the queue %s failed at %s", self.queue, firing)
                 why = reason(error)
-                self._settle(firing, lambda: self._client.fail_firings(**self._terms.named([firing.id]), reason=why))
+                self._settle(firing, lambda: self._client.fail_firings(**named, reason=why))
             else:
                 self._be_heard()
-                self._settle(firing, lambda: self._client.acknowledge_firings(**self._terms.named([firing.id])))
+                self._settle(firing, lambda: self._client.acknowledge_firings(**named))
         finally:
             with self._changed:
-                self._in_hand.discard(firing.id)
+                self._in_hand.discard(held(firing))
                 self._changed.notify_all()
 
     def _settle(self, firing: Firing[Client], say: Callable[[], object]) -> None:
         try:
             say()
         except TimenavError as error:
-            LOG.warning("the service was not told what became of %s, and hands it out again: %s", firing.id, error)
+            not_told(firing, error)
 
     def _keep(self) -> None:
         """Keeps firings for longer while handlers work on them."""
@@ -193,7 +194,7 @@ class Listener:
             with self._changed:
                 if self._changed.wait_for(lambda: self._is_over, self._terms.extend_seconds):
                     return
-                in_hand = sorted(self._in_hand)
+                in_hand = list(self._in_hand)
             if not in_hand:
                 continue
             try:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
 from ._clock_reads import is_final
 from ._errors import Problem
+from ._firing import Firing
 from ._request import UNSET
 from ._retry import Retries
 
@@ -22,6 +23,23 @@ _ACK_TIMEOUT_SECONDS = (1.0, 600.0)
 _CONCURRENCY_MAX = 1_000
 ONCE = Retries(attempts=1)
 """A listener waits by itself between two claims, so that nothing keeps it from stopping."""
+
+
+Held = tuple[str, str | None]
+"""A firing in hand: its id, and that of the lease."""
+
+
+def held(firing: Firing[Any]) -> Held:
+    """Returns what a firing is held by."""
+    return firing.id, firing.lease_id
+
+
+def not_told(firing: Firing[Any], error: Exception) -> None:
+    """Logs that the service does not know what became of a firing."""
+    if isinstance(error, Problem) and error.code == "lease_lost":
+        LOG.warning("%s took longer than its lease lasted, and another worker has it: %s", firing.id, error)
+    else:
+        LOG.warning("the service was not told what became of %s, and hands it out again: %s", firing.id, error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +74,17 @@ class Terms:
             "timeline_id": self.timeline_id or UNSET,
         }
 
-    def named(self, firing_ids: Iterable[str]) -> dict[str, Any]:
-        """Returns what names firings."""
-        return {"firing_ids": list(firing_ids), "timeline_id": self.timeline_id or UNSET}
+    def named(self, in_hand: Collection[Held]) -> dict[str, Any]:
+        """Returns what names firings, and the leases that they are held under."""
+        firings = dict.fromkeys(firing_id for firing_id, _ in in_hand)
+        leases = {lease_id for _, lease_id in in_hand}
+        # A service of an earlier version tells no lease.
+        lease_ids = UNSET if None in leases else sorted(lease_id for lease_id in leases if lease_id is not None)
+        return {"firing_ids": list(firings), "lease_ids": lease_ids, "timeline_id": self.timeline_id or UNSET}
 
-    def extension(self, firing_ids: Iterable[str]) -> dict[str, Any]:
+    def extension(self, in_hand: Collection[Held]) -> dict[str, Any]:
         """Returns what keeps firings for longer."""
-        return {**self.named(firing_ids), "ttl": f"{self.ack_timeout:.3f}s"}
+        return {**self.named(in_hand), "ttl": f"{self.ack_timeout:.3f}s"}
 
 
 def reason(error: Exception) -> str:

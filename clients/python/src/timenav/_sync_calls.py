@@ -618,6 +618,7 @@ class Calls(Transport):
         *,
         firing_ids: Sequence[str],
         idempotency_key: str | Unset = UNSET,
+        lease_ids: Sequence[str] | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
     ) -> schemas.FiringsSettledBody:
         """Says that firings are done."""
@@ -625,7 +626,12 @@ class Calls(Transport):
             "schemas.FiringsSettledBody",
             self._json(
                 OPERATIONS["acknowledge_firings"],
-                {"firing_ids": firing_ids, "idempotency_key": idempotency_key, "timeline_id": timeline_id},
+                {
+                    "firing_ids": firing_ids,
+                    "idempotency_key": idempotency_key,
+                    "lease_ids": lease_ids,
+                    "timeline_id": timeline_id,
+                },
             ),
         )
 
@@ -634,6 +640,7 @@ class Calls(Transport):
         *,
         firing_ids: Sequence[str],
         idempotency_key: str | Unset = UNSET,
+        lease_ids: Sequence[str] | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
         ttl: Length | None | Unset = UNSET,
     ) -> schemas.ExtendedBody:
@@ -642,7 +649,13 @@ class Calls(Transport):
             "schemas.ExtendedBody",
             self._json(
                 OPERATIONS["extend_firings"],
-                {"firing_ids": firing_ids, "idempotency_key": idempotency_key, "timeline_id": timeline_id, "ttl": ttl},
+                {
+                    "firing_ids": firing_ids,
+                    "idempotency_key": idempotency_key,
+                    "lease_ids": lease_ids,
+                    "timeline_id": timeline_id,
+                    "ttl": ttl,
+                },
             ),
         )
 
@@ -651,6 +664,7 @@ class Calls(Transport):
         *,
         firing_ids: Sequence[str],
         idempotency_key: str | Unset = UNSET,
+        lease_ids: Sequence[str] | None | Unset = UNSET,
         reason: str | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
     ) -> schemas.FiringsSettledBody:
@@ -662,9 +676,22 @@ class Calls(Transport):
                 {
                     "firing_ids": firing_ids,
                     "idempotency_key": idempotency_key,
+                    "lease_ids": lease_ids,
                     "reason": reason,
                     "timeline_id": timeline_id,
                 },
+            ),
+        )
+
+    def redeliver_firing(
+        self, firing_id: str, *, idempotency_key: str | Unset = UNSET, timeline_id: str | None | Unset = UNSET
+    ) -> schemas.FiringsSettledBody:
+        """Delivers a firing again that has failed."""
+        return cast(
+            "schemas.FiringsSettledBody",
+            self._json(
+                OPERATIONS["redeliver_firing"],
+                {"firing_id": firing_id, "idempotency_key": idempotency_key, "timeline_id": timeline_id},
             ),
         )
 
@@ -1205,6 +1232,38 @@ class Calls(Transport):
             self._json(
                 OPERATIONS["set_retention"],
                 {"timeline_id": timeline_id, "idempotency_key": idempotency_key, "reads": reads, "refusals": refusals},
+            ),
+        )
+
+    def spend(
+        self,
+        *,
+        duration: Length,
+        idempotency_key: str | Unset = UNSET,
+        if_match: IfMatch | Unset = UNSET,
+        timenav_firing: str | Unset = UNSET,
+        dry_run: bool | None | Unset = UNSET,
+        followers: Sequence[str] | str | None | Unset = UNSET,
+        since: When | None | Unset = UNSET,
+        timeline_id: str | None | Unset = UNSET,
+        wait: Length | None | Unset = UNSET,
+    ) -> schemas.ClockBody:
+        """Moves a paused clock by what somebody's work cost."""
+        return cast(
+            "schemas.ClockBody",
+            self._json(
+                OPERATIONS["spend"],
+                {
+                    "duration": duration,
+                    "idempotency_key": idempotency_key,
+                    "if_match": if_match,
+                    "timenav_firing": timenav_firing,
+                    "dry_run": dry_run,
+                    "followers": followers,
+                    "since": since,
+                    "timeline_id": timeline_id,
+                    "wait": wait,
+                },
             ),
         )
 

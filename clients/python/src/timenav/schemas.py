@@ -70,6 +70,10 @@ class AcknowledgeRequest(TypedDict):
 
     firing_ids: Sequence[str]
     """The firings."""
+    lease_ids: NotRequired[Sequence[str] | None]
+    """The leases that the firings were claimed under, as `claim` told them. With them, a firing that somebody else
+    has claimed since is refused (`lease_lost`). Without them it is refused if another user has claimed it.
+    """
     timeline_id: NotRequired[str | None]
     """The timeline. Defaults to the API key's."""
 
@@ -429,6 +433,10 @@ class ClaimedFiringBody(TypedDict):
     """The id of the firing: the same however often it is handed out."""
     generation: int
     """The generation of the clock."""
+    lease_id: str
+    """Which claim this is: whoever claims the firing after you has another one. Send it with what you say of the
+    firing, in `lease_ids`.
+    """
     leased_until: str
     """Host time until which it is yours."""
     order_key: NotRequired[str | None]
@@ -1220,6 +1228,10 @@ class ExtendRequest(TypedDict):
 
     firing_ids: Sequence[str]
     """The firings."""
+    lease_ids: NotRequired[Sequence[str] | None]
+    """The leases that the firings were claimed under, as `claim` told them. With them, a firing that somebody else
+    has claimed since is `lost`. Without them it is lost if another user has claimed it.
+    """
     timeline_id: NotRequired[str | None]
     """The timeline. Defaults to the API key's."""
     ttl: NotRequired[str | None]
@@ -1253,6 +1265,10 @@ class FailRequest(TypedDict):
 
     firing_ids: Sequence[str]
     """The firings."""
+    lease_ids: NotRequired[Sequence[str] | None]
+    """The leases that the firings were claimed under, as `claim` told them. With them, a firing that somebody else
+    has claimed since is refused (`lease_lost`). Without them it is refused if another user has claimed it.
+    """
     reason: NotRequired[str | None]
     """Why."""
     timeline_id: NotRequired[str | None]
@@ -2092,6 +2108,13 @@ class RecordedBody(TypedDict):
     """The timeline."""
 
 
+class RedeliverRequest(TypedDict):
+    """Where to deliver a firing again."""
+
+    timeline_id: NotRequired[str | None]
+    """The timeline. Defaults to the API key's."""
+
+
 class RefusalBody(TypedDict):
     """One refused record."""
 
@@ -2514,6 +2537,31 @@ class ShiftRequest(TypedDict):
     """The timeline. Defaults to the API key's."""
     wait: NotRequired[str | None]
     """How long the answer waits for followers, in host time. Defaults to `5s`; `0s` does not wait."""
+
+
+class SpendRequest(TypedDict):
+    """What was spent."""
+
+    dry_run: NotRequired[bool | None]
+    """Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`."""
+    duration: str
+    """What it cost: one or more numbers with units (`s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601."""
+    followers: NotRequired[Sequence[str] | str | None]
+    """Which followers of the clock have to confirm the change before the answer is sent: `all` of users who may
+    write to the timeline, or names, as a list or separated by commas. The answer tells who has and who has not;
+    the change stays either way. Defaults to none.
+    """
+    since: NotRequired[str | None]
+    """What the clock showed when the work began. The clock goes to `duration` after that, or stays if it is there
+    already, so what several spend at the same time passes once. Otherwise it goes on from what it shows, and
+    what several spend adds up.
+    """
+    timeline_id: NotRequired[str | None]
+    """The timeline. Defaults to the API key's."""
+    wait: NotRequired[str | None]
+    """How long to wait, in host time, for advances of others that come before; and how long the answer waits then
+    for timers on the way and followers. The clock goes on without it. Defaults to `30s`; `0s` does not wait.
+    """
 
 
 StandingWord: TypeAlias = "Literal['armed', 'done', 'cancelled']"
@@ -3086,6 +3134,7 @@ __all__ = [
     "ReadProofBody",
     "ReceiptBody",
     "RecordedBody",
+    "RedeliverRequest",
     "RefusalBody",
     "ReplicaBody",
     "ReplicaClockBody",
@@ -3111,6 +3160,7 @@ __all__ = [
     "SetTimerRequest",
     "SettledBody",
     "ShiftRequest",
+    "SpendRequest",
     "StandingWord",
     "StatusBody",
     "SummaryBody",

@@ -70,6 +70,31 @@ fn a_clock_stays_where_it_is_when_no_place_is_named() {
 }
 
 #[test]
+fn time_is_spent_on_a_clock_that_stands_and_once_since_a_moment() {
+    let spend =
+        |by: &str, since: Option<&str>| ClockCommand::Spend { by: parse_duration(by).unwrap(), since: since.map(at) };
+    let decided = |clock: &Clock, command: &ClockCommand| decide(clock, command, &Zone::utc(), host(3));
+    let running = Clock::new(host(0));
+    assert_eq!(decided(&running, &spend("1h", None)), Err(ClockRefusal::Running));
+    let noon = ClockCommand::Travel { to: at("2000-01-01T12:00:00Z"), location: None };
+    let mut clock = step(&step(&running, &ClockCommand::Pause, host(1)), &noon, host(2));
+    // It adds up, and since one moment the longest counts.
+    for (command, shown) in [
+        (spend("20m", None), "2000-01-01T12:20:00Z"),
+        (spend("20m", None), "2000-01-01T12:40:00Z"),
+        (spend("30m", Some("2000-01-01T12:20:00Z")), "2000-01-01T12:50:00Z"),
+        (spend("P1M", Some("2000-01-01T12:00:00Z")), "2000-02-01T12:00:00Z"),
+    ] {
+        clock = step(&clock, &command, host(3));
+        assert_eq!((clock.now(host(9)), clock.is_running()), (at(shown), false));
+    }
+    assert_eq!(decided(&clock, &spend("1h", Some("2000-01-31T12:00:00Z"))), Ok(None), "others have spent it");
+    let later = spend("1h", Some("2000-02-01T12:00:01Z"));
+    assert_eq!(decided(&clock, &later), Err(ClockRefusal::BeganLater));
+    assert_eq!(decided(&clock, &spend("P9000Y", None)), Err(ClockRefusal::OutOfRange));
+}
+
+#[test]
 fn a_clock_refuses_to_leave_the_years() {
     let end = step(&Clock::new(host(0)), &ClockCommand::Travel { to: Instant::MAX, location: None }, host(1));
     let forward = ClockCommand::FastForward(parse_duration("1s").unwrap());
@@ -135,6 +160,7 @@ enum Act {
     Pause,
     Resume,
     Shift(i64),
+    Spend(i64),
     Rate(u64),
 }
 
@@ -145,6 +171,7 @@ fn acts() -> impl Strategy<Value = Vec<(Act, i64)>> {
         Just(Act::Pause),
         Just(Act::Resume),
         (-1_000_000_000 * second..1_000_000_000 * second).prop_map(Act::Shift),
+        (0..1_000_000 * second).prop_map(Act::Spend),
         (1_u64..100_000_000).prop_map(Act::Rate),
     ];
     proptest::collection::vec((act, 0..3_600 * second), 1..60)
@@ -167,6 +194,7 @@ proptest! {
                 Act::Resume => ClockCommand::Resume,
                 Act::Shift(by) if by >= 0 => ClockCommand::FastForward(duration(by + 1)),
                 Act::Shift(by) => ClockCommand::Rewind(duration(1 - by)),
+                Act::Spend(by) => ClockCommand::Spend { by: duration(by + 1), since: None },
                 Act::Rate(micros) => ClockCommand::SetRate(Rate::from_micros(micros).unwrap()),
             };
             let Ok(decided) = decide(&clock, &command, &Zone::utc(), host(time)) else { continue };
@@ -180,7 +208,9 @@ proptest! {
                 ClockCommand::Pause => model.running = false,
                 ClockCommand::Resume => model.running = true,
                 ClockCommand::SetRate(rate) => model.rate = rate.micros().into(),
-                ClockCommand::FastForward(by) => model.micros = by.later(before, &Zone::utc()).unwrap().micros().into(),
+                ClockCommand::FastForward(by) | ClockCommand::Spend { by, .. } => {
+                    model.micros = by.later(before, &Zone::utc()).unwrap().micros().into();
+                }
                 ClockCommand::Rewind(by) => model.micros = by.earlier(before, &Zone::utc()).unwrap().micros().into(),
                 ClockCommand::Restore(_) => unreachable!("never asked for above"),
             }

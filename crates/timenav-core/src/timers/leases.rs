@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
-use crate::ids::{FiringId, QueueId, TimelineId};
+use crate::ids::{FiringId, LeaseId, QueueId, TimelineId};
 use crate::limits::{ATTEMPTS_IN_ADVANCE_MAX, ATTEMPTS_MAX, LEASES_MAX, QUEUE_HEARD_SECONDS};
 use crate::time::{Instant, Span, Wall};
 
@@ -23,6 +23,8 @@ pub const WAIT_MICROS_MAX: i64 = 300_000_000;
 /// Somebody is at work on a firing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
+    /// The claim that it came of: whoever claims the firing after it has another one.
+    pub lease_id: LeaseId,
     /// On which timeline.
     pub timeline: TimelineId,
     /// The queue it waited in.
@@ -33,6 +35,38 @@ pub struct Lease {
     pub holder: String,
     /// Until when, by the host.
     pub until: Instant<Wall>,
+}
+
+/// Who says something of firings, as far as it decides whether they have them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Under {
+    /// Whoever has claimed them under one of these leases.
+    Leases(Vec<LeaseId>),
+    /// Somebody who names no lease: then it counts in whose name a firing was claimed.
+    Holder(String),
+    /// Somebody to whom it does not matter who has them, such as the service when a lease has ended.
+    Anybody,
+}
+
+impl Under {
+    /// Returns whether a firing that was claimed under that lease, in that name, is theirs.
+    #[must_use]
+    pub fn has(&self, lease_id: &LeaseId, holder: &str) -> bool {
+        match self {
+            Self::Leases(theirs) => theirs.contains(lease_id),
+            Self::Holder(name) => name == holder,
+            Self::Anybody => true,
+        }
+    }
+}
+
+/// A firing that somebody says something of, while another one has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldByOther {
+    /// Which.
+    pub firing_id: FiringId,
+    /// Who has it.
+    pub holder: String,
 }
 
 /// What was tried of a firing.
@@ -113,7 +147,7 @@ impl Leases {
         (timeline, queue): (&TimelineId, &QueueId),
         (offers, mark): (&[Offer], u64),
         (max, ttl): (usize, Span),
-        (holder, now): (&str, Instant<Wall>),
+        (lease_id, holder, now): (&LeaseId, &str, Instant<Wall>),
     ) -> Option<Vec<(usize, u32)>> {
         if self.stepping.contains(timeline) {
             return Some(Vec::new());
@@ -142,6 +176,7 @@ impl Leases {
             self.take_wait(&offer.firing_id);
             self.tried.insert(offer.firing_id.clone(), Tried { attempts: attempt, not_before: now });
             let lease = Lease {
+                lease_id: lease_id.clone(),
                 timeline: timeline.clone(),
                 queue: queue.clone(),
                 order_key: offer.order_key.clone(),
@@ -197,6 +232,22 @@ impl Leases {
         self.held.get(firing_id)
     }
 
+    /// Returns which firings of a timeline others have. One whose lease has ended is nobody's until it is claimed again.
+    #[must_use]
+    pub fn of_others(
+        &self,
+        timeline: &TimelineId,
+        firing_ids: &[FiringId],
+        (under, now): (&Under, Instant<Wall>),
+    ) -> Vec<HeldByOther> {
+        let of_other = |firing_id: &FiringId| {
+            let lease = self.held.get(firing_id).filter(|lease| lease.timeline == *timeline && lease.until > now)?;
+            let is_theirs = under.has(&lease.lease_id, &lease.holder);
+            (!is_theirs).then(|| HeldByOther { firing_id: firing_id.clone(), holder: lease.holder.clone() })
+        };
+        firing_ids.iter().filter_map(of_other).collect()
+    }
+
     /// The outcome of firings is on its way to the ledger: nobody is given them until it is known what became of it.
     pub fn begin_settling(&mut self, firing_ids: &[FiringId]) {
         self.settling.extend(firing_ids.iter().cloned());
@@ -221,9 +272,15 @@ impl Leases {
         self.settled.push_back(firing_id.clone());
     }
 
-    /// Renews a lease. Returns until when it lasts; `None` where nobody has it any more.
-    pub fn extend(&mut self, firing_id: &FiringId, ttl: Span, now: Instant<Wall>) -> Option<Instant<Wall>> {
-        let lease = self.held.get_mut(firing_id).filter(|lease| lease.until > now)?;
+    /// Renews a lease. Returns until when it lasts; `None` where they do not have it any more.
+    pub fn extend(
+        &mut self,
+        firing_id: &FiringId,
+        ttl: Span,
+        (under, now): (&Under, Instant<Wall>),
+    ) -> Option<Instant<Wall>> {
+        let is_theirs = |lease: &&mut Lease| lease.until > now && under.has(&lease.lease_id, &lease.holder);
+        let lease = self.held.get_mut(firing_id).filter(is_theirs)?;
         self.ends.remove(&(lease.until, firing_id.clone()));
         lease.until = now.checked_add(ttl).unwrap_or(Instant::MAX);
         self.ends.insert((lease.until, firing_id.clone()));

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
-use super::leases::{Leases, Offer, Retry};
+use super::leases::{HeldByOther, Leases, Offer, Retry, Under};
 use super::*;
 use crate::clock::{Clock, ClockState, Rate};
-use crate::ids::QueueId;
+use crate::ids::{LeaseId, QueueId};
 use crate::limits::{ATTEMPTS_IN_ADVANCE_MAX, LEASE_SECONDS_DEFAULT, LEASES_MAX};
 use crate::time::Span;
 
@@ -254,8 +254,8 @@ impl Model {
         let offers: Vec<Offer> =
             pending.iter().map(|one| Offer { firing_id: one.firing_id(&self.timeline), order_key: None }).collect();
         let ttl = Span::from_secs(LEASE_SECONDS_DEFAULT).unwrap();
-        let claimed =
-            self.leases.claim((&self.timeline, &self.queue), (&offers, mark), (max, ttl), ("worker", host(self.host)));
+        let by = (&lease("lease_a"), "worker", host(self.host));
+        let claimed = self.leases.claim((&self.timeline, &self.queue), (&offers, mark), (max, ttl), by);
         let claimed: Vec<Fallen> =
             claimed.expect("a fresh mark").into_iter().map(|(number, _)| pending[number]).collect();
         // P5: what is offered has come, and stays so where the clock goes back.
@@ -527,9 +527,51 @@ fn so_many_firings_are_leased_and_no_more() {
     let ttl = Span::from_secs(LEASE_SECONDS_DEFAULT).unwrap();
     let mut claim = |max: usize| {
         let mark = leases.mark();
-        leases.claim((&timeline, &queue), (&offers, mark), (max, ttl), ("worker", host(0))).unwrap().len()
+        let by = (&lease("lease_a"), "worker", host(0));
+        leases.claim((&timeline, &queue), (&offers, mark), (max, ttl), by).unwrap().len()
     };
     assert_eq!((claim(LEASES_MAX - 1), claim(2), claim(1)), (LEASES_MAX - 1, 1, 0));
+}
+
+#[test]
+fn a_firing_is_theirs_who_claimed_it_last() {
+    let (timeline, queue, other) = (TimelineId::main(), QueueId::unnamed(), TimelineId::system());
+    let firing_id = Fallen { due: at(0), position: 0, round: 0 }.firing_id(&timeline);
+    let named = [firing_id.clone()];
+    let offers = [Offer { firing_id: firing_id.clone(), order_key: None }];
+    let (mut leases, ttl) = (Leases::default(), Span::from_secs(30).unwrap());
+    let claim = |leases: &mut Leases, lease_id: &str, holder: &str, now: i64| {
+        let (mark, by) = (leases.mark(), (&lease(lease_id), holder, host(now)));
+        leases.claim((&timeline, &queue), (&offers, mark), (1, ttl), by).unwrap().len()
+    };
+    let under = |lease_id: &str| Under::Leases(vec![lease(lease_id)]);
+    let by = |name: &str| Under::Holder(name.to_owned());
+    assert_eq!(claim(&mut leases, "lease_a", "ada", 0), 1);
+    // Its lease ends, and nobody has it: whoever had it may still say that it is done.
+    let late = 31_000_000;
+    assert!(leases.of_others(&timeline, &named, (&under("lease_x"), host(late))).is_empty());
+    assert_eq!(leases.expired(host(late)).len(), 1);
+    assert_eq!(claim(&mut leases, "lease_b", "bob", late), 1);
+    for (who, is_theirs) in [
+        (under("lease_a"), false),
+        (under("lease_b"), true),
+        (Under::Leases(vec![lease("lease_a"), lease("lease_b")]), true),
+        (by("ada"), false),
+        (by("bob"), true),
+        (Under::Anybody, true),
+    ] {
+        let of_others = leases.of_others(&timeline, &named, (&who, host(late)));
+        let expected = HeldByOther { firing_id: firing_id.clone(), holder: "bob".to_owned() };
+        assert_eq!(of_others, if is_theirs { vec![] } else { vec![expected] }, "{who:?}");
+        let extended = leases.extend(&firing_id, ttl, (&who, host(late)));
+        assert_eq!(extended.is_some(), is_theirs, "{who:?}");
+    }
+    // Who has it is nothing that another timeline would say.
+    assert!(leases.of_others(&other, &named, (&by("ada"), host(late))).is_empty());
+}
+
+fn lease(text: &str) -> LeaseId {
+    LeaseId::new(text).unwrap()
 }
 
 fn every_hour(misfire: Misfire) -> Timer {

@@ -55,7 +55,7 @@ impl Asking for StepAdvance {
     }
 
     fn needs(&self) -> Needs<'_> {
-        let at_work = self.shared.as_ref().map(|shared| NeedsAtWork { open_since: Some(shared.stepped) });
+        let at_work = self.shared.as_ref().map(|shared| NeedsAtWork { open_since: Some(shared.stepped), firings: &[] });
         let timers = TimersNeeded::exactly(vec![Upcoming::WANTED]);
         Needs { timers, at_work, ..Needs::looked_up(&self.look_up) }
     }
@@ -163,7 +163,7 @@ impl Asking for StopAdvance {
     }
 
     fn needs(&self) -> Needs<'_> {
-        let at_work = self.keeper.as_ref().map(|_| NeedsAtWork { open_since: None });
+        let at_work = self.keeper.as_ref().map(|_| NeedsAtWork::default());
         Needs { at_work, ..Needs::default() }
     }
 }

@@ -6,6 +6,7 @@ use timenav_core::access::{Demand, Denial};
 use timenav_core::anchor::Anchor;
 use timenav_core::clock::{self, ClockCommand, ClockMoved, Moment};
 use timenav_core::ids::AdvanceId;
+use timenav_core::time::Duration;
 use timenav_core::timers::AdvanceState;
 
 use super::advances::{begin, forget};
@@ -45,7 +46,8 @@ impl Asking for ChangeClock {
             ClockCommand::Travel { .. } => Action::Travel,
             ClockCommand::Pause => Action::PauseTime,
             ClockCommand::Resume => Action::ResumeTime,
-            ClockCommand::FastForward(_) => Action::FastForward,
+            // An entry tells what became of the clock, and not why it was moved.
+            ClockCommand::FastForward(_) | ClockCommand::Spend { .. } => Action::FastForward,
             ClockCommand::Rewind(_) => Action::Rewind,
             ClockCommand::SetRate(_) => Action::SetRate,
             ClockCommand::Restore(_) => Action::ReturnToAnchor,
@@ -54,7 +56,9 @@ impl Asking for ChangeClock {
 
     fn aim(&self) -> Aim {
         // Of a clock that is expected to be there none is made.
-        if self.expected.is_some() { Aim::Timeline } else { Aim::TimelineOrNew }
+        // Nor is one to spend time on: a new one runs.
+        let is_there = self.expected.is_some() || matches!(self.command, ClockCommand::Spend { .. });
+        if is_there { Aim::Timeline } else { Aim::TimelineOrNew }
     }
 
     fn needs(&self) -> Needs<'_> {
@@ -63,9 +67,9 @@ impl Asking for ChangeClock {
 }
 
 /// Says what must be known where firings are superseded: nobody is given one while that is on its way.
-fn to_supersede(going_back: Option<&GoingBack>) -> Option<NeedsAtWork> {
+fn to_supersede(going_back: Option<&GoingBack>) -> Option<NeedsAtWork<'static>> {
     let is_needed = going_back.is_some_and(|going_back| !going_back.restoring.superseded.is_empty());
-    is_needed.then_some(NeedsAtWork { open_since: None })
+    is_needed.then_some(NeedsAtWork::default())
 }
 
 impl Deciding for ChangeClock {
@@ -193,14 +197,22 @@ fn change_clock(
         }
         _ => None,
     };
+    let to = moved.as_ref().map(|moved| moved.moment.at);
     // It stands still where it is, and goes on step by step.
     let moved = match &advance {
         Some(_) => Some(ClockMoved { host, moment: Moment { running: false, ..before.moment(host) } }),
         None => moved,
     };
     let after = moved.as_ref().map_or_else(|| before.clone(), |moved| clock::apply(&before, moved));
+    let went = to.map(|to| to.since(before.now(host)));
     let duration = match command {
-        ClockCommand::FastForward(by) | ClockCommand::Rewind(by) => Some(by.to_string()),
+        ClockCommand::FastForward(by) | ClockCommand::Rewind(by) | ClockCommand::Spend { by, since: None } => {
+            Some(by.to_string())
+        }
+        // As much of it as nobody else has spent.
+        ClockCommand::Spend { since: Some(_), .. } => {
+            went.and_then(|span| Duration::new(0, span)).map(|by| by.to_string())
+        }
         ClockCommand::Travel { .. }
         | ClockCommand::Pause
         | ClockCommand::Resume

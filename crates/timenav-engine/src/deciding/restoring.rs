@@ -87,6 +87,8 @@ pub(super) enum Restored<'a> {
     Return(&'a str),
     /// The timeline was forked from another.
     Fork,
+    /// A firing is delivered again.
+    Redeliver,
 }
 
 /// Has timers of a ledger stand as was worked out.
@@ -182,7 +184,7 @@ fn append(
     let payload = json(&TimersRestored {
         anchor_id: match why {
             Restored::Return(anchor_id) => Some(anchor_id.to_owned()),
-            Restored::Rewind | Restored::Fork => None,
+            Restored::Rewind | Restored::Fork | Restored::Redeliver => None,
         },
         inherited: matches!(why, Restored::Fork),
         timers: told,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use timenav_core::ids::{FiringId, QueueId, TimerId};
 use timenav_core::limits::{CATCH_UP_MOMENTS_MAX, PENDING_OF_RULES_MAX, TIMERS_PER_TIMELINE_MAX};
 use timenav_core::time::{Instant, Virtual, Wall};
+use timenav_core::timers::leases::{HeldByOther, Under};
 use timenav_core::timers::{Coming, Fallen, FellDue, FiringState, Schedule, Skipped};
 
 use super::outcomes::{Outcome, tell_outcomes};
@@ -15,7 +16,7 @@ use crate::action::Action;
 use crate::changes::{FiringsAfter, LookUp, TimerAfter, TimersMoved};
 use crate::draft::{Done, Draft, Ledger};
 use crate::json::json;
-use crate::leasing_door::Keeper;
+use crate::leasing_door::{Held, Keeper};
 use crate::payload::{ClockRecord, ScheduleRecord, TimerCancelled, TimerSet, TimersFired};
 use crate::refusal::Refusal;
 use crate::timer_rows::{FiringRow, TimerMove, TimerRow, TimersWanted};
@@ -268,7 +269,7 @@ impl Asking for FireTimers {
     }
 
     fn needs(&self) -> Needs<'_> {
-        let at_work = self.keeper.as_ref().map(|_| NeedsAtWork { open_since: None });
+        let at_work = self.keeper.as_ref().map(|_| NeedsAtWork::default());
         let timers = TimersNeeded::exactly(vec![Upcoming::WANTED]);
         Needs { timers, at_work, ..Needs::looked_up(&self.look_up) }
     }
@@ -389,6 +390,8 @@ pub(crate) struct SettleFirings {
     pub(crate) firing_ids: Vec<FiringId>,
     pub(crate) outcome: FiringState,
     pub(crate) reason: Option<String>,
+    /// Who tells, as far as it decides whether the firings are theirs.
+    pub(crate) under: Under,
     /// Who keeps the time, where several services share the store and it is not a user who tells.
     pub(crate) keeper: Option<Keeper>,
 }
@@ -405,7 +408,9 @@ impl Asking for SettleFirings {
     fn needs(&self) -> Needs<'_> {
         let timers = vec![TimersWanted::Firings(self.firing_ids.clone())];
         // Nobody is given a firing while its outcome is on its way.
-        let at_work = Some(NeedsAtWork { open_since: None });
+        // The keeper is looked up where no firing is named.
+        let firings = if self.keeper.is_some() { &[] } else { self.firing_ids.as_slice() };
+        let at_work = Some(NeedsAtWork { open_since: None, firings });
         Needs { timers: TimersNeeded::exactly(timers), at_work, ..Needs::default() }
     }
 }
@@ -429,6 +434,15 @@ impl Deciding for SettleFirings {
                 settled.push(firing);
             }
             after.push((firing_id.clone(), if is_open { self.outcome } else { firing.state }));
+        }
+        let leased = draft.leased(ledger, &self.firing_ids).iter();
+        let is_of_other = |held: &&Held| {
+            let is_open = settled.iter().any(|firing| firing.firing_id == held.firing_id);
+            is_open && !self.under.has(&held.lease_id, &held.holder)
+        };
+        let of_others: Vec<HeldByOther> = leased.filter(is_of_other).map(Held::of_other).collect();
+        if !of_others.is_empty() {
+            return Err(Refusal::lease_lost(of_others));
         }
         let change = FiringsAfter { firings: after };
         if settled.is_empty() {

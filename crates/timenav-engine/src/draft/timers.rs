@@ -1,9 +1,9 @@
 //! What a draft knows of timers.
 
-use timenav_core::ids::TimerId;
+use timenav_core::ids::{FiringId, TimerId};
 
 use super::{Accepted, Draft, Known, Ledger};
-use crate::leasing_door::{AtWork, AtWorkWanted, Keeper};
+use crate::leasing_door::{AtWork, AtWorkWanted, Held, Keeper};
 use crate::refusal::Refusal;
 use crate::timer_rows::{TimerRow, TimersFound, TimersWanted};
 
@@ -28,11 +28,19 @@ impl<'a> Draft<'a> {
         open_since: Option<u64>,
     ) -> Result<Option<&'a AtWork>, Refusal> {
         let Some(keeper) = keeper else { return Ok(None) };
-        let wanted = AtWorkWanted { timeline: self.state(ledger).head.key, open_since };
+        let wanted = AtWorkWanted { timeline: self.state(ledger).head.key, open_since, firings: Vec::new() };
         let known: &'a Known = self.ground.known;
         let found = known.at_work.iter().find(|(asked, _)| *asked == wanted).map(|(_, found)| found);
         let found = found.filter(|found| found.keeper.as_ref() == Some(keeper));
         found.map(Some).ok_or(Refusal::ChangedMeanwhile)
+    }
+
+    /// Returns who has firings, of those that were asked for; nobody where one service alone knows that.
+    pub(crate) fn leased(&self, ledger: Ledger, firing_ids: &[FiringId]) -> &'a [Held] {
+        let key = self.state(ledger).head.key;
+        let known: &'a Known = self.ground.known;
+        let found = known.at_work.iter().find(|(asked, _)| asked.timeline == key && asked.firings == firing_ids);
+        found.map(|(_, found)| found.leased.as_slice()).unwrap_or_default()
     }
 
     /// Returns the timer of a name that the group has set before.

@@ -37,6 +37,8 @@ pub(super) const fn answer_of(code: Code) -> (StatusCode, &'static str) {
         Code::SelectionChanged => (StatusCode::CONFLICT, "The events that the query selects have changed."),
         Code::AdvanceInProgress => (StatusCode::CONFLICT, "An advance is moving this clock."),
         Code::InsideAdvance => (StatusCode::CONFLICT, "An advance is waiting for this handler."),
+        Code::ClockRunning => (StatusCode::CONFLICT, "The clock is running."),
+        Code::LeaseLost => (StatusCode::CONFLICT, "Somebody else has this firing."),
         Code::TooManyFirings => (StatusCode::UNPROCESSABLE_ENTITY, "Too many timers would fire on the way."),
         Code::ContentTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "The body is too large."),
         Code::UnsupportedMediaType => {
@@ -78,7 +80,10 @@ pub(super) fn of_refusal(refusal: &Refusal) -> Code {
         Refusal::Denied(Denial::Scope { .. }) => Code::InsufficientScope,
         Refusal::BeyondHorizon { .. } => Code::BeyondHorizon,
         Refusal::Clock(ClockRefusal::OutOfRange) | Refusal::EventOutOfRange => Code::TimeOutOfRange,
-        Refusal::Clock(ClockRefusal::Location) | Refusal::Invalid { .. } | Refusal::Cursor => Code::InvalidParameter,
+        Refusal::Clock(ClockRefusal::Running) => Code::ClockRunning,
+        Refusal::Clock(ClockRefusal::Location | ClockRefusal::BeganLater)
+        | Refusal::Invalid { .. }
+        | Refusal::Cursor => Code::InvalidParameter,
         Refusal::Ended { .. } => Code::TimelineEnded,
         Refusal::AlreadyExists { .. }
         | Refusal::NameEnded { .. }
@@ -90,10 +95,12 @@ pub(super) fn of_refusal(refusal: &Refusal) -> Code {
         | Refusal::EventCancelled { .. }
         | Refusal::HostClockDoubted { .. }
         | Refusal::TimerNotArmed { .. }
+        | Refusal::NotRedelivered { .. }
         | Refusal::TimersBehind
         | Refusal::ChangedMeanwhile => Code::Conflict,
         Refusal::AdvanceInProgress { is_inside: true, .. } => Code::InsideAdvance,
         Refusal::AdvanceInProgress { is_inside: false, .. } => Code::AdvanceInProgress,
+        Refusal::LeaseLost { .. } => Code::LeaseLost,
         Refusal::TooManyFirings { .. } => Code::TooManyFirings,
         Refusal::SelectionChanged { .. } => Code::SelectionChanged,
         Refusal::AnswerErased { .. } => Code::ContentErased,

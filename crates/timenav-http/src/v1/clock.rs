@@ -229,13 +229,13 @@ pub(crate) struct RateRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-fn clock_change(command: ClockCommand, headers: &HeaderMap) -> Result<ClockChange, Failure> {
+pub(crate) fn clock_change(command: ClockCommand, headers: &HeaderMap) -> Result<ClockChange, Failure> {
     let is_inside = headers.contains_key(INSIDE);
     Ok(ClockChange { expected: if_match(headers)?, is_inside, ..ClockChange::from(command) })
 }
 
 /// Tells what would fire if a clock were moved, and moves nothing.
-async fn foresee(
+pub(crate) async fn foresee(
     app: &App,
     caller: &Caller,
     timeline: Option<TimelineId>,

@@ -5,13 +5,13 @@ use axum::extract::State;
 use futures_util::future::{Either, select};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use timenav_core::ids::{FiringId, QueueId, TimelineId};
+use timenav_core::ids::{FiringId, LeaseId, QueueId, TimelineId};
 use timenav_core::limits::{
     CLAIM_WAIT_SECONDS_MAX, FIRINGS_PER_REQUEST_MAX, LEASE_SECONDS_DEFAULT, LEASE_SECONDS_MAX, LEASE_SECONDS_MIN,
 };
 use timenav_core::time::Span;
 use timenav_core::timers::FiringState;
-use timenav_engine::{Claim, ClaimedFiring, FiringAnswer, FiringRow, FiringsRequest};
+use timenav_engine::{Claim, ClaimedFiring, FiringAnswer, FiringRow, FiringsRequest, Refusal};
 use tokio::time::timeout;
 use utoipa::ToSchema;
 
@@ -43,6 +43,15 @@ pub(crate) fn routes() -> Vec<Route> {
             .gives::<FiringsSettledBody>()
             .anew()
             .tag(TAG),
+        Route::change(
+            "/firings/{firing_id}/redeliver",
+            "redeliver_firing",
+            "Delivers a firing again that has failed",
+            redeliver,
+        )
+        .takes::<RedeliverRequest>()
+        .gives::<FiringsSettledBody>()
+        .tag(TAG),
         Route::change("/firings/extend", "extend_firings", "Keeps claimed firings for longer", extend)
             .takes::<ExtendRequest>()
             .gives::<ExtendedBody>()
@@ -77,6 +86,10 @@ pub(crate) struct AcknowledgeRequest {
     /// The firings.
     #[schema(value_type = Vec<String>, format = "id", min_items = 1, max_items = 1_000)]
     firing_ids: Vec<Text<FiringId>>,
+    /// The leases that the firings were claimed under, as `claim` told them. With them, a firing that somebody else has
+    /// claimed since is refused (`lease_lost`). Without them it is refused if another user has claimed it.
+    #[schema(value_type = Option<Vec<String>>, format = "id", min_items = 1, max_items = 1_000)]
+    lease_ids: Option<Vec<Text<LeaseId>>>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
@@ -89,6 +102,10 @@ pub(crate) struct FailRequest {
     /// The firings.
     #[schema(value_type = Vec<String>, format = "id", min_items = 1, max_items = 1_000)]
     firing_ids: Vec<Text<FiringId>>,
+    /// The leases that the firings were claimed under, as `claim` told them. With them, a firing that somebody else has
+    /// claimed since is refused (`lease_lost`). Without them it is refused if another user has claimed it.
+    #[schema(value_type = Option<Vec<String>>, format = "id", min_items = 1, max_items = 1_000)]
+    lease_ids: Option<Vec<Text<LeaseId>>>,
     /// Why.
     #[schema(max_length = 1_024, example = "the card was declined")]
     reason: Option<String>,
@@ -104,9 +121,22 @@ pub(crate) struct ExtendRequest {
     /// The firings.
     #[schema(value_type = Vec<String>, format = "id", min_items = 1, max_items = 1_000)]
     firing_ids: Vec<Text<FiringId>>,
+    /// The leases that the firings were claimed under, as `claim` told them. With them, a firing that somebody else has
+    /// claimed since is `lost`. Without them it is lost if another user has claimed it.
+    #[schema(value_type = Option<Vec<String>>, format = "id", min_items = 1, max_items = 1_000)]
+    lease_ids: Option<Vec<Text<LeaseId>>>,
     /// For how long they are yours from now on, in host time. Defaults to `30s`.
     #[schema(value_type = Option<String>, format = "duration", example = "60s")]
     ttl: Option<Text<HostTime>>,
+    /// The timeline. Defaults to the API key's.
+    #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// Where to deliver a firing again.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RedeliverRequest {
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
@@ -145,6 +175,9 @@ pub(crate) struct ClaimedFiringBody {
     step: Option<u64>,
     /// Which attempt this is, from 1.
     attempt: u32,
+    /// Which claim this is: whoever claims the firing after you has another one. Send it with what you say of the firing,
+    /// in `lease_ids`.
+    lease_id: String,
     /// Firings with the same key are worked on one after the other.
     #[serde(skip_serializing_if = "Option::is_none")]
     order_key: Option<String>,
@@ -272,7 +305,7 @@ async fn acknowledge(
     Idempotent(idempotency): Idempotent,
     Params(request): Params<AcknowledgeRequest>,
 ) -> Result<Changed<FiringsSettledBody>, Failure> {
-    let asked = firings_of(request.timeline_id, request.firing_ids);
+    let asked = firings_of(request.timeline_id, request.firing_ids, request.lease_ids)?;
     let answer = app.engine.acknowledge(&caller, asked, idempotency).await?;
     Ok(settled(&answer))
 }
@@ -283,8 +316,22 @@ async fn fail(
     Authenticated(caller): Authenticated,
     Params(request): Params<FailRequest>,
 ) -> Result<Changed<FiringsSettledBody>, Failure> {
-    let asked = firings_of(request.timeline_id, request.firing_ids);
+    let asked = firings_of(request.timeline_id, request.firing_ids, request.lease_ids)?;
     let answer = app.engine.fail_firings(&caller, asked, request.reason).await?;
+    Ok(settled(&answer))
+}
+
+/// Delivers a firing again that has failed: as another one, of the same moment.
+async fn redeliver(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
+    InPath(firing_id): InPath,
+    Params(request): Params<RedeliverRequest>,
+) -> Result<Changed<FiringsSettledBody>, Failure> {
+    let missing = |_| Refusal::NotFound { what: "firing", id: firing_id.clone() };
+    let firing_id = FiringId::new(&firing_id).map_err(missing)?;
+    let answer = app.engine.redeliver(&caller, timeline(request.timeline_id), firing_id, idempotency).await?;
     Ok(settled(&answer))
 }
 
@@ -295,7 +342,7 @@ async fn extend(
     Params(request): Params<ExtendRequest>,
 ) -> Result<Json<ExtendedBody>, Failure> {
     let ttl = lease("ttl", request.ttl)?;
-    let asked = firings_of(request.timeline_id, request.firing_ids);
+    let asked = firings_of(request.timeline_id, request.firing_ids, request.lease_ids)?;
     let (timeline_id, extended) = app.engine.extend_leases(&caller, asked, ttl).await?;
     let lost = extended.iter().filter(|(_, until)| until.is_none()).count();
     let status = match lost {
@@ -321,9 +368,18 @@ fn lease(field: &str, asked: Option<Text<HostTime>>) -> Result<Span, Failure> {
     Ok(asked.or_else(|| Span::from_secs(LEASE_SECONDS_DEFAULT)).unwrap_or(Span::ZERO))
 }
 
-fn firings_of(timeline_id: Option<Text<TimelineId>>, firing_ids: Vec<Text<FiringId>>) -> FiringsRequest {
+fn firings_of(
+    timeline_id: Option<Text<TimelineId>>,
+    firing_ids: Vec<Text<FiringId>>,
+    lease_ids: Option<Vec<Text<LeaseId>>>,
+) -> Result<FiringsRequest, Failure> {
     let firing_ids = firing_ids.into_iter().map(|text| text.0).collect();
-    FiringsRequest { timeline: timeline(timeline_id), firing_ids }
+    let lease_ids: Option<Vec<LeaseId>> = lease_ids.map(|ids| ids.into_iter().map(|text| text.0).collect());
+    if lease_ids.as_ref().is_some_and(|ids| !(1..=FIRINGS_PER_REQUEST_MAX).contains(&ids.len())) {
+        let detail = format!("name 1 to {FIRINGS_PER_REQUEST_MAX} leases, or leave it out");
+        return Err(Failure::invalid("lease_ids", detail));
+    }
+    Ok(FiringsRequest { timeline: timeline(timeline_id), firing_ids, lease_ids })
 }
 
 fn settled(answer: &FiringAnswer) -> Changed<FiringsSettledBody> {
@@ -346,7 +402,7 @@ fn settled(answer: &FiringAnswer) -> Changed<FiringsSettledBody> {
 
 impl ClaimedFiringBody {
     fn of(claimed: ClaimedFiring, timeline_id: &TimelineId) -> Self {
-        let ClaimedFiring { firing, payload, generation, step, attempt, leased_until, .. } = claimed;
+        let ClaimedFiring { firing, payload, generation, step, attempt, lease_id, leased_until, .. } = claimed;
         Self {
             firing_id: firing.firing_id.to_string(),
             timer_id: firing.timer_id.to_string(),
@@ -356,6 +412,7 @@ impl ClaimedFiringBody {
             generation,
             step,
             attempt,
+            lease_id: lease_id.to_string(),
             order_key: firing.order_key,
             payload: serde_json::from_str(&payload).unwrap_or_default(),
             leased_until: leased_until.to_string(),

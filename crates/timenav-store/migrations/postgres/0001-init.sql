@@ -229,6 +229,7 @@ CREATE UNLOGGED TABLE firing_leases (
     timeline   bigint NOT NULL,
     firing_id  text   COLLATE "C" NOT NULL,
     queue      text   COLLATE "C" NOT NULL,
+    lease_id   text   COLLATE "C" NOT NULL,
     holder     text   COLLATE "C" NOT NULL,
     attempts   bigint NOT NULL,
     until      bigint,

@@ -8,11 +8,11 @@ use std::collections::{BTreeSet, HashSet};
 
 use async_trait::async_trait;
 use deadpool_postgres::Object;
-use timenav_core::ids::{FiringId, QueueId};
+use timenav_core::ids::{FiringId, LeaseId, QueueId};
 use timenav_core::time::Instant;
 use timenav_core::timers::leases::WAIT_MICROS_MAX;
 use timenav_engine::{
-    AtWork, AtWorkWanted, COSIGNED_BYTES_MAX, ChangeLeases, HEARD_LASTS_MICROS, Keeper, LEASE_LASTS_MICROS_MAX,
+    AtWork, AtWorkWanted, COSIGNED_BYTES_MAX, ChangeLeases, HEARD_LASTS_MICROS, Held, Keeper, LEASE_LASTS_MICROS_MAX,
     LeaseChanges, LeaseRow, LeasesFound, LeasesWanted, OFFERED_BUSY_MAX, Presence, SERVICE_LASTS_MICROS, SharedLeases,
     StoreError, TimelineCommit, TimelineKey, TimersWanted,
 };
@@ -83,17 +83,22 @@ const IS_OFFERED: &str = timed!(
     AND (l.firing_id IS NULL OR (l.until IS NULL AND (l.not_before <=", now "OR l.not_before >", now "+ $3))))"
 );
 const BUSY: &str = "SELECT count(*) FROM firing_leases WHERE timeline = $1";
-const LEASES_NAMED: &str = "SELECT firing_id, queue, holder, attempts, until, not_before, code FROM firing_leases
-    WHERE timeline = $1 AND firing_id = ANY($2)";
+const LEASES_NAMED: &str = "SELECT firing_id, queue, lease_id, holder, attempts, until, not_before, code
+    FROM firing_leases WHERE timeline = $1 AND firing_id = ANY($2)";
 const LEASES_ENDED: &str = timed!(
-    "SELECT firing_id, queue, holder, attempts, until, not_before, code FROM firing_leases
+    "SELECT firing_id, queue, lease_id, holder, attempts, until, not_before, code FROM firing_leases
     WHERE timeline = $1 AND (until <=", now "OR until >", now "+ $3) ORDER BY until LIMIT $2"
 );
-const PUT_LEASES: &str = "INSERT INTO firing_leases (timeline, firing_id, queue, holder, attempts, until, not_before,
-    code) SELECT $1::bigint, * FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[],
-    $8::bytea[])
-    ON CONFLICT (timeline, firing_id) DO UPDATE SET queue = excluded.queue, holder = excluded.holder,
-    attempts = excluded.attempts, until = excluded.until, not_before = excluded.not_before, code = excluded.code";
+const PUT_LEASES: &str = "INSERT INTO firing_leases (timeline, firing_id, queue, lease_id, holder, attempts, until,
+    not_before, code) SELECT $1::bigint, * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[],
+    $7::bigint[], $8::bigint[], $9::bytea[])
+    ON CONFLICT (timeline, firing_id) DO UPDATE SET queue = excluded.queue, lease_id = excluded.lease_id,
+    holder = excluded.holder, attempts = excluded.attempts, until = excluded.until, not_before = excluded.not_before, code = excluded.code";
+/// Who has firings: by leases that have not ended, and end no later than any can.
+const SELECT_LEASED: &str = timed!(
+    "SELECT firing_id, lease_id, holder FROM firing_leases
+    WHERE timeline = $1 AND firing_id = ANY($2) AND until >", now "AND until <=", now "+ $3"
+);
 const FORGET_LEASES: &str = "DELETE FROM firing_leases WHERE timeline = $1 AND firing_id = ANY($2)";
 const FORGET_SETTLED: &str = "DELETE FROM firing_leases l USING firings f,
     unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS n (timeline, due, position, round)
@@ -135,15 +140,21 @@ pub(super) async fn lock(on: &Object, timelines: &BTreeSet<TimelineKey>) -> Resu
 pub(super) async fn named(on: &Object, wanted: &[AtWorkWanted]) -> Result<Vec<AtWork>, Failed> {
     let mut all = Vec::with_capacity(wanted.len());
     for one in wanted {
-        all.push(at_work(on, *one).await?);
+        all.push(at_work(on, one).await?);
     }
     Ok(all)
 }
 
-async fn at_work(on: &Object, AtWorkWanted { timeline, open_since }: AtWorkWanted) -> Result<AtWork, Failed> {
+async fn at_work(on: &Object, AtWorkWanted { timeline, open_since, firings }: &AtWorkWanted) -> Result<AtWork, Failed> {
     let key = timeline.0;
     let keeper = rows(on, SELECT_KEEPER, &[&key]).await?.first().map(keeper).transpose()?;
-    let Some(open_since) = open_since else { return Ok(AtWork { keeper, ..AtWork::default() }) };
+    let mut leased = Vec::new();
+    if !firings.is_empty() {
+        let named: Vec<&str> = firings.iter().map(FiringId::as_str).collect();
+        let found = rows(on, SELECT_LEASED, &[&key, &named, &LEASE_LASTS_MICROS_MAX]).await?;
+        leased = found.iter().map(held).collect::<Result<_, _>>()?;
+    }
+    let Some(open_since) = *open_since else { return Ok(AtWork { keeper, leased, ..AtWork::default() }) };
     let mut batch = Batch::default();
     batch.add(SELECT_HEARD, values![key, HEARD_LASTS_MICROS]);
     batch.add(SELECT_HELD, values![key, sql(open_since), HEARD_LASTS_MICROS]);
@@ -153,7 +164,16 @@ async fn at_work(on: &Object, AtWorkWanted { timeline, open_since }: AtWorkWante
     let held = held
         .first()
         .map(|row| Ok::<_, Failed>((id(FiringId::new(get(row, 0)?))?, id(QueueId::new(get(row, 1)?))?, get(row, 2)?)));
-    Ok(AtWork { keeper, heard, held: held.transpose()? })
+    Ok(AtWork { keeper, heard, held: held.transpose()?, leased })
+}
+
+fn held(row: &Row) -> Result<Held, Failed> {
+    Ok(Held { firing_id: id(FiringId::new(get(row, 0)?))?, lease_id: lease_id(get(row, 1)?), holder: get(row, 2)? })
+}
+
+/// What no service wrote is a lease that nobody has.
+fn lease_id(text: &str) -> LeaseId {
+    LeaseId::new(text).unwrap_or_else(|_| LeaseId::unknown())
 }
 
 fn keeper(row: &Row) -> Result<Keeper, Failed> {
@@ -262,11 +282,12 @@ fn lease(row: &Row) -> Result<LeaseRow, Failed> {
     Ok(LeaseRow {
         firing_id: id(FiringId::new(get(row, 0)?))?,
         queue: QueueId::new(get(row, 1)?).unwrap_or_else(|_| QueueId::unnamed()),
-        holder: get(row, 2)?,
-        attempts: u32::try_from(get::<i64>(row, 3)?).unwrap_or(0),
-        until: get::<Option<i64>>(row, 4)?.map(at),
-        not_before: at(get(row, 5)?),
-        code: bytes(get(row, 6)?).unwrap_or_default(),
+        lease_id: lease_id(get(row, 2)?),
+        holder: get(row, 3)?,
+        attempts: u32::try_from(get::<i64>(row, 4)?).unwrap_or(0),
+        until: get::<Option<i64>>(row, 5)?.map(at),
+        not_before: at(get(row, 6)?),
+        code: bytes(get(row, 7)?).unwrap_or_default(),
     })
 }
 
@@ -280,6 +301,7 @@ async fn write(on: &Object, timeline: TimelineKey, changes: LeaseChanges) -> Res
                 timeline.0,
                 put.iter().map(|one| one.firing_id.as_str()).collect::<Vec<_>>(),
                 put.iter().map(|one| one.queue.as_str()).collect::<Vec<_>>(),
+                put.iter().map(|one| one.lease_id.as_str()).collect::<Vec<_>>(),
                 put.iter().map(|one| one.holder.as_str()).collect::<Vec<_>>(),
                 put.iter().map(|one| i64::from(one.attempts)).collect::<Vec<_>>(),
                 put.iter().map(|one| one.until.map(Instant::micros)).collect::<Vec<_>>(),
@@ -354,7 +376,7 @@ impl SharedLeases for PostgresStore {
     }
 
     async fn at_work(&self, wanted: AtWorkWanted) -> Result<AtWork, StoreError> {
-        Ok(at_work(&self.reader().await?, wanted).await?)
+        Ok(at_work(&self.reader().await?, &wanted).await?)
     }
 
     async fn cosigned_note(&self) -> Result<Option<Vec<u8>>, StoreError> {

@@ -1,6 +1,6 @@
 //! `timenav clock`: reads, moves, stops and watches a clock.
 
-mod settling;
+pub(super) mod settling;
 
 use serde_json::{Number, Value};
 use settling::SettleOptions;
@@ -151,7 +151,7 @@ fn watch(client: &Client, timeline: &TimelineOptions) -> Result<(), Failure> {
 }
 
 /// Returns what an answer says about a clock.
-fn clock_text(answer: &Value) -> String {
+pub(super) fn clock_text(answer: &Value) -> String {
     let shown = [
         ("timeline", "timeline_id"),
         ("current time", "current_time"),

@@ -43,6 +43,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     op("POST /v1/pause-time", "clock pause", Travel),
     op("POST /v1/resume-time", "clock resume", Travel),
     op("POST /v1/fast-forward", "clock forward", Travel),
+    // The tool `spend` calls it, and can measure what a step has cost.
+    op("POST /v1/spend", "spend", Never),
     op("POST /v1/rewind", "clock rewind", Travel),
     op("POST /v1/set-rate", "clock rate", Travel),
     op("GET /v1/advances/{advance_id}", "clock forward", Read),
@@ -54,6 +56,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     op("POST /v1/queues/{queue}/claim", "timer listen", Write),
     op("POST /v1/firings/ack", "timer listen", Write),
     op("POST /v1/firings/fail", "timer listen", Write),
+    op("POST /v1/firings/{firing_id}/redeliver", "timer redeliver", Travel),
     op("POST /v1/firings/extend", "api", Write),
     op("POST /v1/set-anchor", "anchor set", Write),
     op("GET /v1/anchors", "anchor list", Read),

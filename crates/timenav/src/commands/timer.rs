@@ -70,6 +70,11 @@ enum Action {
         /// The timer, from `add` or `list`.
         timer_id: String,
     },
+    /// Delivers a firing again that has failed: another one of the same moment waits from now on.
+    Redeliver {
+        /// The firing, from `show` or a receipt.
+        firing_id: String,
+    },
     /// Takes what fires in a queue, shows it, and passes it on to a program of yours, until Ctrl-C.
     ///
     /// Without --forward, what fires is acknowledged as soon as it is shown. With it, each firing is sent to that address
@@ -154,6 +159,10 @@ pub(crate) fn run(command: TimerCommand, surroundings: &Surroundings) -> Result<
         Action::Cancel { timer_id } => {
             client.show(&client.delete(&["v1", "timers", &timer_id], &query)?, output::status)
         }
+        Action::Redeliver { firing_id } => {
+            let answer = client.post(&["v1", "firings", &firing_id, "redeliver"], command.timeline.body())?;
+            client.show(&answer, redelivered_text)
+        }
         Action::Listen(options) => listen::run(&client, &command.timeline, options),
     }
 }
@@ -198,6 +207,11 @@ fn secret_in(path: &Path) -> anyhow::Result<String> {
 
 fn json(text: &str) -> Result<Value, String> {
     serde_json::from_str(text).map_err(|error| format!("it is not JSON ({error}); write a text with its quotes"))
+}
+
+/// Returns what a firing is called that is delivered again.
+fn redelivered_text(answer: &Value) -> String {
+    output::fields(answer, &[("firing", "firings/0/firing_id"), ("state", "firings/0/state")])
 }
 
 /// Returns what an answer says about a timer, with its firings where it has any.

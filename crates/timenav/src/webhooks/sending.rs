@@ -143,7 +143,7 @@ impl Sender {
         loop {
             let acquired = timeout(RENEW_EVERY, &mut turn).await;
             // From here on it is held for longer than the request may take.
-            if !engine.renew_webhook(timeline, &claimed.firing.firing_id).await? {
+            if !engine.renew_webhook(timeline, (&claimed.firing.firing_id, &claimed.lease_id)).await? {
                 return Ok(None);
             }
             if let Ok(acquired) = acquired {

@@ -115,7 +115,8 @@ impl<'a> Line<'a> {
     }
 
     async fn acknowledge(&self, firing_id: &FiringId) -> FiringState {
-        let request = FiringsRequest { timeline: Some(self.id.clone()), firing_ids: vec![firing_id.clone()] };
+        let request =
+            FiringsRequest { timeline: Some(self.id.clone()), firing_ids: vec![firing_id.clone()], lease_ids: None };
         self.home.engine.acknowledge(&self.home.admin, request, None).await.unwrap().firings[0].1
     }
 

@@ -323,7 +323,7 @@ async fn the_clock_may_be_moved_once_the_last_firing_is_acknowledged() {
         home.engine.keep_time().await;
         let claimed = home.engine.claim(&home.admin, None, &claim(1)).await.unwrap();
         let firing_ids = vec![claimed[0].firing.firing_id.clone()];
-        let request = FiringsRequest { timeline: None, firing_ids };
+        let request = FiringsRequest { timeline: None, firing_ids, lease_ids: None };
         home.engine.acknowledge(&home.admin, request, None).await.unwrap();
     }
     // The timekeeper has not come by since.

@@ -2,10 +2,11 @@
 
 use std::sync::mpsc;
 
-use timenav_core::ids::{FiringId, QueueId};
+use timenav_core::ids::{FiringId, LeaseId, QueueId};
 use timenav_core::time::{Instant, Span};
 use timenav_engine::{
-    AtWorkWanted, Keeper, LeaseChanges, LeaseRow, LeasesFound, LeasesWanted, Presence, SharedLeases as _, TimelineKey,
+    AtWorkWanted, Held, Keeper, LeaseChanges, LeaseRow, LeasesFound, LeasesWanted, Presence, SharedLeases as _,
+    TimelineKey,
 };
 use timenav_store::PostgresStore;
 
@@ -33,7 +34,7 @@ fn keep(store: &PostgresStore, service: &str, timelines: &[TimelineKey]) -> Vec<
 }
 
 fn keeper(store: &PostgresStore, timeline: TimelineKey) -> Option<Keeper> {
-    wait_for(store.at_work(AtWorkWanted { timeline, open_since: None })).unwrap().keeper
+    wait_for(store.at_work(AtWorkWanted { timeline, open_since: None, firings: Vec::new() })).unwrap().keeper
 }
 
 #[test]
@@ -45,7 +46,8 @@ fn a_timeline_is_taken_from_nobody_who_is_there() {
     assert_eq!(keep(&store, "a", &[TWO, ONE]), [(1, 1), (2, 1)]);
     assert_eq!(keep(&other, "b", &[ONE, TWO]), []);
     assert_eq!(keeper(&other, ONE), Some(Keeper { service: "a".to_owned(), epoch: 1 }));
-    let found = wait_for(other.at_work(AtWorkWanted { timeline: ONE, open_since: Some(0) })).unwrap();
+    let wanted = AtWorkWanted { timeline: ONE, open_since: Some(0), firings: Vec::new() };
+    let found = wait_for(other.at_work(wanted)).unwrap();
     assert_eq!((found.heard.len(), found.held), (2, None));
     // One that was not heard of for too long, one that says to be there longer than any can, and one that has left.
     for (number, is_gone) in [
@@ -93,6 +95,7 @@ fn leases_are_found_as_they_were_kept_until_their_firing_is_over() {
     let row = LeaseRow {
         firing_id: firing_id.clone(),
         queue: QueueId::unnamed(),
+        lease_id: LeaseId::new("lease_a").unwrap(),
         holder: "ada".to_owned(),
         attempts: 3,
         until: now.checked_add(Span::from_secs(60).unwrap()),
@@ -100,9 +103,16 @@ fn leases_are_found_as_they_were_kept_until_their_firing_is_over() {
         code: [5; 32],
     };
     change(&store, named(), LeaseChanges { put: vec![row.clone()], removed: Vec::new() });
+    let leased = || {
+        let wanted = AtWorkWanted { timeline: ONE, open_since: None, firings: vec![firing_id.clone()] };
+        wait_for(store.at_work(wanted)).unwrap().leased
+    };
+    let held = Held { firing_id: firing_id.clone(), lease_id: row.lease_id.clone(), holder: "ada".to_owned() };
+    assert_eq!(leased(), [held]);
     let later = LeaseRow { attempts: 4, until: None, ..row.clone() };
     let found = change(&store, named(), LeaseChanges { put: vec![later.clone()], removed: Vec::new() });
     assert_eq!((found.leases, found.firings.len()), (vec![row], 0));
+    assert!(leased().is_empty(), "nobody has it");
     let found = change(&store, named(), LeaseChanges { put: Vec::new(), removed: vec![firing_id.clone()] });
     assert_eq!(found.leases, std::slice::from_ref(&later));
     let found = change(&store, named(), LeaseChanges { put: vec![later], removed: Vec::new() });

@@ -11,7 +11,7 @@ use timenav_core::clock::ClockCommand;
 use timenav_core::ids::{FiringId, QueueId, TimerId};
 use timenav_core::time::Span;
 use timenav_core::timers::{AdvanceState, FiringState, Schedule};
-use timenav_engine::{Caller, Claim, ClaimedFiring, Engine, FiringsRequest, TimerRequest};
+use timenav_engine::{Caller, Claim, ClaimedFiring, Engine, FiringsRequest, Refusal, TimerRequest};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -79,7 +79,7 @@ pub(super) fn ids(firings: &[ClaimedFiring]) -> Vec<FiringId> {
 }
 
 pub(super) async fn acknowledge(engine: &Engine, caller: &Caller, firing_ids: Vec<FiringId>) -> Vec<FiringState> {
-    let request = FiringsRequest { timeline: None, firing_ids };
+    let request = FiringsRequest { timeline: None, firing_ids, lease_ids: None };
     let answer = engine.acknowledge(caller, request, None).await.unwrap();
     answer.firings.into_iter().map(|(_, state)| state).collect()
 }
@@ -112,7 +112,7 @@ async fn work(one: (Engine, &'static str), other: Engine, caller: Caller, hands:
             };
             tokio::task::yield_now().await;
             let fails = times == 1 && firing_id.as_str().ends_with(['a', 'b', 'c', 'd', 'e']);
-            let request = FiringsRequest { timeline: None, firing_ids: vec![firing_id.clone()] };
+            let request = FiringsRequest { timeline: None, firing_ids: vec![firing_id.clone()], lease_ids: None };
             hands.lock().held.remove(&firing_id);
             if fails {
                 other.fail_firings(&caller, request, Some("not yet".to_owned())).await.unwrap();
@@ -214,13 +214,26 @@ async fn what_a_worker_leaves_comes_back_through_the_other_service() {
     let first = claimed(&right.engine, &right.admin, 8).await;
     assert_eq!((first.len(), first[0].attempt), (1, 1));
     // It is extended through the other one, and then left.
-    let request = FiringsRequest { timeline: None, firing_ids: ids(&first) };
+    let request = FiringsRequest { timeline: None, firing_ids: ids(&first), lease_ids: None };
     let (_, extended) = left.engine.extend_leases(&left.admin, request, Span::from_secs(8).unwrap()).await.unwrap();
     assert!(extended[0].1.is_some(), "{extended:?}");
     assert!(left.engine.claim(&left.admin, None, &asking(1, 30, false)).await.unwrap().is_empty());
     let again = claimed(&left.engine, &left.admin, 30).await;
     assert_eq!((ids(&again), again[0].attempt), (ids(&first), 2));
-    // Both say that it is done. There is one outcome.
+    // Whoever had it says something of it under their old lease: it is the other one's by now.
+    let old = || {
+        let lease_ids = first.iter().map(|one| one.lease_id.clone()).collect();
+        FiringsRequest { timeline: None, firing_ids: ids(&first), lease_ids: Some(lease_ids) }
+    };
+    for engine in [&left.engine, &right.engine] {
+        let refused = engine.acknowledge(&right.admin, old(), None).await.unwrap_err();
+        assert!(matches!(refused, Refusal::LeaseLost { .. }), "{refused}");
+        let refused = engine.fail_firings(&right.admin, old(), None).await.unwrap_err();
+        assert!(matches!(refused, Refusal::LeaseLost { .. }), "{refused}");
+        let (_, extended) = engine.extend_leases(&right.admin, old(), Span::from_secs(8).unwrap()).await.unwrap();
+        assert_eq!(extended[0].1, None);
+    }
+    // Both say that it is done, in one name. There is one outcome.
     assert_eq!(acknowledge(&left.engine, &left.admin, ids(&again)).await, [FiringState::Acknowledged]);
     let before = right.size("main").await;
     assert_eq!(acknowledge(&right.engine, &right.admin, ids(&first)).await, [FiringState::Acknowledged]);

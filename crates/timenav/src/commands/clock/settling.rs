@@ -63,9 +63,23 @@ pub(super) fn run(
         }
         return follow(client, timeline, answer.value["settled"].clone(), options.wait);
     }
-    insert(&mut body, "wait", options.wait.map(|seconds| format!("{seconds}s")));
-    let longer = longer(true, options.wait);
-    let answer = client.write_and_wait(&path, &Value::Object(body).to_string(), create, longer)?;
+    once(client, &path, body, (options.wait, Some(create)), clock_text)
+}
+
+/// Moves a clock forward, waits for it in one request, and shows what came of it.
+pub(in crate::commands) fn once(
+    client: &Client,
+    path: &[&str],
+    mut body: Map<String, Value>,
+    (wait, create): (Option<i64>, Option<CreateOption>),
+    clock_text: impl Fn(&Value) -> String,
+) -> Result<(), Failure> {
+    insert(&mut body, "wait", wait.map(|seconds| format!("{seconds}s")));
+    let (body, longer) = (Value::Object(body).to_string(), longer(true, wait) * 2);
+    let answer = match create {
+        Some(create) => client.write_and_wait(path, &body, create, longer)?,
+        None => client.post_and_wait(path, &body, longer)?,
+    };
     client.show(&answer, |answer| {
         let settled = Some(&answer["settled"]).filter(|settled| !settled.is_null());
         let fired = settled.map(|settled| new_firings(settled, &mut HashSet::new()) + &receipt(settled));
@@ -139,7 +153,7 @@ fn receipt(settled: &Value) -> String {
 }
 
 /// Returns what would fire, if that is what was answered.
-fn would_fire_text(answer: &Value) -> Option<String> {
+pub(in crate::commands) fn would_fire_text(answer: &Value) -> Option<String> {
     let would_fire = answer.get("would_fire").filter(|would_fire| !would_fire.is_null())?;
     let firings = would_fire["firings"].as_array().map(Vec::as_slice).unwrap_or_default();
     let columns = [("DUE", "due"), ("TIMER", "timer_id"), ("QUEUE", "queue")];

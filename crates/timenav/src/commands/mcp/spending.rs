@@ -10,9 +10,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::operation::TIMELINE;
-use super::refusals::{refused, unfit};
+use super::refusals::refused;
 use super::session::Session;
-use super::waiting::{ask, object, until_settled};
+use super::waiting::{ask, object};
 use crate::client::Asked;
 use crate::exit::Failure;
 
@@ -30,6 +30,7 @@ struct Spent {
     measured: bool,
     factor: Option<f64>,
     wait: Option<String>,
+    since: Option<String>,
     timeline_id: Option<String>,
 }
 
@@ -48,26 +49,13 @@ pub(super) async fn spend(session: &Session, arguments: Map<String, Value>) -> R
         (pinned, named) => pinned.clone().or_else(|| named.clone()),
     };
     let duration = duration(session, &spent)?;
-    let query: Vec<_> = timeline.iter().map(|timeline| (TIMELINE.to_owned(), timeline.clone())).collect();
-    let mut clock = ask(session.caller.clone(), Asked::get(&["v1", "clock"], query.clone())).await?;
-    if let (Some(advance_id), None) = (clock["advance"]["advance_id"].as_str(), session.held_firing()) {
-        // What the agent was handed is done, and the clock ends its last step.
-        until_settled(&session.caller, advance_id, query.clone()).await?;
-        clock = ask(session.caller.clone(), Asked::get(&["v1", "clock"], query)).await?;
-    }
-    if clock["advance"].is_null() && clock["state"] == "running" {
-        return Err(unfit(
-            "clock_running",
-            "the clock is running, so the time that you took has passed on it already; `pause_time` first",
-        ));
-    }
     let mut body = Map::new();
     body.insert("duration".to_owned(), duration.as_str().into());
-    body.extend(timeline.map(|timeline| (TIMELINE.to_owned(), timeline.into())));
-    body.extend(spent.wait.as_deref().map(|wait| ("wait".to_owned(), wait.into())));
-    // Whoever else moved the clock since it was looked at is not overridden.
-    let generation = format!("\"{}\"", clock["generation"]);
-    let asked = Asked::post(&["v1", "fast-forward"], &Value::Object(body)).once().with("if-match", &generation)?;
+    for (name, value) in [(TIMELINE, timeline.as_ref()), ("since", spent.since.as_ref()), ("wait", spent.wait.as_ref())]
+    {
+        body.extend(value.map(|value| (name.to_owned(), value.as_str().into())));
+    }
+    let asked = Asked::post(&["v1", "spend"], &Value::Object(body)).once();
     let asked = match session.held_firing() {
         Some(firing) => asked.with("timenav-firing", &firing)?,
         None => asked,
@@ -113,9 +101,15 @@ pub(super) fn tool(is_pinned: bool) -> Tool {
             "type": "number", "exclusiveMinimum": 0, "maximum": FACTOR_MAX,
             "description": "With `measured`: how many times that. Defaults to 1.",
         },
+        "since": {
+            "type": "string", "examples": ["2027-01-31T09:00:00Z"],
+            "description": "What the clock showed when your step began, where others spend time beside you: what they \
+                            have spent since passes only once. Otherwise it adds up.",
+        },
         "wait": {
             "type": "string", "examples": ["30s"],
-            "description": "How long to wait for timers on the way, in host time. Defaults to 30s; at most 10m.",
+            "description": "How long to wait for others who move the clock, and for timers on the way, in host time. Defaults to 30s; at \
+                            most 10m.",
         },
     });
     if !is_pinned {

@@ -15,7 +15,6 @@ use serde_json::{Map, Value, json};
 use timenav_core::time::{Instant, Virtual, parse_timestamp};
 use tokio::time::timeout;
 
-pub(super) use self::moving::until_settled;
 use self::wanted::Wanted;
 pub(super) use self::wanted::{object, tool};
 use super::calling::{ANSWER_BYTES_MAX, read};

@@ -24,6 +24,8 @@ const ACK_TIMEOUT: &str = "30s";
 const FORWARD_TIMEOUT: Duration = Duration::from_secs(25);
 /// How long to wait before a service that is gone is asked again: first, and at most.
 const AGAIN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(10));
+/// What became of a firing that took longer than its lease.
+const LOST: &str = "lost to another listener";
 /// Why firings are given back.
 const STOPPED: &str = "the listener was stopped";
 
@@ -103,32 +105,53 @@ pub(super) fn run(client: &Client, timeline: &TimelineOptions, options: ListenOp
 
 /// Tells the service what became of firings, and shows it.
 fn settle(client: &Client, timeline: &TimelineOptions, outcomes: &[Outcome]) -> Result<(), Failure> {
-    let ids = |outcomes: &[&Outcome]| -> Value {
-        outcomes.iter().map(|outcome| outcome.firing["firing_id"].clone()).collect()
-    };
     let (failed, done): (Vec<&Outcome>, Vec<&Outcome>) = outcomes.iter().partition(|outcome| outcome.failed.is_some());
     let mut states = Map::new();
-    let mut tell = |path: &str, mut body: Map<String, Value>, firing_ids: Value| -> Result<(), Failure> {
-        body.insert("firing_ids".to_owned(), firing_ids);
-        let answer = client.post(&["v1", "firings", path], body)?;
+    let mut tell = |path: &str, mut body: Map<String, Value>, outcomes: &[&Outcome]| -> Result<bool, Failure> {
+        body.extend(named(outcomes));
+        let answer = match client.post(&["v1", "firings", path], body) {
+            Err(Failure::Problem(problem)) if problem.is_lease_lost() => return Ok(false),
+            answer => answer?,
+        };
         for firing in answer.value["firings"].as_array().into_iter().flatten() {
             states.insert(member(firing, "firing_id"), firing["state"].clone());
         }
-        Ok(())
+        Ok(true)
     };
-    if !done.is_empty() {
-        tell("ack", timeline.body(), ids(&done))?;
+    if !done.is_empty() && !tell("ack", timeline.body(), &done)? {
+        // Another listener has some of them by now. What is still ours is done.
+        for outcome in done {
+            tell("ack", timeline.body(), &[outcome])?;
+        }
     }
     for outcome in failed {
         let mut body = timeline.body();
         body.insert("reason".to_owned(), outcome.failed.clone().into());
-        tell("fail", body, ids(&[outcome]))?;
+        tell("fail", body, &[outcome])?;
     }
     for outcome in outcomes {
-        let state = states.get(&member(&outcome.firing, "firing_id")).unwrap_or(&Value::Null);
+        let lost = LOST.into();
+        let state = states.get(&member(&outcome.firing, "firing_id")).unwrap_or(&lost);
         output::write(&if client.format().is_json() { outcome.json(state) } else { outcome.line(state) })?;
     }
     Ok(())
+}
+
+/// Returns what names firings, and the leases that they were claimed under.
+fn named(outcomes: &[&Outcome]) -> Map<String, Value> {
+    let all = |name: &str| -> Vec<Value> {
+        let told = outcomes.iter().map(|outcome| outcome.firing[name].clone());
+        told.filter(|id| !id.is_null()).collect()
+    };
+    let (firing_ids, mut lease_ids) = (all("firing_id"), all("lease_id"));
+    // They come of one claim.
+    lease_ids.dedup();
+    let mut named = Map::from_iter([("firing_ids".to_owned(), firing_ids.into())]);
+    // A service of an earlier version tells no lease.
+    if !lease_ids.is_empty() {
+        named.insert("lease_ids".to_owned(), lease_ids.into());
+    }
+    named
 }
 
 impl Outcome {
@@ -233,6 +256,19 @@ mod tests {
         check(answered(204, None), "acknowledged", &format!("{start}  -> 204  acknowledged\n"));
         check(answered(500, Some("busy")), "pending", &format!("{start}  -> 500  failed, to be tried again: busy\n"));
         check(answered(500, Some("busy")), "failed", &format!("{start}  -> 500  failed: busy\n"));
+    }
+
+    #[test]
+    fn firings_are_named_with_their_lease() {
+        let of = |lease_id: Value| {
+            let mut firing = firing();
+            firing["lease_id"] = lease_id;
+            Outcome::done(firing)
+        };
+        let (one, other) = (of("lease_1".into()), of("lease_1".into()));
+        let expected = json!({ "firing_ids": ["firing_1", "firing_1"], "lease_ids": ["lease_1"] });
+        assert_eq!(Value::Object(named(&[&one, &other])), expected);
+        assert_eq!(Value::Object(named(&[&of(Value::Null)])), json!({ "firing_ids": ["firing_1"] }));
     }
 
     #[test]

@@ -204,6 +204,19 @@ fn what_fires_is_passed_on_and_signed() {
     let again = "  -> 500  failed, to be tried again: the program answered 500\n";
     assert!(lines[0].ends_with(again) && lines[1].ends_with(again), "{lines:?}");
     assert!(lines[2].ends_with("  -> 500  failed: the program answered 500\n"), "{lines:?}");
+    // What failed for good is delivered again, as another firing, and time is spent on the clock that stands.
+    let failed = answered(&service, &["timer", "show", "refused"])["firings"][0]["firing_id"].clone();
+    let again = done(&service, &["timer", "redeliver", failed.as_str().unwrap()]);
+    let again = again.strip_prefix("firing  ").and_then(|rest| rest.strip_suffix("\nstate   pending\n")).unwrap();
+    statuses.send(200).unwrap();
+    assert_eq!(sent.recv().unwrap().header("webhook-id"), again);
+    assert!(listener.line().ends_with(&format!("  {again}  -> 200  acknowledged\n")));
+    add(&service, "while-thinking", "2027-01-31T00:10:00Z");
+    statuses.send(200).unwrap();
+    let text = done(&service, &["spend", "20m"]);
+    assert!(text.contains("current time  2027-01-31T00:20:00Z\n") && text.contains("acknowledged  1\n"), "{text}");
+    assert!(done(&service, &["spend", "1d", "--dry-run"]).ends_with("Nothing would fire.\n"));
+    assert!(listener.line().contains("  while-thinking  "));
     let (code, _) = listener.interrupt();
     assert_eq!(code, Some(0));
     service.audit();

@@ -105,6 +105,8 @@ fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
         ("pause_time", post("/v1/pause-time", json!({}))),
         ("resume_time", post("/v1/resume-time", json!({}))),
         ("fast_forward", post("/v1/fast-forward", json!({ "duration": "1h" }))),
+        // The clock runs, which is told to those alone who may move it.
+        ("spend", post("/v1/spend", json!({ "duration": "1h" }))),
         ("rewind", post("/v1/rewind", json!({ "duration": "1h" }))),
         ("set_rate", post("/v1/set-rate", json!({ "rate": 2 }))),
         ("set_anchor", post("/v1/set-anchor", json!({}))),
@@ -155,6 +157,7 @@ fn rows_of_timers() -> Vec<(&'static str, Request)> {
         ("acknowledge_firings", post("/v1/firings/ack", json!({ "firing_ids": ["firing_none"] }))),
         ("fail_firings", post("/v1/firings/fail", json!({ "firing_ids": ["firing_none"] }))),
         ("extend_firings", post("/v1/firings/extend", json!({ "firing_ids": ["firing_none"] }))),
+        ("redeliver_firing", post("/v1/firings/firing_none/redeliver", json!({}))),
     ]
 }
 

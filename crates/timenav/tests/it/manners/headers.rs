@@ -166,6 +166,7 @@ fn a_condition_that_an_operation_does_not_know_is_refused() {
         "set_anchor",
         "set_rate",
         "set_timer",
+        "spend",
         "travel",
     ];
     assert_eq!(heeding, expected);

@@ -48,7 +48,7 @@ impl Operation {
     pub(super) fn parameters(&self) -> Value {
         match self.id.as_str() {
             "travel" => json!({ "destination_time": "2001-01-01T00:00:00Z" }),
-            "fast_forward" | "rewind" => json!({ "duration": "1h" }),
+            "fast_forward" | "spend" | "rewind" => json!({ "duration": "1h" }),
             "set_rate" => json!({ "rate": 2 }),
             "return_to_anchor" => json!({ "anchor_id": "anchor_none" }),
             "monitor_events" | "scan_events" => json!({ "location": "*", "time_range": "../.." }),
@@ -107,6 +107,7 @@ pub(super) fn all(service: &Service) -> Vec<Operation> {
                         .replace("{session_id}", "session_none")
                         .replace("{timer_id}", "timer_none")
                         .replace("{queue}", "default")
+                        .replace("{firing_id}", "firing_none")
                         .replace("{advance_id}", "advance_none")
                         .replace("{tile}", "0/000.p/1"),
                     template,

@@ -77,6 +77,11 @@ fn of_clocks(service: &Service, id: &str) -> Option<Vec<Case>> {
             let body = here(json!({ "duration": "1h" }));
             vec![Case::once("/v1/fast-forward", &body, 422, vec![travel("9999-12-31T23:30:00Z")])]
         }
+        "spend" => {
+            service.post("/v1/pause-time", &here(json!({})));
+            let body = here(json!({ "duration": "1h" }));
+            vec![Case::once("/v1/spend", &body, 422, vec![travel("9999-12-31T23:30:00Z")])]
+        }
         "rewind" => {
             let body = here(json!({ "duration": "1h" }));
             vec![Case::once("/v1/rewind", &body, 422, vec![travel("-009999-01-01T00:30:00Z")])]
@@ -99,6 +104,25 @@ fn of_clocks(service: &Service, id: &str) -> Option<Vec<Case>> {
     })
 }
 
+/// Lets a firing fail for good, and returns its id.
+fn failed(service: &Service) -> String {
+    let claim = |wait: &str| service.post("/v1/queues/hopeless/claim", &here(json!({ "wait": wait })));
+    service.post("/v1/pause-time", &here(json!({})));
+    service.post("/v1/travel", &here(json!({ "destination_time": "3000-01-01T00:00:00Z" })));
+    let deliver = json!({ "to": "queue", "queue": "hopeless" });
+    let timer = json!({ "timer_id": "hopeless", "at": "3000-01-02T00:00:00Z", "deliver": deliver });
+    service.post("/v1/timers", &here(timer));
+    claim("0s");
+    service.post("/v1/fast-forward", &here(json!({ "duration": "2d", "wait": "0s" })));
+    loop {
+        let claimed = claim("20s")["firings"][0]["firing_id"].clone();
+        let told = service.post("/v1/firings/fail", &here(json!({ "firing_ids": [claimed] })));
+        if told["firings"][0]["state"] == "failed" {
+            return claimed.as_str().expect("an id").to_owned();
+        }
+    }
+}
+
 fn of_timers(service: &Service, id: &str) -> Option<Vec<Case>> {
     let timer = |timer_id: &str, at: &str| here(json!({ "timer_id": timer_id, "at": at }));
     let far = "9000-01-01T00:00:00Z";
@@ -119,6 +143,10 @@ fn of_timers(service: &Service, id: &str) -> Option<Vec<Case>> {
             let claimed = service.post("/v1/queues/default/claim", &here(json!({ "wait": "20s" })));
             let body = here(json!({ "firing_ids": [claimed["firings"][0]["firing_id"]] }));
             vec![Case::repeatable("/v1/firings/ack", &body)]
+        }
+        "redeliver_firing" => {
+            let request = Request::post(&at(&format!("/v1/firings/{}/redeliver", failed(service)))).json(&json!({}));
+            vec![Case { request, then: Vec::new(), refused: Some(409) }]
         }
         _ => return None,
     })

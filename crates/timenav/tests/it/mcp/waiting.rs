@@ -165,17 +165,20 @@ fn a_clock_is_moved_by_what_a_step_cost() {
     let spent = agent.done("spend", &json!({ "duration": "1h" }));
     assert_eq!((&spent["spent"], &spent["current_time"]), (&json!("1h"), &json!("2027-01-01T01:00:00Z")));
     assert_eq!((&spent["settled"]["fired"], &spent["settled"]["unheard"]), (&json!(1), &json!(1)));
+    // As much has been spent already since it began.
+    let spent = agent.done("spend", &json!({ "duration": "30m", "since": "2027-01-01T00:00:00Z" }));
+    assert_eq!(spent["current_time"], "2027-01-01T01:00:00Z");
     let spent = agent.done("spend", &json!({ "measured": true, "factor": 1000 }));
     let to = spent["current_time"].as_str().unwrap();
     assert!(to > "2027-01-01T01:00:00Z" && spent["spent"].as_str().unwrap().ends_with('s'), "{spent}");
     assert_eq!(service.get("/v1/clock", &[])["current_time"], to);
     // On a clock that runs the time has passed already.
     service.post("/v1/resume-time", &json!({}));
-    for (tool, arguments) in [
-        ("spend", json!({ "duration": "1h" })),
-        ("wait_for", json!({ "until": "2028-01-01T00:00:00Z", "advance": true })),
+    for (tool, arguments, told) in [
+        ("spend", json!({ "duration": "1h" }), "(clock_running)"),
+        ("wait_for", json!({ "until": "2028-01-01T00:00:00Z", "advance": true }), "`pause_time` first"),
     ] {
-        assert!(agent.refused(tool, &arguments).contains("`pause_time` first"), "{tool}");
+        assert!(agent.refused(tool, &arguments).contains(told), "{tool}");
     }
     agent.ended();
     service.audit();

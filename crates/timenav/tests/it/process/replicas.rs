@@ -3,6 +3,7 @@
 mod histories;
 mod leases;
 mod superseded;
+mod webhooks;
 mod witnesses;
 
 use std::net::SocketAddr;

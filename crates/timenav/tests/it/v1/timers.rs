@@ -12,7 +12,9 @@ mod advances;
 mod again;
 mod crashes;
 mod recording;
+mod redelivering;
 mod rules;
+mod spending;
 mod webhooks;
 
 /// Sets a timer of `main` and returns it.
@@ -146,8 +148,27 @@ fn a_lease_that_ends_is_given_to_another() {
     let first = service.post("/v1/queues/default/claim", &json!({ "wait": "20s", "ack_timeout": "5s" }));
     assert!(claim(&service, 1, "0s").is_empty(), "somebody has it");
     let second = claim(&service, 1, "30s");
-    assert_eq!(second[0]["firing_id"], first["firings"][0]["firing_id"]);
-    acknowledge(&service, &second);
+    let (first, second) = (&first["firings"][0], &second[0]);
+    assert_eq!(second["firing_id"], first["firing_id"]);
+    assert_ne!(second["lease_id"], first["lease_id"]);
+    // Whoever had it first is told that it is another's by now, in whatever way they say something of it.
+    let said = |lease: &Value| json!({ "firing_ids": [first["firing_id"]], "lease_ids": [lease["lease_id"]] });
+    let refused = send(&service, "/v1/firings/ack", &said(first));
+    assert!(refused.text().contains("as `admin`"), "{refused}");
+    refused.refused(409, "lease_lost");
+    send(&service, "/v1/firings/fail", &said(first)).refused(409, "lease_lost");
+    let extended = |lease: &Value| service.post("/v1/firings/extend", &said(lease))["firings"][0]["state"].clone();
+    assert_eq!((extended(first), extended(second)), (json!("lost"), json!("leased")));
+    // Without a lease, whoever else has it counts.
+    let bare = json!({ "firing_ids": [first["firing_id"]] });
+    let other = service.user("other");
+    let lists = json!({ "timeline_id": "main", "permissions": { "admin": ["admin"], "write": ["other"] } });
+    service.post("/v1/set-access-control", &lists);
+    service.send(Request::post("/v1/firings/ack").json(&bare).key(&other)).refused(409, "lease_lost");
+    let state = |settled: Value| settled["firings"][0]["state"].clone();
+    assert_eq!(state(service.post("/v1/firings/ack", &said(second))), "acknowledged");
+    // It is done: whoever says so again is told that it is.
+    assert_eq!(state(service.post("/v1/firings/ack", &said(first))), "acknowledged");
     service.audit();
 }
 
@@ -195,7 +216,12 @@ fn what_cannot_be_a_timer_is_refused() {
     send(&service, "/v1/firings/fail", &long).refused(400, "invalid_parameter");
     let long = json!({ "duration": "1d", "wait": "601s" });
     send(&service, "/v1/fast-forward", &long).refused(400, "invalid_parameter");
-    for body in [json!({ "firing_ids": [] }), json!({ "firing_ids": vec!["x"; 1001] })] {
+    for body in [
+        json!({ "firing_ids": [] }),
+        json!({ "firing_ids": vec!["x"; 1001] }),
+        json!({ "firing_ids": ["firing_none"], "lease_ids": [] }),
+        json!({ "firing_ids": ["firing_none"], "lease_ids": vec!["x"; 1001] }),
+    ] {
         send(&service, "/v1/firings/ack", &body).refused(400, "invalid_parameter");
     }
     service.audit();

@@ -133,11 +133,7 @@ impl Waiting<'_> {
 }
 
 /// Returns the question whether an advance has ended.
-pub(in crate::commands::mcp) fn until_settled(
-    caller: &Caller,
-    advance_id: &str,
-    mut query: Vec<(String, String)>,
-) -> Question {
+fn until_settled(caller: &Caller, advance_id: &str, mut query: Vec<(String, String)>) -> Question {
     query.push(("wait".to_owned(), QUESTION_WAIT.to_owned()));
     let asked = Asked::get(&["v1", "advances", advance_id], query).longer(QUESTION_LONGER);
     Box::pin(ask(caller.clone(), asked))

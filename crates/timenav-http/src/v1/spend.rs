@@ -1,0 +1,83 @@
+//! `POST /v1/spend`: what somebody's work cost, on a clock that stands while they work.
+
+use std::future::pending;
+
+use axum::extract::State;
+use http::HeaderMap;
+use serde::Deserialize;
+use timenav_core::clock::ClockCommand;
+use timenav_core::ids::TimelineId;
+use timenav_core::limits::SETTLE_WAIT_SECONDS_DEFAULT;
+use timenav_core::time::{Duration, Instant, Virtual};
+use tokio::time::timeout;
+use utoipa::ToSchema;
+
+use super::clock::{ClockBody, GENERATION, INSIDE, INSIDE_SAYS, Operation, clock_change, foresee, once_done};
+use super::firings::host;
+use super::followers::{Patience, followers_schema};
+use super::parameters::timeline;
+use crate::answer::Changed;
+use crate::auth::Authenticated;
+use crate::idempotency::Idempotent;
+use crate::params::Params;
+use crate::problem::Failure;
+use crate::route::Route;
+use crate::state::App;
+use crate::wire::{self, HostTime, Text, Words};
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::change("/spend", "spend", "Moves a paused clock by what somebody's work cost", spend)
+            .takes::<SpendRequest>()
+            .gives::<ClockBody>()
+            .heeds_if_match(GENERATION)
+            .heeds(INSIDE, INSIDE_SAYS, "id")
+            .tag("clock"),
+    ]
+}
+
+/// What was spent.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SpendRequest {
+    /// What it cost: one or more numbers with units (`s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601.
+    #[schema(value_type = String, format = "duration", example = "20m")]
+    duration: Text<Duration>,
+    /// What the clock showed when the work began. The clock goes to `duration` after that, or stays if it is there
+    /// already, so what several spend at the same time passes once. Otherwise it goes on from what it shows, and what
+    /// several spend adds up.
+    #[schema(value_type = Option<String>, format = "timestamp", example = "2005-08-29T11:10:00Z")]
+    since: Option<Text<Instant<Virtual>>>,
+    /// How long to wait, in host time, for advances of others that come before; and how long the answer waits then for
+    /// timers on the way and followers. The clock goes on without it. Defaults to `30s`; `0s` does not wait.
+    #[schema(value_type = Option<String>, format = "duration", example = "30s")]
+    wait: Option<Text<HostTime>>,
+    /// Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`.
+    #[serde(default, deserialize_with = "wire::truth")]
+    dry_run: Option<bool>,
+    #[schema(schema_with = followers_schema, required = false)]
+    followers: Option<Words>,
+    /// The timeline. Defaults to the API key's.
+    #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// Moves a clock that stands, past all that falls due on the way.
+async fn spend(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
+    headers: HeaderMap,
+    Params(request): Params<SpendRequest>,
+) -> Result<Changed<ClockBody>, Failure> {
+    let command = ClockCommand::Spend { by: request.duration.0, since: request.since.map(|Text(since)| since) };
+    let timeline = timeline(request.timeline_id);
+    if request.dry_run == Some(true) {
+        return foresee(&app, &caller, timeline, &command).await;
+    }
+    let patience = Patience::of(request.wait, request.followers)?;
+    let change = clock_change(command, &headers)?;
+    let turn = timeout(host(patience.span(SETTLE_WAIT_SECONDS_DEFAULT)), pending::<()>());
+    let step = app.engine.change_clock_in_turn(&caller, timeline, (change, turn), idempotency).await?;
+    once_done(&app, &step, Operation::Shift, patience).await
+}
