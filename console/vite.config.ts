@@ -40,6 +40,22 @@ export default defineConfig({
     // A font or a picture inlined as `data:` would need a hole in the Content-Security-Policy.
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 400,
+    rolldownOptions: {
+      output: {
+        // What each view needs, and what each view of events needs, are a file each: on a slow line every further file
+        // costs more than what a view could do without in these.
+        codeSplitting: {
+          groups: [
+            {
+              name: 'common',
+              test: /node_modules\/(svelte|clsx|esm-env)\/|src\/(lib\/[\w.-]+|ui\/(Icon|ProblemNote|Prose|Spinner|Empty))\.(ts|svelte)$/,
+              minShareCount: 4,
+            },
+            { name: 'events', test: /src\/(lib\/[\w./-]+|ui\/Menu)\.(ts|svelte)$/, minShareCount: 3 },
+          ],
+        },
+      },
+    },
   },
   worker: { format: 'es' },
   server: {

@@ -1,7 +1,7 @@
 /** Every link leads where it says, and an address that is not understood is told of. */
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { REFUSED, stage } from './harness';
+import { REFUSED, expectAccessible, stage } from './harness';
 
 const on = stage();
 
@@ -151,10 +151,21 @@ describe('the first minute', () => {
   it('asks where there are several, and closes menus with Escape', async () => {
     const page = await on.loggedIn('clock?timeline=story');
     const account = page.getByRole('button', { name: 'admin', exact: true });
-    await account.click();
-    await page.getByRole('button', { name: 'Log out', exact: true }).waitFor();
+    await account.press('ArrowDown');
+    const focused = page.locator(':focus');
+    await expect.poll(() => focused.innerText()).toBe('Sessions and API keys');
+    await page.keyboard.press('ArrowUp');
+    await expect.poll(() => focused.innerText()).toBe('Log out everywhere');
+    await page.keyboard.press('t');
+    await expect.poll(() => focused.innerText()).toMatch(/^Time zone/);
+    await expectAccessible(page);
     await page.keyboard.press('Escape');
-    expect(await page.getByRole('button', { name: 'Log out', exact: true }).count()).toBe(0);
+    await page.getByRole('menu').waitFor({ state: 'detached' });
+    await expect.poll(() => focused.getAttribute('aria-label')).toBe('admin');
+    await account.click();
+    await page.getByRole('menuitem', { name: 'Sessions and API keys' }).press('Space');
+    await expect.poll(() => new URL(page.url()).hash).toMatch(/^#\/access.*tab=sessions/);
+    await page.goBack();
     await page.getByRole('button', { name: 'Timeline: story' }).click();
     await page.getByRole('button', { name: 'New timeline or fork' }).focus();
     await page.keyboard.press('Escape');

@@ -71,28 +71,35 @@ describe('more events than are shown one by one', () => {
   });
 
   it('are counted beyond what the service looks through at a time', async () => {
-    // Four times a hundred thousand, of which the service would count the first.
+    // Sixty thousand in each of four years, of which the service would count a hundred thousand at a time.
+    const [first, last, each, most] = [2001, 2004, 60_000, 100_000];
     const page = await on.loggedIn('clock?timeline=demo');
     let calls = 0;
     await page.route('**/v1/aggregate-events?*', async (route) => {
       const url = new URL(route.request().url());
       if (url.searchParams.get('by') !== 'time') return route.continue();
       calls += 1;
-      const year = 2_000 + calls;
-      const group = { key: `${year}-01-01T00:00:00Z`, until: `${year + 1}-01-01T00:00:00Z`, count: 100_000 };
+      const from = Number(/^(-?\d+)/.exec(url.searchParams.get('time_range')!)![1]);
+      const group = (year: number, count: number) => ({
+        key: `${year}-01-01T00:00:00Z`,
+        until: `${year + 1}-01-01T00:00:00Z`,
+        count,
+      });
+      const year = Math.max(from, first);
+      const groups = year === last ? [group(year, each)] : [group(year, each), group(year + 1, most - each)];
       return route.fulfill({
         json: {
-          groups: [group],
-          groups_count: 1,
+          groups,
+          groups_count: groups.length,
           is_groups_cut: false,
-          count: 100_000,
+          count: year === last ? each : most,
           without_count: 0,
-          ...(calls < 4 ? { counted_to: `${year}-12-31T00:00:00Z` } : {}),
+          ...(year < last ? { counted_to: `${year + 1}-08-31T00:00:00Z` } : {}),
         },
       });
     });
     await page.goto(`${on.service.url}/#/timeline?timeline=demo&most=40`);
-    await page.getByText('400,000 events', { exact: true }).first().waitFor();
+    await page.getByText('240,000 events', { exact: true }).first().waitFor();
     expect(calls).toBe(4);
   });
 

@@ -98,7 +98,7 @@ describe('logging in', () => {
     const here = await on.loggedIn('clock', { ownSession: true, expected: REFUSED });
     const there = await on.loggedIn('clock', { ownSession: true, expected: REFUSED });
     await here.getByRole('button', { name: 'admin', exact: true }).click();
-    await here.getByRole('button', { name: 'Log out everywhere' }).click();
+    await here.getByRole('menuitem', { name: 'Log out everywhere' }).click();
     await here.getByRole('heading', { name: 'Log in to timenav' }).waitFor();
     await there.reload();
     await there.getByRole('heading', { name: 'Log in to timenav' }).waitFor();

@@ -61,7 +61,8 @@ describe('a newcomer can', () => {
     await values.getByText(/60 to 160.* 11 values in view/).waitFor();
     await button(page, 'List').click();
     await button(page, 'Columns').click();
-    await page.getByRole('checkbox', { name: 'wind' }).check();
+    await page.getByRole('menuitemcheckbox', { name: 'wind' }).click();
+    await page.getByRole('menuitemcheckbox', { name: 'wind', checked: true }).waitFor();
     await page.keyboard.press('Escape');
     const list = region(page, 'Events on the axis');
     await list.getByRole('button', { name: 'wind', exact: true }).click();

@@ -1,6 +1,7 @@
 import './app.css';
 import './tables.css';
 import { mount } from 'svelte';
+import { addFonts } from './lib/fonts';
 import { watchTexts } from './lib/plain';
 import App from './App.svelte';
 
@@ -9,3 +10,5 @@ if (target === null) throw new Error('the page has no #app');
 // Before anything is shown. Dialogs and messages are below the body as well.
 watchTexts(document.body);
 mount(App, { target });
+// Once the page has asked for what it shows.
+void addFonts();

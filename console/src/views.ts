@@ -1,6 +1,7 @@
 /** The views, in the order of the navigation. Each comes in a file of its own when it is first looked at. */
 import type { Component } from 'svelte';
 import type { LiveClock } from './lib/clock.svelte';
+import { inQuiet } from './lib/later';
 import type { IconName } from './ui/Icon.svelte';
 
 /** What every view gets. */
@@ -116,13 +117,5 @@ export const views: readonly [View, ...View[]] = [
   },
 ];
 
-/** Fetches the files of all views while nothing else is to be done, so that a view opens when the service is away. */
-export async function preload(): Promise<void> {
-  for (const view of views) {
-    await new Promise((idle) =>
-      'requestIdleCallback' in globalThis ? requestIdleCallback(idle) : setTimeout(idle, 200),
-    );
-    // The service is away: who opens that view is told.
-    await view.load().catch(() => {});
-  }
-}
+// A view opens when the service is away, too.
+for (const view of views) inQuiet(view.load);

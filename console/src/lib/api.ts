@@ -2,6 +2,7 @@
  * The way to the service: one function for all operations, one type for all refusals.
  */
 import { address, type Query } from './base';
+import { asked } from './quiet';
 import { reach } from './reach.svelte';
 
 /** One field that the service found wrong. */
@@ -59,10 +60,15 @@ export function onLoggedOut(listener: Listener): void {
 
 /** Calls an operation and returns the body of its answer, or throws a `Problem`. */
 export async function call<T>(method: Method, path: string, options: CallOptions = {}): Promise<T> {
-  const answer = await send(method, path, options);
-  const body = await json(answer);
-  if (!answer.ok) throw problem(answer, body);
-  return body as T;
+  const answered = asked();
+  try {
+    const answer = await send(method, path, options);
+    const body = await json(answer);
+    if (!answer.ok) throw problem(answer, body);
+    return body as T;
+  } finally {
+    answered();
+  }
 }
 
 /** Sends a request and returns the answer as it comes, whatever its status. */
@@ -76,12 +82,15 @@ export async function send(method: string, path: string, options: CallOptions = 
       typeof options.body === 'string' || options.body instanceof Blob ? options.body : JSON.stringify(options.body);
   }
   let answer: Response;
+  const answered = asked();
   try {
     answer = await fetch(address(path, options.query), init);
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
     reach.failed();
     throw unreachable();
+  } finally {
+    answered();
   }
   reach.worked();
   if (answer.status === 401 && !path.endsWith('/log-in')) whenLoggedOut();

@@ -104,6 +104,11 @@ class Exchange {
   #refused = new Set<string>();
   #isAsking = false;
 
+  /** Makes the way to the hub: it takes as long as to ask who is there. */
+  prepare(): void {
+    this.#lines ??= new Lines((said) => this.#hear(said));
+  }
+
   join(stream: Stream): void {
     this.#streams.add(stream);
     this.#new.add(stream);
@@ -136,8 +141,8 @@ class Exchange {
       this.#each(found.url, (stream) => stream.become('connecting'));
     }
     const urls = [...this.#byTimeline.values()].map((line) => line.url);
-    this.#lines ??= new Lines((said) => this.#hear(said));
-    this.#lines.want(urls);
+    this.prepare();
+    this.#lines?.want(urls);
     for (const stream of this.#new) this.#welcome(stream);
     this.#new.clear();
   }
@@ -212,3 +217,8 @@ class Exchange {
 }
 
 const exchange = new Exchange();
+
+/** Begins what every stream needs, before it is known which one. */
+export function prepareStreams(): void {
+  exchange.prepare();
+}

@@ -62,19 +62,18 @@ describe('counts', () => {
 
   it('are asked for on and on, and each event is counted once', async () => {
     const asked: string[] = [];
+    const group = (date: string, count: number) => ({
+      key: `2020-01-${date}T00:00:00Z`,
+      until: `2020-01-${String(Number(date) + 1).padStart(2, '0')}T00:00:00Z`,
+      count,
+    });
     const answers = [
-      {
-        groups: [{ key: '2020-01-01T00:00:00Z', until: '2020-01-02T00:00:00Z', count: 60 }],
-        count: 60,
-        counted_to: '2020-01-01T12:00:00Z',
-      },
-      {
-        groups: [
-          { key: '2020-01-01T00:00:00Z', until: '2020-01-02T00:00:00Z', count: 5 },
-          { key: '2020-01-04T00:00:00Z', until: '2020-01-05T00:00:00Z', count: 2 },
-        ],
-        count: 7,
-      },
+      // Stopped within the first stretch: which of the events at noon are in it is not told.
+      { groups: [group('01', 60)], count: 60, counted_to: '2020-01-01T12:00:00Z' },
+      { groups: [group('01', 58)], count: 58 },
+      // Stopped in a later one: that one is counted anew.
+      { groups: [group('01', 7), group('03', 20)], count: 27, counted_to: '2020-01-03T12:00:00Z' },
+      { groups: [group('03', 33), group('04', 2)], count: 35 },
     ];
     vi.stubGlobal('document', { baseURI: 'http://127.0.0.1/' });
     vi.stubGlobal('fetch', (address: string) => {
@@ -87,10 +86,17 @@ describe('counts', () => {
     const found = await readCounts(question, day, counts, signal, (part) => told.push(part));
     expect(asked).toEqual([
       '2020-01-01T00:00:00Z/2020-01-10T23:59:59.999999Z',
-      '2020-01-01T12:00:00.000001Z/2020-01-10T23:59:59.999999Z',
+      '2020-01-01T00:00:00Z/2020-01-01T11:59:59.999999Z',
+      '2020-01-01T12:00:00Z/2020-01-10T23:59:59.999999Z',
+      '2020-01-03T00:00:00Z/2020-01-10T23:59:59.999999Z',
     ]);
-    expect(found.buckets).toEqual([bucket('2020-01-01', '2020-01-02', 65), bucket('2020-01-04', '2020-01-05', 2)]);
-    expect([found.count, found.until, told.length, told[0]!.count]).toEqual([67, counts.to, 1, 60]);
+    expect(found.buckets).toEqual([
+      bucket('2020-01-01', '2020-01-02', 65),
+      bucket('2020-01-03', '2020-01-04', 33),
+      bucket('2020-01-04', '2020-01-05', 2),
+    ]);
+    expect([found.count, found.until]).toEqual([100, counts.to]);
+    expect(told.map(({ count }) => count)).toEqual([58, 65]);
   });
 
   it('are rounded to two digits where they are not exact', () => {

@@ -4,7 +4,7 @@ import type { Query } from '../base';
 import { format, parse, type Micros } from '../instant';
 import { queryOf, type Question } from './filter';
 import { FIRST, LAST } from './scale';
-import { stepBegin, stepEnd, type Step } from './steps';
+import { stepBegin, stepEnd, stepOf, type Step } from './steps';
 import type { EventStore } from './store';
 
 /** The service tells so many groups in one answer. */
@@ -46,6 +46,10 @@ export interface AggregateBody {
 /**
  * Counts events in groups until all are counted: the service looks through some at a time. `take` is told of
  * each answer, and up to where it counted.
+ *
+ * Where the service stopped, other events may happen at the same moment, and which of them it counted is not told. So
+ * the stretch of time that it stopped in is counted anew with what follows; other groups, and a stretch that has more
+ * than it looks through, are asked for again up to the moment before.
  */
 export async function aggregate(
   question: Question,
@@ -54,19 +58,41 @@ export async function aggregate(
   signal: AbortSignal,
   take: (body: AggregateBody, until: Micros | null) => void,
 ): Promise<void> {
-  let start = range?.from ?? null;
-  for (;;) {
-    const ends = [start, range?.to ?? null].map((end) => (end === null ? '..' : format(end)));
-    const body = await call<AggregateBody>('GET', 'v1/aggregate-events', {
+  const ask = (from: Micros | null, to: Micros | null): Promise<AggregateBody> => {
+    const ends = [from, to].map((end) => (end === null ? '..' : format(end)));
+    return call<AggregateBody>('GET', 'v1/aggregate-events', {
       query: { ...queryOf(question), ...query, time_range: ends.join('/') },
       signal,
     });
-    const until = body.counted_to ? parse(body.counted_to) : null;
-    const isEnd = until === null || until === start || (range !== null && until >= range.to);
-    take(body, isEnd ? null : until);
-    if (isEnd) return;
-    // The moment where the count stopped is in it; a microsecond later nothing is counted twice.
-    start = until + 1n;
+  };
+  let start = range?.from ?? null;
+  for (;;) {
+    const body = await ask(start, range?.to ?? null);
+    const stop = body.counted_to ? parse(body.counted_to) : null;
+    if (stop === null) {
+      take(body, null);
+      return;
+    }
+    const isStopped = ({ key, until }: GroupBody): boolean =>
+      (parse(key) ?? LAST) <= stop && (parse(until ?? '') ?? FIRST) > stop;
+    const cut = query.by === 'time' ? body.groups.find(isStopped) : undefined;
+    const begin = cut === undefined ? null : parse(cut.key);
+    if (cut !== undefined && begin !== null && (start === null || begin > start)) {
+      const groups = body.groups.filter((group) => group !== cut);
+      take({ ...body, groups, count: body.count - cut.count }, begin - 1n);
+      start = begin;
+    } else if (start === null || stop > start) {
+      take(await ask(start, stop - 1n), stop - 1n);
+      start = stop;
+    } else {
+      // More at one moment than it looks through: all that it says of it is in this answer.
+      if (stop === range?.to) {
+        take(body, null);
+        return;
+      }
+      take(body, stop);
+      start = stop + 1n;
+    }
   }
 }
 
@@ -97,6 +123,9 @@ export async function readCounts(
   return counts;
 }
 
+/** An exact count is made of so many stretches, or a few more: no more is counted twice where the service stops. */
+const EXACT_STRETCHES = 900;
+
 /** Counts the events of a time, both ends included. */
 export async function readExact(
   question: Question,
@@ -104,7 +133,9 @@ export async function readExact(
   signal: AbortSignal,
 ): Promise<number> {
   let count = 0;
-  await aggregate(question, { by: 'time', bucket: 1, limit: 1 }, range, signal, (body) => (count += body.count));
+  const { iso } = stepOf(Math.max(1, Number(range.to - range.from)) / EXACT_STRETCHES);
+  const query = { by: 'time', bucket: iso, limit: GROUPS_MAX };
+  await aggregate(question, query, range, signal, (body) => (count += body.count));
   return count;
 }
 

@@ -24,24 +24,29 @@ export function resolutionOf(degrees: number): number {
   return RESOLUTIONS.find((resolution) => resolution >= degrees) ?? 30;
 }
 
-/** Counts the events of a time in cells; `within` is what of the earth is in sight. */
+/** Counts the events of a time in cells; `within` is what of the earth is in sight. `take` is told what is counted so far. */
 export async function readCells(
   question: Question,
   range: { from: Micros; to: Micros },
   resolution: number,
   within: Box | null,
   signal: AbortSignal,
+  take: (cells: Cells) => void,
 ): Promise<Cells> {
   const counts = new Map<string, number>();
   const asked = { ...question, box: question.box ?? within };
-  await aggregate(asked, { by: 'cell', resolution, limit: GROUPS_MAX }, range, signal, (body) => {
+  const told = (): Cells => {
+    const cells = [...counts].map(([key, count]): Cell => {
+      const [west = 0, south = 0, east = 0, north = 0] = key.split(',').map(Number);
+      return { west, south, east, north, count };
+    });
+    return { resolution, cells, placed: cells.reduce((sum, cell) => sum + cell.count, 0) };
+  };
+  await aggregate(asked, { by: 'cell', resolution, limit: GROUPS_MAX }, range, signal, (body, until) => {
     for (const { key, count } of body.groups) counts.set(key, (counts.get(key) ?? 0) + count);
+    if (until !== null) take(told());
   });
-  const cells = [...counts].map(([key, count]): Cell => {
-    const [west = 0, south = 0, east = 0, north = 0] = key.split(',').map(Number);
-    return { west, south, east, north, count };
-  });
-  return { resolution, cells, placed: cells.reduce((sum, cell) => sum + cell.count, 0) };
+  return told();
 }
 
 /** Classes of counts: each has a color, and is as many times more as the one before. */

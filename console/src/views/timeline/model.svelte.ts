@@ -3,6 +3,7 @@
  * one by one only where there are so few in sight that each can be seen.
  */
 import { isAborted } from '../../lib/api';
+import { asked } from '../../lib/quiet';
 import type { Micros } from '../../lib/instant';
 import type { Box } from '../../lib/ranges';
 import { Stream } from '../../lib/stream.svelte';
@@ -108,6 +109,8 @@ export class TimelineModel {
   );
 
   #stream: Stream;
+  /** Called once the first picture is there: until then nobody fetches what can wait. */
+  readonly #pictured = asked();
   #loading = new AbortController();
   #settling: AbortController | null = null;
   #settled: ReturnType<typeof setTimeout> | undefined;
@@ -186,6 +189,7 @@ export class TimelineModel {
       this.phase = isAborted(error) ? 'canceled' : 'failed';
       this.error = isAborted(error) ? null : error;
     }
+    this.#pictured();
   }
 
   /** Reads the events, where there are few; else how many there are. */
@@ -420,6 +424,7 @@ export class TimelineModel {
   }
 
   close(): void {
+    this.#pictured();
     this.#loading.abort();
     this.#settling?.abort();
     clearTimeout(this.#settled);

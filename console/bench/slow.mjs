@@ -1,0 +1,115 @@
+/**
+ * Opens the timeline over a slow line, as Chromium emulates one, and prints as a table or as one line of JSON:
+ *
+ * - `picture` when the axis had the bars of all events and said how many they are, in milliseconds from the beginning
+ *   of the load, with what it took: requests and kB as they came over the wire;
+ * - `click` how long it took from a click on a bar until the time that it is of was in view and counted, and `event`
+ *   from a key that chooses the next event until its card was there;
+ *
+ * for somebody who comes for the first time, and for somebody whose browser has the files of the console.
+ *
+ *   TIMENAV_API_KEY=… node bench/slow.mjs http://127.0.0.1:8080 hurricanes [--kbits 400] [--latency 50] [--json]
+ *
+ * The key is an operator's. A user `bench-views` is made to log in with, and deleted in the end. CHROMIUM_BIN names the
+ * browser. Figures are those of this machine at this moment: say what else it did.
+ */
+import { chromium } from 'playwright-core';
+import { SIZE, Site, Traffic, launch } from './visit.mjs';
+
+const MAX_MS = 40_000;
+const QUIET_MS = 1_200;
+const [base, timeline, ...options] = process.argv.slice(2);
+const key = process.env.TIMENAV_API_KEY;
+if (!base || !timeline || !key) {
+  console.error('usage: TIMENAV_API_KEY=… node bench/slow.mjs URL TIMELINE [--kbits 400] [--latency 50] [--json]');
+  process.exit(2);
+}
+const option = (name, otherwise) => (options.includes(name) ? Number(options[options.indexOf(name) + 1]) : otherwise);
+const kbits = option('--kbits', 400);
+const latency = option('--latency', 50);
+const site = new Site(base, key);
+
+async function visit(context, isCached) {
+  const page = await context.newPage();
+  const devtools = await context.newCDPSession(page);
+  await devtools.send('Network.enable');
+  await devtools.send('Network.setCacheDisabled', { cacheDisabled: !isCached });
+  const throughput = (kbits * 1_000) / 8;
+  await devtools.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency,
+    downloadThroughput: throughput,
+    uploadThroughput: throughput,
+  });
+  const traffic = new Traffic(devtools);
+  const since = (began) => Math.round(performance.now() - began);
+  const began = performance.now();
+  await page.goto(`${site.root}/#/timeline?timeline=${encodeURIComponent(timeline)}`, { waitUntil: 'commit' });
+  const axis = page.getByRole('region', { name: 'Axis' });
+  await axis
+    .getByText(/^[\d,]+ events$/)
+    .first()
+    .waitFor({ timeout: MAX_MS });
+  const row = {
+    files: isCached ? 'cached' : 'new',
+    picture_ms: since(began),
+    requests: traffic.requests,
+    kb: Math.round(traffic.bytes / 1_000),
+  };
+  if (options.includes('--names')) console.error(traffic.names.join('\n'));
+  // Somebody looks for a moment; what is still to come may come meanwhile.
+  await page.waitForTimeout(1_000);
+  const { x, y, width, height } = await page.locator('.axis canvas').first().boundingBox();
+  const shown = page.getByTitle('Type which time is shown');
+  const whole = await shown.innerText();
+  const clicked = performance.now();
+  await page.mouse.click(x + width / 2, y + height * 0.8);
+  await page.waitForFunction((text) => document.querySelector('.which')?.textContent !== text, whole, {
+    timeout: MAX_MS,
+  });
+  await axis
+    .getByText(/^(about )?[\d,]+ in view/)
+    .first()
+    .waitFor({ timeout: MAX_MS });
+  row.click_ms = since(clicked);
+  await page.waitForTimeout(1_000);
+  await page.getByRole('application', { name: /^Time axis of/ }).focus();
+  const pressed = performance.now();
+  await page.keyboard.press(']');
+  await page.getByRole('article', { name: 'Event' }).getByRole('heading').first().waitFor({ timeout: MAX_MS });
+  row.event_ms = since(pressed);
+  await traffic.rest(page, QUIET_MS, MAX_MS / 4);
+  row.requests_all = traffic.requests;
+  row.kb_all = Math.round(traffic.bytes / 1_000);
+  await page.close();
+  return row;
+}
+
+function print(rows) {
+  const heads = ['files', 'picture ms', 'requests', 'kB', 'click ms', 'event ms', 'requests in all', 'kB in all'];
+  console.log(`| ${heads.join(' | ')} |`);
+  console.log(`| --- |${' ---: |'.repeat(heads.length - 1)}`);
+  for (const row of rows)
+    console.log(
+      `| ${[row.files, row.picture_ms, row.requests, row.kb, row.click_ms, row.event_ms, row.requests_all, row.kb_all].join(' | ')} |`,
+    );
+}
+
+const password = await site.makeUser([timeline]);
+const server = await launch();
+try {
+  const browser = await chromium.connect(server.wsEndpoint());
+  const context = await browser.newContext({ viewport: SIZE });
+  await site.logIn(context, password);
+  const rows = [await visit(context, false)];
+  // What comes in quiet moments is in the cache for the next visit.
+  await visit(context, true);
+  rows.push(await visit(context, true));
+  if (options.includes('--json'))
+    console.log(JSON.stringify({ bench: 'console slow', timeline, kbits, latency, rows }));
+  else print(rows);
+  await browser.close();
+} finally {
+  await server.close();
+  await site.removeUser();
+}

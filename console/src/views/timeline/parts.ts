@@ -1,0 +1,20 @@
+/** What the first picture of the timeline does without: fetched when it is wanted, or in a quiet moment before. */
+import { later } from '../../lib/later';
+
+// In a quiet moment the last one comes first.
+export const treeDialog = later(() => import('./TreeDialog.svelte'));
+export const newTimeline = later(() => import('../../shell/NewTimeline.svelte'));
+export const saveView = later(() => import('../../shell/SaveView.svelte'));
+export const exportDialog = later(() => import('./files/ExportDialog.svelte'));
+export const importDialog = later(() => import('./files/ImportDialog.svelte'));
+export const anchorDialog = later(() => import('./AnchorDialog.svelte'));
+export const rangeDialog = later(() => import('./RangeDialog.svelte'));
+export const eventForm = later(() => import('./EventForm.svelte'));
+export const cancelEvents = later(() => import('./CancelEvents.svelte'));
+export const filterDialog = later(() => import('./FilterDialog.svelte'));
+export const asOf = later(() => import('./AsOf.svelte'));
+export const playback = later(() => import('./Playback.svelte'));
+export const values = later(() => import('./Values.svelte'));
+export const list = later(() => import('./List.svelte'));
+export const worldMap = later(() => import('./WorldMap.svelte'));
+export const card = later(() => import('./Card.svelte'));
