@@ -46,7 +46,7 @@ fn a_firing_that_failed_for_good_is_delivered_again() {
         assert_ne!(again, failed["firing_id"]);
         service.send(redeliver(&service, &failed)).refused(409, "conflict");
         let claimed = claim(&service, 1, "20s");
-        assert_eq!((of(&claimed, "due"), &claimed[0]["firing_id"]), (of(&[failed.clone()], "due"), &again));
+        assert_eq!((of(&claimed, "due"), &claimed[0]["firing_id"]), (of(std::slice::from_ref(&failed), "due"), &again));
         assert_eq!((&claimed[0]["attempt"], &claimed[0]["payload"]["of"]), (&json!(1), &json!(timer_id)));
         acknowledge(&service, &claimed);
         service.send(redeliver(&service, &failed)).refused(409, "conflict");
