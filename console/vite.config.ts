@@ -30,6 +30,10 @@ function brotli(): Plugin {
 // `npm run dev` shows the console beside a service that runs at TIMENAV_URL.
 const service = process.env.TIMENAV_URL ?? 'http://127.0.0.1:8080';
 
+/** What every view needs, and every page loads first. */
+const LIBRARIES = /node_modules\/(svelte|clsx|esm-env)\//;
+const SHARED = /src\/(lib\/[\w.-]+|ui\/(Icon|ProblemNote|Prose|Spinner|Empty))\.(ts|svelte)$/;
+
 export default defineConfig({
   // Relative addresses: the console works behind any path prefix.
   base: './',
@@ -48,7 +52,7 @@ export default defineConfig({
           groups: [
             {
               name: 'common',
-              test: /node_modules\/(svelte|clsx|esm-env)\/|src\/(lib\/[\w.-]+|ui\/(Icon|ProblemNote|Prose|Spinner|Empty))\.(ts|svelte)$/,
+              test: (id) => LIBRARIES.test(id) || SHARED.test(id),
               minShareCount: 4,
             },
             { name: 'events', test: /src\/(lib\/[\w./-]+|ui\/Menu)\.(ts|svelte)$/, minShareCount: 3 },

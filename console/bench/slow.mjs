@@ -85,14 +85,13 @@ async function visit(context, isCached) {
   return row;
 }
 
+const COLUMNS = ['files', 'picture_ms', 'requests', 'kb', 'click_ms', 'event_ms', 'requests_all', 'kb_all'];
+
 function print(rows) {
   const heads = ['files', 'picture ms', 'requests', 'kB', 'click ms', 'event ms', 'requests in all', 'kB in all'];
   console.log(`| ${heads.join(' | ')} |`);
   console.log(`| --- |${' ---: |'.repeat(heads.length - 1)}`);
-  for (const row of rows)
-    console.log(
-      `| ${[row.files, row.picture_ms, row.requests, row.kb, row.click_ms, row.event_ms, row.requests_all, row.kb_all].join(' | ')} |`,
-    );
+  for (const row of rows) console.log(`| ${COLUMNS.map((column) => row[column]).join(' | ')} |`);
 }
 
 const password = await site.makeUser([timeline]);

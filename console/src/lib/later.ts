@@ -27,7 +27,7 @@ export function inQuiet(load: Load<unknown>): void {
   waiting.push(load);
 }
 
-/** Fetches what is waiting, one file after the other. What came to wait last belongs to what is looked at: it is first. */
+/** Fetches what is waiting, one file after the other; first what came last, which belongs to what is looked at. */
 export async function fetchWaiting(): Promise<void> {
   if (isFetching) return;
   isFetching = true;

@@ -24,7 +24,7 @@ export function resolutionOf(degrees: number): number {
   return RESOLUTIONS.find((resolution) => resolution >= degrees) ?? 30;
 }
 
-/** Counts the events of a time in cells; `within` is what of the earth is in sight. `take` is told what is counted so far. */
+/** Counts the events of a time in cells; `within` is what of the earth is in sight, `take` is told what is counted. */
 export async function readCells(
   question: Question,
   range: { from: Micros; to: Micros },
