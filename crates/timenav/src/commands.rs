@@ -40,6 +40,7 @@ mod status;
 mod stream;
 mod exec;
 mod sweep;
+mod demo;
 mod mcp;
 mod proof;
 mod entries;
@@ -119,6 +120,7 @@ enum Command {
     Stream(stream::StreamCommand),
     Exec(exec::ExecCommand),
     Sweep(sweep::SweepCommand),
+    Demo(demo::DemoCommand),
     Sntp(sntp::SntpCommand),
     SqlClock(sql_clock::SqlClockCommand),
     Mcp(mcp::McpCommand),
@@ -219,6 +221,7 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::Stream(command) => stream::run(command, surroundings),
         Command::Exec(command) => exec::run(&command, surroundings),
         Command::Sweep(command) => sweep::run(&command, surroundings),
+        Command::Demo(command) => demo::run(&command, surroundings),
         Command::Sntp(command) => sntp::run(&command, surroundings),
         Command::SqlClock(command) => sql_clock::run(&command, surroundings),
         Command::Mcp(command) => mcp::run(&command, surroundings),

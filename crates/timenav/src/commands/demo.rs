@@ -1,0 +1,31 @@
+//! `timenav demo`: something to look at, without any set-up.
+
+mod picture;
+mod programs;
+mod running;
+mod tellers;
+
+use crate::exit::Failure;
+use crate::surroundings::Surroundings;
+
+/// Shows what timenav does, on a service of its own that leaves nothing behind.
+#[derive(Debug, clap::Args)]
+pub(crate) struct DemoCommand {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    Programs(programs::ProgramsCommand),
+}
+
+/// Shows it.
+///
+/// # Errors
+/// It cannot be shown here.
+pub(crate) fn run(command: &DemoCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    match &command.what {
+        What::Programs(command) => programs::run(command, surroundings),
+    }
+}

@@ -1,0 +1,113 @@
+//! What the clocks show: redrawn in place on a terminal, a block for each step elsewhere.
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+
+use crate::exit::Failure;
+use crate::output::{self, printable};
+
+/// What a program says before it says anything.
+const STARTING: &str = "starting …";
+
+/// What came of a program.
+pub(super) enum Word {
+    /// What time it is there.
+    Time(String),
+    /// That something is wrong.
+    Error(String),
+}
+
+/// The clocks, one below the other.
+pub(super) struct Picture {
+    terminal: Option<Terminal>,
+    names: Vec<&'static str>,
+    shown: Vec<String>,
+}
+
+/// Lines that are drawn over and over.
+struct Terminal {
+    _lines: MultiProgress,
+    step: ProgressBar,
+    clocks: Vec<ProgressBar>,
+}
+
+impl Terminal {
+    fn new(names: &[&'static str]) -> Self {
+        let lines = MultiProgress::new();
+        let styled = |template: &str| {
+            let style = ProgressStyle::with_template(template);
+            lines.add(ProgressBar::new_spinner()).with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+        };
+        let step = styled("{msg:.bold}");
+        let clocks = names.iter().map(|name| styled("  {prefix:12} {msg:.cyan}").with_prefix(*name)).collect();
+        Self { _lines: lines, step, clocks }
+    }
+}
+
+impl Picture {
+    /// Returns a picture of clocks that have not said anything.
+    pub(super) fn new(names: Vec<&'static str>) -> Self {
+        let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr())
+            && std::io::IsTerminal::is_terminal(&std::io::stdout());
+        let terminal = is_terminal.then(|| Terminal::new(&names));
+        let mut picture = Self { terminal, shown: vec![STARTING.to_owned(); names.len()], names };
+        for number in 0..picture.names.len() {
+            picture.draw(number);
+        }
+        picture
+    }
+
+    /// Shows what a program said.
+    pub(super) fn take(&mut self, number: usize, word: Word) {
+        let (Word::Time(text) | Word::Error(text)) = &word;
+        // An error stays until the program says what time it is.
+        let text = printable(text);
+        if let Some(shown) = self.shown.get_mut(number)
+            && *shown != text
+        {
+            *shown = text;
+            self.draw(number);
+        }
+    }
+
+    /// Returns whether all programs have said something.
+    pub(super) fn is_complete(&self) -> bool {
+        self.shown.iter().all(|shown| shown != STARTING)
+    }
+
+    fn draw(&mut self, number: usize) {
+        if let (Some(terminal), Some(shown)) = (&self.terminal, self.shown.get(number))
+            && let Some(line) = terminal.clocks.get(number)
+        {
+            line.set_message(shown.clone());
+            line.tick();
+        }
+    }
+
+    /// Says what is done next.
+    pub(super) fn begin(&self, step: &str) {
+        if let Some(terminal) = &self.terminal {
+            terminal.step.set_message(step.to_owned());
+            terminal.step.tick();
+        }
+    }
+
+    /// Shows what came of it, where the picture is not drawn all the time.
+    ///
+    /// # Errors
+    /// Nobody reads it any more.
+    pub(super) fn end(&self, step: &str) -> Result<(), Failure> {
+        if self.terminal.is_some() {
+            return Ok(());
+        }
+        let clocks = self.names.iter().zip(&self.shown).map(|(name, shown)| format!("  {name:12} {shown}\n"));
+        output::write(&format!("{step}\n{}", clocks.collect::<String>()))
+    }
+
+    /// Leaves the last picture where it is.
+    pub(super) fn leave(&self) {
+        if let Some(terminal) = &self.terminal {
+            terminal.step.abandon();
+            terminal.clocks.iter().for_each(ProgressBar::abandon);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! `timenav demo programs`: clocks of several languages side by side, moved by one travel.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, anyhow};
+use timenav_core::time::parse_duration;
+use tokio::runtime::{Builder, Runtime};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::time::timeout;
+
+use super::picture::{Picture, Word};
+use super::running::Running;
+use super::tellers;
+use crate::client::INTERRUPTED_EXIT;
+use crate::exit::Failure;
+use crate::output;
+use crate::surroundings::Surroundings;
+
+/// How long programs may take to start: one of them may have to be compiled, or makes a database.
+const START_MAX: Duration = Duration::from_mins(1);
+/// What is done to the clock, and why that is worth a look.
+const STORY: &[(&str, &str)] = &[
+    ("clock now", "all of them show the clock of one timeline, which began at host time"),
+    ("clock travel 2031-05-06T07:08:09Z", "one travel moves them all"),
+    ("clock pause", "they stand"),
+    ("clock travel 1969-07-20T20:17:40Z", "back, to before 1970, while they stand"),
+    ("clock rate 3600", "an hour in each second, once they run"),
+    ("clock resume", "they run again"),
+    ("clock rate 1", "at the pace of the host"),
+    ("clock travel 2038-01-19T03:14:06Z", "two seconds before counters of 32 bits overflow"),
+];
+
+/// Shows programs of several languages on one virtual clock.
+///
+/// Starts whatever is installed of bash, Python, Node, Perl, Ruby, Go and PostgreSQL under `timenav exec`, each of which
+/// says over and over what time it is, and then moves their clock with the commands that are shown. None of the programs
+/// knows of it. It takes half a minute, on a service of its own; nothing is left of it. Ctrl-C ends it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ProgramsCommand {
+    /// How long to look at each step.
+    #[arg(long, value_name = "DURATION", default_value = "4s", value_parser = look)]
+    look: Duration,
+}
+
+fn look(text: &str) -> Result<Duration, String> {
+    let duration = parse_duration(text).map_err(|error| error.to_string())?;
+    let micros = u64::try_from(duration.exact().micros()).unwrap_or_default();
+    if duration.months() > 0 || micros == 0 {
+        return Err("write host time, such as 4s, without months".to_owned());
+    }
+    Ok(Duration::from_micros(micros))
+}
+
+/// Tells the story.
+///
+/// # Errors
+/// Programs cannot be put on a clock here, or nobody looks any more.
+pub(super) fn run(command: &ProgramsCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let folder = tempfile::tempdir().context("there is no room for temporary files")?;
+    let tellers = tellers::installed(&surroundings.program_folders, folder.path())?;
+    if tellers.is_empty() {
+        return Err(anyhow!("there is none of bash, Python, Node, Perl, Ruby, Go and PostgreSQL here").into());
+    }
+    let runtime = Builder::new_current_thread().enable_all().build().context("there is no runtime")?;
+    // Before anything is started, which would be left running otherwise.
+    let heard = |kind| runtime.block_on(async { signal(kind) }).context("signals cannot be received");
+    let ends = [heard(SignalKind::interrupt())?, heard(SignalKind::terminate())?];
+    let mut running = Running::start(folder.path())?;
+    running.try_out()?;
+    let (tell, told) = unbounded_channel();
+    for (number, teller) in tellers.iter().enumerate() {
+        running.tell(number, &teller.command, &tell)?;
+    }
+    let picture = Picture::new(tellers.iter().map(|teller| teller.name).collect());
+    let mut audience = Audience { runtime, ends, told, picture };
+    audience.picture.begin("starting the programs; Ctrl-C ends them");
+    let mut is_watched = audience.look(START_MAX, Picture::is_complete);
+    for (words, why) in STORY {
+        if !is_watched {
+            break;
+        }
+        let step = format!("$ timenav {words:34} # {why}");
+        audience.picture.begin(&step);
+        running.command(words)?;
+        is_watched = audience.look(command.look, |_| false);
+        if is_watched {
+            audience.picture.end(&step)?;
+        }
+    }
+    audience.picture.leave();
+    drop(running);
+    if !is_watched {
+        drop(folder);
+        std::process::exit(INTERRUPTED_EXIT);
+    }
+    output::write("That was one clock. Put your own program on one: timenav serve, and timenav exec -- COMMAND\n")
+}
+
+/// Who looks at the clocks, and hears Ctrl-C.
+struct Audience {
+    runtime: Runtime,
+    ends: [Signal; 2],
+    told: UnboundedReceiver<(usize, Word)>,
+    picture: Picture,
+}
+
+impl Audience {
+    /// Looks for a while, or until there is enough to be seen. Returns whether nobody pressed Ctrl-C.
+    fn look(&mut self, most: Duration, is_enough: impl Fn(&Picture) -> bool) -> bool {
+        let Self { runtime, ends: [interrupt, terminate], told, picture } = self;
+        let looking = async {
+            while !is_enough(picture) {
+                let Some((number, word)) = told.recv().await else { std::future::pending().await };
+                picture.take(number, word);
+            }
+        };
+        runtime.block_on(async {
+            tokio::select! {
+                // Whether it was enough makes no difference.
+                _ = timeout(most, looking) => true,
+                _ = interrupt.recv() => false,
+                _ = terminate.recv() => false,
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_look_is_host_time() {
+        assert_eq!(look("0.5s"), Ok(Duration::from_millis(500)));
+        for wrong in ["P1M", "0s", "soon"] {
+            assert!(look(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! `timenav demo programs`: what a newcomer types first.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::service::run;
+use crate::waiting::until_so;
+
+fn demo(look: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_timenav"));
+    command.args(["demo", "programs", "--look", look]);
+    command
+}
+
+#[test]
+fn programs_of_several_languages_are_moved_by_one_travel() {
+    let (code, stdout, stderr) = run(&mut demo("1s"), "");
+    if stderr.contains("no seccomp listener") {
+        eprintln!("skipped: {stderr}");
+        return;
+    }
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+    // Each step: what is typed, and below it what each program shows.
+    let mut steps: Vec<(&str, Vec<(&str, &str)>)> = Vec::new();
+    for line in stdout.lines() {
+        if let Some(typed) = line.strip_prefix("$ timenav ") {
+            steps.push((typed, Vec::new()));
+        } else if let Some(clock) = line.strip_prefix("  ") {
+            steps.last_mut().unwrap().1.push(clock.split_once(' ').map(|(name, shown)| (name, shown.trim())).unwrap());
+        }
+    }
+    let (_, stand) = steps.iter().find(|(typed, _)| typed.starts_with("clock travel 1969-07-20T20:17:40Z")).unwrap();
+    assert!(stand.iter().any(|(name, _)| *name == "bash"), "{stdout}");
+    for (name, shown) in stand {
+        assert_eq!(*shown, "1969-07-20 20:17:40", "{name}: {stdout}");
+    }
+    assert_eq!(steps.len(), 8, "{stdout}");
+    assert!(stdout.lines().last().unwrap().contains("timenav exec -- COMMAND"), "{stdout}");
+    // Ctrl-C ends it in the middle, with all that it has started.
+    let mut child = demo("2s").stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.next().unwrap().unwrap().starts_with("$ timenav clock now"));
+    let started = descendants(child.id());
+    assert!(started.len() > 2, "a service and programs: {started:?}");
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    until_so("all have ended", || started.iter().all(|id| !Path::new(&format!("/proc/{id}/exe")).exists()));
+}
+
+/// Returns the processes that a process has started, and that these have.
+fn descendants(id: u32) -> Vec<u32> {
+    let all = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
+    let is_child = |child: &u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+        // Behind the name, which may hold anything: state, and the id of the parent.
+        stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)) == Some(id.to_string().as_str())
+    };
+    let children: Vec<u32> = all.filter(is_child).collect();
+    children.iter().flat_map(|child| std::iter::once(*child).chain(descendants(*child))).collect()
+}
