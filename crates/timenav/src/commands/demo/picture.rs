@@ -8,14 +8,6 @@ use crate::output::{self, printable};
 /// What a program says before it says anything.
 const STARTING: &str = "starting …";
 
-/// What came of a program.
-pub(super) enum Word {
-    /// What time it is there.
-    Time(String),
-    /// That something is wrong.
-    Error(String),
-}
-
 /// The clocks, one below the other.
 pub(super) struct Picture {
     terminal: Option<Terminal>,
@@ -56,11 +48,9 @@ impl Picture {
         picture
     }
 
-    /// Shows what a program said.
-    pub(super) fn take(&mut self, number: usize, word: Word) {
-        let (Word::Time(text) | Word::Error(text)) = &word;
-        // An error stays until the program says what time it is.
-        let text = printable(text);
+    /// Shows what a program said last: what time it is, or what is wrong.
+    pub(super) fn take(&mut self, number: usize, line: &str) {
+        let text = printable(line);
         if let Some(shown) = self.shown.get_mut(number)
             && *shown != text
         {

@@ -9,7 +9,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::timeout;
 
-use super::picture::{Picture, Word};
+use super::picture::Picture;
 use super::running::Running;
 use super::tellers;
 use crate::client::INTERRUPTED_EXIT;
@@ -101,7 +101,7 @@ pub(super) fn run(command: &ProgramsCommand, surroundings: &Surroundings) -> Res
 struct Audience {
     runtime: Runtime,
     ends: [Signal; 2],
-    told: UnboundedReceiver<(usize, Word)>,
+    told: UnboundedReceiver<(usize, String)>,
     picture: Picture,
 }
 
@@ -111,8 +111,8 @@ impl Audience {
         let Self { runtime, ends: [interrupt, terminate], told, picture } = self;
         let looking = async {
             while !is_enough(picture) {
-                let Some((number, word)) = told.recv().await else { std::future::pending().await };
-                picture.take(number, word);
+                let Some((number, line)) = told.recv().await else { std::future::pending().await };
+                picture.take(number, &line);
             }
         };
         runtime.block_on(async {

@@ -12,7 +12,6 @@ use anyhow::{Context as _, anyhow, bail};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-use super::picture::Word;
 use crate::key_files::read_api_key;
 
 /// How long programs that were asked to end may take for it.
@@ -64,7 +63,7 @@ impl Running {
             let _ = errors.map(|mut errors| errors.read_to_string(&mut said));
             bail!("the service does not start: {}", said.trim());
         };
-        running.own.url = url.trim_end().to_owned();
+        url.trim_end().clone_into(&mut running.own.url);
         running.own.key = read_api_key(&data.join("admin.key")).context("the service has no key")?.to_string();
         // What it says later is nobody's, and must not hold it up.
         thread::spawn(move || std::io::copy(&mut told, &mut std::io::sink()));
@@ -109,7 +108,7 @@ impl Running {
         &mut self,
         number: usize,
         program: &[OsString],
-        tell: &UnboundedSender<(usize, Word)>,
+        tell: &UnboundedSender<(usize, String)>,
     ) -> anyhow::Result<()> {
         let mut command = self.own.command(&["exec", "--strict", "--"]);
         command.args(program).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -117,14 +116,13 @@ impl Running {
         let mut child = command.process_group(0).spawn().context("timenav exec cannot be started")?;
         let (told, errors) = (child.stdout.take(), child.stderr.take());
         self.children.push(child);
-        for (lines, word) in [
-            (told.map(|told| Box::new(told) as Box<dyn Read + Send>), Word::Time as fn(String) -> Word),
-            (errors.map(|errors| Box::new(errors) as Box<dyn Read + Send>), Word::Error),
-        ] {
-            let (Some(lines), tell) = (lines, tell.clone()) else { continue };
+        let told = told.map(|told| Box::new(told) as Box<dyn Read + Send>);
+        let errors = errors.map(|errors| Box::new(errors) as Box<dyn Read + Send>);
+        for lines in [told, errors].into_iter().flatten() {
+            let tell = tell.clone();
             thread::spawn(move || {
                 for line in BufReader::new(lines).lines().map_while(Result::ok) {
-                    if tell.send((number, word(line))).is_err() {
+                    if tell.send((number, line)).is_err() {
                         return;
                     }
                 }
