@@ -1783,7 +1783,10 @@ export interface components {
             /** @description The place last traveled to. */
             location: string | null;
             location_resolved?: components["schemas"]["ResolvedBody"] | null;
-            /** @description After a fast-forward or a rewind: what the clock shows. */
+            /**
+             * @description After a fast-forward or a rewind: where it took the clock. `current_time` is another moment if the clock runs, or if
+             *     somebody else has moved it while timers on the way were waited for.
+             */
             new_time?: string | null;
             /** @description Host time since which the clock has been running or paused. */
             origin_host: string;

@@ -93,6 +93,7 @@ impl ClientBuilder {
         let authorities = self.authorities.as_deref().map(certificates).transpose()?;
         let user_agent =
             self.user_agent.unwrap_or_else(|| concat!("timenav-client/", env!("CARGO_PKG_VERSION")).to_owned());
+        let is_plain = service.scheme() == "http";
         let made = || {
             let builder = reqwest::Client::builder()
                 .user_agent(user_agent.as_str())
@@ -100,16 +101,19 @@ impl ClientBuilder {
                 .connect_timeout(CONNECT_TIMEOUT)
                 // The key is for this service alone.
                 .redirect(reqwest::redirect::Policy::none());
-            let builder = if is_this_machine(&service) { builder.no_proxy() } else { builder };
+            let is_here = is_this_machine(&service);
+            let builder = if is_here { builder.no_proxy() } else { builder };
             match &authorities {
                 Some(authorities) => builder.tls_certs_only(authorities.clone()),
+                // Reading those of all authorities takes longer than a request.
+                None if is_here && is_plain => builder.tls_certs_only([]),
                 None => builder,
             }
         };
         let http = match made().build() {
             Ok(http) => http,
             // A machine without certificates of authorities, such as a small container, needs none for plain HTTP.
-            Err(_) if service.scheme() == "http" => made().tls_certs_only([]).build().map_err(|error| unfit(&error))?,
+            Err(_) if is_plain => made().tls_certs_only([]).build().map_err(|error| unfit(&error))?,
             Err(error) => return Err(unfit(&error)),
         };
         let timeout = self.timeout.unwrap_or(ANSWER_TIMEOUT);

@@ -476,7 +476,9 @@ class ClockBody(TypedDict):
     """The place last traveled to."""
     location_resolved: NotRequired[ResolvedBody | None]
     new_time: NotRequired[str | None]
-    """After a fast-forward or a rewind: what the clock shows."""
+    """After a fast-forward or a rewind: where it took the clock. `current_time` is another moment if the clock
+    runs, or if somebody else has moved it while timers on the way were waited for.
+    """
     origin_host: str
     """Host time since which the clock has been running or paused."""
     origin_virtual: str

@@ -26,7 +26,8 @@ pub(crate) struct ClockBody {
     timeline_created: Option<bool>,
     /// What the clock shows.
     current_time: String,
-    /// After a fast-forward or a rewind: what the clock shows.
+    /// After a fast-forward or a rewind: where it took the clock. `current_time` is another moment if the clock runs, or if
+    /// somebody else has moved it while timers on the way were waited for.
     #[serde(skip_serializing_if = "Option::is_none")]
     new_time: Option<String>,
     /// After a pause: the moment the clock was paused at.
@@ -163,10 +164,12 @@ impl ClockBody {
     pub(crate) fn settled(self, view: &ClockView, operation: Operation<'_>, receipt: &Receipt) -> Self {
         let Self { timeline_created, ledger, status: before, .. } = self;
         let body = Self::of(view, operation, true);
+        // Somebody who waited for this advance may have moved the clock again by now.
+        let new_time = body.new_time.is_some().then(|| receipt.reached.to_string());
         let said = receipt_sentence(receipt, body.status.as_deref().unwrap_or_default());
         let created = timeline_created.and(before).map(|before| format!("{before} "));
         let status = Some(format!("{}{said}", created.unwrap_or_default()));
-        Self { status, timeline_created, ledger, settled: Some(SettledBody::of(receipt)), ..body }
+        Self { status, new_time, timeline_created, ledger, settled: Some(SettledBody::of(receipt)), ..body }
     }
 
     /// Adds who has confirmed a change.
