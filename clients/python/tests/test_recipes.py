@@ -35,7 +35,7 @@ def test_kubernetes_knows_every_field_of_the_manifests(version: str, tmp_path: P
     (sidecar,) = re.findall(r"^```yaml shop.yaml\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     files = [tmp_path / "shop.yaml", RECIPES.parents[1] / "deploy/kubernetes/timenav.yaml"]
     files[0].write_text(sidecar, encoding="utf-8")
-    command = [sys.executable, "-m", "kubernetes_validate", "--strict", "--kubernetes-version", version, *map(str, files)]
+    command = [sys.executable, "-m", "kubernetes_validate", "--strict", "-k", version, *map(str, files)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     told = done.stdout + done.stderr
     assert (done.returncode, told.count(" passed for resource ")) == (0, 6), told
