@@ -100,9 +100,8 @@ describe('the package', () => {
     await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
     const install = ['install', '--offline', '--silent', '--no-audit', '--no-fund', '--omit=peer', `./${file}`];
     await run('npm', install, { cwd: folder });
-    const examples = [...readText('clients/typescript/README.md').matchAll(/```ts\n(.*?)```/gs)].map(
-      ([, text]) => text!,
-    );
+    const pages = ['clients/typescript/README.md', 'docs/recipes/browser-page.md'].map(readText).join('\n');
+    const examples = [...pages.matchAll(/```ts(?: \S+)?\n(.*?)```/gs)].map(([, text]) => text!);
     expect(examples.length).toBeGreaterThan(2);
     const isTest = (text: string): boolean => text.includes("'timenav/vitest'");
     const isPage = (text: string): boolean => text.includes("'timenav/playwright'");

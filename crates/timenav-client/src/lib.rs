@@ -42,6 +42,8 @@ mod firing;
 mod listener;
 mod timers;
 mod host;
+#[cfg(feature = "tower")]
+pub mod baggage;
 #[cfg(test)]
 mod tests;
 

@@ -1,5 +1,7 @@
 //! The vectors that every language runs (clients/vectors), and what a service that fails makes of a client.
 
+#[cfg(feature = "tower")]
+mod baggage;
 mod stand_in;
 
 use std::path::Path;

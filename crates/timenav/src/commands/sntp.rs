@@ -15,6 +15,7 @@ use timenav_core::time::{Instant, Virtual, Wall};
 use crate::client::{Client, ServiceOptions, TimelineOptions};
 use crate::doors::counted;
 use crate::exit::Failure;
+use crate::following::faults::{FaultOptions, Wrong, show};
 use crate::following::{self, FollowOption, Known, Shown, Words};
 use crate::output;
 use crate::surroundings::Surroundings;
@@ -41,7 +42,8 @@ const WORDS: Words = Words {
 ///
 /// Each port tells the time of one timeline, and follows each change at once. A clock that is paused, or a service that
 /// cannot be reached, is told as a clock that is not to be used. A time that clients would take for another, since the
-/// protocol counts seconds within 136 years, is refused. docs/programs.md says more.
+/// protocol counts seconds within 136 years, is refused. The time can be told wrong on purpose, on all ports of the
+/// command alike. docs/programs.md says more.
 ///
 /// Whoever can reach the port is told the time, without a key. So it listens on this machine only, and on no port of the
 /// system, unless it is told otherwise: a virtual clock on a network sets other machines wrong.
@@ -56,6 +58,8 @@ pub(crate) struct SntpCommand {
     beyond_loopback: bool,
     #[command(flatten)]
     follow: FollowOption,
+    #[command(flatten)]
+    fault: FaultOptions,
     #[command(flatten)]
     service: ServiceOptions,
 }
@@ -98,13 +102,15 @@ pub(crate) fn run(command: &SntpCommand, surroundings: &Surroundings) -> Result<
         let client = Client::new(&command.service, surroundings)?;
         let timeline = TimelineOptions { timeline: port.timeline.clone() };
         let begun = following::begin(&client, &timeline)?;
-        let face = Arc::new(Face::new(begun.known.clone()));
+        let wrong = Wrong::new(command.fault.fault(), &begun);
+        let face = Arc::new(Face::new(wrong.shown()));
+        let answering = Arc::clone(&face);
+        let shown = show(wrong, face).context("the clock cannot be turned")?;
         output::write(&format!("serving SNTP on {address}: timeline {}\n", begun.timeline))?;
-        let shown = Arc::clone(&face);
         let name = command.follow.clone();
-        threads.push(thread::spawn(move || answer_all(&socket, &shown)));
+        threads.push(thread::spawn(move || answer_all(&socket, &answering)));
         threads.push(thread::spawn(move || {
-            let Err(error) = following::follow(&client, (&timeline, &name), &face, &WORDS, begun.known);
+            let Err(error) = following::follow(&client, (&timeline, &name), &shown, &WORDS, begun.known);
             output::note(&format!("timenav sntp: the clock is not followed: {error}"));
         }));
     }
@@ -180,7 +186,7 @@ impl Face {
     }
 }
 
-impl Shown for Face {
+impl Shown for Arc<Face> {
     fn change(&self, known: &Known, _: u64) {
         self.state().known = known.clone();
     }

@@ -1,10 +1,19 @@
 //! The pages of `docs/recipes` are true: their files are written, their commands run, their answers compared.
 
+mod compose;
+mod containers;
+mod kubernetes;
+mod workflow;
+mod yaml;
+
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::service::Service;
 use crate::tour::is_like;
@@ -39,7 +48,16 @@ pages! {
     rows_of_a_database: "postgres-rows",
     an_incident_played_back: "incident-playback",
     clocks_that_do_not_agree: "wrong-clocks",
+    services_of_a_compose_file: "docker-compose",
+    a_sidecar: "kubernetes-sidecar",
+    a_workflow_of_github: "github-actions",
 }
+
+/// Pages that others run: what runs them, from the root of the project.
+const RUN_ELSEWHERE: [(&str, &str); 2] = [
+    ("browser-page", "clients/typescript/test/adapters.test.ts"),
+    ("workflow-tests", "clients/python/tests/test_recipes.py"),
+];
 
 /// A command of a page and the answer it is said to give.
 struct Step {
@@ -52,13 +70,16 @@ struct Step {
 struct Recipe {
     files: Vec<(String, String)>,
     steps: Vec<Step>,
+    /// What the page says that a step of its workflow prints.
+    told: Vec<(String, Vec<String>)>,
 }
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/recipes")
 }
 
-/// Reads the blocks of a page: `console recipe` is typed, and what has the name of a file behind its language is saved.
+/// Reads the blocks of a page: `console recipe` is typed, `text step NAME` is printed by a step of its workflow, and what
+/// has the name of a file behind its language is saved.
 fn recipe(page: &str) -> Recipe {
     let mut recipe = Recipe::default();
     let mut lines = page.lines();
@@ -74,6 +95,10 @@ fn recipe(page: &str) -> Recipe {
                     }
                 }
             }
+            Some(("text", step)) if step.starts_with("step ") => {
+                let lines = block.into_iter().map(str::to_owned).collect();
+                recipe.told.push((step["step ".len()..].to_owned(), lines));
+            }
             Some((_, name)) if name.contains('.') => recipe.files.push((name.to_owned(), block.join("\n") + "\n")),
             _ => {}
         }
@@ -83,18 +108,21 @@ fn recipe(page: &str) -> Recipe {
 
 fn check(name: &str) {
     let page = std::fs::read_to_string(folder().join(name).with_extension("md")).unwrap();
-    let recipe = recipe(&page);
-    assert!(recipe.steps.len() > 3, "{name} has {} commands", recipe.steps.len());
+    let mut recipe = recipe(&page);
     let service = Service::start();
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in &recipe.files {
-        std::fs::write(folder.path().join(name), text).unwrap();
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
     }
     std::fs::create_dir(folder.path().join("bin")).unwrap();
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_timenav"), folder.path().join("bin/timenav")).unwrap();
     if recipe.steps.iter().any(|step| step.command.contains("initdb")) {
         provide_postgres(folder.path());
     }
+    provide_what_files_name(&mut recipe, folder.path(), &service);
+    assert!(recipe.steps.len() > 2, "{name} has {} commands", recipe.steps.len());
     let steps: Vec<String> = recipe.steps.iter().map(|step| format!("{}\necho '{END}'\n", step.command)).collect();
     // What a page leaves in the background ends with it.
     let script = format!("exec 2>&1\n{}\njobs -p | xargs -r kill\nwait\n", steps.concat());
@@ -102,7 +130,12 @@ fn check(name: &str) {
     bash.args(["-c", &script]).current_dir(folder.path()).stdin(Stdio::null()).env_remove("TIMENAV_TIMELINE");
     bash.env("TIMENAV_URL", service.url()).env("TIMENAV_API_KEY", &service.admin);
     bash.env("PATH", format!("{}:{PATH}", folder.path().join("bin").display()));
-    let output = bash.output().unwrap();
+    let bash = bash.process_group(0).stdout(Stdio::piped()).spawn().unwrap();
+    let group = Pid::from_child(&bash);
+    let output = bash.wait_with_output().unwrap();
+    // What a command has left behind in the group of this shell. There is mostly nothing.
+    let _ = kill_process_group(group, Signal::TERM);
+    workflow::wait_for_the_end(folder.path());
     let printed = String::from_utf8(output.stdout).unwrap();
     if printed.contains(NO_LISTENER) {
         println!("skipped: this system lets nobody see system calls");
@@ -120,6 +153,19 @@ fn check(name: &str) {
     }
     assert!(wrong.is_empty(), "{name}:\n{}", wrong.join("\n"));
     service.audit();
+}
+
+/// Reads the files that say what is run, and puts what runs them where the commands of a page find it.
+fn provide_what_files_name(recipe: &mut Recipe, folder: &Path, service: &Service) {
+    for (name, text) in &recipe.files {
+        if name == "compose.yaml" {
+            compose::provide_compose(text, folder, service);
+        } else if name.starts_with(".github/workflows/") {
+            recipe.steps.extend(workflow::steps_of(text, &recipe.told, folder));
+        } else if Path::new(name).extension() == Some(OsStr::new("yaml")) {
+            kubernetes::provide_kubernetes(text, folder);
+        }
+    }
 }
 
 /// Puts PostgreSQL's programs where the commands of a page find them. They refuse to run as root, so root runs them as
@@ -151,7 +197,12 @@ fn every_page_is_run_and_listed() {
     let found: BTreeSet<String> = pages.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
     let index = std::fs::read_to_string(folder().join("README.md")).unwrap();
     let mut expected: BTreeSet<String> = PAGES.iter().map(|&page| page.to_owned()).collect();
-    for page in PAGES {
+    for (page, test) in RUN_ELSEWHERE {
+        let test = std::fs::read_to_string(folder().join("../..").join(test)).unwrap();
+        assert!(test.contains(&format!("{page}.md")), "nobody runs {page}.md");
+        expected.insert(page.to_owned());
+    }
+    for page in &expected {
         assert!(index.contains(&format!("({page}.md)")), "README.md does not list {page}.md");
     }
     expected.insert("README".to_owned());
@@ -160,9 +211,12 @@ fn every_page_is_run_and_listed() {
 
 #[test]
 fn blocks_are_told_apart() {
-    let page = "a\n```console recipe\n$ one\n1\n2\n$ two\n```\n```python a.py\nx = 1\n```\n```json\n{}\n```\n";
+    let page = "a\n```console recipe\n$ one\n1\n2\n$ two\n```\n```python a.py\nx = 1\n```\n```json\n{}\n```\n\
+                ```text step Go on\n3\n```\n```text a.txt\n```\n";
     let recipe = recipe(page);
     let steps: Vec<_> = recipe.steps.iter().map(|step| (step.command.as_str(), step.answer.join(","))).collect();
     assert_eq!(steps, [("one", "1,2".to_owned()), ("two", String::new())]);
-    assert_eq!(recipe.files, [("a.py".to_owned(), "x = 1\n".to_owned())]);
+    let files: Vec<_> = recipe.files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    assert_eq!(files, [("a.py", "x = 1\n"), ("a.txt", "\n")]);
+    assert_eq!(recipe.told, [("Go on".to_owned(), vec!["3".to_owned()])]);
 }

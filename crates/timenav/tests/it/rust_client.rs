@@ -1,5 +1,7 @@
 //! The client for Rust, beside a service: handlers, settled advances, and a clock that is read without a request.
 
+mod baggage;
+
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};

@@ -23,11 +23,12 @@ struct Sntp {
 }
 
 impl Sntp {
-    fn start(service: &Service, ports: &[&str]) -> Self {
-        let mut command = command(service, &[&["sntp"], ports].concat());
+    fn start(service: &Service, arguments: &[&str]) -> Self {
+        let mut command = command(service, &[&["sntp"], arguments].concat());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
-        let said = stdout.lines().take(ports.len()).map(|line| {
+        let count = arguments.iter().filter(|port| port.starts_with("127.")).count();
+        let said = stdout.lines().take(count).map(|line| {
             let line = line.unwrap();
             let said = line.strip_prefix("serving SNTP on ").expect("it says where it listens");
             said.split_once(": timeline ").expect("it says which timeline").0.to_owned()
@@ -145,26 +146,68 @@ fn what_cannot_be_served_is_refused_at_once() {
     service.audit();
 }
 
-/// A client that others wrote, where it is installed.
+/// Returns the seconds since 1970 that an answer tells, and the fraction.
+fn told_exactly(answer: &[u8; 48]) -> f64 {
+    let fraction = u32::from_be_bytes(answer[44..].try_into().unwrap());
+    #[expect(clippy::cast_precision_loss, reason = "seconds within an era")]
+    let seconds = told(answer, 0) as f64;
+    seconds + f64::from(fraction) / 2_f64.powi(32)
+}
+
 #[test]
-fn chrony_understands_it() {
+fn a_clock_is_told_wrong_on_purpose() {
     let service = Service::start();
+    service.post("/v1/pause-time", &json!({}));
     travel(&service, "2031-05-06T07:08:09Z");
-    let sntp = Sntp::start(&service, &["127.0.0.1:0=main"]);
+    service.post("/v1/set-rate", &json!({ "rate": 3600 }));
+    let right = Sntp::start(&service, &["127.0.0.1:0=main"]);
+    let wrong = Sntp::start(&service, &["--offset", "-2s", "--drift", "100000ppm", "127.0.0.1:0=main"]);
+    let start = 1_935_817_689.0;
+    assert_eq!((told_exactly(&right.ask()), told_exactly(&wrong.ask())), (start, start - 2.0));
+    // A tenth of what passes is added, and no more once the clock stands.
+    service.post("/v1/resume-time", &json!({}));
+    right.ask_until("an hour", |answer| answer[0] >> 6 == 0 && told_exactly(answer) > start + 3_600.0);
+    service.post("/v1/pause-time", &json!({}));
+    let stands = |answer: &[u8; 48]| answer[0] >> 6 == 3;
+    let shown = told_exactly(&right.ask_until("a clock that stands", stands));
+    let error = told_exactly(&wrong.ask_until("a wrong clock that stands", stands)) - shown;
+    assert!((error - ((shown - start) / 10.0 - 2.0)).abs() < 0.001, "{error} after {}", shown - start);
+    travel(&service, "1999-12-31T00:00:00Z");
+    right.ask_until("the jump", |answer| told(answer, 0) == 946_598_400);
+    let jumped = wrong.ask_until("the jump", |answer| told(answer, 0) < 1_000_000_000);
+    assert!((told_exactly(&jumped) - 946_598_400.0 - error).abs() < 0.001, "a jump leaves the error as it is");
+    let (code, stdout, stderr) = run(&mut command(&service, &["sntp", "--jitter", "1s", "127.0.0.1:0=main"]), "");
+    assert!(code == Some(2) && stdout.is_empty() && stderr.contains("250 ms"), "{stderr}");
+    service.audit();
+}
+
+/// Asks for the time with a client that others wrote, where it is installed. Returns by how much it says that the host's
+/// clock is wrong, in seconds.
+fn by_chrony(sntp: &Sntp) -> Option<f64> {
     let port = sntp.addresses[0].rsplit_once(':').unwrap().1;
     let server = format!("server 127.0.0.1 port {port} iburst maxsamples 1");
     let mut client = Command::new("chronyd");
     client.args(["-Q", "-U", "-t", "20", &server]).env("PATH", "/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin");
     let Ok(output) = client.output() else {
         eprintln!("skipped: chronyd is not installed");
-        return;
+        return None;
     };
     let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     let wrong = said.split_once("System clock wrong by ").map(|(_, by)| by.split(' ').next().unwrap());
-    let wrong: f64 = wrong.unwrap_or_else(|| panic!("{said}")).parse().unwrap();
+    Some(wrong.unwrap_or_else(|| panic!("{said}")).parse().unwrap())
+}
+
+#[test]
+fn chrony_understands_it() {
+    let service = Service::start();
+    travel(&service, "2031-05-06T07:08:09Z");
     let host = micros(service.get("/v1/clock", &[])["origin_host"].as_str().unwrap());
     #[expect(clippy::cast_precision_loss, reason = "microseconds of some years")]
-    let expected = (1_935_817_689_000_000 - host) as f64 / 1e6;
-    assert!((wrong - expected).abs() < 1.0, "{wrong} instead of {expected}: {said}");
+    let right = (1_935_817_689_000_000 - host) as f64 / 1e6;
+    for (options, ahead) in [(&["127.0.0.1:0=main"][..], 0.0), (&["127.0.0.1:0=main", "--offset=1h"], 3_600.0)] {
+        let sntp = Sntp::start(&service, options);
+        let Some(wrong) = by_chrony(&sntp) else { return };
+        assert!((wrong - right - ahead).abs() < 1.0, "{wrong} instead of {right} and {ahead}");
+    }
     service.audit();
 }

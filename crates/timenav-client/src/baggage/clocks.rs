@@ -1,0 +1,154 @@
+//! The clocks of the timelines that requests go by: opened for the first request of each, kept for the next ones.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tokio::sync::OnceCell;
+
+use super::header::{BaggageError, timeline_in};
+use super::served::RequestClock;
+use crate::client::Client;
+use crate::error::{ClockUnavailable, Error};
+use crate::follower::Bounds;
+
+/// How many clocks are open at once by default, each a stream of the service: a user may have 100 there by default.
+pub const CLOCKS_MAX: usize = 64;
+
+type Allowed = dyn Fn(&str) -> bool + Send + Sync;
+type Cell = Arc<OnceCell<RequestClock>>;
+
+/// Why a request cannot be served. It never is by the host's time instead.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotServed {
+    /// The baggage names no timeline that the request can go by. Answer it with 400.
+    #[error(transparent)]
+    Baggage(#[from] BaggageError),
+    /// Requests of too many timelines are being served. Answer with 503: it is over soon.
+    #[error("requests of {0} timelines are being served; try again")]
+    TooMany(usize),
+    /// The clock cannot be read. Answer with 503.
+    #[error("the clock of this request cannot be read: {0}")]
+    Unavailable(#[from] Error),
+}
+
+/// The clocks that requests go by. Clones share them.
+#[derive(Clone)]
+pub struct RequestClocks {
+    client: Client,
+    allowed: Option<Arc<Allowed>>,
+    clocks_max: usize,
+    shelf: Arc<Mutex<Shelf>>,
+}
+
+/// Which clocks are open, or being opened, and when each was used last, in uses. `None` is the client's own timeline.
+#[derive(Default)]
+struct Shelf {
+    kept: HashMap<Option<String>, (Cell, u64)>,
+    uses: u64,
+}
+
+impl RequestClocks {
+    /// Returns clocks that a client opens, none of which is open yet.
+    #[must_use]
+    pub fn new(client: Client) -> Self {
+        Self { client, allowed: None, clocks_max: CLOCKS_MAX, shelf: Arc::default() }
+    }
+
+    /// Lets requests name only some of the timelines that the key may see.
+    #[must_use]
+    pub fn allowed(self, allowed: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        Self { allowed: Some(Arc::new(allowed)), ..self }
+    }
+
+    /// Keeps another number of clocks open at most, and at least one.
+    #[must_use]
+    pub fn clocks_max(self, clocks_max: usize) -> Self {
+        Self { clocks_max: clocks_max.max(1), ..self }
+    }
+
+    /// Returns the clock that a `baggage` header names, or that of the client's own timeline.
+    ///
+    /// # Errors
+    /// The header names none, too many are in use, or the clock cannot be read.
+    pub async fn of(&self, header: Option<&str>) -> Result<RequestClock, NotServed> {
+        let timeline = timeline_in(header)?;
+        if let (Some(timeline), Some(allowed)) = (&timeline, &self.allowed)
+            && !allowed(timeline)
+        {
+            return Err(BaggageError(format!("requests may not go by the timeline `{timeline}`")).into());
+        }
+        let cell = self.shelf.lock().find(timeline.as_ref(), self.clocks_max)?;
+        // Whoever comes while it is opened waits for that, and opens it if it was in vain.
+        let opened = cell.get_or_try_init(|| self.open(timeline.as_deref())).await.cloned();
+        let clock = opened.inspect_err(|_| self.shelf.lock().failed(timeline.as_ref(), &cell))?;
+        clock.reading().map_err(Error::Clock)?;
+        Ok(clock)
+    }
+
+    async fn open(&self, timeline: Option<&str>) -> Result<RequestClock, NotServed> {
+        let client = timeline.map_or_else(|| self.client.clone(), |timeline| self.client.on_timeline(timeline));
+        let clock = client.virtual_clock_within(Bounds::default()).await.map_err(|error| mistaken(timeline, error))?;
+        let timeline_id = clock.state().map_err(Error::Clock)?.timeline_id.into();
+        Ok(RequestClock { timeline_id, clock: Arc::new(clock) })
+    }
+}
+
+impl std::fmt::Debug for RequestClocks {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("RequestClocks").field("client", &self.client).finish_non_exhaustive()
+    }
+}
+
+impl Shelf {
+    /// Returns the place of a clock, in use from now on.
+    fn find(&mut self, timeline: Option<&String>, clocks_max: usize) -> Result<Cell, NotServed> {
+        self.uses += 1;
+        // One that will never show a time again gives way to a new attempt, which says why.
+        self.kept.retain(|of, (cell, _)| of.as_ref() != timeline || !cell.get().is_some_and(is_over));
+        if let Some((cell, used)) = self.kept.get_mut(&timeline.cloned()) {
+            *used = self.uses;
+            return Ok(Arc::clone(cell));
+        }
+        if self.kept.len() >= clocks_max {
+            let unused = self.kept.iter().filter(|(_, (cell, _))| is_unused(cell));
+            let oldest = unused.min_by_key(|(_, (_, used))| *used).map(|(of, _)| of.clone());
+            // Its stream ends with it.
+            self.kept.remove(&oldest.ok_or(NotServed::TooMany(clocks_max))?);
+        }
+        let cell = Cell::default();
+        self.kept.insert(timeline.cloned(), (Arc::clone(&cell), self.uses));
+        Ok(cell)
+    }
+
+    /// Gives up the place of a clock that could not be opened, unless somebody else is about to try.
+    fn failed(&mut self, timeline: Option<&String>, failed: &Cell) {
+        let timeline = timeline.cloned();
+        let is_it = self.kept.get(&timeline).is_some_and(|(cell, _)| Arc::ptr_eq(cell, failed));
+        // One is the shelf's own, one the caller's.
+        if is_it && failed.get().is_none() && Arc::strong_count(failed) <= 2 {
+            self.kept.remove(&timeline);
+        }
+    }
+}
+
+/// Returns whether nobody opens a clock, and no request goes by it.
+fn is_unused(cell: &Cell) -> bool {
+    Arc::strong_count(cell) == 1 && cell.get().is_none_or(|kept| Arc::strong_count(&kept.clock) == 1)
+}
+
+/// Returns whether a clock will never show a time again, because its timeline ended or its key did.
+fn is_over(kept: &RequestClock) -> bool {
+    matches!(kept.reading(), Err(ClockUnavailable::Refused(_) | ClockUnavailable::Closed))
+}
+
+/// Returns what is told where a request names a timeline that it cannot go by, which is its own mistake.
+fn mistaken(timeline: Option<&str>, error: Error) -> NotServed {
+    match (timeline, error.problem()) {
+        (Some(timeline), Some(problem)) if matches!(problem.http_status, 400 | 403 | 404 | 410) => {
+            BaggageError(format!("the baggage names the timeline `{timeline}`: {}", problem.status)).into()
+        }
+        _ => error.into(),
+    }
+}

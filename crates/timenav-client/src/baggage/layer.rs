@@ -1,0 +1,97 @@
+//! The layer of `tower`.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use http::{Request, Response, StatusCode};
+use tower_layer::Layer;
+use tower_service::Service;
+
+use super::clocks::{NotServed, RequestClocks};
+use super::served::joined;
+
+/// Serves each request by the clock of the timeline that its `baggage` header names, else by that of the client's own.
+///
+/// A header that names no timeline, or none that there is, is answered with 400. If the clock cannot be read, the answer
+/// is 503: no request is ever served by the host's time.
+#[derive(Clone, Debug)]
+pub struct ClockLayer {
+    clocks: RequestClocks,
+}
+
+impl ClockLayer {
+    /// Returns a layer that takes its clocks from there.
+    #[must_use]
+    pub const fn new(clocks: RequestClocks) -> Self {
+        Self { clocks }
+    }
+}
+
+impl<S> Layer<S> for ClockLayer {
+    type Service = ClockService<S>;
+
+    fn layer(&self, inner: S) -> ClockService<S> {
+        ClockService { inner, clocks: self.clocks.clone() }
+    }
+}
+
+/// A service within a [`ClockLayer`].
+#[derive(Clone, Debug)]
+pub struct ClockService<S> {
+    inner: S,
+    clocks: RequestClocks,
+}
+
+impl<S, B, R> Service<Request<B>> for ClockService<S>
+where
+    S: Service<Request<B>, Response = Response<R>> + Clone + Send + 'static,
+    S::Future: Send,
+    B: Send + 'static,
+    R: From<String>,
+{
+    type Response = Response<R>;
+    type Error = S::Error;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<R>, S::Error>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, mut request: Request<B>) -> Self::Future {
+        // The one that is ready is used, and its copy is asked next time.
+        let copy = self.inner.clone();
+        let mut inner = std::mem::replace(&mut self.inner, copy);
+        let clocks = self.clocks.clone();
+        Box::pin(async move {
+            let clock = match clocks.of(joined(request.headers()).as_deref()).await {
+                Ok(clock) => clock,
+                Err(error) => return Ok(refusal(&error)),
+            };
+            request.extensions_mut().insert(clock.clone());
+            clock.serve(async move { inner.call(request).await }).await
+        })
+    }
+}
+
+/// Answers a request for which there is no clock.
+fn refusal<R: From<String>>(error: &NotServed) -> Response<R> {
+    let (status, text) = match error {
+        NotServed::Baggage(error) => (StatusCode::BAD_REQUEST, format!("{error}\n")),
+        NotServed::TooMany(_) => (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")),
+        NotServed::Unavailable(error) => {
+            tracing::warn!(%error, "a request was refused, because its clock cannot be read");
+            // What is wrong is for who runs this service, and not for who asked.
+            let text = "the clock of this request cannot be read; try again\n";
+            (StatusCode::SERVICE_UNAVAILABLE, text.to_owned())
+        }
+    };
+    let mut answer = Response::new(R::from(text));
+    *answer.status_mut() = status;
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    answer
+}

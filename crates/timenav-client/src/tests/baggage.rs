@@ -1,0 +1,51 @@
+//! The clock that travels with a request: the vectors, and what needs no service.
+
+use crate::baggage::{clock, outgoing, sql_moment, timeline_in, with_timeline};
+use crate::header::{HeaderMap, HeaderValue};
+
+use super::{instant, list, text, vectors};
+
+#[test]
+fn a_header_names_a_timeline() {
+    let file = vectors("baggage");
+    for case in list(&file["read"]) {
+        let found = timeline_in(case["header"].as_str()).unwrap();
+        assert_eq!(found.as_deref(), case["timeline"].as_str(), "{case}");
+    }
+    for case in list(&file["refused"]) {
+        let error = timeline_in(case["header"].as_str()).unwrap_err().to_string();
+        let word = match text(&case["why"]) {
+            "two timelines" => "names two timelines",
+            "no timeline" => "is empty",
+            why => why,
+        };
+        assert!(error.contains(word), "{case}: {error}");
+    }
+}
+
+#[test]
+fn a_timeline_is_put_into_a_header() {
+    let file = vectors("baggage");
+    for case in list(&file["written"]) {
+        let written = with_timeline(case["header"].as_str(), text(&case["timeline"]));
+        assert_eq!(written, text(&case["expected"]), "{case}");
+        assert_eq!(timeline_in(Some(&written)).unwrap().as_deref(), case["timeline"].as_str(), "{case}");
+    }
+}
+
+#[test]
+fn a_moment_is_written_as_postgresql_reads_it() {
+    let file = vectors("baggage");
+    for case in list(&file["sql"]) {
+        assert_eq!(sql_moment(instant(&case["moment"])), text(&case["expected"]));
+    }
+}
+
+#[test]
+fn nothing_is_handed_on_outside_a_request() {
+    let mut head = HeaderMap::from_iter([(crate::header::HOST, HeaderValue::from_static("db"))]);
+    let before = head.clone();
+    outgoing(&mut head);
+    assert_eq!(head, before);
+    assert!(clock().is_none());
+}

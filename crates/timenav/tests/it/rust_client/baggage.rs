@@ -1,0 +1,144 @@
+//! The clock that travels with a request, in a service of axum: the example of the client's README, word for word.
+
+use http::{HeaderMap, Request as HttpRequest, StatusCode};
+use serde_json::json;
+use timenav_client::{Request, VirtualClock};
+use tower::ServiceExt as _;
+
+use super::{at, runtime};
+use crate::service::Service;
+use crate::waiting::until_so;
+
+// What comes here is in crates/timenav-client/README.md.
+use axum::{Extension, Router, routing::get};
+use timenav_client::Client;
+use timenav_client::baggage::{ClockLayer, RequestClock, RequestClocks};
+
+async fn now(Extension(clock): Extension<RequestClock>) -> String {
+    clock.now().map_or_else(|error| error.to_string(), |now| now.to_string())
+}
+
+fn shop(client: Client) -> Router {
+    let clocks = RequestClocks::new(client).allowed(|timeline| timeline != "system");
+    Router::new().route("/now", get(now)).layer(ClockLayer::new(clocks))
+}
+// So much for the README.
+
+/// Tells what the function tells, here and in a task, and what would be sent on.
+async fn elsewhere() -> String {
+    let clock = timenav_client::baggage::clock().unwrap();
+    assert!(tokio::spawn(async { timenav_client::baggage::clock() }).await.unwrap().is_none());
+    let inside = clock.clone().serve(async { timenav_client::baggage::clock().unwrap().timeline_id().to_owned() });
+    assert_eq!(tokio::spawn(inside).await.unwrap(), clock.timeline_id());
+    let mut head = HeaderMap::from_iter([("baggage".parse().unwrap(), "region=eu,timenav=old".parse().unwrap())]);
+    timenav_client::baggage::outgoing(&mut head);
+    format!("{} {}", clock.now().unwrap(), head["baggage"].to_str().unwrap())
+}
+
+/// Returns the status of an answer, and its text.
+async fn ask(app: &Router, path: &str, baggage: &[&str]) -> (StatusCode, String) {
+    let mut request = HttpRequest::get(path);
+    for header in baggage {
+        request = request.header("baggage", *header);
+    }
+    let answer = app.clone().oneshot(request.body(axum::body::Body::empty()).unwrap()).await.unwrap();
+    let is_later = answer.headers().get("retry-after").is_some_and(|value| value == "1");
+    assert_eq!(is_later, answer.status() == StatusCode::SERVICE_UNAVAILABLE);
+    let (status, body) = (answer.status(), axum::body::to_bytes(answer.into_body(), 10_000).await.unwrap());
+    (status, String::from_utf8(body.to_vec()).unwrap())
+}
+
+/// Makes a timeline whose clock stands at a moment.
+fn standing_at(service: &Service, timeline: &str, moment: &str) {
+    service.post("/timelines", &json!({ "timeline_id": timeline }));
+    service.post("/v1/pause-time", &json!({ "timeline_id": timeline }));
+    service.post("/v1/travel", &json!({ "destination_time": moment, "timeline_id": timeline }));
+}
+
+#[test]
+fn each_request_is_served_by_its_clock() {
+    let service = Service::start();
+    let client = Client::builder().url(service.url()).key(&service.admin).build().unwrap();
+    standing_at(&service, "leap:day", "2028-02-29T09:00:00Z");
+    standing_at(&service, "moon", "1969-07-20T20:17:40Z");
+    standing_at(&service, "third", "2000-01-01T00:00:00Z");
+    standing_at(&service, "main-too", "1999-12-31T00:00:00Z");
+    let (runtime, told) = (runtime(), |text: &str| (StatusCode::OK, text.to_owned()));
+    let app = runtime.block_on(async {
+        let app = shop(client.on_timeline("main-too"));
+        for _ in 0..2 {
+            let (leap_day, moon) = tokio::join!(
+                ask(&app, "/now", &["userId=alice", "timenav=leap%3Aday;p=1"]),
+                ask(&app, "/now", &["timenav=moon"]),
+            );
+            assert_eq!((leap_day, moon), (told("2028-02-29T09:00:00Z"), told("1969-07-20T20:17:40Z")));
+        }
+        assert_eq!(ask(&app, "/now", &[]).await, told("1999-12-31T00:00:00Z"));
+        for (baggage, said) in [
+            (&["timenav=nowhere"][..], "nowhere"),
+            (&["timenav=moon", "timenav=third"], "two timelines"),
+            (&["timenav=system"], "may not go by"),
+            (&["timenav="], "is empty"),
+        ] {
+            let (status, text) = ask(&app, "/now", baggage).await;
+            assert!(status == StatusCode::BAD_REQUEST && text.contains(said), "{baggage:?}: {status} {text}");
+        }
+        app
+    });
+    // What moves the clock moves the application.
+    service.post("/v1/travel", &json!({ "destination_time": "2040-01-01T00:00:00Z", "timeline_id": "moon" }));
+    let is_told = |moment: &str| runtime.block_on(ask(&app, "/now", &["timenav=moon"])) == told(moment);
+    until_so("the jump", || is_told("2040-01-01T00:00:00Z"));
+    runtime.block_on(client.send(Request::at(timenav_client::Method::DELETE, "/timeline/moon").unwrap())).unwrap();
+    until_so("the end of the timeline", || {
+        runtime.block_on(ask(&app, "/now", &["timenav=moon"])).0 == StatusCode::BAD_REQUEST
+    });
+    drop((app, runtime));
+    service.audit();
+}
+
+fn is_same(one: &VirtualClock, other: &VirtualClock) -> bool {
+    std::ptr::eq(one, other)
+}
+
+#[test]
+fn clocks_are_kept_and_the_least_used_gives_way() {
+    let service = Service::start();
+    let client = Client::builder().url(service.url()).key(&service.admin).build().unwrap();
+    for (number, timeline) in ["a", "b", "c"].into_iter().enumerate() {
+        standing_at(&service, timeline, &format!("203{number}-01-01T00:00:00Z"));
+    }
+    runtime().block_on(async {
+        let clocks = RequestClocks::new(client).clocks_max(2);
+        let of = |timeline: &str| {
+            let (clocks, header) = (clocks.clone(), format!("timenav={timeline}"));
+            async move { clocks.of(Some(&header)).await }
+        };
+        // Whoever comes first opens it, for all.
+        let (first, second) = tokio::join!(of("a"), of("a"));
+        assert!(is_same(first.as_ref().unwrap(), second.as_ref().unwrap()));
+        let other = of("b").await.unwrap();
+        let refused = of("c").await.unwrap_err();
+        assert!(refused.to_string().contains("of 2 timelines"), "{refused}");
+        drop((first, second));
+        assert_eq!(of("c").await.unwrap().now(), Ok(at("2032-01-01T00:00:00Z")));
+        // The one that nobody used has gone, and the other is the same as before.
+        assert!(is_same(&of("b").await.unwrap(), &other));
+        let app = Router::new().route("/", get(elsewhere)).layer(ClockLayer::new(clocks.clone()));
+        let expected = "2031-01-01T00:00:00Z region=eu,timenav=b".to_owned();
+        assert_eq!(ask(&app, "/", &["timenav=b"]).await, (StatusCode::OK, expected));
+        let gone = Client::builder().url("http://127.0.0.1:1").key("tnk_x").build().unwrap();
+        let (status, text) = ask(&shop(gone), "/now", &[]).await;
+        assert!(status == StatusCode::SERVICE_UNAVAILABLE && !text.contains("127.0.0.1"), "{text}");
+    });
+    service.audit();
+}
+
+#[test]
+fn the_example_of_the_readme_is_the_one_above() {
+    let own = include_str!("baggage.rs");
+    let (_, example) = own.split_once("// What comes here is in crates/timenav-client/README.md.\n").unwrap();
+    let (example, _) = example.split_once("// So much for the README.").unwrap();
+    let readme = include_str!("../../../../timenav-client/README.md");
+    assert!(readme.contains(&format!("```rust\n{example}```\n")), "they differ");
+}
