@@ -22,6 +22,7 @@ use crate::params::WholeBody;
 use crate::problem::{Failure, Unwritten, codes};
 use crate::rate::RefusalKind;
 use crate::state::App;
+use crate::traces::{IsTraced, TracedTimeline};
 use crate::{answer, same_origin, session_cookie};
 
 /// The path of the one operation whose body is read as it comes.
@@ -182,6 +183,7 @@ async fn admit(
     }
     let looks = matches!(parts.method, Method::GET | Method::HEAD);
     let operation = operation(&parts);
+    let traced = parts.extensions.get::<IsTraced>().map(|_| aimed_at(&parts).unwrap_or(caller.timeline_id.clone()));
     parts.extensions.insert(caller.clone());
     let mut response = next.run(Request::from_parts(parts, body)).await;
     // What took long to find is not told to whoever may not ask for it any more. What was changed was decided by
@@ -195,6 +197,9 @@ async fn admit(
     }
     if has_ended(&response) {
         take_back_cookie(app, &mut response);
+    }
+    if let Some(timeline) = traced {
+        response.extensions_mut().insert(TracedTimeline(timeline));
     }
     if let Some(left) = left {
         left.write(response.headers_mut());

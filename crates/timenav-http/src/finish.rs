@@ -17,6 +17,7 @@ use crate::accept::{Accept, JSON};
 use crate::params::SentAsQuery;
 use crate::problem::{Failure, FieldError, Problem, Unwritten};
 use crate::state::App;
+use crate::traces::{IsTraced, TraceParent, TracedRequest, TracedTimeline};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Longest request id that is taken over from a client, in characters.
@@ -65,21 +66,33 @@ pub(crate) async fn finish(State(app): State<App>, mut request: Request, next: N
     let method = method_name(request.method());
     let wants_problem = Accept::of(request.headers()).asks_for(PROBLEM_JSON, JSON);
     let asks_options = request.method() == Method::OPTIONS;
-    let trace = trace_id(request.headers()).unwrap_or_default().to_owned();
+    let parent = TraceParent::of(request.headers());
+    let traces = app.options.traces.as_ref().filter(|_| parent.is_none_or(|parent| parent.is_sampled));
+    if traces.is_some() {
+        request.extensions_mut().insert(IsTraced);
+    }
     request.extensions_mut().insert(id.clone());
     let caught = AssertUnwindSafe(next.run(request)).catch_unwind().await;
     let response = caught.unwrap_or_else(|_| Failure::Panicked.into_response());
-    let route = response.extensions().get::<Route>().map_or("none", |route| &route.0).to_owned();
+    let route = response.extensions().get::<Route>().map(|Route(route)| route.clone());
+    let timeline_id = response.extensions().get::<TracedTimeline>().map(|TracedTimeline(timeline)| timeline.clone());
     let mut response = if asks_options && response.status() == StatusCode::METHOD_NOT_ALLOWED {
         options(&response)
     } else {
         written(&app, response, &id, wants_problem)
     };
-    let took = app.engine.now().since(began);
+    let ended = app.engine.now();
+    let took = ended.since(began);
     let status = response.status().as_u16();
-    app.metrics.record(method, &route, status, took);
+    let name = route.as_deref().unwrap_or("none");
+    app.metrics.record(method, name, status, took);
     let (took_micros, request_id) = (took.micros(), &id.0);
-    tracing::debug!(method, route, status, took_micros, request_id, trace_id = trace, "request answered");
+    let trace_id = parent.map(|parent| format!("{:032x}", parent.trace_id)).unwrap_or_default();
+    tracing::debug!(method, route = name, status, took_micros, request_id, trace_id, "request answered");
+    if let Some(traces) = traces {
+        let request_id = id.0.clone();
+        traces.answered(TracedRequest { parent, method, route, status, timeline_id, request_id, began, ended });
+    }
     headers(response.headers_mut(), &id, app.options.encrypted);
     if response.status() == StatusCode::TOO_MANY_REQUESTS {
         hold_back().await;
@@ -121,20 +134,6 @@ fn request_id(app: &App, headers: &HeaderMap) -> String {
         (1..=REQUEST_ID_CHARS_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
     };
     given.filter(usable).map_or_else(|| app.engine.new_id("req"), str::to_owned)
-}
-
-/// Returns the trace id of a valid `traceparent` (W3C Trace Context §3.2). It is logged, and
-/// trusted for nothing.
-fn trace_id(headers: &HeaderMap) -> Option<&str> {
-    let text = headers.get("traceparent")?.to_str().ok()?;
-    let mut parts = text.splitn(4, '-');
-    let (version, trace, parent) = (parts.next()?, parts.next()?, parts.next()?);
-    let hex = |text: &str, length: usize| {
-        text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
-    };
-    let valid = hex(version, 2) && version != "ff" && hex(trace, 32) && hex(parent, 16);
-    let zero = |text: &str| text.bytes().all(|byte| byte == b'0');
-    (valid && !zero(trace) && !zero(parent)).then_some(trace)
 }
 
 /// Answers OPTIONS from the `Allow` that the router would have refused with.

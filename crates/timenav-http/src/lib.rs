@@ -31,6 +31,7 @@ mod service;
 mod session_cookie;
 mod shares;
 mod state;
+mod traces;
 mod v1;
 mod wire;
 
@@ -39,3 +40,4 @@ pub use connections::{ConnectionCounts, ConnectionEnd};
 pub use network::Network;
 pub use openapi::openapi_json;
 pub use state::HttpOptions;
+pub use traces::{TraceCounts, TraceParent, TracedRequest, Traces};

@@ -13,6 +13,7 @@ use timenav_core::time::Span;
 use timenav_engine::{Engine, ReplicaStats, WitnessState, WitnessStatus};
 
 use crate::connections::{ConnectionCounts, ConnectionEnd};
+use crate::traces::TraceCounts;
 
 /// The counters of the HTTP layer.
 pub(crate) struct Metrics {
@@ -57,7 +58,7 @@ impl Metrics {
     }
 
     /// Returns everything in the text format of `OpenMetrics` 1.0.
-    pub(crate) fn text(&self, service: &Engine, connections: &ConnectionCounts) -> String {
+    pub(crate) fn text(&self, service: &Engine, connections: &ConnectionCounts, traces: Option<TraceCounts>) -> String {
         let (mut text, engine) = (String::new(), service.stats());
         // Writing to a string cannot fail.
         let _ = encode(&mut text, &self.registry);
@@ -98,6 +99,12 @@ impl Metrics {
             write_metric(&mut text, (name, kind, help, suffix), value);
         }
         write_connections(&mut text, connections);
+        if let Some(TraceCounts { sent, dropped }) = traces {
+            let to_collector = "Spans of requests that the collector took";
+            write_metric(&mut text, ("trace_spans_sent", "counter", to_collector, "_total"), sent);
+            let lost = "Spans of requests that the collector was not there for, or too slow";
+            write_metric(&mut text, ("trace_spans_dropped", "counter", lost, "_total"), dropped);
+        }
         write_witnesses(&mut text, &service.witnesses());
         if let Some(replica) = &service.replica() {
             write_replica(&mut text, replica);

@@ -49,7 +49,8 @@ async fn readyz(State(app): State<App>) -> Result<Json<crate::answer::StatusBody
 }
 
 async fn metrics(State(app): State<App>) -> Response {
-    let text = app.metrics.text(&app.engine, &app.options.connections);
+    let traces = app.options.traces.as_ref().map(|traces| traces.counts());
+    let text = app.metrics.text(&app.engine, &app.options.connections, traces);
     ([(header::CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text).into_response()
 }
 

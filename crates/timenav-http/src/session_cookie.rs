@@ -85,6 +85,7 @@ mod tests {
             insecure_log_in: false,
             requests_per_minute: None,
             connections: std::sync::Arc::default(),
+            traces: None,
             connection_limits: Vec::new(),
         }
     }

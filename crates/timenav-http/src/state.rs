@@ -15,6 +15,7 @@ use crate::metrics::Metrics;
 use crate::rate::Rates;
 use crate::refusals::Refusals;
 use crate::shares::Shares;
+use crate::traces::Traces;
 
 /// Requests of one user that may be answered at the same moment.
 pub(crate) const REQUESTS_AT_ONCE_PER_USER_MAX: usize = 256;
@@ -36,6 +37,8 @@ pub struct HttpOptions {
     pub requests_per_minute: Option<NonZeroU32>,
     /// What becomes of connections.
     pub connections: Arc<ConnectionCounts>,
+    /// Where traces of requests go, if anywhere.
+    pub traces: Option<Arc<dyn Traces>>,
     /// Limits that connections have, by name. Whoever accepts them enforces these.
     pub connection_limits: Vec<(&'static str, u64)>,
 }

@@ -26,18 +26,22 @@ use crate::telemetry::LogFormat;
 #[cfg(test)]
 mod tests;
 mod connections;
+mod otlp_url;
 mod public_url;
 mod secs;
 mod shared;
 mod store_url;
+mod unknown_key;
 mod webhook_to;
 mod witness_url;
 
 pub(crate) use connections::ConnectionSettings;
+pub(crate) use otlp_url::OtlpUrl;
 pub(crate) use public_url::PublicUrl;
 use secs::{ConnectionSecs, Secs, SessionSecs, WitnessSecs};
 use shared::Shared;
 pub(crate) use store_url::StoreUrl;
+use unknown_key::unknown_key;
 pub(crate) use webhook_to::WebhookTo;
 pub(crate) use witness_url::WitnessUrl;
 
@@ -54,8 +58,6 @@ const WITNESS_INTERVAL_SECS_DEFAULT: u32 = 60;
 const LOG_FILTER_DEFAULT: &str = "info";
 /// Options that the file cannot set: where it is, short forms, and what is for one start.
 const FLAGS_ALONE: [&str; 5] = ["config", "no_timelines_by_first_write", "no_encryption", "accept_rollback", "join"];
-/// Least similarity at which a key of the file is taken for a misspelt one.
-const SIMILARITY_MIN: f64 = 0.7;
 
 /// When the entry of a successful read is durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
@@ -277,6 +279,11 @@ pub(crate) struct ServeOptions {
     /// What to log: a level, or levels per module, such as `warn,timenav_engine=debug`. [default: info]
     #[arg(long, env = "TIMENAV_LOG_FILTER", value_name = "FILTER")]
     pub(crate) log_filter: Option<String>,
+    /// Where traces of requests go, as OTLP over HTTP: `http://…`, to which `/v1/traces` is appended. [default: none]
+    ///
+    /// What a collector asks for in headers, such as a token, is taken from the variable `OTEL_EXPORTER_OTLP_HEADERS`.
+    #[arg(long, env = "TIMENAV_OTLP_ENDPOINT", value_name = "URL")]
+    pub(crate) otlp_endpoint: Option<OtlpUrl>,
     /// Create a timeline `demo` with well-known history, unless it exists.
     #[arg(long, env = "TIMENAV_DEMO", value_parser = BoolishValueParser::new(), num_args = 0..=1,
         require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
@@ -389,6 +396,8 @@ pub(crate) struct Settings {
     pub(crate) log_format: LogFormat,
     /// What is logged.
     pub(crate) log_filter: String,
+    /// Where traces of requests go, if anywhere.
+    pub(crate) otlp_endpoint: Option<OtlpUrl>,
     /// Whether to make the timeline `demo`.
     pub(crate) demo: bool,
 }
@@ -472,6 +481,7 @@ impl Settings {
             shutdown_deadline: Duration::from_secs(deadline_secs.unwrap_or(SHUTDOWN_DEADLINE_SECS_DEFAULT)),
             log_format: options.log_format.or(file.log_format).unwrap_or_default(),
             log_filter: log_filter.unwrap_or_else(|| LOG_FILTER_DEFAULT.to_owned()),
+            otlp_endpoint: options.otlp_endpoint.or(file.otlp_endpoint),
             demo: options.demo.or(file.demo).unwrap_or(false),
         })
     }
@@ -480,17 +490,4 @@ impl Settings {
 /// Returns the name of this host.
 fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
-}
-
-fn unknown_key(key: &str, keys: &[String]) -> String {
-    if key == "accept_rollback" || key == "join" {
-        let flag = key.replace('_', "-");
-        return format!("`{key}` is for one start and cannot be set here; use --{flag} instead");
-    }
-    let close = keys.iter().map(|known| (strsim::jaro_winkler(known, &key.replace('-', "_")), known));
-    let nearest = close.max_by(|a, b| a.0.total_cmp(&b.0));
-    match nearest.filter(|(similarity, _)| *similarity >= SIMILARITY_MIN) {
-        Some((_, known)) => format!("there is no setting `{key}`; did you mean `{known}`?"),
-        None => format!("there is no setting `{key}`; the settings are {}", keys.join(", ")),
-    }
 }

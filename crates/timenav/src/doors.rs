@@ -63,6 +63,7 @@ fn wall(time: SystemTime) -> Instant<Wall> {
 }
 
 /// Random bytes from a generator that the operating system seeds.
+#[derive(Debug)]
 pub(crate) struct OsEntropy(SystemRandom);
 
 impl OsEntropy {

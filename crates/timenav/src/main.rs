@@ -27,6 +27,7 @@ mod surroundings;
 mod sweeping;
 mod telemetry;
 mod timekeeper;
+mod traces;
 mod webhooks;
 mod wiring;
 mod witness;

@@ -18,7 +18,7 @@ use crate::data_folder::{DataFolder, KeptAddress};
 use crate::exit::{Exit, Failure};
 use crate::server::{self, Server};
 use crate::sweeping::sweep_when_quiet;
-use crate::{demo, output, replicas, telemetry, timekeeper, webhooks, wiring, witnesses};
+use crate::{demo, output, replicas, telemetry, timekeeper, traces, webhooks, wiring, witnesses};
 
 /// How long the ledger may take to write what was taken before the end. A disk that needs longer fails.
 const LEDGER_DEADLINE: Duration = Duration::from_secs(20);
@@ -88,6 +88,7 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
         warn_beyond_loopback(address);
     }
     let (closing, counts) = (CancellationToken::new(), Arc::<ConnectionCounts>::default());
+    let traces = traces::start(&wired.engine, settings)?;
     let options = HttpOptions {
         closing: closing.clone(),
         version: env!("CARGO_PKG_VERSION"),
@@ -96,6 +97,7 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
         insecure_log_in: settings.insecure_log_in,
         requests_per_minute: settings.requests_per_minute,
         connections: Arc::clone(&counts),
+        traces: traces.as_ref().map(traces::Sending::line),
         connection_limits: bounds.named(),
     };
     let router = timenav_http::router(wired.engine.clone(), options);
@@ -129,6 +131,9 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     if timeout(settings.shutdown_deadline, server.ended()).await.is_err() {
         let connections = server.cut();
         tracing::warn!(connections, "{connections} connections were still busy at the deadline and were closed");
+    }
+    if let Some(traces) = traces {
+        traces.stop().await;
     }
     if timeout(LEDGER_DEADLINE, wired.engine.close()).await.is_err() {
         tracing::error!("the last entries could not be written by the deadline; none of them was acknowledged");

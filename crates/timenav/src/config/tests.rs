@@ -100,6 +100,12 @@ fn flags_beat_the_file_and_the_file_beats_the_default() {
         "log_filter = 'b'",
         &["info".into(), "b".into(), "c".into()],
     );
+    check(
+        |settings| settings.otlp_endpoint.map(|url| url.traces().to_string()),
+        &["--otlp-endpoint", "http://c.test"],
+        "otlp_endpoint = 'http://b.test/'",
+        &[None, Some("http://b.test/v1/traces".to_owned()), Some("http://c.test/v1/traces".to_owned())],
+    );
     check(|settings| settings.demo, &["--demo=false"], "demo = true", &[false, true, false]);
 }
 

@@ -13,6 +13,7 @@ mod settings;
 mod signals;
 mod signing_key;
 mod tls;
+mod traces;
 
 pub(crate) use postgres::Cluster;
 pub(crate) use tls::certify;

@@ -1,0 +1,322 @@
+//! Traces of requests, sent to a collector by OTLP over HTTP.
+//!
+//! A request leaves its span in a line of bounded length and goes on. Whoever sends takes many at a time. If the line is
+//! full, or the collector does not take them, spans are dropped and counted: nothing waits for a collector.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use anyhow::Context as _;
+use opentelemetry::trace::{SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState};
+use opentelemetry::{InstrumentationScope, KeyValue};
+use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig as _, WithHttpConfig as _};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanExporter as _, SpanLinks};
+use reqwest::Client;
+use timenav_core::time::{Instant, Wall};
+use timenav_engine::{Engine, Entropy as _, Seldom};
+use timenav_http::{TraceCounts, TracedRequest, Traces};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use crate::client::{built, is_this_machine};
+use crate::config::{OtlpUrl, Settings};
+use crate::doors::OsEntropy;
+
+/// Spans that wait to be sent; about half a kilobyte each.
+const SPANS_WAITING_MAX: usize = 4_096;
+/// Spans that are sent at once.
+const SPANS_PER_EXPORT_MAX: usize = 512;
+/// How long a span waits for others to be sent with.
+const GATHER: Duration = Duration::from_secs(1);
+/// How long a collector may take for what it is sent, repetitions included.
+const EXPORT_DEADLINE: Duration = Duration::from_secs(10);
+/// How long the end of the service waits for what is left.
+const FLUSH_DEADLINE: Duration = Duration::from_secs(3);
+
+/// What sends spans in the background.
+pub(crate) struct Sending {
+    line: Arc<Line>,
+    stopping: CancellationToken,
+    task: JoinHandle<()>,
+}
+
+/// Begins to send traces, if they go anywhere.
+///
+/// # Errors
+/// They go over TLS and there is nothing to check certificates with, or a variable of the exporter is wrong.
+pub(crate) fn start(engine: &Engine, settings: &Settings) -> anyhow::Result<Option<Sending>> {
+    let Some(url) = &settings.otlp_endpoint else { return Ok(None) };
+    let mut exporter = exporter(url)?;
+    exporter.set_resource(&resource(settings));
+    let (waiting, spans) = mpsc::channel(SPANS_WAITING_MAX);
+    let counts = Arc::<Counts>::default();
+    let stopping = CancellationToken::new();
+    let sender = Sender { exporter, counts: Arc::clone(&counts), failures: Seldom::default(), engine: engine.clone() };
+    let task = tokio::spawn(sender.send_all(spans, stopping.clone()));
+    let scope = InstrumentationScope::builder("timenav").with_version(env!("CARGO_PKG_VERSION")).build();
+    let line = Arc::new(Line { entropy: OsEntropy::new(), scope, waiting, counts });
+    Ok(Some(Sending { line, stopping, task }))
+}
+
+impl Sending {
+    /// Returns where requests leave their spans.
+    pub(crate) fn line(&self) -> Arc<dyn Traces> {
+        Arc::clone(&self.line) as _
+    }
+
+    /// Sends what is left, as far as the collector takes it soon.
+    pub(crate) async fn stop(mut self) {
+        self.stopping.cancel();
+        if timeout(FLUSH_DEADLINE, &mut self.task).await.is_err() {
+            self.task.abort();
+            let TraceCounts { sent, dropped } = self.line.counts();
+            let spans = self.line.counts.taken.load(Ordering::Relaxed).saturating_sub(sent + dropped);
+            tracing::warn!(spans, "{spans} spans of requests were not sent: the collector did not take them in time");
+        }
+    }
+}
+
+/// Returns what writes OTLP and sends it.
+fn exporter(url: &OtlpUrl) -> anyhow::Result<SpanExporter> {
+    let url = url.traces();
+    let named = || format!("traces cannot be sent to {url}");
+    let made = || {
+        let builder = Client::builder()
+            .user_agent(concat!("timenav/", env!("CARGO_PKG_VERSION")))
+            .timeout(EXPORT_DEADLINE)
+            .redirect(reqwest::redirect::Policy::none());
+        if is_this_machine(&url) { builder.no_proxy() } else { builder }
+    };
+    let exporter = SpanExporter::builder()
+        .with_http()
+        .with_http_client(built(&url, made).with_context(named)?)
+        .with_protocol(Protocol::HttpBinary)
+        .with_endpoint(url.as_str())
+        .with_timeout(EXPORT_DEADLINE);
+    exporter.build().with_context(named)
+}
+
+/// Returns what is said of the service with all spans (OpenTelemetry semantic conventions, "Service").
+fn resource(settings: &Settings) -> Resource {
+    Resource::builder_empty()
+        .with_service_name("timenav")
+        .with_attributes([
+            KeyValue::new("service.version", env!("CARGO_PKG_VERSION")),
+            KeyValue::new("service.instance.id", settings.replica_name.clone()),
+        ])
+        .build()
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    taken: AtomicU64,
+    sent: AtomicU64,
+    dropped: AtomicU64,
+}
+
+/// Where spans wait to be sent.
+#[derive(Debug)]
+struct Line {
+    entropy: OsEntropy,
+    scope: InstrumentationScope,
+    waiting: mpsc::Sender<SpanData>,
+    counts: Arc<Counts>,
+}
+
+impl Traces for Line {
+    fn answered(&self, request: TracedRequest) {
+        self.counts.taken.fetch_add(1, Ordering::Relaxed);
+        if let Ok(place) = self.waiting.try_reserve() {
+            place.send(self.span(request));
+        } else {
+            self.counts.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn counts(&self) -> TraceCounts {
+        let Counts { sent, dropped, .. } = &*self.counts;
+        TraceCounts { sent: sent.load(Ordering::Relaxed), dropped: dropped.load(Ordering::Relaxed) }
+    }
+}
+
+impl Line {
+    /// Returns the span of a request (OpenTelemetry semantic conventions, "HTTP server").
+    fn span(&self, request: TracedRequest) -> SpanData {
+        let TracedRequest { parent, method, route, status, timeline_id, request_id, began, ended } = request;
+        let (mut trace_id, mut span_id) = ([0; 16], [0; 8]);
+        self.entropy.fill(&mut span_id);
+        if let Some(parent) = parent {
+            trace_id = parent.trace_id.to_be_bytes();
+        } else {
+            self.entropy.fill(&mut trace_id);
+        }
+        let name = route.as_ref().map_or(Cow::Borrowed(method), |route| format!("{method} {route}").into());
+        let mut attributes = vec![
+            KeyValue::new("http.request.method", method),
+            KeyValue::new("http.response.status_code", i64::from(status)),
+            KeyValue::new("timenav.request_id", request_id),
+        ];
+        attributes.extend(route.map(|route| KeyValue::new("http.route", route)));
+        attributes.extend(timeline_id.map(|id| KeyValue::new("timenav.timeline_id", id.as_str().to_owned())));
+        SpanData {
+            span_context: SpanContext::new(
+                TraceId::from_bytes(trace_id),
+                SpanId::from_bytes(span_id),
+                TraceFlags::SAMPLED,
+                false,
+                TraceState::NONE,
+            ),
+            parent_span_id: parent.map_or(SpanId::INVALID, |parent| SpanId::from_bytes(parent.span_id.to_be_bytes())),
+            parent_span_is_remote: parent.is_some(),
+            span_kind: SpanKind::Server,
+            name,
+            start_time: system_time(began),
+            end_time: system_time(ended),
+            attributes,
+            dropped_attributes_count: 0,
+            events: SpanEvents::default(),
+            links: SpanLinks::default(),
+            // What a client did wrong is no fault of the server's.
+            status: if status >= 500 { Status::error("") } else { Status::Unset },
+            instrumentation_scope: self.scope.clone(),
+        }
+    }
+}
+
+/// Returns host time as the exporter takes it.
+fn system_time(instant: Instant<Wall>) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_micros(u64::try_from(instant.micros()).unwrap_or(0))
+}
+
+/// Takes spans from the line and sends them.
+struct Sender {
+    exporter: SpanExporter,
+    counts: Arc<Counts>,
+    failures: Seldom,
+    engine: Engine,
+}
+
+impl Sender {
+    /// Sends spans until the service ends, and then what is left.
+    async fn send_all(self, mut spans: mpsc::Receiver<SpanData>, stopping: CancellationToken) {
+        while let Some(batch) = next_batch(&mut spans, &stopping).await {
+            self.send(batch).await;
+        }
+    }
+
+    async fn send(&self, batch: Vec<SpanData>) {
+        let spans = batch.len() as u64;
+        let error = match timeout(EXPORT_DEADLINE, self.exporter.export(batch)).await {
+            Ok(Ok(())) => {
+                self.counts.sent.fetch_add(spans, Ordering::Relaxed);
+                return;
+            }
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "the collector took too long".to_owned(),
+        };
+        self.counts.dropped.fetch_add(spans, Ordering::Relaxed);
+        if let Some(untold) = self.failures.tell(self.engine.now()) {
+            tracing::warn!(spans, error, untold, "spans of requests could not be sent, and were dropped: {error}");
+        }
+    }
+}
+
+/// Returns the spans to send next: those that come within a while of the first. There are none once the service ends and
+/// all that were left are taken.
+async fn next_batch(spans: &mut mpsc::Receiver<SpanData>, stopping: &CancellationToken) -> Option<Vec<SpanData>> {
+    let mut batch = Vec::with_capacity(SPANS_PER_EXPORT_MAX);
+    let gather = async {
+        spans.recv_many(&mut batch, SPANS_PER_EXPORT_MAX).await;
+        let _ = timeout(GATHER, fill(spans, &mut batch)).await;
+    };
+    let is_stopping = tokio::select! {
+        biased;
+        () = stopping.cancelled() => true,
+        () = gather => false,
+    };
+    if is_stopping {
+        spans.close();
+        fill(spans, &mut batch).await;
+    }
+    (!batch.is_empty()).then_some(batch)
+}
+
+/// Takes spans until there are enough, or none come any more.
+async fn fill(spans: &mut mpsc::Receiver<SpanData>, batch: &mut Vec<SpanData>) {
+    loop {
+        let room = SPANS_PER_EXPORT_MAX.saturating_sub(batch.len());
+        if room == 0 || spans.recv_many(batch, room).await == 0 {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(status: u16) -> TracedRequest {
+        TracedRequest {
+            parent: None,
+            method: "GET",
+            route: None,
+            status,
+            timeline_id: None,
+            request_id: "req_1".to_owned(),
+            began: Instant::EPOCH,
+            ended: Instant::EPOCH,
+        }
+    }
+
+    fn line(room: usize) -> (Line, mpsc::Receiver<SpanData>) {
+        let (waiting, spans) = mpsc::channel(room);
+        let scope = InstrumentationScope::builder("timenav").build();
+        (Line { entropy: OsEntropy::new(), scope, waiting, counts: Arc::default() }, spans)
+    }
+
+    #[test]
+    fn nobody_waits_where_the_line_is_full() {
+        let (line, mut spans) = line(2);
+        for _ in 0..5 {
+            line.answered(request(200));
+        }
+        assert_eq!(line.counts(), TraceCounts { sent: 0, dropped: 3 });
+        assert_eq!(line.counts.taken.load(Ordering::Relaxed), 5);
+        spans.try_recv().unwrap();
+        line.answered(request(200));
+        assert_eq!(line.counts().dropped, 3);
+        drop(spans);
+        line.answered(request(200));
+        assert_eq!(line.counts().dropped, 4);
+    }
+
+    #[test]
+    fn only_what_the_service_did_wrong_is_an_error() {
+        let (line, _spans) = line(1);
+        for (status, expected) in [(200, false), (404, false), (499, false), (500, true), (503, true)] {
+            assert_eq!(line.span(request(status)).status != Status::Unset, expected, "{status}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_left_at_the_end_is_taken_in_batches_and_then_there_are_none() {
+        let (line, mut spans) = line(SPANS_WAITING_MAX);
+        let stopping = CancellationToken::new();
+        for _ in 0..SPANS_PER_EXPORT_MAX + 7 {
+            line.answered(request(200));
+        }
+        stopping.cancel();
+        let mut sizes = Vec::new();
+        while let Some(batch) = next_batch(&mut spans, &stopping).await {
+            sizes.push(batch.len());
+        }
+        assert_eq!(sizes, [SPANS_PER_EXPORT_MAX, 7]);
+        line.answered(request(200));
+        assert_eq!(line.counts().dropped, 1);
+    }
+}

@@ -1,0 +1,185 @@
+//! Traces of requests, as a collector gets them; and what becomes of requests while it is away.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use data_encoding::HEXLOWER;
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::common::v1::{KeyValue, any_value::Value as Attribute};
+use opentelemetry_proto::tonic::trace::v1::{Span, Status, span::SpanKind, status::StatusCode};
+use prost::Message as _;
+use serde_json::json;
+
+use crate::http::Request;
+use crate::service::{Service, run, timenav};
+use crate::waiting::until_so;
+
+const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
+const PARENT: &str = "b7ad6b7169203331";
+
+/// A program that takes traces. It tells what it was sent.
+struct Collector {
+    address: SocketAddr,
+    sent: Receiver<Vec<u8>>,
+}
+
+impl Collector {
+    fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (address, (sender, sent)) = (listener.local_addr().unwrap(), channel());
+        std::thread::spawn(move || {
+            while let Ok((stream, _)) = listener.accept() {
+                let sender = sender.clone();
+                std::thread::spawn(move || take_all(stream, &sender));
+            }
+        });
+        Self { address, sent }
+    }
+}
+
+/// Takes what comes on a connection until it ends.
+fn take_all(stream: TcpStream, sender: &Sender<Vec<u8>>) -> Option<()> {
+    let mut reader = BufReader::new(stream);
+    loop {
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            (reader.read_line(&mut head).ok()? > 0).then_some(())?;
+        }
+        let head = head.to_lowercase();
+        assert!(head.starts_with("post /team/v1/traces http/1.1"), "{head}");
+        assert!(head.contains("content-type: application/x-protobuf"), "{head}");
+        let length = head.split("content-length: ").nth(1)?.lines().next()?.parse().ok()?;
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).ok()?;
+        sender.send(body).ok()?;
+        // An answer without a body is one without fields.
+        let answer = "HTTP/1.1 200 OK\r\ncontent-type: application/x-protobuf\r\ncontent-length: 0\r\n\r\n";
+        reader.get_mut().write_all(answer.as_bytes()).ok()?;
+    }
+}
+
+fn text<'a>(attributes: &'a [KeyValue], key: &str) -> Option<&'a str> {
+    let value = attributes.iter().find(|attribute| attribute.key == key)?.value.as_ref()?.value.as_ref()?;
+    if let Attribute::StringValue(text) = value { Some(text) } else { None }
+}
+
+fn status(span: &Span) -> i64 {
+    let found = span.attributes.iter().find(|attribute| attribute.key == "http.response.status_code");
+    match found.and_then(|attribute| attribute.value.as_ref()?.value.as_ref()) {
+        Some(Attribute::IntValue(status)) => *status,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_collector_is_told_of_each_request_and_of_nothing_that_was_in_it() {
+    let collector = Collector::start();
+    let url = format!("http://{}/team", collector.address);
+    let service = Service::with(&["--otlp-endpoint", &url, "--replica-name", "one"]);
+    let traced = |id: &str, request: Request, sampled: &str| {
+        let parent = format!("00-{TRACE}-{PARENT}-{sampled}");
+        service.send(request.header("X-Request-Id", id).header("traceparent", &parent))
+    };
+    traced("with-parent", Request::get("/v1/clock"), "01").expect(200);
+    traced("not-sampled", Request::get("/v1/clock"), "00").expect(200);
+    let event = json!({ "timeline_id": "apollo", "time": "1969-07-20T20:17:40Z", "location": "Paris",
+        "description": "told to nobody" });
+    traced("in-body", Request::post("/v1/events").json(&event), "01").expect(201);
+    let checkpoint = Request::get("/timeline/apollo/checkpoint").header("X-Request-Id", "in-path");
+    assert_eq!(service.send(checkpoint).status, 200);
+    let nowhere = Request::get("/no/such/secret-path?key=tn_secret").header("X-Request-Id", "nowhere");
+    assert_eq!(service.send(nowhere).status, 404);
+    let stranger = Request::get("/v1/clock").anonymous().header("X-Request-Id", "stranger");
+    assert_eq!(service.send(stranger).status, 401);
+    until_so("spans that were sent while the service runs", || service.metric("timenav_trace_spans_sent_total") > 0);
+    assert_eq!(service.metric("timenav_trace_spans_dropped_total"), 0);
+    let admin = service.admin.clone();
+    // What was asked for last is sent before the service ends.
+    service.audit();
+    let bodies: Vec<Vec<u8>> = collector.sent.try_iter().collect();
+    for secret in [admin.as_str(), "secret", "told to nobody", "Bearer"] {
+        let holds = |body: &Vec<u8>| body.windows(secret.len()).any(|part| part == secret.as_bytes());
+        assert!(!bodies.iter().any(holds), "{secret}");
+    }
+    let told = bodies.iter().flat_map(|body| ExportTraceServiceRequest::decode(&body[..]).unwrap().resource_spans);
+    let mut spans = Vec::new();
+    for told in told {
+        let resource = told.resource.unwrap().attributes;
+        let of_service = ["service.name", "service.version", "service.instance.id"].map(|key| text(&resource, key));
+        assert_eq!(of_service, [Some("timenav"), Some(env!("CARGO_PKG_VERSION")), Some("one")]);
+        spans.extend(told.scope_spans.into_iter().flat_map(|scope| scope.spans));
+    }
+    let span = |id: &str| {
+        let found: Vec<&Span> =
+            spans.iter().filter(|span| text(&span.attributes, "timenav.request_id") == Some(id)).collect();
+        assert!(found.len() < 2, "{found:?}");
+        found.first().copied()
+    };
+    let check = |id: &str, method: &str, route: Option<&str>, code: i64, timeline: Option<&str>| {
+        let span = span(id).unwrap_or_else(|| panic!("no span of {id} among {}", spans.len()));
+        assert_eq!(span.name, route.map_or(method.to_owned(), |route| format!("{method} {route}")));
+        let keys = ["http.request.method", "http.route", "timenav.timeline_id"];
+        assert_eq!(
+            (keys.map(|key| text(&span.attributes, key)), status(span)),
+            ([Some(method), route, timeline], code)
+        );
+        assert_eq!(span.kind(), SpanKind::Server);
+        assert_eq!(span.status.as_ref().map_or(StatusCode::Unset, Status::code), StatusCode::Unset);
+        assert!(span.end_time_unix_nano >= span.start_time_unix_nano && span.start_time_unix_nano > 0, "{span:?}");
+        span.clone()
+    };
+    let with_parent = check("with-parent", "GET", Some("/v1/clock"), 200, Some("main"));
+    assert_eq!(
+        (HEXLOWER.encode(&with_parent.trace_id), HEXLOWER.encode(&with_parent.parent_span_id)),
+        (TRACE.to_owned(), PARENT.to_owned())
+    );
+    let in_body = check("in-body", "POST", Some("/v1/events"), 201, Some("apollo"));
+    assert_ne!(in_body.span_id, with_parent.span_id);
+    let in_path = check("in-path", "GET", Some("/timeline/{timeline_id}/checkpoint"), 200, Some("apollo"));
+    assert!(in_path.parent_span_id.is_empty() && in_path.trace_id != with_parent.trace_id);
+    check("nowhere", "GET", None, 404, None);
+    check("stranger", "GET", Some("/v1/clock"), 401, None);
+    assert_eq!(span("not-sampled"), None);
+}
+
+#[test]
+fn a_collector_that_is_away_or_does_not_answer_holds_up_nobody() {
+    // It does not listen any more.
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mut service = Service::with(&["--otlp-endpoint", &format!("http://{address}")]);
+    service.get("/v1/clock", &[]);
+    until_so("spans that were dropped", || service.metric("timenav_trace_spans_dropped_total") > 0);
+    assert_eq!(service.metric("timenav_trace_spans_sent_total"), 0);
+    assert!(service.log_text().contains("spans of requests could not be sent, and were dropped"));
+    assert!(service.stop().success());
+    // It lets others in and says nothing.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    service.arguments(&["--otlp-endpoint", &format!("http://{}", silent.local_addr().unwrap())]);
+    service.start_again();
+    for _ in 0..100 {
+        service.get("/v1/clock", &[]);
+    }
+    let _let_in = silent.accept().unwrap();
+    assert!(service.stop().success());
+    let log = service.log_text();
+    assert!(log.contains("spans of requests were not sent: the collector did not take them in time"), "{log}");
+    service.arguments(&[]);
+    service.start_again();
+    assert!(!service.send(Request::get("/metrics").anonymous()).text().contains("timenav_trace_spans"));
+    service.audit();
+}
+
+#[test]
+fn a_collector_is_named_by_an_address() {
+    for (wrong, complaint) in [
+        ("127.0.0.1:4318", "http://127.0.0.1:4318"),
+        ("grpc://127.0.0.1:4317", "it must start with http:// or https://"),
+        ("http://ada:secret@127.0.0.1:4318", "OTEL_EXPORTER_OTLP_HEADERS"),
+        ("http://127.0.0.1:4318/v1/traces", "/v1/traces is appended to it"),
+    ] {
+        let (code, stdout, stderr) = run(timenav().args(["serve", "--otlp-endpoint", wrong]), "");
+        assert_eq!((code, stdout.as_str()), (Some(2), ""), "{stderr}");
+        assert!(stderr.contains("--otlp-endpoint") && stderr.contains(complaint), "{stderr}");
+    }
+}
