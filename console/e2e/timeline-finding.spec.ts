@@ -146,7 +146,7 @@ describe('everybody', () => {
   });
 });
 
-it('does something with many events at once: saves them, and cancels those that make no paradox', async () => {
+it('changes many events at once, says which are refused and why, and can take it back', async () => {
   const at = (minute: number): string => `2020-01-01T00:${String(minute).padStart(2, '0')}:00Z`;
   await on.service.timeline(
     'bulk',
@@ -155,6 +155,7 @@ it('does something with many events at once: saves them, and cancels those that 
     { event_id: 'lone', time: at(2), name: 'Lone', description: 'x', attributes: { wind: 7 } },
     { event_id: 'kept', time: at(3), name: 'Kept', description: 'x' },
   );
+  await on.service.call('POST', 'v1/pause-time', { timeline_id: 'bulk' });
   const page = await on.loggedIn('timeline?timeline=bulk&view=list', { expected: REFUSED });
   const bar = page.getByRole('toolbar', { name: 'Selected events' });
   await page.getByRole('checkbox', { name: 'Select Lone' }).check();
@@ -168,19 +169,58 @@ it('does something with many events at once: saves them, and cancels those that 
     event_id: 'lone',
     attributes: { wind: 7 },
   });
-  await bar.getByRole('button', { name: 'Select all listed' }).click();
-  await bar.getByText('4 events selected').waitFor();
-  await page.getByRole('checkbox', { name: 'Select Kept' }).uncheck();
+  // From Lone to Cause, in the order on the screen.
+  await page.getByRole('checkbox', { name: 'Select Cause' }).click({ modifiers: ['Shift'] });
+  await bar.getByText('3 events selected').waitFor();
   await page.getByRole('checkbox', { name: 'Select Effect' }).uncheck();
   await expectAccessible(page);
-  await bar.getByRole('button', { name: 'Cancel…' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Cancel 2 events?' });
-  await dialog.getByRole('button', { name: 'Cancel them' }).click();
-  await dialog.getByText('1 of 2 events canceled, 1 not.').waitFor();
-  await dialog.getByRole('list', { name: 'Not canceled' }).getByText('Cause').waitFor();
-  await dialog.getByRole('button', { name: 'Close' }).last().click();
+  await bar.getByRole('button', { name: 'Change…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Change 2 events' });
+  await expectAccessible(page);
+  await dialog.getByRole('button', { name: 'Cancel 2 events' }).click();
+  await dialog.getByText('1 of 2 events canceled, 1 refused.').waitFor();
+  await dialog.getByRole('list', { name: 'Refused' }).getByText('Cause', { exact: true }).waitFor();
+  await expectAccessible(page);
   await counted(page, '3 events');
+  // What was refused is still selected; what was done can be taken back.
+  await dialog.getByRole('button', { name: 'Undo…' }).click();
+  const anchor = page.getByRole('dialog', { name: 'Before: Cancel 2 events' });
+  await anchor.getByRole('radio', { name: /the clock and all events/ }).check();
+  await anchor.getByRole('button', { name: 'Return with all events' }).click();
+  await counted(page, '4 events');
   await bar.getByText('1 event selected').waitFor();
   await bar.getByRole('button', { name: 'Clear' }).click();
   await bar.waitFor({ state: 'detached' });
+});
+
+it('postpones many events as a What-if, and leaves the timeline as it is', async () => {
+  const events = Array.from({ length: 60 }, (_, day) => ({
+    event_id: `run-${day}`,
+    time: new Date(Date.UTC(2021, 0, 1 + day, 9, 30)).toISOString(),
+    name: `Run ${day}`,
+    description: 'x',
+    ...(day > 0 && day < 40 ? { causes: [`run-${day - 1}`] } : {}),
+  }));
+  await on.service.timeline('runs', ...events);
+  // More than are shown one by one, so that the list has pages.
+  const page = await on.loggedIn('timeline?timeline=runs&view=list&most=20');
+  await page.getByText('1 to 50 of 60 events in view').waitFor();
+  const bar = page.getByRole('toolbar', { name: 'Selected events' });
+  await page.getByRole('checkbox', { name: 'Select Run 0' }).check();
+  await bar.getByRole('button', { name: 'Select all 60 that match' }).click();
+  await bar.getByText('60 events selected').waitFor();
+  await bar.getByRole('button', { name: 'Change…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Change 60 events' });
+  await dialog.getByText('Postpone', { exact: true }).click();
+  await dialog.getByLabel('By how much').fill('2');
+  await dialog.getByText(/unit/).waitFor();
+  await dialog.getByLabel('By how much').fill('12h');
+  await dialog.getByRole('radio', { name: /As a What-if/ }).check();
+  await dialog.getByRole('button', { name: 'Postpone 60 events by 12h' }).click();
+  // Each comes after what it requires, and the later ones go first: no paradox on the way.
+  await dialog.getByText('60 of 60 events postponed on runs-what-if.').waitFor();
+  await dialog.getByRole('button', { name: 'Compare with runs' }).click();
+  await page.getByRole('button', { name: '60 changed' }).waitFor();
+  await page.goto(`${on.service.url}/#/timeline?timeline=runs&view=list`);
+  await page.getByRole('row', { name: /09:30.* Run 0/ }).waitFor();
 });

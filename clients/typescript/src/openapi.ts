@@ -1339,23 +1339,30 @@ export interface components {
         AggregatedBody: {
             /**
              * Format: int64
-             * @description The last position of the ledger that counts.
+             * @description The last position of the ledger that counts, the same in all answers of one count.
              */
             as_of?: number | null;
             /** @description What makes a group. */
             by: string;
             /** @description How many events were counted: those that pass, of 100 000 at most that are looked through. */
             count: number;
-            /** @description The time of the last event that was looked at, where there are more after it: count on from there. */
+            /**
+             * @description The time of the last event that was looked at, where there may be more after it. Those may happen at the same
+             *     moment: to continue, ask with `next_cursor`, not from this time.
+             */
             counted_to?: string | null;
             /** @description The groups that have events: those of `time` in their order, others with the largest first. */
             groups: components["schemas"]["GroupBody"][];
             /** @description How many groups have events. Where they are more than there are in `groups`, the others are left out. */
             groups_count: number;
+            /** @description Whether there may be more to count, with `next_cursor`. */
+            has_more: boolean;
             /** @description Whether there are groups that were not counted, as there were too many. */
             is_groups_cut: boolean;
             /** @description How the location was understood. */
             location_resolved: components["schemas"]["ResolvedBody"];
+            /** @description The cursor that counts what comes after it, if there may be more. */
+            next_cursor?: string | null;
             /** @description What was counted, in a sentence. */
             status: string;
             /** @description The timeline. */
@@ -6167,6 +6174,11 @@ export interface operations {
                 bucket?: string | number;
                 /** @description What makes a group: `time`, `cell`, `actor`, `source`, or an attribute as `attribute.KEY`. */
                 by: string;
+                /**
+                 * @description The `next_cursor` of an earlier answer to the same question: counts the events after those that it counted, of the
+                 *     same state of the ledger. Add up what the answers say.
+                 */
+                cursor?: string;
                 /** @description The maximum number of groups: the first ones for `time`, the largest ones otherwise. */
                 limit?: number;
                 /** @description A location, as in `monitor-events`. Defaults to anywhere. */
@@ -6212,6 +6224,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "groups_count": 1,
+                     *       "has_more": true,
                      *       "is_groups_cut": true,
                      *       "location_resolved": {
                      *         "kind": "text"

@@ -135,6 +135,7 @@ export const OPERATIONS = {
       'attribute',
       'bucket',
       'by',
+      'cursor',
       'limit',
       'location',
       'resolution',

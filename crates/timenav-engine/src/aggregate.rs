@@ -8,15 +8,17 @@ use serde_json::Value;
 use timenav_core::access::Demand;
 use timenav_core::as_of::AsOf;
 use timenav_core::ids::TimelineId;
-use timenav_core::limits::{AGGREGATE_GROUPS_MAX, FIND_ATTRIBUTE_BYTES_MAX, SUMMARY_EVENTS_MAX};
+use timenav_core::limits::{AGGREGATE_GROUPS_MAX, FIND_ATTRIBUTE_BYTES_MAX};
 use timenav_core::place::{LocationQuery, Point};
 use timenav_core::time::{Bucket, Instant, TimeRange, Virtual};
 
 use crate::caller::Caller;
+use crate::cursor::Cursor;
 use crate::engine::Engine;
 use crate::event_content::event_draft;
 use crate::event_filter::{EventFilter, value_of};
 use crate::gazetteer::Gazetteer;
+use crate::json::json;
 use crate::location::point_of;
 use crate::payload::{EventsCounted, Reading};
 use crate::places::Understood;
@@ -65,6 +67,10 @@ pub struct AggregateEvents {
     pub by: GroupBy,
     /// At most so many groups.
     pub groups_max: usize,
+    /// How many events are looked through for one answer.
+    pub events_max: usize,
+    /// Where the last answer stopped.
+    pub cursor: Option<String>,
 }
 
 /// What events have in common.
@@ -108,6 +114,8 @@ pub struct AggregatedEvents {
     pub without_count: usize,
     /// The time of the last event that was looked at, where there may be more: so many were looked through.
     pub counted_to: Option<Instant<Virtual>>,
+    /// Asks for what comes after it: the next event of the same ledger, though it happens at the same moment.
+    pub next_cursor: Option<String>,
     /// The last position of the ledger that counts; `None` where no entry does.
     pub as_of: Option<u64>,
     /// How the location was understood.
@@ -134,15 +142,19 @@ impl Engine {
             ..EventsCounted::default()
         };
         counted.filtered_by(request.filter.texts());
+        let timeline = caller.timeline(request.timeline);
+        let asked = format!("aggregate_events {timeline} {:?} {}", request.by, json(&counted));
         let read = Reading::AggregateEvents(counted);
-        let admitted = self.let_on(caller, request.timeline, Demand::Look, read).await?;
-        let look = admitted.at(request.as_of.as_ref().map(|(_, as_of)| as_of)).await?.look().await?;
+        let admitted = self.let_on(caller, timeline, Demand::Look, read).await?;
+        let from = request.cursor.as_deref().map(|text| self.open_cursor(caller, &asked, text)).transpose()?;
+        let admitted = admitted.at(request.as_of.as_ref().map(|(_, as_of)| as_of)).await?;
+        let look = admitted.with_first_page(from.map(|cursor| cursor.as_of)).look().await?;
         let understood = self.understand(&look.layers, &look.sight, request.location).await?;
         let query = look.sight.narrow(EventQuery {
             layers: Arc::clone(&look.layers),
             patterns: understood.patterns(),
             range: request.range,
-            after: None,
+            after: from.and_then(Cursor::event_place),
             items_max: usize::MAX,
             newest_first: false,
         });
@@ -150,9 +162,13 @@ impl Engine {
         // Groups are in memory from the first event on: few counts have any at the same moment, the others wait here.
         let _turn = self.long_work().turn_to_count(caller).await;
         let tally = Tally::new(request.by, self.doors().gazetteer.clone());
-        let (tally, cut) = self.fold(caller, query, (filter, SUMMARY_EVENTS_MAX), tally, Tally::add).await?;
-        let near_spellings =
-            if tally.count == 0 { self.near_spellings(caller, &understood).await? } else { Vec::new() };
+        let (tally, cut) = self.fold(caller, query, (filter, request.events_max), tally, Tally::add).await?;
+        let near_spellings = if tally.count == 0 && cut.is_none() && from.is_none() {
+            self.near_spellings(caller, &understood).await?
+        } else {
+            Vec::new()
+        };
+        let next_cursor = cut.map(|place| self.events_cursor(caller, &asked, look.size(), place));
         let (count, without_count, is_groups_cut) = (tally.count, tally.without_count, tally.is_cut);
         let mut groups = tally.groups();
         let groups_count = groups.len();
@@ -165,6 +181,7 @@ impl Engine {
             count,
             without_count,
             counted_to: cut.map(|(time, _, _)| time),
+            next_cursor,
             as_of: look.position(),
             understood,
             near_spellings,

@@ -1,10 +1,12 @@
 //! Cursors: where a page ended, in a form that only the service can make.
 
 use data_encoding::BASE64URL_NOPAD;
+use timenav_core::time::Instant;
 
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::refusal::Refusal;
+use crate::store::EventPlace;
 
 const VERSION: u8 = 1;
 /// A cursor over layers holds the layer above the position, which has fewer bits than this.
@@ -36,6 +38,12 @@ impl Cursor {
         let layer = usize::try_from(self.position >> LAYER_SHIFT).unwrap_or(usize::MAX);
         (layer, self.position & POSITION_MASK)
     }
+
+    /// Returns the place of the last event, where items are events.
+    pub(crate) fn event_place(self) -> Option<EventPlace> {
+        let (layer, position) = self.place();
+        Some((Instant::from_micros(self.micros)?, layer, position))
+    }
 }
 
 impl Engine {
@@ -49,6 +57,12 @@ impl Engine {
         let mac = self.cursor_mac(caller, query, &bytes);
         bytes.extend_from_slice(&mac);
         BASE64URL_NOPAD.encode(&bytes)
+    }
+
+    /// Returns a cursor of a query for events, which goes on after the event of that place.
+    pub(crate) fn events_cursor(&self, caller: &Caller, query: &str, as_of: u64, last: EventPlace) -> String {
+        let (time, layer, position) = last;
+        self.cursor(caller, query, as_of, time.micros(), place(layer, position))
     }
 
     /// Reads a cursor back.

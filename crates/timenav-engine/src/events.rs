@@ -14,7 +14,7 @@ use timenav_core::time::{Instant, TimeRange, Virtual};
 use crate::asked::Answer;
 use crate::caller::Caller;
 use crate::changes::{EventsRecorded, LedgerPosition};
-use crate::cursor;
+use crate::cursor::Cursor;
 use crate::deciding::events::{PreparedEvent, RecordEvents};
 use crate::engine::Engine;
 use crate::event_content::event_content;
@@ -208,24 +208,18 @@ impl Engine {
         let from = request.cursor.as_deref().map(|text| self.open_cursor(caller, &asked, text)).transpose()?;
         let admitted = admitted.at(request.as_of.as_ref().map(|(_, as_of)| as_of)).await?;
         let look = admitted.with_first_page(from.map(|cursor| cursor.as_of)).look().await?;
-        let after = from.and_then(|cursor| {
-            let (layer, position) = cursor.place();
-            Some((Instant::from_micros(cursor.micros)?, layer, position))
-        });
         let understood = self.understand(&look.layers, &look.sight, request.location).await?;
         let query = EventQuery {
             layers: Arc::clone(&look.layers),
             patterns: understood.patterns(),
             range: request.range,
-            after,
+            after: from.and_then(Cursor::event_place),
             items_max: request.items_max,
             newest_first: request.newest_first,
         };
         let (query, filter) = (look.sight.narrow(query), look.sight.filter(request.filter));
         let Found { events, next, is_cut } = self.page_of(caller, query.clone(), filter).await?;
-        let next_cursor = next.map(|(time, layer, position)| {
-            self.cursor(caller, &asked, look.size(), time.micros(), cursor::place(layer, position))
-        });
+        let next_cursor = next.map(|place| self.events_cursor(caller, &asked, look.size(), place));
         let searched_to = next.filter(|_| is_cut).map(|(time, _, _)| time);
         let is_nothing = events.is_empty() && next.is_none();
         let near_spellings = if is_nothing { self.near_spellings(caller, &understood).await? } else { Vec::new() };

@@ -170,6 +170,7 @@ OPERATIONS: dict[str, Operation] = {
             "attribute": "attribute",
             "bucket": "bucket",
             "by": "by",
+            "cursor": "cursor",
             "limit": "limit",
             "location": "location",
             "resolution": "resolution",

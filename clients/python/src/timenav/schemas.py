@@ -120,21 +120,27 @@ class AggregatedBody(TypedDict):
     """Counts of events."""
 
     as_of: NotRequired[int | None]
-    """The last position of the ledger that counts."""
+    """The last position of the ledger that counts, the same in all answers of one count."""
     by: str
     """What makes a group."""
     count: int
     """How many events were counted: those that pass, of 100 000 at most that are looked through."""
     counted_to: NotRequired[str | None]
-    """The time of the last event that was looked at, where there are more after it: count on from there."""
+    """The time of the last event that was looked at, where there may be more after it. Those may happen at the same
+    moment: to continue, ask with `next_cursor`, not from this time.
+    """
     groups: Sequence[GroupBody]
     """The groups that have events: those of `time` in their order, others with the largest first."""
     groups_count: int
     """How many groups have events. Where they are more than there are in `groups`, the others are left out."""
+    has_more: bool
+    """Whether there may be more to count, with `next_cursor`."""
     is_groups_cut: bool
     """Whether there are groups that were not counted, as there were too many."""
     location_resolved: ResolvedBody
     """How the location was understood."""
+    next_cursor: NotRequired[str | None]
+    """The cursor that counts what comes after it, if there may be more."""
     status: str
     """What was counted, in a sentence."""
     timeline_id: str

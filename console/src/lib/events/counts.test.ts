@@ -7,6 +7,7 @@ import { EventStore } from './store';
 
 const day = STEPS.find((step) => step.iso === 'P1D')!;
 const at = (date: string): bigint => parse(`${date}T00:00:00Z`)!;
+const NOON = 43_200_000_000n;
 const bucket = (from: string, to: string, count: number) => ({ from: at(from), to: at(to), count });
 
 const counts: Counts = {
@@ -28,7 +29,7 @@ describe('counts', () => {
   it('are exact where whole stretches are asked for, and say so where not', () => {
     expect(countWithin(counts, at('2019-01-01'), at('2021-01-01'))).toEqual({ count: 57, isExact: true, most: 57 });
     expect(countWithin(counts, at('2020-01-02'), at('2020-01-05'))).toEqual({ count: 40, isExact: true, most: 40 });
-    const noon = at('2020-01-02') + 43_200_000_000n;
+    const noon = at('2020-01-02') + NOON;
     expect(countWithin(counts, noon, at('2020-01-05'))).toEqual({ count: 20, isExact: false, most: 40 });
     expect(countWithin(counts, at('2020-01-04'), at('2020-01-06'))).toEqual({ count: 0, isExact: true, most: 0 });
   });
@@ -68,35 +69,31 @@ describe('counts', () => {
       count,
     });
     const answers = [
-      // Stopped within the first stretch: which of the events at noon are in it is not told.
-      { groups: [group('01', 60)], count: 60, counted_to: '2020-01-01T12:00:00Z' },
-      { groups: [group('01', 58)], count: 58 },
-      // Stopped in a later one: that one is counted anew.
-      { groups: [group('01', 7), group('03', 20)], count: 27, counted_to: '2020-01-03T12:00:00Z' },
-      { groups: [group('03', 33), group('04', 2)], count: 35 },
+      // Stopped at noon: others of the same moment come first in the next answer.
+      { groups: [group('01', 60)], count: 60, counted_to: '2020-01-01T12:00:00Z', next_cursor: 'a' },
+      { groups: [group('01', 5), group('03', 20)], count: 25, counted_to: '2020-01-03T12:00:00Z', next_cursor: 'b' },
+      { groups: [group('03', 13), group('04', 2)], count: 15 },
     ];
     vi.stubGlobal('document', { baseURI: 'http://127.0.0.1/' });
     vi.stubGlobal('fetch', (address: string) => {
-      asked.push(new URL(address).searchParams.get('time_range')!);
+      const { searchParams } = new URL(address);
+      asked.push([searchParams.get('time_range'), searchParams.get('cursor')].join(' '));
       return Promise.resolve(new Response(JSON.stringify(answers[asked.length - 1])));
     });
     const told: Counts[] = [];
     const { signal } = new AbortController();
     const question = { timeline: 'demo', filter: ALL, box: null };
     const found = await readCounts(question, day, counts, signal, (part) => told.push(part));
-    expect(asked).toEqual([
-      '2020-01-01T00:00:00Z/2020-01-10T23:59:59.999999Z',
-      '2020-01-01T00:00:00Z/2020-01-01T11:59:59.999999Z',
-      '2020-01-01T12:00:00Z/2020-01-10T23:59:59.999999Z',
-      '2020-01-03T00:00:00Z/2020-01-10T23:59:59.999999Z',
-    ]);
+    const whole = '2020-01-01T00:00:00Z/2020-01-10T23:59:59.999999Z';
+    expect(asked).toEqual([`${whole} `, `${whole} a`, `${whole} b`]);
     expect(found.buckets).toEqual([
       bucket('2020-01-01', '2020-01-02', 65),
       bucket('2020-01-03', '2020-01-04', 33),
       bucket('2020-01-04', '2020-01-05', 2),
     ]);
     expect([found.count, found.until]).toEqual([100, counts.to]);
-    expect(told.map(({ count }) => count)).toEqual([58, 65]);
+    expect(told.map(({ count }) => count)).toEqual([60, 85]);
+    expect(told.map(({ until }) => until)).toEqual([at('2020-01-01') + NOON - 1n, at('2020-01-03') + NOON - 1n]);
   });
 
   it('are rounded to two digits where they are not exact', () => {

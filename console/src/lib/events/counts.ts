@@ -4,7 +4,7 @@ import type { Query } from '../base';
 import { format, parse, type Micros } from '../instant';
 import { queryOf, type Question } from './filter';
 import { FIRST, LAST } from './scale';
-import { stepBegin, stepEnd, stepOf, type Step } from './steps';
+import { stepBegin, stepEnd, type Step } from './steps';
 import type { EventStore } from './store';
 
 /** The service tells so many groups in one answer. */
@@ -40,16 +40,14 @@ export interface AggregateBody {
   is_groups_cut: boolean;
   count: number;
   without_count: number;
+  /** When the last event happens that was looked at, where there may be more. */
   counted_to?: string | null;
+  next_cursor?: string | null;
 }
 
 /**
- * Counts events in groups until all are counted: the service looks through some at a time. `take` is told of
- * each answer, and up to where it counted.
- *
- * Where the service stopped, other events may happen at the same moment, and which of them it counted is not told. So
- * the stretch of time that it stopped in is counted anew with what follows; other groups, and a stretch that has more
- * than it looks through, are asked for again up to the moment before.
+ * Counts events in groups until all are counted: the service looks through some at a time. `take` is told of each
+ * answer, and up to where all are counted; null once that is everywhere. A group may be in several answers.
  */
 export async function aggregate(
   question: Question,
@@ -58,42 +56,18 @@ export async function aggregate(
   signal: AbortSignal,
   take: (body: AggregateBody, until: Micros | null) => void,
 ): Promise<void> {
-  const ask = (from: Micros | null, to: Micros | null): Promise<AggregateBody> => {
-    const ends = [from, to].map((end) => (end === null ? '..' : format(end)));
-    return call<AggregateBody>('GET', 'v1/aggregate-events', {
-      query: { ...queryOf(question), ...query, time_range: ends.join('/') },
+  const ends = [range?.from, range?.to].map((end) => (end === undefined ? '..' : format(end)));
+  let cursor: string | null = null;
+  do {
+    const body: AggregateBody = await call<AggregateBody>('GET', 'v1/aggregate-events', {
+      query: { ...queryOf(question), ...query, time_range: ends.join('/'), cursor },
       signal,
     });
-  };
-  let start = range?.from ?? null;
-  for (;;) {
-    const body = await ask(start, range?.to ?? null);
+    cursor = body.next_cursor ?? null;
     const stop = body.counted_to ? parse(body.counted_to) : null;
-    if (stop === null) {
-      take(body, null);
-      return;
-    }
-    const isStopped = ({ key, until }: GroupBody): boolean =>
-      (parse(key) ?? LAST) <= stop && (parse(until ?? '') ?? FIRST) > stop;
-    const cut = query.by === 'time' ? body.groups.find(isStopped) : undefined;
-    const begin = cut === undefined ? null : parse(cut.key);
-    if (cut !== undefined && begin !== null && (start === null || begin > start)) {
-      const groups = body.groups.filter((group) => group !== cut);
-      take({ ...body, groups, count: body.count - cut.count }, begin - 1n);
-      start = begin;
-    } else if (start === null || stop > start) {
-      take(await ask(start, stop - 1n), stop - 1n);
-      start = stop;
-    } else {
-      // More at one moment than it looks through: all that it says of it is in this answer.
-      if (stop === range?.to) {
-        take(body, null);
-        return;
-      }
-      take(body, stop);
-      start = stop + 1n;
-    }
-  }
+    // Other events of the moment in which it stopped may be in the next answer.
+    take(body, cursor === null ? null : (stop ?? FIRST) - 1n);
+  } while (cursor !== null);
 }
 
 /** Counts the events of a time in stretches. `onProgress` is told what is counted so far. */
@@ -123,9 +97,6 @@ export async function readCounts(
   return counts;
 }
 
-/** An exact count is made of so many stretches, or a few more: no more is counted twice where the service stops. */
-const EXACT_STRETCHES = 900;
-
 /** Counts the events of a time, both ends included. */
 export async function readExact(
   question: Question,
@@ -133,9 +104,7 @@ export async function readExact(
   signal: AbortSignal,
 ): Promise<number> {
   let count = 0;
-  const { iso } = stepOf(Math.max(1, Number(range.to - range.from)) / EXACT_STRETCHES);
-  const query = { by: 'time', bucket: iso, limit: GROUPS_MAX };
-  await aggregate(question, query, range, signal, (body) => (count += body.count));
+  await aggregate(question, { by: 'time', bucket: 1, limit: 1 }, range, signal, (body) => (count += body.count));
   return count;
 }
 
@@ -156,7 +125,7 @@ export async function readSome(
     query: { ...queryOf(question), by: 'time', bucket: 1, limit: 1, time_range },
     signal,
   });
-  return { count: body.count, isAll: !body.counted_to };
+  return { count: body.count, isAll: !body.next_cursor };
 }
 
 /** Counts the events of a store that pass a test, in stretches. */

@@ -77,14 +77,36 @@ export async function readExtent(
   return first == null || last == null ? null : { first, last };
 }
 
-/** Returns the event before or after a moment, or null where there is none. */
+/** So many events of one moment are passed over to find the next one. With more, one goes on to the next moment. */
+const AT_ONE_MOMENT_MAX = 5_000;
+const AT_ONE_MOMENT_PAGE = 1_000;
+
+/**
+ * Returns the event before or after a moment, or null where there is none; if `chosen` happens at that moment, the one
+ * next to it, which may happen at the same moment.
+ */
 export async function nextEvent(
   question: Question,
   from: Micros,
   direction: 1 | -1,
+  chosen: string | null = null,
 ): Promise<{ id: string; time: Micros } | null> {
-  const ends = direction > 0 ? { from: from + 1n } : { to: from - 1n, order: 'newest' as const };
   const { signal } = new AbortController();
-  const { store } = await readPage(question, { ...ends, limit: 1, signal });
-  return store.count === 0 ? null : { id: store.ids[0]!, time: store.time(0) };
+  const order = direction > 0 ? {} : { order: 'newest' as const };
+  const first = ({ store }: EventPage) => (store.count === 0 ? null : { id: store.ids[0]!, time: store.time(0) });
+  if (chosen !== null) {
+    const moment = { from, to: from, limit: AT_ONE_MOMENT_PAGE, signal, ...order };
+    let isPassed = false;
+    let cursor: string | null = null;
+    for (let seen = 0; seen < AT_ONE_MOMENT_MAX; seen += AT_ONE_MOMENT_PAGE) {
+      const page: EventPage = await readPage(question, { ...moment, cursor });
+      const row: number = isPassed ? 0 : page.store.ids.indexOf(chosen) + 1;
+      isPassed ||= row > 0;
+      if (isPassed && row < page.store.count) return { id: page.store.ids[row]!, time: from };
+      cursor = page.next;
+      if (cursor === null) break;
+    }
+  }
+  const ends = direction > 0 ? { from: from + 1n } : { to: from - 1n };
+  return first(await readPage(question, { ...ends, ...order, limit: 1, signal }));
 }

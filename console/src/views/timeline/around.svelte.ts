@@ -10,6 +10,13 @@ import type { Marks } from './paint';
 const ANCHORS_MAX = 1_000;
 /** With more events on the screen, what hangs on each is not asked. */
 export const MARKS_MAX = 1_000;
+/** So many times, where those that a list shows come late among many of one moment. */
+const MARK_PAGES_MAX = 10;
+
+interface MarksBody {
+  events: { event_id: string; interventions?: unknown[]; paradoxes?: unknown[] }[];
+  next_cursor?: string | null;
+}
 
 export class Around {
   /** Host time of what is shown; null for all that is known now. */
@@ -38,20 +45,39 @@ export class Around {
     }
   }
 
-  /** Reads which events of a time have interventions or paradoxes. */
-  async readMarks(question: Question, from: Micros, to: Micros, signal: AbortSignal): Promise<void> {
+  /**
+   * Reads which events of a time have interventions or paradoxes. Where a list shows a part of a moment with many
+   * events, it says which of them it needs: then more are asked for until these are known.
+   */
+  async readMarks(
+    question: Question,
+    from: Micros,
+    to: Micros,
+    signal: AbortSignal,
+    needed: readonly string[] = [],
+  ): Promise<void> {
     const body = {
       ...bodyOf(question),
       time_range: `${format(from)}/${format(to)}`,
       limit: MARKS_MAX,
     };
-    const page = await call<{ events: { event_id: string; interventions?: unknown[]; paradoxes?: unknown[] }[] }>(
-      'POST',
-      'v1/scan-events',
-      { body, signal },
-    );
+    const missing = new Set(needed);
+    let cursor: string | null = null;
+    for (let page = 0; page < MARK_PAGES_MAX; page += 1) {
+      const found: MarksBody = await call<MarksBody>('POST', 'v1/scan-events', {
+        body: cursor === null ? body : { ...body, cursor },
+        signal,
+      });
+      this.#take(found.events);
+      for (const { event_id } of found.events) missing.delete(event_id);
+      cursor = found.next_cursor ?? null;
+      if (cursor === null || missing.size === 0) break;
+    }
+  }
+
+  #take(events: MarksBody['events']): void {
     const marks = new Map(this.marks);
-    for (const event of page.events) {
+    for (const event of events) {
       const isTouched = (event.interventions?.length ?? 0) > 0;
       const isParadox = (event.paradoxes?.length ?? 0) > 0;
       if (isTouched || isParadox) marks.set(event.event_id, { isTouched, isParadox });

@@ -10,7 +10,7 @@ export const importDialog = later(() => import('./files/ImportDialog.svelte'));
 export const anchorDialog = later(() => import('./AnchorDialog.svelte'));
 export const rangeDialog = later(() => import('./RangeDialog.svelte'));
 export const eventForm = later(() => import('./EventForm.svelte'));
-export const cancelEvents = later(() => import('./CancelEvents.svelte'));
+export const changeEvents = later(() => import('./ChangeEvents.svelte'));
 export const filterDialog = later(() => import('./FilterDialog.svelte'));
 export const asOf = later(() => import('./AsOf.svelte'));
 export const playback = later(() => import('./Playback.svelte'));

@@ -5,7 +5,7 @@ use axum::extract::State;
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::TimelineId;
-use timenav_core::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
+use timenav_core::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, SUMMARY_EVENTS_MAX};
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{Bucket, TimeRange, Virtual, parse_duration};
 use timenav_engine::{AggregateEvents, AggregatedEvents, EventGroup, GroupBy, GroupKey, HorizonUse};
@@ -82,6 +82,10 @@ pub(crate) struct AggregateRequest {
     #[schema(schema_with = wire::moment_schema, required = false)]
     #[serde(default, deserialize_with = "wire::moment")]
     as_of: Option<MomentText>,
+    /// The `next_cursor` of an earlier answer to the same question: counts the events after those that it counted, of the
+    /// same state of the ledger. Add up what the answers say.
+    #[schema(format = "cursor")]
+    cursor: Option<String>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
@@ -151,12 +155,18 @@ pub(crate) struct AggregatedBody {
     count: usize,
     /// How many of them have nothing to be grouped by, and are in no group.
     without_count: usize,
-    /// The time of the last event that was looked at, where there are more after it: count on from there.
+    /// The time of the last event that was looked at, where there may be more after it. Those may happen at the same
+    /// moment: to continue, ask with `next_cursor`, not from this time.
     #[serde(skip_serializing_if = "Option::is_none")]
     counted_to: Option<String>,
+    /// The cursor that counts what comes after it, if there may be more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+    /// Whether there may be more to count, with `next_cursor`.
+    has_more: bool,
     /// How the location was understood.
     location_resolved: ResolvedBody,
-    /// The last position of the ledger that counts.
+    /// The last position of the ledger that counts, the same in all answers of one count.
     as_of: Option<u64>,
 }
 
@@ -198,6 +208,8 @@ async fn aggregate_events(
         by_text: request.by.clone(),
         by,
         groups_max: request.limit.unwrap_or(PAGE_ITEMS_DEFAULT),
+        events_max: SUMMARY_EVENTS_MAX,
+        cursor: request.cursor,
     };
     let counted = app.engine.aggregate_events(&caller, asked).await?;
     Ok(Json(AggregatedBody::of(counted, request.by)))
@@ -255,6 +267,8 @@ impl AggregatedBody {
             count: counted.count,
             without_count: counted.without_count,
             counted_to: counted.counted_to.map(|time| time.to_string()),
+            has_more: counted.next_cursor.is_some(),
+            next_cursor: counted.next_cursor,
             location_resolved: ResolvedBody::of_understood(&counted.understood, counted.near_spellings),
             as_of: counted.as_of,
         }

@@ -8,6 +8,7 @@ mod bundles;
 mod checkpoints;
 mod clocks;
 mod concurrency;
+mod counts;
 mod data;
 mod ends;
 mod erasing;

@@ -65,6 +65,8 @@ fn count(engine: &Engine, caller: &Caller, timeline: &str) -> JoinHandle<Result<
             by_text: "actor".to_owned(),
             by: GroupBy::Actor,
             groups_max: 10,
+            events_max: 10,
+            cursor: None,
         };
         engine.aggregate_events(&caller, request).await
     })

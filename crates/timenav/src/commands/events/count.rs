@@ -34,6 +34,9 @@ pub(super) struct Count {
     /// The maximum number of groups.
     #[arg(long, value_name = "COUNT")]
     limit: Option<u32>,
+    /// Continue from the `next_cursor` of an earlier response.
+    #[arg(long)]
+    cursor: Option<String>,
     #[command(flatten)]
     filters: EventFilters,
 }
@@ -51,6 +54,7 @@ pub(super) fn run(client: &Client, count: Count, mut query: Vec<(&'static str, S
         ("time_range", count.range),
         ("as_of", count.as_of),
         ("limit", count.limit.map(|limit| limit.to_string())),
+        ("cursor", count.cursor),
     ];
     query.extend(options.into_iter().filter_map(|(name, value)| Some((name, value?))));
     query.extend(count.filters.query());
@@ -70,8 +74,9 @@ fn counted_text(counted: &Value) -> String {
             let _ = writeln!(text, "{count} {what}.");
         }
     }
-    if let Some(end) = counted["counted_to"].as_str() {
-        let _ = writeln!(text, "Only events up to {end} were counted. Continue from there with --range.");
+    if let (Some(end), Some(cursor)) = (counted["counted_to"].as_str(), counted["next_cursor"].as_str()) {
+        let _ =
+            writeln!(text, "Events were counted up to {end}. To count the others, ask again with --cursor {cursor}");
     }
     text
 }
@@ -91,6 +96,13 @@ mod tests {
                         ada    2      2000-01-01T00:00:00Z  2001-01-01T00:00:00Z\n\
                         3 events in 2 groups.\n1 more groups; use --limit to show them.\n1 in no group.\n";
         assert_eq!(counted_text(&counted), expected);
+        let part = json!({
+            "status": "9 events in 1 group so far.", "groups": [], "groups_count": 0,
+            "counted_to": "2000-01-01T00:00:00Z", "next_cursor": "AQ",
+        });
+        let expected = "9 events in 1 group so far.\nEvents were counted up to 2000-01-01T00:00:00Z. To count the others, \
+            ask again with --cursor AQ\n";
+        assert_eq!(counted_text(&part), expected);
         let none = json!({"status": "0 events in 0 groups.", "groups": []});
         assert_eq!(counted_text(&none), "0 events in 0 groups.\n");
     }

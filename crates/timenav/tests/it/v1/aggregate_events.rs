@@ -1,5 +1,7 @@
 //! `GET /v1/aggregate-events`: counts of events, in groups.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use super::PREFIXES;
@@ -42,6 +44,7 @@ fn events_are_counted_by_what_they_have_in_common() {
             assert_eq!(found, expected, "{parameters:?}: {answer:#}");
             assert_eq!((&answer["without_count"], &answer["groups_count"]), (&json!(without), &json!(expected.len())));
             assert_eq!((answer.get("counted_to"), &answer["is_groups_cut"]), (None, &json!(false)));
+            assert_eq!((answer.get("next_cursor"), &answer["has_more"]), (None, &json!(false)));
         };
         let days = [("1969-07-16T00:00:00Z", 2), ("1969-07-20T00:00:00Z", 1), ("1969-08-01T00:00:00Z", 1)];
         let last = [("1970-01-01T00:00:00Z", 1)];
@@ -109,6 +112,51 @@ fn counts_are_those_of_what_is_found() {
     service.audit();
 }
 
+/// More events happen at one moment than one answer counts.
+#[test]
+fn a_count_is_continued_within_a_moment() {
+    let service = Service::start();
+    let mut file = String::new();
+    for number in 0..100_011 {
+        let day = match number {
+            0..5 => 1,
+            5..100_006 => 2,
+            _ => 3,
+        };
+        let actor = number % 3;
+        let time = format!("2000-01-0{day}T00:00:00Z");
+        let event = format!(r#"{{"event_id":"e{number}","time":"{time}","description":"","actors":["a{actor}"]}}"#);
+        writeln!(file, "{event}").unwrap();
+    }
+    let import = Request::post("/v1/import-events").body("application/x-ndjson", file.as_bytes());
+    assert_eq!(service.send(import).expect(200)["taken"], 100_011);
+    let day = |day: u8, count: u64| (format!("2000-01-0{day}T00:00:00Z"), count);
+    let asked = [("by", "time"), ("bucket", "P1D")];
+    let counts = |answer: &Value| -> Vec<(String, u64)> {
+        groups(answer).into_iter().map(|(key, count, _, _)| (key, count)).collect()
+    };
+    let first = service.get("/v1/aggregate-events", &asked);
+    assert_eq!((&first["count"], &first["has_more"]), (&json!(100_000), &json!(true)), "{first}");
+    assert_eq!(first["counted_to"], "2000-01-02T00:00:00Z");
+    assert_eq!(counts(&first), [day(1, 5), day(2, 99_995)]);
+    // What is recorded meanwhile is in no answer.
+    service.post("/v1/events", &json!({ "time": "2000-01-02T00:00:00Z", "description": "Later." }));
+    let cursor = first["next_cursor"].as_str().unwrap();
+    let last = service.get("/v1/aggregate-events", &[&asked[..], &[("cursor", cursor)]].concat());
+    assert_eq!(counts(&last), [day(2, 6), day(3, 5)]);
+    assert_eq!((last.get("counted_to"), last.get("next_cursor"), &last["has_more"]), (None, None, &json!(false)));
+    assert_eq!(last["as_of"], first["as_of"]);
+    // The same question of others, and another question.
+    for (name, value) in [("bucket", "P2D"), ("by", "actor"), ("text", "later")] {
+        let mut other: Vec<_> = asked.into_iter().filter(|(of, _)| *of != name).collect();
+        other.extend([(name, value), ("cursor", cursor)]);
+        other.retain(|(of, _)| *of != "bucket" || name != "by");
+        let refused = service.send(Request::get(&target("/v1/aggregate-events", &other)));
+        assert_eq!((refused.status, &refused.json()["errors"][0]["pointer"]), (400, &json!("#/cursor")), "{refused}");
+    }
+    service.audit();
+}
+
 #[test]
 fn a_wrong_count_names_its_parameter() {
     let service = Service::start();
@@ -127,6 +175,7 @@ fn a_wrong_count_names_its_parameter() {
         (&[("by", "time"), ("bucket", "daily")], "#/bucket"),
         (&[("by", "time"), ("order", "newest")], "#/order"),
         (&[("by", "time"), ("text", "!")], "#/text"),
+        (&[("by", "time"), ("cursor", "x")], "#/cursor"),
     ] {
         let answer = service.send(Request::get(&target("/v1/aggregate-events", parameters)));
         assert_eq!((answer.status, &answer.json()["errors"][0]["pointer"]), (400, &json!(pointer)), "{answer}");

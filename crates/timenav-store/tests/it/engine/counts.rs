@@ -1,0 +1,128 @@
+//! Counts that stop and go on: each event is counted once, however many happen at one moment.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use timenav_core::event::EventDraft;
+use timenav_core::place::LocationQuery;
+use timenav_core::time::{Bucket, TimeRange, parse_duration};
+use timenav_engine::{AggregateEvents, AggregatedEvents, Caller, EventFilter, FilterTexts, GroupBy, GroupKey, Refusal};
+
+use crate::house::{Home, House, on, told};
+use crate::sample::{moment, timeline_id};
+
+/// When most of what is counted here happens.
+const MOMENT: i64 = 500;
+const DAY: &str = "P1D";
+
+fn asked(by: &GroupBy, text: Option<&str>, events_max: usize, cursor: Option<String>) -> AggregateEvents {
+    let texts = FilterTexts { text: text.map(str::to_owned), ..FilterTexts::default() };
+    AggregateEvents {
+        timeline: on("what-if"),
+        location_text: "*".to_owned(),
+        location: LocationQuery::Anywhere,
+        range: TimeRange::everything(),
+        as_of: None,
+        filter: Arc::new(EventFilter::new(texts).unwrap()),
+        by_text: "any".to_owned(),
+        by: by.clone(),
+        groups_max: 100,
+        events_max,
+        cursor,
+    }
+}
+
+async fn count(home: &Home<'_>, caller: &Caller, of: AggregateEvents) -> Result<AggregatedEvents, Refusal> {
+    home.engine.aggregate_events(caller, of).await
+}
+
+/// Records some events before the moment, many at it and some after it.
+async fn record(home: &Home<'_>, timeline: &str, many: i64) {
+    let before = (0..5).map(|number| MOMENT - 1 - number);
+    let after = (0..5).map(|number| MOMENT + 1 + number);
+    let drafts = before.chain((0..many).map(|_| MOMENT)).chain(after).enumerate().map(|(index, time)| {
+        let actors = vec![format!("actor {}", index % 3)];
+        let description = if index % 4 == 0 { "needle" } else { "hay" };
+        EventDraft { actors, ..EventDraft::at(moment(time), description) }
+    });
+    home.engine.record_events(&home.admin, on(timeline), drafts.collect(), None).await.unwrap();
+}
+
+/// Counts to the end, a few events at a time, while others record more at the same moment.
+async fn added_up(home: &Home<'_>, by: &GroupBy, text: Option<&str>, events_max: usize) -> (usize, usize, Sums) {
+    let (mut answers, mut count_sum, mut sums, mut cursor) = (0, 0, Sums::new(), None);
+    loop {
+        let counted = count(home, &home.admin, asked(by, text, events_max, cursor)).await.unwrap();
+        assert!(counted.count <= events_max);
+        assert_eq!(counted.counted_to.is_some(), counted.next_cursor.is_some());
+        (answers, count_sum) = (answers + 1, count_sum + counted.count);
+        add(&mut sums, &counted);
+        record(home, "what-if", 1).await;
+        cursor = counted.next_cursor;
+        if cursor.is_none() {
+            return (answers, count_sum, sums);
+        }
+    }
+}
+
+type Sums = BTreeMap<String, usize>;
+
+fn add(sums: &mut Sums, counted: &AggregatedEvents) {
+    for group in &counted.groups {
+        *sums.entry(format!("{:?}", group.key)).or_default() += group.count;
+    }
+}
+
+async fn goes_on_exactly(house: House) {
+    let home = house.open().await;
+    record(&home, "main", 40).await;
+    home.engine.fork_timeline(&home.admin, timeline_id("what-if"), &timeline_id("main"), None, None).await.unwrap();
+    // At the same moment as those that the fork has inherited.
+    record(&home, "what-if", 30).await;
+    let day = Bucket::new(parse_duration(DAY).unwrap()).unwrap();
+    // A stretch is divided by where an answer stops, and its parts have its one key.
+    let first = count(&home, &home.admin, asked(&GroupBy::Time(day), None, 20, None)).await.unwrap();
+    assert_eq!((first.counted_to, first.groups.len()), (Some(moment(MOMENT)), 1));
+    assert!(matches!(first.groups[0].key, GroupKey::Time(begin, _) if begin == moment(0)), "{first:?}");
+    for (by, text) in [(GroupBy::Time(day), None), (GroupBy::Actor, None), (GroupBy::Actor, Some("needle"))] {
+        let whole = count(&home, &home.admin, asked(&by, text, 1_000, None)).await.unwrap();
+        assert!(whole.next_cursor.is_none() && whole.count > 10, "{whole:?}");
+        let mut expected = Sums::new();
+        add(&mut expected, &whole);
+        // What is recorded from the first answer on is in none.
+        let (answers, count, sums) = added_up(&home, &by, text, 7).await;
+        assert_eq!((count, sums), (whole.count, expected), "{by:?} {text:?}");
+        assert!(answers > 7, "{answers}");
+    }
+    home.close().await;
+}
+
+#[tokio::test]
+async fn a_count_goes_on_exactly_where_it_stopped() {
+    Box::pin(goes_on_exactly(House::new())).await;
+    Box::pin(goes_on_exactly(House::on_postgres())).await;
+}
+
+#[tokio::test]
+async fn a_cursor_of_a_count_is_good_for_that_count_only() {
+    let house = House::new();
+    let home = house.open().await;
+    let ada = home.user("ada", true).await;
+    record(&home, "main", 5).await;
+    home.engine.fork_timeline(&home.admin, timeline_id("what-if"), &timeline_id("main"), None, None).await.unwrap();
+    let stretches = |count| GroupBy::Stretches(count);
+    let first = count(&home, &home.admin, asked(&stretches(3), None, 4, None)).await.unwrap();
+    let cursor = first.next_cursor;
+    let again = |by, text| asked(&by, text, 4, cursor.clone());
+    let told_of = async |caller, of| told(&count(&home, caller, of).await);
+    assert_eq!(told_of(&home.admin, again(stretches(3), None)).await, "ok");
+    assert_eq!(told_of(&home.admin, again(stretches(4), None)).await, "Cursor");
+    assert_eq!(told_of(&home.admin, again(GroupBy::Cell(5), None)).await, "Cursor");
+    assert_eq!(told_of(&home.admin, again(stretches(3), Some("hay"))).await, "Cursor");
+    assert_eq!(told_of(&ada, again(stretches(3), None)).await, "Cursor");
+    let elsewhere = AggregateEvents { timeline: on("main"), ..again(stretches(3), None) };
+    assert_eq!(told_of(&home.admin, elsewhere).await, "Cursor");
+    let later = TimeRange::new(Some(moment(MOMENT)), None).unwrap();
+    assert_eq!(told_of(&home.admin, AggregateEvents { range: later, ..again(stretches(3), None) }).await, "Cursor");
+    home.close().await;
+}
