@@ -102,8 +102,10 @@ export function classesOf(counts: readonly number[]): number[] {
   const [bottom, top] = [stepBelow(least), stepBelow(most)];
   const reach = CLASSES_COUNT - 1;
   const stride = STRIDES.find((each) => top - reach * each <= bottom + 1) ?? STRIDES.at(-1)!;
-  const first = Math.max(0, top - reach * stride);
-  const classes = Array.from({ length: CLASSES_COUNT }, (_, index) => stepAt(first + index * stride));
+  // The darkest is that of the largest count, unless there are fewer steps than classes.
+  const isRoom = top > (reach - 1) * stride;
+  const first = isRoom ? top - reach * stride : 0;
+  const classes = Array.from({ length: CLASSES_COUNT }, (_, index) => stepAt(Math.max(0, first + index * stride)));
   // What is less than that is in the first one too.
   if (classes[0]! > least) classes[0] = 1;
   return classes;
