@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { ALL } from '../../lib/events/filter';
 import { heights, share } from './bars';
-import { boxAround, classOf, resolutionOf } from './cells';
+import { boxAround, CellCounter, classOf, classesOf, resolutionOf } from './cells';
 
 describe('the scale of counts', () => {
   it('is linear from zero, with round lines, and reaches above the most', () => {
@@ -29,8 +30,43 @@ describe('cells of the earth', () => {
     expect([0.001, 0.3, 7, 100].map(resolutionOf)).toEqual([0.01, 0.5, 8, 30]);
   });
 
-  it('are shaded by powers of ten', () => {
-    expect([1, 9, 10, 999, 1_000, 5_000_000].map(classOf)).toEqual([0, 0, 1, 2, 3, 4]);
+  it('are shaded from the smallest count to the largest', () => {
+    const check = (counts: number[], expected: number[]) => expect(classesOf(counts)).toEqual(expected);
+    check([], [1, 2, 5, 10, 20]);
+    check([1, 12, 60], [1, 5, 10, 20, 50]);
+    check([1, 12], [1, 2, 5, 10, 20]);
+    check([1, 907], [1, 5, 20, 100, 500]);
+    check([1, 3_000], [1, 2, 20, 200, 2_000]);
+    check([40, 5_000], [10, 50, 200, 1_000, 5_000]);
+    check([1, 9_000_000], [1, 5_000, 50_000, 500_000, 5_000_000]);
+    // Not all of one shade where all have many.
+    const many = classesOf([23_000, 99_000]);
+    expect([23_000, 99_000].map((count) => classOf(count, many))).toEqual([3, 4]);
+    expect([1, 9, 10, 999].map((count) => classOf(count, [5, 10, 20, 50, 100]))).toEqual([0, 0, 1, 4]);
+  });
+
+  it('are counted once for what is in sight, and again once that has changed', async () => {
+    let asked = 0;
+    vi.stubGlobal('document', { baseURI: 'http://127.0.0.1/' });
+    vi.stubGlobal('fetch', () => {
+      asked += 1;
+      const groups = [{ key: '0,0,10,10', count: 7 }];
+      return Promise.resolve(new Response(JSON.stringify({ groups, count: 7 })));
+    });
+    const counter = new CellCounter();
+    const question = { timeline: 'demo', filter: ALL, box: null };
+    const part = { west: 0, south: 0, east: 10, north: 10 };
+    const { signal } = new AbortController();
+    const read = async (version: number, to: bigint, within: typeof part | null): Promise<number> => {
+      await counter.read({ question, version }, { from: 0n, to }, 10, within, signal, () => {});
+      return asked;
+    };
+    expect(await read(1, 5n, null)).toBe(1);
+    // All of the earth has every part of it.
+    expect([await read(1, 5n, null), await read(1, 5n, part)]).toEqual([1, 1]);
+    expect([await read(1, 6n, part), await read(1, 6n, part), await read(1, 6n, null)]).toEqual([2, 2, 3]);
+    expect(await read(2, 6n, null)).toBe(4);
+    vi.unstubAllGlobals();
   });
 
   it('have a box around them, across the antimeridian where that is smaller', () => {

@@ -12,6 +12,8 @@ export interface Cells {
   /** How high and wide a cell is, in degrees. */
   resolution: number;
   cells: readonly Cell[];
+  /** With how many events each shade begins. */
+  classes: readonly number[];
   /** How many events are in all of them. */
   placed: number;
 }
@@ -24,8 +26,33 @@ export function resolutionOf(degrees: number): number {
   return RESOLUTIONS.find((resolution) => resolution >= degrees) ?? 30;
 }
 
-/** Counts the events of a time in cells; `within` is what of the earth is in sight, `take` is told what is counted. */
-export async function readCells(
+/**
+ * Counts events in cells. Over millions of events that takes long, so what was counted last is not counted again, nor a
+ * part of it.
+ */
+export class CellCounter {
+  #last: { of: string; within: Box | null; cells: Cells } | null = null;
+
+  /** `within` is what of the earth is in sight, `take` is told what is counted. */
+  async read(
+    { question, version }: { question: Question; version: number },
+    range: { from: Micros; to: Micros },
+    resolution: number,
+    within: Box | null,
+    signal: AbortSignal,
+    take: (cells: Cells) => void,
+  ): Promise<Cells> {
+    const of = JSON.stringify([question, version, String(range.from), String(range.to), resolution]);
+    const last = this.#last;
+    if (last?.of === of && (last.within === null || JSON.stringify(last.within) === JSON.stringify(within)))
+      return last.cells;
+    const cells = await readCells(question, range, resolution, within, signal, take);
+    this.#last = { of, within, cells };
+    return cells;
+  }
+}
+
+async function readCells(
   question: Question,
   range: { from: Micros; to: Micros },
   resolution: number,
@@ -40,7 +67,8 @@ export async function readCells(
       const [west = 0, south = 0, east = 0, north = 0] = key.split(',').map(Number);
       return { west, south, east, north, count };
     });
-    return { resolution, cells, placed: cells.reduce((sum, cell) => sum + cell.count, 0) };
+    const classes = classesOf(cells.map(({ count }) => count));
+    return { resolution, cells, classes, placed: cells.reduce((sum, cell) => sum + cell.count, 0) };
   };
   await aggregate(asked, { by: 'cell', resolution, limit: GROUPS_MAX }, range, signal, (body, until) => {
     for (const { key, count } of body.groups) counts.set(key, (counts.get(key) ?? 0) + count);
@@ -49,12 +77,43 @@ export async function readCells(
   return told();
 }
 
-/** Classes of counts: each has a color, and is as many times more as the one before. */
-export const CLASSES = [1, 10, 100, 1_000, 10_000] as const;
+/** There are so many shades. */
+const CLASSES_COUNT = 5;
+/** How many steps of 1, 2, 5, 10, 20 and so on there may be from a class to the next one; three are a power of ten. */
+const STRIDES = [1, 2, 3];
+
+/** Returns the number of a step: 1, 2, 5, 10, 20, 50, 100 and so on, from 0. */
+const stepAt = (index: number): number => [1, 2, 5][index % 3]! * 10 ** Math.floor(index / 3);
+
+/**
+ * Returns with how many events each class begins. Together they reach from the smallest count to the largest, as close
+ * as they can: where all cells have tens of thousands, some have more than others all the same.
+ */
+export function classesOf(counts: readonly number[]): number[] {
+  const [least, most] = counts.reduce<[number, number]>(
+    ([low, high], count) => [Math.min(low, count), Math.max(high, count)],
+    [counts[0] ?? 1, 1],
+  );
+  const stepBelow = (count: number): number => {
+    let index = 0;
+    while (stepAt(index + 1) <= count) index += 1;
+    return index;
+  };
+  const [bottom, top] = [stepBelow(least), stepBelow(most)];
+  const reach = CLASSES_COUNT - 1;
+  const stride = STRIDES.find((each) => top - reach * each <= bottom + 1) ?? STRIDES.at(-1)!;
+  // The darkest is that of the largest count, unless there are fewer steps than classes.
+  const isRoom = top > (reach - 1) * stride;
+  const first = isRoom ? top - reach * stride : 0;
+  const classes = Array.from({ length: CLASSES_COUNT }, (_, index) => stepAt(Math.max(0, first + index * stride)));
+  // What is less than that is in the first one too.
+  if (classes[0]! > least) classes[0] = 1;
+  return classes;
+}
 
 /** Returns which class a count is in, from 0. */
-export function classOf(count: number): number {
-  return Math.min(CLASSES.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(count, 1)) + 1e-9)));
+export function classOf(count: number, classes: readonly number[]): number {
+  return Math.max(0, classes.filter((least) => least <= count).length - 1);
 }
 
 /** Returns the smallest box around all points; across the antimeridian where that is smaller. Null without points. */

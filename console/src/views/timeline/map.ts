@@ -217,7 +217,7 @@ export function paintCells(
   context: CanvasRenderingContext2D,
   palette: Palette,
   { view, size, box }: Pick<MapScene, 'view' | 'size' | 'box'>,
-  { cells }: Cells,
+  { cells, classes }: Cells,
 ): void {
   const scale = unit(size, view.zoom);
   const at = (lat: number, lon: number): [number, number] => {
@@ -233,7 +233,7 @@ export function paintCells(
       at(cell.south, cell.west),
     ];
     if (corners.every(([x]) => x < 0 || x > size.width) || corners.every(([, y]) => y < 0 || y > size.height)) continue;
-    context.globalAlpha = CLASS_ALPHAS[classOf(cell.count)]!;
+    context.globalAlpha = CLASS_ALPHAS[classOf(cell.count, classes)]!;
     context.beginPath();
     for (const [x, y] of corners) context.lineTo(x, y);
     context.fill();
