@@ -90,10 +90,7 @@ macro_rules! statements {
     };
     ($from:literal, $of:literal, $range:literal, $order:literal) => {
         concat!(
-            "SELECT b.time, b.position, b.lat, b.lon, b.content, EXISTS (
-                SELECT 1 FROM unnest($7::bigint[], $8::bigint[]) AS l (timeline, as_of) JOIN events o
-                ON o.timeline = l.timeline AND o.event_id = b.event_id AND o.position < l.as_of)
-            FROM (SELECT e.time, e.position, e.lat, e.lon, e.content, e.event_id FROM ",
+            "WITH b AS MATERIALIZED (SELECT e.time, e.position, e.lat, e.lon, e.content, e.event_id FROM ",
             $from,
             " (SELECT * FROM events e WHERE e.timeline = $1 AND ",
             $range,
@@ -103,7 +100,12 @@ macro_rules! statements {
             $order,
             " LIMIT $6) e ",
             $order,
-            " LIMIT $6) b ",
+            " LIMIT $6), later AS MATERIALIZED (SELECT DISTINCT o.event_id
+                FROM unnest($7::bigint[], $8::bigint[]) AS l (timeline, as_of) JOIN events o
+                ON o.timeline = l.timeline AND o.position < l.as_of
+                WHERE o.event_id = ANY (ARRAY(SELECT event_id FROM b)))
+            SELECT b.time, b.position, b.lat, b.lon, b.content, later.event_id IS NOT NULL
+            FROM b LEFT JOIN later USING (event_id) ",
             $order
         )
     };

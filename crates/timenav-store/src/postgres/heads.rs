@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use deadpool_postgres::Object;
+use futures_util::try_join;
 use timenav_core::access::{Permissions, Role};
 use timenav_core::clock::{Clock, ClockState};
 use timenav_core::ids::{TimelineId, UserId};
@@ -46,15 +47,16 @@ const UPDATE: &str = "UPDATE timelines t SET size = n.size, frontier = n.frontie
     clock_virtual, clock_location, clock_generation, events_count, anchors_count, clock_entry, overrides_count,
     data_count, directory, statement, timers)
     WHERE t.timeline = n.timeline AND t.size = n.expected RETURNING t.timeline";
-/// With the last entry, which says whether the timeline was handed over.
 const SELECT: &str = "SELECT t.timeline, timeline_id, created_at, size, frontier, carried_note, recorded_at,
     clock_running, clock_rate, clock_host, clock_virtual, clock_location, clock_generation, t.events_count,
     anchors_count, t.clock_entry, overrides_count, fork_of, fork_size, created_by, data_count, directory, statement,
-    origins, expires_at, e.leaf, timers FROM timelines t
-    LEFT JOIN entries e ON e.timeline = t.timeline AND e.position = t.size - 1
+    origins, expires_at, timers FROM timelines t
     WHERE ($1::text IS NULL OR timeline_id = $1)
     AND ($2::bigint[] IS NULL OR t.timeline = ANY($2) OR t.timeline < $3 OR t.timeline > $4) ORDER BY t.timeline";
 const SELECT_SIZES: &str = "SELECT timeline, size FROM timelines";
+/// The last entries, which say whether a timeline was handed over.
+const SELECT_LAST: &str = "SELECT e.timeline, leaf FROM unnest($1::bigint[], $2::bigint[]) AS w (timeline, size)
+    JOIN entries e ON e.timeline = w.timeline AND e.position = w.size - 1";
 const SELECT_LEAF: &str = "SELECT leaf FROM entries WHERE timeline = $1 AND position = $2";
 const SELECT_PERMISSIONS: &str = "SELECT timeline, user_id, role FROM permissions
     WHERE $1::bigint[] IS NULL OR timeline = ANY($1) ORDER BY timeline";
@@ -218,23 +220,34 @@ pub(super) async fn select(on: &Object, which: Which<'_>) -> Result<Vec<Head>, F
             Some(found.iter().map(|row| get(row, 0)).collect::<Result<Vec<i64>, Failed>>()?)
         }
     };
-    let mut permissions = permissions(on, only.as_deref()).await?;
-    let mut policies = retention::policies(on, only.as_deref()).await?;
+    // They do not need each other's answers.
+    let (mut permissions, mut policies, mut last) =
+        try_join!(permissions(on, only.as_deref()), retention::policies(on, only.as_deref()), last_leaves(on, &found))?;
     let mut heads = Vec::with_capacity(found.len());
     for row in &found {
         let key = TimelineKey(get(row, 0)?);
-        let is_handed_over = is_handed_over(on, row, key).await?;
+        let is_handed_over = is_handed_over(on, (key, number(row, 3)?), last.remove(&key)).await?;
         let lists = (permissions.remove(&key).unwrap_or_default(), policies.remove(&key).unwrap_or_default());
         heads.push(head(row, key, is_handed_over, lists)?);
     }
     Ok(heads)
 }
 
+/// Returns the leaf of the last entry of each head.
+async fn last_leaves(on: &Object, heads: &[Row]) -> Result<HashMap<TimelineKey, Vec<u8>>, Failed> {
+    let keys = heads.iter().map(|row| get(row, 0)).collect::<Result<Vec<i64>, Failed>>()?;
+    let sizes = heads.iter().map(|row| get(row, 3)).collect::<Result<Vec<i64>, Failed>>()?;
+    let leaves = rows(on, SELECT_LAST, &[&keys, &sizes]).await?;
+    leaves.iter().map(|row| Ok((TimelineKey(get(row, 0)?), get(row, 1)?))).collect()
+}
+
 /// Returns whether a timeline was handed over. No row says so, which another hand could change: the ledger does, with its
 /// last entry, but for those that the service itself has written after it.
-async fn is_handed_over(on: &Object, row: &Row, key: TimelineKey) -> Result<bool, Failed> {
-    let mut leaf: Option<Vec<u8>> = get(row, 25)?;
-    let mut size = number(row, 3)?;
+async fn is_handed_over(
+    on: &Object,
+    (key, mut size): (TimelineKey, u64),
+    mut leaf: Option<Vec<u8>>,
+) -> Result<bool, Failed> {
     while size > 0 {
         if let Some(is_handed_over) = origins::says_handed_over(leaf.as_deref().unwrap_or_default()) {
             return Ok(is_handed_over);
@@ -283,7 +296,7 @@ fn head(
         is_handed_over,
         expires_at: get::<Option<i64>>(row, 24)?.map(instant).transpose()?,
         retention,
-        timers: read_timers(&text(row, 26)?).ok_or_else(|| damaged("what is known of timers cannot be read"))?,
+        timers: read_timers(&text(row, 25)?).ok_or_else(|| damaged("what is known of timers cannot be read"))?,
     })
 }
 

@@ -16,6 +16,16 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (
     step text COLLATE \"C\" NOT NULL PRIMARY KEY, sha256 text NOT NULL
 )";
 
+/// Whether the database is the coordinator of a Citus cluster.
+pub(super) const IS_SPREAD: &str = "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')";
+/// Spreads what grows with each entry over the workers of a cluster, all of one timeline on one of them. Heads, locks, and
+/// who may do what stay on the coordinator, where one statement sees all of them.
+const SPREAD: &str = "DO $$ BEGIN
+    PERFORM create_distributed_table('entries', 'timeline', colocate_with => 'none');
+    PERFORM create_distributed_table(name, 'timeline', colocate_with => 'entries')
+    FROM unnest(ARRAY['tiles', 'events', 'interventions']) AS name;
+    END $$";
+
 /// The first version that everything here was tried on, as the server counts versions.
 const SERVER_VERSION_MIN: i32 = 150_000;
 const SELECT_SERVER: &str = "SELECT current_setting('server_version_num')::integer, current_setting('server_version'),
@@ -49,6 +59,9 @@ pub(super) async fn run(transaction: &Transaction<'_>) -> Result<(), Failed> {
         transaction.batch_execute(text).await?;
         let insert = "INSERT INTO migrations (step, sha256) VALUES ($1, $2)";
         transaction.execute(insert, &[step, &digest(text)]).await?;
+    }
+    if done.is_empty() && get(&transaction.query_one(IS_SPREAD, &[]).await?, 0)? {
+        transaction.batch_execute(SPREAD).await?;
     }
     upgrading::begin(transaction).await
 }

@@ -4,24 +4,38 @@ use deadpool_postgres::Object;
 use timenav_engine::Orphan;
 
 use super::batch::rows;
+use super::migrations::IS_SPREAD;
 use super::values::{Failed, get};
 
 /// Orphans that are told. Whoever put one there may have put any number.
 const ORPHANS_MAX: i64 = 100;
 
 /// Finds the numbers in a table, of those between two, that no timeline has, which another statement selects. It goes from
-/// one number to the next by the index that begins with them.
+/// one number to the next by the index that begins with them. Where rows are spread over several servers, which know no
+/// such statement, each reads its index from end to end.
 macro_rules! statement {
     ($table:literal, $known:literal) => {
-        concat!(
-            "WITH RECURSIVE numbers (timeline) AS (SELECT min(timeline) FROM ",
+        (
             $table,
-            " WHERE timeline >= $2 UNION ALL SELECT (SELECT min(timeline) FROM ",
-            $table,
-            " t WHERE t.timeline > numbers.timeline) FROM numbers WHERE numbers.timeline < $3)
-            SELECT timeline FROM numbers WHERE timeline <= $3 AND timeline NOT IN (",
-            $known,
-            ") ORDER BY timeline LIMIT $1"
+            [
+                concat!(
+                    "WITH RECURSIVE numbers (timeline) AS (SELECT min(timeline) FROM ",
+                    $table,
+                    " WHERE timeline >= $2 UNION ALL SELECT (SELECT min(timeline) FROM ",
+                    $table,
+                    " t WHERE t.timeline > numbers.timeline) FROM numbers WHERE numbers.timeline < $3)
+                    SELECT timeline FROM numbers WHERE timeline <= $3 AND timeline NOT IN (",
+                    $known,
+                    ") ORDER BY timeline LIMIT $1"
+                ),
+                concat!(
+                    "SELECT DISTINCT timeline FROM ",
+                    $table,
+                    " WHERE timeline BETWEEN $2 AND $3 AND timeline NOT IN (",
+                    $known,
+                    ") ORDER BY timeline LIMIT $1"
+                ),
+            ],
         )
     };
 }
@@ -53,20 +67,20 @@ const MARKED: &str = "SELECT timeline FROM arrivals a WHERE timeline >= 0
     OR EXISTS (SELECT FROM timelines t WHERE t.timeline = a.timeline)
     OR EXISTS (SELECT FROM ended_timelines e WHERE e.timeline = a.timeline) ORDER BY timeline LIMIT $1";
 
-const STATEMENTS: [(&str, &str); 13] = [
-    ("entries", of_trees!("entries")),
-    ("tiles", of_trees!("tiles")),
-    ("rotation_notes", of_trees!("rotation_notes")),
-    ("policies", of_trees!("policies")),
-    ("sweeps", of_trees!("sweeps")),
-    ("events", of_contents!("events")),
-    ("interventions", of_contents!("interventions")),
-    ("anchors", of_contents!("anchors")),
-    ("data_records", of_contents!("data_records")),
-    ("timers", of_contents!("timers")),
-    ("firings", of_contents!("firings")),
-    ("advances", of_contents!("advances")),
-    ("permissions", statement!("permissions", "SELECT timeline FROM timelines")),
+const STATEMENTS: [(&str, [&str; 2]); 13] = [
+    of_trees!("entries"),
+    of_trees!("tiles"),
+    of_trees!("rotation_notes"),
+    of_trees!("policies"),
+    of_trees!("sweeps"),
+    of_contents!("events"),
+    of_contents!("interventions"),
+    of_contents!("anchors"),
+    of_contents!("data_records"),
+    of_contents!("timers"),
+    of_contents!("firings"),
+    of_contents!("advances"),
+    statement!("permissions", "SELECT timeline FROM timelines"),
 ];
 
 /// Returns of each table the numbers that stand in it and that no timeline has.
@@ -91,10 +105,17 @@ pub(super) async fn marked(on: &Object) -> Result<Vec<i64>, Failed> {
 
 async fn between(on: &Object, first: i64, last: i64) -> Result<Vec<Orphan>, Failed> {
     let mut found = Vec::new();
-    for (table, statement) in STATEMENTS {
+    let is_spread = is_spread(on).await?;
+    for (table, [in_steps, at_once]) in STATEMENTS {
+        let statement = if is_spread { at_once } else { in_steps };
         for row in rows(on, statement, &[&ORPHANS_MAX, &first, &last]).await? {
             found.push(Orphan { table, timeline: get(&row, 0)? });
         }
     }
     Ok(found)
+}
+
+/// Returns whether rows may be on several servers.
+async fn is_spread(on: &Object) -> Result<bool, Failed> {
+    rows(on, IS_SPREAD, &[]).await?.first().map_or(Ok(false), |row| get(row, 0))
 }

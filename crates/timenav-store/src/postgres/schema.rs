@@ -13,7 +13,8 @@ use super::values::{Failed, get};
 const LAYOUT: &str = include_str!("../../migrations/postgres/layout.txt");
 
 /// Asks for everything about tables of these names, in the schema that tables are made in. Others may be there too, such as
-/// those of an extension.
+/// those of an extension. Where Citus spreads a table, its own trigger carries TRUNCATE to the workers: only who owns the
+/// server can make another by that name.
 const SELECT: &str = "WITH tables AS (
         SELECT c.oid, c.relname, c.relkind, c.relrowsecurity, c.relpersistence FROM pg_class c
         JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -34,6 +35,8 @@ const SELECT: &str = "WITH tables AS (
         FROM tables JOIN pg_constraint k ON k.conrelid = tables.oid WHERE k.contype NOT IN ('p', 'u', 'n')
     UNION ALL SELECT 'trigger ' || relname || ' ' || tgname
         FROM tables JOIN pg_trigger t ON t.tgrelid = tables.oid
+        JOIN pg_proc p ON p.oid = t.tgfoid JOIN pg_namespace n ON n.oid = p.pronamespace
+        WHERE NOT (n.nspname = 'pg_catalog' AND p.proname = 'citus_truncate_trigger' AND t.tgtype = 32)
     UNION ALL SELECT 'rule ' || relname || ' ' || rulename
         FROM tables JOIN pg_rewrite r ON r.ev_class = tables.oid
     UNION ALL SELECT 'policy ' || relname || ' ' || polname

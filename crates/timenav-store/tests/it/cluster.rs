@@ -15,6 +15,9 @@ use tokio_postgres::{Client, NoTls};
 /// Names a server to take instead of one that is started: an address with the rights to make databases.
 const NAMED: &str = "TIMENAV_TEST_POSTGRES";
 
+/// Names the workers of a Citus cluster, as `host:port`, separated by commas; the server named above is its coordinator.
+const WORKERS: &str = "TIMENAV_TEST_CITUS_WORKERS";
+
 /// Says on which store the tests of the engine run: `sqlite`, the default, or `postgres`.
 const STORE: &str = "TIMENAV_TEST_STORE";
 
@@ -151,6 +154,33 @@ async fn make_database() -> String {
     let cluster = CLUSTER.get_or_init(Cluster::new);
     let number = DATABASES.fetch_add(1, Ordering::Relaxed);
     let name = format!("test_{}_{number}", std::process::id());
-    execute_there(&cluster.url, &format!("CREATE DATABASE {name} TEMPLATE template0")).await;
-    cluster.url.replacen("/postgres?", &format!("/{name}?"), 1)
+    let make = format!("CREATE DATABASE {name} TEMPLATE template0");
+    let named = |url: &str| url.replacen("/postgres?", &format!("/{name}?"), 1);
+    execute_there(&cluster.url, &make).await;
+    let url = named(&cluster.url);
+    let Some(workers) = said(WORKERS) else { return url };
+    // Each server has a database of that name, and that of the coordinator knows the others.
+    execute_there(&url, "CREATE EXTENSION citus").await;
+    let coordinator = address(&url);
+    let mut join = vec![format!("SELECT citus_set_coordinator_host({})", quoted(coordinator))];
+    for worker in workers.split(',') {
+        let there = cluster.url.replacen(coordinator, worker, 1);
+        execute_there(&there, &make).await;
+        execute_there(&named(&there), "CREATE EXTENSION citus").await;
+        join.push(format!("SELECT citus_add_node({})", quoted(worker)));
+    }
+    execute_there(&url, &join.join("; ")).await;
+    url
+}
+
+/// Returns host and port of an address.
+fn address(url: &str) -> &str {
+    let place = url.split("//").nth(1).and_then(|rest| rest.split('/').next()).unwrap_or_default();
+    place.rsplit('@').next().unwrap_or_default()
+}
+
+/// Returns host and port as the values of two parameters.
+fn quoted(address: &str) -> String {
+    let (host, port) = address.rsplit_once(':').expect("a host and a port");
+    format!("'{host}', {port}")
 }
