@@ -8,13 +8,18 @@ const KEPT = ['timeline', 'tz'] as const;
 class Route {
   view = $state('');
   params = $state<Record<string, string>>({});
+  /** The hash that view and parameters were read from. The browser says only later that somebody went elsewhere. */
+  #known = '';
 
   constructor() {
     this.#read();
-    addEventListener('hashchange', () => this.#read());
+    addEventListener('hashchange', () => {
+      if (location.hash !== this.#known) this.#read();
+    });
   }
 
   #read(): void {
+    this.#known = location.hash;
     const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?', 2);
     this.view = path;
     this.params = Object.fromEntries(new URLSearchParams(query));
@@ -44,25 +49,24 @@ class Route {
   /** Goes to a view, as a step that the browser can go back from. */
   go(view: string, params: Record<string, string> = {}): void {
     location.hash = this.href(view, params);
+    this.#read();
   }
 
   /**
    * Changes parameters of this view; null takes one away. Small changes (a zoom, a letter of a search) replace the
-   * step of the browser's history, others add one.
+   * step of the browser's history, others add one. Somebody who has just followed a link stays there: what was to be
+   * written, after a moment of rest for example, was meant for the page that they left.
    */
   set(changes: Record<string, string | null>, step: 'replace' | 'push' = 'replace'): void {
+    if (location.hash !== this.#known) return;
     const all = Object.entries({ ...this.params, ...changes });
     const kept = all.filter((param): param is [string, string] => param[1] !== null && param[1] !== '');
     const params = Object.fromEntries(kept);
     const hash = link(this.view || 'timeline', params);
     if (hash === location.hash) return;
-    if (step === 'push') {
-      location.hash = hash;
-    } else {
-      history.replaceState(null, '', hash);
-      this.view ||= 'timeline';
-      this.params = params;
-    }
+    if (step === 'push') location.hash = hash;
+    else history.replaceState(null, '', hash);
+    this.#read();
   }
 }
 
