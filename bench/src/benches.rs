@@ -21,4 +21,5 @@ pub(crate) mod passphrases;
 pub(crate) mod paradox;
 pub(crate) mod online;
 pub(crate) mod console;
+pub(crate) mod timers;
 pub(crate) mod programs;

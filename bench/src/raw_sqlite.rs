@@ -3,6 +3,8 @@
 //! The rows are taken from a database that the service wrote, and so is its schema: the floor
 //! keeps the same bytes in the same tables under the same indexes, and does nothing else.
 
+pub(crate) mod timers;
+
 use std::path::Path;
 use std::time::Duration;
 
@@ -63,12 +65,7 @@ impl Sample {
     /// Takes the last writes of the timeline `main` from a database.
     pub(crate) fn take(database: &Path, write: Write, writes_count: usize) -> anyhow::Result<Self> {
         let connection = Connection::open(database)?;
-        let schema = {
-            let query =
-                "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid";
-            let mut select = connection.prepare(query)?;
-            select.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?
-        };
+        let schema = schema_of(&connection)?;
         let page_bytes = connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
         let head = excerpt(&connection, "timelines", "WHERE timeline_id = 'main'")?;
         let key = number(head.rows.first().and_then(|row| row.first()).context("there is no timeline `main`")?)?;
@@ -96,6 +93,12 @@ impl Sample {
     pub(crate) fn writes_count(&self) -> usize {
         self.entries.rows.len()
     }
+}
+
+fn schema_of(connection: &Connection) -> anyhow::Result<Vec<String>> {
+    let query = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid";
+    let mut select = connection.prepare(query)?;
+    Ok(select.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
 }
 
 fn excerpt(connection: &Connection, table: &'static str, filter: &str) -> anyhow::Result<Excerpt> {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::benches::{
     clock, console, forks, growth, import, many_forks, memory, monitor, online, paradox, passphrases, peers, places,
-    programs, reads, room, scan, sealing, start, travel, writes, year,
+    programs, reads, room, scan, sealing, start, timers, travel, writes, year,
 };
 use crate::interrupt;
 use crate::report::Finding;
@@ -23,7 +23,7 @@ struct Bench {
     run: fn(&Setting) -> anyhow::Result<Vec<Finding>>,
 }
 
-const BENCHES: [Bench; 23] = [
+const BENCHES: [Bench; 24] = [
     Bench { name: "clock", about: "GET /v1/clock against a bare handler with the same answer", run: clock::run },
     Bench { name: "reads", about: "reads whose entry is durable first, against a buffered log", run: reads::run },
     Bench { name: "travel", about: "POST /v1/travel, one client, against one SQLite commit", run: travel::run },
@@ -69,6 +69,7 @@ const BENCHES: [Bench; 23] = [
     },
     Bench { name: "room", about: "bytes on the disk, against those that an event or read is made of", run: room::run },
     Bench { name: "year", about: "the folder of a team after a year, against what is never let go", run: year::run },
+    Bench { name: "timers", about: "timers that fire, against raw commits of the same rows", run: timers::run },
     Bench {
         name: "programs",
         about: "readings, starts and a build under timenav exec, against native ones",

@@ -27,6 +27,12 @@ pub(crate) enum Unit {
     /// Rows a second.
     #[serde(rename = "rows/s")]
     RowsPerSecond,
+    /// Instants of an advance a second.
+    #[serde(rename = "instants/s")]
+    InstantsPerSecond,
+    /// Firings of timers a second.
+    #[serde(rename = "firings/s")]
+    FiringsPerSecond,
     /// Entries of a ledger a second.
     #[serde(rename = "entries/s")]
     EntriesPerSecond,
@@ -97,6 +103,8 @@ impl fmt::Display for Unit {
         f.write_str(match self {
             Self::RequestsPerSecond => "req/s",
             Self::RowsPerSecond => "rows/s",
+            Self::InstantsPerSecond => "instants/s",
+            Self::FiringsPerSecond => "firings/s",
             Self::EntriesPerSecond => "entries/s",
             Self::MegabytesPerSecond => "MB/s",
             Self::Nanos => "ns",

@@ -11,6 +11,7 @@ use anyhow::{Context, bail};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::cores::on_core;
+use crate::load::count;
 use crate::wall_clock::{Stopwatch, pause};
 
 /// Longest time in which a process has to say that it is ready.
@@ -25,6 +26,12 @@ pub(crate) struct Running {
     name: String,
     child: Child,
     lines: Receiver<String>,
+}
+
+/// Tells how much of a process lies in memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Memory {
+    process: u32,
 }
 
 impl Running {
@@ -63,12 +70,9 @@ impl Running {
         }
     }
 
-    /// Returns how many bytes of the process lie in memory now.
-    pub(crate) fn resident_bytes(&self) -> anyhow::Result<u64> {
-        let path = format!("/proc/{}/statm", self.child.id());
-        let text = std::fs::read_to_string(&path).with_context(|| format!("{path} cannot be read"))?;
-        let pages = text.split(' ').nth(1).with_context(|| format!("{path} has no second number"))?;
-        Ok(pages.parse::<u64>().with_context(|| format!("{path} holds no number of pages"))? * page_bytes())
+    /// Returns what tells how much of the process lies in memory.
+    pub(crate) fn memory(&self) -> Memory {
+        Memory { process: self.child.id() }
     }
 
     /// Returns how many entries a folder of the process has in `/proc`: `task` for threads, `fd` for descriptors.
@@ -102,6 +106,17 @@ impl Running {
         self.child.kill()?;
         self.child.wait()?;
         bail!("{} did not end when it was told, and was killed", self.name);
+    }
+}
+
+impl Memory {
+    /// Returns how much of the process lies in memory now, in millions of bytes.
+    pub(crate) fn megabytes(self) -> anyhow::Result<f64> {
+        let path = format!("/proc/{}/statm", self.process);
+        let text = std::fs::read_to_string(&path).with_context(|| format!("{path} cannot be read"))?;
+        let pages = text.split(' ').nth(1).with_context(|| format!("{path} has no second number"))?;
+        let bytes = pages.parse::<u64>().with_context(|| format!("{path} holds no number of pages"))? * page_bytes();
+        Ok(count(usize::try_from(bytes)?) / 1e6)
     }
 }
 

@@ -11,7 +11,7 @@ use anyhow::{Context, bail};
 
 use crate::http::{Connection, request};
 use crate::load::{self, Outcome, Plan, count};
-use crate::running::Running;
+use crate::running::{Memory, Running};
 use crate::setting::Setting;
 use crate::wall_clock::Stopwatch;
 
@@ -163,7 +163,12 @@ impl<'a> Service<'a> {
 
     /// Returns how much of the service lies in memory now, in millions of bytes.
     pub(crate) fn resident_megabytes(&self) -> anyhow::Result<f64> {
-        Ok(count(usize::try_from(self.running.resident_bytes()?)?) / 1e6)
+        self.memory().megabytes()
+    }
+
+    /// Returns what tells how much of the service lies in memory, from any thread.
+    pub(crate) fn memory(&self) -> Memory {
+        self.running.memory()
     }
 
     /// Ends the service, and returns its data to be looked at.

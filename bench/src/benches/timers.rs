@@ -1,0 +1,137 @@
+//! Timers: how fast an advance settles with one listener (goals 19a and 19b), what armed timers cost that nothing comes
+//! to, and how late one fires while the clock runs.
+
+mod armed;
+mod latency;
+mod listener;
+
+use anyhow::{Context, ensure};
+use serde_json::{Value, json};
+
+use crate::interrupt;
+use crate::load::count;
+use crate::raw_sqlite::timers::{FiredSample, RawFirings};
+use crate::report::{Finding, Goal, Unit};
+use crate::rounds::Rounds;
+use crate::service::{Service, database_in};
+use crate::setting::Setting;
+use listener::{Settled, Talker, moment};
+
+/// Instants of which the floor takes its rows.
+const SAMPLED: usize = 2_000;
+/// Most memory that an advance may take beyond what it had soon after its beginning, in millions of bytes.
+const GROWTH_MEGABYTES: f64 = 30.0;
+
+/// What fires in an advance.
+struct Case {
+    name: &'static str,
+    unit: Unit,
+    instants: u64,
+    per_instant: u64,
+    own_goal: Goal,
+}
+
+pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
+    let smaller = if setting.quick { 20 } else { 1 };
+    let cases = [
+        Case {
+            name: "instants",
+            unit: Unit::InstantsPerSecond,
+            instants: 100_000 / smaller,
+            per_instant: 1,
+            own_goal: Goal::AtLeast(1_500.0),
+        },
+        Case {
+            name: "firings",
+            unit: Unit::FiringsPerSecond,
+            instants: 1_000 / smaller * 2,
+            per_instant: 100,
+            own_goal: Goal::AtLeast(20_000.0),
+        },
+    ];
+    let mut found = Vec::new();
+    for case in &cases {
+        found.extend(case.run(setting)?);
+    }
+    found.extend(armed::run(setting)?);
+    found.extend(latency::run(setting)?);
+    Ok(found)
+}
+
+impl Case {
+    fn run(&self, setting: &Setting) -> anyhow::Result<[Finding; 2]> {
+        // One that does not count, for the rows that the floor writes.
+        let (_, data) = self.settle(setting, (SAMPLED as u64).min(self.instants))?;
+        let sample = FiredSample::take(&database_in(&data)?, usize::try_from(self.per_instant)?)?;
+        let firings = count(usize::try_from(self.per_instant)?);
+        let of_unit = |instants: f64| match self.unit {
+            Unit::FiringsPerSecond => instants * firings,
+            _ => instants,
+        };
+        let floor = || {
+            let folder = setting.empty_folder("timers-raw")?;
+            let write = || RawFirings::create(&folder, &sample)?.write_all();
+            Ok(of_unit(setting.cores.measured(write)?))
+        };
+        let mut memory = Rounds::default();
+        let settle = || {
+            let (settled, _) = self.settle(setting, self.instants)?;
+            memory.floor.push(settled.megabytes.0);
+            memory.subject.push(settled.megabytes.1);
+            Ok(of_unit(settled.instants_per_second))
+        };
+        let rounds = Rounds::measure(setting, floor, settle)?;
+        let speed = Finding {
+            name: format!("timers-{}", self.name),
+            unit: self.unit,
+            rounds,
+            ratio_goal: Goal::AtLeast(0.25),
+            own_goal: Some(self.own_goal),
+            floor: "raw SQLite commits (WAL, FULL) of the same rows, two for each instant",
+        };
+        let flat = Finding {
+            name: format!("timers-{}-memory", self.name),
+            unit: Unit::Megabytes,
+            rounds: memory,
+            ratio_goal: Goal::MoreAtMost(GROWTH_MEGABYTES),
+            own_goal: None,
+            floor: "the same service after a tenth of the advance",
+        };
+        Ok([speed, flat])
+    }
+
+    /// Sets the timers of so many instants, moves the clock over all of them, and acknowledges what fires.
+    fn settle(&self, setting: &Setting, instants: u64) -> anyhow::Result<(Settled, std::path::PathBuf)> {
+        interrupt::check()?;
+        let service = Service::start(setting, &setting.empty_folder("timers")?, &[])?;
+        let (memory, per_instant) = (service.memory(), self.per_instant);
+        let settled = Talker::of(setting, &service)?.run(async |talker| {
+            talker.stand_at(0).await?;
+            let timers = (0..instants * per_instant).map(move |number| timer(number, number / per_instant));
+            talker.set_timers(timers).await?;
+            talker.settle((instants, instants * per_instant), || memory.megabytes()).await
+        })?;
+        Ok((settled, service.stop()?))
+    }
+}
+
+/// Returns a timer that fires at an instant.
+fn timer(number: u64, instant: u64) -> Value {
+    json!({ "at": moment(instant + 1), "payload": { "invoice": number } })
+}
+
+/// Returns a member of an answer that is a text.
+fn text<'a>(answer: &'a Value, pointer: &str) -> anyhow::Result<&'a str> {
+    answer.pointer(pointer).and_then(Value::as_str).with_context(|| format!("no text at {pointer} in {answer}"))
+}
+
+/// Fails where an advance did not do all that it should.
+fn check_receipt(answer: &Value, fired: u64) -> anyhow::Result<()> {
+    let state = text(answer, "/settled/state")?;
+    let told = |name: &str| answer.pointer(&format!("/settled/{name}")).and_then(Value::as_u64);
+    ensure!(
+        state == "settled" && told("fired") == Some(fired) && told("acknowledged") == Some(fired),
+        "the advance did not settle: {answer}"
+    );
+    Ok(())
+}

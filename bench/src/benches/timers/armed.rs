@@ -1,0 +1,112 @@
+//! What very many armed timers cost while nothing comes to them: memory, a start, and a change of the clock.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::listener::{Talker, moment};
+use crate::report::{Finding, Goal, Unit};
+use crate::rounds::{Rounds, Spread};
+use crate::service::Service;
+use crate::setting::Setting;
+use crate::wall_clock::Stopwatch;
+
+/// Timers of one timeline: as many as it may have.
+const TIMERS_PER_TIMELINE: u64 = 100_000;
+/// Changes of the clock in one measurement, and those before them.
+const CHANGES: (u64, u64) = (500, 50);
+
+/// What one start of the service shows.
+struct Look {
+    start_millis: f64,
+    change_micros: f64,
+    megabytes: f64,
+}
+
+pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
+    let timelines = if setting.quick { 1 } else { 10 };
+    let armed = setting.kept_folder(&format!("timers-armed-{timelines}-v1"), |folder| {
+        let service = Service::start(setting, folder, &[])?;
+        for timeline in 0..timelines {
+            Talker::of(setting, &service)?
+                .run(async |talker| arm(talker, &named(timeline), TIMERS_PER_TIMELINE).await)?;
+        }
+        service.stop()?;
+        Ok(())
+    })?;
+    let none = setting.empty_folder("timers-none")?;
+    let service = Service::start(setting, &none, &[])?;
+    Talker::of(setting, &service)?.run(async |talker| arm(talker, &named(0), 0).await)?;
+    service.stop()?;
+    let (mut start, mut memory) = (Rounds::default(), Rounds::default());
+    let change = Rounds::measure(
+        setting,
+        || look(setting, &none).map(|look| look.told(&mut start.floor, &mut memory.floor)),
+        || look(setting, &armed).map(|look| look.told(&mut start.subject, &mut memory.subject)),
+    );
+    let change = change?;
+    let number = timelines * TIMERS_PER_TIMELINE;
+    let finding = |what: &str, unit, rounds, ratio_goal, floor| Finding {
+        name: format!("timers-armed-{number}-{what}"),
+        unit,
+        rounds,
+        ratio_goal,
+        own_goal: None,
+        floor,
+    };
+    Ok(vec![
+        finding("memory", Unit::Megabytes, memory, Goal::MoreAtMost(50.0), "the same service without timers"),
+        finding("start", Unit::Millis, start, Goal::AtMost(1.5), "the start of the same service without timers"),
+        finding("change", Unit::Micros, change, Goal::AtMost(1.2), "the same change of a clock without timers"),
+    ])
+}
+
+fn named(timeline: u64) -> String {
+    format!("timers-{timeline}")
+}
+
+/// Has the clock of a timeline stand still, and sets timers there that are far away.
+async fn arm(talker: &Talker, timeline: &str, timers: u64) -> anyhow::Result<()> {
+    let mut line = talker.line().await?;
+    line.post("/v1/pause-time", &json!({ "timeline_id": timeline })).await?;
+    line.post("/v1/travel", &json!({ "timeline_id": timeline, "destination_time": moment(0) })).await?;
+    let timeline = timeline.to_owned();
+    let far = 1_000_000;
+    let timer = move |number: u64| -> Value {
+        json!({ "timeline_id": timeline, "at": moment(far + number), "payload": { "invoice": number } })
+    };
+    talker.set_timers((0..timers).map(timer)).await
+}
+
+/// Starts the service and moves a clock to and fro before the first timer.
+fn look(setting: &Setting, data: &Path) -> anyhow::Result<Look> {
+    let watch = Stopwatch::start();
+    let service = Service::start(setting, data, &[])?;
+    service.wait_until_ready()?;
+    let start_millis = watch.micros() / 1e3;
+    let change_micros = Talker::of(setting, &service)?.run(async |talker| {
+        let mut line = talker.line().await?;
+        let mut micros = Vec::new();
+        for number in 0..CHANGES.0 + CHANGES.1 {
+            let travel = json!({ "timeline_id": named(0), "destination_time": moment(1 + number) });
+            let watch = Stopwatch::start();
+            line.post("/v1/travel", &travel).await?;
+            if number >= CHANGES.1 {
+                micros.push(watch.micros());
+            }
+        }
+        Ok(Spread::of(&micros).median)
+    })?;
+    let megabytes = service.resident_megabytes()?;
+    service.stop()?;
+    Ok(Look { start_millis, change_micros, megabytes })
+}
+
+impl Look {
+    /// Notes what is measured beside a change, and returns what a change takes.
+    fn told(self, start: &mut Vec<f64>, memory: &mut Vec<f64>) -> f64 {
+        start.push(self.start_millis);
+        memory.push(self.megabytes);
+        self.change_micros
+    }
+}

@@ -1,0 +1,180 @@
+//! Whoever sets timers, moves the clock, and acknowledges what fires.
+
+use std::cell::Cell;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use serde_json::{Value, json};
+use timenav_core::time::{Instant, Virtual};
+use tokio::task::LocalSet;
+
+use super::{check_receipt, text};
+use crate::cores::on_core;
+use crate::http::{Connection, request};
+use crate::load::count;
+use crate::service::Service;
+use crate::setting::Setting;
+use crate::wall_clock::Stopwatch;
+
+/// 2030-01-01T00:00:00Z, in microseconds.
+const FIRST_MICROS: i64 = 1_893_456_000_000_000;
+/// Connections that set timers at once.
+const SETTERS: usize = 64;
+/// Longest time that an advance may take.
+const ADVANCE_TIME_MAX: Duration = Duration::from_mins(10);
+
+/// What came of an advance.
+pub(super) struct Settled {
+    pub(super) instants_per_second: f64,
+    /// What the service had in memory after a tenth of it, and at its end.
+    pub(super) megabytes: (f64, f64),
+}
+
+/// Returns the moment that comes so many seconds after the first one.
+pub(super) fn moment(seconds: u64) -> String {
+    moment_at(FIRST_MICROS.saturating_add_unsigned(seconds.saturating_mul(1_000_000)))
+}
+
+/// Returns a moment by its microseconds since 1970.
+pub(super) fn moment_at(micros: i64) -> String {
+    Instant::<Virtual>::from_micros(micros).unwrap_or(Instant::MAX).to_string()
+}
+
+/// Talks to the service from the core for the load.
+pub(super) struct Talker {
+    core: Option<usize>,
+    address: SocketAddr,
+    key: String,
+}
+
+impl Talker {
+    pub(super) fn of(setting: &Setting, service: &Service<'_>) -> anyhow::Result<Self> {
+        Ok(Self { core: setting.cores.load, address: service.address(), key: service.key()? })
+    }
+
+    /// Does something in a thread of its own.
+    pub(super) fn run<T: Send>(&self, work: impl AsyncFnOnce(&Self) -> anyhow::Result<T> + Send) -> anyhow::Result<T> {
+        on_core(self.core, || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(LocalSet::new().run_until(work(self)))
+        })
+    }
+
+    /// Opens a connection.
+    pub(super) async fn line(&self) -> anyhow::Result<Line> {
+        Ok(Line { connection: Connection::open(self.address).await?, key: self.key.clone() })
+    }
+
+    /// Has the clock stand still so many seconds after the first moment.
+    pub(super) async fn stand_at(&self, seconds: u64) -> anyhow::Result<()> {
+        let mut line = self.line().await?;
+        line.post("/v1/pause-time", &json!({})).await?;
+        line.post("/v1/travel", &json!({ "destination_time": moment(seconds) })).await?;
+        Ok(())
+    }
+
+    /// Sets timers, many at once.
+    pub(super) async fn set_timers(&self, timers: impl Iterator<Item = Value> + 'static) -> anyhow::Result<()> {
+        let timers = Rc::new(std::cell::RefCell::new(timers));
+        let mut setters = Vec::new();
+        for _ in 0..SETTERS {
+            let (mut line, timers) = (self.line().await?, Rc::clone(&timers));
+            setters.push(tokio::task::spawn_local(async move {
+                loop {
+                    let Some(timer) = timers.borrow_mut().next() else { return anyhow::Ok(()) };
+                    crate::interrupt::check()?;
+                    line.post("/v1/timers", &timer).await?;
+                }
+            }));
+        }
+        for setter in setters {
+            setter.await??;
+        }
+        Ok(())
+    }
+
+    /// Moves the clock over so many instants while one listener acknowledges what fires. All of it counts, from the change
+    /// of the clock until the advance is at its end.
+    pub(super) async fn settle(
+        &self,
+        (instants, firings): (u64, u64),
+        megabytes: impl Fn() -> anyhow::Result<f64>,
+    ) -> anyhow::Result<Settled> {
+        let done = Rc::new(Cell::new(0));
+        // Whoever listens is there first.
+        let mut listening = self.line().await?;
+        listening.post("/v1/queues/default/claim", &json!({})).await?;
+        let so_far = Rc::clone(&done);
+        let listener = tokio::task::spawn_local(async move {
+            while so_far.get() < firings {
+                crate::interrupt::check()?;
+                so_far.set(so_far.get() + listening.claim_and_acknowledge().await?);
+            }
+            anyhow::Ok(())
+        });
+        let mut line = self.line().await?;
+        let watch = Stopwatch::start();
+        let travel = json!({ "destination_time": moment(instants + 1), "wait": "0s" });
+        let begun = line.post("/v1/travel", &travel).await?;
+        let path = format!("/v1/advances/{}?wait=1s", text(&begun, "/settled/advance_id")?);
+        let mut early = None;
+        let ended = loop {
+            let answer = line.get(&path).await?;
+            if early.is_none() && done.get() >= firings / 10 {
+                early = Some(megabytes()?);
+            }
+            if text(&answer, "/settled/state")? != "running" {
+                break answer;
+            }
+            ensure!(watch.elapsed() < ADVANCE_TIME_MAX, "the advance takes too long: {answer}");
+            ensure!(!listener.is_finished() || done.get() == firings, "the listener has ended");
+        };
+        let seconds = watch.elapsed().as_secs_f64();
+        check_receipt(&ended, firings)?;
+        listener.await??;
+        let late = megabytes()?;
+        let instants_per_second = count(usize::try_from(instants)?) / seconds;
+        Ok(Settled { instants_per_second, megabytes: (early.unwrap_or(late), late) })
+    }
+}
+
+/// A connection with a key.
+pub(super) struct Line {
+    connection: Connection,
+    key: String,
+}
+
+impl Line {
+    /// Returns what a request is answered with.
+    pub(super) async fn post(&mut self, path: &str, body: &Value) -> anyhow::Result<Value> {
+        self.exchange("POST", path, Some(body)).await
+    }
+
+    pub(super) async fn get(&mut self, path: &str) -> anyhow::Result<Value> {
+        self.exchange("GET", path, None).await
+    }
+
+    async fn exchange(&mut self, method: &str, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
+        let body = body.map(ToString::to_string);
+        let status = self.connection.exchange(&request(method, path, &self.key, body.as_deref())).await?;
+        let body = self.connection.body();
+        if !(200..300).contains(&status) {
+            bail!("{method} {path}: {status} {}", String::from_utf8_lossy(body));
+        }
+        serde_json::from_slice(body).context("an answer is no JSON")
+    }
+
+    /// Claims what there is, waits for some if there is nothing, and acknowledges it. Returns how many firings it were.
+    async fn claim_and_acknowledge(&mut self) -> anyhow::Result<u64> {
+        let claim = json!({ "max": 1_000, "wait": "20s" });
+        let claimed = self.post("/v1/queues/default/claim", &claim).await?;
+        let firings = claimed["firings"].as_array().context("a claim tells no firings")?;
+        let Some(first) = firings.first() else { return Ok(0) };
+        let firing_ids: Vec<&Value> = firings.iter().map(|firing| &firing["firing_id"]).collect();
+        let acknowledge = json!({ "firing_ids": firing_ids, "lease_ids": [first["lease_id"]] });
+        self.post("/v1/firings/ack", &acknowledge).await?;
+        Ok(firings.len() as u64)
+    }
+}
