@@ -13,6 +13,8 @@ export default defineConfig({
     hookTimeout: 120_000,
     // As long as the browser waits.
     expect: { poll: { timeout: 60_000 } },
+    // What passes only then is marked in the output (`retry x1`): find out why.
+    retry: 1,
     globalSetup: './setup.ts',
   },
 });

@@ -11,6 +11,7 @@ mod openapi_tools;
 mod step;
 mod steps;
 mod tools;
+mod unsteady;
 mod console;
 mod clients;
 mod tidy;

@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use clap::ValueEnum;
 
 use crate::step::{FUZZ, Step};
-use crate::{clients, console, process, tidy, tools};
+use crate::{clients, console, process, tidy, tools, unsteady};
 
 /// Longest time in which the database of advisories has to be fetched.
 const FETCH_TIME_MAX: Duration = Duration::from_mins(1);
@@ -21,10 +21,11 @@ pub(crate) fn run(root: &Path, only: &[Step], skip: &[Step]) -> anyhow::Result<(
     let steps = chosen(only, skip);
     tools::require(&steps)?;
     let mut times = Vec::with_capacity(steps.len());
+    let mut unsteady = Vec::new();
     for step in steps {
         println!("\n== {step}: {}", headline(step));
         let start = Instant::now();
-        let result = run_step(root, step);
+        let result = run_step(root, step, &mut unsteady);
         times.push((step, start.elapsed()));
         if let Err(error) = result {
             print_times(&times);
@@ -32,6 +33,7 @@ pub(crate) fn run(root: &Path, only: &[Step], skip: &[Step]) -> anyhow::Result<(
         }
     }
     print_times(&times);
+    unsteady::tell(&unsteady);
     Ok(())
 }
 
@@ -64,9 +66,14 @@ fn print_times(times: &[(Step, Duration)]) {
     }
 }
 
-fn run_step(root: &Path, step: Step) -> anyhow::Result<()> {
+/// Runs a step. Tests that pass only when they are run again are added to the unsteady ones.
+fn run_step(root: &Path, step: Step, unsteady: &mut Vec<String>) -> anyhow::Result<()> {
     if step == Step::Test {
         tools::postgres()?;
+        for arguments in step.cargo_calls() {
+            unsteady.extend(unsteady::run(root, arguments)?);
+        }
+        return Ok(());
     }
     for arguments in step.cargo_calls() {
         let mut call = process::cargo(root, arguments);
