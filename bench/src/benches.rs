@@ -8,6 +8,7 @@ pub(crate) mod peers;
 pub(crate) mod year;
 pub(crate) mod monitor;
 pub(crate) mod places;
+pub(crate) mod counts;
 pub(crate) mod import;
 pub(crate) mod start;
 pub(crate) mod memory;

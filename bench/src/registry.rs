@@ -6,8 +6,8 @@ use anyhow::{Context, bail};
 use serde_json::{Value, json};
 
 use crate::benches::{
-    clock, console, forks, growth, import, many_forks, memory, monitor, online, paradox, passphrases, peers, places,
-    programs, reads, room, scan, sealing, start, timers, travel, writes, year,
+    clock, console, counts, forks, growth, import, many_forks, memory, monitor, online, paradox, passphrases, peers,
+    places, programs, reads, room, scan, sealing, start, timers, travel, writes, year,
 };
 use crate::interrupt;
 use crate::report::Finding;
@@ -23,7 +23,7 @@ struct Bench {
     run: fn(&Setting) -> anyhow::Result<Vec<Finding>>,
 }
 
-const BENCHES: [Bench; 24] = [
+const BENCHES: [Bench; 25] = [
     Bench { name: "clock", about: "GET /v1/clock against a bare handler with the same answer", run: clock::run },
     Bench { name: "reads", about: "reads whose entry is durable first, against a buffered log", run: reads::run },
     Bench { name: "travel", about: "POST /v1/travel, one client, against one SQLite commit", run: travel::run },
@@ -38,6 +38,11 @@ const BENCHES: [Bench; 24] = [
         name: "places",
         about: "events by text, radius and country, against SQL and sorted arrays",
         run: places::run,
+    },
+    Bench {
+        name: "counts",
+        about: "all events counted in groups, against a pass of the bare statement",
+        run: counts::run,
     },
     Bench { name: "import", about: "importing NDJSON, against raw batched inserts", run: import::run },
     Bench {

@@ -1344,7 +1344,7 @@ export interface components {
             as_of?: number | null;
             /** @description What makes a group. */
             by: string;
-            /** @description How many events were counted: those that pass, of 100 000 at most that are looked through. */
+            /** @description How many events were counted: of 1 000 000 at most, or of 100 000 where each has to be read. */
             count: number;
             /**
              * @description The time of the last event that was looked at, where there may be more after it. Those may happen at the same

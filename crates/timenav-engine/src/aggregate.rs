@@ -1,7 +1,8 @@
 //! Counting events in groups: by time, by cell, by who took part, by source, by an attribute.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -16,14 +17,14 @@ use crate::caller::Caller;
 use crate::cursor::Cursor;
 use crate::engine::Engine;
 use crate::event_content::event_draft;
-use crate::event_filter::{EventFilter, value_of};
+use crate::event_filter::{EventFilter, Member, value_of};
 use crate::gazetteer::Gazetteer;
 use crate::json::json;
 use crate::location::point_of;
 use crate::payload::{EventsCounted, Reading};
 use crate::places::Understood;
 use crate::refusal::Refusal;
-use crate::rows::StoredEvent;
+use crate::rows::{EventSpot, StoredEvent};
 use crate::store::EventQuery;
 
 #[cfg(test)]
@@ -44,6 +45,16 @@ pub enum GroupBy {
     Source,
     /// By the values of an attribute.
     Attribute(String),
+}
+
+impl GroupBy {
+    /// Returns whether the group of an event follows from when and where it is.
+    const fn needs_spots_alone(&self) -> bool {
+        match self {
+            Self::Time(_) | Self::Stretches(_) | Self::Cell(_) => true,
+            Self::Actor | Self::Source | Self::Attribute(_) => false,
+        }
+    }
 }
 
 /// Which events are to be counted, and how.
@@ -67,8 +78,10 @@ pub struct AggregateEvents {
     pub by: GroupBy,
     /// At most so many groups.
     pub groups_max: usize,
-    /// How many events are looked through for one answer.
+    /// How many events are counted for one answer, where it is enough to know when and where each is.
     pub events_max: usize,
+    /// How many events are looked through for one answer, where they have to be read.
+    pub events_read_max: usize,
     /// Where the last answer stopped.
     pub cursor: Option<String>,
 }
@@ -161,8 +174,17 @@ impl Engine {
         let filter = look.sight.filter(request.filter);
         // Groups are in memory from the first event on: few counts have any at the same moment, the others wait here.
         let _turn = self.long_work().turn_to_count(caller).await;
+        let is_by_spot = filter.is_empty() && request.by.needs_spots_alone();
         let tally = Tally::new(request.by, self.doors().gazetteer.clone());
-        let (tally, cut) = self.fold(caller, query, (filter, request.events_max), tally, Tally::add).await?;
+        let folded = if is_by_spot {
+            self.fold_spots(caller, query.clone(), request.events_max, tally, Tally::add_spot).await?
+        } else {
+            Err(tally)
+        };
+        let (tally, cut) = match folded {
+            Ok(folded) => folded,
+            Err(tally) => self.fold(caller, query, (filter, request.events_read_max), tally, Tally::add).await?,
+        };
         let near_spellings = if tally.count == 0 && cut.is_none() && from.is_none() {
             self.near_spellings(caller, &understood).await?
         } else {
@@ -190,7 +212,7 @@ impl Engine {
 }
 
 /// What groups are told apart by.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Key {
     /// The microsecond with which a stretch of time begins.
     Time(i64),
@@ -210,9 +232,11 @@ struct Group {
 struct Tally {
     by: GroupBy,
     gazetteer: Option<Arc<dyn Gazetteer>>,
-    groups: BTreeMap<Key, Group>,
+    groups: HashMap<Key, Group>,
     /// The time of each event, where stretches are known only when all are.
     times: Vec<Instant<Virtual>>,
+    /// The stretch that the last event is in: events of one stretch follow one another.
+    stretch: Range<i64>,
     count: usize,
     without_count: usize,
     is_cut: bool,
@@ -220,23 +244,52 @@ struct Tally {
 
 impl Tally {
     fn new(by: GroupBy, gazetteer: Option<Arc<dyn Gazetteer>>) -> Self {
-        let (groups, times) = (BTreeMap::new(), Vec::new());
-        Self { by, gazetteer, groups, times, count: 0, without_count: 0, is_cut: false }
+        let (groups, times) = (HashMap::new(), Vec::new());
+        Self { by, gazetteer, groups, times, stretch: 0..0, count: 0, without_count: 0, is_cut: false }
     }
 
     fn add(&mut self, event: &StoredEvent) {
-        self.count += 1;
-        let keys = match &self.by {
-            GroupBy::Stretches(_) => return self.times.push(event.time),
-            GroupBy::Time(bucket) => vec![Key::Time(bucket.begin(event.time))],
-            GroupBy::Cell(micros) => self.cell(event, *micros).into_iter().collect(),
-            GroupBy::Actor => texts(value_of(&event.content, "actors", None)),
-            GroupBy::Source => texts(value_of(&event.content, "source", None)),
-            GroupBy::Attribute(key) => texts(value_of(&event.content, "attributes", Some(key))),
+        let member = match &self.by {
+            GroupBy::Stretches(_) | GroupBy::Time(_) => return self.add_at(event.time, None),
+            GroupBy::Cell(_) => return self.add_at(event.time, self.point(event)),
+            GroupBy::Actor => Member::Actors,
+            GroupBy::Source => Member::Source,
+            GroupBy::Attribute(key) => Member::Attribute(key),
         };
+        let keys = texts(value_of(&event.content, member));
+        self.count += 1;
         self.without_count += usize::from(keys.is_empty());
         for key in keys {
             self.count_in(key, event.time);
+        }
+    }
+
+    fn add_spot(&mut self, spot: &EventSpot) {
+        self.add_at(spot.time, spot.point);
+    }
+
+    /// Counts an event in the group of its time or point.
+    fn add_at(&mut self, time: Instant<Virtual>, point: Option<Point>) {
+        self.count += 1;
+        let key = match &self.by {
+            GroupBy::Stretches(_) => return self.times.push(time),
+            GroupBy::Time(bucket) => {
+                if !self.stretch.contains(&time.micros()) {
+                    let begin = bucket.begin(time);
+                    self.stretch = begin..bucket.end(begin).unwrap_or(i64::MAX);
+                }
+                Some(Key::Time(self.stretch.start))
+            }
+            GroupBy::Cell(micros) => point.map(|point| {
+                let (row, column) = row_and_column(point, *micros);
+                Key::Cell(row, column)
+            }),
+            // What these are made of is in the event.
+            GroupBy::Actor | GroupBy::Source | GroupBy::Attribute(_) => None,
+        };
+        match key {
+            Some(key) => self.count_in(key, time),
+            None => self.without_count += 1,
         }
     }
 
@@ -250,10 +303,8 @@ impl Tally {
         }
     }
 
-    fn cell(&self, event: &StoredEvent, micros: i64) -> Option<Key> {
-        let point = point_of(self.gazetteer.as_deref(), &event_draft(&event.content)?)?;
-        let (row, column) = row_and_column(point, micros);
-        Some(Key::Cell(row, column))
+    fn point(&self, event: &StoredEvent) -> Option<Point> {
+        point_of(self.gazetteer.as_deref(), &event_draft(&event.content)?)
     }
 
     fn groups(mut self) -> Vec<EventGroup> {
@@ -280,9 +331,11 @@ impl Tally {
             (Key::Cell(..), _) => GroupKey::Text(String::new()),
             (Key::Text(text), _) => GroupKey::Text(text),
         };
-        let groups = std::mem::take(&mut self.groups).into_iter();
+        let mut counted: Vec<(Key, Group)> = std::mem::take(&mut self.groups).into_iter().collect();
+        counted.sort_unstable_by(|(one, _), (next, _)| one.cmp(next));
+        let counted = counted.into_iter();
         let mut groups: Vec<EventGroup> =
-            groups.map(|(of, Group { count, first, last })| EventGroup { key: key(of), count, first, last }).collect();
+            counted.map(|(of, Group { count, first, last })| EventGroup { key: key(of), count, first, last }).collect();
         if !matches!(self.by, GroupBy::Time(_) | GroupBy::Stretches(_)) {
             // The largest first; those of one size in the order of their keys.
             groups.sort_by_key(|group| Reverse(group.count));

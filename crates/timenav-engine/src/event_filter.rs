@@ -202,11 +202,39 @@ fn attribute<'a>(attributes: &'a Value, key: &str) -> Option<&'a Value> {
     })
 }
 
-/// Returns what an event has under a key, and below it under another one, if there is such a thing and it is no object.
-pub(crate) fn value_of(content: &str, member: &str, key: Option<&str>) -> Option<Value> {
-    let event: Value = serde_json::from_str(content).ok()?;
-    let value = event.get(member)?;
-    key.map_or(Some(value), |key| attribute(value, key)).cloned()
+/// What of an event groups are made of, unread.
+#[derive(Deserialize)]
+struct Members<'a> {
+    #[serde(borrow)]
+    actors: Option<&'a RawValue>,
+    #[serde(borrow)]
+    source: Option<&'a RawValue>,
+    #[serde(borrow)]
+    attributes: Option<&'a RawValue>,
+}
+
+/// What of an event groups are made of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Member<'a> {
+    Actors,
+    Source,
+    /// The attribute of a key, which may lead into others.
+    Attribute(&'a str),
+}
+
+/// Returns what an event has there, if it has anything. Nothing else of it is read.
+pub(crate) fn value_of(content: &str, member: Member<'_>) -> Option<Value> {
+    let event: Members<'_> = serde_json::from_str(content).ok()?;
+    let (raw, key) = match member {
+        Member::Actors => (event.actors, None),
+        Member::Source => (event.source, None),
+        Member::Attribute(key) => (event.attributes, Some(key)),
+    };
+    let value: Value = serde_json::from_str(raw?.get()).ok()?;
+    match key {
+        None => Some(value),
+        Some(key) => attribute(&value, key).cloned(),
+    }
 }
 
 fn has(attributes: &Value, key: &str, wanted: &str) -> bool {

@@ -7,11 +7,18 @@ use crate::engine::Engine;
 use crate::event_filter::EventFilter;
 use crate::long_work::giving_way;
 use crate::refusal::Refusal;
-use crate::rows::StoredEvent;
+use crate::rows::{EventSpot, StoredEvent};
 use crate::store::{EventPlace, EventQuery, EventsPassing};
 
 /// Events that are looked through in one turn: some milliseconds' worth.
 const PIECE_EVENTS_MAX: usize = 1_000;
+
+/// Events whose times and points are read in one turn: some milliseconds' worth.
+const PIECE_SPOTS_MAX: usize = 16_384;
+/// Rows that are looked at once for an answer to know which spots a later layer overrides: some tenths of a second's worth.
+const OVERRIDDEN_ROWS_MAX: usize = 50_000;
+/// Spots that are counted in the time in which one whole event is looked at.
+const SPOTS_AT_ONCE: usize = 32;
 
 /// What is looked for, and how far it was looked.
 pub(crate) struct EventSearch {
@@ -87,5 +94,39 @@ impl Engine {
             (made, search, searched_to) = self.long_work().in_turn(caller, adding).await?;
         }
         Ok((made, searched_to))
+    }
+    /// As [`Engine::fold`], for what needs no more of an event than when and where it is, and no filter. Returns what was
+    /// handed in where later layers have so many versions that looking at each event is quicker.
+    pub(crate) async fn fold_spots<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        mut query: EventQuery,
+        searched_max: usize,
+        mut made: T,
+        add: fn(&mut T, &EventSpot),
+    ) -> Result<Result<(T, Option<EventPlace>), T>, Refusal> {
+        let (engine, layers) = (self.clone(), Arc::clone(&query.layers));
+        let looking = async move { Ok(engine.store().overridden(layers, OVERRIDDEN_ROWS_MAX).await?) };
+        let Some(mut overridden) = self.long_work().in_turn(caller, looking).await? else { return Ok(Err(made)) };
+        let (mut left, mut searched_to) = (searched_max, None);
+        while left > 0 {
+            let engine = self.clone();
+            query.items_max = left.min(PIECE_SPOTS_MAX);
+            let adding = async move {
+                let spots = engine.store().event_spots(query.clone()).await?;
+                let counts = |spot: &&EventSpot| !overridden[spot.layer].contains(&spot.position);
+                for spots in giving_way(spots.chunks(SPOTS_AT_ONCE)) {
+                    spots.iter().filter(counts).for_each(|spot| add(&mut made, spot));
+                }
+                let last = spots.last().filter(|_| spots.len() == query.items_max);
+                let last = last.map(|spot| (spot.time, spot.layer, spot.position));
+                Ok((made, query, overridden, (spots.len(), last)))
+            };
+            let count;
+            (made, query, overridden, (count, searched_to)) = self.long_work().in_turn(caller, adding).await?;
+            query.after = searched_to;
+            left = if searched_to.is_some() { left - count } else { 0 };
+        }
+        Ok(Ok((made, searched_to)))
     }
 }

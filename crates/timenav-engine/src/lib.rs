@@ -243,7 +243,7 @@ pub use refused::{COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX};
 pub use replica::{Lag, ReplicaStats, TimekeepingStats};
 pub use rotation::Rotation;
 pub use rows::{
-    DataRecord, Described, ErasedContent, Erasure, EventEnd, EventRow, EventVersion, IdempotencyRecord,
+    DataRecord, Described, ErasedContent, Erasure, EventEnd, EventRow, EventSpot, EventVersion, IdempotencyRecord,
     InterventionRow, KnownEvent, LogRow, StoredEntry, StoredEvent, SweepMark, SweepRow,
 };
 pub use scan::{
@@ -260,7 +260,7 @@ pub use spool::Spool;
 pub use stats::EngineStats;
 pub use store::{
     ArrivalCommit, CarriedSeals, Commit, ConnectionsUse, EventPlace, EventQuery, EventsPassing, Health, Locked, Opened,
-    Pattern, RotationNote, Store, StoredTree, TimelineCommit, Upkeep,
+    Overridden, Pattern, RotationNote, Store, StoredTree, TimelineCommit, Upkeep,
 };
 pub use store_error::StoreError;
 pub use sweeping::{ForeseenSweep, Pruned, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use timenav_core::data::SealedData;
 use timenav_core::ids::{DataId, EventId, InterventionId, TimelineId};
 use timenav_core::ledger::{LetGoClass, Salt};
+use timenav_core::place::Point;
 use timenav_core::time::{Instant, Virtual, Wall};
 
 use crate::event_columns::EventColumns;
@@ -230,4 +231,17 @@ pub struct StoredEvent {
     pub position: u64,
     /// The whole event as JSON.
     pub content: String,
+}
+
+/// When and where one event is that was found by a query.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EventSpot {
+    /// When it happened.
+    pub time: Instant<Virtual>,
+    /// Which layer it is on.
+    pub layer: usize,
+    /// The position that made the version that stands.
+    pub position: u64,
+    /// The point that it is found by.
+    pub point: Option<Point>,
 }

@@ -1,7 +1,7 @@
 //! The door to what is kept.
 
 use async_trait::async_trait;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 use timenav_core::anchor::Anchor;
@@ -19,8 +19,8 @@ use crate::facts::{Asker, Facts, Wanted};
 use crate::head::{EndedTimeline, Head, Layer, TimelineKey};
 use crate::leasing_door::SharedLeases;
 use crate::rows::{
-    DataRecord, Described, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, LogRow, StoredEntry,
-    StoredEvent, SweepMark, SweepRow,
+    DataRecord, Described, Erasure, EventEnd, EventRow, EventSpot, IdempotencyRecord, InterventionRow, LogRow,
+    StoredEntry, StoredEvent, SweepMark, SweepRow,
 };
 use crate::store_error::StoreError;
 use crate::timer_rows::TimerRows;
@@ -154,6 +154,9 @@ pub struct EventsPassing {
     /// Time, layer and position of the last event that was looked at, hidden or not, where there may be more after it.
     pub searched_to: Option<EventPlace>,
 }
+
+/// Positions of versions of events, for each layer.
+pub type Overridden = Vec<HashSet<u64>>;
 
 /// Which events are asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -340,6 +343,14 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + Arrivals {
 
     /// Returns events ordered by time, then layer, then position; or the other way round. May take long.
     async fn events(&self, query: EventQuery) -> Result<Vec<StoredEvent>, StoreError>;
+
+    /// Returns when and where each of the events is that [`Store::events`] would return, in the same order. Where a later
+    /// layer has another version of an event, it is returned all the same; [`Store::overridden`] tells of those.
+    async fn event_spots(&self, query: EventQuery) -> Result<Vec<EventSpot>, StoreError>;
+
+    /// Returns the positions of all versions of events, layer by layer, that do not count because a later layer overrides
+    /// them. `None` if later layers have so many versions that more than `rows_max` rows would be looked at.
+    async fn overridden(&self, layers: Arc<[Layer]>, rows_max: usize) -> Result<Option<Overridden>, StoreError>;
 
     /// Returns those of the events that [`Store::events`] would that pass a filter. Looks through so many at most, and
     /// stops where as many pass as are asked for. Events that the filter hides do not count, and many of them are an end

@@ -124,7 +124,7 @@ class AggregatedBody(TypedDict):
     by: str
     """What makes a group."""
     count: int
-    """How many events were counted: those that pass, of 100 000 at most that are looked through."""
+    """How many events were counted: of 1 000 000 at most, or of 100 000 where each has to be read."""
     counted_to: NotRequired[str | None]
     """The time of the last event that was looked at, where there may be more after it. Those may happen at the same
     moment: to continue, ask with `next_cursor`, not from this time.

@@ -5,7 +5,7 @@ use axum::extract::State;
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::TimelineId;
-use timenav_core::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, SUMMARY_EVENTS_MAX};
+use timenav_core::limits::{AGGREGATE_EVENTS_MAX, AGGREGATE_EVENTS_READ_MAX, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{Bucket, TimeRange, Virtual, parse_duration};
 use timenav_engine::{AggregateEvents, AggregatedEvents, EventGroup, GroupBy, GroupKey, HorizonUse};
@@ -151,7 +151,7 @@ pub(crate) struct AggregatedBody {
     groups_count: usize,
     /// Whether there are groups that were not counted, as there were too many.
     is_groups_cut: bool,
-    /// How many events were counted: those that pass, of 100 000 at most that are looked through.
+    /// How many events were counted: of 1 000 000 at most, or of 100 000 where each has to be read.
     count: usize,
     /// How many of them have nothing to be grouped by, and are in no group.
     without_count: usize,
@@ -208,7 +208,8 @@ async fn aggregate_events(
         by_text: request.by.clone(),
         by,
         groups_max: request.limit.unwrap_or(PAGE_ITEMS_DEFAULT),
-        events_max: SUMMARY_EVENTS_MAX,
+        events_max: AGGREGATE_EVENTS_MAX,
+        events_read_max: AGGREGATE_EVENTS_READ_MAX,
         cursor: request.cursor,
     };
     let counted = app.engine.aggregate_events(&caller, asked).await?;

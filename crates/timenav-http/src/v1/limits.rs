@@ -223,6 +223,8 @@ fn sizes_of_what_is_kept() -> Vec<(&'static str, usize)> {
         ("find_attributes_max", core::FIND_ATTRIBUTES_MAX),
         ("find_attribute_bytes_max", core::FIND_ATTRIBUTE_BYTES_MAX),
         ("find_events_read_max", core::FIND_EVENTS_READ_MAX),
+        ("aggregate_events_max", core::AGGREGATE_EVENTS_MAX),
+        ("aggregate_events_read_max", core::AGGREGATE_EVENTS_READ_MAX),
         ("aggregate_groups_max", core::AGGREGATE_GROUPS_MAX),
         ("entries_page_bytes_max", ENTRIES_PAGE_BYTES_MAX),
         ("anchors_per_timeline_max", core::ANCHORS_PER_TIMELINE_MAX),

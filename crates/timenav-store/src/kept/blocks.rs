@@ -1,9 +1,18 @@
-//! How many rows a run of events is asked for at a time.
+//! How many rows a run of events is asked for at a time, and how much of each.
 
 /// Most rows of a block.
 pub(crate) const BLOCK_ROWS_MAX: usize = 1_024;
 /// Least rows of a later block: finding the first one takes as long as reading a few.
 const LATER_ROWS_MIN: usize = 8;
+
+/// How much of the rows of a run is read: no more than is needed, since an index has the first of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// When and where each event is, also if a later layer has another version of it.
+    Spot,
+    /// All of it.
+    Whole,
+}
 
 /// The blocks of one run. A run that gives little of what it reads, such as a cell that holds more than the place which
 /// was asked for, is asked for more at a time, up to what the page lacks by the share that was meant so far: reading much

@@ -5,19 +5,20 @@
 //! statement, because each statement is a journey there and back.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BinaryHeap, HashSet, VecDeque};
 
 use deadpool_postgres::Object;
 use timenav_core::place::{LocationQuery, Point, cells_of};
 use timenav_core::time::{Instant, Virtual};
 use timenav_engine::{
-    EventEnd, EventFilter, EventQuery, EventRow, EventsPassing, Layer, Pattern, StoredEvent, TimelineKey,
+    EventEnd, EventFilter, EventQuery, EventRow, EventSpot, EventsPassing, Layer, Overridden, Pattern, StoredEvent,
+    TimelineKey,
 };
 use tokio_postgres::Row;
 
 use super::batch::{Batch, rows, values};
 use super::values::{Failed, get, instant, number, sql, text};
-use crate::kept::blocks::{BLOCK_ROWS_MAX, Blocks};
+use crate::kept::blocks::{BLOCK_ROWS_MAX, Blocks, Detail};
 
 /// Cells up to which a place is read cell by cell. Larger ones are read by time, and what lies elsewhere is passed over.
 const CELLS_MERGED_MAX: usize = 1_024;
@@ -73,24 +74,51 @@ pub(super) fn end<'a>(batch: &mut Batch<'a>, ends: &[(TimelineKey, &'a EventEnd)
     );
 }
 
-/// The statement that reads a block, by what its rows have in common; the last rows first, or not. `until` hides versions
-/// that did not stand then. The last column tells whether a later layer has a version of the event, which then counts
-/// alone.
+/// The statements that read a block, by how much of each row is read and by what the rows have in common; the last rows
+/// first, or not. `until` hides versions that did not stand then. The fifth column tells whether a later layer has a
+/// version of the event, which then counts alone.
 macro_rules! statements {
     ($name:ident, $from:literal, $of:literal) => {
-        const $name: [&str; 2] = [
-            statements!($from, $of, "(e.time, e.position) > ($2, $3) AND e.time <= $4", "ORDER BY time, position"),
+const $name: [[&str; 2]; 2] = [statements!(both of spots, $from, $of), statements!(both of whole, $from, $of)];
+    };
+    (both of $detail:ident, $from:literal, $of:literal) => {
+        [
             statements!(
+                $detail,
+                $from,
+                $of,
+                "(e.time, e.position) > ($2, $3) AND e.time <= $4",
+                "ORDER BY time, position"
+            ),
+            statements!(
+                $detail,
                 $from,
                 $of,
                 "(e.time, e.position) < ($2, $3) AND e.time >= $4",
                 "ORDER BY time DESC, position DESC"
             ),
-        ];
+        ]
     };
-    ($from:literal, $of:literal, $range:literal, $order:literal) => {
+    // Later layers are of no interest here.
+    (spots, $from:literal, $of:literal, $range:literal, $order:literal) => {
         concat!(
-            "WITH b AS MATERIALIZED (SELECT e.time, e.position, e.lat, e.lon, e.content, e.event_id FROM ",
+            "SELECT e.time, e.position, e.lat, e.lon, false FROM ",
+            $from,
+            " (SELECT e.time, e.position, e.lat, e.lon FROM events e WHERE $7::bigint[] IS NOT NULL
+                AND $8::bigint[] IS NOT NULL AND e.timeline = $1 AND ",
+            $range,
+            " AND e.position < $5 AND (e.until IS NULL OR e.until >= $5)",
+            $of,
+            " ",
+            $order,
+            " LIMIT $6) e ",
+            $order,
+            " LIMIT $6"
+        )
+    };
+    (whole, $from:literal, $of:literal, $range:literal, $order:literal) => {
+        concat!(
+            "WITH b AS MATERIALIZED (SELECT e.time, e.position, e.lat, e.lon, e.event_id, e.content FROM ",
             $from,
             " (SELECT * FROM events e WHERE e.timeline = $1 AND ",
             $range,
@@ -104,7 +132,7 @@ macro_rules! statements {
                 FROM unnest($7::bigint[], $8::bigint[]) AS l (timeline, as_of) JOIN events o
                 ON o.timeline = l.timeline AND o.position < l.as_of
                 WHERE o.event_id = ANY (ARRAY(SELECT event_id FROM b)))
-            SELECT b.time, b.position, b.lat, b.lon, b.content, later.event_id IS NOT NULL
+            SELECT b.time, b.position, b.lat, b.lon, later.event_id IS NOT NULL, b.content
             FROM b LEFT JOIN later USING (event_id) ",
             $order
         )
@@ -115,6 +143,11 @@ statements!(BY_TIME, "", " AND $9::bigint IS NULL");
 statements!(BY_CELL, "unnest($9::bigint[]) AS c (cell) CROSS JOIN LATERAL", " AND e.cell = c.cell");
 statements!(BY_PLACE, "", " AND e.place = $9::bytea");
 statements!(BY_ID, "", " AND e.event_id = $9::text");
+
+/// Positions of versions that are on one layer and whose events are on a later one too.
+const OVERRIDDEN: &str = "SELECT e.position FROM events o JOIN events e ON e.event_id = o.event_id
+    WHERE o.timeline = $1 AND o.position < $2 AND e.timeline = $3 AND e.position < $4";
+const COUNT_VERSIONS: &str = "SELECT count(*) FROM (SELECT FROM events WHERE timeline = $1 LIMIT $2) AS versions";
 
 /// Where a run's rows come from.
 enum Source<'a> {
@@ -127,11 +160,18 @@ enum Source<'a> {
 /// What events are ordered by: time, layer, position; or what is the less the greater these are.
 type Key = (i64, usize, u64);
 
+/// An event that was read, its content empty unless that was asked for.
+struct Found {
+    event: StoredEvent,
+    point: Option<Point>,
+}
+
 struct Run<'a> {
     layer: usize,
+    detail: Detail,
     pattern: &'a Pattern,
     source: Source<'a>,
-    block: VecDeque<StoredEvent>,
+    block: VecDeque<Found>,
     blocks: Blocks,
     after: (i64, i64),
     ended: bool,
@@ -139,11 +179,11 @@ struct Run<'a> {
 
 /// Returns the events a query asks for, ordered by time, then position.
 pub(super) async fn find(on: &Object, query: &EventQuery) -> Result<Vec<StoredEvent>, Failed> {
-    let mut merged = Merged::new(query, query.items_max);
+    let mut merged = Merged::new(query, Detail::Whole, query.items_max);
     let mut page = Vec::with_capacity(query.items_max.min(BLOCK_ROWS_MAX));
     while page.len() < query.items_max {
-        let Some(event) = merged.next(on).await? else { break };
-        page.push(event);
+        let Some(found) = merged.next(on).await? else { break };
+        page.push(found.event);
     }
     Ok(page)
 }
@@ -155,11 +195,11 @@ pub(super) async fn passing(
     filter: &EventFilter,
     searched_max: usize,
 ) -> Result<EventsPassing, Failed> {
-    let mut merged = Merged::new(query, usize::MAX);
+    let mut merged = Merged::new(query, Detail::Whole, usize::MAX);
     let mut found = EventsPassing::default();
     let mut hidden_count = 0;
     while found.events.len() < query.items_max && found.searched < searched_max && hidden_count < HIDDEN_MAX {
-        let Some(event) = merged.next(on).await? else {
+        let Some(Found { event, .. }) = merged.next(on).await? else {
             found.searched_to = None;
             break;
         };
@@ -176,6 +216,17 @@ pub(super) async fn passing(
     Ok(found)
 }
 
+/// Returns when and where the versions of events are that a query finds on each layer by itself.
+pub(super) async fn spots(on: &Object, query: &EventQuery) -> Result<Vec<EventSpot>, Failed> {
+    let mut merged = Merged::new(query, Detail::Spot, query.items_max);
+    let mut spots = Vec::with_capacity(query.items_max.min(BLOCK_ROWS_MAX));
+    while spots.len() < query.items_max {
+        let Some(Found { event, point }) = merged.next(on).await? else { break };
+        spots.push(EventSpot { time: event.time, layer: event.layer, position: event.position, point });
+    }
+    Ok(spots)
+}
+
 /// The runs of a query, merged in its order.
 struct Merged<'a> {
     query: &'a EventQuery,
@@ -188,14 +239,14 @@ struct Merged<'a> {
 }
 
 impl<'a> Merged<'a> {
-    fn new(query: &'a EventQuery, items_max: usize) -> Self {
-        let runs = runs(query, items_max);
+    fn new(query: &'a EventQuery, detail: Detail, items_max: usize) -> Self {
+        let runs = runs(query, detail, items_max);
         let first = BinaryHeap::with_capacity(runs.len());
         let unknown = (0..runs.len()).rev().collect();
         Self { query, runs, first, unknown, shown: None }
     }
 
-    async fn next(&mut self, on: &Object) -> Result<Option<StoredEvent>, Failed> {
+    async fn next(&mut self, on: &Object) -> Result<Option<Found>, Failed> {
         loop {
             while let Some(number) = self.unknown.pop() {
                 if let Some(key) = self.runs[number].peek(on, self.query).await? {
@@ -204,23 +255,24 @@ impl<'a> Merged<'a> {
             }
             let Some(Reverse((key, number))) = self.first.pop() else { return Ok(None) };
             self.unknown.push(number);
-            let event = self.runs[number].block.pop_front();
+            let found = self.runs[number].block.pop_front();
             // What fits two patterns stands in two runs.
-            if let Some(event) = event.filter(|_| self.shown.replace(key) != Some(key)) {
-                return Ok(Some(event));
+            if let Some(found) = found.filter(|_| self.shown.replace(key) != Some(key)) {
+                return Ok(Some(found));
             }
         }
     }
 }
 
 /// Returns one run for each layer and pattern.
-fn runs(query: &EventQuery, items_max: usize) -> Vec<Run<'_>> {
+fn runs(query: &EventQuery, detail: Detail, items_max: usize) -> Vec<Run<'_>> {
     let mut runs: Vec<Run<'_>> = Vec::new();
     for layer in 0..query.layers.len() {
         let after = after(query, layer);
         runs.extend(query.patterns.iter().map(|pattern| {
             let source = source(pattern);
-            Run { layer, pattern, source, block: VecDeque::new(), blocks: Blocks::new(1), after, ended: false }
+            let (block, blocks) = (VecDeque::new(), Blocks::new(1));
+            Run { layer, detail, pattern, source, block, blocks, after, ended: false }
         }));
     }
     // One run alone gives nearly all that is asked for; of many each gives a little.
@@ -281,7 +333,7 @@ impl Run<'_> {
         while self.block.is_empty() && !self.ended {
             self.read_block(on, query).await?;
         }
-        Ok(self.block.front().map(|event| key(query, event, self.layer)))
+        Ok(self.block.front().map(|found| key(query, &found.event, self.layer)))
     }
 
     /// Reads the next rows of the run.
@@ -308,14 +360,15 @@ impl Run<'_> {
         };
         let values: [&(dyn tokio_postgres::types::ToSql + Sync); 9] =
             [&timeline.0, &time, &position, &last, &as_of, &rows_max, &later_timelines, &later_as_of, of];
-        let found = rows(on, statements[usize::from(query.newest_first)], &values).await?;
+        let statement = statements[self.detail as usize][usize::from(query.newest_first)];
+        let found = rows(on, statement, &values).await?;
         let mut meant_count = 0;
         for row in &found {
-            let (event, point) = stored(row, self.layer)?;
-            self.after = (event.time.micros(), sql(event.position));
-            let is_overridden: bool = get(row, 5)?;
-            if !is_overridden && is_meant(self.pattern, point) {
-                self.block.push_back(event);
+            let found = found_in(row, self.layer, self.detail)?;
+            self.after = (found.event.time.micros(), sql(found.event.position));
+            let is_overridden: bool = get(row, 4)?;
+            if !is_overridden && is_meant(self.pattern, found.point) {
+                self.block.push_back(found);
                 meant_count += 1;
             }
         }
@@ -323,6 +376,27 @@ impl Run<'_> {
         self.blocks.note(found.len(), meant_count, query.items_max);
         Ok(())
     }
+}
+
+/// Returns which versions of each layer do not count, because a later layer has one; `None` where so many would have to be
+/// looked at.
+pub(super) async fn overridden(on: &Object, layers: &[Layer], rows_max: usize) -> Result<Option<Overridden>, Failed> {
+    let (mut overridden, mut rows_left) = (vec![HashSet::new(); layers.len()], rows_max);
+    for (index, later) in layers.iter().enumerate().filter(|(_, layer)| layer.overrides) {
+        let counted = rows(on, COUNT_VERSIONS, &[&later.timeline.0, &sql(rows_left as u64 + 1)]).await?;
+        let rows_count = counted.first().map_or(Ok(0), |row| number(row, 0))?;
+        // They are looked for on each layer before.
+        let looked_at = usize::try_from(rows_count).unwrap_or(usize::MAX).saturating_mul(index);
+        let Some(left) = rows_left.checked_sub(looked_at) else { return Ok(None) };
+        rows_left = left;
+        for (positions, layer) in overridden.iter_mut().zip(&layers[..index]) {
+            let (until, as_of) = (sql(later.as_of), sql(layer.as_of));
+            for row in rows(on, OVERRIDDEN, &[&later.timeline.0, &until, &layer.timeline.0, &as_of]).await? {
+                positions.insert(number(&row, 0)?);
+            }
+        }
+    }
+    Ok(Some(overridden))
 }
 
 /// A cell holds a little more than the place that was asked for.
@@ -335,8 +409,12 @@ fn is_meant(pattern: &Pattern, point: Option<Point>) -> bool {
     }
 }
 
-fn stored(row: &Row, layer: usize) -> Result<(StoredEvent, Option<Point>), Failed> {
+fn found_in(row: &Row, layer: usize, detail: Detail) -> Result<Found, Failed> {
     let point = get::<Option<f64>>(row, 2)?.zip(get::<Option<f64>>(row, 3)?);
-    let event = StoredEvent { time: instant(get(row, 0)?)?, layer, position: number(row, 1)?, content: text(row, 4)? };
-    Ok((event, point.and_then(|(lat, lon)| Point::new(lat, lon))))
+    let content = match detail {
+        Detail::Spot => String::new(),
+        Detail::Whole => text(row, 5)?,
+    };
+    let event = StoredEvent { time: instant(get(row, 0)?)?, layer, position: number(row, 1)?, content };
+    Ok(Found { event, point: point.and_then(|(lat, lon)| Point::new(lat, lon)) })
 }

@@ -10,9 +10,9 @@ use timenav_core::ids::{EventId, KeyId, UserId};
 use timenav_core::ledger::{Hash, LeafRecord, TileId};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_engine::{
-    ApiKey, Asker, CarriedSeals, Commit, ConnectionsUse, Described, EndedTimeline, EventFilter, EventQuery,
-    EventsPassing, Facts, Head, Health, Layer, Locked, LogRow, Opened, RotationNote, Store, StoreError, StoredEvent,
-    SweepMark, TimelineKey, Upkeep, Wanted,
+    ApiKey, Asker, CarriedSeals, Commit, ConnectionsUse, Described, EndedTimeline, EventFilter, EventQuery, EventSpot,
+    EventsPassing, Facts, Head, Health, Layer, Locked, LogRow, Opened, Overridden, RotationNote, Store, StoreError,
+    StoredEvent, SweepMark, TimelineKey, Upkeep, Wanted,
 };
 
 use super::batch::{Batch, rows};
@@ -168,6 +168,14 @@ impl Store for PostgresStore {
 
     async fn events(&self, query: EventQuery) -> Result<Vec<StoredEvent>, StoreError> {
         Ok(events::find(&self.reader().await?, &query).await?)
+    }
+
+    async fn event_spots(&self, query: EventQuery) -> Result<Vec<EventSpot>, StoreError> {
+        Ok(events::spots(&self.reader().await?, &query).await?)
+    }
+
+    async fn overridden(&self, layers: Arc<[Layer]>, rows_max: usize) -> Result<Option<Overridden>, StoreError> {
+        Ok(events::overridden(&self.reader().await?, &layers, rows_max).await?)
     }
 
     async fn events_passing(

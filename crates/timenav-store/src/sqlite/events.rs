@@ -5,15 +5,17 @@
 //! and not what the place holds.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BinaryHeap, HashSet, VecDeque};
 
 use rusqlite::{Connection, Row, params};
 use timenav_core::place::{LocationQuery, Point, cells_of};
 use timenav_core::time::{Instant, Virtual};
-use timenav_engine::{EventFilter, EventQuery, EventsPassing, Pattern, StoreError, StoredEvent};
+use timenav_engine::{
+    EventFilter, EventQuery, EventSpot, EventsPassing, Layer, Overridden, Pattern, StoreError, StoredEvent,
+};
 
 use super::values::{count, damaged, failed, instant, sql};
-use crate::kept::blocks::{BLOCK_ROWS_MAX, Blocks};
+use crate::kept::blocks::{BLOCK_ROWS_MAX, Blocks, Detail};
 
 /// Cells up to which a place is read cell by cell. Larger ones are read by time, and what lies
 /// elsewhere is passed over.
@@ -25,13 +27,19 @@ const HIDDEN_MAX: usize = 1_000;
 /// Rows that can be read in the time that finding the first one of a block takes.
 const BLOCK_COST_ROWS: usize = 4;
 
-/// The statement that reads a run, by what its rows have in common; the last rows first, or not. Each orders by time and
-/// position along its key; `until` hides versions that did not stand then.
+/// The statements that read a run, by how much of each row is read and by what the rows have in common; the last rows
+/// first, or not. Each orders by time and position along its key; `until` hides versions that did not stand then. The
+/// index by time has everything that [`Detail::Spot`] needs.
 macro_rules! statements {
     ($name:ident, $index:literal, $of:literal) => {
-        const $name: [&str; 2] = [
+        const $name: [[&str; 2]; 2] = [statements!("", $index, $of), statements!(", event_id, content", $index, $of)];
+    };
+    ($columns:literal, $index:literal, $of:literal) => {
+        [
             concat!(
-                "SELECT time, position, lat, lon, content, event_id FROM events ",
+                "SELECT time, position, lat, lon",
+                $columns,
+                " FROM events ",
                 $index,
                 " WHERE timeline = ?1 AND (time, position) > (?2, ?3) AND time <= ?4
                 AND position < ?5 AND (until IS NULL OR until >= ?5) ",
@@ -39,14 +47,16 @@ macro_rules! statements {
                 " ORDER BY time, position LIMIT ?6"
             ),
             concat!(
-                "SELECT time, position, lat, lon, content, event_id FROM events ",
+                "SELECT time, position, lat, lon",
+                $columns,
+                " FROM events ",
                 $index,
                 " WHERE timeline = ?1 AND (time, position) < (?2, ?3) AND time >= ?4
                 AND position < ?5 AND (until IS NULL OR until >= ?5) ",
                 $of,
                 " ORDER BY time DESC, position DESC LIMIT ?6"
             ),
-        ];
+        ]
     };
 }
 statements!(BY_TIME, "INDEXED BY events_by_time", "");
@@ -54,6 +64,12 @@ statements!(BY_CELL, "", "AND cell = ?7");
 statements!(BY_PLACE, "INDEXED BY events_by_place", "AND place = ?7");
 statements!(BY_ID, "INDEXED BY events_by_id", "AND event_id = ?7");
 
+/// Positions of versions that are on one layer and whose events are on a later one too.
+const OVERRIDDEN: &str = "SELECT e.position FROM events o INDEXED BY events_by_id CROSS JOIN events e
+    INDEXED BY events_by_id ON e.event_id = o.event_id
+    WHERE o.timeline = ?1 AND o.position < ?2 AND e.timeline = ?3 AND e.position < ?4";
+const COUNT_VERSIONS: &str =
+    "SELECT count(*) FROM (SELECT 1 FROM events INDEXED BY events_by_id WHERE timeline = ?1 LIMIT ?2)";
 const HAS_VERSION: &str = "SELECT 1 FROM events INDEXED BY events_by_id
     WHERE timeline = ?1 AND event_id = ?2 AND position < ?3 LIMIT 1";
 
@@ -68,11 +84,18 @@ enum Source<'a> {
 /// What events are ordered by: time, layer, position; or what is the less the greater these are.
 type Key = (i64, usize, u64);
 
+/// An event that was read, its content empty unless that was asked for.
+struct Found {
+    event: StoredEvent,
+    point: Option<Point>,
+}
+
 struct Run<'a> {
     layer: usize,
+    detail: Detail,
     pattern: &'a Pattern,
     source: Source<'a>,
-    block: VecDeque<StoredEvent>,
+    block: VecDeque<Found>,
     blocks: Blocks,
     after: (i64, i64),
     ended: bool,
@@ -88,7 +111,7 @@ pub(super) fn find(
     if query.items_max == 0 {
         return Ok(Some(Vec::new()));
     }
-    let mut merged = Merged::new(query, rows_max);
+    let mut merged = Merged::new(query, Detail::Whole, rows_max);
     // A run is looked into at least once, and a long page is asked for where there are many events.
     if merged.runs.len().saturating_mul(BLOCK_COST_ROWS).max(query.items_max) > rows_max {
         return Ok(None);
@@ -96,7 +119,7 @@ pub(super) fn find(
     let mut page = Vec::with_capacity(query.items_max.min(BLOCK_ROWS_MAX));
     while page.len() < query.items_max {
         match merged.next(connection)? {
-            Next::Event(event) => page.push(event),
+            Next::Event(found) => page.push(found.event),
             Next::End => break,
             Next::Spent => return Ok(None),
         }
@@ -111,11 +134,11 @@ pub(super) fn passing(
     filter: &EventFilter,
     searched_max: usize,
 ) -> Result<EventsPassing, StoreError> {
-    let mut merged = Merged::new(query, usize::MAX);
+    let mut merged = Merged::new(query, Detail::Whole, usize::MAX);
     let mut found = EventsPassing::default();
     let mut hidden_count = 0;
     while found.events.len() < query.items_max && found.searched < searched_max && hidden_count < HIDDEN_MAX {
-        let Next::Event(event) = merged.next(connection)? else {
+        let Next::Event(Found { event, .. }) = merged.next(connection)? else {
             found.searched_to = None;
             break;
         };
@@ -132,9 +155,20 @@ pub(super) fn passing(
     Ok(found)
 }
 
+/// Returns when and where the versions of events are that a query finds on each layer by itself.
+pub(super) fn spots(connection: &Connection, query: &EventQuery) -> Result<Vec<EventSpot>, StoreError> {
+    let mut merged = Merged::new(query, Detail::Spot, usize::MAX);
+    let mut spots = Vec::with_capacity(query.items_max.min(BLOCK_ROWS_MAX));
+    while spots.len() < query.items_max {
+        let Next::Event(Found { event, point }) = merged.next(connection)? else { break };
+        spots.push(EventSpot { time: event.time, layer: event.layer, position: event.position, point });
+    }
+    Ok(spots)
+}
+
 /// What comes next of merged runs.
 enum Next {
-    Event(StoredEvent),
+    Event(Found),
     /// There is no more.
     End,
     /// To find out would take more rows than may be read.
@@ -155,8 +189,8 @@ struct Merged<'a> {
 }
 
 impl<'a> Merged<'a> {
-    fn new(query: &'a EventQuery, rows_left: usize) -> Self {
-        let runs = runs(query);
+    fn new(query: &'a EventQuery, detail: Detail, rows_left: usize) -> Self {
+        let runs = runs(query, detail);
         let first = BinaryHeap::with_capacity(runs.len());
         let unknown = (0..runs.len()).rev().collect();
         Self { query, runs, first, unknown, shown: None, rows_left }
@@ -174,17 +208,17 @@ impl<'a> Merged<'a> {
             }
             let Some(Reverse((key, number))) = self.first.pop() else { return Ok(Next::End) };
             self.unknown.push(number);
-            let event = self.runs[number].block.pop_front();
+            let found = self.runs[number].block.pop_front();
             // What fits two patterns stands in two runs.
-            if let Some(event) = event.filter(|_| self.shown.replace(key) != Some(key)) {
-                return Ok(Next::Event(event));
+            if let Some(found) = found.filter(|_| self.shown.replace(key) != Some(key)) {
+                return Ok(Next::Event(found));
             }
         }
     }
 }
 
 /// Returns one run for each layer and source.
-fn runs(query: &EventQuery) -> Vec<Run<'_>> {
+fn runs(query: &EventQuery, detail: Detail) -> Vec<Run<'_>> {
     let mut runs: Vec<Run<'_>> = Vec::new();
     for layer in 0..query.layers.len() {
         let after = after(query, layer);
@@ -192,6 +226,7 @@ fn runs(query: &EventQuery) -> Vec<Run<'_>> {
             let of_layer = sources(pattern).into_iter();
             runs.extend(of_layer.map(|source| Run {
                 layer,
+                detail,
                 pattern,
                 source,
                 block: VecDeque::new(),
@@ -265,7 +300,7 @@ impl Run<'_> {
             // A block that brings nothing costs something too, so that many empty cells come to an end.
             *rows_left = rows_left.saturating_sub(self.read_block(connection, query)? + BLOCK_COST_ROWS);
         }
-        Ok(self.block.front().map(|event| key(query, event, self.layer)))
+        Ok(self.block.front().map(|found| key(query, &found.event, self.layer)))
     }
 
     /// Reads the next rows of the run and returns how many there were.
@@ -281,6 +316,7 @@ impl Run<'_> {
             Source::Place(_) => BY_PLACE,
             Source::Id(_) => BY_ID,
         };
+        let statements = statements[self.detail as usize];
         let mut select = connection.prepare_cached(statements[usize::from(query.newest_first)]).map_err(failed)?;
         let mut rows = match self.source {
             Source::Time => select.query(params![timeline, time, position, last, as_of, rows_max]),
@@ -295,22 +331,60 @@ impl Run<'_> {
             rows_count += 1;
             let (time, position) = (row.get(0).map_err(failed)?, row.get(1).map_err(failed)?);
             self.after = (time, position);
-            if !is_meant(self.pattern, point(row)?) {
+            let point = point(row)?;
+            if !is_meant(self.pattern, point) {
                 continue;
             }
-            let event_id = row.get_ref(5).map_err(failed)?.as_str().map_err(|error| damaged(&error.to_string()))?;
-            if is_overridden(connection, query, self.layer, event_id)? {
-                continue;
-            }
-            let content: String = row.get(4).map_err(failed)?;
+            let content = match self.detail {
+                Detail::Spot => String::new(),
+                Detail::Whole => {
+                    let event_id = row.get_ref(4).map_err(failed)?.as_str();
+                    let event_id = event_id.map_err(|error| damaged(&error.to_string()))?;
+                    if is_overridden(connection, query, self.layer, event_id)? {
+                        continue;
+                    }
+                    row.get(5).map_err(failed)?
+                }
+            };
             let (time, position) = (instant(time)?, count(position)?);
-            self.block.push_back(StoredEvent { time, layer: self.layer, position, content });
+            let event = StoredEvent { time, layer: self.layer, position, content };
+            self.block.push_back(Found { event, point });
             meant_count += 1;
         }
         self.ended = rows_count < self.blocks.rows();
         self.blocks.note(rows_count, meant_count, query.items_max);
         Ok(rows_count)
     }
+}
+
+/// Returns which versions of each layer do not count, because a later layer has one; `None` where so many would have to be
+/// looked at.
+pub(super) fn overridden(
+    connection: &Connection,
+    layers: &[Layer],
+    rows_max: usize,
+) -> Result<Option<Overridden>, StoreError> {
+    let mut count_versions = connection.prepare_cached(COUNT_VERSIONS).map_err(failed)?;
+    let mut select = connection.prepare_cached(OVERRIDDEN).map_err(failed)?;
+    let (mut overridden, mut rows_left) = (vec![HashSet::new(); layers.len()], rows_max);
+    for (number, later) in layers.iter().enumerate().filter(|(_, layer)| layer.overrides) {
+        let key = params![later.timeline.0, sql(rows_left as u64 + 1)];
+        let rows_count = count(count_versions.query_row(key, |row| row.get(0)).map_err(failed)?)?;
+        // They are looked for on each layer before.
+        let looked_at = rows_count.saturating_mul(number as u64);
+        let Some(left) = rows_left.checked_sub(usize::try_from(looked_at).unwrap_or(usize::MAX)) else {
+            return Ok(None);
+        };
+        rows_left = left;
+        for (positions, layer) in overridden.iter_mut().zip(&layers[..number]) {
+            let key = params![later.timeline.0, sql(later.as_of), layer.timeline.0, sql(layer.as_of)];
+            let mut rows = select.query(key).map_err(failed)?;
+            while let Some(row) = rows.next().map_err(failed)? {
+                positions.insert(count(row.get(0).map_err(failed)?)?);
+            }
+        }
+    }
+    Ok(Some(overridden))
 }
 
 /// A cell holds a little more than the place that was asked for.

@@ -7,7 +7,7 @@ use timenav_engine::StoreError;
 use super::values::failed;
 
 /// The steps, in order. One that was ever released never changes: a change is a new step.
-pub(super) const STEPS: [(&str, &str); 19] = [
+pub(super) const STEPS: [(&str, &str); 20] = [
     ("0001-init", include_str!("../../migrations/sqlite/0001-init.sql")),
     ("0002-data", include_str!("../../migrations/sqlite/0002-data.sql")),
     ("0003-history", include_str!("../../migrations/sqlite/0003-history.sql")),
@@ -27,6 +27,7 @@ pub(super) const STEPS: [(&str, &str); 19] = [
     ("0017-horizons", include_str!("../../migrations/sqlite/0017-horizons.sql")),
     ("0018-timers", include_str!("../../migrations/sqlite/0018-timers.sql")),
     ("0019-arrivals", include_str!("../../migrations/sqlite/0019-arrivals.sql")),
+    ("0021-events-by-time", include_str!("../../migrations/sqlite/0021-events-by-time.sql")),
 ];
 
 /// Says that a file is timenav's: "TNAV" in ASCII. Step 5 writes it.

@@ -12,9 +12,9 @@ use timenav_core::ids::{EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, LeafRecord, RetentionPolicies, TileId};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_engine::{
-    ApiKey, Asker, Commit, Described, EndedTimeline, EventFilter, EventQuery, EventsPassing, Facts, Fork, Head, Health,
-    Layer, LogRow, Opened, RotationNote, SharedLeases, Store, StoreError, StoredEvent, StoredTree, SweepMark,
-    TimelineKey, Upkeep, Wanted, read_timers,
+    ApiKey, Asker, Commit, Described, EndedTimeline, EventFilter, EventQuery, EventSpot, EventsPassing, Facts, Fork,
+    Head, Health, Layer, LogRow, Opened, Overridden, RotationNote, SharedLeases, Store, StoreError, StoredEvent,
+    StoredTree, SweepMark, TimelineKey, Upkeep, Wanted, read_timers,
 };
 
 use super::leaf::Leaves;
@@ -119,6 +119,14 @@ impl Store for SqliteStore {
     async fn events(&self, query: EventQuery) -> Result<Vec<StoredEvent>, StoreError> {
         let found = self.read(move |connection| events::find(connection, &query, usize::MAX)).await?;
         Ok(found.unwrap_or_default())
+    }
+
+    async fn event_spots(&self, query: EventQuery) -> Result<Vec<EventSpot>, StoreError> {
+        self.read(move |connection| events::spots(connection, &query)).await
+    }
+
+    async fn overridden(&self, layers: Arc<[Layer]>, rows_max: usize) -> Result<Option<Overridden>, StoreError> {
+        self.read(move |connection| events::overridden(connection, &layers, rows_max)).await
     }
 
     async fn events_passing(

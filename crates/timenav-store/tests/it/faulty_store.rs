@@ -14,8 +14,8 @@ use timenav_core::ledger::{Hash, TileId};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{
     ApiKey, Asker, AtWork, AtWorkWanted, ChangeLeases, Commit, Described, EndedTimeline, EventFilter, EventQuery,
-    EventsPassing, Facts, Head, Health, Layer, LeasesWanted, Locked, LogRow, Opened, Presence, RotationNote,
-    SharedLeases, Store, StoreError, StoredEvent, StoredTree, SweepMark, TimelineKey, Upkeep, Wanted,
+    EventSpot, EventsPassing, Facts, Head, Health, Layer, LeasesWanted, Locked, LogRow, Opened, Overridden, Presence,
+    RotationNote, SharedLeases, Store, StoreError, StoredEvent, StoredTree, SweepMark, TimelineKey, Upkeep, Wanted,
 };
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
@@ -311,6 +311,17 @@ impl Store for FaultyStore {
 
     async fn events(&self, query: EventQuery) -> Result<Vec<StoredEvent>, StoreError> {
         self.reading()?.events(query).await
+    }
+
+    async fn event_spots(&self, query: EventQuery) -> Result<Vec<EventSpot>, StoreError> {
+        if let Some(layer) = query.layers.last() {
+            self.pass_scan_gate(layer.timeline).await;
+        }
+        self.reading()?.event_spots(query).await
+    }
+
+    async fn overridden(&self, layers: Arc<[Layer]>, rows_max: usize) -> Result<Option<Overridden>, StoreError> {
+        self.reading()?.overridden(layers, rows_max).await
     }
 
     async fn events_passing(

@@ -10,7 +10,8 @@ use timenav_core::event::EventDraft;
 use timenav_core::place::{Area, BBox, Cell, Geo, LocationQuery, Point, Shape, cells_of};
 use timenav_core::time::{Instant, TimeRange, Virtual};
 use timenav_engine::{
-    EventFilter, EventPlace, EventQuery, EventRow, FilterTexts, OneFact as _, Pattern, Store, StoredEvent, TimelineKey,
+    EventFilter, EventPlace, EventQuery, EventRow, EventSpot, FilterTexts, OneFact as _, Pattern, Store, StoredEvent,
+    TimelineKey,
 };
 
 use crate::backend::{Backend, on_each_backend};
@@ -226,6 +227,12 @@ fn expected(rows: &[EventRow], query: &EventQuery) -> Vec<StoredEvent> {
     found
 }
 
+fn spot(rows: &[EventRow], event: &StoredEvent) -> EventSpot {
+    let StoredEvent { time, layer, position, .. } = *event;
+    let row = rows.iter().find(|row| row.position == position);
+    EventSpot { time, layer, position, point: row.expect("what is found was recorded").columns.point }
+}
+
 /// Commits events to a new timeline in several steps, with other entries in between.
 async fn record(store: &dyn Store, key: i64, made: Vec<Made>) -> (Ledger, Vec<EventRow>) {
     let mut ledger = Ledger::new(key, &format!("t{key}"));
@@ -264,6 +271,8 @@ async fn check_queries_against_the_model(backend: &dyn Backend) {
             let query = asked.query(ledger.head.key, &rows, ledger.size());
             let found = store.events(query.clone()).await.unwrap();
             assert_eq!(found, expected(&rows, &query), "{query:#?}");
+            let spots = store.event_spots(query.clone()).await.unwrap();
+            assert_eq!(spots, found.iter().map(|event| spot(&rows, event)).collect::<Vec<_>>(), "{query:#?}");
         }
     });
 }

@@ -28,6 +28,7 @@ fn asked(by: &GroupBy, text: Option<&str>, events_max: usize, cursor: Option<Str
         by: by.clone(),
         groups_max: 100,
         events_max,
+        events_read_max: events_max,
         cursor,
     }
 }

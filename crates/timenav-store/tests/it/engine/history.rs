@@ -1,5 +1,6 @@
 //! Corrections, interventions, returns and forks, against a model that keeps every state there was.
 
+mod counted;
 mod differences;
 
 use std::collections::BTreeMap;

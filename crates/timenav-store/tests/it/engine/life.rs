@@ -8,7 +8,7 @@ use timenav_core::as_of::AsOf;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::{AnchorId, TimelineId};
 use timenav_core::intervention::Effect;
-use timenav_core::place::LocationQuery;
+use timenav_core::place::{Geo, LocationQuery, Point};
 use timenav_core::time::TimeRange;
 use timenav_engine::{EventPage, MonitorEvents};
 
@@ -88,9 +88,15 @@ pub(super) fn standing(state: &State) -> Vec<(i64, String)> {
     all
 }
 
+/// Returns an event that follows from its number and time alone. Some are at a point, and some have actors or a source.
 pub(super) fn draft(event: u8, seconds: i64) -> EventDraft {
+    let point = Point::new(f64::from(event), f64::from(u8::try_from(seconds % 50).unwrap()) / 10.0).unwrap();
     EventDraft {
         event_id: Some(event_id(&format!("e{event}"))),
+        geo: (event % 3 > 0).then_some(Geo { point, radius_m: None }),
+        location: event.is_multiple_of(2).then(|| "quay".to_owned()),
+        actors: ["ada", "bob"].into_iter().take(usize::from(event) % 3).map(str::to_owned).collect(),
+        source: (event % 4 == 1).then(|| "a log".to_owned()),
         ..EventDraft::at(moment(seconds * 1_000_000), "it happens")
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use timenav_core::event::EventDraft;
-use timenav_core::limits::SUMMARY_EVENTS_MAX;
+use timenav_core::limits::{AGGREGATE_EVENTS_MAX, AGGREGATE_EVENTS_READ_MAX};
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{Instant, TimeRange};
 use timenav_engine::{
@@ -66,7 +66,8 @@ fn count(engine: &Engine, caller: &Caller, timeline: &str) -> JoinHandle<Result<
             by_text: "actor".to_owned(),
             by: GroupBy::Actor,
             groups_max: 10,
-            events_max: SUMMARY_EVENTS_MAX,
+            events_max: AGGREGATE_EVENTS_MAX,
+            events_read_max: AGGREGATE_EVENTS_READ_MAX,
             cursor: None,
         };
         engine.aggregate_events(&caller, request).await

@@ -23,6 +23,8 @@ pub(crate) fn as_before(house: &House) {
              DROP TABLE arrivals;
              DROP INDEX events_by_id;
              CREATE INDEX events_by_id ON events (timeline, event_id);
+             DROP INDEX events_by_time;
+             CREATE INDEX events_by_time ON events (timeline, time, position);
              ALTER TABLE timelines DROP COLUMN timers;
              DELETE FROM migrations WHERE step >= '0014';",
         )

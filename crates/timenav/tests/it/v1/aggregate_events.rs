@@ -112,7 +112,7 @@ fn counts_are_those_of_what_is_found() {
     service.audit();
 }
 
-/// More events happen at one moment than one answer counts.
+/// More events happen at one moment than are looked through for one answer.
 #[test]
 fn a_count_is_continued_within_a_moment() {
     let service = Service::start();
@@ -131,10 +131,14 @@ fn a_count_is_continued_within_a_moment() {
     let import = Request::post("/v1/import-events").body("application/x-ndjson", file.as_bytes());
     assert_eq!(service.send(import).expect(200)["taken"], 100_011);
     let day = |day: u8, count: u64| (format!("2000-01-0{day}T00:00:00Z"), count);
-    let asked = [("by", "time"), ("bucket", "P1D")];
+    // A word makes it read the events, each of whose ids begins with it.
+    let asked = [("by", "time"), ("bucket", "P1D"), ("text", "e")];
     let counts = |answer: &Value| -> Vec<(String, u64)> {
         groups(answer).into_iter().map(|(key, count, _, _)| (key, count)).collect()
     };
+    let whole = service.get("/v1/aggregate-events", &asked[..2]);
+    assert_eq!(counts(&whole), [day(1, 5), day(2, 100_001), day(3, 5)]);
+    assert_eq!((&whole["count"], &whole["has_more"]), (&json!(100_011), &json!(false)), "{whole}");
     let first = service.get("/v1/aggregate-events", &asked);
     assert_eq!((&first["count"], &first["has_more"]), (&json!(100_000), &json!(true)), "{first}");
     assert_eq!(first["counted_to"], "2000-01-02T00:00:00Z");

@@ -1,0 +1,247 @@
+//! Counts of events, against the same events page by page.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use proptest::sample::select;
+use timenav_core::clock::ClockCommand;
+use timenav_core::place::{BBox, LocationQuery, Point};
+use timenav_core::time::{Bucket, Instant, TimeRange, Virtual};
+use timenav_engine::{
+    AggregateEvents, AggregatedEvents, ApiKeyRequest, Caller, EventFilter, FilterTexts, GroupBy, GroupKey,
+    HorizonRequest, MonitorEvents, StoredEvent,
+};
+
+use super::*;
+use crate::sample::user_id;
+
+/// One question.
+#[derive(Clone, Debug)]
+struct Asked {
+    of: Index,
+    as_of: Option<Index>,
+    location: LocationQuery,
+    range: TimeRange<Virtual>,
+    actor: Option<&'static str>,
+    by: GroupBy,
+    /// Events of one answer.
+    events_max: usize,
+}
+
+fn questions() -> impl Strategy<Value = Vec<Asked>> {
+    let bbox = |edges: [f64; 4]| LocationQuery::Within(BBox::new(edges[0], edges[1], edges[2], edges[3]).unwrap());
+    let location = select(vec![
+        LocationQuery::Anywhere,
+        LocationQuery::Anywhere,
+        bbox([-1.0, -1.0, 3.0, 3.0]),
+        bbox([-170.0, -80.0, 2.0, 80.0]),
+        LocationQuery::Near { center: Point::new(1.0, 1.0).unwrap(), radius_m: 200_000.0 },
+        LocationQuery::Named("quay".to_owned()),
+    ]);
+    let seconds = |from: i64, to: i64| TimeRange::new(Some(moment(from)), Some(moment(to))).unwrap();
+    let range = select(vec![TimeRange::everything(), seconds(5_000_000, 30_000_000), seconds(7_000_000, 7_000_000)]);
+    let bucket = |text: &str| Bucket::new(parse_duration(text).unwrap()).unwrap();
+    let by = select(vec![
+        GroupBy::Time(bucket("PT7S")),
+        GroupBy::Time(bucket("P1M")),
+        GroupBy::Stretches(3),
+        GroupBy::Cell(2_000_000),
+        GroupBy::Cell(1_000),
+        GroupBy::Actor,
+        GroupBy::Source,
+    ]);
+    let actor = proptest::option::weighted(0.2, select(vec!["ada", "bob"]));
+    let one = (any::<Index>(), any::<Option<Index>>(), location, range, actor, by, 1..9_usize);
+    let one = one.prop_map(|(of, as_of, location, range, actor, by, events_max)| Asked {
+        of,
+        as_of,
+        location,
+        range,
+        actor,
+        by,
+        events_max,
+    });
+    vec(one, 12)
+}
+
+impl Asked {
+    fn filter(&self) -> Arc<EventFilter> {
+        let texts = FilterTexts { actor: self.actor.map(str::to_owned), ..FilterTexts::default() };
+        Arc::new(EventFilter::new(texts).unwrap())
+    }
+
+    fn as_of(&self, life: &Life) -> Option<(String, AsOf)> {
+        let positions: Vec<&u64> = life.past.keys().collect();
+        let position = **self.as_of?.get(&positions);
+        Some((position.to_string(), AsOf::Position(position)))
+    }
+
+    /// Returns all answers of a count.
+    async fn count(&self, home: &Home<'_>, caller: &Caller, life: &Life) -> Vec<AggregatedEvents> {
+        let mut answers: Vec<AggregatedEvents> = Vec::new();
+        loop {
+            let cursor = answers.last().map(|answer| answer.next_cursor.clone());
+            let Some(cursor) = cursor.map_or(Some(None), |cursor| cursor.map(Some)) else { return answers };
+            let request = AggregateEvents {
+                timeline: Some(life.name.clone()),
+                location_text: "asked".to_owned(),
+                location: self.location.clone(),
+                range: self.range,
+                as_of: self.as_of(life),
+                filter: self.filter(),
+                by_text: "asked".to_owned(),
+                by: self.by.clone(),
+                groups_max: 1_000,
+                events_max: self.events_max,
+                events_read_max: self.events_max,
+                cursor,
+            };
+            answers.push(home.engine.aggregate_events(caller, request).await.unwrap());
+        }
+    }
+
+    /// Returns the same events, one by one.
+    async fn list(&self, home: &Home<'_>, caller: &Caller, life: &Life) -> Vec<StoredEvent> {
+        let (mut events, mut cursor) = (Vec::new(), None);
+        loop {
+            let request = MonitorEvents {
+                timeline: Some(life.name.clone()),
+                location_text: "asked".to_owned(),
+                location: self.location.clone(),
+                range: self.range,
+                as_of: self.as_of(life),
+                filter: self.filter(),
+                newest_first: false,
+                items_max: 1_000,
+                cursor,
+            };
+            let (page, ..) = home.engine.scan_events(caller, request).await.unwrap();
+            events.extend(page.events);
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                return events;
+            }
+        }
+    }
+
+    /// Returns the names of the groups that an event is in.
+    fn groups_of(&self, event: &StoredEvent) -> Vec<String> {
+        let told: serde_json::Value = serde_json::from_str(&event.content).unwrap();
+        match &self.by {
+            GroupBy::Time(bucket) => vec![bucket.begin(event.time).to_string()],
+            GroupBy::Cell(micros) => {
+                let cell = |degrees: f64, most: f64| ((degrees + most) * 1e6 / *micros as f64).floor();
+                let point = told["geo"]["lat"].as_f64().zip(told["geo"]["lon"].as_f64());
+                point.map(|(lat, lon)| format!("{} {}", cell(lat, 90.0), cell(lon, 180.0))).into_iter().collect()
+            }
+            GroupBy::Actor => {
+                let actors = told["actors"].as_array().into_iter().flatten();
+                actors.map(|actor| actor.as_str().unwrap().to_owned()).collect()
+            }
+            GroupBy::Source => told["source"].as_str().map(str::to_owned).into_iter().collect(),
+            GroupBy::Stretches(_) | GroupBy::Attribute(_) => Vec::new(),
+        }
+    }
+
+    /// Returns what a group is called where events are told apart one by one.
+    fn name(&self, key: &GroupKey) -> String {
+        match (key, &self.by) {
+            (GroupKey::Text(text), _) => text.clone(),
+            (GroupKey::Time(begin, _), _) => begin.micros().to_string(),
+            (GroupKey::Cell([west, south, ..]), GroupBy::Cell(micros)) => {
+                let cell = |degrees: f64, most: f64| ((degrees + most) * 1e6 / *micros as f64).round();
+                format!("{} {}", cell(*south, 90.0), cell(*west, 180.0))
+            }
+            (GroupKey::Cell(_), _) => unreachable!("cells are groups of cells"),
+        }
+    }
+
+    async fn check(&self, home: &Home<'_>, caller: &Caller, lives: &[Life]) {
+        let life = self.of.get(lives);
+        let (answers, events) = (self.count(home, caller, life).await, self.list(home, caller, life).await);
+        let context = || format!("{self:?} on {} by {:?}", life.name, caller.horizon);
+        assert!(answers.iter().all(|answer| answer.count <= self.events_max), "{}", context());
+        assert_eq!(answers.iter().map(|answer| answer.count).sum::<usize>(), events.len(), "{}", context());
+        if matches!(self.by, GroupBy::Stretches(_)) {
+            let groups = answers.iter().flat_map(|answer| &answer.groups);
+            assert_eq!(groups.map(|group| group.count).sum::<usize>(), events.len(), "{}", context());
+            return;
+        }
+        let mut expected = BTreeMap::<String, (usize, Instant<Virtual>, Instant<Virtual>)>::new();
+        let mut without_count = 0;
+        for event in &events {
+            let groups = self.groups_of(event);
+            without_count += usize::from(groups.is_empty());
+            for group in groups {
+                let of = expected.entry(group).or_insert((0, event.time, event.time));
+                *of = (of.0 + 1, of.1, event.time);
+            }
+        }
+        let mut counted = BTreeMap::new();
+        for group in answers.iter().flat_map(|answer| &answer.groups) {
+            let of = counted.entry(self.name(&group.key)).or_insert((0, group.first, group.last));
+            *of = (of.0 + group.count, of.1, group.last);
+        }
+        assert_eq!(counted, expected, "{}", context());
+        let told = answers.iter().map(|answer| answer.without_count).sum::<usize>();
+        assert_eq!(told, without_count, "{}", context());
+    }
+}
+
+/// Makes a key that sees no further than its clock shows, or than an entry.
+async fn short_sighted(home: &Home<'_>, timeline: &TimelineId, horizon: HorizonRequest) -> Caller {
+    let request = ApiKeyRequest {
+        user_id: Some(user_id("admin")),
+        timeline_id: Some(timeline.clone()),
+        label: "of a test".to_owned(),
+        scopes: None,
+        horizon,
+        expires_at: None,
+    };
+    let made = home.engine.create_api_key(&home.admin, request, None).await.unwrap();
+    home.engine.authenticate(&made.secret.unwrap()).unwrap()
+}
+
+async fn check_counts(house: impl Fn() -> House, cases: u32) {
+    check_cases(cases, &(steps(), questions()), async |(steps, questions)| {
+        let house = house();
+        let home = house.open().await;
+        let empty = State::new();
+        let past = BTreeMap::from([(0, empty.clone())]);
+        let mut lives = vec![Life { name: timeline_id("main"), past, now: empty, anchors: Vec::new() }];
+        for (on, one) in &steps {
+            house.clock.advance(1_000_000);
+            let number = on.index(lives.len());
+            step(&home, &mut lives, number, one).await;
+            for life in &mut lives {
+                let size = home.size(life.name.as_str()).await;
+                life.past.insert(size - 1, life.now.clone());
+            }
+        }
+        let last = lives.last().expect("there is `main`").clone();
+        let here = ClockCommand::Travel { to: moment(25_000_000), location: None };
+        for change in [here, ClockCommand::Pause] {
+            home.engine.change_clock(&home.admin, Some(last.name.clone()), change, None).await.unwrap();
+        }
+        let until_clock = HorizonRequest { until_clock: true, known_at: None };
+        let known_at = Some(AsOf::Position(home.size(last.name.as_str()).await / 2));
+        let sees_less = [
+            short_sighted(&home, &last.name, until_clock).await,
+            short_sighted(&home, &last.name, HorizonRequest { until_clock: false, known_at }).await,
+        ];
+        for asked in &questions {
+            asked.check(&home, &home.admin, &lives).await;
+            let now = Asked { as_of: None, ..asked.clone() };
+            for caller in &sees_less {
+                now.check(&home, caller, std::slice::from_ref(&last)).await;
+            }
+        }
+        home.close().await;
+    });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn counts_are_those_of_the_events_one_by_one() {
+    Box::pin(check_counts(House::off_disk, 24)).await;
+    Box::pin(check_counts(House::on_postgres, 4)).await;
+}
