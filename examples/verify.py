@@ -7,14 +7,15 @@
     verify.py FILE --verifier-key VKEY [--rotation FILE]…
     verify.py CERTIFICATE --verifier-key VKEY
     verify.py WITNESSED --verifier-key VKEY --witness VKEY…
-    verify.py RECEIPT --verifier-key VKEY [--entry FILE]
+    verify.py RECEIPT --verifier-key VKEY [--entry FILE] [--checkpoint FILE]
 
 The first checks a whole ledger over HTTP, and with --contents what its entries say: each payload that the API key may see
 against its leaf, and the events that monitor-events answers against those that follow. The second checks a proof file of one
 entry (§7), and with it the entry's payload, or one read that is shown of it (2§3); the third a head statement (2§4); the fourth
 a bundle (docs/bundle-format.md, b§n), with proofs of rotations of the key that is given; the fifth the answer of `GET
 /v1/certificates`: what a key with a horizon has seen (docs/horizon.md); the sixth the answer of `GET /timeline/TIMELINE/proof?witnessed=true` (2§10);
-the seventh a COSE receipt of an entry (RFC 9942, 2§11). Those six need no network.
+the seventh a COSE receipt of an entry, or of growth since the checkpoint that is given (RFC 9942, 2§11). Those six need no
+network.
 Written from docs/ledger-format.md ("the page"; §n is a section of it), docs/ledger-format-2.md (2§n) and C2SP tlog-tiles,
 with the standard library of Python 3.9 alone. Every read is itself recorded, so a ledger grows while it is read: what is
 checked is the ledger at the size of the checkpoint that is fetched first. Each answer says what was not checked.
@@ -138,20 +139,24 @@ def check_inclusion(leaf, index, checkpoint, proof):
         leaf = node(sibling, leaf) if is_left else node(leaf, sibling)
     need(leaf == checkpoint.root, f"the proof does not lead from entry {index} to the root of {checkpoint.size} entries")
 
-def check_consistency(old, new, proof):
-    """§3, consistency proof."""
-    what = f"the proof does not show that the ledger of {new.size} entries continues that of {old.size}"
-    if old.size in (0, new.size):
-        return need(not proof and old.root == (new.root if old.size else Tree().root()), what)
-    need(old.size < new.size and proof, what)
+def roots_of_growth(old, new_size, proof):
+    """§3, consistency proof, between sizes that differ. Returns the two roots to which it leads."""
+    need(0 < old.size < new_size and proof, f"a ledger of {new_size} entries and such a proof do not continue one of {old.size}")
     first, *rest = proof if old.size & (old.size - 1) else [old.root, *proof]
-    fn, sn, old_root, new_root = old.size - 1, new.size - 1, first, first
+    fn, sn, old_root, new_root = old.size - 1, new_size - 1, first, first
     while fn & 1:
         fn, sn = fn >> 1, sn >> 1
     for sibling, is_left in sides(fn, sn, rest):
         old_root = node(sibling, old_root) if is_left else old_root
         new_root = node(sibling, new_root) if is_left else node(new_root, sibling)
-    need((old_root, new_root) == (old.root, new.root), what)
+    return old_root, new_root
+
+def check_consistency(old, new, proof):
+    """§3, consistency proof."""
+    what = f"the proof does not show that the ledger of {new.size} entries continues that of {old.size}"
+    if old.size in (0, new.size):
+        return need(not proof and old.root == (new.root if old.size else Tree().root()), what)
+    need(roots_of_growth(old, new.size, proof) == (old.root, new.root), what)
 
 # Entries (§1).
 def instant(text):
@@ -1353,7 +1358,8 @@ def main_of_witnessed(args, data):
     return 0
 
 # COSE receipts (RFC 9942; RFC 9052 for COSE_Sign1, RFC 8949 for CBOR, RFC 9597 for claims in headers).
-ALG, KID, CLAIMS, VDS, VDP, INCLUSION, EDDSA, RFC9162_SHA256 = 1, 4, 15, 395, 396, -1, -8, 1
+ALG, KID, CLAIMS, VDS, VDP, EDDSA, RFC9162_SHA256 = 1, 4, 15, 395, 396, -8, 1
+INCLUSION, CONSISTENCY = -1, -2
 Tagged = collections.namedtuple("Tagged", "tag value")
 CBOR_DEPTH_MAX, RECEIPT_BYTES_MAX = 8, 128 * 1024
 
@@ -1397,8 +1403,9 @@ def cbor_bytes(data):
     form = next(form for form in range(4) if length < 1 << (8 << form))
     return bytes([0x58 + form]) + length.to_bytes(1 << form, "big") + data
 
-def verify_receipt(data, key, entry):
-    """RFC 9942 §5.2.1: leads the entry to a root, which is the payload that the key must have signed (RFC 9052 §4.4)."""
+def open_receipt(data, key):
+    """RFC 9942 §5.2: reads a receipt by its key. Returns its proofs, what comes with them, and what checks a root: it is the
+    payload that the key must have signed (RFC 9052 §4.4)."""
     need(len(data) <= RECEIPT_BYTES_MAX, "it is longer than any receipt")
     sign1 = whole_cbor(data)
     need(isinstance(sign1, Tagged) and sign1.tag == 18 and len(sign1.value) == 4, "it is no tagged COSE_Sign1")
@@ -1409,25 +1416,55 @@ def verify_receipt(data, key, entry):
     claims = header[CLAIMS]
     is_of_key = (header[KID], claims[2], claims[1]) == (key.id, key.name, key.name.rpartition("/")[0])
     need(is_of_key, f"it is of the ledger {claims[2]!r}, or of another key of that name; the key is of {key.name!r}")
-    (proof,) = unprotected[VDP][INCLUSION]
+    def check_signed(root):
+        signed = b"\x84\x6aSignature1" + cbor_bytes(protected) + cbor_bytes(b"") + cbor_bytes(root)
+        need(ed25519_verifies(key.public, signed, signature), "the key did not sign the root to which the proof leads")
+    return unprotected[VDP], unprotected, check_signed
+
+def verify_receipt(proofs, unprotected, check_signed, key, entry):
+    """RFC 9942 §5.2.1: leads the entry to a root. Returns the entry, the size of the tree and the root."""
+    (proof,) = proofs[INCLUSION]
     size, index, path = whole_cbor(proof)
     entry = unprotected["timenav-leaf"] if entry is None else entry
     leaf = leaf_hash(entry)
     need(0 <= index < size and {len(one) for one in path} <= {32}, "the entry is not in the tree")
     for sibling, is_left in sides(index, size - 1, path):
         leaf = node(sibling, leaf) if is_left else node(leaf, sibling)
-    signed = b"\x84\x6aSignature1" + cbor_bytes(protected) + cbor_bytes(b"") + cbor_bytes(leaf)
-    need(ed25519_verifies(key.public, signed, signature), "the key did not sign the root to which the entry leads")
+    check_signed(leaf)
     members = read_entry(entry)
     is_it = (members["seq"], members["timeline_id"]) == (index, key.name.rpartition("/")[2])
     need(is_it, "the entry says that it is another one")
     return entry, size, leaf
 
+def verify_growth(proofs, unprotected, check_signed, kept):
+    """RFC 9942 §5.2.2: leads the root of the older tree to that of the newer one. Returns both trees."""
+    (proof,) = proofs[CONSISTENCY]
+    from_size, size, path = whole_cbor(proof)
+    old = Checkpoint(from_size, unprotected["timenav-from-root"])
+    need({len(one) for one in [old.root, *path]} == {32}, "its hashes do not have 32 bytes")
+    need(kept in (None, old), f"it does not start from the checkpoint that is given, but from {old.size} entries, root {old.root.hex()}")
+    old_root, root = roots_of_growth(old, size, path)
+    need(old_root == old.root, "the proof does not lead to the root of the older tree")
+    check_signed(root)
+    return old, Checkpoint(size, root)
+
 def main_of_receipt(args, data):
-    """Checks a COSE receipt of an entry, and tells of it."""
+    """Checks a COSE receipt of an entry or of growth, and tells of it."""
+    key = args.verifier_key[0]
     try:
-        given = pathlib.Path(args.entry).read_bytes() if args.entry else None
-        entry, size, root = verify_receipt(data, args.verifier_key[0], given)
+        given, kept = (pathlib.Path(one).read_bytes() if one else None for one in (args.entry, args.checkpoint))
+        kept = kept and open_checkpoint(kept, [key], is_kept=True)
+        proofs, unprotected, check_signed = open_receipt(data, key)
+        if CONSISTENCY in proofs:
+            need(given is None, "it is a receipt of growth, which --entry says nothing about")
+            old, new = verify_growth(proofs, unprotected, check_signed, kept)
+            print(f"growth      {key.name}, from {old.size} entries, root {old.root.hex()}")
+            print(f"            to {new.size} entries, root {new.root.hex()}: the signature verifies")
+            not_checked(*([] if kept else ["whether the older tree is the one that you know"]), "the size of the newer tree")
+            print(f"{args.url} verifies.")
+            return 0
+        need(kept is None, "it is a receipt of an entry, which --checkpoint says nothing about")
+        entry, size, root = verify_receipt(proofs, unprotected, check_signed, key, given)
     except OSError as error:
         print(f"could not look: {error}", file=sys.stderr)
         return 2
@@ -1435,7 +1472,7 @@ def main_of_receipt(args, data):
         print(printable(f"WRONG       {str(error)[:600]}") + f"\n{args.url} does NOT verify.")
         return 1
     print(printable(f"entry       {entry.decode()}"))
-    print(f"tree        {args.verifier_key[0].name}, {size} entries, root {root.hex()}: the signature verifies")
+    print(f"tree        {key.name}, {size} entries, root {root.hex()}: the signature verifies")
     not_checked("the payload", "whether the actor might do this")
     print(f"{args.url} verifies.")
     return 0

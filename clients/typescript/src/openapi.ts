@@ -3602,7 +3602,10 @@ export interface components {
              * @description For inclusion: the position of the entry.
              */
             position?: number | null;
-            /** @description As `cose`: the COSE receipt (RFC 9942) of the entry, in base64, with the entry in its header `timenav-leaf`. */
+            /**
+             * @description As `cose`: the COSE receipt (RFC 9942), in base64. Its header `timenav-leaf` holds the entry; for consistency,
+             *     `timenav-from-root` holds the root of the earlier tree.
+             */
             receipt?: string | null;
             /** @description The root of the tree: 64 hexadecimal digits. */
             root: string;
@@ -5623,8 +5626,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The form of the proof of an entry: `json`, `tlog-proof` for a file that can be verified offline, or `cose` for JSON
-                 *     with a COSE receipt. Defaults to `json` unless `Accept` asks for `text/plain`.
+                 * @description The form of the proof: `json`, `cose` for JSON with a COSE receipt, or, for an entry, `tlog-proof` for a file that
+                 *     can be verified offline. Defaults to `json`; for an entry, unless `Accept` asks for `text/plain`.
                  */
                 format?: "json" | "tlog-proof" | "cose";
                 /** @description The size of an earlier checkpoint, to prove that the ledger continues it. */

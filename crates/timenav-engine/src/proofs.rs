@@ -13,8 +13,8 @@ use crate::tree::{node_hashes, root_at};
 use timenav_core::access::Demand;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{
-    Hash, HeadStatement, ProofError, Receipt, TILE_WIDTH, TileError, TileId, TilePath, consistency_nodes,
-    inclusion_nodes, leaf_hash, parse_index_path,
+    ConsistencyReceipt, Hash, HeadStatement, ProofError, Receipt, ReceiptError, TILE_WIDTH, TileError, TileId,
+    TilePath, consistency_nodes, inclusion_nodes, leaf_hash, parse_index_path,
 };
 
 /// A timeline's newest checkpoint.
@@ -181,6 +181,30 @@ impl Engine {
         let hashes = node_hashes(self.store(), key, &nodes).await?;
         let from_root = root_at(self.store(), key, from).await?;
         Ok(ConsistencyProof { from, from_root, hashes, checkpoint })
+    }
+
+    /// As [`Engine::consistency_proof`], with a receipt that says the same to those who know COSE (RFC 9942).
+    ///
+    /// # Errors
+    /// As those of [`Engine::consistency_proof`]; and `from` is 0, or the size of the newest tree.
+    pub async fn growth_receipt(
+        &self,
+        caller: &Caller,
+        timeline: &TimelineId,
+        from: u64,
+    ) -> Result<(ConsistencyProof, ConsistencyReceipt), Refusal> {
+        let proof = self.consistency_proof(caller, timeline, from).await?;
+        let signer = &self.doors().signer;
+        let key = signer.ledger_key(&self.options().service_name, timeline);
+        let key = key.map_err(|error| Refusal::Damaged(error.to_string()))?;
+        let ConsistencyProof { from_root, hashes, checkpoint: SignedCheckpoint { size, root, .. }, .. } = &proof;
+        let tree = (*size, root, hashes.clone());
+        let receipt = ConsistencyReceipt::sign(&key, (from, *from_root), tree, |message| signer.sign(message));
+        let receipt = receipt.map_err(|error| match error {
+            ReceiptError::NoGrowth { .. } => Refusal::invalid("from", error.to_string()),
+            _ => Refusal::Damaged(format!("the growth of `{timeline}` since {from} cannot be proven: {error}")),
+        })?;
+        Ok((proof, receipt))
     }
 
     /// Returns a timeline's newest checkpoint for a caller who has been let on to it.

@@ -86,8 +86,8 @@ pub(crate) struct Form {
     pub(crate) given: Vec<&'static str>,
     /// What is not.
     pub(crate) absent: Vec<&'static str>,
-    /// What may be there, and the one word that it may be.
-    pub(crate) words: Vec<(&'static str, &'static str)>,
+    /// What may be there, and the words that it may be.
+    pub(crate) words: Vec<(&'static str, &'static [&'static str])>,
 }
 
 impl Form {
@@ -101,8 +101,8 @@ impl Form {
         self
     }
 
-    pub(crate) fn only(mut self, name: &'static str, word: &'static str) -> Self {
-        self.words.push((name, word));
+    pub(crate) fn only(mut self, name: &'static str, words: &'static [&'static str]) -> Self {
+        self.words.push((name, words));
         self
     }
 }

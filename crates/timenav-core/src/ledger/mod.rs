@@ -62,7 +62,7 @@ pub use proof::{verify_consistency, verify_inclusion};
 pub use reads::{KeptReads, READ_PARAMETERS_BYTES_MAX, READS_MAX, READS_OPENED_BYTES_MAX, READS_PAYLOAD_BYTES_MAX};
 pub use reads::{READS_ACTION, Read, ReadParameters, ReadProof, ReadProofError, ReadsDraft, ReadsEntry, ReadsError};
 pub use reads::{ReadsFull, reads_in, rebuilt_leaf};
-pub use receipt::{RECEIPT_BYTES_MAX, Receipt, ReceiptError};
+pub use receipt::{ConsistencyReceipt, RECEIPT_BYTES_MAX, Receipt, ReceiptError};
 pub use retention::{
     BelowFloor, ClockStep, LetGoClass, Retention, RetentionPolicies, SET_RETENTION_ACTION, clock_step,
 };

@@ -228,6 +228,24 @@ pub fn verify_consistency(
     if old_size == 0 || old_size == new_size {
         return verify_without_proof(old_size, old_root, new_size, new_root, proof);
     }
+    let root = root_by_consistency(old_size, old_root, new_size, proof)?;
+    if root == *new_root { Ok(()) } else { Err(ProofError::NewRootMismatch) }
+}
+
+/// Returns the root of the tree of `new_size` entries that starts with the tree of `old_size` entries, as the proof has
+/// it. RFC 9162 §2.1.4.2.
+///
+/// # Errors
+/// The proof is not of such trees: the older one must have an entry, and the newer one more than the older.
+pub(super) fn root_by_consistency(
+    old_size: u64,
+    old_root: &Hash,
+    new_size: u64,
+    proof: &[Hash],
+) -> Result<Hash, ProofError> {
+    if old_size == 0 || old_size >= new_size {
+        return Err(ProofError::SizesReversed { old: old_size, new: new_size });
+    }
     // A tree whose size is a power of two is its own first hash.
     let (first, rest) = if old_size.is_power_of_two() {
         if proof.is_empty() {
@@ -259,7 +277,7 @@ pub fn verify_consistency(
     if old_hash != *old_root {
         return Err(ProofError::OldRootMismatch);
     }
-    if new_hash == *new_root { Ok(()) } else { Err(ProofError::NewRootMismatch) }
+    Ok(new_hash)
 }
 
 /// Checks the cases that have an empty proof: growth from nothing, and no growth.

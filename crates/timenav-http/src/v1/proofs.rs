@@ -67,7 +67,13 @@ pub(crate) fn routes() -> Vec<Route> {
         )
         .takes::<ProofRequest>()
         .form(Form::default().with("position").without("from"))
-        .form(Form::default().with("from").without("position").without("witnessed").only("format", AS_JSON))
+        .form(
+            Form::default()
+                .with("from")
+                .without("position")
+                .without("witnessed")
+                .only("format", &[AS_JSON, AS_RECEIPT]),
+        )
         .gives_text::<ProofBody>("A proof; as text, of an entry alone: C2SP tlog-proof with the entry in `extra`")
         .bare()
         .tag(TAG),
@@ -95,8 +101,8 @@ pub(crate) struct ProofRequest {
     /// The size of an earlier checkpoint, to prove that the ledger continues it.
     #[serde(default, deserialize_with = "wire::number")]
     from: Option<u64>,
-    /// The form of the proof of an entry: `json`, `tlog-proof` for a file that can be verified offline, or `cose` for JSON
-    /// with a COSE receipt. Defaults to `json` unless `Accept` asks for `text/plain`.
+    /// The form of the proof: `json`, `cose` for JSON with a COSE receipt, or, for an entry, `tlog-proof` for a file that
+    /// can be verified offline. Defaults to `json`; for an entry, unless `Accept` asks for `text/plain`.
     #[schema(format = "proof-format", example = "tlog-proof")]
     format: Option<String>,
     /// Whether to prove the entry by a checkpoint of `system` that witnesses have cosigned. Defaults to false. The answer
@@ -181,7 +187,8 @@ pub(crate) struct ProofBody {
     size: u64,
     /// The root of the tree: 64 hexadecimal digits.
     root: String,
-    /// As `cose`: the COSE receipt (RFC 9942) of the entry, in base64, with the entry in its header `timenav-leaf`.
+    /// As `cose`: the COSE receipt (RFC 9942), in base64. Its header `timenav-leaf` holds the entry; for consistency,
+    /// `timenav-from-root` holds the root of the earlier tree.
     #[serde(skip_serializing_if = "Option::is_none")]
     receipt: Option<String>,
     /// If witnessed: the name of the timeline's ledger.
@@ -282,14 +289,21 @@ async fn proof(
                 }
             })
         }
-        (None, Some(_)) if format.is_some_and(|format| format != ProofFormat::Json) => {
-            let detail = "a `tlog-proof` or a `cose` receipt is for one entry; give `position`, or use `json`";
-            Err(Failure::invalid("format", detail))
-        }
-        (None, Some(from)) => {
-            let proof = app.engine.consistency_proof(&caller, &timeline_id, from).await?;
-            Ok(Json(ProofBody::from(proof)).into_response())
-        }
+        (None, Some(from)) => match format.unwrap_or(ProofFormat::Json) {
+            ProofFormat::Json => {
+                let proof = app.engine.consistency_proof(&caller, &timeline_id, from).await?;
+                Ok(Json(ProofBody::from(proof)).into_response())
+            }
+            ProofFormat::TlogProof => {
+                let detail = "a `tlog-proof` is for one entry; give `position`, or use `json` or `cose`";
+                Err(Failure::invalid("format", detail))
+            }
+            ProofFormat::Receipt => {
+                let (proof, receipt) = app.engine.growth_receipt(&caller, &timeline_id, from).await?;
+                let receipt = Some(BASE64.encode(&receipt.to_bytes()));
+                Ok(Json(ProofBody { receipt, ..ProofBody::from(proof) }).into_response())
+            }
+        },
         (None, None) => Err(fault(FaultKind::Missing, "give `position` for an entry, or `from` for an earlier size")),
         (Some(_), Some(_)) => Err(fault(FaultKind::Conflicting, "give `position` or `from`, not both")),
     }

@@ -47,12 +47,12 @@ const CERTIFICATE_FILE_BYTES_MAX: u64 = 64 << 20;
 ///
 /// With a FILE, it verifies a bundle (`timenav timeline export`), a certificate (`timenav key certify`), a proof that
 /// witnesses vouch for (`timenav proof --witnessed`) or a COSE receipt (`timenav proof --format cose`) with
-/// --verifier-key, offline and without a data folder.
+/// --verifier-key, offline and without a data folder. A receipt of growth is compared with a --checkpoint, too.
 #[derive(Debug, clap::Args)]
 pub(crate) struct VerifyCommand {
     /// A bundle, a certificate, a witnessed proof or a COSE receipt to verify instead of a service or its files.
     #[arg(value_name = "FILE", requires = "verifier_key",
-        conflicts_with_all = ["data", "checkpoints", "url", "timeline", "depth", "checkpoint", "key"])]
+        conflicts_with_all = ["data", "checkpoints", "url", "timeline", "depth", "key"])]
     bundle: Option<PathBuf>,
     /// The public key of the file's ledger, as `<name>+<id>+<base64>`. Get it through another channel than the file.
     #[arg(long, value_name = "KEY", requires = "bundle", value_parser = verifier_key)]
@@ -93,7 +93,8 @@ pub(crate) struct VerifyCommand {
     /// How much to read: `full`, `quick`, `tail:<n>` or `sample:<n>`.
     #[arg(long, value_name = "DEPTH", default_value = "full")]
     depth: Depth,
-    /// A signed checkpoint that you kept: the ledger must still contain it.
+    /// A signed checkpoint that you kept: the ledger must still contain it. With a COSE receipt of growth: the receipt must
+    /// start from it.
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
     /// The public key that you trust, as `<name>+<id>+<base64>` (C2SP signed-note).
@@ -160,7 +161,11 @@ fn verify_file(path: &Path, key: &VerifierKey, command: &VerifyCommand) -> Resul
         }
         let mut bytes = Vec::new();
         file.take(RECEIPT_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).with_context(named)?;
-        return receipt::verify(&bytes, key, command.json);
+        return receipt::verify(&bytes, key, command.checkpoint.as_deref(), command.json);
+    }
+    if command.checkpoint.is_some() {
+        let detail = "with a file, --checkpoint is for a COSE receipt of growth (`timenav proof --from SIZE`)";
+        return Err(anyhow!(detail).into());
     }
     if !certificate::is_one(begin) {
         return bundle::verify(path, key.clone(), &command.rotation, command.json);

@@ -202,6 +202,18 @@ fn a_receipt_is_verified_offline_by_the_program_and_by_a_stranger_s_script() {
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("--save FILE"), "{said}");
     assert_eq!(timenav(&[&prove[..], &["--save", &saved]].concat()), (Some(0), String::new(), String::new()));
+    let (grown, checkpoint, other) = (named("growth.cose"), named("kept.checkpoint"), named("other.checkpoint"));
+    std::fs::write(&other, service.send(Request::get("/timeline/main/checkpoint")).text()).unwrap();
+    let note = service.send(Request::get("/timeline/main/checkpoint")).text();
+    std::fs::write(&checkpoint, &note).unwrap();
+    let from = ledger::verified(&note, &service.public_key).size.to_string();
+    let prove = ["proof", "--from", &from, "--url", &url, "--save", &grown];
+    let (code, _, said) = timenav(&prove);
+    assert_eq!(code, Some(2), "{said}");
+    let (code, _, said) = timenav(&[&prove[..], &["--format", "tlog-proof"]].concat());
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("use --format cose"), "{said}");
+    assert_eq!(timenav(&[&prove[..], &["--format", "cose"]].concat()), (Some(0), String::new(), String::new()));
     assert!(service.stop().success());
 
     let key = ledger::verifier_key("timenav.local/main", &service.public_key);
@@ -217,6 +229,10 @@ fn a_receipt_is_verified_offline_by_the_program_and_by_a_stranger_s_script() {
         assert_eq!(code, Some(0), "{said}");
         assert!(said.contains("\"seq\":3,") && said.ends_with("3.cose verifies.\n"), "{said}");
     }
+    // A checkpoint says nothing about an entry.
+    let (code, said, _) = timenav(&["verify", &saved, "--verifier-key", &key, "--checkpoint", &checkpoint]);
+    assert_eq!(code, Some(7), "{said}");
+    check_growth(&timenav, [&grown, &changed, &checkpoint, &other], &service);
     // Whatever is changed is noticed: a header, a hash, the entry, the signature; and so is another key.
     let bytes = std::fs::read(&saved).unwrap();
     let of_demo = ledger::verifier_key("timenav.local/demo", &service.public_key);
@@ -233,4 +249,39 @@ fn a_receipt_is_verified_offline_by_the_program_and_by_a_stranger_s_script() {
     }
     service.start_again();
     service.audit();
+}
+
+/// Checks a receipt of growth against the checkpoint that it starts from, and against what it does not.
+fn check_growth(
+    timenav: &impl Fn(&[&str]) -> (Option<i32>, String, String),
+    [grown, changed, checkpoint, other]: [&str; 4],
+    service: &Service,
+) {
+    let key = ledger::verifier_key("timenav.local/main", &service.public_key);
+    let verify = |file: &str, more: &[&str]| {
+        let (code, said, _) = timenav(&[&["verify", file, "--verifier-key", &key], more].concat());
+        if has_python() {
+            let (scripted, by_script) = verify_proof(&[&[file, "--verifier-key", &key], more].concat());
+            assert_eq!(scripted == Some(0), code == Some(0), "{by_script}");
+        }
+        (code, said)
+    };
+    let (code, said) = verify(grown, &[]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("not checked: whether the older tree is the one that you know"), "{said}");
+    let (code, said) = verify(grown, &["--checkpoint", checkpoint]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("continues the one of your checkpoint"), "{said}");
+    let bytes = std::fs::read(grown).unwrap();
+    for at in [20, 120, bytes.len() - 80, bytes.len() - 1] {
+        let mut bytes = bytes.clone();
+        bytes[at] ^= 1;
+        std::fs::write(changed, bytes).unwrap();
+        let (code, said) = verify(changed, &["--checkpoint", checkpoint]);
+        assert_eq!(code, Some(7), "byte {at}: {said}");
+    }
+    // The service's key has signed both, but the receipt does not start from this one.
+    let (code, said) = verify(grown, &["--checkpoint", other]);
+    assert_eq!(code, Some(7), "{said}");
+    assert!(said.contains("the receipt starts from"), "{said}");
 }

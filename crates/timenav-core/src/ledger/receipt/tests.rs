@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::super::tests::{bytes, ed25519_sign, ed25519_verify, hash, items, number, read_json, text};
-use super::super::{inclusion_hashes, tree_root};
+use super::super::{PROOF_HASHES_MAX, inclusion_hashes, tree_root};
 use super::*;
 
 fn published() -> Value {
