@@ -50,7 +50,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
             name: format!("counts-{name}-{}", subject.events_count),
             unit: Unit::Micros,
             rounds: Rounds::measure(setting, || subject.count_bare(bare), || subject.count(&by))?,
-            ratio_goal: Goal::AtMost(3.0),
+            ratio_goal: Goal::AtMost(5.0),
             own_goal: None,
             floor: "a pass of the bare statement on the same file, for each event",
         });

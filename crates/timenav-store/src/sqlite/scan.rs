@@ -43,7 +43,8 @@ const IS_TOLD: &str =
 /// With those of positions that no entry has yet: rows come with their entries, so somebody else put them there.
 const COUNT_DATA: &str = "SELECT count(*) FROM data_records WHERE timeline = ?1
     AND (position < ?2 OR position >= (SELECT size FROM timelines WHERE timeline = ?1))";
-const COUNT_EVENTS: &str = "SELECT (SELECT count(*) FROM events WHERE timeline = ?1
+/// Not by the index of ids, whose rows are compared with those of the table by themselves.
+const COUNT_EVENTS: &str = "SELECT (SELECT count(*) FROM events INDEXED BY events_by_time WHERE timeline = ?1
     AND (position < ?2 OR position >= (SELECT size FROM timelines WHERE timeline = ?1))),
     (SELECT count(*) FROM interventions WHERE timeline = ?1
     AND (position < ?2 OR position >= (SELECT size FROM timelines WHERE timeline = ?1)))";

@@ -93,7 +93,7 @@ pub(super) fn draft(event: u8, seconds: i64) -> EventDraft {
     let point = Point::new(f64::from(event), f64::from(u8::try_from(seconds % 50).unwrap()) / 10.0).unwrap();
     EventDraft {
         event_id: Some(event_id(&format!("e{event}"))),
-        geo: (event % 3 > 0).then_some(Geo { point, radius_m: None }),
+        geo: (!event.is_multiple_of(3)).then_some(Geo { point, radius_m: None }),
         location: event.is_multiple_of(2).then(|| "quay".to_owned()),
         actors: ["ada", "bob"].into_iter().take(usize::from(event) % 3).map(str::to_owned).collect(),
         source: (event % 4 == 1).then(|| "a log".to_owned()),
