@@ -114,6 +114,12 @@ impl ForkPoint {
         Clock { generation: 0, ..clock::apply(&self.clock, &ClockMoved { host, moment }) }
     }
 
+    /// Returns what is known of the timers of the fork before any is restored.
+    fn timers(&self) -> Timers {
+        let base = self.carried.base;
+        Timers { base, sends_from: self.sends_from.unwrap_or(base), ..Timers::default() }
+    }
+
     fn record(&self) -> ForkRecord {
         ForkRecord {
             fork_of: self.of.to_string(),
@@ -183,10 +189,7 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Re
             is_handed_over: false,
             expires_at,
             retention: Arc::default(),
-            timers: Arc::new(fork.map_or_else(Timers::default, |fork| {
-                let base = fork.carried.base;
-                Timers { base, sends_from: fork.sends_from.unwrap_or(base), ..Timers::default() }
-            })),
+            timers: Arc::new(fork.map_or_else(Timers::default, ForkPoint::timers)),
         };
         let ancestors = fork.map_or_else(|| Arc::from([]), |fork| Arc::clone(&fork.ancestors));
         let lineage = fork.map_or_else(|| Arc::from([]), |fork| Arc::clone(&fork.lineage));
