@@ -2843,6 +2843,8 @@ export interface components {
         };
         /** @description What a fork was forked from. */
         ForkBody: {
+            /** @description `true` if webhooks of timers that came along are sent. Absent otherwise. */
+            deliver_webhooks?: boolean | null;
             /** @description The other timeline. */
             of: string;
             /**
@@ -4471,6 +4473,11 @@ export interface components {
              */
             at?: string | number | null;
             /**
+             * @description With `fork_of`: whether webhooks of timers that come along are sent, to the receivers of the other timeline.
+             *     Defaults to `false`: their firings fail then. Needs `write` on the other timeline.
+             */
+            deliver_webhooks?: boolean | null;
+            /**
              * Format: length-of-time
              * @description How long it lasts, in host time: then it ends automatically.
              * @example 2h
@@ -4489,8 +4496,8 @@ export interface components {
             timeline_id: string;
         } | {
             at?: null;
+            deliver_webhooks?: null;
         } | {
-            at: string | number;
             fork_of: string;
         };
         /** @description One page of timelines, ordered by name. */

@@ -300,6 +300,9 @@ pub struct Timers {
     pub base: u64,
     /// Whether there has ever been a timer here whose firings are sent to a webhook.
     pub webhooks: bool,
+    /// The first timer whose firings are sent to webhooks: as `base`, unless whoever forked has those of timers sent too
+    /// that came along. Those that the other timeline does not send itself are before it.
+    pub sends_from: u64,
 }
 
 /// What an advance does next, once nothing holds its instant.
@@ -328,6 +331,12 @@ impl Timers {
     #[must_use]
     pub const fn has_room(&self) -> bool {
         self.armed < TIMERS_PER_TIMELINE_MAX as u64
+    }
+
+    /// Returns whether firings of timers that came along are sent to webhooks.
+    #[must_use]
+    pub const fn sends_carried(&self) -> bool {
+        self.sends_from < self.base
     }
 
     /// Returns the position of a timer that the entry at a position of the timeline sets.

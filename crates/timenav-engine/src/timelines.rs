@@ -16,7 +16,7 @@ use crate::caller::Caller;
 use crate::changes::{LedgerPosition, TimelineMade};
 use crate::clocks::ClockView;
 use crate::deciding::repeated::Again;
-use crate::deciding::timelines::{CreateTimeline, ForkPoint};
+use crate::deciding::timelines::{CreateTimeline, ForkPoint, demand_to_fork};
 use crate::directory;
 use crate::engine::Engine;
 use crate::head::{Fork, TimelineKey, TimelineState};
@@ -53,11 +53,13 @@ pub struct NewTimeline {
     pub timeline_id: TimelineId,
     /// How long it stands, by the host; `None` where it does not end by itself.
     pub expires_in: Option<Span>,
+    /// Whether the service sends webhooks of the timers that a fork takes along.
+    pub deliver_webhooks: bool,
 }
 
 impl From<TimelineId> for NewTimeline {
     fn from(timeline_id: TimelineId) -> Self {
-        Self { timeline_id, expires_in: None }
+        Self { timeline_id, expires_in: None, deliver_webhooks: false }
     }
 }
 
@@ -90,14 +92,15 @@ impl Engine {
         timeline: impl Into<NewTimeline>,
         idempotency: Option<Idempotency>,
     ) -> Result<MadeTimeline, Refusal> {
-        let NewTimeline { timeline_id, expires_in } = timeline.into();
+        let NewTimeline { timeline_id, expires_in, .. } = timeline.into();
         let asked = CreateTimeline { fork: None, expires_in };
         Ok(self.submit(caller, timeline_id, asked, idempotency).await?.into())
     }
 
     /// Makes a timeline that goes on from another: as it stood at a moment, or now. What was recorded
     /// before is shared, and neither sees what is written to the other. Nothing is copied but timers. The
-    /// caller administers it, and it ends as one that is made otherwise.
+    /// caller administers it, and it ends as one that is made otherwise. Who wants webhooks to be sent for timers that it
+    /// takes along has to be allowed to set timers on the other one.
     ///
     /// # Errors
     /// It exists already, there is no such moment, the caller may not read the other one, or the
@@ -110,8 +113,9 @@ impl Engine {
         at: Option<&AsOf>,
         idempotency: Option<Idempotency>,
     ) -> Result<MadeTimeline, Refusal> {
-        let NewTimeline { timeline_id: timeline, expires_in } = timeline.into();
-        let parent = self.admit(caller, of, Demand::Look, Action::CreateTimeline.word()).await?;
+        let NewTimeline { timeline_id: timeline, expires_in, deliver_webhooks } = timeline.into();
+        let demand = demand_to_fork(deliver_webhooks);
+        let parent = self.admit(caller, of, demand, Action::CreateTimeline.word()).await?;
         if of.is_system() {
             return Err(Refusal::invalid(
                 "fork_of",
@@ -124,7 +128,7 @@ impl Engine {
         }
         let reading = Reading::Fork { timeline_id: timeline.to_string() };
         self.log_read(caller, of, &[Demand::Look], &reading).await?;
-        let fork = self.fork_point(caller, &parent, at).await.map_err(|refusal| match refusal {
+        let fork = self.fork_point(caller, &parent, (at, deliver_webhooks)).await.map_err(|refusal| match refusal {
             Refusal::Invalid { field, detail } if field == "as_of" => Refusal::invalid("at", detail),
             other => other,
         })?;
@@ -138,7 +142,7 @@ impl Engine {
         &self,
         caller: &Caller,
         parent: &TimelineState,
-        at: Option<&AsOf>,
+        (at, deliver_webhooks): (Option<&AsOf>, bool),
     ) -> Result<ForkPoint, Refusal> {
         let layers = self.layers_at(parent, at).await?;
         let last = layers.last().filter(|last| last.as_of > 0);
@@ -164,6 +168,9 @@ impl Engine {
         let (engine, named) = (self.clone(), of.clone());
         let carrying = async move { engine.timers_carried(&named, size).await };
         let carried = self.long_work().in_turn(caller, carrying).await?;
+        // What is not sent on the timeline that is forked is not sent here: whoever may write there alone, may not have it
+        // sent.
+        let sends_from = deliver_webhooks.then(|| forked.head.timers.sends_from.min(carried.base));
         let now = at.is_none();
         let (events_count, clock, at) = if now {
             (parent.head.events_count, parent.head.clock.clone(), None)
@@ -181,6 +188,7 @@ impl Engine {
             ancestors: layers,
             lineage,
             carried,
+            sends_from,
         })
     }
 

@@ -39,10 +39,19 @@ impl Engine {
         self.claim_as((HOLDER, &|| Ok(())), timeline, &claim).await
     }
 
-    /// Returns whether a firing is of a timer that a fork took along: what a fork does touches nobody outside of it.
+    /// Returns the timelines under whose name the secret of a firing's timer may be sealed, its own one first: a fork keeps
+    /// those of timers that it took along as they are. `None` where it sends none of them: what a fork does touches nobody
+    /// outside of it, unless whoever forked wanted it to.
     #[must_use]
-    pub fn is_taken_along(&self, timeline: &TimelineId, claimed: &ClaimedFiring) -> bool {
-        self.state(timeline).is_some_and(|state| claimed.firing.fallen.position < state.head.timers.base)
+    pub fn webhook_sealed_for(&self, timeline: &TimelineId, claimed: &ClaimedFiring) -> Option<Vec<TimelineId>> {
+        let Some(state) = self.state(timeline) else { return Some(vec![timeline.clone()]) };
+        let timers = &state.head.timers;
+        if claimed.firing.fallen.position >= timers.base {
+            return Some(vec![timeline.clone()]);
+        }
+        let ancestors = state.lineage.iter().rev();
+        let is_sent = claimed.firing.fallen.position >= timers.sends_from;
+        is_sent.then(|| std::iter::once(timeline).chain(ancestors).cloned().collect())
     }
 
     /// Keeps a firing leased that is about to be sent. Returns whether it still is.

@@ -141,6 +141,7 @@ class AsyncCalls(AsyncTransport):
         timeline_id: str,
         idempotency_key: str | Unset = UNSET,
         at: Moment | None | Unset = UNSET,
+        deliver_webhooks: bool | None | Unset = UNSET,
         expires_in: Length | None | Unset = UNSET,
         fork_of: str | None | Unset = UNSET,
     ) -> schemas.TimelineMadeBody:
@@ -153,6 +154,7 @@ class AsyncCalls(AsyncTransport):
                     "timeline_id": timeline_id,
                     "idempotency_key": idempotency_key,
                     "at": at,
+                    "deliver_webhooks": deliver_webhooks,
                     "expires_in": expires_in,
                     "fork_of": fork_of,
                 },

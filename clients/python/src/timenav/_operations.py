@@ -101,7 +101,13 @@ OPERATIONS: dict[str, Operation] = {
         is_once=True,
         has_timeline=False,
         header={"idempotency_key": "Idempotency-Key"},
-        body={"at": "at", "expires_in": "expires_in", "fork_of": "fork_of", "timeline_id": "timeline_id"},
+        body={
+            "at": "at",
+            "deliver_webhooks": "deliver_webhooks",
+            "expires_in": "expires_in",
+            "fork_of": "fork_of",
+            "timeline_id": "timeline_id",
+        },
     ),
     "adopt_timeline": Operation(
         name="adopt_timeline",

@@ -133,6 +133,7 @@ class Calls(Transport):
         timeline_id: str,
         idempotency_key: str | Unset = UNSET,
         at: Moment | None | Unset = UNSET,
+        deliver_webhooks: bool | None | Unset = UNSET,
         expires_in: Length | None | Unset = UNSET,
         fork_of: str | None | Unset = UNSET,
     ) -> schemas.TimelineMadeBody:
@@ -145,6 +146,7 @@ class Calls(Transport):
                     "timeline_id": timeline_id,
                     "idempotency_key": idempotency_key,
                     "at": at,
+                    "deliver_webhooks": deliver_webhooks,
                     "expires_in": expires_in,
                     "fork_of": fork_of,
                 },

@@ -1390,6 +1390,8 @@ class FollowersBody(TypedDict):
 class ForkBody(TypedDict):
     """What a fork was forked from."""
 
+    deliver_webhooks: NotRequired[bool | None]
+    """`true` if webhooks of timers that came along are sent. Absent otherwise."""
     of: str
     """The other timeline."""
     size: int
@@ -2730,6 +2732,10 @@ class TimelineRequest(TypedDict):
 
     at: NotRequired[str | int | None]
     """A moment of the ledger: a position, an anchor id, or a host time. Defaults to now."""
+    deliver_webhooks: NotRequired[bool | None]
+    """With `fork_of`: whether webhooks of timers that come along are sent, to the receivers of the other timeline.
+    Defaults to `false`: their firings fail then. Needs `write` on the other timeline.
+    """
     expires_in: NotRequired[str | None]
     """How long it lasts, in host time: then it ends automatically."""
     fork_of: NotRequired[str | None]

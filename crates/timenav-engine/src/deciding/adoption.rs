@@ -12,6 +12,7 @@ use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{Adopted, AdoptedLayer, Frontier, HandedOver, Hash, RetentionPolicies, Sweep, VerifierKey};
 use timenav_core::ledger::{decide_adoption, empty_root};
 use timenav_core::permissions::{self, PermissionsSet};
+use timenav_core::timers::Timers;
 
 use super::timelines::check_new;
 use super::{Aim, Asking, Deciding};
@@ -123,6 +124,8 @@ pub(crate) struct Ready {
     pub(crate) policies: RetentionPolicies,
     /// How many inherited events were changed.
     pub(crate) overrides_count: u64,
+    /// What is known of timers without any of them: none are adopted, but a fork counts on from those of another timeline.
+    pub(crate) timers: Timers,
     /// What is told again.
     pub(crate) later: Vec<ToldLater>,
     /// Of a layer: how many entries after those that arrived say why something of these is gone, and are told again here.
@@ -359,7 +362,7 @@ impl Adopt {
             is_handed_over: false,
             expires_at: None,
             retention: Arc::new(ready.policies.clone()),
-            timers: Arc::default(),
+            timers: Arc::new(ready.timers.clone()),
         };
         TimelineState {
             head,

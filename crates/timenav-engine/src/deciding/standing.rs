@@ -68,11 +68,11 @@ impl Draft<'_> {
 
     /// Asks whether a timeline that another one is to go on from still stands, and core whether the actor may still look at
     /// it. Both were so when the actor was let on to it.
-    pub(crate) fn admit_to_fork(&self, of: &TimelineId) -> Result<(), Refusal> {
+    pub(crate) fn admit_to_fork(&self, of: &TimelineId, demand: Demand) -> Result<(), Refusal> {
         self.check_standing(of)?;
         let Actor::Caller(caller) = self.actor() else { return Ok(()) };
         let standing = directory::standing(self.directory(), caller, self.look(of));
-        access::decide(standing, Demand::Look).map_err(|denial| Refusal::from(denial).about(of))
+        access::decide(standing, demand).map_err(|denial| Refusal::from(denial).about(of))
     }
 
     /// Asks core whether the actor may mark a moment. How far it is from host time is a question to the host's clock,

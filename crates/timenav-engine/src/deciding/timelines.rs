@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use timenav_core::access::Permissions;
+use timenav_core::access::{Demand, Permissions};
 use timenav_core::clock::{self, Clock, ClockMoved, Moment};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, empty_root};
@@ -72,6 +72,13 @@ pub(crate) struct ForkPoint {
     pub(crate) lineage: Arc<[TimelineId]>,
     /// The timers as they stood.
     pub(crate) carried: Carried,
+    /// The first of them whose firings are sent to webhooks, if whoever forks wants them to be.
+    pub(crate) sends_from: Option<u64>,
+}
+
+/// As [`ForkPoint::demand`].
+pub(crate) const fn demand_to_fork(deliver_webhooks: bool) -> Demand {
+    if deliver_webhooks { Demand::Record } else { Demand::Look }
 }
 
 /// The timers that a fork takes along.
@@ -94,11 +101,23 @@ impl ForkPoint {
         Err(Refusal::invalid("timeline_id", detail))
     }
 
+    /// Returns what whoever forks must be allowed on the other timeline. Who has its webhooks sent does outside of it what
+    /// those do that set its timers.
+    pub(crate) const fn demand(&self) -> Demand {
+        demand_to_fork(self.sends_from.is_some())
+    }
+
     /// Returns the clock of the fork: as it stood, and on from there.
     fn clock_from(&self, host: Host) -> Clock {
         let now = self.clock.moment(host);
         let moment = Moment { at: self.at.unwrap_or(now.at), ..now };
         Clock { generation: 0, ..clock::apply(&self.clock, &ClockMoved { host, moment }) }
+    }
+
+    /// Returns what is known of the timers of the fork before any is restored.
+    fn timers(&self) -> Timers {
+        let base = self.carried.base;
+        Timers { base, sends_from: self.sends_from.unwrap_or(base), ..Timers::default() }
     }
 
     fn record(&self) -> ForkRecord {
@@ -110,6 +129,7 @@ impl ForkPoint {
             events_count: self.events_count,
             timers_base: Some(self.carried.base).filter(|base| *base > 0),
             timers_last: self.carried.last,
+            webhooks_from: self.sends_from,
         }
     }
 }
@@ -125,7 +145,7 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Re
     let host = draft.now();
     if let Some(fork) = fork {
         fork.check_name(&id)?;
-        draft.admit_to_fork(&fork.of)?;
+        draft.admit_to_fork(&fork.of, fork.demand())?;
         // To make a clock that stands at a moment is a way to go there.
         let clock = fork.clock_from(host);
         draft.admit_clock(&clock.moment(host), clock.rate())?;
@@ -169,7 +189,7 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Re
             is_handed_over: false,
             expires_at,
             retention: Arc::default(),
-            timers: Arc::new(Timers { base: fork.map_or(0, |fork| fork.carried.base), ..Timers::default() }),
+            timers: Arc::new(fork.map_or_else(Timers::default, ForkPoint::timers)),
         };
         let ancestors = fork.map_or_else(|| Arc::from([]), |fork| Arc::clone(&fork.ancestors));
         let lineage = fork.map_or_else(|| Arc::from([]), |fork| Arc::clone(&fork.lineage));

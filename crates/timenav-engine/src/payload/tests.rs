@@ -127,10 +127,13 @@ fn of_timelines() -> Vec<(Action, String)> {
         events_count: 4,
         timers_base: None,
         timers_last: None,
+        webhooks_from: None,
     };
+    let of_timers = ForkRecord { timers_base: Some(9), timers_last: Some(7), webhooks_from: Some(0), ..fork.clone() };
     vec![
         (Action::CreateTimeline, created(None)),
         (Action::CreateTimeline, created(Some(fork))),
+        (Action::CreateTimeline, created(Some(of_timers))),
         of_clock(Action::Travel, None, None),
         of_clock(Action::PauseTime, None, None),
         of_clock(Action::ResumeTime, None, None),
@@ -685,9 +688,13 @@ fn what_a_head_keeps_of_timers_is_read_again() {
     let begun: ClockChanged = read(of_timers()[7].1.as_bytes()).unwrap();
     let advance = begun.advance.unwrap().advance(3, at(4)).unwrap();
     let advance = Advance { step: 2, stepped: 9, at_instant: 3, open: 1, ..advance };
-    let of_fork = Timers { base: 1_000, webhooks: true, ..Timers::default() };
+    let of_fork = Timers { base: 1_000, webhooks: true, sends_from: 900, ..Timers::default() };
     let timers = Timers { next: Some(at(9)), armed: 2, pending: 1, advance: Some(advance), last: Some(8), ..of_fork };
     assert_eq!(*read_timers(&timers_text(&timers)).unwrap(), timers);
+    // A head that was written before forks could send webhooks of what they took along.
+    let before = r#"{"armed":1,"pending":0,"base":7}"#;
+    let silent = Timers { armed: 1, base: 7, sends_from: 7, ..Timers::default() };
+    assert_eq!((&*read_timers(before).unwrap(), timers_text(&silent).as_str()), (&silent, before));
     assert!(read_timers("{}").is_none());
 }
 

@@ -29,7 +29,7 @@ impl TimelineCreated {
 }
 
 /// Where a new timeline was forked from another.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct ForkRecord {
     /// The other timeline.
     pub(crate) fork_of: String,
@@ -47,6 +47,9 @@ pub(crate) struct ForkRecord {
     /// The last of them that changed timers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) timers_last: Option<u64>,
+    /// The first timer whose firings the service sends to webhooks, if those are sent that the new one took along.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) webhooks_from: Option<u64>,
 }
 
 /// The three lists of a timeline.

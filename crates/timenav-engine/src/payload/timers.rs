@@ -236,6 +236,9 @@ struct TimersRecord {
     base: u64,
     #[serde(default, skip_serializing_if = "super::parts::is_not")]
     webhooks: bool,
+    /// Absent where it is as `base`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sends_from: Option<u64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -272,9 +275,18 @@ pub fn timers_text(timers: &Timers) -> String {
         acknowledged: advance.counts.acknowledged,
         failed: advance.counts.failed,
     });
-    let Timers { next, armed, pending, last, base, webhooks, .. } = timers;
-    let (next, last, webhooks) = (next.map(Instant::micros), *last, *webhooks);
-    json(&TimersRecord { next, armed: *armed, pending: *pending, advance, last, base: *base, webhooks })
+    let Timers { next, armed, pending, last, base, webhooks, sends_from, .. } = timers;
+    let next = next.map(Instant::micros);
+    json(&TimersRecord {
+        next,
+        armed: *armed,
+        pending: *pending,
+        advance,
+        last: *last,
+        base: *base,
+        webhooks: *webhooks,
+        sends_from: Some(*sends_from).filter(|from| from != base),
+    })
 }
 
 /// Reads what [`timers_text`] writes; `None` if it is something else.
@@ -283,7 +295,7 @@ pub fn read_timers(text: &str) -> Option<Arc<Timers>> {
     if text.is_empty() {
         return Some(Arc::default());
     }
-    let TimersRecord { next, armed, pending, advance, last, base, webhooks } = read(text.as_bytes())?;
+    let TimersRecord { next, armed, pending, advance, last, base, webhooks, sends_from } = read(text.as_bytes())?;
     let advance = match advance {
         None => None,
         Some(record) => {
@@ -297,5 +309,6 @@ pub fn read_timers(text: &str) -> Option<Arc<Timers>> {
         None => None,
         Some(micros) => Some(Instant::from_micros(micros)?),
     };
-    Some(Arc::new(Timers { next, armed, pending, advance, last, base, webhooks }))
+    let sends_from = sends_from.unwrap_or(base);
+    Some(Arc::new(Timers { next, armed, pending, advance, last, base, webhooks, sends_from }))
 }

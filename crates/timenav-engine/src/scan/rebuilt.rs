@@ -1,7 +1,6 @@
 //! The rows of a timeline, made anew from its entries: for one that comes from elsewhere.
 //!
-//! They are made by the same replay that a scan compares rows with, so that a scan finds nothing. What no service has
-//! written is refused here: rows are believed by whoever reads them.
+//! They are made by the replay that a scan compares rows with. As rows are believed, what no service wrote is refused.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::mem;
@@ -468,6 +467,7 @@ impl Rebuilding {
             origins: state.origins,
             policies: state.policies,
             overrides_count: state.overrides_count,
+            timers: state.timers,
             later,
             erased_later,
             is_known: !is_erased_later,

@@ -35,8 +35,8 @@ pub(crate) fn routes() -> Vec<Route> {
             create_timeline,
         )
         .takes::<TimelineRequest>()
-        .form(Form::default().without("at"))
-        .form(Form::default().with("at").with("fork_of"))
+        .form(Form::default().without("at").without("deliver_webhooks"))
+        .form(Form::default().with("fork_of"))
         .gives::<TimelineMadeBody>()
         .created()
         .bare()
@@ -88,6 +88,10 @@ pub(crate) struct TimelineRequest {
     /// How long it lasts, in host time: then it ends automatically.
     #[schema(value_type = Option<String>, format = "duration", example = "2h")]
     expires_in: Option<Text<Duration>>,
+    /// With `fork_of`: whether webhooks of timers that come along are sent, to the receivers of the other timeline.
+    /// Defaults to `false`: their firings fail then. Needs `write` on the other timeline.
+    #[serde(default, deserialize_with = "wire::truth")]
+    deliver_webhooks: Option<bool>,
 }
 
 /// Which timelines to list.
@@ -201,6 +205,9 @@ pub(crate) struct ForkBody {
     of: String,
     /// How many of its entries are shared.
     size: u64,
+    /// `true` if webhooks of timers that came along are sent. Absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deliver_webhooks: Option<bool>,
 }
 
 /// A timeline's latest signed tree.
@@ -235,10 +242,11 @@ async fn create_timeline(
     let timeline_id = request.timeline_id.0;
     let engine = &app.engine;
     let expires_in = request.expires_in.map(|Text(duration)| expires_in(duration)).transpose()?;
-    let asked = NewTimeline { timeline_id: timeline_id.clone(), expires_in };
+    let deliver_webhooks = request.deliver_webhooks.unwrap_or(false);
+    let asked = NewTimeline { timeline_id: timeline_id.clone(), expires_in, deliver_webhooks };
     let (status, made) = match (request.fork_of, request.at) {
-        (None, Some(_)) => return Err(Failure::missing("fork_of")),
-        (None, None) => {
+        (None, at) if at.is_some() || request.deliver_webhooks.is_some() => return Err(Failure::missing("fork_of")),
+        (None, _) => {
             let made = engine.create_timeline(&caller, asked, idempotency).await?;
             (format!("The timeline `{timeline_id}` was created; you are its admin."), made)
         }
@@ -332,7 +340,7 @@ async fn timeline(
 
 impl ForkBody {
     pub(super) fn new(of: &TimelineId, size: u64) -> Self {
-        Self { of: of.to_string(), size }
+        Self { of: of.to_string(), size, deliver_webhooks: None }
     }
 }
 
@@ -346,7 +354,10 @@ impl From<&TimelineView> for TimelineBody {
             clock: view.clock.as_ref().map(ClockBody::part),
             events: is_open.then_some(head.events_count),
             anchors: is_open.then_some(head.anchors_count),
-            fork: fork.map(|(fork, of)| ForkBody::new(of, fork.size)),
+            fork: fork.map(|(fork, of)| ForkBody {
+                deliver_webhooks: Some(true).filter(|_| head.timers.sends_carried()),
+                ..ForkBody::new(of, fork.size)
+            }),
             head: is_open.then(|| HeadBody {
                 size: head.frontier.size(),
                 root: view.state.root.to_hex(),

@@ -46,7 +46,7 @@ async fn while_the_clocks_differ_a_service_is_not_ready_and_destroys_nothing() {
     set(&house.clock, &*house.store(), 0).await;
     let home = house.open().await;
     home.engine.ready().await.unwrap();
-    let job = NewTimeline { timeline_id: timeline_id("job"), expires_in: Some(Span::from_micros(SECOND)) };
+    let job = NewTimeline { expires_in: Some(Span::from_micros(SECOND)), ..timeline_id("job").into() };
     home.engine.create_timeline(&home.admin, job, None).await.unwrap();
     for (ahead, direction) in [(60 * SECOND, "ahead of"), (-60 * SECOND, "behind")] {
         set(&house.clock, &*home.store, ahead).await;

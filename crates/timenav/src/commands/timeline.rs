@@ -88,6 +88,9 @@ enum Action {
         /// How long it lasts in host time, such as `2h`: then it ends automatically. Defaults to forever.
         #[arg(long, value_name = "DURATION")]
         expires_in: Option<String>,
+        /// Has webhooks of timers that come along sent, to the receivers of the other timeline. Otherwise their firings fail.
+        #[arg(long, requires = "fork_of")]
+        deliver_webhooks: bool,
     },
     /// Ends a timeline that you administer: nobody can read it any more.
     ///
@@ -195,12 +198,15 @@ pub(crate) fn run(command: TimelineCommand, surroundings: &Surroundings) -> Resu
         Action::Adopt { file, verifier_key, map, rotation } => {
             adopt::adopt(&client, &file, verifier_key, &map, &rotation)
         }
-        Action::Create { timeline_id, fork_of, at, expires_in } => {
+        Action::Create { timeline_id, fork_of, at, expires_in, deliver_webhooks } => {
             let mut body = Map::new();
             insert(&mut body, "timeline_id", Some(timeline_id));
             insert(&mut body, "fork_of", fork_of);
             insert(&mut body, "at", at);
             insert(&mut body, "expires_in", expires_in);
+            if deliver_webhooks {
+                body.insert("deliver_webhooks".to_owned(), true.into());
+            }
             let answer = client.post(&["timelines"], body)?;
             client.show(&answer, |answer| {
                 output::status(answer) + &output::fields(answer, &[("timeline", "timeline_id")])

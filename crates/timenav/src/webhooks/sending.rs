@@ -83,11 +83,12 @@ impl Sender {
         timeline: &TimelineId,
         claimed: ClaimedFiring,
     ) -> Result<Attempt, Refusal> {
-        if engine.is_taken_along(timeline, &claimed) {
-            let reason = "a fork sends no webhooks for timers that it took along; set one on the fork";
+        let Some(sealed_for) = engine.webhook_sealed_for(timeline, &claimed) else {
+            let reason = "a fork sends no webhooks for timers that it took along, unless it is created with \
+                          `deliver_webhooks`; set one on the fork";
             return Ok(Attempt::Hopeless(reason.to_owned()));
-        }
-        let (url, to, signer) = match self.target(timeline, claimed.webhook.as_ref()) {
+        };
+        let (url, to, signer) = match self.target(&sealed_for, claimed.webhook.as_ref()) {
             Ok(target) => target,
             Err(reason) => return Ok(Attempt::Hopeless(reason)),
         };
@@ -115,7 +116,7 @@ impl Sender {
     /// Why it goes nowhere.
     fn target(
         &self,
-        timeline: &TimelineId,
+        sealed_for: &[TimelineId],
         webhook: Option<&Webhook>,
     ) -> Result<(Url, WebhookTo, Option<Signer>), String> {
         let Webhook { url, sealed } = webhook.ok_or("its timer sends no webhooks any more")?;
@@ -124,7 +125,7 @@ impl Sender {
             None => None,
             Some(sealed) => {
                 let lost = "its secret was sealed under another signing key; change the timer to give it again";
-                Some(Signer::of(self.gate.secret(timeline, sealed).ok_or(lost)?))
+                Some(Signer::of(sealed_for.iter().find_map(|name| self.gate.secret(name, sealed)).ok_or(lost)?))
             }
         };
         Ok((url, to, signer))

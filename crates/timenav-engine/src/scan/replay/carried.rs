@@ -6,6 +6,7 @@ use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{Adopted, AdoptedLayer, HandedOver, Hash, LeafRecord, RetentionPolicies};
 use timenav_core::scan::FindingKind;
 use timenav_core::time::{Instant, Wall};
+use timenav_core::timers::Timers;
 
 use super::signing_keys::SigningKeys;
 use super::timelines::Ended;
@@ -26,6 +27,8 @@ pub(in crate::scan) struct Carried {
     pub(in crate::scan) policies: RetentionPolicies,
     /// How many inherited events were changed.
     pub(in crate::scan) overrides_count: u64,
+    /// What positions of timers begin with, on a fork.
+    pub(in crate::scan) timers: Timers,
 }
 
 impl Replay {
@@ -40,6 +43,7 @@ impl Replay {
             origins: self.origins,
             policies: self.policies,
             overrides_count: self.overrides_count,
+            timers: self.timers.into_state(),
         })
     }
 

@@ -40,7 +40,9 @@ impl Replay {
             self.clock_entry = 0;
             self.events_count += created.fork.as_ref().map_or(0, |fork| fork.events_count.cast_signed());
             self.expires_at = created.expires_at().ok()?;
-            self.timers_begin(created.fork.as_ref().and_then(|fork| fork.timers_base).unwrap_or_default());
+            let fork = created.fork.as_ref();
+            let base = fork.and_then(|fork| fork.timers_base).unwrap_or_default();
+            self.timers_begin(base, fork.and_then(|fork| fork.webhooks_from).unwrap_or(base));
             self.fork = created.fork;
             self.permissions = Some(created.permissions.permissions()?);
         }

@@ -129,6 +129,11 @@ impl TimersTold {
         timers_text(&self.state)
     }
 
+    /// Returns what a head keeps of the timers.
+    pub(super) fn into_state(self) -> Timers {
+        self.state
+    }
+
     /// Returns the sums of the tables.
     pub(super) fn sums(&self) -> TimerSums {
         let mut sums = TimerSums { timers: self.at_rest, firings: self.settled, advances: self.advances };
@@ -202,8 +207,9 @@ impl Replay {
     }
 
     /// Takes what positions of timers begin with on a fork.
-    pub(super) const fn timers_begin(&mut self, base: u64) {
+    pub(super) const fn timers_begin(&mut self, base: u64, sends_from: u64) {
         self.timers.state.base = base;
+        self.timers.state.sends_from = sends_from;
     }
 
     /// Takes what a change of the clock tells of an advance.

@@ -282,7 +282,7 @@ async fn what_a_fork_inherits_stays_as_long_as_it_stands() {
 }
 
 fn expiring(name: &str, seconds: i64) -> NewTimeline {
-    NewTimeline { timeline_id: timeline_id(name), expires_in: Some(Span::from_micros(seconds * SECOND)) }
+    NewTimeline { expires_in: Some(Span::from_micros(seconds * SECOND)), ..timeline_id(name).into() }
 }
 
 #[tokio::test]

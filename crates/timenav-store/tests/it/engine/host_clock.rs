@@ -77,7 +77,7 @@ async fn the_contents_of_what_has_ended_stay() {
 async fn what_is_to_end_by_itself_stands() {
     let house = House::new();
     let home = house.open().await;
-    let job = NewTimeline { timeline_id: timeline_id("job"), expires_in: Some(Span::from_micros(30 * DAY)) };
+    let job = NewTimeline { expires_in: Some(Span::from_micros(30 * DAY)), ..timeline_id("job").into() };
     home.engine.create_timeline(&home.admin, job, None).await.unwrap();
     home.engine.tend().await.unwrap();
     let is_there = async |home: &Home<'_>| home.engine.read_clock(&home.admin, on("job")).await.is_ok();
@@ -140,7 +140,7 @@ async fn who_was_away_for_three_weeks_says_so_and_goes_on() {
     let home = house.open().await;
     record(&home, "job").await;
     home.engine.end_timeline(&home.admin, timeline_id("job"), None).await.unwrap();
-    let short = NewTimeline { timeline_id: timeline_id("short"), expires_in: Some(Span::from_micros(DAY)) };
+    let short = NewTimeline { expires_in: Some(Span::from_micros(DAY)), ..timeline_id("short").into() };
     home.engine.create_timeline(&home.admin, short, None).await.unwrap();
     home.engine.tend().await.unwrap();
     home.engine.close().await;

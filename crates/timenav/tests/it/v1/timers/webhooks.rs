@@ -197,6 +197,7 @@ fn an_advance_waits_for_webhooks_and_its_receipt_says_what_came_of_them() {
     assert_eq!(counts(&settled), [&json!(1), &json!(1), &json!(0), &json!("settled")], "{settled}");
     assert!(settled["firings"][0]["reason"].as_str().unwrap().contains("took along"), "{settled}");
     assert_eq!(hooks.sent.recv().unwrap().data()["timer_id"], "own");
+    sends_what_it_took_along(&service, &hooks);
 
     // Without the list nothing is sent, and nobody waits for it.
     let plain = SECRET.strip_prefix("whsec_").unwrap();
@@ -213,6 +214,57 @@ fn an_advance_waits_for_webhooks_and_its_receipt_says_what_came_of_them() {
     service.start_again();
     assert_eq!(hooks.sent.recv().unwrap().data()["timer_id"], "forked");
     service.audit();
+}
+
+/// A fork that is to send webhooks sends those of timers that it took along, signed as there; its own fork does not.
+fn sends_what_it_took_along(service: &Service, hooks: &Hooks) {
+    let signed = json!({ "to": "webhook", "url": hooks.url("/in"), "secret": SECRET });
+    let timer = json!({ "timer_id": "along", "at": "2000-02-01T00:00:00Z", "deliver": signed, "timeline_id": "base" });
+    service.post("/v1/pause-time", &json!({ "timeline_id": "base" }));
+    service.post("/v1/travel", &json!({ "timeline_id": "base", "destination_time": "2000-01-01T00:00:00Z" }));
+    service.post("/v1/timers", &timer);
+    let fork = |name: &str, of: &str| json!({ "timeline_id": name, "fork_of": of, "deliver_webhooks": true });
+    service.post("/timelines", &fork("sending", "base"));
+    service.post("/timelines", &fork("further", "sending"));
+    service.post("/timelines", &json!({ "timeline_id": "silent", "fork_of": "sending" }));
+    assert_eq!(service.get("/timeline/sending", &[])["fork"]["deliver_webhooks"], true);
+    assert_eq!(service.get("/timeline/silent", &[])["fork"].get("deliver_webhooks"), None);
+    for (name, expected) in [("sending", [1, 0]), ("further", [1, 0]), ("silent", [0, 1])] {
+        let settled =
+            service.post("/v1/fast-forward", &json!({ "duration": "60d", "timeline_id": name, "wait": "10m" }));
+        let [acknowledged, failed, ..] = counts(&settled["settled"]);
+        assert_eq!([acknowledged, failed], [&json!(expected[0]), &json!(expected[1])], "{name}: {settled}");
+    }
+    for name in ["sending", "further"] {
+        let sent = hooks.sent.recv().unwrap();
+        sent.check_signature();
+        assert_eq!((&sent.data()["timer_id"], sent.header("timenav-timeline")), (&json!("along"), Some(name)));
+    }
+    assert!(hooks.sent.try_recv().is_err());
+
+    // What a timeline does not send itself, a fork of it does not send either: whoever may write there alone has no say in
+    // it. What was set there is sent.
+    let own = json!({ "timer_id": "own-one", "at": "2000-02-02T00:00:00Z", "deliver": signed, "timeline_id": "mine" });
+    service.post("/timelines", &json!({ "timeline_id": "mine", "fork_of": "base" }));
+    service.post("/v1/timers", &own);
+    service.post("/timelines", &fork("escalated", "mine"));
+    let moved = json!({ "duration": "60d", "timeline_id": "escalated", "wait": "10m" });
+    let settled = service.post("/v1/fast-forward", &moved);
+    assert_eq!(counts(&settled["settled"])[..2], [&json!(1), &json!(1)], "{settled}");
+    let sent = hooks.sent.recv().unwrap();
+    sent.check_signature();
+    assert_eq!((&sent.data()["timer_id"], sent.header("timenav-timeline")), (&json!("own-one"), Some("escalated")));
+    assert!(hooks.sent.try_recv().is_err());
+
+    // Without a fork there is nothing to send. Who may only read there cannot have its receivers sent anything.
+    let alone = json!({ "timeline_id": "alone", "deliver_webhooks": true });
+    let refused = send(service, "/timelines", &alone).refused(400, "missing_parameter");
+    assert_eq!(refused["errors"][0]["pointer"], "#/fork_of", "{refused}");
+    let reader = service.user("reader");
+    service.post("/v1/set-access-control", &json!({ "timeline_id": "base", "permissions": { "read": ["reader"] } }));
+    let asked = |fork: &Value| service.send(Request::post("/timelines").json(fork).key(&reader));
+    asked(&fork("theirs", "base")).refused(403, "permission_denied");
+    asked(&json!({ "timeline_id": "theirs", "fork_of": "base", "deliver_webhooks": false })).expect(201);
 }
 
 #[test]
