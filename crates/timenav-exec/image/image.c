@@ -164,7 +164,7 @@ long WEAK(getrandom) getrandom(void *, u64, unsigned, void *, u64);
  */
 
 enum { MONOTONIC = 1 };
-enum { FUTEX = 202, TIMER_SETTIME = 223, FUTEX_WAITV = 449, FUTEX_WAIT = 455 };
+enum { FUTEX = 202, TIMER_SETTIME = 223, CLOCK_NANOSLEEP = 230, FUTEX_WAITV = 449, FUTEX_WAIT = 455 };
 enum { COMMAND = 127, CLOCK_REALTIME_FLAG = 256, LOCK_PI = 6, WAIT_REQUEUE_PI = 11 };
 enum { ABSOLUTE = 1, TIMED_OUT = -110 };
 /* Marks, in a parameter that the kernel does not look at, calls of this routine that the filter lets pass. */
@@ -235,12 +235,29 @@ static long set_timer(const u64 *asked) {
     return make(TIMER_SETTIME, parameters);
 }
 
+/* Sleeps until the clock shows a date, however it gets there. For tracers, who can leave no thread stopped so long. */
+static long sleep_until(const u64 *asked) {
+    struct timespec until = *(const struct timespec *)asked[2], shown, length;
+    if ((int)asked[0] == TAI) until.sec -= CLOCK.tai;
+    for (;;) {
+        shown_now(&shown);
+        i64 left = host_left(&shown, &until);
+        if (left == 0) return 0;
+        length.sec = 0;
+        length.nsec = left < LOOK ? left : LOOK;
+        u64 parameters[6] = {MONOTONIC, 0, (u64)&length, 0, 0, 0};
+        long result = make(CLOCK_NANOSLEEP, parameters);
+        if (result != 0) return result;
+    }
+}
+
 /* Makes a call that waits, until its moment has come or as much host time has passed as there was to wait for. */
 __attribute__((used, visibility("hidden"))) long wait_in_slices(const struct call *asked) {
     u64 parameters[6];
     int timeout = 3, clock = MONOTONIC;
     i64 slice = LOOK;
     if (asked->number == TIMER_SETTIME) return set_timer(asked->parameters);
+    if (asked->number == CLOCK_NANOSLEEP) return sleep_until(asked->parameters);
     for (int i = 0; i < 6; i++) parameters[i] = asked->parameters[i];
     if (asked->number == FUTEX && (parameters[1] & COMMAND) == LOCK_PI) {
         /* It goes by realtime only, which to the kernel is the host's. */

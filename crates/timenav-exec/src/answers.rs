@@ -3,7 +3,7 @@
 use crate::board::Board;
 use crate::kernel::process::{self, TIMEX_BYTES, boot_now, tai_offset};
 use crate::kernel::ptrace;
-use crate::kernel::seccomp::{Call, Listener};
+use crate::kernel::seccomp::{Answering, Call, Listener};
 use crate::page::Moment;
 
 const REALTIME: u64 = 0;
@@ -46,7 +46,7 @@ impl Sleepers {
     }
 
     /// Lets a thread sleep, or answers at once where its date is wrong or has come.
-    fn add(&mut self, call: &Call, board: &Board, listener: &Listener) {
+    pub(crate) fn add(&mut self, call: &Call, board: &Board, listener: &Listener) {
         let [clock, _, request, ..] = call.parameters;
         let result = match read_moment(call.pid, request) {
             Err(error) => -i64::from(error),
@@ -65,39 +65,34 @@ impl Sleepers {
     }
 }
 
-/// Answers a call about time. Returns whether it was one.
-pub(crate) fn answer(call: &Call, board: &Board, listener: &Listener, sleepers: &mut Sleepers) -> bool {
+/// Returns what a call about time is answered, a negative error number where it fails; `None` if it is no such call.
+pub(crate) fn told(call: &Call, board: &Board, line: &impl Answering) -> Option<i64> {
     let [first, second, ..] = call.parameters;
     let result = match i64::from(call.number) {
-        libc::SYS_clock_nanosleep => {
-            sleepers.add(call, board, listener);
-            return true;
-        }
         libc::SYS_clock_gettime => {
             let Moment { seconds, nanos } = board.now();
             let shift = if clock_of(first) == TAI { tai_offset() } else { 0 };
-            write(call, listener, second, &pair(seconds + shift, nanos)).map(|()| 0)
+            write(call, line, second, &pair(seconds + shift, nanos)).map(|()| 0)
         }
         libc::SYS_gettimeofday => {
             let Moment { seconds, nanos } = board.now();
-            let time = if first == 0 { Ok(()) } else { write(call, listener, first, &pair(seconds, nanos / 1_000)) };
+            let time = if first == 0 { Ok(()) } else { write(call, line, first, &pair(seconds, nanos / 1_000)) };
             // The zone that kernels kept long ago.
-            let zone = if second == 0 { Ok(()) } else { write(call, listener, second, &[0; 8]) };
+            let zone = if second == 0 { Ok(()) } else { write(call, line, second, &[0; 8]) };
             time.and(zone).map(|()| 0)
         }
         libc::SYS_time => {
             let seconds = board.now().seconds;
-            let told = if first == 0 { Ok(()) } else { write(call, listener, first, &seconds.to_le_bytes()) };
+            let told = if first == 0 { Ok(()) } else { write(call, line, first, &seconds.to_le_bytes()) };
             told.map(|()| seconds)
         }
-        libc::SYS_adjtimex => adjust(call, board, listener, first),
-        libc::SYS_clock_adjtime if clock_of(first) == REALTIME => adjust(call, board, listener, second),
+        libc::SYS_adjtimex => adjust(call, board, line, first),
+        libc::SYS_clock_adjtime if clock_of(first) == REALTIME => adjust(call, board, line, second),
         libc::SYS_clock_adjtime => Err(libc::EOPNOTSUPP),
-        _ => return false,
+        _ => return None,
     };
     // A time before 1970 is a negative number, and so is an error: this call tells them apart as badly natively.
-    listener.answer(call.id, result.unwrap_or_else(|error| -i64::from(error)));
-    true
+    Some(result.unwrap_or_else(|error| -i64::from(error)))
 }
 
 /// Returns the clock that a parameter names: its lower half, since clocks are integers of 32 bits.
@@ -106,7 +101,7 @@ const fn clock_of(parameter: u64) -> u64 {
 }
 
 /// Answers who asks how the clock is kept, and refuses who wants to keep it.
-fn adjust(call: &Call, board: &Board, listener: &Listener, at: u64) -> Result<i64, i32> {
+fn adjust(call: &Call, board: &Board, line: &impl Answering, at: u64) -> Result<i64, i32> {
     let mut modes = [0; 4];
     ptrace::read(call.pid, at, &mut modes).map_err(|_| libc::EFAULT)?;
     if !matches!(u32::from_le_bytes(modes), 0 | ADJ_READ) {
@@ -115,7 +110,7 @@ fn adjust(call: &Call, board: &Board, listener: &Listener, at: u64) -> Result<i6
     let (state, mut bytes) = process::kept_clock(board.now()).map_err(|_| libc::EPERM)?;
     bytes.truncate(TIMEX_BYTES);
     bytes[..4].copy_from_slice(&modes);
-    write(call, listener, at, &bytes).map(|()| state)
+    write(call, line, at, &bytes).map(|()| state)
 }
 
 fn read_moment(pid: i32, at: u64) -> Result<Moment, i32> {
@@ -130,8 +125,8 @@ fn pair(seconds: i64, rest: i64) -> Vec<u8> {
 }
 
 /// Writes an answer into the memory of the thread that waits for it, if it is still that one.
-fn write(call: &Call, listener: &Listener, at: u64, bytes: &[u8]) -> Result<(), i32> {
-    if !listener.is_waiting(call.id) {
+fn write(call: &Call, line: &impl Answering, at: u64, bytes: &[u8]) -> Result<(), i32> {
+    if !line.is_waiting(call.id) {
         return Err(libc::EINTR);
     }
     ptrace::write(call.pid, at, bytes).map_err(|_| libc::EFAULT)

@@ -4,16 +4,18 @@
 //! kernel's own vDSO: nothing that is executed is written. In the end its registers are what they were, and one word of
 //! its stack is different: where the vDSO is.
 
+mod handover;
+
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsFd as _, BorrowedFd};
+use std::os::fd::BorrowedFd;
 
-use rustix::event::{PollFd, PollFlags, Timespec};
-
+pub(crate) use self::handover::Handover;
+use crate::error_text;
 use crate::image::{IMAGE, IMAGE_BYTES_MAX};
 use crate::kernel::process;
 use crate::kernel::ptrace::{self, EVENT_STOP, Registers};
-use crate::kernel::seccomp::{Call, Listener};
+use crate::start::NOT_EXECUTED;
 use crate::vdso::{Mapped, NAMES};
 
 /// `AT_SYSINFO_EHDR`: the entry of the auxiliary vector that says where the vDSO is.
@@ -27,10 +29,8 @@ const SCRATCH: u64 = 1024;
 const AUXILIARY_WORDS_MAX: usize = 128;
 /// No program has more pointers to arguments and environment than this: 6 MiB of them.
 const STACK_WORDS_MAX: usize = 6 * 1024 * 1024 / 8;
-/// How long a call of our own may take to be reported before the program counts as lost.
-const REPORT_SECONDS_MAX: u32 = 30;
 /// The selector of the code segment of 64-bit programs.
-const WIDE_CODE: u64 = 0x33;
+pub(crate) const WIDE_CODE: u64 = 0x33;
 
 /// Why a program is not on the clock.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -45,12 +45,12 @@ pub(crate) enum Reason {
     Traced,
     #[error("it runs where its process id is not visible")]
     Invisible,
-    #[error("{what} failed: {}", process::error_text(*error))]
+    #[error("{what} failed: {}", error_text(*error))]
     Refused { what: &'static str, error: i32 },
 }
 
 /// How putting a program on the clock ended early.
-pub(crate) enum Failed {
+enum Failed {
     /// The program is gone, with this status.
     Gone(i32),
     /// It is there, as it was.
@@ -117,13 +117,46 @@ fn boot_shift(process: &str) -> i128 {
     numbers.next().unwrap_or_default() * 1_000_000_000 + numbers.next().unwrap_or_default()
 }
 
+/// Puts a program on the clock of a page. Returns why it is not on it, and how it ended, if it did.
+///
+/// A program that is not on the clock goes on, or is ended if that is strict.
+pub(crate) fn put_on(
+    pid: i32,
+    kernel: &Kernel,
+    handover: Handover<'_>,
+    page: BorrowedFd<'_>,
+    is_strict: bool,
+) -> (Option<Reason>, Option<i32>) {
+    let is_let_go = matches!(handover, Handover::Listener(..));
+    let mut program = match Program::look(pid, kernel, handover) {
+        Ok(program) => program,
+        Err(Failed::Gone(status)) => return (None, Some(status)),
+        Err(Failed::NotOn(reason)) => {
+            if is_let_go {
+                let _ = ptrace::detach(pid, 0);
+            }
+            return (Some(reason), None);
+        }
+    };
+    match program.put_on(page) {
+        Ok(()) => {
+            program.let_go();
+            (None, None)
+        }
+        Err(Failed::Gone(status)) => (None, Some(status)),
+        Err(Failed::NotOn(reason)) if is_strict => (Some(reason), program.end(NOT_EXECUTED.cast_unsigned().into())),
+        Err(Failed::NotOn(reason)) => {
+            program.let_go();
+            (Some(reason), None)
+        }
+    }
+}
+
 /// A program that has just been executed, stopped where its `execve` returns.
-pub(crate) struct Program<'a> {
+struct Program<'a> {
     pid: i32,
     kernel: &'a Kernel,
-    listener: &'a Listener,
-    /// Where calls of others are put that come in between.
-    others: &'a mut VecDeque<Call>,
+    handover: Handover<'a>,
     start: Registers,
     vdso: u64,
     /// Stops that have to wait until the program runs.
@@ -132,18 +165,13 @@ pub(crate) struct Program<'a> {
 
 impl<'a> Program<'a> {
     /// Looks at a stopped program.
-    pub(crate) fn look(
-        pid: i32,
-        kernel: &'a Kernel,
-        listener: &'a Listener,
-        others: &'a mut VecDeque<Call>,
-    ) -> Result<Self, Failed> {
+    fn look(pid: i32, kernel: &'a Kernel, handover: Handover<'a>) -> Result<Self, Failed> {
         let start = ptrace::registers(pid)?;
-        Ok(Self { pid, kernel, listener, others, start, vdso: 0, stops: Vec::new() })
+        Ok(Self { pid, kernel, handover, start, vdso: 0, stops: Vec::new() })
     }
 
     /// Puts the program on the clock of a page. Where that fails, it is as it was.
-    pub(crate) fn put_on(&mut self, page: BorrowedFd<'_>) -> Result<(), Failed> {
+    fn put_on(&mut self, page: BorrowedFd<'_>) -> Result<(), Failed> {
         if self.start.cs != WIDE_CODE {
             return Err(Failed::NotOn(Reason::Narrow));
         }
@@ -162,16 +190,18 @@ impl<'a> Program<'a> {
         result
     }
 
-    /// Lets the program run, or be stopped where somebody stopped it meanwhile.
-    pub(crate) fn let_go(self) {
-        let _ = ptrace::detach(self.pid, 0);
+    /// Lets the program run, or be stopped where somebody stopped it meanwhile. A tracer lets it run itself.
+    fn let_go(self) {
+        if let Handover::Listener(..) = self.handover {
+            let _ = ptrace::detach(self.pid, 0);
+        }
         for signal in self.stops {
             process::kill(self.pid, signal);
         }
     }
 
     /// Ends the program before its first instruction, as if it could not be executed. Returns its status if it is known.
-    pub(crate) fn end(mut self, code: u64) -> Option<i32> {
+    fn end(mut self, code: u64) -> Option<i32> {
         if self.vdso != 0
             && let Err(Failed::Gone(status)) = self.call(libc::SYS_exit_group, [code, 0, 0, 0, 0, 0])
         {
@@ -197,7 +227,7 @@ impl<'a> Program<'a> {
     }
 
     fn fill(&mut self, at: u64, page: BorrowedFd<'_>, auxiliary: &[u64]) -> Result<(), Failed> {
-        let descriptor = self.receive(page)?;
+        let descriptor = self.receive(page, at)?;
         let fixed = |kind: i32| u64::from((kind | libc::MAP_FIXED).cast_unsigned());
         let readable = u64::from(libc::PROT_READ.cast_unsigned());
         let executable = u64::from((libc::PROT_READ | libc::PROT_EXEC).cast_unsigned());
@@ -310,42 +340,6 @@ impl<'a> Program<'a> {
             let Some((_, status)) = process::wait(self.pid, true) else { return Err(Failed::Gone(0)) };
             if self.has_stepped(status)? {
                 return Ok(ptrace::registers(self.pid)?.rax.cast_signed());
-            }
-        }
-    }
-
-    /// Makes a system call that the filter reports, and answers it with a descriptor of a file.
-    fn receive(&mut self, file: BorrowedFd<'_>) -> Result<u64, Failed> {
-        self.prepare(libc::SYS_gettimeofday, [0; 6])?;
-        let mut waits = 0;
-        loop {
-            while let Some((_, status)) = process::wait(self.pid, false) {
-                if self.has_stepped(status)? {
-                    let result = ptrace::registers(self.pid)?.rax.cast_signed();
-                    return done("handing over the clock page", result);
-                }
-            }
-            let mut polled = [PollFd::from_borrowed_fd(self.listener.as_fd(), PollFlags::IN)];
-            // A stop is not told here, and is looked for again after a moment.
-            let moment = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
-            if rustix::event::poll(&mut polled, Some(&moment)) != Ok(1) {
-                waits += 1;
-            } else if let Ok(Some(call)) = self.listener.next() {
-                if call.pid != self.pid {
-                    self.others.push_back(call);
-                    continue;
-                }
-                let given = self.listener.give(call.id, file);
-                let given = given.unwrap_or_else(|error| -i64::from(error.raw_os_error().unwrap_or(libc::EIO)));
-                if self.listener.answer(call.id, given) {
-                    let result = self.stepped()?;
-                    return done("handing over the clock page", result);
-                }
-            }
-            if waits > REPORT_SECONDS_MAX * 1_000 {
-                // Nothing like this is known to happen. A program that nobody can bring to a stop is not left so.
-                process::kill(self.pid, libc::SIGKILL);
-                waits = 0;
             }
         }
     }

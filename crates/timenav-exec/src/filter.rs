@@ -1,12 +1,18 @@
 //! Which system calls are reported to the supervisor, and which are refused.
+//!
+//! The rules are instructions of the kernel, for a listener or for a tracer. Where the kernel takes no filter, a tracer
+//! follows them itself ([`verdict`]).
 
 use crate::kernel::seccomp::Instruction;
 
 /// What happens to a call.
-#[derive(Clone, Copy)]
-enum Verdict {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It goes on to the kernel.
     Allow,
+    /// It is reported to the supervisor.
     Report,
+    /// It fails with `EPERM`.
     Refuse,
 }
 
@@ -16,8 +22,8 @@ const NUMBER_AT: u32 = 0;
 const ARCHITECTURE_AT: u32 = 4;
 const PARAMETERS_AT: u32 = 16;
 /// `AUDIT_ARCH_X86_64` and `AUDIT_ARCH_I386`.
-const X86_64: u32 = 0xc000_003e;
-const I386: u32 = 0x4000_0003;
+pub(crate) const X86_64: u32 = 0xc000_003e;
+pub(crate) const I386: u32 = 0x4000_0003;
 /// System calls of 64-bit programs with 32-bit pointers have this bit.
 const X32: u32 = 0x4000_0000;
 /// The clocks that are virtual: realtime, its alarm, and atomic time. The coarse one can be read and not slept on.
@@ -35,15 +41,74 @@ const FUTEX_REALTIME: u32 = 256;
 /// What the image puts into the last parameter of a call that is to pass: `OURS` in `image/image.c`.
 const OURS: [u32; 2] = [0x6e61_7632, 0x7469_6d65];
 
-/// Returns the filter.
+/// `CLONE_UNTRACED`: what is started so is out of a tracer's reach.
+pub(crate) const UNTRACED: u32 = 0x0080_0000;
+
+/// Returns the filter for a listener.
 pub(crate) fn filter() -> Vec<Instruction> {
+    around(wide_calls(Vec::new()))
+}
+
+/// Returns the filter for a tracer, who has to know of what would get out of its reach too.
+pub(crate) fn filter_for_tracer() -> Vec<Instruction> {
+    let untraced = vec![load(parameter(0)), jump_if_any(UNTRACED, 0, 1), end(Verdict::Report), end(Verdict::Allow)];
+    let mut filter = around(wide_calls(rule(number(libc::SYS_clone), untraced)));
+    for instruction in filter.iter_mut().filter(|it| u32::from(it.code) == END && it.k == REPORTED) {
+        instruction.k = libc::SECCOMP_RET_TRACE;
+    }
+    filter
+}
+
+/// Returns a filter that reports nothing.
+pub(crate) fn nothing() -> Vec<Instruction> {
+    vec![end(Verdict::Allow)]
+}
+
+/// Returns what happens to a call under a filter, as the kernel would decide.
+pub(crate) fn verdict(filter: &[Instruction], architecture: u32, number: u32, parameters: &[u64; 6]) -> Verdict {
+    let (mut at, mut value) = (0, 0);
+    while let Some(Instruction { code, jt, jf, k }) = filter.get(at).copied() {
+        at += 1;
+        let goes = |is_true: bool| usize::from(if is_true { jt } else { jf });
+        match u32::from(code) {
+            END => return outcome(k),
+            LOAD => value = loaded(k, architecture, number, parameters),
+            JUMP_IF_EQUAL => at += goes(value == k),
+            JUMP_IF_ANY => at += goes(value & k != 0),
+            // The only other instruction there is.
+            _ => value &= k,
+        }
+    }
+    Verdict::Allow
+}
+
+/// Returns what an instruction loads of a call: its number, its architecture, or half of a parameter.
+fn loaded(at: u32, architecture: u32, number: u32, parameters: &[u64; 6]) -> u32 {
+    let index = usize::try_from(at.saturating_sub(PARAMETERS_AT) / 8).unwrap_or(usize::MAX);
+    let parameter = parameters.get(index).copied().unwrap_or_default();
+    match at {
+        NUMBER_AT => number,
+        ARCHITECTURE_AT => architecture,
+        _ => u32::try_from(parameter >> (8 * (at % 8)) & 0xffff_ffff).unwrap_or_default(),
+    }
+}
+
+const fn outcome(value: u32) -> Verdict {
+    match value {
+        libc::SECCOMP_RET_ALLOW => Verdict::Allow,
+        REPORTED | libc::SECCOMP_RET_TRACE => Verdict::Report,
+        _ => Verdict::Refuse,
+    }
+}
+
+fn around(wide: Vec<Instruction>) -> Vec<Instruction> {
     let mut filter = vec![load(ARCHITECTURE_AT)];
     let narrow = narrow_calls();
     let length = u8::try_from(narrow.len()).unwrap_or(u8::MAX);
     filter.extend([jump_if_equal(X86_64, length + 1, 0), jump_if_equal(I386, 0, length)]);
     filter.extend(narrow);
     // Another architecture ends up here too: none of its numbers is known.
-    filter.extend(wide_calls());
+    filter.extend(wide);
     filter
 }
 
@@ -69,9 +134,12 @@ fn narrow_calls() -> Vec<Instruction> {
     calls
 }
 
-fn wide_calls() -> Vec<Instruction> {
+fn number(number: libc::c_long) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+fn wide_calls(more: Vec<Instruction>) -> Vec<Instruction> {
     let mut calls = vec![load(NUMBER_AT)];
-    let number = |number: libc::c_long| u32::try_from(number).unwrap_or(u32::MAX);
     // Programs make this one most often.
     calls.extend(rule(number(libc::SYS_futex), futex()));
     for (number, verdict) in [
@@ -101,6 +169,7 @@ fn wide_calls() -> Vec<Instruction> {
     for queue in [libc::SYS_mq_timedsend, libc::SYS_mq_timedreceive] {
         calls.extend(rule(number(queue), [let_ours_pass(), report_pointer(4)].concat()));
     }
+    calls.extend(more);
     calls.push(end(Verdict::Allow));
     calls
 }
@@ -163,16 +232,21 @@ const fn parameter(index: u32) -> u32 {
     PARAMETERS_AT + index * 8
 }
 
+const LOAD: u32 = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
+const JUMP_IF_EQUAL: u32 = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
+const JUMP_IF_ANY: u32 = libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K;
+const END: u32 = libc::BPF_RET | libc::BPF_K;
+
 const fn load(at: u32) -> Instruction {
-    instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, at, 0, 0)
+    instruction(LOAD, at, 0, 0)
 }
 
 const fn jump_if_equal(value: u32, then: u8, otherwise: u8) -> Instruction {
-    instruction(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, value, then, otherwise)
+    instruction(JUMP_IF_EQUAL, value, then, otherwise)
 }
 
 const fn jump_if_any(bits: u32, then: u8, otherwise: u8) -> Instruction {
-    instruction(libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K, bits, then, otherwise)
+    instruction(JUMP_IF_ANY, bits, then, otherwise)
 }
 
 const fn mask(bits: u32) -> Instruction {
@@ -185,7 +259,7 @@ fn end(verdict: Verdict) -> Instruction {
         Verdict::Report => REPORTED,
         Verdict::Refuse => libc::SECCOMP_RET_ERRNO | libc::EPERM.cast_unsigned(),
     };
-    instruction(libc::BPF_RET | libc::BPF_K, value, 0, 0)
+    instruction(END, value, 0, 0)
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "codes of instructions have 16 bits")]

@@ -16,8 +16,12 @@ pub(crate) enum Told {
     Started,
     /// It has stopped by this signal.
     Stopped,
+    /// Somebody has continued it.
+    Continued,
     /// It has ended, with this status.
     Ended,
+    /// All programs end if the supervisor does.
+    Bound,
 }
 
 /// The signals that are passed on, and those by which stops and ends are noticed.
@@ -35,6 +39,11 @@ const HEEDED: [i32; 12] = [
     libc::SIGTTOU,
     libc::SIGCONT,
 ];
+/// What is said where the supervisor has ended before the programs.
+const UNSUPERVISED: &str = "the supervisor has ended; programs keep the last clock, which nothing moves any more, \
+                            and can start no other program";
+const BOUND: &str = "the supervisor has ended, and the programs with it: this system has nothing that would keep what \
+                     they start off host time";
 /// How many parents are looked at to find out whether a signal came from the programs themselves.
 const PARENTS_MAX: usize = 64;
 
@@ -44,6 +53,8 @@ pub(crate) fn send(front: &OwnedFd, what: Told, value: i32) {
         Told::Started => 1,
         Told::Stopped => 2,
         Told::Ended => 3,
+        Told::Bound => 4,
+        Told::Continued => 5,
     };
     let bytes = [kind.to_le_bytes(), value.to_le_bytes()].concat();
     let _ = rustix::net::send(front, &bytes, rustix::net::SendFlags::NOSIGNAL);
@@ -57,6 +68,8 @@ fn receive(from: &OwnedFd) -> Option<(Told, i32)> {
         1 => Told::Started,
         2 => Told::Stopped,
         3 => Told::Ended,
+        4 => Told::Bound,
+        5 => Told::Continued,
         _ => return None,
     };
     (count == bytes.len()).then_some((told, value))
@@ -81,6 +94,7 @@ impl Front {
     pub fn wait(self, report: &dyn Fn(&str)) -> ! {
         let mut program = None;
         let mut is_supervised = true;
+        let mut are_bound = false;
         loop {
             let mut polled = vec![PollFd::new(&self.signals, PollFlags::IN)];
             if is_supervised {
@@ -93,8 +107,10 @@ impl Front {
             if news {
                 match receive(&self.socket) {
                     Some((Told::Started, pid)) => program = Some(pid),
-                    Some((Told::Stopped, signal)) => stop(signal),
+                    Some((Told::Stopped, signal)) => stop(signal, || is_told_more(&self.socket)),
+                    Some((Told::Continued, _)) => {}
                     Some((Told::Ended, status)) => end_as(status),
+                    Some((Told::Bound, _)) => are_bound = true,
                     None => is_supervised = false,
                 }
                 if !is_supervised {
@@ -103,10 +119,7 @@ impl Front {
                         // It never came to a program, and has said why.
                         end_as(status);
                     }
-                    report(
-                        "the supervisor has ended; programs keep the last clock, which nothing moves any more, \
-                         and can start no other program",
-                    );
+                    report(if are_bound { BOUND } else { UNSUPERVISED });
                 }
             }
             if let Some(pid) = program {
@@ -116,7 +129,7 @@ impl Front {
                 // Without a supervisor its children are ours.
                 while !is_supervised && let Some((ended, status)) = process::wait(-1, false) {
                     if ended == pid && libc::WIFSTOPPED(status) {
-                        stop(libc::WSTOPSIG(status));
+                        stop(libc::WSTOPSIG(status), || false);
                     } else if ended == pid && !libc::WIFCONTINUED(status) {
                         end_as(status);
                     }
@@ -165,12 +178,19 @@ fn parent(pid: i32) -> Option<i32> {
 /// Stops as the program did, so that a shell has its terminal back. The supervisor continues this process when somebody
 /// continues the program.
 ///
-/// The signal is one that does nothing where no shell is there to continue anybody.
-fn stop(signal: i32) {
+/// The signal is one that does nothing where no shell is there to continue anybody. A program that goes on already is
+/// noticed while the signal is pending: whoever continues this process from then on takes the signal away.
+fn stop(signal: i32, goes_on: impl FnOnce() -> bool) {
     let signal = if signal == libc::SIGSTOP { libc::SIGTSTP } else { signal };
     if matches!(signal, libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) {
-        process::raise_unblocked(signal);
+        process::raise_unless(signal, goes_on);
     }
+}
+
+/// Returns whether the supervisor has told more than that the program has stopped: that it goes on, or has ended.
+fn is_told_more(socket: &OwnedFd) -> bool {
+    let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
+    rustix::event::poll(&mut [PollFd::new(socket, PollFlags::IN)], Some(&now)).is_ok_and(|count| count > 0)
 }
 
 /// Ends as a process did: with its exit code, or by its signal.

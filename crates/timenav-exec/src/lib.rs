@@ -3,12 +3,14 @@
 //! A run consists of two processes beside the programs. The *front* is the one that was called, and stands for the first
 //! program: its exit code, its stops, its signals. The *supervisor* answers what the programs' seccomp filter reports.
 //! For the length of one `execve` it attaches to the thread, maps the clock page and an image that reads it, and says
-//! on the new program's stack that the vDSO is there. Between two `execve` nothing is traced.
+//! on the new program's stack that the vDSO is there. Between two `execve` nothing is traced. Where the kernel has no
+//! listener, the supervisor traces the programs for as long as they run, and does the same at each `execve` ([`ways`]).
 //!
 //! It works on Linux, on x86-64. Elsewhere there is [`page`] alone, and a refusal.
 
 pub mod page;
 pub mod inspect;
+pub mod ways;
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod vdso;
@@ -35,7 +37,11 @@ mod start;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod front;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod report;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod supervisor;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod tracer;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod linux;
 
@@ -59,12 +65,22 @@ pub enum Refused {
          command without a second `timenav exec`, or start both from outside"
     )]
     Nested,
-    /// The kernel does not report system calls.
+    /// The kernel does not report system calls to a listener, and no other way was to be gone.
     #[error(
-        "this system does not let a supervisor see system calls (no seccomp listener: a kernel before 5.9, or a sandbox \
-         such as gVisor); run timenav exec on a Linux kernel of 5.9 or later"
+        "--via exec: this system lets no supervisor listen to system calls (seccomp listeners: {}); leave --via out to \
+         have programs traced instead, or run timenav exec on Linux 5.9 or later, in a container whose profile allows \
+         SECCOMP_FILTER_FLAG_NEW_LISTENER",
+        error_text(*.0)
     )]
-    NoListener,
+    NoListener(i32),
+    /// No process may trace another.
+    #[error(
+        "this system does not let timenav trace the programs that it starts (ptrace: {}), which every way needs; allow \
+         it: with --cap-add SYS_PTRACE for a container, by `sysctl kernel.yama.ptrace_scope=1` on a host, or by \
+         starting timenav outside the debugger or sandbox that it runs in",
+        error_text(*.0)
+    )]
+    NoTracing(i32),
     /// The vDSO of the kernel cannot be read.
     #[error("the vDSO of this kernel cannot be read; if the kernel was started with vdso=0, start it without")]
     NoVdso,
@@ -77,4 +93,10 @@ impl From<std::io::Error> for Refused {
     fn from(error: std::io::Error) -> Self {
         Self::Start(error)
     }
+}
+
+/// Returns the name of an error of the kernel, for a sentence.
+pub(crate) fn error_text(error: i32) -> String {
+    let text = std::io::Error::from_raw_os_error(error).to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
 }

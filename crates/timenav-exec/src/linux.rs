@@ -12,8 +12,11 @@ use crate::attach::Kernel;
 use crate::board::{Board, PAGE_NAME};
 use crate::front::{Front, block_signals};
 use crate::kernel::process::{self, Side, Signals};
-use crate::start::start;
-use crate::supervisor::{Plan, Supervisor, quiet};
+use crate::report::{Report, quiet};
+use crate::start::{start, start_traced};
+use crate::supervisor::{Plan, Supervisor};
+use crate::tracer::Tracer;
+use crate::ways::{Obstacle, Way, allowed};
 
 /// One of the two processes that a run consists of.
 pub enum Half {
@@ -70,19 +73,47 @@ impl Run {
     /// The program cannot be started under a filter, or the supervisor cannot go on.
     pub fn supervise(self, plan: &Plan<'_>, follow: impl FnOnce(Arc<Board>) + Send + 'static) -> Result<(), Refused> {
         let kernel = Kernel::look().ok_or(Refused::NoVdso)?;
+        let allowed = allowed()?;
+        let way = allowed.choose(plan.via).map_err(refused)?;
         // Told by a descriptor, and never by an interruption.
         let children = Signals::of(&[libc::SIGCHLD, libc::SIGTTOU, libc::SIGPIPE]);
         children.block();
         let children = Signals::of(&[libc::SIGCHLD]).descriptor()?;
-        let started = start(plan.command, self.mask)?;
-        // Signals of the terminal are for the programs. Output of theirs is not held open.
-        let _ = rustix::process::setsid();
-        release_output();
-        let board = Arc::clone(&plan.board);
-        std::thread::Builder::new().name("clock".to_owned()).spawn(move || follow(board))?;
-        Supervisor::new(started, kernel, plan, (self.front, self.front_pid)).run(&children)?;
+        let front = (self.front, self.front_pid);
+        match way {
+            Way::Exec => {
+                let started = start(plan.command, self.mask)?;
+                detach_and_follow(plan, follow)?;
+                let report = Report::begin(started.pid, front, plan.is_strict, plan.report);
+                Supervisor::new(started.listener, kernel, &plan.board, report).run(&children)?;
+            }
+            Way::Trace => {
+                (plan.report)(&allowed.sentence(plan.via));
+                let started = start_traced(plan.command, self.mask)?;
+                detach_and_follow(plan, follow)?;
+                let report = Report::begin(started.pid, front, plan.is_strict, plan.report);
+                Tracer::new(&started, kernel, &plan.board, report).run(&children)?;
+            }
+        }
         let _ = quiet();
         Ok(())
+    }
+}
+
+/// Signals of the terminal are for the programs, and output of theirs is not held open. From here on there are threads.
+fn detach_and_follow(plan: &Plan<'_>, follow: impl FnOnce(Arc<Board>) + Send + 'static) -> io::Result<()> {
+    let _ = rustix::process::setsid();
+    release_output();
+    let board = Arc::clone(&plan.board);
+    std::thread::Builder::new().name("clock".to_owned()).spawn(move || follow(board))?;
+    Ok(())
+}
+
+fn refused(obstacle: Obstacle) -> Refused {
+    match obstacle {
+        Obstacle::Tracing(error) => Refused::NoTracing(error),
+        Obstacle::Listening(error) => Refused::NoListener(error),
+        Obstacle::Listened => Refused::Nested,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Starts the first program under the filter, and receives the listener from it.
+//! Starts the first program under the filter, and receives the listener from it, or traces it.
 
 use std::ffi::{CString, OsString};
 use std::io::{self, IoSlice, IoSliceMut};
@@ -11,31 +11,45 @@ use rustix::net::{
     SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
 };
 
-use crate::Refused;
-use crate::filter::filter;
-use crate::kernel::process::{self, Side, Signals, c_string, error_text, shown};
+use crate::filter::{filter, filter_for_tracer};
+use crate::kernel::process::{self, Side, Signals, c_string, shown};
+use crate::kernel::ptrace::{self, Options};
 use crate::kernel::seccomp::{self, Listener};
+use crate::{Refused, error_text};
 
 /// What shells tell by these codes: there is no such program, or it cannot be executed.
 const NOT_FOUND: i32 = 127;
 pub(crate) const NOT_EXECUTED: i32 = 126;
 
-/// A program that was started and waits until its `execve` is answered.
+/// What the parent sends when the child may go on.
+const GO: &[u8] = &[1];
+
+/// A program that was started, and waits until its `execve` is answered.
 pub(crate) struct Started {
     pub(crate) pid: i32,
     pub(crate) listener: Listener,
 }
 
+/// A program that was started and is traced, and is about to execute.
+pub(crate) struct StartedTraced {
+    pub(crate) pid: i32,
+    /// Whether it runs under a filter. Otherwise the tracer sees all calls.
+    pub(crate) is_filtered: bool,
+}
+
 /// Starts a program with these signals blocked.
 pub(crate) fn start(command: &[OsString], mask: Signals) -> Result<Started, Refused> {
-    let arguments: io::Result<Vec<CString>> = command.iter().map(|word| c_string(word.as_bytes())).collect();
-    let arguments = arguments.map_err(Refused::Start)?;
-    let (ours, theirs) =
-        socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).map_err(io::Error::from)?;
+    let arguments = arguments(command)?;
+    let (ours, theirs) = pair()?;
     match process::fork()? {
         Side::Child => {
             drop(ours);
-            become_program(&arguments, mask, theirs)
+            prepare(mask);
+            let installed = seccomp::install(&filter());
+            let sent = send(&theirs, number(installed.as_ref().err()), installed.as_ref().ok());
+            let is_ready = installed.is_ok() && sent.is_ok();
+            drop((theirs, installed));
+            if is_ready { become_program(&arguments) } else { process::exit_now(NOT_EXECUTED) }
         }
         Side::Parent(pid) => {
             drop(theirs);
@@ -44,21 +58,85 @@ pub(crate) fn start(command: &[OsString], mask: Signals) -> Result<Started, Refu
     }
 }
 
-fn become_program(arguments: &[CString], mask: Signals, socket: OwnedFd) -> ! {
+/// Starts a program with these signals blocked, and traces it from its first call on.
+pub(crate) fn start_traced(command: &[OsString], mask: Signals) -> Result<StartedTraced, Refused> {
+    let arguments = arguments(command)?;
+    let (ours, theirs) = pair()?;
+    match process::fork()? {
+        Side::Child => {
+            drop(ours);
+            prepare(mask);
+            // A call that the filter reports fails where nobody traces yet.
+            let is_traced = may_go_on(&theirs);
+            let installed = seccomp::install_for_tracer(&filter_for_tracer());
+            let sent = send(&theirs, number(installed.as_ref().err()), None);
+            let is_ready = is_traced && sent.is_ok() && may_go_on(&theirs);
+            drop(theirs);
+            if is_ready { become_program(&arguments) } else { process::exit_now(NOT_EXECUTED) }
+        }
+        Side::Parent(pid) => {
+            drop(theirs);
+            attach(pid, &ours).inspect_err(|_| process::kill(pid, libc::SIGKILL))
+        }
+    }
+}
+
+fn attach(pid: i32, child: &OwnedFd) -> Result<StartedTraced, Refused> {
+    ptrace::seize_with(pid, Options::TREE).map_err(|error| Refused::NoTracing(number(Some(&error))))?;
+    let go_on = || rustix::net::send(child, GO, SendFlags::NOSIGNAL).map_err(io::Error::from);
+    go_on()?;
+    let mut error = [0; 4];
+    let (count, _) = rustix::net::recv(child, &mut error, RecvFlags::empty()).map_err(io::Error::from)?;
+    if count != error.len() {
+        return Err(Refused::Start(io::Error::other("the process ended before it began")));
+    }
+    let is_filtered = i32::from_le_bytes(error) == 0;
+    if !is_filtered {
+        // From here on each of its calls is seen. Nothing but the tracer keeps what it starts off host time, so it ends
+        // with the tracer.
+        ptrace::interrupt(pid)?;
+        match process::wait(pid, true) {
+            Some((_, status)) if libc::WIFSTOPPED(status) => {}
+            _ => return Err(Refused::Start(io::Error::other("the process ended before it began"))),
+        }
+        ptrace::set_options(pid, Options::TREE.bound())?;
+        ptrace::go_on_to_call(pid, 0)?;
+    }
+    go_on()?;
+    Ok(StartedTraced { pid, is_filtered })
+}
+
+fn may_go_on(socket: &OwnedFd) -> bool {
+    let mut word = [0];
+    rustix::net::recv(socket, &mut word, RecvFlags::empty()).is_ok_and(|(count, _)| count == word.len())
+}
+
+fn arguments(command: &[OsString]) -> Result<Vec<CString>, Refused> {
+    let arguments: io::Result<Vec<CString>> = command.iter().map(|word| c_string(word.as_bytes())).collect();
+    arguments.map_err(Refused::Start)
+}
+
+/// Returns two sockets for a parent and its child.
+pub(crate) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
+}
+
+fn prepare(mask: Signals) {
     process::reset(libc::SIGPIPE);
     process::reset(libc::SIGCHLD);
     mask.block();
-    let installed = seccomp::install(&filter());
-    let error = installed.as_ref().err().map_or(0, |error| error.raw_os_error().unwrap_or(libc::EIO));
-    let sent = send(&socket, error, installed.as_ref().ok());
-    drop((socket, installed));
-    if error == 0 && sent.is_ok() {
-        let error = process::execute(arguments).raw_os_error().unwrap_or(libc::EIO);
-        let name = arguments.first().map(|name| shown(name)).unwrap_or_default();
-        eprintln!("timenav exec: cannot start `{name}`: {}", error_text(error));
-        process::exit_now(if error == libc::ENOENT { NOT_FOUND } else { NOT_EXECUTED });
-    }
-    process::exit_now(NOT_EXECUTED)
+}
+
+/// Returns the number of an error, and 0 for none.
+pub(crate) fn number(error: Option<&io::Error>) -> i32 {
+    error.map_or(0, |error| error.raw_os_error().unwrap_or(libc::EIO))
+}
+
+fn become_program(arguments: &[CString]) -> ! {
+    let error = process::execute(arguments).raw_os_error().unwrap_or(libc::EIO);
+    let name = arguments.first().map(|name| shown(name)).unwrap_or_default();
+    eprintln!("timenav exec: cannot start `{name}`: {}", error_text(error));
+    process::exit_now(if error == libc::ENOENT { NOT_FOUND } else { NOT_EXECUTED })
 }
 
 fn send(socket: &OwnedFd, error: i32, listener: Option<&OwnedFd>) -> rustix::io::Result<()> {
@@ -84,7 +162,7 @@ fn receive(socket: &OwnedFd) -> Result<Listener, Refused> {
     match (rights, i32::from_le_bytes(error)) {
         (Some(listener), 0) => Ok(Listener::new(listener)),
         (_, libc::EBUSY) => Err(Refused::Nested),
-        (_, libc::EINVAL | libc::ENOSYS) => Err(Refused::NoListener),
+        (_, error @ (libc::EINVAL | libc::ENOSYS)) => Err(Refused::NoListener(error)),
         _ if received.bytes == 0 => Err(Refused::Start(io::Error::other("the process ended before it began"))),
         (_, error) => Err(Refused::Start(io::Error::from_raw_os_error(error))),
     }

@@ -1,6 +1,5 @@
 //! The supervisor: answers what programs ask, and puts each program on the clock when it is executed.
 
-use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::collections::hash_map::{Entry, HashMap};
 use std::ffi::OsString;
@@ -11,23 +10,21 @@ use std::sync::Arc;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 
-use crate::answers::{Sleepers, answer};
-use crate::attach::{Failed, Kernel, Program, Reason};
+use crate::answers::{Sleepers, told};
+use crate::attach::{Handover, Kernel, Reason, put_on};
 use crate::board::Board;
-use crate::front::Told;
 use crate::kernel::process::{self, boot_now};
 use crate::kernel::ptrace::{self, EVENT_STOP};
-use crate::kernel::seccomp::{Call, Listener};
-use crate::start::{NOT_EXECUTED, Started};
+use crate::kernel::seccomp::{Answering as _, Call, Listener};
+use crate::report::{Report, name};
 use crate::timers::{Answered, Timers};
 use crate::waits::{self, Routine, Sent};
+use crate::ways::Via;
 
-/// How many programs are named that are not on the clock; of others, only that they are.
-const LINES_MAX: usize = 20;
 /// How long the supervisor waits at most before it looks whether sleepers are still there.
 const LOOK_SECONDS: i128 = 5;
 /// A stop where a system call begins or ends.
-const CALL_STOP: i32 = libc::SIGTRAP | 0x80;
+pub(crate) const CALL_STOP: i32 = libc::SIGTRAP | 0x80;
 
 /// What is run, and how.
 pub struct Plan<'a> {
@@ -35,6 +32,8 @@ pub struct Plan<'a> {
     pub command: &'a [OsString],
     /// The clock.
     pub board: Arc<Board>,
+    /// Which way programs get the clock.
+    pub via: Via,
     /// Whether programs that cannot be put on the clock are not started.
     pub is_strict: bool,
     /// Where sentences for people go.
@@ -57,12 +56,7 @@ pub(crate) struct Supervisor<'a> {
     board: &'a Board,
     kernel: Kernel,
     listener: Listener,
-    /// The program that was asked for.
-    first: i32,
-    is_strict: bool,
-    report: &'a dyn Fn(&str),
-    front: Option<OwnedFd>,
-    front_pid: i32,
+    report: Report<'a>,
     attached: HashMap<i32, Stage>,
     /// Calls to be answered.
     calls: VecDeque<Call>,
@@ -73,26 +67,16 @@ pub(crate) struct Supervisor<'a> {
     routine: Option<Routine>,
     /// Whether it was said that a wait goes by host time.
     has_named_wait: bool,
-    reported: usize,
 }
 
 impl<'a> Supervisor<'a> {
     /// Returns the supervisor of a program that waits.
-    pub(crate) fn new(
-        started: Started,
-        kernel: Kernel,
-        plan: &'a Plan<'_>,
-        (front, front_pid): (OwnedFd, i32),
-    ) -> Self {
+    pub(crate) fn new(listener: Listener, kernel: Kernel, board: &'a Board, report: Report<'a>) -> Self {
         Self {
-            board: &plan.board,
+            board,
             kernel,
-            listener: started.listener,
-            first: started.pid,
-            is_strict: plan.is_strict,
-            report: plan.report,
-            front: Some(front),
-            front_pid,
+            listener,
+            report,
             attached: HashMap::new(),
             calls: VecDeque::new(),
             waiting: VecDeque::new(),
@@ -100,13 +84,11 @@ impl<'a> Supervisor<'a> {
             timers: Timers::new(),
             routine: Routine::look(),
             has_named_wait: false,
-            reported: 0,
         }
     }
 
     /// Supervises until the last program has ended.
     pub(crate) fn run(mut self, children: &OwnedFd) -> io::Result<()> {
-        self.tell(Told::Started, self.first);
         let mut is_listening = true;
         let mut changes = self.board.changes();
         loop {
@@ -118,7 +100,7 @@ impl<'a> Supervisor<'a> {
             }
             let next = self.sleepers.wake(self.board, &self.listener);
             self.board.looked_at(changes);
-            if !is_listening && self.front.is_none() {
+            if !is_listening && self.report.is_over() {
                 return Ok(());
             }
             let mut polled = vec![
@@ -165,12 +147,15 @@ impl<'a> Supervisor<'a> {
     fn take(&mut self, call: Call) {
         if i64::from(call.number) == libc::SYS_timerfd_settime {
             if let Answered::ByHost = self.timers.set(&call, self.board, &self.listener) {
-                let name = Self::name(call.pid);
-                self.say(&format!("a timer of {name} goes by host time: its descriptor cannot be had from outside"));
+                self.report.complain_of_timer(call.pid);
             }
         } else if waits::is_one(&call) {
             self.wait(call);
-        } else if !answer(&call, self.board, &self.listener, &mut self.sleepers) {
+        } else if i64::from(call.number) == libc::SYS_clock_nanosleep {
+            self.sleepers.add(&call, self.board, &self.listener);
+        } else if let Some(told) = told(&call, self.board, &self.listener) {
+            self.listener.answer(call.id, told);
+        } else {
             self.execute(call);
         }
     }
@@ -228,8 +213,8 @@ impl<'a> Supervisor<'a> {
             }
             Err(error) if error.raw_os_error() == Some(libc::EPERM) && self.listener.is_waiting(call.id) => {
                 if !std::mem::replace(&mut self.has_named_wait, true) {
-                    let name = Self::name(call.pid);
-                    self.say(&format!(
+                    let name = name(call.pid);
+                    self.report.say(&format!(
                         "a wait of {name} goes by host time: another tracer, such as a debugger, has it"
                     ));
                 }
@@ -244,8 +229,8 @@ impl<'a> Supervisor<'a> {
 
     /// Lets a thread execute a program that cannot be put on the clock, or says no.
     fn let_without(&mut self, call: &Call, reason: &Reason) {
-        self.complain(call.pid, reason);
-        if self.is_strict {
+        self.report.complain(call.pid, reason);
+        if self.report.is_strict {
             self.listener.answer(call.id, -i64::from(libc::EPERM));
         } else {
             self.listener.let_go_on(call.id);
@@ -262,16 +247,14 @@ impl<'a> Supervisor<'a> {
     /// Takes what the kernel tells of a process or thread.
     fn news(&mut self, pid: i32, status: i32) {
         if libc::WIFCONTINUED(status) {
-            if pid == self.first {
-                process::kill(self.front_pid, libc::SIGCONT);
-            }
+            self.report.continued(pid);
         } else if !libc::WIFSTOPPED(status) {
             self.forget(pid);
-            self.ended(pid, status);
+            self.report.ended(pid, status);
         } else if self.attached.contains_key(&pid) || status >> 16 != 0 {
             self.stopped(pid, libc::WSTOPSIG(status), status >> 16);
-        } else if pid == self.first {
-            self.tell(Told::Stopped, libc::WSTOPSIG(status));
+        } else {
+            self.report.stopped(pid, libc::WSTOPSIG(status));
         }
     }
 
@@ -283,13 +266,13 @@ impl<'a> Supervisor<'a> {
                 self.attached.remove(&former);
             }
             self.attached.insert(pid, Stage::Executed);
-            let _ = ptrace::go_on_to_call(pid);
+            let _ = ptrace::go_on_to_call(pid, 0);
             return;
         }
         match self.attached.get(&pid) {
             Some(Stage::Executed) if signal == CALL_STOP => self.put_on(pid),
             Some(Stage::Executed) => {
-                let _ = ptrace::go_on_to_call(pid);
+                let _ = ptrace::go_on_to_call(pid, 0);
             }
             Some(Stage::Waiting(sent)) => {
                 if event == EVENT_STOP {
@@ -310,39 +293,14 @@ impl<'a> Supervisor<'a> {
 
     /// Puts a program on the clock that is about to run its first instruction.
     fn put_on(&mut self, pid: i32) {
-        let (reason, ended) = self.try_put_on(pid);
+        let handover = Handover::Listener(&self.listener, &mut self.calls);
+        let (reason, ended) = put_on(pid, &self.kernel, handover, self.board.file(), self.report.is_strict);
         self.forget(pid);
         if let Some(reason) = reason {
-            self.complain(pid, &reason);
+            self.report.complain(pid, &reason);
         }
         if let Some(status) = ended {
-            self.ended(pid, status);
-        }
-    }
-
-    /// Returns why the program is not on the clock, and how it ended, if it did.
-    fn try_put_on(&mut self, pid: i32) -> (Option<Reason>, Option<i32>) {
-        let mut program = match Program::look(pid, &self.kernel, &self.listener, &mut self.calls) {
-            Ok(program) => program,
-            Err(Failed::Gone(status)) => return (None, Some(status)),
-            Err(Failed::NotOn(reason)) => {
-                let _ = ptrace::detach(pid, 0);
-                return (Some(reason), None);
-            }
-        };
-        match program.put_on(self.board.file()) {
-            Ok(()) => {
-                program.let_go();
-                (None, None)
-            }
-            Err(Failed::Gone(status)) => (None, Some(status)),
-            Err(Failed::NotOn(reason)) if self.is_strict => {
-                (Some(reason), program.end(NOT_EXECUTED.cast_unsigned().into()))
-            }
-            Err(Failed::NotOn(reason)) => {
-                program.let_go();
-                (Some(reason), None)
-            }
+            self.report.ended(pid, status);
         }
     }
 
@@ -352,53 +310,4 @@ impl<'a> Supervisor<'a> {
             self.calls.append(&mut self.waiting);
         }
     }
-
-    fn ended(&mut self, pid: i32, status: i32) {
-        if pid == self.first {
-            self.first = 0;
-            // Whoever waits for the output of the program would also wait for what the supervisor keeps open.
-            let _ = quiet();
-            self.tell(Told::Ended, status);
-            self.front = None;
-        }
-    }
-
-    fn tell(&mut self, what: Told, value: i32) {
-        if let Some(front) = &self.front {
-            crate::front::send(front, what, value);
-        }
-    }
-
-    /// Says that a program is not on the clock.
-    fn complain(&mut self, pid: i32, reason: &Reason) {
-        let name = Self::name(pid);
-        let outcome = if self.is_strict { "was not started" } else { "runs on host time" };
-        self.say(&format!("{name} {outcome}: {reason}"));
-    }
-
-    /// Says something, as long as there is not too much of it.
-    fn say(&mut self, text: &str) {
-        self.reported += 1;
-        match self.reported.cmp(&(LINES_MAX + 1)) {
-            Ordering::Less => (self.report)(text),
-            Ordering::Equal => (self.report)("more programs are on host time; they are not named"),
-            Ordering::Greater => {}
-        }
-    }
-
-    fn name(pid: i32) -> String {
-        let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-        match name.trim_end() {
-            "" => format!("process {pid}"),
-            name => format!("`{name}` (process {pid})"),
-        }
-    }
-}
-
-/// Closes what the supervisor shares with the programs.
-pub(crate) fn quiet() -> rustix::io::Result<()> {
-    let nothing = rustix::fs::open("/dev/null", rustix::fs::OFlags::RDWR, rustix::fs::Mode::empty())?;
-    rustix::stdio::dup2_stdin(&nothing)?;
-    rustix::stdio::dup2_stdout(&nothing)?;
-    rustix::stdio::dup2_stderr(&nothing)
 }

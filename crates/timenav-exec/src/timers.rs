@@ -12,7 +12,7 @@ use rustix::time::{Itimerspec, TimerfdTimerFlags, timerfd_gettime, timerfd_setti
 use crate::board::Board;
 use crate::kernel::process::{boot_now, monotonic_now};
 use crate::kernel::ptrace;
-use crate::kernel::seccomp::{Call, Listener};
+use crate::kernel::seccomp::{Answering, Call};
 use crate::page::Moment;
 
 const NANOS: i64 = 1_000_000_000;
@@ -52,44 +52,44 @@ impl Timers {
     }
 
     /// Answers a call that sets a timer to a date.
-    pub(crate) fn set(&mut self, call: &Call, board: &Board, listener: &Listener) -> Answered {
+    pub(crate) fn set(&mut self, call: &Call, board: &Board, line: &impl Answering) -> Answered {
         let [descriptor, _, new, old, ..] = call.parameters;
         if !is_of_realtime(call.pid, descriptor) {
-            listener.let_go_on(call.id);
+            line.let_go_on(call.id);
             return Answered::Done;
         }
         let mut bytes = [0; 32];
         if ptrace::read(call.pid, new, &mut bytes).is_err() {
-            listener.answer(call.id, -i64::from(libc::EFAULT));
+            line.answer(call.id, -i64::from(libc::EFAULT));
             return Answered::Done;
         }
         let words = [0, 8, 16, 24].map(|at: usize| bytes[at..at + 8].try_into().map_or(0, i64::from_le_bytes));
         let is_right = |seconds: i64, nanos: i64| seconds >= 0 && (0..NANOS).contains(&nanos);
         if !is_right(words[0], words[1]) || !is_right(words[2], words[3]) {
-            listener.answer(call.id, -i64::from(libc::EINVAL));
+            line.answer(call.id, -i64::from(libc::EINVAL));
             return Answered::Done;
         }
         let until = Moment { seconds: words[2], nanos: words[3] };
         if until == Moment::default() {
             // It is set to nothing.
-            listener.let_go_on(call.id);
+            line.let_go_on(call.id);
             return Answered::Done;
         }
         let interval = Timespec { tv_sec: words[0], tv_nsec: words[1] };
-        let Some((file, process)) = duplicate(call.pid, descriptor).filter(|_| listener.is_waiting(call.id)) else {
-            listener.let_go_on(call.id);
+        let Some((file, process)) = duplicate(call.pid, descriptor).filter(|_| line.is_waiting(call.id)) else {
+            line.let_go_on(call.id);
             return Answered::ByHost;
         };
         let mut timer = Timer { file, process, until, interval, ends: (0, 0) };
         let Some(before) = timer.arm(board) else {
-            listener.let_go_on(call.id);
+            line.let_go_on(call.id);
             return Answered::ByHost;
         };
         let words =
             [before.it_interval.tv_sec, before.it_interval.tv_nsec, before.it_value.tv_sec, before.it_value.tv_nsec];
         let bytes: Vec<u8> = words.into_iter().flat_map(i64::to_le_bytes).collect();
         let is_told = old == 0 || ptrace::write(call.pid, old, &bytes).is_ok();
-        listener.answer(call.id, if is_told { 0 } else { -i64::from(libc::EFAULT) });
+        line.answer(call.id, if is_told { 0 } else { -i64::from(libc::EFAULT) });
         self.all.push(timer);
         if self.all.len() >= self.tidy_at {
             self.all.retain(Timer::is_set);

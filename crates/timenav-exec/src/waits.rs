@@ -32,6 +32,11 @@ pub(crate) const fn is_one(call: &Call) -> bool {
     )
 }
 
+/// Returns whether a reported call sleeps until a date or waits, for whoever can only send a thread elsewhere.
+pub(crate) const fn is_one_or_sleeps(call: &Call) -> bool {
+    is_one(call) || call.number as libc::c_long == libc::SYS_clock_nanosleep
+}
+
 /// Where the image waits.
 pub(crate) struct Routine {
     at: u64,
@@ -59,6 +64,7 @@ impl Routine {
         let [_, _, third, fourth, fifth, _] = call.parameters;
         let is_right = match i64::from(call.number) {
             libc::SYS_timer_settime => is_date_of_realtime(&call, third),
+            libc::SYS_clock_nanosleep => is_moment(call.pid, third),
             libc::SYS_futex | libc::SYS_futex_waitv => is_moment(call.pid, fourth),
             _ => is_moment(call.pid, fifth),
         };
@@ -85,9 +91,14 @@ impl Sent {
         if (found.rax, found.orig_rax) != (NOT_BEGUN, number) || [rdi, rsi, rdx, r10, r8, r9] != self.call.parameters {
             return;
         }
+        let _ = ptrace::set_registers(pid, &self.registers(&found));
+    }
+
+    /// Returns the registers of a thread that is about to make the call and goes to the routine instead.
+    pub(crate) fn registers(&self, found: &Registers) -> Registers {
+        let number = u64::from(self.call.number.cast_unsigned());
         // A call changes rcx and rax, and nobody expects anything of them; no call is under way any more.
-        let sent = Registers { rip: self.to, rcx: found.rip, rax: number, orig_rax: u64::MAX, ..found };
-        let _ = ptrace::set_registers(pid, &sent);
+        Registers { rip: self.to, rcx: found.rip, rax: number, orig_rax: u64::MAX, ..*found }
     }
 }
 

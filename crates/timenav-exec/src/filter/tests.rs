@@ -104,3 +104,27 @@ fn waits_until_a_moment_of_realtime_are_reported() {
         }
     }
 }
+
+/// Where the kernel takes no filter, a tracer decides by itself, and by the same rules.
+#[test]
+fn a_tracer_decides_as_the_kernel_does() {
+    let (listener, tracer) = (filter(), filter_for_tracer());
+    for number in 0..500 {
+        for parameters in [[0; 6], [0, 1, 8, 8, 8, 8], [1, 393, 3, 1 << 32, 0, 0], [5, 134, 0, 8, 0, 0]] {
+            for architecture in [X86_64, I386, 0xc000_00b7] {
+                let expected = match run(architecture, number, &parameters) {
+                    ALLOWED => Verdict::Allow,
+                    REFUSED => Verdict::Refuse,
+                    REPORTED => Verdict::Report,
+                    other => panic!("{other:x}"),
+                };
+                let told = format!("{architecture:x} {number} {parameters:?}");
+                assert_eq!(verdict(&listener, architecture, number, &parameters), expected, "{told}");
+                assert_eq!(verdict(&tracer, architecture, number, &parameters), expected, "{told}");
+            }
+        }
+    }
+    let clone = |flags: u64| verdict(&tracer, X86_64, 56, &[flags, 0, 0, 0, 0, 0]);
+    assert_eq!((clone(17), clone(0x0080_0011)), (Verdict::Allow, Verdict::Report), "out of a tracer's reach");
+    assert!(tracer.iter().all(|it| u32::from(it.code) != END || it.k != REPORTED), "nobody listens");
+}

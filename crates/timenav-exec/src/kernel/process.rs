@@ -91,11 +91,24 @@ pub(crate) fn reset(signal: i32) {
 
 /// Sends this process a signal that is not blocked while it is sent.
 pub(crate) fn raise_unblocked(signal: i32) {
+    raise_unless(signal, || false);
+}
+
+/// Sends this process a signal, and lets it through unless that is off by the time when it is pending. It is blocked
+/// before and after.
+pub(crate) fn raise_unless(signal: i32, is_off: impl FnOnce() -> bool) {
     reset(signal);
     let set = Signals::of(&[signal]);
+    // SAFETY: takes an integer, and a set of which nothing is written.
+    unsafe {
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set.0, std::ptr::null_mut());
+        libc::raise(signal);
+    }
+    if is_off() {
+        return;
+    }
     // SAFETY: the set is one, and nothing is written.
     unsafe {
-        libc::raise(signal);
         libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set.0, std::ptr::null_mut());
         libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set.0, std::ptr::null_mut());
     }
@@ -188,12 +201,6 @@ pub(crate) fn kept_clock(shown: Moment) -> io::Result<(i64, Vec<u8>)> {
 
 /// Where a timer's time is in a `timex`: after `modes`, which the kernel leaves as it was.
 pub(crate) const TIMEX_BYTES: usize = size_of::<libc::timex>();
-
-/// Returns the name of an error, for a sentence.
-pub(crate) fn error_text(error: i32) -> String {
-    let text = io::Error::from_raw_os_error(error).to_string();
-    text.split(" (os error").next().unwrap_or_default().to_owned()
-}
 
 /// Returns an argument as the kernel takes it.
 pub(crate) fn c_string(bytes: &[u8]) -> io::Result<CString> {

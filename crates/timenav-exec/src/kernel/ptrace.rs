@@ -12,6 +12,7 @@ pub(crate) type Registers = libc::user_regs_struct;
 pub(crate) const EVENT_STOP: i32 = 128;
 const SET_SIGNAL_MASK: Request = 0x420b;
 const GET_SIGNAL_MASK: Request = 0x420a;
+const LISTEN: Request = 0x4208;
 
 /// How the C library declares what is asked of a thread.
 #[cfg(not(target_env = "musl"))]
@@ -24,11 +25,46 @@ fn call(request: Request, pid: i32, address: usize, data: usize) -> io::Result<(
     told(unsafe { libc::ptrace(request, pid, address, data) }).map(|_| ())
 }
 
+/// How a tracer is attached to a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Options(i32);
+
+impl Options {
+    /// It is told of executed programs, and of the beginnings and ends of system calls.
+    pub(crate) const CALLS: Self = Self(libc::PTRACE_O_TRACEEXEC | libc::PTRACE_O_TRACESYSGOOD);
+    /// It is attached to whatever the thread starts, and is told of what a filter reports.
+    pub(crate) const TREE: Self = Self(
+        Self::CALLS.0
+            | libc::PTRACE_O_TRACEFORK
+            | libc::PTRACE_O_TRACEVFORK
+            | libc::PTRACE_O_TRACECLONE
+            | libc::PTRACE_O_TRACESECCOMP,
+    );
+
+    /// The thread is killed with the tracer.
+    pub(crate) const fn bound(self) -> Self {
+        Self(self.0 | libc::PTRACE_O_EXITKILL)
+    }
+
+    fn bits(self) -> usize {
+        usize::try_from(self.0).unwrap_or_default()
+    }
+}
+
 /// Attaches to a thread without stopping it. It is told when it has executed a program, and killed with this process
 /// as long as it is attached: a program that was half put on a clock must not go on.
 pub(crate) fn seize(pid: i32) -> io::Result<()> {
-    let options = libc::PTRACE_O_TRACEEXEC | libc::PTRACE_O_EXITKILL | libc::PTRACE_O_TRACESYSGOOD;
-    call(libc::PTRACE_SEIZE, pid, 0, usize::try_from(options).unwrap_or_default())
+    seize_with(pid, Options::CALLS.bound())
+}
+
+/// Attaches to a thread without stopping it.
+pub(crate) fn seize_with(pid: i32, options: Options) -> io::Result<()> {
+    call(libc::PTRACE_SEIZE, pid, 0, options.bits())
+}
+
+/// Changes how a tracer is attached to a stopped thread.
+pub(crate) fn set_options(pid: i32, options: Options) -> io::Result<()> {
+    call(libc::PTRACE_SETOPTIONS, pid, 0, options.bits())
 }
 
 /// Attaches to a thread without stopping it, for a moment in which nothing of it is changed by halves: it goes on if this
@@ -42,9 +78,19 @@ pub(crate) fn interrupt(pid: i32) -> io::Result<()> {
     call(libc::PTRACE_INTERRUPT, pid, 0, 0)
 }
 
-/// Lets a stopped thread go on to the next beginning or end of a system call.
-pub(crate) fn go_on_to_call(pid: i32) -> io::Result<()> {
-    call(libc::PTRACE_SYSCALL, pid, 0, 0)
+/// Lets a stopped thread go on to the next beginning or end of a system call, with a signal unless it is 0.
+pub(crate) fn go_on_to_call(pid: i32, signal: i32) -> io::Result<()> {
+    call(libc::PTRACE_SYSCALL, pid, 0, usize::try_from(signal).unwrap_or_default())
+}
+
+/// Lets a stopped thread go on, with a signal unless it is 0.
+pub(crate) fn go_on(pid: i32, signal: i32) -> io::Result<()> {
+    call(libc::PTRACE_CONT, pid, 0, usize::try_from(signal).unwrap_or_default())
+}
+
+/// Leaves a thread stopped whose process was stopped by a signal, until somebody continues it.
+pub(crate) fn leave_stopped(pid: i32) -> io::Result<()> {
+    call(LISTEN, pid, 0, 0)
 }
 
 /// Lets a stopped thread execute one instruction.

@@ -21,6 +21,16 @@ pub(crate) struct Call {
     pub(crate) parameters: [u64; 6],
 }
 
+/// Where a call is answered.
+pub(crate) trait Answering {
+    /// Answers a call with a value, or with a negative error number. Returns whether somebody still waited for it.
+    fn answer(&self, id: u64, value: i64) -> bool;
+    /// Lets a call go on to the kernel. Returns whether somebody still waited for that.
+    fn let_go_on(&self, id: u64) -> bool;
+    /// Returns whether somebody still waits for an answer, so that the thread is still the one that asked.
+    fn is_waiting(&self, id: u64) -> bool;
+}
+
 /// Where the calls that a filter reports are answered.
 pub(crate) struct Listener {
     fd: OwnedFd,
@@ -49,23 +59,6 @@ impl Listener {
         }
     }
 
-    /// Answers a call with a value, or with a negative error number. Returns whether somebody still waited for it.
-    pub(crate) fn answer(&self, id: u64, value: i64) -> bool {
-        let error = i32::try_from(value.min(0)).unwrap_or(-libc::EIO);
-        self.send(libc::seccomp_notif_resp { id, val: value.max(0), error, flags: 0 })
-    }
-
-    /// Lets a call go on to the kernel. Returns whether somebody still waited for that.
-    pub(crate) fn let_go_on(&self, id: u64) -> bool {
-        let flags = u32::try_from(libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE).unwrap_or(1);
-        self.send(libc::seccomp_notif_resp { id, val: 0, error: 0, flags })
-    }
-
-    /// Returns whether somebody still waits for an answer, so that the thread is still the one that asked.
-    pub(crate) fn is_waiting(&self, mut id: u64) -> bool {
-        self.call(libc::SECCOMP_IOCTL_NOTIF_ID_VALID, (&raw mut id).cast()).is_ok()
-    }
-
     /// Gives a descriptor to a thread that waits for an answer, and returns its number there.
     pub(crate) fn give(&self, id: u64, descriptor: BorrowedFd<'_>) -> io::Result<i64> {
         let source = descriptor.as_raw_fd().cast_unsigned();
@@ -83,6 +76,22 @@ impl Listener {
     }
 }
 
+impl Answering for Listener {
+    fn answer(&self, id: u64, value: i64) -> bool {
+        let error = i32::try_from(value.min(0)).unwrap_or(-libc::EIO);
+        self.send(libc::seccomp_notif_resp { id, val: value.max(0), error, flags: 0 })
+    }
+
+    fn let_go_on(&self, id: u64) -> bool {
+        let flags = u32::try_from(libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE).unwrap_or(1);
+        self.send(libc::seccomp_notif_resp { id, val: 0, error: 0, flags })
+    }
+
+    fn is_waiting(&self, mut id: u64) -> bool {
+        self.call(libc::SECCOMP_IOCTL_NOTIF_ID_VALID, (&raw mut id).cast()).is_ok()
+    }
+}
+
 impl AsFd for Listener {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
@@ -94,23 +103,31 @@ impl AsFd for Listener {
 /// Where that needs a privilege that this process does not have, it gives up for good gaining any
 /// (`PR_SET_NO_NEW_PRIVS`), and tries again.
 pub(crate) fn install(filter: &[Instruction]) -> io::Result<OwnedFd> {
-    match try_install(filter) {
+    let fd = installed(filter, libc::SECCOMP_FILTER_FLAG_NEW_LISTENER)?;
+    let fd = i32::try_from(fd).map_err(|_| io::Error::from_raw_os_error(libc::EBADF))?;
+    // SAFETY: the kernel has just opened it for us alone.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Puts this thread and all that it starts under a filter that reports to a tracer. Privileges are as above.
+pub(crate) fn install_for_tracer(filter: &[Instruction]) -> io::Result<()> {
+    installed(filter, 0).map(|_| ())
+}
+
+fn installed(filter: &[Instruction], flags: libc::c_ulong) -> io::Result<i64> {
+    match try_install(filter, flags) {
         Err(error) if error.raw_os_error() == Some(libc::EACCES) => {
             // SAFETY: takes integers only.
             told(i64::from(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }))?;
-            try_install(filter)
+            try_install(filter, flags)
         }
         result => result,
     }
 }
 
-fn try_install(filter: &[Instruction]) -> io::Result<OwnedFd> {
+fn try_install(filter: &[Instruction], flags: libc::c_ulong) -> io::Result<i64> {
     let length = u16::try_from(filter.len()).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
     let program = libc::sock_fprog { len: length, filter: filter.as_ptr().cast_mut() };
-    let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
     // SAFETY: the kernel reads as many instructions as the program has, and writes nothing.
-    let fd = unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program) };
-    let fd = i32::try_from(told(fd)?).map_err(|_| io::Error::from_raw_os_error(libc::EBADF))?;
-    // SAFETY: the kernel has just opened it for us alone.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+    told(unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program) })
 }

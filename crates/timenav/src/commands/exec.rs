@@ -6,6 +6,8 @@ mod board;
 
 use std::ffi::OsString;
 
+use timenav_exec::ways::{Via, Way};
+
 use crate::client::{ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::following::FollowOption;
@@ -23,10 +25,11 @@ use crate::surroundings::Surroundings;
 /// cannot be reached any more, programs keep the last clock, and one line says so. It works on Linux, on x86-64.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExecCommand {
-    /// How programs get the clock: `exec` puts it in place when a program is executed. `trace` and `preload` are not
-    /// available yet.
+    /// How programs get the clock: `exec` puts it in place when a program is executed, and is out of the way then.
+    /// `trace` traces programs for as long as they run, for systems without seccomp listeners: no debugger works in them.
+    /// `auto` takes `exec` where it can be had, and `trace` otherwise; `--inspect` says which, and why.
     #[arg(long, value_enum, value_name = "WAY", default_value_t, hide_possible_values = true)]
-    via: Via,
+    via: ViaOption,
     /// Start no program that cannot be put on the clock, such as a 32-bit one. Without this, it runs on host time, and a
     /// line says so.
     #[arg(long)]
@@ -50,11 +53,21 @@ pub(crate) struct ExecCommand {
 
 /// How programs get the clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-enum Via {
+enum ViaOption {
     #[default]
+    Auto,
     Exec,
     Trace,
-    Preload,
+}
+
+impl From<ViaOption> for Via {
+    fn from(option: ViaOption) -> Self {
+        match option {
+            ViaOption::Auto => Self::Auto,
+            ViaOption::Exec => Self::Only(Way::Exec),
+            ViaOption::Trace => Self::Only(Way::Trace),
+        }
+    }
 }
 
 /// Runs a program, and ends as it does.
@@ -62,16 +75,9 @@ enum Via {
 /// # Errors
 /// The program cannot be started on the clock, or the service does not tell the clock.
 pub(crate) fn run(command: &ExecCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let missing = match command.via {
-        Via::Exec => None,
-        Via::Trace => Some("trace"),
-        Via::Preload => Some("preload"),
-    };
-    if let Some(missing) = missing {
-        return Err(anyhow::anyhow!("--via {missing} is not available yet; leave it out, or write --via exec").into());
-    }
     if command.inspect {
-        return inspecting::show(&command.command, surroundings, command.service.output());
+        let via = command.via.into();
+        return inspecting::show((&command.command, via), surroundings, command.service.output());
     }
     start(command, surroundings)
 }
@@ -100,7 +106,8 @@ fn start(command: &ExecCommand, surroundings: &Surroundings) -> Result<(), Failu
     let begun = following::begin(&client, &command.timeline)?;
     let clock = Wrong::new(command.fault.fault(), &begun);
     let board = board::create(&client, &begun, &clock.shown())?;
-    let plan = Plan { command: &command.command, board, is_strict: command.strict, report: &report };
+    let plan =
+        Plan { command: &command.command, board, via: command.via.into(), is_strict: command.strict, report: &report };
     let (timeline, name) = (command.timeline.clone(), command.follow.clone());
     let follow = move |board: Arc<timenav_exec::Board>| {
         let page = show(clock, board::Page(board));

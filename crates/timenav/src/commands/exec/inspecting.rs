@@ -8,6 +8,7 @@ use std::ffi::{OsStr, OsString};
 use anyhow::Context as _;
 use serde_json::{Value, json};
 use timenav_exec::inspect::{Inspection, Kind, inspect};
+use timenav_exec::ways::{Allowed, Via, Way, allowed};
 
 use crate::exit::Failure;
 use crate::output::{self, OutputFormat};
@@ -17,13 +18,19 @@ use crate::surroundings::Surroundings;
 ///
 /// # Errors
 /// There is no such program, or process.
-pub(super) fn show(command: &[OsString], around: &Surroundings, format: OutputFormat) -> Result<(), Failure> {
+pub(super) fn show(
+    (command, via): (&[OsString], Via),
+    around: &Surroundings,
+    format: OutputFormat,
+) -> Result<(), Failure> {
     let name = command.first().map(OsString::as_os_str).unwrap_or_default();
     if let (1, Some(pid)) = (command.len(), name.to_str().and_then(|name| name.parse().ok())) {
         return process::show(pid, format);
     }
     let found = look(name, around).with_context(|| format!("cannot look at `{}`", name.display()))?;
-    let told = told(&found);
+    // A system that allows none is told as such: there is nothing that would be done.
+    let allowed = allowed().context("cannot try what this system allows")?;
+    let told = told(&found, &allowed, via);
     match format {
         OutputFormat::Table => output::write(&text(&told)),
         OutputFormat::Json => output::write(&output::pretty(&told.to_string())),
@@ -48,8 +55,9 @@ fn look(name: &OsStr, around: &Surroundings) -> std::io::Result<Inspection> {
     inspect(name, &around.program_folders)
 }
 
-fn told(found: &Inspection) -> Value {
+fn told(found: &Inspection, allowed: &Allowed, via: Via) -> Value {
     let interpreters: Vec<_> = found.interpreters.iter().map(|path| path.display().to_string()).collect();
+    let chosen = allowed.choose(via).ok();
     let (kind, why) = match found.kind {
         Kind::Dynamic => ("dynamic", "a 64-bit program: its vDSO is replaced by one that reads the clock page"),
         Kind::Static => {
@@ -63,14 +71,26 @@ fn told(found: &Inspection) -> Value {
         "program": found.path.display().to_string(),
         "interpreters": interpreters,
         "kind": kind,
-        "clock": if found.is_on_clock() { "virtual" } else { "host" },
+        "clock": if found.is_on_clock() && chosen.is_some() { "virtual" } else { "host" },
         "why": why,
+        "via": chosen.map(Way::name),
+        "ways": Way::ALL.map(|way| json!({
+            "way": way.name(),
+            "is_possible": allowed.obstacle(way).is_none(),
+            "why": allowed.reason(way, chosen),
+        })),
         "gains_rights": found.gains_rights,
     })
 }
 
 fn text(told: &Value) -> String {
     let mut told = told.clone();
+    if told["via"].is_null() {
+        told["via"] = "none".into();
+    }
+    for way in told["ways"].as_array().cloned().unwrap_or_default() {
+        told[way["way"].as_str().unwrap_or_default()] = way["why"].clone();
+    }
     let interpreters = told["interpreters"]
         .as_array()
         .map_or_else(String::new, |all| all.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "));
@@ -88,6 +108,9 @@ fn text(told: &Value) -> String {
         ("clock", "clock"),
         ("because", "why"),
         ("rights", "gains_rights"),
+        ("via", "via"),
+        ("--via exec", "exec"),
+        ("--via trace", "trace"),
     ];
     output::fields(&told, &shown)
 }

@@ -8,8 +8,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use timenav_core::time::{Virtual, parse_timestamp};
 
-use super::{Service, Teller, children, exec, is_installed, service, travel};
+use super::{PATH, Service, Teller, children, exec, is_installed, service, travel, under};
+use crate::cli::command;
 use crate::recipes::provide_postgres;
+use crate::waiting::until;
 
 const C: &str = include_str!("../../programs/teller.c");
 const JAVA: &str = include_str!("../../programs/Teller.java");
@@ -30,15 +32,20 @@ const SQLITE: &str = "while read -r word; do sqlite3 :memory: \"SELECT strftime(
 const POSTGRES: &str = "while read -r word; do echo 'SELECT floor(extract(epoch FROM now()))::bigint'; done \
                         | postgres --single -D \"$0/data\" template1 2>/dev/null \
                         | sed -un 's/.* = \"\\([-0-9]*\\)\".*/\\1/p'; exit 5";
-const HEAD: &str = "| program | asks by | ahead of the host | before 1970 | after 2038 | clock stands | rate 3600 \
+const DENY: &str = include_str!("../../programs/deny.c");
+/// What is denied to `timenav exec`, so that it traces programs without a filter.
+const UNFILTERED: &str = "trace, no filter";
+const HEAD: &str = "| program | asks by | way | ahead of the host | before 1970 | after 2038 | clock stands | rate 3600 \
                     | rate 0.5 | service lost | service back | supervisor killed |\n\
-                    | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+                    | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
 const COLUMNS: usize = 9;
 
 /// A program, and how it is asked.
 struct Row {
     program: &'static str,
     asks_by: &'static str,
+    /// The way it is put on the clock.
+    way: &'static str,
     /// The command; `None` where it cannot be had on this machine.
     command: Option<Vec<String>>,
     /// Whether it starts another program for each answer.
@@ -46,7 +53,7 @@ struct Row {
 }
 
 fn row(program: &'static str, asks_by: &'static str, command: Option<Vec<String>>) -> Row {
-    Row { program, asks_by, command, is_starter: false }
+    Row { program, asks_by, way: "exec", command, is_starter: false }
 }
 
 fn starter(program: &'static str, asks_by: &'static str, needs: &str, script: &str) -> Row {
@@ -62,8 +69,8 @@ fn owned(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// Compiles a program, if this machine has the compiler, and what it makes runs here.
-fn compiled(folder: &Path, name: &str, source: (&str, &str), compiler: &[&str]) -> Option<String> {
+/// Compiles a program, if this machine has the compiler, and what it makes runs here and ends with this code.
+fn compiled(folder: &Path, name: &str, source: (&str, &str), compiler: &[&str], code: i32) -> Option<String> {
     let (file, program) = (folder.join(source.0), folder.join(name));
     std::fs::write(&file, source.1).unwrap();
     let mut command = Command::new(compiler[0]);
@@ -71,7 +78,8 @@ fn compiled(folder: &Path, name: &str, source: (&str, &str), compiler: &[&str]) 
     command.env("GOCACHE", folder.join("go-cache")).env("GOFLAGS", "-mod=mod").stdout(Stdio::null());
     let is_made = command.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
     let mut trial = Command::new(&program);
-    let mut is_run = || trial.stdin(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|it| it.code() == Some(5));
+    let mut is_run =
+        || trial.stdin(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|it| it.code() == Some(code));
     let is_had = is_made && is_run();
     if !is_had {
         eprintln!("skipped for {compiler:?}");
@@ -80,15 +88,15 @@ fn compiled(folder: &Path, name: &str, source: (&str, &str), compiler: &[&str]) 
 }
 
 fn rows(folder: &Path) -> Vec<Row> {
-    let c = |name: &str, compiler: &[&str]| compiled(folder, name, ("teller.c", C), compiler);
+    let c = |name: &str, compiler: &[&str]| compiled(folder, name, ("teller.c", C), compiler, 5);
     let with = |program: Option<&String>, word: &str| Some(vec![program?.clone(), word.to_owned()]);
     let (dynamic, fixed) = (c("dynamic", &["gcc", "-O1"]), c("static", &["gcc", "-O1", "-static"]));
     let sanitized = |name: &'static str, flag: &str| c(name, &["gcc", "-O1", flag]).map(|program| vec![program]);
     let rust = |name: &str, flags: &[&str]| {
-        compiled(folder, name, ("teller.rs", RUST), &[&["rustc", "--edition=2021"], flags].concat())
+        compiled(folder, name, ("teller.rs", RUST), &[&["rustc", "--edition=2021"], flags].concat(), 5)
     };
     let go = |name: &str, mode: &str| {
-        compiled(folder, name, ("teller.go", GO), &["go", "build", "-ldflags", mode]).map(|program| vec![program])
+        compiled(folder, name, ("teller.go", GO), &["go", "build", "-ldflags", mode], 5).map(|program| vec![program])
     };
     std::fs::write(folder.join("Teller.java"), JAVA).unwrap();
     let java = Command::new("javac").args(["-d", "."]).arg("Teller.java").current_dir(folder).status();
@@ -129,6 +137,27 @@ fn rows(folder: &Path) -> Vec<Row> {
     ]
 }
 
+/// Returns the rows of programs that are traced, as far as what is denied to that end can be.
+fn traced_rows(folder: &Path) -> Vec<Row> {
+    let c = |name: &str| Some(folder.join(name)).filter(|path| path.exists()).map(|path| path.display().to_string());
+    let with = |name: &str, word: &str| Some(vec![c(name)?, word.to_owned()]);
+    let deny = compiled(folder, "deny", ("deny.c", DENY), &["gcc", "-O1"], 2);
+    ["trace", UNFILTERED]
+        .into_iter()
+        .flat_map(|way| {
+            let rows = [
+                starter("date, started each time", "`clock_gettime`", "date", DATE),
+                row("bash", "`printf '%(%s)T'`", script_of("bash", &["bash", "-c", BASH])),
+                row("Python", "`time.time()`", script_of("python3", &["python3", "-c", PYTHON])),
+                Row { is_starter: true, ..row("C, glibc", "a plain system call", with("dynamic", "syscall")) },
+                row("C, glibc, static", "`clock_gettime`", with("static", "clock_gettime")),
+            ];
+            let is_had = way != UNFILTERED || deny.is_some();
+            rows.map(|row| Row { way, command: row.command.filter(|_| is_had), ..row })
+        })
+        .collect()
+}
+
 /// Sets up a database that is asked without a server.
 fn postgres(folder: &Path) -> Option<Vec<String>> {
     if !Path::new("/usr/lib/postgresql").exists() {
@@ -152,9 +181,9 @@ struct Seen {
 
 impl Seen {
     fn line(&self) -> String {
-        let Row { program, asks_by, .. } = self.row;
+        let Row { program, asks_by, way, .. } = self.row;
         let cells = if self.cells.is_empty() { vec!["not tried".to_owned(); COLUMNS] } else { self.cells.clone() };
-        format!("| {program} | {asks_by} | {} |\n", cells.join(" | "))
+        format!("| {program} | {asks_by} | {way} | {} |\n", cells.join(" | "))
     }
 }
 
@@ -184,7 +213,9 @@ fn page() -> PathBuf {
 fn every_program_sees_the_clock_as_the_page_says() {
     let Some(mut service) = service() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let mut all: Vec<Seen> = rows(folder.path()).into_iter().map(|row| started(&service, row)).collect();
+    let mut rows = rows(folder.path());
+    rows.extend(traced_rows(folder.path()));
+    let mut all: Vec<Seen> = rows.into_iter().map(|row| started(&service, folder.path(), row)).collect();
     for (to, seconds) in [
         ("2031-05-06T07:08:09Z", 1_935_817_689),
         ("1966-03-04T05:06:07Z", -120_855_233),
@@ -230,6 +261,10 @@ fn every_program_sees_the_clock_as_the_page_says() {
     each(&mut all, |row, teller| {
         let supervisor = children(teller.child.id())[0];
         kill_process(Pid::from_raw(supervisor.cast_signed()).unwrap(), Signal::KILL).unwrap();
+        if row.way == UNFILTERED {
+            until(row.program, || teller.child.try_wait().unwrap());
+            return "ends".to_owned();
+        }
         let expected = if row.is_starter { 0 } else { 951_825_600 };
         teller.ask_until(row.program, |answer| answer == expected);
         (if row.is_starter { "fails" } else { "keeps" }).to_owned()
@@ -244,10 +279,15 @@ fn every_program_sees_the_clock_as_the_page_says() {
     service.audit();
 }
 
-fn started(service: &Service, row: Row) -> Seen {
+fn started(service: &Service, folder: &Path, row: Row) -> Seen {
     let teller = row.command.as_ref().map(|words| {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        Teller::of(exec(service, &words).stderr(Stdio::null()))
+        let mut command = match row.way {
+            "trace" => command(service, &[&["exec", "--via", "trace", "--"], &words[..]].concat()),
+            UNFILTERED => under(folder.join("deny").to_str().unwrap(), &["filters"], &exec(service, &words)),
+            _ => exec(service, &words),
+        };
+        Teller::of(command.env("PATH", PATH).stderr(Stdio::null()))
     });
     Seen { row, teller, cells: Vec::new() }
 }

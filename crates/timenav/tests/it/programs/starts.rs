@@ -111,11 +111,9 @@ fn a_program_is_on_one_clock_only() {
 #[test]
 fn what_is_not_there_is_not_pretended() {
     let Some(service) = service() else { return };
-    for way in ["trace", "preload"] {
-        let (code, stdout, stderr) = run(&mut command(&service, &["exec", "--via", way, "--", "date"]), "");
-        assert_eq!((code, stdout.as_str()), (Some(1), ""));
-        assert!(stderr.contains("not available yet"), "{stderr}");
-    }
+    let (code, stdout, stderr) = run(&mut command(&service, &["exec", "--via", "preload", "--", "date"]), "");
+    assert_eq!((code, stdout.as_str()), (Some(2), ""));
+    assert!(stderr.contains("auto, exec, trace"), "{stderr}");
     let (code, _, stderr) = run(&mut command(&service, &["exec", "--timeline", "nowhere", "--", "date"]), "");
     assert_eq!(code, Some(5), "{stderr}");
     let (code, _, stderr) = run(&mut command(&service, &["exec"]), "");
@@ -135,6 +133,11 @@ fn a_command_is_inspected_and_not_started() {
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
     let told: serde_json::Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!((&told["clock"], &told["program"]), (&"virtual".into(), &"/bin/sh".into()));
+    assert_eq!((&told["via"], &told["ways"][1]["is_possible"]), (&"exec".into(), &true.into()), "{told}");
+    let (_, stdout, _) = inspect(&["--json", "--via", "trace", "--", "/bin/sh"]);
+    let told: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(told["via"], "trace");
+    assert!(told["ways"][0]["why"].as_str().unwrap().contains("--via trace was chosen"), "{told}");
     let (code, _, stderr) = inspect(&["--", "no-such-program"]);
     assert_eq!(code, Some(1));
     assert!(stderr.contains("PATH"), "{stderr}");
@@ -153,11 +156,11 @@ fn a_process_is_inspected_with_those_beside_it() {
     let shell = Teller::of(&mut exec(&service, &["bash", "-c", script]));
     let front = shell.child.id();
     let supervisor = until("a supervisor", || children(front).first().copied());
-    let program = until("a program", || children(supervisor).first().copied());
-    let sleep = until("its child on the clock", || {
+    let (program, sleep) = until("a program and its child on the clock", || {
+        let program = *children(supervisor).first()?;
         let pid = *children(program).first()?;
         let told = inspect(&pid.to_string());
-        (told["clock"] == "virtual").then_some(pid)
+        (told["clock"] == "virtual").then_some((program, pid))
     });
     for pid in [front, supervisor, program, sleep] {
         let told = inspect(&pid.to_string());

@@ -1,0 +1,162 @@
+//! How a program receives the clock page: a file without a name, which it can open nowhere.
+
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
+use std::os::unix::fs::MetadataExt as _;
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
+
+use super::{Failed, Program, done};
+use crate::kernel::process;
+use crate::kernel::ptrace;
+use crate::kernel::seccomp::{Answering as _, Call, Listener};
+
+/// How long a call of our own may take to be reported before the program counts as lost.
+const REPORT_SECONDS_MAX: u32 = 30;
+/// Where the parts of a message to be received are put, counted from the start of the memory of a program.
+const HEADER: u64 = 64;
+const VECTOR: u64 = 128;
+const CONTROL: u64 = 192;
+const BYTE: u64 = 256;
+/// The size of a control message with one descriptor, and with its padding (`CMSG_LEN`, `CMSG_SPACE`).
+const CONTROL_BYTES: u64 = 20;
+const CONTROL_ROOM: u64 = 24;
+
+/// How a program receives the clock page.
+pub(crate) enum Handover<'a> {
+    /// By the listener of its filter. Calls of others that come in between are put aside.
+    Listener(&'a Listener, &'a mut VecDeque<Call>),
+    /// By a socket that it has for a moment.
+    Socket,
+}
+
+impl Program<'_> {
+    /// Hands over a file, and returns its descriptor in the program, which has writable memory at `room`.
+    pub(super) fn receive(&mut self, file: BorrowedFd<'_>, room: u64) -> Result<u64, Failed> {
+        if let Handover::Listener(..) = self.handover {
+            return self.receive_by_listener(file);
+        }
+        match self.receive_by_socket(file, room) {
+            Err(Failed::NotOn(_)) => self.receive_by_path(file, room),
+            result => result,
+        }
+    }
+
+    /// Lets the program make a pair of sockets, takes one end of it, and sends the file there (`unix(7)`).
+    ///
+    /// It works whatever the program sees of the file system, and whoever it runs as.
+    fn receive_by_socket(&mut self, file: BorrowedFd<'_>, room: u64) -> Result<u64, Failed> {
+        let (unix, stream) = (libc::AF_UNIX.cast_unsigned().into(), libc::SOCK_STREAM.cast_unsigned().into());
+        let made = self.call(libc::SYS_socketpair, [unix, stream, 0, room, 0, 0])?;
+        done("handing over the clock page", made)?;
+        let mut pair = [0; 8];
+        ptrace::read(self.pid, room, &mut pair)?;
+        let [theirs, ours] = [0, 4].map(|at| pair[at..at + 4].try_into().map_or(-1, i32::from_le_bytes));
+        let received = match send_to(self.pid, ours, file) {
+            Ok(()) => self.receive_message(theirs, room),
+            Err(error) => Err(error.into()),
+        };
+        for descriptor in [theirs, ours] {
+            self.call(libc::SYS_close, [u64::from(descriptor.cast_unsigned()), 0, 0, 0, 0, 0])?;
+        }
+        received
+    }
+
+    fn receive_message(&mut self, socket: i32, room: u64) -> Result<u64, Failed> {
+        // An `msghdr` without a name, with one place for data and one for control messages.
+        let header = [0, 0, room + VECTOR, 1, room + CONTROL, CONTROL_ROOM, 0];
+        let bytes = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+        ptrace::write(self.pid, room + HEADER, &bytes(&header))?;
+        ptrace::write(self.pid, room + VECTOR, &bytes(&[room + BYTE, 1]))?;
+        let flags = libc::MSG_DONTWAIT.cast_unsigned().into();
+        let parameters = [u64::from(socket.cast_unsigned()), room + HEADER, flags, 0, 0, 0];
+        let received = self.call(libc::SYS_recvmsg, parameters)?;
+        done("handing over the clock page", received)?;
+        let mut control = [0; 20];
+        ptrace::read(self.pid, room + CONTROL, &mut control)?;
+        let word = |at: usize| control[at..at + 4].try_into().map_or(-1, i32::from_le_bytes);
+        if (u64::try_from(word(0)), word(8), word(12)) != (Ok(CONTROL_BYTES), libc::SOL_SOCKET, libc::SCM_RIGHTS) {
+            // As where no descriptor is free.
+            return Err(io::Error::from_raw_os_error(libc::EMFILE).into());
+        }
+        done("handing over the clock page", i64::from(word(16)))
+    }
+
+    /// Lets the program open the file where `/proc` shows it, for kernels before 5.6 and whoever forbids the way above.
+    fn receive_by_path(&mut self, file: BorrowedFd<'_>, room: u64) -> Result<u64, Failed> {
+        let path = format!("/proc/{}/fd/{}\0", std::process::id(), file.as_raw_fd());
+        ptrace::write(self.pid, room, path.as_bytes())?;
+        let flags = (libc::O_RDONLY | libc::O_CLOEXEC).cast_unsigned().into();
+        let opened = self.call(libc::SYS_open, [room, flags, 0, 0, 0, 0])?;
+        let descriptor = done("handing over the clock page", opened)?;
+        // Where the program sees another `/proc`, it has opened another file.
+        let wanted = rustix::fs::fstat(file).map_err(io::Error::from)?;
+        let found = std::fs::metadata(format!("/proc/{}/fd/{descriptor}", self.pid));
+        if found.is_ok_and(|found| (found.dev(), found.ino()) == (wanted.st_dev, wanted.st_ino)) {
+            return Ok(descriptor);
+        }
+        self.call(libc::SYS_close, [descriptor, 0, 0, 0, 0, 0])?;
+        Err(io::Error::from_raw_os_error(libc::ENOENT).into())
+    }
+}
+
+impl<'a> Program<'a> {
+    /// Makes a system call that the filter reports, and answers it with a descriptor of a file.
+    fn receive_by_listener(&mut self, file: BorrowedFd<'_>) -> Result<u64, Failed> {
+        let listener: &'a Listener = match self.handover {
+            Handover::Listener(listener, _) => listener,
+            Handover::Socket => return Err(io::Error::from_raw_os_error(libc::EBADF).into()),
+        };
+        self.prepare(libc::SYS_gettimeofday, [0; 6])?;
+        let mut waits = 0;
+        loop {
+            while let Some((_, status)) = process::wait(self.pid, false) {
+                if self.has_stepped(status)? {
+                    let result = ptrace::registers(self.pid)?.rax.cast_signed();
+                    return done("handing over the clock page", result);
+                }
+            }
+            let mut polled = [PollFd::from_borrowed_fd(listener.as_fd(), PollFlags::IN)];
+            // A stop is not told here, and is looked for again after a moment.
+            let moment = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+            if rustix::event::poll(&mut polled, Some(&moment)) != Ok(1) {
+                waits += 1;
+            } else if let Ok(Some(call)) = listener.next() {
+                if call.pid != self.pid {
+                    if let Handover::Listener(_, others) = &mut self.handover {
+                        others.push_back(call);
+                    }
+                    continue;
+                }
+                let given = listener.give(call.id, file);
+                let given = given.unwrap_or_else(|error| -i64::from(error.raw_os_error().unwrap_or(libc::EIO)));
+                if listener.answer(call.id, given) {
+                    let result = self.stepped()?;
+                    return done("handing over the clock page", result);
+                }
+            }
+            if waits > REPORT_SECONDS_MAX * 1_000 {
+                // Nothing like this is known to happen. A program that nobody can bring to a stop is not left so.
+                process::kill(self.pid, libc::SIGKILL);
+                waits = 0;
+            }
+        }
+    }
+}
+
+/// Sends a file to a socket of a process that is stopped.
+fn send_to(pid: i32, socket: i32, file: BorrowedFd<'_>) -> io::Result<()> {
+    let process = Pid::from_raw(pid).ok_or_else(|| io::Error::from_raw_os_error(libc::ESRCH))?;
+    let process = pidfd_open(process, PidfdFlags::empty())?;
+    let socket = pidfd_getfd(&process, socket, PidfdGetfdFlags::empty())?;
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    let files = [file];
+    control.push(SendAncillaryMessage::ScmRights(&files));
+    sendmsg(&socket, &[IoSlice::new(b"!")], &mut control, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)?;
+    Ok(())
+}

@@ -1,0 +1,118 @@
+//! What the supervisor tells: the front, how the first program fares; people, which programs are not on the clock.
+
+use std::cmp::Ordering;
+use std::os::fd::OwnedFd;
+
+use crate::attach::Reason;
+use crate::front::{Told, send};
+use crate::kernel::process;
+
+/// How many programs are named that are not on the clock; of others, only that they are.
+const LINES_MAX: usize = 20;
+
+/// What is told of the programs of a run.
+pub(crate) struct Report<'a> {
+    /// The program that was asked for; 0 when it has ended.
+    first: i32,
+    front: Option<OwnedFd>,
+    front_pid: i32,
+    pub(crate) is_strict: bool,
+    sentences: &'a dyn Fn(&str),
+    reported: usize,
+}
+
+impl<'a> Report<'a> {
+    /// Tells the front that its program was started.
+    pub(crate) fn begin(
+        first: i32,
+        (front, front_pid): (OwnedFd, i32),
+        is_strict: bool,
+        sentences: &'a dyn Fn(&str),
+    ) -> Self {
+        send(&front, Told::Started, first);
+        Self { first, front: Some(front), front_pid, is_strict, sentences, reported: 0 }
+    }
+
+    /// Tells the front that all programs end if the supervisor does.
+    pub(crate) fn are_bound(&self) {
+        self.tell(Told::Bound, 0);
+    }
+
+    /// Returns whether the front has been told how the first program ended.
+    pub(crate) const fn is_over(&self) -> bool {
+        self.front.is_none()
+    }
+
+    /// Tells the front that its program has stopped, if it is that one.
+    pub(crate) fn stopped(&self, pid: i32, signal: i32) {
+        if pid == self.first {
+            self.tell(Told::Stopped, signal);
+        }
+    }
+
+    /// Continues the front, if it was its program that somebody continued. It is told before, so that it does not stop
+    /// if it has not yet.
+    pub(crate) fn continued(&self, pid: i32) {
+        if pid == self.first {
+            self.tell(Told::Continued, 0);
+            process::kill(self.front_pid, libc::SIGCONT);
+        }
+    }
+
+    /// Tells the front how its program has ended, if it is that one.
+    pub(crate) fn ended(&mut self, pid: i32, status: i32) {
+        if pid == self.first {
+            self.first = 0;
+            // Whoever waits for the output of the program would also wait for what the supervisor keeps open.
+            let _ = quiet();
+            self.tell(Told::Ended, status);
+            self.front = None;
+        }
+    }
+
+    fn tell(&self, what: Told, value: i32) {
+        if let Some(front) = &self.front {
+            send(front, what, value);
+        }
+    }
+
+    /// Says that a program is not on the clock.
+    pub(crate) fn complain(&mut self, pid: i32, reason: &Reason) {
+        let name = name(pid);
+        let outcome = if self.is_strict { "was not started" } else { "runs on host time" };
+        self.say(&format!("{name} {outcome}: {reason}"));
+    }
+
+    /// Says that a timer goes by host time.
+    pub(crate) fn complain_of_timer(&mut self, pid: i32) {
+        let name = name(pid);
+        self.say(&format!("a timer of {name} goes by host time: its descriptor cannot be had from outside"));
+    }
+
+    /// Says something, as long as there is not too much of it.
+    pub(crate) fn say(&mut self, text: &str) {
+        self.reported += 1;
+        match self.reported.cmp(&(LINES_MAX + 1)) {
+            Ordering::Less => (self.sentences)(text),
+            Ordering::Equal => (self.sentences)("more programs are on host time; they are not named"),
+            Ordering::Greater => {}
+        }
+    }
+}
+
+/// Returns how a process is named in a sentence.
+pub(crate) fn name(pid: i32) -> String {
+    let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    match name.trim_end() {
+        "" => format!("process {pid}"),
+        name => format!("`{name}` (process {pid})"),
+    }
+}
+
+/// Closes what the supervisor shares with the programs.
+pub(crate) fn quiet() -> rustix::io::Result<()> {
+    let nothing = rustix::fs::open("/dev/null", rustix::fs::OFlags::RDWR, rustix::fs::Mode::empty())?;
+    rustix::stdio::dup2_stdin(&nothing)?;
+    rustix::stdio::dup2_stdout(&nothing)?;
+    rustix::stdio::dup2_stderr(&nothing)
+}

@@ -1,0 +1,297 @@
+//! The supervisor where there is no listener: it traces all programs for as long as they run.
+//!
+//! What a filter reports to a listener is reported to the tracer, and where the kernel takes no filter, the tracer sees
+//! every call and follows the rules of the filter itself. A thread is stopped only until it is answered: what sleeps
+//! until a date is sent to a routine of the image, so that signals reach it. Signals are passed on as they are.
+
+use std::cell::Cell;
+use std::collections::hash_map::HashMap;
+use std::io;
+use std::os::fd::OwnedFd;
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::process::{WaitId, WaitIdOptions, waitid};
+
+use crate::answers::told;
+use crate::attach::{Handover, Kernel, WIDE_CODE, put_on};
+use crate::board::Board;
+use crate::filter::{I386, UNTRACED, Verdict, X86_64, filter_for_tracer, verdict};
+use crate::kernel::process;
+use crate::kernel::ptrace::{self, EVENT_STOP, Options, Registers};
+use crate::kernel::seccomp::{Answering, Call, Instruction};
+use crate::report::Report;
+use crate::start::StartedTraced;
+use crate::supervisor::CALL_STOP;
+use crate::timers::{Answered, Timers};
+use crate::waits::{self, Routine};
+
+/// No call: the kernel makes none, and changes no register.
+const NO_CALL: u64 = u64::MAX;
+
+/// `getpid` of 32-bit programs.
+const NARROW_GETPID: u64 = 20;
+
+/// Where a thread is that is not simply running.
+enum Stage {
+    /// In a call that goes its way, of which the end will be told.
+    Calling,
+    /// In a harmless call, at whose end it gets these registers.
+    Replaced(Box<Registers>),
+    /// In an `execve`.
+    Executing,
+    /// It has executed a program, and the call has not returned.
+    Executed,
+}
+
+/// What becomes of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reply {
+    GoOn,
+    Value(i64),
+}
+
+/// A thread that is stopped at a call, which cannot go away meanwhile but by being killed.
+struct Held(Cell<Reply>);
+
+impl Answering for Held {
+    fn answer(&self, _: u64, value: i64) -> bool {
+        self.0.set(Reply::Value(value));
+        true
+    }
+
+    fn let_go_on(&self, _: u64) -> bool {
+        self.0.set(Reply::GoOn);
+        true
+    }
+
+    fn is_waiting(&self, _: u64) -> bool {
+        true
+    }
+}
+
+/// Traces the programs of one `timenav exec`.
+pub(crate) struct Tracer<'a> {
+    board: &'a Board,
+    kernel: Kernel,
+    report: Report<'a>,
+    /// The rules, if they are followed here; `None` if the kernel follows them.
+    rules: Option<Vec<Instruction>>,
+    stages: HashMap<i32, Stage>,
+    timers: Timers,
+    routine: Option<Routine>,
+}
+
+impl<'a> Tracer<'a> {
+    /// Returns the tracer of a program that was started.
+    pub(crate) fn new(started: &StartedTraced, kernel: Kernel, board: &'a Board, report: Report<'a>) -> Self {
+        let rules = (!started.is_filtered).then(filter_for_tracer);
+        if rules.is_some() {
+            report.are_bound();
+        }
+        Self { board, kernel, report, rules, stages: HashMap::new(), timers: Timers::new(), routine: Routine::look() }
+    }
+
+    /// Traces until the last program has ended.
+    pub(crate) fn run(mut self, children: &OwnedFd) -> io::Result<()> {
+        loop {
+            while process::arrived(children).is_some() {}
+            let changes = self.board.changes();
+            while let Some((pid, status)) = process::wait(-1, false) {
+                self.news(pid, status);
+            }
+            self.board.looked_at(changes);
+            if self.report.is_over() && is_alone() {
+                return Ok(());
+            }
+            let mut polled =
+                [PollFd::new(children, PollFlags::IN), PollFd::from_borrowed_fd(self.board.changed(), PollFlags::IN)];
+            match rustix::event::poll(&mut polled, None) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            if polled[1].revents().contains(PollFlags::IN) {
+                let _ = rustix::io::read(self.board.changed(), &mut [0; 8]);
+                self.timers.set_again(self.board);
+            }
+        }
+    }
+
+    /// Takes what the kernel tells of a process or thread.
+    fn news(&mut self, pid: i32, status: i32) {
+        if libc::WIFCONTINUED(status) {
+            self.report.continued(pid);
+        } else if !libc::WIFSTOPPED(status) {
+            self.stages.remove(&pid);
+            self.report.ended(pid, status);
+        } else {
+            self.stopped(pid, libc::WSTOPSIG(status), status >> 16);
+        }
+    }
+
+    /// Takes the stop of a thread, after which it goes on, unless somebody else has stopped it.
+    fn stopped(&mut self, pid: i32, signal: i32, event: i32) {
+        match event {
+            EVENT_STOP if matches!(signal, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) => {
+                self.report.stopped(pid, signal);
+                let _ = ptrace::leave_stopped(pid);
+            }
+            libc::PTRACE_EVENT_EXEC => {
+                // A thread that executes a program takes over the id of its process.
+                if let Ok(former) = ptrace::event_message(pid) {
+                    self.stages.remove(&former);
+                }
+                self.stages.insert(pid, Stage::Executed);
+                self.go_on(pid, 0);
+            }
+            libc::PTRACE_EVENT_SECCOMP => {
+                if let Ok(found) = ptrace::registers(pid) {
+                    self.take(pid, &found);
+                }
+                self.go_on(pid, 0);
+            }
+            0 if signal == CALL_STOP => {
+                self.call_stopped(pid);
+                self.go_on(pid, 0);
+            }
+            // A signal.
+            0 => self.go_on(pid, signal),
+            // It has started another thread or process, or is a new one, or is continued.
+            _ => self.go_on(pid, 0),
+        }
+    }
+
+    /// Lets a thread go on, as far as it is of interest.
+    fn go_on(&self, pid: i32, signal: i32) {
+        let is_seen = self.rules.is_some() || self.stages.contains_key(&pid);
+        // If it is gone, that is told by itself.
+        let _ = if is_seen { ptrace::go_on_to_call(pid, signal) } else { ptrace::go_on(pid, signal) };
+    }
+
+    /// Takes the beginning or the end of a call.
+    fn call_stopped(&mut self, pid: i32) {
+        match self.stages.remove(&pid) {
+            Some(Stage::Executed) => self.put_on(pid),
+            Some(Stage::Executing) => self.unbind(pid),
+            Some(Stage::Replaced(after)) => {
+                let _ = ptrace::set_registers(pid, &after);
+            }
+            Some(Stage::Calling) => {}
+            None => self.call_begins(pid),
+        }
+    }
+
+    /// Follows the rules where the kernel does not.
+    fn call_begins(&mut self, pid: i32) {
+        let (Some(rules), Ok(found)) = (&self.rules, ptrace::registers(pid)) else { return };
+        let architecture = if found.cs == WIDE_CODE { X86_64 } else { I386 };
+        let call = call_of(pid, &found);
+        self.stages.insert(pid, Stage::Calling);
+        if i64::from(call.number) == libc::SYS_clone3 && found.cs == WIDE_CODE && is_untraced(&call) {
+            // What it starts would be on host time once it executes. As before Linux 5.3, callers have `clone`.
+            return self.replace(pid, &found, with_value(&found, -i64::from(libc::ENOSYS)));
+        }
+        match verdict(rules, architecture, call.number.cast_unsigned(), &call.parameters) {
+            Verdict::Allow => {}
+            Verdict::Report => self.take(pid, &found),
+            Verdict::Refuse => self.replace(pid, &found, with_value(&found, -i64::from(libc::EPERM))),
+        }
+    }
+
+    /// Takes a call that is reported, before it is made.
+    fn take(&mut self, pid: i32, found: &Registers) {
+        let call = call_of(pid, found);
+        if found.cs != WIDE_CODE {
+            return self.execute(pid);
+        }
+        match i64::from(call.number) {
+            libc::SYS_clone => {
+                // What it starts is to be seen too.
+                let _ = ptrace::set_registers(pid, &Registers { rdi: found.rdi & !u64::from(UNTRACED), ..*found });
+            }
+            libc::SYS_timerfd_settime => {
+                let held = Held(Cell::new(Reply::GoOn));
+                if let Answered::ByHost = self.timers.set(&call, self.board, &held) {
+                    self.report.complain_of_timer(pid);
+                }
+                if let Reply::Value(value) = held.0.get() {
+                    self.replace(pid, found, with_value(found, value));
+                }
+            }
+            _ if waits::is_one_or_sleeps(&call) => {
+                // What is wrong, and what waits in a program that is not on the clock, is the kernel's.
+                if let Some(sent) = self.routine.as_ref().and_then(|routine| routine.send(call)) {
+                    self.replace(pid, found, sent.registers(found));
+                }
+            }
+            _ => match told(&call, self.board, &Held(Cell::new(Reply::GoOn))) {
+                Some(value) => self.replace(pid, found, with_value(found, value)),
+                None => self.execute(pid),
+            },
+        }
+    }
+
+    /// Keeps a thread from making its call, and sets its registers to what they are to be afterwards.
+    fn replace(&mut self, pid: i32, found: &Registers, after: Registers) {
+        if self.rules.is_none() {
+            // The kernel makes no call.
+            let _ = ptrace::set_registers(pid, &after);
+            return;
+        }
+        // Here filters of others are still to be asked, which may not like that there is no call.
+        let number = if found.cs == WIDE_CODE { libc::SYS_getpid.cast_unsigned() } else { NARROW_GETPID };
+        let harmless = Registers { orig_rax: number, ..*found };
+        let _ = ptrace::set_registers(pid, &harmless);
+        self.stages.insert(pid, Stage::Replaced(Box::new(after)));
+    }
+
+    /// Lets a thread execute a program. Until that is on the clock, it is killed with this process.
+    fn execute(&mut self, pid: i32) {
+        let _ = ptrace::set_options(pid, Options::TREE.bound());
+        self.stages.insert(pid, Stage::Executing);
+    }
+
+    /// Puts a program on the clock that is about to run its first instruction.
+    fn put_on(&mut self, pid: i32) {
+        let file = self.board.file();
+        let (reason, ended) = put_on(pid, &self.kernel, Handover::Socket, file, self.report.is_strict);
+        if let Some(reason) = reason {
+            self.report.complain(pid, &reason);
+        }
+        match ended {
+            Some(status) => self.report.ended(pid, status),
+            None => self.unbind(pid),
+        }
+    }
+
+    fn unbind(&self, pid: i32) {
+        if self.rules.is_none() {
+            let _ = ptrace::set_options(pid, Options::TREE);
+        }
+    }
+}
+
+/// Returns whether no process is left to be waited for.
+fn is_alone() -> bool {
+    let how = WaitIdOptions::EXITED | WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    waitid(WaitId::All, how).is_err_and(|error| error == rustix::io::Errno::CHILD)
+}
+
+/// Returns whether a `clone3` starts something out of a tracer's reach. A filter cannot see it: there, what is started
+/// can execute nothing, since nobody answers.
+fn is_untraced(call: &Call) -> bool {
+    let mut flags = [0; 8];
+    let is_read = ptrace::read(call.pid, call.parameters[0], &mut flags).is_ok();
+    is_read && u64::from_le_bytes(flags) & u64::from(UNTRACED) != 0
+}
+
+/// Returns the call that a stopped thread is about to make.
+fn call_of(pid: i32, found: &Registers) -> Call {
+    let Registers { rdi, rsi, rdx, r10, r8, r9, .. } = *found;
+    let number = u32::try_from(found.orig_rax & 0xffff_ffff).unwrap_or(u32::MAX).cast_signed();
+    Call { id: 0, pid, number, parameters: [rdi, rsi, rdx, r10, r8, r9] }
+}
+
+/// Returns the registers of a thread whose call has returned a value.
+const fn with_value(found: &Registers, value: i64) -> Registers {
+    Registers { rax: value.cast_unsigned(), orig_rax: NO_CALL, ..*found }
+}

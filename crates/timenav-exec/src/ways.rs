@@ -1,0 +1,216 @@
+//! Which ways there are to put programs on a clock, and which of them this system allows: tries it, on a process of its
+//! own that does nothing else.
+
+use std::io;
+
+use crate::error_text;
+
+/// Which way was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Via {
+    /// The first that this system allows, in the order of [`Way`].
+    #[default]
+    Auto,
+    /// This one.
+    Only(Way),
+}
+
+/// How programs get the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// The supervisor attaches to a program for the length of one `execve`, of which a seccomp listener tells.
+    Exec,
+    /// The supervisor traces all programs for as long as they run.
+    Trace,
+}
+
+impl Way {
+    /// All ways, the best first.
+    pub const ALL: [Self; 2] = [Self::Exec, Self::Trace];
+
+    /// Returns its name, as `--via` has it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Exec => "exec",
+            Self::Trace => "trace",
+        }
+    }
+}
+
+/// What this system allows. Errors are numbers of the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allowed {
+    /// To trace a process.
+    pub tracing: Result<(), i32>,
+    /// To listen to the system calls that a filter reports.
+    pub listening: Result<(), i32>,
+    /// To have a filter at all. Without one, tracing sees every system call.
+    pub filtering: Result<(), i32>,
+}
+
+/// What keeps a way from being gone. Errors are numbers of the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Obstacle {
+    /// No process may trace another.
+    #[error("this system does not let timenav trace the programs that it starts ({})", error_text(*.0))]
+    Tracing(i32),
+    /// Nobody may listen to system calls.
+    #[error("this system has no seccomp listener ({})", error_text(*.0))]
+    Listening(i32),
+    /// This process has a listener already.
+    #[error("somebody else listens to the system calls of this process already")]
+    Listened,
+}
+
+/// `EBUSY`, which a kernel answers where there is a listener already.
+const BUSY: i32 = 16;
+
+impl Allowed {
+    /// Returns why a way cannot be gone; `None` if it can.
+    #[must_use]
+    pub const fn obstacle(&self, way: Way) -> Option<Obstacle> {
+        match (self.tracing, self.listening, way) {
+            (Err(error), ..) => Some(Obstacle::Tracing(error)),
+            (Ok(()), Err(BUSY), Way::Exec) => Some(Obstacle::Listened),
+            (Ok(()), Err(error), Way::Exec) => Some(Obstacle::Listening(error)),
+            (Ok(()), ..) => None,
+        }
+    }
+
+    /// Returns what to say to people whose programs are traced.
+    #[must_use]
+    pub fn sentence(&self, via: Via) -> String {
+        let why = match (via, self.obstacle(Way::Exec)) {
+            (Via::Auto, Some(obstacle)) => format!(", because {obstacle}"),
+            _ => String::new(),
+        };
+        let slow = match self.filtering {
+            Ok(()) => String::new(),
+            Err(error) => format!(
+                "; each of their system calls is slower, and they end if the supervisor is killed, because this system \
+                 takes no seccomp filter ({})",
+                error_text(error)
+            ),
+        };
+        format!("programs are traced{why}; debuggers do not work in them{slow}")
+    }
+
+    /// Says of a way why it is gone or not, where this one is.
+    #[must_use]
+    pub fn reason(&self, way: Way, chosen: Option<Way>) -> String {
+        match (self.obstacle(way), chosen, way) {
+            (Some(obstacle), ..) => obstacle.to_string(),
+            (None, Some(chosen), _) if chosen != way => format!("it is possible; --via {} was chosen", chosen.name()),
+            (None, _, Way::Exec) => {
+                "the supervisor attaches to a program while it is executed, and never else".to_owned()
+            }
+            (None, _, Way::Trace) => self.sentence(Via::Only(Way::Trace)),
+        }
+    }
+
+    /// Returns the way to go.
+    ///
+    /// # Errors
+    /// None of those that were asked for can be gone: why the last of them cannot.
+    pub fn choose(&self, via: Via) -> Result<Way, Obstacle> {
+        let asked = match via {
+            // Whoever listens may be another run: what it answers, no tracer would see.
+            Via::Auto if self.obstacle(Way::Exec) == Some(Obstacle::Listened) => return Err(Obstacle::Listened),
+            Via::Auto => &Way::ALL[..],
+            Via::Only(Way::Exec) => &Way::ALL[..1],
+            Via::Only(Way::Trace) => &Way::ALL[1..],
+        };
+        let mut last = Obstacle::Listened;
+        for way in asked {
+            match self.obstacle(*way) {
+                None => return Ok(*way),
+                Some(obstacle) => last = obstacle,
+            }
+        }
+        Err(last)
+    }
+}
+
+/// Tries what this system allows. Call it before there are threads.
+///
+/// # Errors
+/// No process can be started.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub fn allowed() -> io::Result<Allowed> {
+    use rustix::net::{RecvFlags, SendFlags};
+
+    use crate::filter::nothing;
+    use crate::kernel::process::{self, Side};
+    use crate::kernel::{ptrace, seccomp};
+    use crate::start::{number, pair};
+
+    let (ours, theirs) = pair()?;
+    match process::fork()? {
+        Side::Child => {
+            drop(ours);
+            // It waits until the other half has tried to attach.
+            let _ = rustix::net::recv(&theirs, &mut [0], RecvFlags::empty());
+            let filtering = number(seccomp::install_for_tracer(&nothing()).err().as_ref());
+            let listening = number(seccomp::install(&nothing()).err().as_ref());
+            let bytes = [filtering.to_le_bytes(), listening.to_le_bytes()].concat();
+            let _ = rustix::net::send(&theirs, &bytes, SendFlags::NOSIGNAL);
+            process::exit_now(0)
+        }
+        Side::Parent(pid) => {
+            drop(theirs);
+            let tracing = number(ptrace::seize(pid).err().as_ref());
+            let mut bytes = [0; 8];
+            let _ = rustix::net::send(&ours, &[1], SendFlags::NOSIGNAL);
+            let received = rustix::net::recv(&ours, &mut bytes, RecvFlags::empty());
+            process::kill(pid, libc::SIGKILL);
+            while process::wait(pid, true).is_some_and(|(_, status)| libc::WIFSTOPPED(status)) {}
+            let told = |at: usize| match bytes[at..at + 4].try_into().map_or(libc::EIO, i32::from_le_bytes) {
+                0 => Ok(()),
+                error => Err(error),
+            };
+            // A system may end a process for trying.
+            let has_told = received.is_ok_and(|(count, _)| count == bytes.len());
+            let [filtering, listening] = [0, 4].map(|at| if has_told { told(at) } else { Err(libc::EPERM) });
+            Ok(Allowed { tracing: if tracing == 0 { Ok(()) } else { Err(tracing) }, listening, filtering })
+        }
+    }
+}
+
+/// Tells that there is no way on this system.
+///
+/// # Errors
+/// Always.
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+pub fn allowed() -> io::Result<Allowed> {
+    Err(io::Error::from(io::ErrorKind::Unsupported))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_way_that_can_be_gone_is_chosen() {
+        let all = Allowed { tracing: Ok(()), listening: Ok(()), filtering: Ok(()) };
+        let deaf = Allowed { listening: Err(22), ..all };
+        let taken = Allowed { listening: Err(BUSY), ..all };
+        let untraced = Allowed { tracing: Err(1), ..all };
+        let (exec, trace) = (Via::Only(Way::Exec), Via::Only(Way::Trace));
+        for (allowed, via, expected) in [
+            (all, Via::Auto, Ok(Way::Exec)),
+            (all, exec, Ok(Way::Exec)),
+            (all, trace, Ok(Way::Trace)),
+            (deaf, Via::Auto, Ok(Way::Trace)),
+            (deaf, exec, Err(Obstacle::Listening(22))),
+            (deaf, trace, Ok(Way::Trace)),
+            (taken, Via::Auto, Err(Obstacle::Listened)),
+            (taken, exec, Err(Obstacle::Listened)),
+            (untraced, Via::Auto, Err(Obstacle::Tracing(1))),
+            (untraced, exec, Err(Obstacle::Tracing(1))),
+            (untraced, trace, Err(Obstacle::Tracing(1))),
+        ] {
+            assert_eq!(allowed.choose(via), expected, "{allowed:?} {via:?}");
+        }
+    }
+}
