@@ -5,6 +5,7 @@ pub(crate) mod reads;
 pub(crate) mod travel;
 pub(crate) mod writes;
 pub(crate) mod peers;
+pub(crate) mod on_postgresql;
 pub(crate) mod year;
 pub(crate) mod monitor;
 pub(crate) mod places;

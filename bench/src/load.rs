@@ -23,6 +23,8 @@ use crate::wall_clock::Stopwatch;
 const REQUESTS_MAX: usize = 20_000_000;
 /// Different requests that are made before the measurement begins.
 const REQUESTS_PREPARED: u64 = 4_096;
+/// Among how many timelines writes are spread.
+pub(crate) const SPREAD_TIMELINES: u64 = 16;
 /// How long requests are sent before they count.
 const WARM_TIME: Duration = Duration::from_millis(300);
 /// How long the last answers may take after the measurement is over.
@@ -39,6 +41,8 @@ pub(crate) enum Plan {
     Travel,
     /// `POST /v1/events`, one event each.
     Event,
+    /// The same, each on the next of [`SPREAD_TIMELINES`] timelines.
+    SpreadEvents,
     /// `POST /v1/encrypt-data`, with a passphrase.
     Passphrase,
     /// `GET /v1/monitor-events`, ten events of one place.
@@ -219,7 +223,7 @@ impl Plan {
         Ok(match self {
             Self::EtcdPut => Wire::Grpc(Channel::open(address, "/etcdserverpb.KV/Put").await?),
             Self::UmadbAppend => Wire::Grpc(Channel::open(address, "/umadb.v1.DCB/Append").await?),
-            Self::Clock | Self::Travel | Self::Event | Self::Passphrase | Self::Monitor => {
+            Self::Clock | Self::Travel | Self::Event | Self::SpreadEvents | Self::Passphrase | Self::Monitor => {
                 Wire::Http(Connection::open(address).await?)
             }
         })
@@ -240,6 +244,11 @@ impl Plan {
             Self::Event => {
                 let event = History { named: false }.json(number);
                 request("POST", "/v1/events", key, Some(&event))
+            }
+            Self::SpreadEvents => {
+                let event = History { named: false }.json(number);
+                let path = format!("/v1/events?timeline_id=spread-{}", number % SPREAD_TIMELINES);
+                request("POST", &path, key, Some(&event))
             }
             Self::Passphrase => {
                 let data = format!(r#"{{"number":{number}}}"#);

@@ -17,6 +17,9 @@ mod results;
 
 mod service;
 mod peers;
+mod cluster;
+mod starting;
+mod turns;
 mod history;
 mod doors;
 mod raw_sqlite;

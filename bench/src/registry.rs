@@ -6,8 +6,8 @@ use anyhow::{Context, bail};
 use serde_json::{Value, json};
 
 use crate::benches::{
-    clock, console, counts, forks, growth, import, many_forks, memory, monitor, online, paradox, passphrases, peers,
-    places, programs, reads, room, scan, sealing, start, timers, travel, writes, year,
+    clock, console, counts, forks, growth, import, many_forks, memory, monitor, on_postgresql, online, paradox,
+    passphrases, peers, places, programs, reads, room, scan, sealing, start, timers, travel, writes, year,
 };
 use crate::interrupt;
 use crate::report::Finding;
@@ -23,7 +23,7 @@ struct Bench {
     run: fn(&Setting) -> anyhow::Result<Vec<Finding>>,
 }
 
-const BENCHES: [Bench; 25] = [
+const BENCHES: [Bench; 26] = [
     Bench { name: "clock", about: "GET /v1/clock against a bare handler with the same answer", run: clock::run },
     Bench { name: "reads", about: "reads whose entry is durable first, against a buffered log", run: reads::run },
     Bench { name: "travel", about: "POST /v1/travel, one client, against one SQLite commit", run: travel::run },
@@ -32,6 +32,11 @@ const BENCHES: [Bench; 25] = [
         name: "peers",
         about: "durable single appends, against PostgreSQL, etcd and UmaDB by their own protocols",
         run: peers::run,
+    },
+    Bench {
+        name: "on-postgresql",
+        about: "durable writes on PostgreSQL against pgbench, and round trips a group",
+        run: on_postgresql::run,
     },
     Bench { name: "monitor", about: "events by place and time, against the bare SQL statement", run: monitor::run },
     Bench {

@@ -54,6 +54,9 @@ pub(crate) enum Unit {
     /// Bytes.
     #[serde(rename = "bytes")]
     Bytes,
+    /// Round trips to a database.
+    #[serde(rename = "trips")]
+    RoundTrips,
     /// Pages of 8 KiB.
     #[serde(rename = "pages")]
     Pages,
@@ -112,6 +115,7 @@ impl fmt::Display for Unit {
             Self::Millis => "ms",
             Self::Megabytes => "MB",
             Self::Bytes => "bytes",
+            Self::RoundTrips => "trips",
             Self::Pages => "pages",
             Self::FramesPerSecond => "fps",
         })

@@ -3,10 +3,11 @@
 use std::net::SocketAddr;
 use std::process::Command;
 
-use super::{Peer, free_address, in_path, program, wait_until_open};
+use super::Peer;
 use crate::load::{self, Plan};
 use crate::running::Running;
 use crate::setting::Setting;
+use crate::starting::{free_address, in_path, program, wait_until_open};
 
 /// A running etcd of one member.
 pub(crate) struct Etcd<'a> {

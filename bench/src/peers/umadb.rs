@@ -6,10 +6,11 @@ use std::process::Command;
 
 use anyhow::Context;
 
-use super::{Peer, free_address, output_of, wait_until_open};
+use super::Peer;
 use crate::load::{self, Plan};
 use crate::running::Running;
 use crate::setting::Setting;
+use crate::starting::{free_address, output_of, wait_until_open};
 
 /// The version that is measured.
 const UMADB_VERSION: &str = "0.7.8";

@@ -283,6 +283,7 @@ impl Engine {
         let salt = Salt::from_bytes(salt);
         let payload_hash = payload_hash(&salt, content.as_bytes());
         let columns = columns_of(self.doors().gazetteer.as_deref(), &draft);
-        Ok(PreparedEvent { event_id, draft: Arc::new(draft), columns, content, salt, payload_hash })
+        let is_named = draft.event_id.is_some();
+        Ok(PreparedEvent { event_id, is_named, draft: Arc::new(draft), columns, content, salt, payload_hash })
     }
 }

@@ -17,6 +17,9 @@ use crate::refusal::Refusal;
 use crate::rows::{EventRow, EventVersion};
 use crate::wall_clock::Host;
 
+#[cfg(test)]
+mod tests;
+
 /// Record events. With `each`, those known already are passed over and those that differ are reported; otherwise any of
 /// these refuses the whole request.
 pub(crate) struct RecordEvents {
@@ -69,15 +72,18 @@ impl Deciding for CompareEvents {
     }
 }
 
-/// Returns what must be known to compare events with those that are recorded.
+/// Returns what must be known to compare events with those that are recorded. Nothing is recorded under an id that was
+/// drawn for this very request, and looking it up would cost a group on PostgreSQL a round trip.
 fn needs(events: &[PreparedEvent]) -> Needs<'_> {
-    let events = events.iter().map(|event| &event.event_id).collect();
+    let events = events.iter().filter(|event| event.is_named).map(|event| &event.event_id).collect();
     Needs { events, endings: true, ..Needs::default() }
 }
 
 /// An event with everything that can be made ready before its turn comes.
 pub(crate) struct PreparedEvent {
     pub(crate) event_id: EventId,
+    /// Whether the caller chose the id. One that the service draws has 74 random bits.
+    pub(crate) is_named: bool,
     pub(crate) draft: Arc<EventDraft>,
     pub(crate) columns: Arc<EventColumns>,
     pub(crate) content: Arc<str>,

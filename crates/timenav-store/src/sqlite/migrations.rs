@@ -27,7 +27,7 @@ pub(super) const STEPS: [(&str, &str); 20] = [
     ("0017-horizons", include_str!("../../migrations/sqlite/0017-horizons.sql")),
     ("0018-timers", include_str!("../../migrations/sqlite/0018-timers.sql")),
     ("0019-arrivals", include_str!("../../migrations/sqlite/0019-arrivals.sql")),
-    ("0021-events-by-time", include_str!("../../migrations/sqlite/0021-events-by-time.sql")),
+    ("0020-events-by-time", include_str!("../../migrations/sqlite/0020-events-by-time.sql")),
 ];
 
 /// Says that a file is timenav's: "TNAV" in ASCII. Step 5 writes it.

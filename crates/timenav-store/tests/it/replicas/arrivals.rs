@@ -69,13 +69,13 @@ async fn a_service_that_was_not_heard_of_for_long_finds_its_bundle_given_up() {
         assert_eq!(right.store.arrivals_left().await.unwrap(), [""; 0]);
         record(&right, "meanwhile").await;
     });
-    let refused = refused.await.err().unwrap().to_string();
+    let refused = Box::pin(refused).await.err().unwrap().to_string();
     assert!(refused.contains("given up before all of it had arrived"), "{refused}");
     // Both adopt it at once: one of them does.
     let adopted = in_the_midst((&left, &store), (&there, &text), async || {
         adopt(&right, &there, &text).await.unwrap();
     });
-    let refused = adopted.await.err().unwrap();
+    let refused = Box::pin(adopted).await.err().unwrap();
     assert!(matches!(refused, Refusal::AlreadyExists { what: "timeline", .. }), "{refused}");
     execute(&house.database(), "UPDATE arrivals SET until = 9000000000000000000");
     assert_eq!(right.store.arrivals_left().await.unwrap().len(), 1, "what lasts too long was written by nobody");

@@ -1,0 +1,133 @@
+//! A new PostgreSQL cluster, of Debian, as it is configured by default: what it says is committed is on the disk.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{fs, iter};
+
+use anyhow::Context;
+
+use crate::cores::on_core;
+use crate::running::Running;
+use crate::setting::Setting;
+use crate::starting::{free_address, output_of, program, wait_until};
+
+/// Where Debian keeps one folder for each version.
+const VERSIONS: &str = "/usr/lib/postgresql";
+/// The user that Debian's package makes. The server refuses to be run by root.
+const SERVER_USER: &str = "postgres";
+/// How much longer than it counts pgbench runs, in seconds: its clients connect first.
+const CONNECT_SECS: u64 = 2;
+
+/// A running server.
+pub(crate) struct Cluster<'a> {
+    setting: &'a Setting,
+    _running: Running,
+    programs: PathBuf,
+    address: SocketAddr,
+}
+
+impl<'a> Cluster<'a> {
+    /// Starts one in an empty folder.
+    pub(crate) fn start(setting: &'a Setting, name: &str) -> anyhow::Result<Self> {
+        let postgres = program("postgresql", || newest()?.join("bin/postgres").canonicalize().ok())?;
+        let programs = postgres.parent().context("postgres lies in no folder")?.to_owned();
+        let folder = setting.empty_folder(name)?;
+        if is_root() {
+            output_of(Command::new("chown").args([SERVER_USER, "--"]).arg(&folder))?;
+        }
+        let cluster = folder.join("cluster");
+        let initdb = ["--auth", "trust", "--username", SERVER_USER, "--encoding", "UTF8", "--pgdata"];
+        output_of(as_server(&programs.join("initdb")).args(initdb).arg(&cluster))?;
+        let address = free_address()?;
+        let mut command = as_server(&postgres);
+        command.arg("-D").arg(&cluster).arg("-k").arg(&folder).args(["-h", &address.ip().to_string()]);
+        command.args(["-p", &address.port().to_string()]);
+        let running = Running::start(&mut command, setting.cores.measured, &setting.folder.join("postgresql.log"))?;
+        let cluster = Self { setting, _running: running, programs, address };
+        // It takes connections before it takes statements.
+        wait_until(|| cluster.client("pg_isready").arg("--quiet").status().is_ok_and(|status| status.success()))?;
+        Ok(cluster)
+    }
+
+    /// Returns where it listens.
+    pub(crate) const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Returns how a database is called from there, or from another address that leads there.
+    pub(crate) fn url(address: SocketAddr, database: &str) -> String {
+        format!("postgres://{SERVER_USER}@{address}/{database}?sslmode=disable")
+    }
+
+    /// Runs statements in a database, each by itself, and returns what the last ones print, without heads.
+    pub(crate) fn query(&self, database: &str, statements: &[&str]) -> anyhow::Result<String> {
+        let mut psql = self.client("psql");
+        psql.args(["--quiet", "--no-psqlrc", "--tuples-only", "--no-align", "--set", "ON_ERROR_STOP=1"]);
+        for statement in statements {
+            psql.args(["--command", statement]);
+        }
+        output_of(psql.args(["--dbname", database]))
+    }
+
+    /// Returns transactions a second of so many clients, each of which runs one of the scripts at a time.
+    pub(crate) fn pgbench(&self, database: &str, scripts: &[PathBuf], clients: usize) -> anyhow::Result<f64> {
+        // Connecting is not counted, and is part of this time.
+        let seconds = self.setting.measure_time.as_secs() + CONNECT_SECS;
+        let (clients, seconds) = (clients.to_string(), seconds.to_string());
+        let mut pgbench = self.client("pgbench");
+        pgbench.args(["--no-vacuum", "--protocol", "prepared", "--client", &clients, "--time", &seconds]);
+        for (flag, script) in iter::repeat("--file").zip(scripts) {
+            pgbench.arg(flag).arg(script);
+        }
+        let printed = on_core(self.setting.cores.load, || output_of(pgbench.arg(database)))?;
+        rate_in(&printed).with_context(|| format!("pgbench printed no rate: {printed}"))
+    }
+
+    fn client(&self, name: &str) -> Command {
+        let mut command = Command::new(self.programs.join(name));
+        let port = self.address.port().to_string();
+        command.args(["--host", &self.address.ip().to_string(), "--port", &port, "--username", SERVER_USER]);
+        command
+    }
+}
+
+/// Returns the rate of `tps = 1234.5 (without initial connection time)`.
+fn rate_in(printed: &str) -> Option<f64> {
+    let line = printed.lines().find_map(|line| line.strip_prefix("tps = "))?;
+    line.split(' ').next()?.parse().ok()
+}
+
+/// Returns the folder of the newest version that is installed.
+fn newest() -> Option<PathBuf> {
+    let folders = fs::read_dir(VERSIONS).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    let version = |path: &Path| path.file_name()?.to_str()?.parse::<u32>().ok();
+    folders.filter(|path| version(path).is_some()).max_by_key(|path| version(path))
+}
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Returns a command that is run by a user whom the server accepts.
+fn as_server(program: &Path) -> Command {
+    if !is_root() {
+        return Command::new(program);
+    }
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid", SERVER_USER, "--regid", SERVER_USER, "--clear-groups", "--"]).arg(program);
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_is_that_without_connecting() {
+        let printed = "latency average = 2.1 ms\ninitial connection time = 40 ms\n\
+                       tps = 29876.54 (without initial connection time)\n";
+        assert_eq!(rate_in(printed), Some(29876.54));
+        assert_eq!(rate_in("pgbench: error"), None);
+    }
+}
