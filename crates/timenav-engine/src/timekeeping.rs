@@ -25,8 +25,8 @@ use crate::timing::Timing;
 
 /// How often one timeline is taken on before the others have their turn.
 const TURNS_MAX: usize = 256;
-/// How often is looked up what timers record, where others set timers meanwhile, before it is begun anew.
-const LOOK_UPS_MAX: usize = 3;
+/// How often is looked up what falls due and what it records, where others set timers meanwhile.
+const LOOK_UPS_MAX: usize = 4;
 /// How long is waited after something could not be written.
 const AFTER_FAILURE: Span = Span::from_micros(1_000_000);
 /// Why a firing failed that nobody acknowledged.
@@ -92,9 +92,15 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes an advance on to its next instant, once what is recorded there was looked up.
-    async fn step(&self, timeline: &TimelineId, mut step: impl FnMut(LookUp) -> StepAdvance) -> Result<(), Refusal> {
-        let mut look_up = LookUp::default();
+    /// Takes an advance on to its next instant, once what is recorded there was looked up. `many` says whether more than
+    /// one instant is likely to be passed.
+    async fn step(
+        &self,
+        timeline: &TimelineId,
+        many: bool,
+        mut step: impl FnMut(LookUp) -> StepAdvance,
+    ) -> Result<(), Refusal> {
+        let mut look_up = LookUp { many, ..LookUp::default() };
         for _ in 0..LOOK_UPS_MAX {
             let moved = self.submit_service(timeline.clone(), step(look_up)).await?.change;
             let Some(wanted) = moved.look_up else { break };
@@ -198,7 +204,10 @@ impl Engine {
             let (advance_id, heard) = (advance_id.clone(), heard.clone());
             StepAdvance { advance_id, heard, is_resumed, look_up, shared: None }
         };
-        let stepped = self.step(timeline, step).await;
+        // Where nobody listens, nothing holds an instant.
+        let sends = state.head.timers.webhooks;
+        let many = !is_resumed && heard.iter().all(|queue| *queue == QueueId::of_webhooks() && !sends);
+        let stepped = self.step(timeline, many, step).await;
         drop(stepping);
         stepped.map(|()| Instance::Left)
     }
@@ -233,7 +242,7 @@ impl Engine {
             self.stop(timeline, &advance.advance_id, AdvanceState::Stopped, Some(held_by)).await?;
             return Ok(Instance::Left);
         }
-        self.step(timeline, |look_up| self.shared_step(keeper.clone(), timeline, advance, look_up)).await?;
+        self.step(timeline, false, |look_up| self.shared_step(keeper.clone(), timeline, advance, look_up)).await?;
         self.timing().wake_claims();
         Ok(Instance::Left)
     }

@@ -107,13 +107,22 @@ impl Change for FiringsAfter {
     }
 }
 
-/// What is to be looked up before timers fall due that record events.
+/// What is to be looked up before timers fall due.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LookUp {
+    /// Whether more fall due at once than come next in most cases.
+    pub(crate) many: bool,
     /// What the clock has come to: what comes later falls due later.
     pub(crate) now: Option<Instant<Virtual>>,
     /// Events of these ids.
     pub(crate) event_ids: Vec<EventId>,
+}
+
+impl LookUp {
+    /// Returns the same, of as many timers as may fall due at once.
+    pub(crate) fn of_many(&self) -> Self {
+        Self { many: true, ..self.clone() }
+    }
 }
 
 /// Timers fell due, or an advance went on. Nobody asks for it twice.

@@ -10,7 +10,7 @@ use timenav_core::timers::{Advance, AdvanceState, Coming, Counts, Move};
 
 use super::recording::Recording;
 use super::timers::{count_armed, fire, look_up_first};
-use super::upcoming::Upcoming;
+use super::upcoming::{Reach, Upcoming};
 use super::{Aim, Asking, Deciding, Needs, NeedsAtWork, TimersNeeded};
 use crate::action::Action;
 use crate::changes::{LookUp, TimersMoved};
@@ -56,7 +56,7 @@ impl Asking for StepAdvance {
 
     fn needs(&self) -> Needs<'_> {
         let at_work = self.shared.as_ref().map(|shared| NeedsAtWork { open_since: Some(shared.stepped), firings: &[] });
-        let timers = TimersNeeded::exactly(vec![Upcoming::WANTED]);
+        let timers = TimersNeeded::exactly(vec![Reach::of(self.look_up.many).wanted()]);
         Needs { timers, at_work, ..Needs::looked_up(&self.look_up) }
     }
 }
@@ -68,8 +68,12 @@ impl Deciding for StepAdvance {
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimersMoved>, Refusal> {
         let ledger = draft.aimed()?;
         let at_work = self.check_shared(draft, ledger)?;
-        let mut upcoming = Upcoming::of(draft, ledger)?;
+        let mut upcoming = Upcoming::of(draft, ledger, Reach::of(self.look_up.many))?;
         let advance = draft.state(ledger).head.timers.advance.as_ref();
+        let first = upcoming.next().filter(|next| advance.is_some_and(|advance| *next <= advance.to));
+        if !self.look_up.many && first.is_some_and(|first| !upcoming.knows(first)) {
+            return Ok(look_up_first(draft, ledger, self.look_up.of_many()));
+        }
         let coming = (advance.map_or(Instant::MIN, |advance| advance.to), Coming::OneByOne);
         let recording = match Recording::of(draft, ledger, &upcoming, coming, &self.look_up)? {
             Ok(recording) => recording,

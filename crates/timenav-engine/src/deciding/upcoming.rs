@@ -12,6 +12,36 @@ use crate::payload::schedule_of;
 use crate::refusal::Refusal;
 use crate::timer_rows::{TimerRow, TimersFound, TimersWanted};
 
+/// How many timers are looked at first: in most cases no more fall due at once.
+const FEW: usize = 24;
+
+/// How many of the timers that come next are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// A few. Where more fall due at once, they are looked at anew.
+    Few,
+    /// As many as may fall due at once.
+    Many,
+}
+
+impl Reach {
+    pub(super) const fn of(is_many: bool) -> Self {
+        if is_many { Self::Many } else { Self::Few }
+    }
+
+    const fn timers_max(self) -> usize {
+        match self {
+            Self::Few => FEW,
+            Self::Many => FIRINGS_AT_ONCE_MAX,
+        }
+    }
+
+    /// Returns what is asked for: one more, so that it is known what comes after them.
+    pub(super) const fn wanted(self) -> TimersWanted {
+        TimersWanted::Earliest(self.timers_max() + 1)
+    }
+}
+
 /// The armed timers that come next.
 pub(super) struct Upcoming {
     rows: Vec<TimerRow>,
@@ -24,15 +54,12 @@ pub(super) struct Upcoming {
 }
 
 impl Upcoming {
-    /// One more than may fall due at once, so that it is known what comes after them.
-    pub(super) const WANTED: TimersWanted = TimersWanted::Earliest(FIRINGS_AT_ONCE_MAX + 1);
-
-    pub(super) fn of(draft: &Draft<'_>, ledger: Ledger) -> Result<Self, Refusal> {
-        let rows = draft.known_timers(ledger, &Self::WANTED).map(|TimersFound { timers, .. }| timers.clone());
+    pub(super) fn of(draft: &Draft<'_>, ledger: Ledger, reach: Reach) -> Result<Self, Refusal> {
+        let rows = draft.known_timers(ledger, &reach.wanted()).map(|TimersFound { timers, .. }| timers.clone());
         let mut rows = rows.unwrap_or_default();
         check_next(draft, ledger, &rows)?;
         // It stays as it is, whatever becomes of the others, so its moment is that of the first that is not known.
-        let next = if rows.len() > FIRINGS_AT_ONCE_MAX { rows.pop() } else { None };
+        let next = if rows.len() > reach.timers_max() { rows.pop() } else { None };
         let timer = |row: &TimerRow| {
             let schedule = schedule_of(row)?;
             Some(Timer { position: row.position, schedule, next: row.next, round: row.round })

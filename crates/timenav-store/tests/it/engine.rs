@@ -41,6 +41,7 @@ mod set_back;
 mod shared_reads;
 mod streams;
 mod timers_again;
+mod timers_at_once;
 mod timers_recording;
 mod undoing;
 mod views;
