@@ -45,7 +45,9 @@ fn check_growth(receipt: &ConsistencyReceipt) {
     let renamed = ConsistencyReceipt { key_id: key.id(), ..receipt.clone() };
     for is_signed in [true, false] {
         match renamed.verify(&key, |_, _, _| is_signed) {
-            Ok(root) => assert!(is_signed && renamed.root() == Ok(root) && 0 < receipt.from && receipt.from < receipt.size),
+            Ok(root) => {
+                assert!(is_signed && renamed.root() == Ok(root) && 0 < receipt.from && receipt.from < receipt.size)
+            }
             Err(error) => check_message(&error, receipt.origin.len()),
         }
     }
