@@ -46,7 +46,7 @@ fn check_growth(receipt: &ConsistencyReceipt) {
     for is_signed in [true, false] {
         match renamed.verify(&key, |_, _, _| is_signed) {
             Ok(root) => {
-                assert!(is_signed && renamed.root() == Ok(root) && 0 < receipt.from && receipt.from < receipt.size)
+                assert!(is_signed && renamed.root() == Ok(root) && 0 < receipt.from && receipt.from < receipt.size);
             }
             Err(error) => check_message(&error, receipt.origin.len()),
         }
