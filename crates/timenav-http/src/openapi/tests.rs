@@ -155,11 +155,10 @@ fn parameters_that_do_not_go_with_others_say_so() {
             { "type": "object", "required": ["fork_of"], "properties": fork },
         ])
     );
-    // A file that can be checked offline is of one entry.
+    // Witnesses vouch for one entry. Growth is proved in JSON, or as a receipt.
     let absent = json!({ "type": "null" });
-    let growth = json!({
-        "from": { "type": "integer" }, "position": absent, "witnessed": absent, "format": { "enum": ["json", null] }
-    });
+    let format = json!({ "enum": ["json", "cose", null] });
+    let growth = json!({ "from": { "type": "integer" }, "position": absent, "witnessed": absent, "format": format });
     assert_eq!(forms("ProofRequest")[1], json!({ "type": "object", "required": ["from"], "properties": growth }));
 }
 
