@@ -10,7 +10,7 @@ use crate::kernel::process;
 /// How many programs are named that are not on the clock; of others, only that they are.
 const LINES_MAX: usize = 20;
 
-/// What is told of the programs of a run.
+/// What a run says about its programs.
 pub(crate) struct Report<'a> {
     /// The program that was asked for; 0 when it has ended.
     first: i32,

@@ -30,9 +30,9 @@ fn call(request: Request, pid: i32, address: usize, data: usize) -> io::Result<(
 pub(crate) struct Options(i32);
 
 impl Options {
-    /// It is told of executed programs, and of the beginnings and ends of system calls.
+    /// It sees executed programs, and the beginnings and ends of system calls.
     pub(crate) const CALLS: Self = Self(libc::PTRACE_O_TRACEEXEC | libc::PTRACE_O_TRACESYSGOOD);
-    /// It is attached to whatever the thread starts, and is told of what a filter reports.
+    /// It is attached to whatever the thread starts, and sees what a filter reports.
     pub(crate) const TREE: Self = Self(
         Self::CALLS.0
             | libc::PTRACE_O_TRACEFORK

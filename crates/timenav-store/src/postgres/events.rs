@@ -144,9 +144,11 @@ statements!(BY_CELL, "unnest($9::bigint[]) AS c (cell) CROSS JOIN LATERAL", " AN
 statements!(BY_PLACE, "", " AND e.place = $9::bytea");
 statements!(BY_ID, "", " AND e.event_id = $9::text");
 
-/// Positions of versions that are on one layer and whose events are on a later one too.
-const OVERRIDDEN: &str = "SELECT e.position FROM events o JOIN events e ON e.event_id = o.event_id
-    WHERE o.timeline = $1 AND o.position < $2 AND e.timeline = $3 AND e.position < $4";
+/// Positions of versions that are on one layer and whose events are on a later one too, however many versions they have
+/// there.
+const OVERRIDDEN: &str = "SELECT e.position FROM
+    (SELECT DISTINCT event_id FROM events WHERE timeline = $1 AND position < $2) o
+    JOIN events e ON e.event_id = o.event_id WHERE e.timeline = $3 AND e.position < $4 LIMIT $5";
 const COUNT_VERSIONS: &str = "SELECT count(*) FROM (SELECT FROM events WHERE timeline = $1 LIMIT $2) AS versions";
 
 /// Where a run's rows come from.
@@ -391,8 +393,13 @@ pub(super) async fn overridden(on: &Object, layers: &[Layer], rows_max: usize) -
         rows_left = left;
         for (positions, layer) in overridden.iter_mut().zip(&layers[..index]) {
             let (until, as_of) = (sql(later.as_of), sql(layer.as_of));
-            for row in rows(on, OVERRIDDEN, &[&later.timeline.0, &until, &layer.timeline.0, &as_of]).await? {
-                positions.insert(number(&row, 0)?);
+            let limit = sql(rows_left as u64 + 1);
+            let found = rows(on, OVERRIDDEN, &[&later.timeline.0, &until, &layer.timeline.0, &as_of, &limit]).await?;
+            // One event may have any number of versions.
+            let Some(left) = rows_left.checked_sub(found.len()) else { return Ok(None) };
+            rows_left = left;
+            for row in &found {
+                positions.insert(number(row, 0)?);
             }
         }
     }

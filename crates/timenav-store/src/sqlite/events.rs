@@ -64,10 +64,12 @@ statements!(BY_CELL, "", "AND cell = ?7");
 statements!(BY_PLACE, "INDEXED BY events_by_place", "AND place = ?7");
 statements!(BY_ID, "INDEXED BY events_by_id", "AND event_id = ?7");
 
-/// Positions of versions that are on one layer and whose events are on a later one too.
-const OVERRIDDEN: &str = "SELECT e.position FROM events o INDEXED BY events_by_id CROSS JOIN events e
-    INDEXED BY events_by_id ON e.event_id = o.event_id
-    WHERE o.timeline = ?1 AND o.position < ?2 AND e.timeline = ?3 AND e.position < ?4";
+/// Positions of versions that are on one layer and whose events are on a later one too, however many versions they have
+/// there.
+const OVERRIDDEN: &str = "SELECT e.position FROM
+    (SELECT DISTINCT event_id FROM events INDEXED BY events_by_id WHERE timeline = ?1 AND position < ?2) o
+    CROSS JOIN events e INDEXED BY events_by_id ON e.event_id = o.event_id
+    WHERE e.timeline = ?3 AND e.position < ?4 LIMIT ?5";
 const COUNT_VERSIONS: &str =
     "SELECT count(*) FROM (SELECT 1 FROM events INDEXED BY events_by_id WHERE timeline = ?1 LIMIT ?2)";
 const HAS_VERSION: &str = "SELECT 1 FROM events INDEXED BY events_by_id
@@ -377,9 +379,13 @@ pub(super) fn overridden(
         };
         rows_left = left;
         for (positions, layer) in overridden.iter_mut().zip(&layers[..number]) {
-            let key = params![later.timeline.0, sql(later.as_of), layer.timeline.0, sql(layer.as_of)];
+            let until = (sql(later.as_of), sql(layer.as_of));
+            let key = params![later.timeline.0, until.0, layer.timeline.0, until.1, sql(rows_left as u64 + 1)];
             let mut rows = select.query(key).map_err(failed)?;
             while let Some(row) = rows.next().map_err(failed)? {
+                // One event may have any number of versions.
+                let Some(left) = rows_left.checked_sub(1) else { return Ok(None) };
+                rows_left = left;
                 positions.insert(count(row.get(0).map_err(failed)?)?);
             }
         }

@@ -10,8 +10,8 @@ use timenav_core::event::EventDraft;
 use timenav_core::place::{Area, BBox, Cell, Geo, LocationQuery, Point, Shape, cells_of};
 use timenav_core::time::{Instant, TimeRange, Virtual};
 use timenav_engine::{
-    EventFilter, EventPlace, EventQuery, EventRow, EventSpot, FilterTexts, OneFact as _, Pattern, Store, StoredEvent,
-    TimelineKey,
+    EventFilter, EventPlace, EventQuery, EventRow, EventSpot, FilterTexts, Layer, OneFact as _, Pattern, Store,
+    StoredEvent, TimelineKey,
 };
 
 use crate::backend::{Backend, on_each_backend};
@@ -25,6 +25,7 @@ on_each_backend!(
     check_known_events,
     check_what_passes_a_filter,
     check_many_hidden_events,
+    check_overridden_versions_are_looked_at_within_a_limit,
 );
 
 /// An event and where it stands, apart from its position.
@@ -438,5 +439,33 @@ async fn check_known_events(backend: &dyn Backend) {
         let known = store.event_versions(layer(two.head.key, u64::MAX), known).await;
         assert_eq!(known.unwrap().len(), 1, "each timeline has events of its own");
         assert!(store.event_versions(layer(one.head.key, u64::MAX), Vec::new()).await.unwrap().is_empty());
+    }
+}
+
+async fn check_overridden_versions_are_looked_at_within_a_limit(backend: &dyn Backend) {
+    let store = backend.open();
+    // One event has many versions on both, so that pairs of them would be 2 400.
+    let versions =
+        |names: &'static [(&str, u64)]| names.iter().flat_map(|(name, count)| (0..*count).map(move |_| *name));
+    let mut sizes = Vec::new();
+    for (key, names) in [(1, &[("kept", 1), ("often", 60), ("moved", 1)][..]), (2, &[("often", 40), ("moved", 1)])] {
+        let mut ledger = Ledger::new(key, &format!("t{key}"));
+        let draft = EventDraft::at(moment(0), "");
+        let rows: Vec<EventRow> =
+            (0..).zip(versions(names)).map(|(position, name)| event(name, position, &draft)).collect();
+        let mut step = ledger.grow(rows.len());
+        step.events = rows;
+        store.commit(commit_of(vec![step])).await.unwrap();
+        sizes.push((ledger.head.key, ledger.size()));
+    }
+    let layers: Arc<[Layer]> = [(sizes[0], false), (sizes[1], true)]
+        .map(|((timeline, as_of), overrides)| Layer { timeline, as_of, overrides })
+        .into();
+    // The 41 of the fork are counted, and the 61 that they override.
+    let found = store.overridden(Arc::clone(&layers), 102).await.unwrap().unwrap();
+    assert_eq!((found[0].len(), found[1].len()), (61, 0));
+    assert!((1..=61).all(|position| found[0].contains(&position)));
+    for rows_max in [0, 40, 101] {
+        assert!(store.overridden(Arc::clone(&layers), rows_max).await.unwrap().is_none(), "{rows_max}");
     }
 }
