@@ -59,6 +59,19 @@ fn moves_keep_the_state_of_the_clock() {
 }
 
 #[test]
+fn a_clock_arrives_standing_at_what_it_showed_by_the_other_host() {
+    let running = step(&Clock::new(host(0)), &ClockCommand::SetRate(Rate::from_factor(2.0).unwrap()), host(10));
+    let arrived = running.arrived(host(1_010), host(50_000));
+    assert!(!arrived.is_running());
+    assert_eq!(arrived.origin(), (host(50_000), running.now(host(1_010))));
+    assert_eq!(arrived.now(host(90_000)).micros(), 2_010);
+    assert_eq!((arrived.rate(), arrived.generation), (running.rate(), running.generation));
+
+    let paused = step(&running, &ClockCommand::Pause, host(20));
+    assert_eq!(paused.arrived(host(1_010), host(50_000)), paused);
+}
+
+#[test]
 fn a_clock_stays_where_it_is_when_no_place_is_named() {
     let moon = step(
         &Clock::new(host(0)),
