@@ -31,7 +31,7 @@ function brotli(): Plugin {
 const service = process.env.TIMENAV_URL ?? 'http://127.0.0.1:8080';
 
 /** What every view needs, and every page loads first. */
-const LIBRARIES = /node_modules\/(svelte|clsx|esm-env)\//;
+const LIBRARIES = /node_modules\/(svelte|clsx|esm-env)\/|clients\/typescript\//;
 const SHARED = /src\/(lib\/[\w.-]+|ui\/(Icon|ProblemNote|Prose|Spinner|Empty))\.(ts|svelte)$/;
 
 export default defineConfig({
@@ -63,6 +63,8 @@ export default defineConfig({
   },
   worker: { format: 'es' },
   server: {
+    // The client for TypeScript lies beside the console.
+    fs: { allow: ['..'] },
     proxy: {
       '^/(v1|api|timelines|timeline|openapi.*|healthz|readyz)': { target: service, changeOrigin: true },
     },

@@ -48,16 +48,16 @@ export class Transport {
     options: CallOptions,
   ): Promise<Answer<Name>> {
     const response = await this.#call(name, input, options, ACCEPT.json);
-    return readJson<Answer<Name>>(response);
+    return readJson<Answer<Name>>(response, options.signal);
   }
 
   protected async text(name: OperationName, input: object, options: CallOptions): Promise<string> {
-    return whole(await this.#call(name, input, options, ACCEPT.text), (response) => response.text());
+    return whole(await this.#call(name, input, options, ACCEPT.text), (response) => response.text(), options.signal);
   }
 
   protected async bytes(name: OperationName, input: object, options: CallOptions): Promise<Uint8Array> {
     const response = await this.#call(name, input, options, ACCEPT.other);
-    return new Uint8Array(await whole(response, (one) => one.arrayBuffer()));
+    return new Uint8Array(await whole(response, (one) => one.arrayBuffer(), options.signal));
   }
 
   protected download(name: OperationName, input: object, options: CallOptions): Promise<Response> {
@@ -204,8 +204,8 @@ export async function refusal(response: Response): Promise<Problem> {
 }
 
 /** Reads the body of an answer that should be JSON. */
-export async function readJson<T>(response: Response): Promise<T> {
-  const text = await whole(response, (one) => one.text());
+export async function readJson<T>(response: Response, signal?: AbortSignal): Promise<T> {
+  const text = await whole(response, (one) => one.text(), signal);
   try {
     return JSON.parse(text) as T;
   } catch {
@@ -213,10 +213,15 @@ export async function readJson<T>(response: Response): Promise<T> {
   }
 }
 
-async function whole<T>(response: Response, read: (response: Response) => Promise<T>): Promise<T> {
+async function whole<T>(
+  response: Response,
+  read: (response: Response) => Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
   try {
     return await read(response);
   } catch (error) {
+    signal?.throwIfAborted();
     throw new Unreachable(`the answer broke off: ${reason(error)}`);
   }
 }

@@ -96,6 +96,21 @@ describe('calls', () => {
     expect((await service.clock({ timeline_id: 'main' })).timeline_id).toBe('main');
   });
 
+  it('reject with the reason of their signal, also while the answer is read', async () => {
+    const giving = new AbortController();
+    const fetch = (_: unknown, init?: RequestInit): Promise<Response> => {
+      const { signal } = init!;
+      const start = (stream: ReadableStreamDefaultController): void =>
+        signal!.addEventListener('abort', () => stream.error(signal!.reason));
+      // Given up once the head of the answer is there.
+      setTimeout(() => giving.abort());
+      return Promise.resolve(new Response(new ReadableStream({ start })));
+    };
+    const service = new Client({ url: 'http://127.0.0.1:1', key: 'tnk_none', fetch });
+    const thrown: unknown = await service.clock({}, { signal: giving.signal }).catch((error: unknown) => error);
+    expect(thrown).toBe(giving.signal.reason);
+  });
+
   it('are checked by the compiler', () => {
     const input: Input<'travel'> = { destination_time: '2028-02-29T09:00:00Z' };
     // @ts-expect-error -- a required member is missing

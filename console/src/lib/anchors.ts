@@ -1,5 +1,5 @@
 /** The anchors that are seen from a timeline: its own, and those of what it was forked from. */
-import { call } from './api';
+import { service } from './api';
 
 export interface Anchor {
   anchor_id: string;
@@ -21,6 +21,5 @@ export function readAnchors(
   timeline: string,
   { limit, signal }: { limit?: number; signal?: AbortSignal } = {},
 ): Promise<AnchorPage> {
-  const query = { timeline_id: timeline, ...(limit === undefined ? {} : { limit }) };
-  return call<AnchorPage>('GET', 'v1/anchors', { query, ...(signal === undefined ? {} : { signal }) });
+  return service.anchors({ timeline_id: timeline, limit }, { signal });
 }

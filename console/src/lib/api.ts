@@ -1,54 +1,21 @@
 /**
- * The way to the service: one function for all operations, one type for all refusals.
+ * The way to the service: its client for TypeScript, what the console adds to it, and sentences for what went wrong.
  */
+import { Calls } from '../../../clients/typescript/src/calls';
+import { Problem, Unreachable } from '../../../clients/typescript/src/errors';
+import { OPERATIONS } from '../../../clients/typescript/src/operations';
+import { Settings, type PlainInit } from '../../../clients/typescript/src/settings';
+import type { Answer, OperationName } from '../../../clients/typescript/src/shapes';
+import { readJson, refusal, type CallOptions } from '../../../clients/typescript/src/transport';
 import { address, type Query } from './base';
 import { asked } from './quiet';
 import { reach } from './reach.svelte';
 
-/** One field that the service found wrong. */
-interface FieldError {
-  /** A JSON pointer as a fragment, such as `#/destination_time`. */
-  pointer: string;
-  code: string;
-  detail: string;
-}
+export { Problem, Unreachable, readJson, refusal };
+export type { Answer, Input, Schema } from '../../../clients/typescript/src/shapes';
 
-/** A request that was refused, could not be sent, or was answered with something else than JSON. */
-export class Problem extends Error {
-  override name = 'Problem';
-
-  constructor(
-    /** The HTTP status; 0 where no answer came. */
-    readonly httpStatus: number,
-    /** The stable code, such as `permission_denied`; `unreachable` where no answer came. */
-    readonly code: string,
-    /** What happened, in a sentence. */
-    readonly sentence: string,
-    /** What would be right. */
-    readonly detail: string,
-    readonly errors: FieldError[] = [],
-    readonly requestId: string | null = null,
-    readonly retryAfterSeconds: number | null = null,
-  ) {
-    super(sentence);
-  }
-
-  /** Returns what is wrong with one field, or null. */
-  field(name: string): string | null {
-    const detail = this.errors.find((error) => error.pointer === `#/${name}`)?.detail;
-    return detail ? capital(detail) : null;
-  }
-}
-
-/** What a request may carry. */
-interface CallOptions {
-  query?: Query;
-  body?: unknown;
-  signal?: AbortSignal;
-  headers?: Record<string, string>;
-}
-
-export type Method = 'GET' | 'POST' | 'DELETE';
+/** Longer than any answer takes; what is given up earlier is given up by who asked. */
+const ANSWER_MS_MAX = 600_000;
 
 type Listener = () => void;
 let whenLoggedOut: Listener = () => {};
@@ -58,37 +25,15 @@ export function onLoggedOut(listener: Listener): void {
   whenLoggedOut = listener;
 }
 
-/** Calls an operation and returns the body of its answer, or throws a `Problem`. */
-export async function call<T>(method: Method, path: string, options: CallOptions = {}): Promise<T> {
-  const answered = asked();
-  try {
-    const answer = await send(method, path, options);
-    const body = await json(answer);
-    if (!answer.ok) throw problem(answer, body);
-    return body as T;
-  } finally {
-    answered();
-  }
-}
-
-/** Sends a request and returns the answer as it comes, whatever its status. */
-export async function send(method: string, path: string, options: CallOptions = {}): Promise<Response> {
-  const headers: Record<string, string> = { Accept: 'application/json', ...options.headers };
-  const init: RequestInit = { method, headers, credentials: 'same-origin', cache: 'no-store' };
-  if (options.signal) init.signal = options.signal;
-  if (options.body !== undefined) {
-    headers['Content-Type'] ??= 'application/json';
-    init.body =
-      typeof options.body === 'string' || options.body instanceof Blob ? options.body : JSON.stringify(options.body);
-  }
+/** Sends a request with the session of who is logged in, and notes whether the service can be reached. */
+async function fetched(path: string, url: string, init: RequestInit): Promise<Response> {
   let answer: Response;
   const answered = asked();
   try {
-    answer = await fetch(address(path, options.query), init);
+    answer = await fetch(url, { ...init, credentials: 'same-origin', cache: 'no-store' });
   } catch (error) {
-    if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    reach.failed();
-    throw unreachable();
+    if (!isAborted(error)) reach.failed();
+    throw error;
   } finally {
     answered();
   }
@@ -97,18 +42,77 @@ export async function send(method: string, path: string, options: CallOptions = 
   return answer;
 }
 
-async function json(answer: Response): Promise<unknown> {
-  const text = await answer.text();
-  try {
-    return text === '' ? {} : JSON.parse(text);
-  } catch {
-    if (answer.ok) throw new Problem(answer.status, 'unreadable', 'The response is not JSON.', text.slice(0, 200));
-    return {};
+/** The service that this page comes from. */
+class PageSettings extends Settings {
+  constructor() {
+    // Nothing is sent again by itself: a page says what went wrong, and asks anew when the service is back.
+    super({ url: 'http://localhost', session: true, timeoutMs: ANSWER_MS_MAX, retries: { attempts: 1 } });
+  }
+
+  override send(path: string, init: PlainInit): Promise<Response> {
+    return fetched(path, address(path), init);
   }
 }
 
-function unreachable(): Problem {
-  return new Problem(0, 'unreachable', 'The service cannot be reached.', 'Check that it is running, then try again.');
+/** Every operation of the service. */
+class Service extends Calls {
+  protected override async json<Name extends OperationName>(
+    name: Name,
+    input: object,
+    options: CallOptions,
+  ): Promise<Answer<Name>> {
+    const answered = asked();
+    try {
+      return await super.json(name, OPERATIONS[name].method === 'GET' ? withoutEmpty(input) : input, options);
+    } finally {
+      answered();
+    }
+  }
+}
+
+/** Returns what is asked for without fields that were left empty. */
+function withoutEmpty(input: object): object {
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== ''));
+}
+
+/** Asks for whoever is logged in. */
+export const service: Calls = new Service(new PageSettings());
+
+/** Returns the service as it is asked with an API key. */
+export function serviceWithKey(key: string): Calls {
+  return new Service(new Settings({ url: new URL('.', document.baseURI).href, key, retries: { attempts: 1 } }));
+}
+
+interface SendOptions {
+  query?: Query;
+  body?: unknown;
+  signal?: AbortSignal;
+  headers?: Record<string, string>;
+}
+
+/** Sends a request that is no call of the client, and returns the answer as it comes, whatever its status. */
+export async function send(method: string, path: string, options: SendOptions = {}): Promise<Response> {
+  const headers: Record<string, string> = { Accept: 'application/json', ...options.headers };
+  const init: RequestInit = { method, headers };
+  if (options.signal) init.signal = options.signal;
+  if (options.body !== undefined) {
+    headers['Content-Type'] ??= 'application/json';
+    init.body =
+      typeof options.body === 'string' || options.body instanceof Blob ? options.body : JSON.stringify(options.body);
+  }
+  try {
+    return await fetched(path, address(path, options.query), init);
+  } catch (error) {
+    if (isAborted(error)) throw error;
+    throw new Unreachable('no answer came');
+  }
+}
+
+/** Returns the description of the whole API. */
+export async function readDocument<T>(): Promise<T> {
+  const answer = await send('GET', 'openapi.json');
+  if (!answer.ok) throw await refusal(answer);
+  return readJson<T>(answer);
 }
 
 interface UploadOptions {
@@ -133,7 +137,7 @@ export function upload<T>(path: string, file: Blob, options: UploadOptions): Pro
     request.setRequestHeader('Content-Type', type);
     request.upload.onprogress = (event) => onsent(event.loaded);
     request.onabort = () => failed(new DOMException('The upload was cancelled.', 'AbortError'));
-    request.onerror = () => failed(unreachable());
+    request.onerror = () => failed(new Unreachable('no answer came'));
     request.onload = () => {
       if (request.status === 401) whenLoggedOut();
       const headers = new Headers();
@@ -142,7 +146,8 @@ export function upload<T>(path: string, file: Blob, options: UploadOptions): Pro
         if (value !== null) headers.set(name, value);
       }
       const answer = new Response(request.responseText, { status: request.status, headers });
-      json(answer).then((body) => (answer.ok ? done(body as T) : failed(problem(answer, body))), failed);
+      if (answer.ok) readJson<T>(answer).then(done, failed);
+      else refusal(answer).then(failed, failed);
     };
     request.onloadend = () => signal.removeEventListener('abort', abort);
     if (signal.aborted) failed(new DOMException('The upload was cancelled.', 'AbortError'));
@@ -153,31 +158,19 @@ export function upload<T>(path: string, file: Blob, options: UploadOptions): Pro
   });
 }
 
-/** Reads a refusal out of an answer. */
-export function problem(answer: Response, body: unknown): Problem {
-  const told = (body ?? {}) as Record<string, unknown>;
-  const text = (name: string, otherwise: string): string => {
-    const value = told[name];
-    return typeof value === 'string' ? value : otherwise;
-  };
-  const after = Number(answer.headers.get('Retry-After') ?? NaN);
-  return new Problem(
-    answer.status,
-    text('code', `http_${answer.status}`),
-    text('status', `The service returned ${answer.status}.`),
-    text('detail', ''),
-    Array.isArray(told.errors) ? (told.errors as FieldError[]) : [],
-    text('request_id', '') || answer.headers.get('X-Request-Id'),
-    Number.isFinite(after) ? after : null,
-  );
+/** Returns what the service found wrong with a field, or null. */
+export function wrongWith(error: unknown, field: string): string | null {
+  const detail = error instanceof Problem ? error.errors.find((one) => one.field === field)?.detail : undefined;
+  return detail ? capital(detail) : null;
 }
 
 /** Returns a sentence for whatever was thrown. */
 export function sentence(error: unknown): string {
+  if (error instanceof Unreachable) return 'The service cannot be reached. Check that it is running, then try again.';
   if (error instanceof Problem) {
     const detail = error.detail ? capital(error.detail) : '';
     // Some details only repeat the sentence.
-    return detail === '' || detail === error.sentence ? error.sentence : `${error.sentence} ${detail}`;
+    return detail === '' || detail === error.status ? error.status : `${error.status} ${detail}`;
   }
   return error instanceof Error ? error.message : String(error);
 }

@@ -8,7 +8,8 @@ import { Stream } from './stream.svelte';
 export interface ClockBody {
   timeline_id: string;
   current_time: string;
-  state: 'running' | 'paused';
+  /** `running` or `paused`. */
+  state: string;
   rate: number;
   location: string | null;
   local_time?: string | null;

@@ -1,5 +1,5 @@
 /** Places in the words of the API: coordinates, a zone, or a name that the service's gazetteer knows. */
-import { call } from './api';
+import { service } from './api';
 import { HOUR, floorDiv, type Micros } from './instant';
 
 export interface Point {
@@ -11,9 +11,9 @@ export interface Point {
 export interface Resolved {
   kind: string;
   place?: string | null;
-  is_ambiguous?: boolean;
-  others?: string[];
-  near_spellings?: string[];
+  is_ambiguous?: boolean | null;
+  others?: string[] | null;
+  near_spellings?: string[] | null;
   lat?: number | null;
   lon?: number | null;
 }
@@ -107,11 +107,7 @@ export async function resolvePlace(timeline: string, text: string, signal?: Abor
   const zone = zoneOf(text);
   const location = zone?.includes('/') ? zone.slice(zone.lastIndexOf('/') + 1).replaceAll('_', ' ') : text.trim();
   const query = { timeline_id: timeline, location, time_range: '2000-01-01T00:00:00Z/PT1S', limit: 1 };
-  const body = await call<{ location_resolved: Resolved }>(
-    'GET',
-    'v1/monitor-events',
-    signal ? { query, signal } : { query },
-  );
+  const body = await service.monitorEvents(query, { signal });
   return body.location_resolved;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Who is logged in. The session itself is a cookie that no script can read.
  */
-import { call, onLoggedOut } from './api';
+import { onLoggedOut, service, serviceWithKey } from './api';
 
 export type RestrictionLevel = 'full_access' | 'limited_access' | 'read_only' | 'no_access';
 
@@ -35,24 +35,24 @@ class Session {
   /** Asks the service who is logged in. */
   async read(): Promise<void> {
     const before = this.user;
-    this.body = await call<SessionBody>('GET', 'v1/session');
+    this.body = (await service.session()) as SessionBody;
     if (before !== null && this.user === null) this.hasExpired = true;
   }
 
   async logIn(userId: string, password: string): Promise<void> {
-    this.body = await call<SessionBody>('POST', 'v1/log-in', { body: { user_id: userId, password } });
+    this.body = (await service.logIn({ user_id: userId, password })) as SessionBody;
     this.hasExpired = false;
   }
 
   async logOut(everywhere: boolean): Promise<void> {
-    await call('POST', 'v1/log-out', { body: { everywhere } });
+    await service.logOut({ everywhere });
     this.forget();
     this.hasExpired = false;
   }
 
   /** Sets a password with an API key of one's own, for the first log-in. */
   async setFirstPassword(apiKey: string, password: string): Promise<void> {
-    await call('POST', 'v1/set-password', { body: { password }, headers: { Authorization: `Bearer ${apiKey}` } });
+    await serviceWithKey(apiKey).setPassword({ password });
   }
 
   forget(): void {

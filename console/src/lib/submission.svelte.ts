@@ -1,5 +1,5 @@
 /** A form that is sent: whether it is under way, and why it was refused. */
-import { Problem } from './api';
+import { wrongWith } from './api';
 
 export class Submission {
   isBusy = $state(false);
@@ -21,7 +21,7 @@ export class Submission {
 
   /** Returns what the service found wrong with a field, or null. */
   wrong(name: string): string | null {
-    return this.error instanceof Problem ? this.error.field(name) : null;
+    return wrongWith(this.error, name);
   }
 
   /** Returns the error, unless one of these fields shows it beside itself. */

@@ -21,7 +21,7 @@ describe('a form that is sent', () => {
   it('tells an error beside its field, and any other by itself', async () => {
     const form = new Submission();
     const refused = new Problem(422, 'invalid', 'No.', '', [
-      { pointer: '#/label', code: 'too_long', detail: 'at most 256 characters' },
+      { field: 'label', code: 'too_long', detail: 'at most 256 characters' },
     ]);
     await form.send(submit(), () => Promise.reject(refused));
     expect([form.isBusy, form.error]).toEqual([false, refused]);

@@ -1,5 +1,5 @@
 /** A timeline in one file (docs/bundle-format.md): what it says of itself, and how it is saved. */
-import { Problem, isAborted, problem, send } from './api';
+import { isAborted, Problem, service } from './api';
 import { fileName, saveBlob } from './files';
 
 /** The second is that of a fork whose layers came from another service. */
@@ -58,9 +58,7 @@ export async function saveBundle(
     if (isAborted(error)) return null;
     throw error;
   }
-  const path = `timeline/${encodeURIComponent(timeline)}/bundle`;
-  const answer = await send('GET', path, { signal, headers: { Accept: 'application/x-ndjson' } });
-  if (!answer.ok) throw problem(answer, await answer.json().catch(() => null));
+  const answer = await service.bundle({ timeline_id: timeline }, { signal });
   if (answer.body === null) throw brokenOff();
   const tail = new Tail();
   let bytes = 0;

@@ -1,12 +1,12 @@
 /** The timelines that the user may read, for the picker and for whoever needs their roles. */
-import { call } from './api';
+import { service } from './api';
 import type { ClockBody } from './clock.svelte';
 
 export interface TimelineBody {
   timeline_id: string;
   created_at: string;
   events: number;
-  anchors: number;
+  anchors?: number | null;
   role: string;
   clock?: ClockBody | null;
   head: { size: number; root: string };
@@ -87,11 +87,11 @@ class Timelines {
 
   /** Asks for one timeline. Throws where there is none, or not for this user. */
   async know(timelineId: string): Promise<void> {
-    this.#keep([await call<TimelineBody>('GET', `timeline/${encodeURIComponent(timelineId)}`)]);
+    this.#keep([(await service.timeline({ timeline_id: timelineId })) as TimelineBody]);
   }
 
   #page(cursor: string | null, limit = PAGE_ITEMS, signal?: AbortSignal): Promise<TimelinesBody> {
-    return call<TimelinesBody>('GET', 'timelines', { query: { limit, cursor }, ...(signal ? { signal } : {}) });
+    return service.timelines({ limit, ...(cursor === null ? {} : { cursor }) }, { signal }) as Promise<TimelinesBody>;
   }
 
   #took(body: TimelinesBody): void {

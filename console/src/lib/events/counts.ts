@@ -1,6 +1,5 @@
 /** How many events there are in each stretch of time, as the service counts them, or as they are in a store. */
-import { call } from '../api';
-import type { Query } from '../base';
+import { service, type Input } from '../api';
 import { format, parse, type Micros } from '../instant';
 import { queryOf, type Question } from './filter';
 import { FIRST, LAST } from './scale';
@@ -51,7 +50,7 @@ export interface AggregateBody {
  */
 export async function aggregate(
   question: Question,
-  query: Query,
+  query: Pick<Input<'aggregate_events'>, 'by' | 'bucket' | 'resolution' | 'limit'>,
   range: { from: Micros; to: Micros } | null,
   signal: AbortSignal,
   take: (body: AggregateBody, until: Micros | null) => void,
@@ -59,10 +58,10 @@ export async function aggregate(
   const ends = [range?.from, range?.to].map((end) => (end === undefined ? '..' : format(end)));
   let cursor: string | null = null;
   do {
-    const body: AggregateBody = await call<AggregateBody>('GET', 'v1/aggregate-events', {
-      query: { ...queryOf(question), ...query, time_range: ends.join('/'), cursor },
-      signal,
-    });
+    const body: AggregateBody = await service.aggregateEvents(
+      { ...queryOf(question), ...query, time_range: ends.join('/'), cursor: cursor ?? undefined },
+      { signal },
+    );
     cursor = body.next_cursor ?? null;
     const stop = body.counted_to ? parse(body.counted_to) : null;
     // Other events of the moment in which it stopped may be in the next answer.
@@ -121,10 +120,10 @@ export async function readSome(
   signal: AbortSignal,
 ): Promise<Some> {
   const time_range = `${format(range.from)}/${format(range.to)}`;
-  const body = await call<AggregateBody>('GET', 'v1/aggregate-events', {
-    query: { ...queryOf(question), by: 'time', bucket: 1, limit: 1, time_range },
-    signal,
-  });
+  const body = await service.aggregateEvents(
+    { ...queryOf(question), by: 'time', bucket: 1, limit: 1, time_range },
+    { signal },
+  );
   return { count: body.count, isAll: !body.next_cursor };
 }
 

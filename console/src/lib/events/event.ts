@@ -30,7 +30,8 @@ export interface EventRead {
 
 export interface Hanging {
   effects: Cause[];
-  paradoxes: { code: string; kind: string; grade?: string; explanation?: string }[];
+  /** Codes of the kinds of paradoxes that involve it. */
+  paradoxes: string[];
 }
 
 /** Returns what is another in a later version, in sentences. */

@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { ALL, filterParams, filterParts, isFiltered, isGroupBy, narrowed, parseFilter, queryOf } from './filter';
+import {
+  addressOf,
+  ALL,
+  filterParams,
+  filterParts,
+  isFiltered,
+  isGroupBy,
+  narrowed,
+  parseFilter,
+  queryOf,
+} from './filter';
 
 describe('the filter', () => {
   const full = parseFilter({ text: 'moon', actor: 'A', 'attribute.site.name': 'K', 'attribute.n': '5', q: 'x' });
@@ -36,10 +46,10 @@ describe('the filter', () => {
       location: 'bbox:170,50,-150,65',
       text: 'moon',
       actor: 'A',
-      source: '',
-      attribute: '{"n":"5","site.name":"K"}',
+      attribute: { n: '5', 'site.name': 'K' },
     });
-    expect(queryOf({ timeline: 't', filter: ALL, box: null })).toMatchObject({ location: '*', attribute: null });
+    expect(queryOf({ timeline: 't', filter: ALL, box: null })).toEqual({ timeline_id: 't', location: '*' });
+    expect(addressOf({ timeline: 't', filter: full, box: null }).attribute).toBe('{"n":"5","site.name":"K"}');
   });
 
   it('knows by what events can be told apart', () => {

@@ -95,19 +95,35 @@ export interface Question {
   asOf?: string | null;
 }
 
-/** Returns the parameters that all questions share. */
-export function queryOf({ timeline, filter, box, asOf }: Question): Query {
-  const { text, actor, source, attributes } = filter;
-  const attribute = Object.keys(attributes).length > 0 ? JSON.stringify(attributes) : null;
-  return { timeline_id: timeline, location: locationOf(box), text, actor, source, attribute, as_of: asOf };
+/** A question as the service takes it. */
+export interface Asked {
+  timeline_id: string;
+  location: string;
+  text?: string;
+  actor?: string;
+  source?: string;
+  attribute?: Record<string, string>;
+  as_of?: string;
 }
 
-/** Returns the same for an operation that takes a body. */
-export function bodyOf(question: Question): Record<string, unknown> {
-  const { attribute: _, ...query } = queryOf(question);
-  const given = Object.entries(query).filter(([, value]) => value !== '' && value != null);
-  const { attributes } = question.filter;
-  return { ...Object.fromEntries(given), ...(Object.keys(attributes).length > 0 ? { attribute: attributes } : {}) };
+/** Returns the parameters that all questions share. */
+export function queryOf({ timeline, filter, box, asOf }: Question): Asked {
+  const { text, actor, source, attributes } = filter;
+  return {
+    timeline_id: timeline,
+    location: locationOf(box),
+    ...(text ? { text } : {}),
+    ...(actor ? { actor } : {}),
+    ...(source ? { source } : {}),
+    ...(Object.keys(attributes).length > 0 ? { attribute: { ...attributes } } : {}),
+    ...(asOf ? { as_of: asOf } : {}),
+  };
+}
+
+/** Returns the same for an address. */
+export function addressOf(question: Question): Query {
+  const { attribute, ...rest } = queryOf(question);
+  return attribute === undefined ? rest : { ...rest, attribute: JSON.stringify(attribute) };
 }
 
 export function locationOf(box: Box | null): string {

@@ -1,5 +1,5 @@
 /** Events page by page, as the service has them. */
-import { call } from '../api';
+import { service } from '../api';
 import { format, parse, type Micros } from '../instant';
 import { queryOf, type Question } from './filter';
 import { EventStore, type EventBody } from './store';
@@ -42,16 +42,16 @@ export async function readPage(question: Question, options: PageOptions): Promis
   let next = options.cursor ?? null;
   let searchedTo: Micros | null = null;
   for (let page = 0; page < SHORT_PAGES_MAX; page += 1) {
-    const body: PageBody = await call<PageBody>('GET', 'v1/monitor-events', {
-      query: {
+    const body: PageBody = await service.monitorEvents(
+      {
         ...queryOf(question),
         time_range: range(options.from, options.to),
         limit: limit - store.count,
-        cursor: next,
+        cursor: next ?? undefined,
         order,
       },
-      signal,
-    });
+      { signal },
+    );
     for (const event of body.events) store.push(event);
     next = body.has_more ? (body.next_cursor ?? null) : null;
     searchedTo = body.searched_to ? parse(body.searched_to) : null;
@@ -67,10 +67,10 @@ export async function readExtent(
 ): Promise<{ first: Micros; last: Micros } | null> {
   const ends = await Promise.all(
     [undefined, 'newest' as const].map((order) =>
-      call<PageBody>('GET', 'v1/monitor-events', {
-        query: { timeline_id: timeline, location: '*', time_range: '../..', limit: 1, order, as_of: asOf },
-        signal,
-      }),
+      service.monitorEvents(
+        { timeline_id: timeline, location: '*', time_range: '../..', limit: 1, order, as_of: asOf ?? undefined },
+        { signal },
+      ),
     ),
   );
   const [first, last] = ends.map((body) => parse(body.events[0]?.time ?? ''));

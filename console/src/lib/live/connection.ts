@@ -1,5 +1,5 @@
 /** One connection to a stream of the service, which is made again when it ends. */
-import { EventReader } from '../sse';
+import { EventReader } from '../../../../clients/typescript/src/sse';
 
 const RETRY_FIRST_MS = 500;
 const RETRY_MAX_MS = 10_000;
@@ -68,7 +68,7 @@ export class Connection {
     }
     this.listener.opened(isFirst);
     this.#waitMs = RETRY_FIRST_MS;
-    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    const reader = answer.body.getReader();
     const events = new EventReader();
     for (;;) {
       const silence = setTimeout(() => abort.abort(), SILENT_MAX_MS);

@@ -1,7 +1,7 @@
 /** The advance that moves a clock, while it goes on, and its receipt afterwards. */
 import { untrack } from 'svelte';
-import { call, isAborted } from '../api';
-import type { ClockBody, LiveClock } from '../clock.svelte';
+import { isAborted, service } from '../api';
+import type { LiveClock } from '../clock.svelte';
 import { readAdvance, type Settled } from './timers';
 
 /** How it is doing is asked so often, in host time; its end is told at once. */
@@ -50,7 +50,7 @@ export class Advancing {
     this.isStopping = true;
     this.error = null;
     try {
-      const body = await call<ClockBody>('POST', 'v1/pause-time', { body: { timeline_id: this.timeline } });
+      const body = await service.pauseTime({ timeline_id: this.timeline });
       this.clock()?.take(body);
     } catch (error) {
       this.error = error;

@@ -1,5 +1,5 @@
 /** Timers as the API tells them: what shall fire, what has fired, and what would fire if the clock were moved. */
-import { call } from '../api';
+import { service } from '../api';
 
 export interface Timer {
   timer_id: string;
@@ -105,13 +105,10 @@ interface TimersQuery {
 
 /** Reads timers of a timeline: those that are armed by their next moment. */
 export function readTimers(timeline: string, { state, limit, cursor, signal }: TimersQuery = {}): Promise<TimerPage> {
-  const query = {
-    timeline_id: timeline,
-    ...(state === undefined ? {} : { state }),
-    ...(limit === undefined ? {} : { limit }),
-    ...(cursor ? { cursor } : {}),
-  };
-  return call<TimerPage>('GET', 'v1/timers', { query, ...(signal === undefined ? {} : { signal }) });
+  return service.timers(
+    { timeline_id: timeline, state, limit, cursor: cursor ?? undefined },
+    { signal },
+  ) as Promise<TimerPage>;
 }
 
 /** Reads a timer with its latest hundred firings, the newest first. */
@@ -120,10 +117,10 @@ export function readTimer(
   timerId: string,
   signal?: AbortSignal,
 ): Promise<{ timer: Timer; firings: Firing[] }> {
-  return call('GET', `v1/timers/${encodeURIComponent(timerId)}`, {
-    query: { timeline_id: timeline },
-    ...(signal === undefined ? {} : { signal }),
-  });
+  return service.timer({ timeline_id: timeline, timer_id: timerId }, { signal }) as Promise<{
+    timer: Timer;
+    firings: Firing[];
+  }>;
 }
 
 /** A move of the clock that is only asked about. */
@@ -131,12 +128,10 @@ type Move = { duration: string } | { destination_time: string };
 
 /** Asks what a move ahead would fire. Nothing moves. */
 export async function foresee(timeline: string, move: Move, signal?: AbortSignal): Promise<WouldFire> {
-  const path = 'duration' in move ? 'v1/fast-forward' : 'v1/travel';
-  const body = { timeline_id: timeline, dry_run: true, ...move };
-  const answer = await call<{ would_fire?: WouldFire | null }>('POST', path, {
-    body,
-    ...(signal === undefined ? {} : { signal }),
-  });
+  const asked = { timeline_id: timeline, dry_run: true };
+  const answer = await ('duration' in move
+    ? service.fastForward({ ...asked, ...move }, { signal })
+    : service.travel({ ...asked, ...move }, { signal }));
   return answer.would_fire ?? { to: '', count: 0, complete: true, firings: [], timers: [] };
 }
 
@@ -147,9 +142,6 @@ export async function readAdvance(
   wait: string,
   signal: AbortSignal,
 ): Promise<Settled> {
-  const answer = await call<{ settled: Settled }>('GET', `v1/advances/${encodeURIComponent(advanceId)}`, {
-    query: { timeline_id: timeline, wait },
-    signal,
-  });
-  return answer.settled;
+  const answer = await service.receipt({ timeline_id: timeline, advance_id: advanceId, wait }, { signal });
+  return answer.settled as Settled;
 }

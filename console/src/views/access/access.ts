@@ -1,5 +1,5 @@
 /** What the access view asks the service for, and in which words it tells about it. */
-import { call, problem, send } from '../../lib/api';
+import { type Answer, readJson, refusal, send, service } from '../../lib/api';
 import { readLimits } from '../../lib/limits';
 import type { RestrictionLevel } from '../../lib/session.svelte';
 import type { Permissions } from './permissions';
@@ -34,46 +34,35 @@ const PAGE_ITEMS = 1_000;
 /** Pages that are read of a list. More than anybody looks through. */
 const PAGES_MAX = 20;
 
-/** A page of a list. The items stand under a name of their own. */
-interface Page {
-  next_cursor?: string | null;
-  has_more: boolean;
-  [items: string]: unknown;
+/** Which part of a list is asked for. */
+interface Part {
+  limit: number;
+  cursor?: string;
 }
 
 /** Reads a list page after page. */
-async function readAll<Item>(
-  path: string,
-  name: string,
-  query: Record<string, string>,
-  signal?: AbortSignal,
-): Promise<Item[]> {
-  const all: Item[] = [];
+async function readAll<Page extends { next_cursor?: string | null; has_more: boolean }>(
+  read: (part: Part) => Promise<Page>,
+): Promise<Page[]> {
+  const pages: Page[] = [];
   let cursor: string | null = null;
   for (let number = 0; number < PAGES_MAX; number += 1) {
-    const asked: Record<string, string | number> = {
-      ...query,
-      limit: PAGE_ITEMS,
-      ...(cursor === null ? {} : { cursor }),
-    };
-    const page: Page = await call<Page>('GET', path, {
-      query: asked,
-      ...(signal ? { signal } : {}),
-    });
-    all.push(...(page[name] as Item[]));
+    const page: Page = await read({ limit: PAGE_ITEMS, ...(cursor === null ? {} : { cursor }) });
+    pages.push(page);
     cursor = page.has_more ? (page.next_cursor ?? null) : null;
     if (cursor === null) break;
   }
-  return all;
+  return pages;
 }
 
-export function readUsers(signal?: AbortSignal): Promise<User[]> {
-  return readAll<User>('v1/users', 'users', {}, signal);
+export async function readUsers(signal?: AbortSignal): Promise<User[]> {
+  return (await readAll((part) => service.users(part, { signal }))).flatMap((page) => page.users as User[]);
 }
 
 /** Returns keys of a user, newest first, those that no longer work among them. */
-export function readKeys(query: { user_id?: string }, signal: AbortSignal): Promise<ApiKey[]> {
-  return readAll<ApiKey>('v1/api-keys', 'api_keys', query, signal);
+export async function readKeys(query: { user_id?: string }, signal: AbortSignal): Promise<ApiKey[]> {
+  const pages = await readAll((part) => service.apiKeys({ ...query, ...part }, { signal }));
+  return pages.flatMap((page) => page.api_keys);
 }
 
 /** Permissions with the tag that a change of them is bound to. */
@@ -84,9 +73,9 @@ export interface Tagged {
 
 export async function readPermissions(timeline: string, signal: AbortSignal): Promise<Tagged> {
   const answer = await send('GET', 'v1/access-control', { query: { timeline_id: timeline }, signal });
-  const body = (await answer.json().catch(() => ({}))) as { permissions: Permissions };
-  if (!answer.ok) throw problem(answer, body);
-  return { permissions: body.permissions, tag: answer.headers.get('ETag') ?? '*' };
+  if (!answer.ok) throw await refusal(answer);
+  const { permissions } = await readJson<Answer<'access_control'>>(answer, signal);
+  return { permissions, tag: answer.headers.get('ETag') ?? '*' };
 }
 
 /** Returns how far from host time `limited_access` reaches, in days, as the service is set up. */

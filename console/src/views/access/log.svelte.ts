@@ -5,7 +5,7 @@
  * message of it brings everything that is newer, and what came without a change comes when the user asks, or comes back
  * to the page. Nothing is polled: every reading of the log is an entry of the log.
  */
-import { call, isAborted } from '../../lib/api';
+import { isAborted, service } from '../../lib/api';
 import { format } from '../../lib/instant';
 import { Stream } from '../../lib/stream.svelte';
 import { PAGE_MAX, rowsOf, withNewer, type LogEntry, type LogFilter, type LogPage } from './log';
@@ -74,10 +74,18 @@ export class AccessLog {
   #ask(limit: number, cursor: string | null): Promise<LogPage> {
     const { user, action, from, to } = this.filter;
     const range = `${from === null ? '..' : format(from)}/${to === null ? '..' : format(to)}`;
-    return call<LogPage>('GET', 'v1/access-logs', {
-      query: { timeline_id: this.timeline, time_range: range, order: 'newest', limit, user_id: user, action, cursor },
-      ...(this.#abort ? { signal: this.#abort.signal } : {}),
-    });
+    return service.accessLogs(
+      {
+        timeline_id: this.timeline,
+        time_range: range,
+        order: 'newest',
+        limit,
+        user_id: user,
+        action,
+        cursor: cursor ?? undefined,
+      },
+      { signal: this.#abort?.signal },
+    ) as Promise<LogPage>;
   }
 
   async #while(work: () => Promise<void>): Promise<void> {

@@ -1,5 +1,5 @@
 /** Entries of the access log: how they are told, and written as CSV. */
-import { call } from '../../lib/api';
+import { service } from '../../lib/api';
 import type { Micros } from '../../lib/instant';
 
 export interface LogEntry {
@@ -139,15 +139,15 @@ export async function firstLogs(
   const found: LogEntry[] = [];
   let cursor: string | null = null;
   for (let page = 0; page < pagesMax; page += 1) {
-    const query: Record<string, string | number | null> = {
+    const query = {
       timeline_id: timeline,
       time_range: '../..',
-      order: 'newest',
+      order: 'newest' as const,
       limit: wanted - found.length,
       action,
-      cursor,
+      cursor: cursor ?? undefined,
     };
-    const body: LogPage = await call<LogPage>('GET', 'v1/access-logs', { query, signal });
+    const body = (await service.accessLogs(query, { signal })) as LogPage;
     found.push(...body.logs);
     cursor = body.has_more ? (body.next_cursor ?? null) : null;
     if (cursor === null || found.length >= wanted) break;

@@ -1,5 +1,5 @@
 /** How long contents of reads and refusals are kept: what is asked of the service, and how it is told. */
-import { call } from '../../lib/api';
+import { service } from '../../lib/api';
 import { durationWords, fixedLengthIssue, readDuration } from '../../lib/duration';
 import type { Retention } from '../../lib/timelines.svelte';
 import { firstLogs } from './log';
@@ -111,10 +111,7 @@ export interface SweepPayload {
 
 /** Reads what a sweep says: how much it let go, and up to when. Null where that cannot be read. */
 export async function readSweep(timeline: string, position: number): Promise<SweepPayload | null> {
-  const path = `timeline/${encodeURIComponent(timeline)}/entries`;
-  const { entries } = await call<{ entries: { payload?: string }[] }>('GET', path, {
-    query: { from: position, limit: 1 },
-  });
+  const { entries } = await service.entries({ timeline_id: timeline, from: position, limit: 1 });
   try {
     return JSON.parse(entries[0]?.payload ?? '') as SweepPayload;
   } catch {
@@ -132,10 +129,10 @@ export interface PrunedBody {
 }
 
 export function prune(timeline: string, acceptsHostClock: boolean, signal: AbortSignal): Promise<PrunedBody> {
-  return call<PrunedBody>('POST', 'v1/prune', {
-    body: { timeline_id: timeline, ...(acceptsHostClock ? { accept_host_clock: true } : {}) },
-    signal,
-  });
+  return service.prune(
+    { timeline_id: timeline, ...(acceptsHostClock ? { accept_host_clock: true } : {}) },
+    { signal },
+  ) as Promise<PrunedBody>;
 }
 
 /** Sets what differs from what is in force. */
@@ -145,5 +142,6 @@ export async function setRetention(
   after: Retention,
 ): Promise<{ status: string; retention: Retention }> {
   const changed = CLASSES.filter((what) => before[what] !== after[what]).map((what) => [what, after[what]] as const);
-  return call('POST', 'v1/set-retention', { body: { timeline_id: timeline, ...Object.fromEntries(changed) } });
+  const answer = await service.setRetention({ timeline_id: timeline, ...Object.fromEntries(changed) });
+  return { status: answer.status, retention: answer.retention as Retention };
 }

@@ -1,5 +1,5 @@
 /** What is done to a clock: one thing at a time, with what came of it, and a way back. */
-import { call } from '../../lib/api';
+import { service } from '../../lib/api';
 import type { ClockBody, LiveClock } from '../../lib/clock.svelte';
 import { format, type Micros } from '../../lib/instant';
 import type { Settled } from '../../lib/timers/timers';
@@ -14,13 +14,29 @@ export interface Before {
   told: string;
 }
 
-type Deed = 'pause-time' | 'resume-time' | 'fast-forward' | 'rewind' | 'travel' | 'set-rate' | 'return-to-anchor';
+interface On {
+  timeline_id: string;
+}
+
+/** How long an answer waits for the timers that are passed, in host time. What takes longer is followed. */
+const WAIT = '2s';
+
+/** What can be done to a clock. */
+const DEEDS = {
+  'pause-time': (on: On) => service.pauseTime(on),
+  'resume-time': (on: On) => service.resumeTime(on),
+  'fast-forward': (on: On & { duration: string }) => service.fastForward({ ...on, wait: WAIT }),
+  rewind: (on: On & { duration: string }) => service.rewind(on),
+  travel: (on: On & { destination_time: string; location?: string }) => service.travel({ ...on, wait: WAIT }),
+  'set-rate': (on: On & { rate: number }) => service.setRate(on),
+  'return-to-anchor': (on: On & { anchor_id: string; scope: 'all' | 'clock' }) => service.returnToAnchor(on),
+} as const;
+
+type Deed = keyof typeof DEEDS;
+type Wanted<D extends Deed> = Omit<Parameters<(typeof DEEDS)[D]>[0], keyof On>;
+type Done = ClockBody & { status: string; settled?: Settled | null };
 
 const MOVES: readonly Deed[] = ['fast-forward', 'rewind', 'travel', 'return-to-anchor'];
-
-/** What may pass timers; how long the answer waits for them, in host time. What takes longer is followed. */
-const PASSING: readonly Deed[] = ['fast-forward', 'travel'];
-const WAIT = '2s';
 
 /**
  * How many deeds are kept while one is under way: what a quick hand presses, and no more of a key that is held down.
@@ -52,8 +68,8 @@ export class Desk {
   }
 
   /** Does it once what is under way is done, and takes the clock over from the answer. Returns whether it was done. */
-  run(deed: Deed, parameters: Record<string, unknown> = {}): Promise<boolean> {
-    return this.inTurn(() => this.act(deed, parameters));
+  run<D extends Deed>(deed: D, wanted: Wanted<D>): Promise<boolean> {
+    return this.inTurn(() => this.act(deed, wanted));
   }
 
   /** Pauses a clock that runs by then, or lets one go on that stands; ends an advance. */
@@ -93,16 +109,15 @@ export class Desk {
     return this.last;
   }
 
-  private async act(deed: Deed, parameters: Record<string, unknown>): Promise<boolean> {
+  private async act<D extends Deed>(deed: D, wanted: Wanted<D>): Promise<boolean> {
     const clock = this.clock();
     if (clock === null) return false;
     const was = clock.body ? { instant: clock.exact(), location: clock.body.location } : null;
     this.busy = deed;
     this.error = null;
     try {
-      const body = await call<ClockBody & { status: string; settled?: Settled | null }>('POST', `v1/${deed}`, {
-        body: { timeline_id: this.timeline, ...(PASSING.includes(deed) ? { wait: WAIT } : {}), ...parameters },
-      });
+      const act = DEEDS[deed] as (on: On) => Promise<Done>;
+      const body = await act({ timeline_id: this.timeline, ...wanted });
       clock.take(body);
       if (body.settled) this.onsettled(body.settled);
       if (MOVES.includes(deed)) {

@@ -1,6 +1,6 @@
 /** Who follows the clock under a name: read when the clock says that there may be something new, and not in between. */
 import { untrack } from 'svelte';
-import { call } from '../../lib/api';
+import { service } from '../../lib/api';
 import type { LiveClock } from '../../lib/clock.svelte';
 import { Reading } from '../../lib/reading.svelte';
 
@@ -40,8 +40,8 @@ export class WatchedFollowers {
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(timeline: string, clock: () => LiveClock | null) {
-    this.#reading = new Reading((signal) =>
-      call<FollowersBody>('GET', 'v1/followers', { query: { timeline_id: timeline }, signal }),
+    this.#reading = new Reading(
+      (signal) => service.followers({ timeline_id: timeline }, { signal }) as Promise<FollowersBody>,
     );
     let isFirst = true;
     $effect(() => {

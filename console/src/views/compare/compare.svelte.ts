@@ -1,5 +1,5 @@
 /** Two timelines that share a beginning: where they differ, and how many events each has in each stretch of time. */
-import { call, isAborted } from '../../lib/api';
+import { isAborted, service } from '../../lib/api';
 import { readCounts, type Counts } from '../../lib/events/counts';
 import { ALL } from '../../lib/events/filter';
 import { readExtent } from '../../lib/events/pages';
@@ -110,10 +110,10 @@ export class Comparison {
   }
 
   async #page(signal: AbortSignal): Promise<DiffBody> {
-    const body = await call<DiffBody>('GET', 'timelines/diff', {
-      query: { a: this.a, b: this.b, limit: PAGE_ITEMS, cursor: this.#cursor },
-      signal,
-    });
+    const body = (await service.timelinesDiff(
+      { a: this.a, b: this.b, limit: PAGE_ITEMS, cursor: this.#cursor ?? undefined },
+      { signal },
+    )) as DiffBody;
     this.common = body.common;
     this.#cursor = body.next_cursor ?? null;
     this.hasMore = body.has_more;

@@ -2,15 +2,15 @@
  * Sending, and what came back. Both stay while the page is open, so that a look at another view loses nothing; they
  * are in memory only, and secrets are not in what is kept.
  */
-import { isAborted, Problem, send } from '../../lib/api';
-import { EventReader, type SentEvent } from '../../lib/sse';
+import { EventReader, type RawEvent } from '../../../../clients/typescript/src/sse';
+import { isAborted, Problem, send, Unreachable } from '../../lib/api';
 import { withoutSecrets, type Draft } from './draft';
 import { isSecret, type Operation } from './openapi';
 import { addressPart, requestOf, type WireRequest } from './request';
 import type { Schemas } from './schema';
 
 /** A message of a stream, counted from 1. */
-interface StreamMessage extends SentEvent {
+interface StreamMessage extends RawEvent {
   number: number;
 }
 
@@ -99,7 +99,7 @@ class Exchanges {
       exchange.state = isAborted(error) ? 'stopped' : 'failed';
       if (!isAborted(error))
         exchange.error =
-          error instanceof Problem ? error : new Problem(0, 'unreachable', 'The connection broke off.', '');
+          error instanceof Problem || error instanceof Unreachable ? error : new Unreachable('the answer broke off');
     }
     exchange.tookMs = performance.now() - since;
     this.#forget();
@@ -156,20 +156,19 @@ async function transmit(request: WireRequest, exchange: Exchange, signal: AbortS
   exchange.state = 'reading';
   const reader = answer.body?.getReader();
   const chunks: Uint8Array[] = [];
-  const decoder = new TextDecoder();
   const events = new EventReader();
   for (;;) {
     const part = await reader?.read();
     if (part === undefined || part.done) break;
     exchange.bytes += part.value.byteLength;
-    if (exchange.isStream) take(exchange, events.push(decoder.decode(part.value, { stream: true })));
+    if (exchange.isStream) take(exchange, events.push(part.value));
     else chunks.push(part.value);
   }
   exchange.body = joined(chunks);
   exchange.state = 'done';
 }
 
-function take(exchange: Exchange, events: readonly SentEvent[]): void {
+function take(exchange: Exchange, events: readonly RawEvent[]): void {
   const before = exchange.messages.at(-1)?.number ?? 0;
   const numbered = events.map((event, index) => ({ ...event, number: before + index + 1 }));
   if (numbered.length > 0) exchange.messages = [...exchange.messages, ...numbered].slice(-MESSAGES_MAX);

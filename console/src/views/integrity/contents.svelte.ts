@@ -1,5 +1,5 @@
 /** The comparison of all entries of a ledger with what was signed: how far it has come, and what it found. */
-import { call, isAborted, Problem } from '../../lib/api';
+import { isAborted, Problem, service } from '../../lib/api';
 import { readNote } from '../../lib/note';
 import { checkCheckpoint, type Check, type CheckpointBody } from './check';
 import { Contents, type Difference, type EntriesBody } from './contents';
@@ -76,8 +76,7 @@ export class ContentsCheck {
   }
 
   #page(from: number, limit: number, signal: AbortSignal): Promise<EntriesBody> {
-    const query = { from: String(from), limit: String(limit) };
-    return call<EntriesBody>('GET', `timeline/${encodeURIComponent(this.timeline)}/entries`, { query, signal });
+    return service.entries({ timeline_id: this.timeline, from, limit }, { signal });
   }
 
   cancel(): void {

@@ -11,8 +11,8 @@ export interface EntryBody {
   position: number;
   leaf: string;
   contents: string;
-  salt?: string;
-  payload?: string;
+  salt?: string | null;
+  payload?: string | null;
 }
 
 /** One page of entries. */
@@ -103,8 +103,9 @@ export class Contents {
     }
   }
 
-  async #compare(position: number, leaf: Leaf, { salt = '', payload = '' }: EntryBody): Promise<void> {
-    const bytes = fromHex(salt);
+  async #compare(position: number, leaf: Leaf, entry: EntryBody): Promise<void> {
+    const payload = entry.payload ?? '';
+    const bytes = fromHex(entry.salt ?? '');
     const isOfReads = leaf.action === 'reads' && leaf.v === 2;
     const found =
       bytes === null ? null : isOfReads ? await this.#readsHash(position, bytes, payload) : await plain(bytes, payload);

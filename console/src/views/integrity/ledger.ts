@@ -1,5 +1,5 @@
 /** Entries of a ledger, read in the bundles that the service serves them in (docs/ledger-format.md §8). */
-import { Problem, problem, send } from '../../lib/api';
+import { Problem, service } from '../../lib/api';
 import { bundlePath, readBundle } from '../../lib/note';
 
 export interface Entry {
@@ -33,11 +33,9 @@ export async function readEntries(
   const { first, end, bundles } = pageOf(size, before);
   const entries: Entry[] = [];
   for (const bundle of bundles) {
-    const path = `timeline/${encodeURIComponent(timeline)}/tile/${bundlePath(bundle, size)}`;
-    const answer = await send('GET', path, { signal, headers: { Accept: 'application/octet-stream' } });
-    if (!answer.ok) throw problem(answer, await answer.json().catch(() => null));
-    const parts = readBundle(new Uint8Array(await answer.arrayBuffer()));
-    if (parts === null) throw new Problem(answer.status, 'unreadable', 'The entries that were sent are cut off.', '');
+    const told = await service.tile({ timeline_id: timeline, tile: bundlePath(bundle, size) }, { signal });
+    const parts = readBundle(new Uint8Array(told));
+    if (parts === null) throw new Problem(200, 'unreadable', 'The entries that were sent are cut off.', '');
     entries.push(...parts.map((part) => JSON.parse(new TextDecoder().decode(part)) as Entry));
   }
   return entries.filter((entry) => entry.seq >= first && entry.seq < end).reverse();

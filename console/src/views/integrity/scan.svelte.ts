@@ -1,6 +1,5 @@
 /** A scan for tampering: how far it has come, and what it found. Leaving the page ends it. */
-import { isAborted, Problem, problem, send } from '../../lib/api';
-import { readEvents } from '../../lib/sse';
+import { isAborted, Problem, service } from '../../lib/api';
 
 export interface Progress {
   stage: string;
@@ -57,18 +56,11 @@ export class Scan {
   }
 
   async #read(depth: string, signal: AbortSignal): Promise<void> {
-    const body = { timeline_id: this.timeline, scan_depth: depth };
-    const answer = await send('POST', 'v1/detect-tampering', {
-      body,
-      signal,
-      headers: { Accept: 'text/event-stream' },
-    });
-    if (!answer.ok) throw problem(answer, await answer.json().catch(() => null));
-    for await (const { event, data } of readEvents(answer)) {
-      const told = JSON.parse(data) as unknown;
-      if (event === 'progress') this.progress = told as Progress;
-      if (event === 'result') this.result = told as ScanResult;
-      if (event === 'error') throw problem(answer, told);
+    const asked = { timeline_id: this.timeline, scan_depth: depth };
+    for await (const { event, data } of await service.detectTamperingStream(asked, { signal })) {
+      if (event === 'progress') this.progress = data as Progress;
+      if (event === 'result') this.result = data as ScanResult;
+      if (event === 'error') throw Problem.of(200, data, null, null);
     }
     if (this.result === null)
       throw new Problem(

@@ -31,8 +31,8 @@ export interface Manipulated {
   status: string;
   event_id: string;
   effect: Effect;
-  before: EventBody | null;
-  after: EventBody | null;
+  before?: EventBody | null;
+  after?: EventBody | null;
   downstream: string[];
   downstream_count: number;
   paradoxes_made: Paradox[];
@@ -45,9 +45,9 @@ export interface Manipulated {
 export interface Checked {
   status: string;
   occurs: boolean;
-  event_id: string | null;
-  event: EventBody | null;
-  relation: string | null;
+  event_id?: string | null;
+  event?: EventBody | null;
+  relation?: string | null;
   causes: { event_id: string }[];
   consequences: { count: number };
   interventions: { action: string; time: string }[];

@@ -2,8 +2,7 @@
  * The paradoxes of a timeline as they are looked at: pages, and what becomes of them when history changes meanwhile.
  */
 import { untrack } from 'svelte';
-import { call, isAborted } from '../../lib/api';
-import type { Query } from '../../lib/base';
+import { isAborted, service } from '../../lib/api';
 import { Stream, type Message } from '../../lib/stream.svelte';
 import { append, follow, type Choice, type Told } from './following';
 import type { Paradox, ParadoxesBody } from './paradox';
@@ -127,17 +126,19 @@ export class Monitor {
 
   #ask(cursor: string, signal: AbortSignal): Promise<ParadoxesBody> {
     const { kinds, observations, speed, tolerance } = this.#question;
-    const query: Query = {
-      timeline_id: this.timeline,
-      time_range: '../..',
-      limit: PAGE_ITEMS,
-      cursor,
-      kinds: kinds.join(','),
-      include: observations ? 'observations' : '',
-      speed_kmh: speed,
-      tolerance,
-    };
-    return call<ParadoxesBody>('GET', 'v1/monitor-paradox', { query, signal });
+    return service.monitorParadox(
+      {
+        timeline_id: this.timeline,
+        time_range: '../..',
+        limit: PAGE_ITEMS,
+        cursor,
+        kinds: kinds.join(','),
+        include: observations ? 'observations' : '',
+        ...(speed === '' ? {} : { speed_kmh: Number(speed) }),
+        tolerance,
+      },
+      { signal },
+    ) as Promise<ParadoxesBody>;
   }
 
   /** Listens to paradoxes; or, where the service refuses that because there is too much to look at, to changes. */

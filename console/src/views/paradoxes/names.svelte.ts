@@ -1,7 +1,5 @@
 /** What events are called: paradoxes name them by their ids. */
-import { call } from '../../lib/api';
-import type { EventRead } from '../../lib/events/event';
-
+import { service } from '../../lib/api';
 /** Each name is a question to the service, and an entry of its ledger: they are kept, and few are asked for. */
 const ASKED_MAX = 6;
 const kept = new Map<string, string>();
@@ -32,8 +30,7 @@ export class EventNames {
     const key = `${this.timeline} ${id}`;
     if (kept.has(key)) return;
     try {
-      const path = `v1/events/${encodeURIComponent(id)}`;
-      const read = await call<EventRead>('GET', path, { query: { timeline_id: this.timeline }, signal });
+      const read = await service.event({ timeline_id: this.timeline, event_id: id }, { signal });
       const event = read.event ?? [...read.versions].reverse().find((version) => version.event)?.event;
       if (kept.size >= KEPT_MAX) kept.clear();
       kept.set(key, event?.name ?? '');

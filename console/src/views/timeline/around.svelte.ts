@@ -1,9 +1,9 @@
 /** What stands around the events: anchors, forks, and what hangs on the events that are in sight. */
 import { readAnchors, type Anchor } from '../../lib/anchors';
-import { call } from '../../lib/api';
+import { service } from '../../lib/api';
 import { format, parse, type Micros } from '../../lib/instant';
 import { timelines } from '../../lib/timelines.svelte';
-import { bodyOf, type Question } from '../../lib/events/filter';
+import { queryOf, type Question } from '../../lib/events/filter';
 import { readLanes, type Lane } from './lanes';
 import type { Marks } from './paint';
 
@@ -57,17 +57,14 @@ export class Around {
     needed: readonly string[] = [],
   ): Promise<void> {
     const body = {
-      ...bodyOf(question),
+      ...queryOf(question),
       time_range: `${format(from)}/${format(to)}`,
       limit: MARKS_MAX,
     };
     const missing = new Set(needed);
     let cursor: string | null = null;
     for (let page = 0; page < MARK_PAGES_MAX; page += 1) {
-      const found: MarksBody = await call<MarksBody>('POST', 'v1/scan-events', {
-        body: cursor === null ? body : { ...body, cursor },
-        signal,
-      });
+      const found: MarksBody = await service.scanEvents(cursor === null ? body : { ...body, cursor }, { signal });
       this.#take(found.events);
       for (const { event_id } of found.events) missing.delete(event_id);
       cursor = found.next_cursor ?? null;

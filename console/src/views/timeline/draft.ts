@@ -1,6 +1,10 @@
 /** An event as it is typed into the form, and back. */
 import { format, parse } from '../../lib/instant';
+import type { Input } from '../../lib/api';
 import type { Cause, EventBody } from '../../lib/events/store';
+
+/** An event as the service takes it. */
+type Content = Input<'correct_event'>['event'];
 
 export interface Draft {
   name: string;
@@ -31,10 +35,7 @@ export function draftOf(event: EventBody | null, time: string): Draft {
 }
 
 /** Returns what is sent, and what is wrong with each field. What the form does not show is kept as it was. */
-export function bodyOf(
-  draft: Draft,
-  before: EventBody | null,
-): { body: Record<string, unknown>; wrong: Record<string, string> } {
+export function bodyOf(draft: Draft, before: EventBody | null): { body: Content; wrong: Record<string, string> } {
   const wrong: Record<string, string> = {};
   const body: Record<string, unknown> = {};
   if (before !== null) {
@@ -66,7 +67,8 @@ export function bodyOf(
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) body.attributes = value;
     else wrong.attributes = 'Write a JSON object, such as {"topic": "science"}';
   }
-  return { body, wrong };
+  // Whole only where nothing is wrong.
+  return { body: body as unknown as Content, wrong };
 }
 
 function geo(

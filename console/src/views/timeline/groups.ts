@@ -1,6 +1,6 @@
 /** What events are told apart by, and the largest groups that makes: each has a color, and a lane where one likes. */
-import { call } from '../../lib/api';
-import { aggregate, readCounts, GROUPS_MAX, type AggregateBody, type Counts } from '../../lib/events/counts';
+import { service } from '../../lib/api';
+import { aggregate, readCounts, GROUPS_MAX, type Counts } from '../../lib/events/counts';
 import {
   demanded,
   groupName,
@@ -181,9 +181,6 @@ const VALUES_MAX = 40;
 
 /** Returns the most frequent values, of the first events that the service looks through. */
 export async function readValues(question: Question, by: GroupBy, signal: AbortSignal): Promise<Group[]> {
-  const body = await call<AggregateBody>('GET', 'v1/aggregate-events', {
-    query: { ...queryOf(question), by, limit: VALUES_MAX },
-    signal,
-  });
+  const body = await service.aggregateEvents({ ...queryOf(question), by, limit: VALUES_MAX }, { signal });
   return body.groups;
 }

@@ -1,6 +1,6 @@
 /** The timelines around the one that is looked at: what it was forked from, and what was forked from it. */
 import type { Anchor } from '../../lib/anchors';
-import { call } from '../../lib/api';
+import { service } from '../../lib/api';
 import { parse, type Micros } from '../../lib/instant';
 import type { TimelineBody } from '../../lib/timelines.svelte';
 
@@ -46,10 +46,7 @@ async function moment(fork: TimelineBody, anchors: readonly Anchor[], signal: Ab
   const { of, size } = fork.fork!;
   if (size === 0) return null;
   try {
-    const proof = await call<{ leaf?: string | null }>('GET', `timeline/${encodeURIComponent(of)}/proof`, {
-      query: { position: size - 1 },
-      signal,
-    });
+    const proof = await service.proof({ timeline_id: of, position: size - 1 }, { signal });
     const leaf = JSON.parse(proof.leaf ?? '{}') as { clock_time?: string };
     return parse(leaf.clock_time ?? '');
   } catch {

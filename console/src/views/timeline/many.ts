@@ -1,5 +1,5 @@
 /** What can be done to several events at once: in words, in which order, and what came of it. */
-import { Problem, sentence } from '../../lib/api';
+import { Problem, sentence, type Input } from '../../lib/api';
 import { readDuration } from '../../lib/duration';
 import { countText } from '../../lib/events/words';
 import { parse } from '../../lib/instant';
@@ -47,7 +47,7 @@ export function doneText(kind: Kind, done: number, all: number): string {
 }
 
 /** Returns what is sent for an event, without where. */
-export function requestOf({ kind, amount, label }: Change, event: EventBody): Record<string, unknown> {
+export function requestOf({ kind, amount, label }: Change, event: EventBody): Input<'manipulate_event'> {
   const duration = amount.trim();
   const asked = { event_id: event.event_id, time: event.time };
   if (kind === 'note') return { ...asked, action: label.trim(), effect: { kind } };
@@ -74,7 +74,7 @@ export interface Refused {
 
 /** Returns why an event was refused, in words that are the same for others with the same reason. */
 export function reasonOf(error: unknown): string {
-  if (error instanceof Problem) return error.sentence;
+  if (error instanceof Problem) return error.status;
   return sentence(error);
 }
 
