@@ -102,6 +102,7 @@ mod sight;
 mod look;
 mod cursor;
 mod timers_then;
+mod timers_left;
 mod restoring;
 mod redelivering;
 mod returning;

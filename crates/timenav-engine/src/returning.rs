@@ -27,6 +27,8 @@ const BLOCK_FIRINGS: usize = 500;
 struct Then {
     undo: Undo<TimerRow>,
     rows: BTreeMap<u64, TimerRow>,
+    /// Those that are not there now, because the fork did not take them along.
+    left: BTreeMap<u64, TimerRow>,
     in_flight: BTreeMap<Fallen, FiringRow>,
 }
 
@@ -45,15 +47,24 @@ impl Engine {
             return Ok(GoingBack { restoring, seen, destination: None });
         }
         let mut room = Room::default();
-        let undo = self.undone_to(state, (layer, anchor.position + 1), &mut room).await?;
+        let (undo, before) = self.undone_to(state, (layer, anchor.position + 1), &mut room).await?;
         let pending = self.pending_firings(key, &mut room).await?;
         let in_flight = undo.pending(pending.keys().copied());
         let positions: BTreeSet<u64> =
             undo.timers().keys().copied().chain(in_flight.iter().map(|one| one.position)).collect();
         let rows = self.timers_at(key, positions.iter().copied().collect(), &mut room).await?;
-        let rows = rows.into_iter().map(|row| (row.position, row)).collect();
+        let rows: BTreeMap<u64, TimerRow> = rows.into_iter().map(|row| (row.position, row)).collect();
+        let is_left = |position: &u64| {
+            let is_known = match undo.timers().get(position) {
+                None => false,
+                Some(stood) => stood.as_ref().is_none_or(|stood| stood.definition.is_some()),
+            };
+            !is_known && !rows.contains_key(position)
+        };
+        let left: Vec<u64> = positions.iter().copied().filter(is_left).collect();
+        let left = self.timers_left(before, left, &mut room).await?;
         let in_flight = self.firings_of_layers(state, in_flight, &pending).await?;
-        let then = Then { undo, rows, in_flight };
+        let then = Then { undo, rows, left, in_flight };
         let (mut changed, mut fired) = (Vec::new(), Vec::new());
         for position in positions {
             then.restore(position, &mut changed, &mut fired)?;
@@ -65,28 +76,30 @@ impl Engine {
         Ok(GoingBack { restoring, seen, destination: None })
     }
 
-    /// Takes back what was done to timers since a size of the ledger of a layer.
+    /// Takes back what was done to timers since a size of the ledger of a layer. Returns the entries before it, too.
     async fn undone_to(
         &self,
         state: &TimelineState,
         (layer, size): (usize, u64),
         room: &mut Room,
-    ) -> Result<Undo<TimerRow>, Refusal> {
+    ) -> Result<(Undo<TimerRow>, TimerEntries), Refusal> {
         let mut undo = Undo::default();
         let timers = &state.head.timers;
         let mut entries = TimerEntries { key: state.head.key, base: timers.base, last: timers.last };
         for number in (layer..=state.ancestors.len()).rev() {
             let first = if number == layer { size } else { 0 };
-            self.take_back(entries, first, (&mut undo, room)).await?;
+            let last = self.take_back(entries, first, (&mut undo, room)).await?;
             if number > layer {
                 let damaged = || Refusal::Damaged("the first entry of a fork names no other timeline".to_owned());
                 let fork = self.forked(entries.key).await?.ok_or_else(damaged)?;
                 let key = state.ancestors[number - 1].timeline;
                 let base = self.forked(key).await?.and_then(|fork| fork.timers_base).unwrap_or_default();
                 entries = TimerEntries { key, base, last: fork.timers_last };
+            } else {
+                entries.last = last;
             }
         }
-        Ok(undo)
+        Ok((undo, entries))
     }
 
     /// Returns the rows of firings, on whichever layer they are.
@@ -141,7 +154,7 @@ impl Engine {
 impl Then {
     /// Returns how a timer stood, if it was there.
     fn stood(&self, position: u64) -> Result<Option<TimerRow>, Refusal> {
-        stood(&self.undo, position, self.rows.get(&position))
+        stood(&self.undo, position, self.rows.get(&position).or_else(|| self.left.get(&position)))
     }
 
     /// Adds what becomes of a timer, and the firings that it makes again.

@@ -42,7 +42,18 @@ impl Engine {
         first: u64,
         (undo, room): (&mut Undo<TimerRow>, &mut Room),
     ) -> Result<Option<u64>, Refusal> {
-        let TimerEntries { key, base, last } = entries;
+        self.read_back(entries, first, room, |entry| taken_back(entry, entries.base, undo)).await
+    }
+
+    /// Has entries about timers read that are not before a position, from the newest on. Returns the last one before it.
+    pub(crate) async fn read_back(
+        &self,
+        entries: TimerEntries,
+        first: u64,
+        room: &mut Room,
+        mut look: impl FnMut(&StoredEntry) -> Option<AboutTimers> + Send,
+    ) -> Result<Option<u64>, Refusal> {
+        let TimerEntries { key, last, .. } = entries;
         let (mut next, mut block) = (last, 1);
         while let Some(end) = next.filter(|position| *position >= first) {
             let from = (end + 1).saturating_sub(block).max(first);
@@ -53,7 +64,7 @@ impl Engine {
             let mut read = 0;
             while let Some(position) = next.filter(|position| *position >= from) {
                 let entry = found.get(&position).ok_or_else(|| unreadable(position))?;
-                let told = taken_back(entry, base, undo).ok_or_else(|| unreadable(position))?;
+                let told = look(entry).ok_or_else(|| unreadable(position))?;
                 next = told.told().ok_or_else(|| unreadable(position))?.before;
                 if next.is_some_and(|before| before >= position) {
                     return Err(unreadable(position));
@@ -104,6 +115,14 @@ impl AboutTimers {
         match self {
             Self::Nothing => None,
             Self::Told(told) => Some(told),
+        }
+    }
+
+    /// Returns the same without an entry before it.
+    pub(crate) const fn as_the_first(self) -> Self {
+        match self {
+            Self::Nothing => Self::Nothing,
+            Self::Told(told) => Self::Told(EntryTold { before: None, ..told }),
         }
     }
 }

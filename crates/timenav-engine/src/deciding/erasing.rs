@@ -367,7 +367,9 @@ impl Holding {
         self.events_count += 1;
         let stood_before = inherited.is_some_and(|version| version.until.is_none());
         self.stood += i64::from(known.standing().is_some()) - i64::from(stood_before);
-        self.overrides += u64::from(inherited.is_some() && !own.is_empty());
+        // What was recorded under an id that had become free counts instead of nothing.
+        let is_override = |position: &u64| stood_before || known.interventions.contains(&(layer, *position));
+        self.overrides += u64::from(inherited.is_some() && own.first().is_some_and(is_override));
         self.versions.extend(own.into_iter().map(|position| (position, event_id.clone())));
         self.interventions.extend(others.into_iter().map(|position| (position, event_id.clone())));
     }

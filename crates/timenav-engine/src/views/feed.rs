@@ -1,7 +1,7 @@
 //! From the entries of a ledger to what a view is fed.
 
 use timenav_core::anchor::Anchor;
-use timenav_core::clock::{Clock, ClockMoved, Moment};
+use timenav_core::clock::ClockMoved;
 use timenav_core::event::{Cause, EventDraft};
 use timenav_core::ids::EventId;
 use timenav_core::ledger::LeafRecord;
@@ -116,7 +116,9 @@ fn anchor_set(text: &str, stamp: Stamp, take: &mut dyn FnMut(&[Record<'_>])) -> 
 }
 
 fn clock_moved(row: &EntryRow, stamp: Stamp, take: &mut dyn FnMut(&[Record<'_>])) -> Option<()> {
-    let moved = moved(&clock_in(&row.payload)?);
+    // A clock that was paused or resumed again goes on as since long before this entry.
+    let (host, clock) = (stamp.recorded_at, clock_in(&row.payload)?);
+    let moved = ClockMoved { host, moment: clock.moment(host) };
     take(&[Record::ClockMoved { position: stamp.position, moved: &moved }]);
     Some(())
 }
@@ -192,10 +194,4 @@ impl Done<'_> {
             }
         }
     }
-}
-
-fn moved(clock: &Clock) -> ClockMoved {
-    let (host, at) = clock.origin();
-    let moment = Moment { at, running: clock.is_running(), rate: clock.rate(), location: clock.location.clone() };
-    ClockMoved { host, moment }
 }

@@ -3,7 +3,7 @@
 use timenav_core::ids::{AnchorId, TimelineId};
 use timenav_core::intervention::Effect;
 use timenav_core::scan::Depth;
-use timenav_engine::{AnchorRequest, InterventionRequest, Refusal, ReturnScope};
+use timenav_engine::{AnchorRequest, EventErasure, InterventionRequest, Refusal, ReturnScope, WhichEvents};
 
 use super::life::{draft, found};
 use crate::house::{Home, House};
@@ -103,6 +103,28 @@ async fn a_fork_takes_what_stands_in_what_it_inherits_and_no_more() {
         assert_eq!(found(&home, on, None).await, [(time, "e1".to_owned())], "{on}");
         is_clean(&home, on).await;
     }
+    home.close().await;
+}
+
+#[tokio::test]
+async fn erasing_what_a_fork_recorded_again_leaves_what_the_fork_changed() {
+    let house = House::new();
+    let home = house.open().await;
+    let (main, fork) = (timeline_id("main"), timeline_id("fork"));
+    record(&home, &main, 1).await.unwrap();
+    let other = vec![draft(2, 2)];
+    let before = anchor(&home, &main).await;
+    home.engine.record_events(&home.admin, Some(main.clone()), other, None).await.unwrap();
+    back(&home, &main, &before).await;
+    home.engine.fork_timeline(&home.admin, fork.clone(), &main, None, None).await.unwrap();
+    intervene(&home, &fork, Effect::Cancel).await;
+    // Its id is free on the fork, so this is an event of its own, and overrides nothing.
+    home.engine.record_events(&home.admin, Some(fork.clone()), vec![draft(2, 3)], None).await.unwrap();
+    let which = WhichEvents::Ids(vec![event_id("e2")]);
+    let erasure = EventErasure { timeline: Some(main), which, include_forks: true, evaluated_at: None };
+    home.engine.erase_events(&home.admin, erasure, None).await.unwrap();
+    is_clean(&home, &fork).await;
+    assert_eq!(found(&home, &fork, None).await, [], "what it canceled stays so");
     home.close().await;
 }
 

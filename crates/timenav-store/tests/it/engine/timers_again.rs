@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use timenav_core::as_of::AsOf;
 use timenav_core::clock::ClockCommand;
 use timenav_core::ids::{AnchorId, FiringId, QueueId, TimelineId, TimerId};
+use timenav_core::scan::Depth;
 use timenav_core::time::{Instant, Span, Virtual, parse_duration};
 use timenav_core::timers::{FiringState, Misfire, Repeating, RuleSource, Schedule};
 use timenav_engine::{
@@ -333,6 +334,36 @@ async fn a_fork_takes_timers_along_and_goes_its_own_way() {
     home.reopen().await.close().await;
 }
 
+#[tokio::test]
+async fn a_fork_returns_to_timers_that_were_over_when_it_was_made() {
+    let house = House::new();
+    let home = house.open().await;
+    let line = Line::main(&home).await;
+    line.set("in-flight", once(1)).await.unwrap();
+    line.set("cancelled", once(20)).await.unwrap();
+    line.set("done", once(3)).await.unwrap();
+    line.patch("cancelled", Some(once(21))).await;
+    line.go(2, false).await;
+    let (anchor, then) = (line.anchor().await, line.picture().await);
+    line.cancel("cancelled").await;
+    line.go(5, false).await;
+    assert_eq!(line.work_off().await.0.len(), 2);
+    let fork = line.fork("fork", None).await;
+    assert!(fork.timers().await.is_empty(), "nothing was left to take along");
+    let deep = fork.fork("deep", None).await;
+    for fork in [fork, deep] {
+        fork.set("done", once(90)).await.unwrap();
+        fork.return_to(&anchor).await;
+        assert_eq!(fork.picture().await, then);
+        fork.go(30, false).await;
+        let done = [(1, "in-flight"), (3, "done"), (21, "cancelled")];
+        assert_eq!(fork.work_off().await.0, done.map(|(due, name)| (due, name.to_owned())));
+        let scan = home.engine.detect_tampering(&home.admin, &fork.id, Depth::Full, &mut |_| ()).await.unwrap().scan;
+        assert!(scan.findings.is_empty());
+    }
+    home.close().await;
+}
+
 /// Numbers that look random, and are the same each time.
 struct Numbers(u64);
 
@@ -386,7 +417,11 @@ async fn live(seed: u64) {
             }
             11 if !anchors.is_empty() => {
                 let (anchor, then) = &anchors[usize::try_from(numbers.below(anchors.len() as u64)).unwrap()];
-                let fork = line.fork(&format!("fork-{turn}"), Some(anchor)).await;
+                let of_then = numbers.below(2) == 0;
+                let fork = line.fork(&format!("fork-{turn}"), of_then.then_some(anchor)).await;
+                if !of_then {
+                    fork.return_to(anchor).await;
+                }
                 assert_eq!(fork.picture().await, *then, "{seed} {turn}");
             }
             _ => {}

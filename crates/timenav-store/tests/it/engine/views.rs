@@ -1,6 +1,7 @@
 //! What views find, and at which moment.
 
 use timenav_core::clock::ClockCommand;
+use timenav_core::event::EventDraft;
 use timenav_core::paradox::Kind;
 use timenav_core::time::TimeRange;
 use timenav_engine::{MonitorParadox, ParadoxPage};
@@ -38,5 +39,22 @@ async fn the_making_of_a_timeline_moves_no_clock_but_its_own() {
     home.engine.fork_timeline(&home.admin, timeline_id("other"), &timeline_id("main"), None, None).await.unwrap();
     home.engine.users(&home.admin, 5, None).await.unwrap();
     assert_eq!(jumps(&home, "system").await.paradoxes, []);
+    home.close().await;
+}
+
+#[tokio::test]
+async fn a_clock_that_is_paused_or_resumed_again_has_not_jumped() {
+    let house = House::new();
+    let home = house.open().await;
+    for command in [ClockCommand::Pause, ClockCommand::Pause, ClockCommand::Resume, ClockCommand::Resume] {
+        home.engine.change_clock(&home.admin, None, command, None).await.unwrap();
+        house.pass(5_000_000);
+        let event = EventDraft::at(moment(0), "told in between".to_owned());
+        home.engine.record_events(&home.admin, None, vec![event], None).await.unwrap();
+        house.pass(5_000_000);
+    }
+    // After each pause the clock goes on from where it stood, and nowhere does it or the host's go elsewhere.
+    let found = jumps(&home, "main").await;
+    assert_eq!((found.total, found.paradoxes), (0, Vec::new()));
     home.close().await;
 }
