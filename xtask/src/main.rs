@@ -19,6 +19,7 @@ mod generate;
 mod bake;
 mod bench;
 mod engine_on_postgres;
+mod rolling_upgrade;
 mod dist;
 mod fuzz;
 mod fuzz_api;
@@ -117,6 +118,13 @@ enum Command {
     Replicas,
     /// Runs the tests of the engine on PostgreSQL instead of SQLite. Takes minutes.
     EngineOnPostgres,
+    /// Replaces services of an older build one by one by those of this one, on one database and under load, and finishes the
+    /// upgrade. Builds the older one first, once. Takes minutes.
+    RollingUpgrade {
+        /// The commit of the older build: at most one feature level before this one.
+        #[arg(long, value_name = "REV", default_value = rolling_upgrade::OLDEST)]
+        from: String,
+    },
     /// Builds the program that users get, small and the same from the same source, and packs it with its sum into
     /// target/dist-archives. Takes ten minutes.
     Dist,
@@ -166,6 +174,7 @@ fn run(command: Command) -> anyhow::Result<()> {
             tools::postgres()?;
             process::run(&mut process::cargo(&root, REPLICAS))
         }
+        Command::RollingUpgrade { from } => rolling_upgrade::run(&root, &from),
         Command::Dist => dist::run(&root),
         Command::Bench { arguments } => bench::run(&root, &arguments),
         Command::Attack { arguments } => {

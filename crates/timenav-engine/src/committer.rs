@@ -205,7 +205,8 @@ impl Committer {
         let shared = Arc::clone(&self.shared);
         let known = self.runtime.block_on(known(&*self.store, &self.heads, submissions));
         let known = known.map_err(|error| self.not_read(error))?;
-        let mut group = Group::new(&self.heads, &known, (&shared.doors, &shared.options), &shared.host_clock, salts);
+        let outside = (&shared.doors, &shared.options, shared.level.load(Ordering::Relaxed));
+        let mut group = Group::new(&self.heads, &known, outside, &shared.host_clock, salts);
         group.decide_all(submissions);
         let finished = group.finish(submissions).inspect_err(|refusal| {
             // Only an invalid key or origin leads here, and opening has checked both.
@@ -249,6 +250,7 @@ impl Committer {
             self.runtime.block_on(self.store.release());
             return Err(refusal.into());
         }
+        self.shared.level.store(level, Ordering::Relaxed);
         let is_moved = |(key, size): &(&TimelineKey, &u64)| sizes.get(*key) != Some(*size);
         let mut moved: BTreeSet<TimelineKey> = keys.iter().filter(is_moved).map(|(key, _)| *key).collect();
         if let Some(system) = self.heads.get(&TimelineId::system())
@@ -336,6 +338,9 @@ impl Committer {
             Ok(moved) => moved,
             Err(refusal @ (Refusal::Unavailable(_) | Refusal::OutcomeUnknown(_))) => return Err(refusal.into()),
             Err(refusal) => {
+                if let Some(refusal) = self.runtime.block_on(shared.misread(&*self.store, &refusal)) {
+                    return Err(refusal.into());
+                }
                 tracing::error!(%refusal, "nothing is written until a restart");
                 let told = match refusal {
                     Refusal::Diverged(divergence) => {

@@ -194,6 +194,11 @@ impl<'a> Draft<'a> {
         self.ground.options
     }
 
+    /// Returns the feature level of the database: what all services on it may write.
+    pub(crate) const fn level(&self) -> u64 {
+        self.ground.level
+    }
+
     /// Returns users, and what shows who they are, as of before this draft.
     pub(crate) fn directory(&self) -> &'a Directory {
         &self.ground.accepted.directory

@@ -43,6 +43,7 @@ pub(crate) struct Group<'a> {
     known: &'a Known,
     doors: &'a Doors,
     options: &'a Options,
+    level: u64,
     host_clock: &'a HostClock,
     salts: SaltPool,
     accepted: Accepted,
@@ -91,7 +92,7 @@ impl<'a> Group<'a> {
     pub(crate) fn new(
         heads: &'a Heads,
         known: &'a Known,
-        (doors, options): (&'a Doors, &'a Options),
+        (doors, options, level): (&'a Doors, &'a Options, u64),
         host_clock: &'a HostClock,
         salts: SaltPool,
     ) -> Self {
@@ -101,6 +102,7 @@ impl<'a> Group<'a> {
             known,
             doors,
             options,
+            level,
             host_clock,
             salts,
             accepted,
@@ -334,9 +336,9 @@ impl<'a> Group<'a> {
 
     /// Returns what a draft is made with.
     fn parts(&mut self) -> (Ground<'_>, &mut SaltPool) {
-        let Self { heads, known, doors, options, host_clock, accepted, salts, now, .. } = self;
+        let Self { heads, known, doors, options, level, host_clock, accepted, salts, now, .. } = self;
         let sure = host_clock.sure(*now);
-        (Ground { heads, known, accepted, doors, options, now: *now, sure }, salts)
+        (Ground { heads, known, accepted, doors, options, level: *level, now: *now, sure }, salts)
     }
 
     /// Returns the first refusal so far, if anything was refused.

@@ -25,7 +25,7 @@ use crate::head::{EndedTimeline, Fork, Head, Layer, TimelineKey, TimelineState};
 use crate::heads::Heads;
 use crate::host_clock::HostClock;
 use crate::notes::newest_note;
-use crate::options::Options;
+use crate::options::{FEATURE_LEVEL, Options};
 use crate::outside::{KeptOutside, OutsideError, system_last};
 use crate::seals::are_ours;
 use crate::secrets::{key_digest, new_key_text};
@@ -291,7 +291,7 @@ async fn bootstrap(
     ];
     let known = Known::default();
     let host_clock = HostClock::known(doors.clock.now(), None);
-    let mut group = Group::new(heads, &known, (doors, options), &host_clock, SaltPool::default());
+    let mut group = Group::new(heads, &known, (doors, options, FEATURE_LEVEL), &host_clock, SaltPool::default());
     group.decide_all(&mut submissions);
     if let Some(refusal) = group.refused() {
         return Err(failed(refusal));

@@ -13,8 +13,12 @@ use timenav_core::directory::SessionSpans;
 use crate::outside::KeptOutside;
 
 /// The feature level that this version knows. It goes up by one in a version that writes something which the one before
-/// would misread. Such a version writes as the level of the database says, so that both can run side by side.
-pub const FEATURE_LEVEL: u64 = 1;
+/// would misread, or changes tables. Such a version writes as the level of the database says, so that both can run side by
+/// side.
+pub const FEATURE_LEVEL: u64 = 2;
+/// From which feature level on a fork may send webhooks of the timers that it took along. A version of level 1 does not know
+/// what a head says of that, and leaves it out when it writes the head anew.
+pub(crate) const LEVEL_OF_SENDING_FORKS: u64 = 2;
 
 /// When the entry of a successful read is durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -249,6 +249,17 @@ pub enum Refusal {
         /// What is off.
         what: &'static str,
     },
+    /// Services of two versions may be at work on the database, and the older one would misread it.
+    #[error(
+        "{what} needs the feature level {level}, which the database does not have yet; once every service runs this \
+         version, its operator enables it with `timenav upgrade --finish`"
+    )]
+    NotUpgraded {
+        /// What is not there yet.
+        what: &'static str,
+        /// The feature level that it needs.
+        level: u64,
+    },
     /// The idempotency key was used for another request.
     #[error("this Idempotency-Key was used for another request; use a new one")]
     KeyReused,

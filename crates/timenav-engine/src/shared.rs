@@ -26,6 +26,7 @@ use crate::refusal::Refusal;
 use crate::refused::CountedRefusals;
 use crate::roll::Roll;
 use crate::scan_places::ScanPlaces;
+use crate::store::Store;
 use crate::timing::Timing;
 use crate::view_board::Views;
 use crate::witnessed::Witnessed;
@@ -69,6 +70,8 @@ pub(crate) struct Shared {
     pub(crate) newest_at_start: Instant<Wall>,
     /// When the host's clock was last known to be right.
     pub(crate) host_clock: HostClock,
+    /// The feature level of the database when heads were last locked. It never goes down.
+    pub(crate) level: AtomicU64,
     /// How this service follows others on its database.
     pub(crate) following: Following,
     /// Whoever looks after ends of timelines holds on to it.
@@ -127,6 +130,7 @@ impl Shared {
             groups: AtomicU64::new(0),
             newest_at_start,
             host_clock,
+            level: AtomicU64::new(FEATURE_LEVEL),
             following,
             tending: tokio::sync::Mutex::default(),
             witnessed: Witnessed::default(),
@@ -184,6 +188,12 @@ impl Shared {
         tracing::error!(level, "{reason}");
         self.fail(&reason);
         Some(Refusal::Unavailable(reason))
+    }
+
+    /// As [`Shared::left_behind`], where what others have written looks damaged: it may be that it is newer.
+    pub(crate) async fn misread(&self, store: &dyn Store, refusal: &Refusal) -> Option<Refusal> {
+        let Refusal::Damaged(_) = refusal else { return None };
+        self.left_behind(store.feature_level().await.ok()?)
     }
 
     /// Remembers whether the store took the last group.

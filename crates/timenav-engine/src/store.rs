@@ -18,6 +18,7 @@ use crate::event_filter::EventFilter;
 use crate::facts::{Asker, Facts, Wanted};
 use crate::head::{EndedTimeline, Head, Layer, TimelineKey};
 use crate::leasing_door::SharedLeases;
+use crate::options::FEATURE_LEVEL;
 use crate::rows::{
     DataRecord, Described, Erasure, EventEnd, EventRow, EventSpot, IdempotencyRecord, InterventionRow, LogRow,
     StoredEntry, StoredEvent, SweepMark, SweepRow,
@@ -244,6 +245,11 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + Arrivals {
     /// by [`Store::release`]. `None` where nobody else writes, and nothing has to be locked.
     async fn lock(&self, _timelines: &[TimelineKey]) -> Result<Option<Locked>, StoreError> {
         Ok(None)
+    }
+
+    /// Returns the feature level of the database, now.
+    async fn feature_level(&self) -> Result<u64, StoreError> {
+        Ok(FEATURE_LEVEL)
     }
 
     /// Ends a step without effect. Does nothing where none has begun.

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use timenav_core::access;
 use timenav_core::ids::{FiringId, LeaseId, QueueId, TimelineId};
 use timenav_core::limits::{FAILURE_REASON_BYTES_MAX, LEASE_SECONDS_DEFAULT, WEBHOOK_URL_BYTES_MAX};
 use timenav_core::time::Span;
 use timenav_core::timers::FiringState;
 use timenav_core::timers::leases::Under;
 
+use crate::deciding::timelines::demand_to_fork;
 use crate::deciding::timers::SettleFirings;
 use crate::engine::Engine;
 use crate::firings::{Claim, ClaimedFiring};
@@ -17,6 +19,13 @@ use crate::timing::Settling;
 
 /// Who holds firings that are on their way to a webhook.
 const HOLDER: &str = "the service, which sends it to a webhook";
+
+/// Why a fork sends no more webhooks of timers that it took along. Neither names the timeline that was forked, nor a user:
+/// not everybody who reads the fork may know of them.
+const FORKER_LOST_WRITE: &str = "whoever created the fork is no longer allowed to write to the timeline that it was forked \
+    from, so the fork sends no webhooks for timers that it took along; set one on the fork";
+const FORKED_ENDED: &str = "the timeline that was forked has ended, so the fork sends no webhooks for timers that it took \
+    along; set one on the fork";
 
 impl Engine {
     /// Returns the timelines with firings for webhooks, now or later.
@@ -52,6 +61,35 @@ impl Engine {
         let ancestors = state.lineage.iter().rev();
         let is_sent = claimed.firing.fallen.position >= timers.sends_from;
         is_sent.then(|| std::iter::once(timeline).chain(ancestors).cloned().collect())
+    }
+
+    /// Returns why a fork does not send a webhook of a timer that it took along, although whoever forked wanted it to: they
+    /// have to be allowed to set timers on the timeline that they forked, now and not only then; and so has whoever forked
+    /// that one, where the timer came from further. A timer that was set on the timeline itself is sent.
+    ///
+    /// # Errors
+    /// The store does not answer.
+    pub async fn webhook_stopped(
+        &self,
+        timeline: &TimelineId,
+        claimed: &ClaimedFiring,
+    ) -> Result<Option<&'static str>, Refusal> {
+        let mut sender = self.state(timeline);
+        while let Some(fork) = sender.filter(|fork| claimed.firing.fallen.position < fork.head.timers.base) {
+            let forked = fork.lineage.last();
+            if let Some(forked) = forked {
+                // What another service was told about rights counts here too.
+                self.hear_of(forked).await?;
+            }
+            let Some(forked) = forked.and_then(|forked| self.state(forked)) else { return Ok(Some(FORKED_ENDED)) };
+            let directory = self.directory();
+            let standing = directory.standing(&fork.head.created_by, None, Some(&forked.head.permissions));
+            if access::decide(standing, demand_to_fork(true)).is_err() {
+                return Ok(Some(FORKER_LOST_WRITE));
+            }
+            sender = Some(forked);
+        }
+        Ok(None)
     }
 
     /// Keeps a firing leased that is about to be sent. Returns whether it still is.

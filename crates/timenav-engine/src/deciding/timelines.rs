@@ -17,6 +17,7 @@ use crate::changes::TimelineMade;
 use crate::draft::{Done, Draft, Ledger};
 use crate::head::{Fork, Head, Layer, TimelineState};
 use crate::json::json;
+use crate::options::LEVEL_OF_SENDING_FORKS;
 use crate::payload::{ClockRecord, ForkRecord, PermissionsRecord, TimelineCreated};
 use crate::refusal::Refusal;
 use crate::wall_clock::Host;
@@ -101,6 +102,14 @@ impl ForkPoint {
         Err(Refusal::invalid("timeline_id", detail))
     }
 
+    /// Refuses what a service of the version before would misread, as long as one may be at work on the database.
+    const fn check_level(&self, level: u64) -> Result<(), Refusal> {
+        if self.sends_from.is_none() || level >= LEVEL_OF_SENDING_FORKS {
+            return Ok(());
+        }
+        Err(Refusal::NotUpgraded { what: "`deliver_webhooks` of a fork", level: LEVEL_OF_SENDING_FORKS })
+    }
+
     /// Returns what whoever forks must be allowed on the other timeline. Who has its webhooks sent does outside of it what
     /// those do that set its timers.
     pub(crate) const fn demand(&self) -> Demand {
@@ -145,6 +154,7 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Re
     let host = draft.now();
     if let Some(fork) = fork {
         fork.check_name(&id)?;
+        fork.check_level(draft.level())?;
         draft.admit_to_fork(&fork.of, fork.demand())?;
         // To make a clock that stands at a moment is a way to go there.
         let clock = fork.clock_from(host);

@@ -120,6 +120,8 @@ pub(crate) struct Ground<'a> {
     pub(crate) accepted: &'a Accepted,
     pub(crate) doors: &'a Doors,
     pub(crate) options: &'a Options,
+    /// What all services on the database may write.
+    pub(crate) level: u64,
     /// The time of the host's own clock. It is one for all that is decided of a submission: a key that is found to work
     /// works when the entry is recorded.
     pub(crate) now: Host,

@@ -16,6 +16,7 @@ use crate::deciding::timelines::CreateTimeline;
 use crate::divergence::Divergence;
 use crate::entropy::Entropy;
 use crate::horizon::HorizonUse;
+use crate::options::FEATURE_LEVEL;
 use crate::outside::{KeptOutside, Outside, OutsideError};
 use crate::spool::Spool;
 use crate::wall_clock::WallClock;
@@ -109,7 +110,7 @@ fn submission<D: Deciding>(timeline: &TimelineId, deciding: D) -> (Submission, O
 fn made(heads: &Heads, doors: &Doors, submissions: &mut [Submission]) -> Finished {
     let (options, known) = (Options::default(), Known::default());
     let host_clock = HostClock::known(doors.clock.now(), None);
-    let mut group = Group::new(heads, &known, (doors, &options), &host_clock, SaltPool::default());
+    let mut group = Group::new(heads, &known, (doors, &options, FEATURE_LEVEL), &host_clock, SaltPool::default());
     group.decide_all(submissions);
     group.finish(submissions).unwrap()
 }

@@ -109,7 +109,7 @@ pub(super) fn of_refusal(refusal: &Refusal) -> Code {
         Refusal::TagDiffers { .. } => Code::PreconditionFailed,
         Refusal::WrongEncryptionKey => Code::WrongEncryptionKey,
         Refusal::WrongPassword => Code::WrongPassword,
-        Refusal::FeatureDisabled { .. } => Code::FeatureDisabled,
+        Refusal::FeatureDisabled { .. } | Refusal::NotUpgraded { .. } => Code::FeatureDisabled,
         Refusal::RateLimited { .. } => Code::RateLimited,
         Refusal::KeyReused => Code::IdempotencyKeyReused,
         Refusal::Unavailable(_) => Code::Unavailable,

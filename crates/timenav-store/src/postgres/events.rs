@@ -75,8 +75,7 @@ pub(super) fn end<'a>(batch: &mut Batch<'a>, ends: &[(TimelineKey, &'a EventEnd)
 }
 
 /// The statements that read a block, by how much of each row is read and by what the rows have in common; the last rows
-/// first, or not. `until` hides versions that did not stand then. The fifth column tells whether a later layer has a
-/// version of the event, which then counts alone.
+/// first, or not. `until` hides versions that did not stand then.
 macro_rules! statements {
     ($name:ident, $from:literal, $of:literal) => {
 const $name: [[&str; 2]; 2] = [statements!(both of spots, $from, $of), statements!(both of whole, $from, $of)];
@@ -99,13 +98,21 @@ const $name: [[&str; 2]; 2] = [statements!(both of spots, $from, $of), statement
             ),
         ]
     };
-    // Later layers are of no interest here.
     (spots, $from:literal, $of:literal, $range:literal, $order:literal) => {
+        statements!(all "e.time, e.position, e.lat, e.lon", $from, $of, $range, $order)
+    };
+    (whole, $from:literal, $of:literal, $range:literal, $order:literal) => {
+        statements!(all "e.time, e.position, e.lat, e.lon, e.event_id, e.content", $from, $of, $range, $order)
+    };
+    (all $columns:literal, $from:literal, $of:literal, $range:literal, $order:literal) => {
         concat!(
-            "SELECT e.time, e.position, e.lat, e.lon, false FROM ",
+            "SELECT ",
+            $columns,
+            " FROM ",
             $from,
-            " (SELECT e.time, e.position, e.lat, e.lon FROM events e WHERE $7::bigint[] IS NOT NULL
-                AND $8::bigint[] IS NOT NULL AND e.timeline = $1 AND ",
+            " (SELECT ",
+            $columns,
+            " FROM events e WHERE e.timeline = $1 AND ",
             $range,
             " AND e.position < $5 AND (e.until IS NULL OR e.until >= $5)",
             $of,
@@ -116,33 +123,21 @@ const $name: [[&str; 2]; 2] = [statements!(both of spots, $from, $of), statement
             " LIMIT $6"
         )
     };
-    (whole, $from:literal, $of:literal, $range:literal, $order:literal) => {
-        concat!(
-            "WITH b AS MATERIALIZED (SELECT e.time, e.position, e.lat, e.lon, e.event_id, e.content FROM ",
-            $from,
-            " (SELECT * FROM events e WHERE e.timeline = $1 AND ",
-            $range,
-            " AND e.position < $5 AND (e.until IS NULL OR e.until >= $5)",
-            $of,
-            " ",
-            $order,
-            " LIMIT $6) e ",
-            $order,
-            " LIMIT $6), later AS MATERIALIZED (SELECT DISTINCT o.event_id
-                FROM unnest($7::bigint[], $8::bigint[]) AS l (timeline, as_of) JOIN events o
-                ON o.timeline = l.timeline AND o.position < l.as_of
-                WHERE o.event_id = ANY (ARRAY(SELECT event_id FROM b)))
-            SELECT b.time, b.position, b.lat, b.lon, later.event_id IS NOT NULL, b.content
-            FROM b LEFT JOIN later USING (event_id) ",
-            $order
-        )
-    };
 }
-// Each takes a ninth value, so that all are called alike.
-statements!(BY_TIME, "", " AND $9::bigint IS NULL");
-statements!(BY_CELL, "unnest($9::bigint[]) AS c (cell) CROSS JOIN LATERAL", " AND e.cell = c.cell");
-statements!(BY_PLACE, "", " AND e.place = $9::bytea");
-statements!(BY_ID, "", " AND e.event_id = $9::text");
+// Each takes a seventh value, so that all are called alike.
+statements!(BY_TIME, "", " AND $7::bigint IS NULL");
+statements!(BY_CELL, "unnest($7::bigint[]) AS c (cell) CROSS JOIN LATERAL", " AND e.cell = c.cell");
+statements!(BY_PLACE, "", " AND e.place = $7::bytea");
+statements!(BY_ID, "", " AND e.event_id = $7::text");
+
+/// Which of some events have a version on a layer: one row of each is looked at, however many versions there are. Of one
+/// timeline alone, so that a cluster that spreads timelines has one of its workers answer it.
+const HAVE_VERSION: &str = "SELECT i.event_id FROM unnest($1::text[]) AS i (event_id) CROSS JOIN LATERAL
+    (SELECT FROM events e WHERE e.timeline = $2 AND e.event_id = i.event_id AND e.position < $3 LIMIT 1) AS version";
+
+/// Which columns of a whole row these are.
+const EVENT_ID: usize = 4;
+const CONTENT: usize = 5;
 
 /// Positions of versions that are on one layer and whose events are on a later one too, however many versions they have
 /// there.
@@ -344,9 +339,6 @@ impl Run<'_> {
         let Layer { timeline, as_of, .. } = query.layers[self.layer];
         let last = if query.newest_first { query.range.first() } else { query.range.last() }.micros();
         let (as_of, rows_max) = (sql(as_of), sql(self.blocks.rows() as u64));
-        let later = || query.layers[self.layer + 1..].iter().filter(|layer| layer.overrides);
-        let later_timelines: Vec<i64> = later().map(|layer| layer.timeline.0).collect();
-        let later_as_of: Vec<i64> = later().map(|layer| sql(layer.as_of)).collect();
         let (of_place, nothing);
         let (statements, of): (_, &(dyn tokio_postgres::types::ToSql + Sync)) = match &self.source {
             Source::Time => {
@@ -360,15 +352,16 @@ impl Run<'_> {
             }
             Source::Id(id) => (BY_ID, id),
         };
-        let values: [&(dyn tokio_postgres::types::ToSql + Sync); 9] =
-            [&timeline.0, &time, &position, &last, &as_of, &rows_max, &later_timelines, &later_as_of, of];
+        let values: [&(dyn tokio_postgres::types::ToSql + Sync); 7] =
+            [&timeline.0, &time, &position, &last, &as_of, &rows_max, of];
         let statement = statements[self.detail as usize][usize::from(query.newest_first)];
         let found = rows(on, statement, &values).await?;
+        let overridden = self.overridden(on, query, &found).await?;
         let mut meant_count = 0;
         for row in &found {
             let found = found_in(row, self.layer, self.detail)?;
             self.after = (found.event.time.micros(), sql(found.event.position));
-            let is_overridden: bool = get(row, 4)?;
+            let is_overridden = !overridden.is_empty() && overridden.contains(get::<&str>(row, EVENT_ID)?);
             if !is_overridden && is_meant(self.pattern, found.point) {
                 self.block.push_back(found);
                 meant_count += 1;
@@ -377,6 +370,22 @@ impl Run<'_> {
         self.ended = found.len() < self.blocks.rows();
         self.blocks.note(found.len(), meant_count, query.items_max);
         Ok(())
+    }
+
+    /// Returns the events of a block of which a later layer has a version, which then counts alone. Of spots, later layers
+    /// are of no interest.
+    async fn overridden(&self, on: &Object, query: &EventQuery, block: &[Row]) -> Result<HashSet<String>, Failed> {
+        let later = query.layers[self.layer + 1..].iter().filter(|layer| layer.overrides);
+        if matches!(self.detail, Detail::Spot) || block.is_empty() {
+            return Ok(HashSet::new());
+        }
+        let event_ids: Vec<&str> = block.iter().map(|row| get(row, EVENT_ID)).collect::<Result<_, _>>()?;
+        let mut batch = Batch::default();
+        later.for_each(|layer| {
+            batch.add(HAVE_VERSION, values![event_ids.clone(), layer.timeline.0, sql(layer.as_of)]);
+        });
+        let found = batch.run(on).await?;
+        found.iter().flatten().map(|row| get(row, 0)).collect()
     }
 }
 
@@ -420,7 +429,7 @@ fn found_in(row: &Row, layer: usize, detail: Detail) -> Result<Found, Failed> {
     let point = get::<Option<f64>>(row, 2)?.zip(get::<Option<f64>>(row, 3)?);
     let content = match detail {
         Detail::Spot => String::new(),
-        Detail::Whole => text(row, 5)?,
+        Detail::Whole => text(row, CONTENT)?,
     };
     let event = StoredEvent { time: instant(get(row, 0)?)?, layer, position: number(row, 1)?, content };
     Ok(Found { event, point: point.and_then(|(lat, lon)| Point::new(lat, lon)) })

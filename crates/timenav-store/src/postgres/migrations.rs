@@ -1,14 +1,23 @@
 //! Brings the tables of a database up to date, one numbered step after the other.
 
 use timenav_core::ledger::sha256;
-use timenav_engine::StoreError;
+use timenav_engine::{FEATURE_LEVEL, StoreError};
 use tokio_postgres::Transaction;
 
-use super::upgrading;
 use super::values::{Failed, get};
 
-/// The steps, in order. One that was ever released never changes: a change is a new step.
-const STEPS: [(&str, &str); 1] = [("0001-init", include_str!("../../migrations/postgres/0001-init.sql"))];
+/// A change of the tables.
+struct Step {
+    name: &'static str,
+    text: &'static str,
+    /// The feature level from which on the tables are so. While services of two versions are at work, the tables are those
+    /// that the older one knows.
+    level: u64,
+}
+
+/// The steps, in order. None that is here ever changes, since databases have gone through it: a change is a new step.
+const STEPS: [Step; 1] =
+    [Step { name: "0001-init", text: include_str!("../../migrations/postgres/0001-init.sql"), level: 1 }];
 
 /// One service at a time looks and migrates. Given back at the end of the transaction.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(1414414678, 1)";
@@ -46,24 +55,48 @@ async fn check_server(transaction: &Transaction<'_>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Takes the steps that are missing. All of them become true, or none does.
-pub(super) async fn run(transaction: &Transaction<'_>) -> Result<(), Failed> {
+/// Makes the tables if there are none. Others stay as they are, and are refused if this version does not know them: they
+/// change where the feature level does. Returns whether the database is new.
+pub(super) async fn run(transaction: &Transaction<'_>) -> Result<bool, Failed> {
     check_server(transaction).await?;
     transaction.batch_execute("SET LOCAL lock_timeout = '30s'").await?;
     transaction.batch_execute(LOCK).await?;
     transaction.batch_execute(TABLE).await?;
-    let rows = transaction.query("SELECT step, sha256 FROM migrations ORDER BY step", &[]).await?;
-    let done = rows.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?)));
-    let done: Vec<(String, String)> = done.collect::<Result<_, Failed>>()?;
-    for (step, text) in &STEPS[check(&done)?..] {
-        transaction.batch_execute(text).await?;
-        let insert = "INSERT INTO migrations (step, sha256) VALUES ($1, $2)";
-        transaction.execute(insert, &[step, &digest(text)]).await?;
+    let done = done(transaction).await?;
+    if !done.is_empty() {
+        check(&STEPS, &done)?;
+        return Ok(false);
     }
-    if done.is_empty() && get(&transaction.query_one(IS_SPREAD, &[]).await?, 0)? {
+    take(transaction, &done, FEATURE_LEVEL).await?;
+    if get(&transaction.query_one(IS_SPREAD, &[]).await?, 0)? {
         transaction.batch_execute(SPREAD).await?;
     }
-    upgrading::begin(transaction).await
+    Ok(true)
+}
+
+/// Changes the tables to those of a feature level, where they are those of the one before. They do with the transaction.
+pub(super) async fn change_to(transaction: &Transaction<'_>, level: u64) -> Result<(), Failed> {
+    transaction.batch_execute(LOCK).await?;
+    take(transaction, &done(transaction).await?, level).await
+}
+
+async fn done(transaction: &Transaction<'_>) -> Result<Vec<(String, String)>, Failed> {
+    let rows = transaction.query("SELECT step, sha256 FROM migrations ORDER BY step", &[]).await?;
+    rows.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?))).collect()
+}
+
+/// Takes the steps of a feature level that are missing.
+async fn take(transaction: &Transaction<'_>, done: &[(String, String)], level: u64) -> Result<(), Failed> {
+    for Step { name, text, .. } in missing(&STEPS, check(&STEPS, done)?, level) {
+        transaction.batch_execute(text).await?;
+        let insert = "INSERT INTO migrations (step, sha256) VALUES ($1, $2)";
+        transaction.execute(insert, &[name, &digest(text)]).await?;
+    }
+    Ok(())
+}
+
+fn missing(steps: &[Step], done: usize, level: u64) -> impl Iterator<Item = &Step> {
+    steps[done..].iter().filter(move |step| step.level <= level)
 }
 
 fn digest(text: &str) -> String {
@@ -71,16 +104,22 @@ fn digest(text: &str) -> String {
 }
 
 /// Returns how many steps a database has gone through: the first ones, and none that is not of this version.
-fn check(done: &[(String, String)]) -> Result<usize, StoreError> {
-    if let Some((step, _)) = done.get(STEPS.len()) {
-        let message = format!("the database was written by a newer version of timenav (it has step `{step}`)");
-        return Err(StoreError::Unavailable(message));
-    }
-    for ((name, sha256), (step, text)) in done.iter().zip(&STEPS) {
-        if name != step || *sha256 != digest(text) {
-            let message = format!("migration `{name}` of the database is not `{step}` of this version");
-            return Err(StoreError::Damaged(message));
+fn check(steps: &[Step], done: &[(String, String)]) -> Result<usize, StoreError> {
+    for ((name, sha256), step) in done.iter().zip(steps) {
+        if name != step.name || *sha256 != digest(step.text) {
+            let message = format!(
+                "the tables of the database were made by another version of timenav, which this one cannot continue from: \
+                 their step `{name}` is not `{}` of this version. Use the version that made them; to leave it, run its \
+                 `timenav migrate` into an SQLite file, and this version's from there into an empty database",
+                step.name
+            );
+            return Err(StoreError::Unavailable(message));
         }
+    }
+    if let Some((step, _)) = done.get(steps.len()) {
+        let message =
+            format!("the database was written by a newer version of timenav (it has step `{step}`); use that version");
+        return Err(StoreError::Unavailable(message));
     }
     Ok(done.len())
 }
@@ -89,15 +128,47 @@ fn check(done: &[(String, String)]) -> Result<usize, StoreError> {
 mod tests {
     use super::*;
 
+    /// Steps as they may be one day: two of the first level, and one of the next.
+    const LATER: [Step; 3] = [
+        Step { name: "0001-init", text: "CREATE TABLE a (b bigint)", level: 1 },
+        Step { name: "0002-more", text: "ALTER TABLE a ADD COLUMN c bigint", level: 1 },
+        Step { name: "0003-else", text: "ALTER TABLE a ADD COLUMN d bigint", level: 2 },
+    ];
+
+    fn of(step: &Step) -> (String, String) {
+        (step.name.to_owned(), digest(step.text))
+    }
+
+    #[test]
+    fn what_databases_have_gone_through_does_not_change() {
+        let frozen = ["0956aeba6e620f48da93c74c05ad4e430dd0eb1002a5dda505fd83616c17b650"];
+        assert_eq!(
+            STEPS.each_ref().map(|step| digest(step.text)),
+            frozen,
+            "a change of the tables is a step of its own"
+        );
+        assert!(STEPS.is_sorted_by_key(|step| (step.level, step.name)));
+        assert!(STEPS.iter().all(|step| (1..=FEATURE_LEVEL).contains(&step.level)));
+    }
+
     #[test]
     fn a_database_goes_on_from_a_step_of_this_version_and_from_no_other() {
-        let step = |name: &str, text: &str| (name.to_owned(), digest(text));
-        let (name, text) = STEPS[0];
-        assert_eq!(check(&[]).unwrap(), 0);
-        assert_eq!(check(&[step(name, text)]).unwrap(), 1);
-        assert!(matches!(check(&[step(name, "other")]), Err(StoreError::Damaged(_))));
-        assert!(matches!(check(&[step("0000-else", text)]), Err(StoreError::Damaged(_))));
-        let newer: Vec<_> = STEPS.iter().map(|(name, text)| step(name, text)).chain([step("9999-x", "")]).collect();
-        assert!(check(&newer).unwrap_err().to_string().contains("newer version"));
+        let told = |done: &[(String, String)]| check(&LATER, done).unwrap_err().to_string();
+        assert_eq!(check(&LATER, &[]).unwrap(), 0);
+        assert_eq!(check(&LATER, &[of(&LATER[0])]).unwrap(), 1);
+        assert!(told(&[("0001-init".to_owned(), digest("other"))]).contains("made by another version"));
+        assert!(told(&[of(&LATER[1])]).contains("`0002-more` is not `0001-init` of this version"));
+        let mut newer: Vec<_> = LATER.iter().map(of).collect();
+        newer.push(("0004-x".to_owned(), String::new()));
+        assert!(told(&newer).contains("written by a newer version of timenav (it has step `0004-x`)"));
+    }
+
+    #[test]
+    fn tables_are_those_of_the_level() {
+        let names = |done: usize, level: u64| missing(&LATER, done, level).map(|step| step.name).collect::<Vec<_>>();
+        assert_eq!(names(0, 2), ["0001-init", "0002-more", "0003-else"]);
+        // While the version before is at work, nothing that it does not know; then the rest.
+        assert_eq!(names(2, 1), <[&str; 0]>::default());
+        assert_eq!(names(2, 2), ["0003-else"]);
     }
 }

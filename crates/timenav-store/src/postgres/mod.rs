@@ -110,7 +110,7 @@ impl PostgresStore {
         let mut writer = connections.writer().await?;
         let prepared = async {
             let transaction = writer.transaction().await?;
-            migrations::run(&transaction).await?;
+            upgrading::begin(&transaction).await?;
             transaction.commit().await?;
             schema::check(&writer).await?;
             Ok::<_, Failed>(())

@@ -20,7 +20,7 @@ use super::transaction::Moment;
 use super::values::{Failed, damaged, get, sql};
 use super::{
     PostgresStore, commit, described, ends, events, facts, heads, identity, leasing, locking, log_rows, origins,
-    retention, room, tiles, versions,
+    retention, room, tiles, upgrading, versions,
 };
 
 const SELECT_ANYTHING: &str = "SELECT count(*) FROM migrations";
@@ -58,6 +58,10 @@ impl Store for PostgresStore {
         let (held, locked) = locking::begin(&self.connections, timelines).await?;
         *self.held.lock().await = Some(held);
         Ok(Some(locked))
+    }
+
+    async fn feature_level(&self) -> Result<u64, StoreError> {
+        Ok(upgrading::read_level(&self.reader().await?).await?)
     }
 
     async fn release(&self) {

@@ -1,14 +1,17 @@
 //! Which versions of the service are at work on a database, and what all of them may write.
 
+use deadpool_postgres::Object;
 use timenav_engine::{FEATURE_LEVEL, SERVICE_LASTS_MICROS, StoreError};
 use tokio::task::JoinHandle;
 use tokio_postgres::{Client, Row, Transaction};
 
+use super::batch::rows;
 use super::connection::Address;
+use super::migrations;
 use super::values::{Failed, damaged, get, number, sql};
 
 /// A database that is new begins with the level of whoever makes it.
-const BEGIN: &str = "INSERT INTO feature_level (id, level) VALUES (true, $1) ON CONFLICT (id) DO NOTHING";
+const BEGIN: &str = "INSERT INTO feature_level (id, level) VALUES (true, $1)";
 const SELECT_LEVEL: &str = "SELECT level FROM feature_level";
 const FINISH: &str = "UPDATE feature_level SET level = $1";
 /// Nobody says meanwhile that they are there.
@@ -92,6 +95,7 @@ impl PostgresUpgrade {
         if !older.is_empty() {
             return Ok(Finished::Older(older));
         }
+        migrations::change_to(&transaction, FEATURE_LEVEL).await?;
         transaction.execute(FINISH, &[&sql(FEATURE_LEVEL)]).await.map_err(Failed::from)?;
         transaction.commit().await.map_err(Failed::from)?;
         Ok(Finished::Raised)
@@ -104,11 +108,12 @@ impl Drop for PostgresUpgrade {
     }
 }
 
-/// Refuses a database that this version cannot take part in.
+/// Makes the tables of a database that is new, and refuses one that this version cannot take part in.
 pub(super) async fn begin(transaction: &Transaction<'_>) -> Result<(), Failed> {
-    transaction.execute(BEGIN, &[&sql(FEATURE_LEVEL)]).await?;
-    check(level(transaction).await?)?;
-    Ok(())
+    if migrations::run(transaction).await? {
+        transaction.execute(BEGIN, &[&sql(FEATURE_LEVEL)]).await?;
+    }
+    Ok(check(level(transaction).await?)?)
 }
 
 /// This version knows its own level, and the one before.
@@ -130,6 +135,12 @@ fn check(level: u64) -> Result<(), StoreError> {
 async fn level(transaction: &Transaction<'_>) -> Result<u64, Failed> {
     let found = transaction.query_opt(SELECT_LEVEL, &[]).await?;
     number(&found.ok_or_else(|| damaged("the database has no feature level"))?, 0)
+}
+
+/// Returns the feature level of the database.
+pub(super) async fn read_level(on: &Object) -> Result<u64, Failed> {
+    let found = rows(on, SELECT_LEVEL, &[]).await?;
+    number(found.first().ok_or_else(|| damaged("the database has no feature level"))?, 0)
 }
 
 async fn services(transaction: &Transaction<'_>) -> Result<Vec<SeenService>, Failed> {

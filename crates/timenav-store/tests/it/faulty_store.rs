@@ -225,6 +225,10 @@ impl Store for FaultyStore {
         self.inner.release().await;
     }
 
+    async fn feature_level(&self) -> Result<u64, StoreError> {
+        self.inner.feature_level().await
+    }
+
     async fn sizes(&self) -> Result<Vec<(TimelineKey, u64)>, StoreError> {
         self.inner.sizes().await
     }

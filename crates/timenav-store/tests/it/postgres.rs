@@ -10,7 +10,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use timenav_core::event::EventDraft;
-use timenav_engine::{Commit, DirectoryChange, EndedTimeline, Health, ScanSource as _, Store, StoreError, Upkeep as _};
+use timenav_core::place::LocationQuery;
+use timenav_core::time::TimeRange;
+use timenav_engine::{
+    Commit, DirectoryChange, EndedTimeline, EventQuery, Health, Layer, Pattern, ScanSource as _, Store, StoreError,
+    TimelineKey, Upkeep as _,
+};
 use timenav_store::{PostgresOptions, PostgresStore};
 
 use crate::cluster::{Cluster, database, execute, open, try_execute, wait_for};
@@ -310,6 +315,57 @@ fn each_statement_is_understood() {
     let numbered = prepare.iter().enumerate();
     let all: Vec<String> = numbered.map(|(number, text)| format!("PREPARE s{number} AS {text}")).collect();
     execute(&url, &all.join(";\n"));
+}
+
+/// However many versions an event has on a later layer, a page looks at one of them. The server counts the rows.
+#[test]
+fn a_page_of_a_fork_looks_at_one_later_version_of_each_event() {
+    let (url, count, versions) = (database(), 10, 300);
+    let store = open(&url).unwrap();
+    let record = |key: i64, at: i64, names: Vec<String>| {
+        let (mut ledger, draft) = (Ledger::new(key, &format!("t{key}")), EventDraft::at(moment(at), ""));
+        let rows = (0..).zip(&names).map(|(position, name)| event(name, position, &draft));
+        let events = rows.collect();
+        let mut step = ledger.grow(names.len());
+        step.events = events;
+        commit(&store, step).unwrap();
+        (ledger.head.key, ledger.size())
+    };
+    let names = || (0..count).map(|number| format!("event-{number}"));
+    // The fork has moved all of them far away, again and again.
+    let layers = [
+        (record(1, 0, names().collect()), false),
+        (record(2, 1_000_000_000, names().cycle().take(count * versions).collect()), true),
+    ];
+    let query = |layers: &[((TimelineKey, u64), bool)]| EventQuery {
+        layers: layers
+            .iter()
+            .map(|((timeline, as_of), overrides)| Layer { timeline: *timeline, as_of: *as_of, overrides: *overrides })
+            .collect(),
+        patterns: vec![Pattern::Location(LocationQuery::Anywhere)],
+        range: TimeRange::new(Some(moment(0)), Some(moment(1))).unwrap(),
+        after: None,
+        items_max: 100,
+        newest_first: false,
+    };
+    // What a session has read is counted where it ends.
+    let ended = || {
+        execute(&url, END_OTHER_SESSIONS);
+        let others =
+            "DO $$ BEGIN ASSERT (SELECT count(*) = 1 FROM pg_stat_activity WHERE datname = current_database()); END $$";
+        wait_until(|| try_execute(&url, others));
+    };
+    ended();
+    execute(&url, "ANALYZE events; SELECT pg_stat_reset()");
+    assert_eq!(wait_for(store.events(query(&layers[..1]))).unwrap().len(), count);
+    assert_eq!(wait_for(store.events(query(&layers))).unwrap(), []);
+    drop(store);
+    ended();
+    let read = "(SELECT sum(seq_tup_read + idx_tup_fetch) FROM pg_stat_user_tables WHERE relname = 'events')
+        + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'events')";
+    // The events twice, each from an index and its table, their later versions once, and what a planner looks at.
+    let few = count * versions / 4;
+    execute(&url, &format!("DO $$ BEGIN ASSERT {read} BETWEEN {} AND {few}, {read}; END $$", 3 * count));
 }
 
 #[test]

@@ -93,6 +93,10 @@ impl Sender {
             Err(reason) => return Ok(Attempt::Hopeless(reason)),
         };
         let Some(_turn) = self.turn(engine, timeline, &claimed, &to).await? else { return Ok(Attempt::Lost) };
+        // As late as can be: it may have waited for others for long.
+        if let Some(reason) = engine.webhook_stopped(timeline, &claimed).await? {
+            return Ok(Attempt::Hopeless(reason.to_owned()));
+        }
         let seconds = engine.now().since(Instant::EPOCH).micros() / 1_000_000;
         let firing = told(timeline, &claimed);
         let request = standard_webhooks::request(&self.http, url, signer.as_ref(), &firing, seconds);

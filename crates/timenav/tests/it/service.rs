@@ -292,6 +292,18 @@ impl Process {
         Self::start_at("http", data, log, arguments)
     }
 
+    /// As [`Process::start`], of another program than that under test, if one is named.
+    pub(crate) fn start_of(program: Option<&Path>, data: &Path, log: &Path, arguments: &[&str]) -> Self {
+        let mut command = command(data, log, arguments);
+        if let Some(program) = program {
+            let log = OpenOptions::new().create(true).append(true).open(log).expect("the log can be written");
+            let mut other = Command::new(program);
+            other.env_clear().args(command.get_args()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
+            command = other;
+        }
+        Self::started(&mut command, "http", log)
+    }
+
     /// As [`Process::start`], where it is to be served by that scheme.
     pub(crate) fn start_at(scheme: &str, data: &Path, log: &Path, arguments: &[&str]) -> Self {
         Self::started(&mut command(data, log, arguments), scheme, log)

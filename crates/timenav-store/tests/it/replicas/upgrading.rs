@@ -60,3 +60,22 @@ async fn an_upgrade_is_finished_once_no_older_service_is_there_and_one_that_come
     assert!(refused.contains("use a newer one"), "{refused}");
     right.engine.close().await;
 }
+
+/// It follows the others without a lock of its own, and what they write may look damaged to it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn one_that_was_left_behind_says_so_where_it_cannot_read_what_newer_ones_write() {
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let (left, right) = (house.open().await, other.open().await);
+    let url = house.database();
+    // As what only the next version understands would be: its statement says more than is known here.
+    left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
+    execute(&url, "UPDATE timelines SET events_count = events_count + 1 WHERE timeline_id = 'main'");
+    execute(&url, &format!("UPDATE feature_level SET level = {}", FEATURE_LEVEL + 1));
+    let refused = right.engine.hear_of_all().await;
+    assert!(is_unavailable(&refused), "{}", told(&refused));
+    let reason = right.engine.ready().await.unwrap_err().to_string();
+    assert!(reason.contains(&format!("upgraded to the feature level {}", FEATURE_LEVEL + 1)), "{reason}");
+    right.engine.close().await;
+    left.engine.close().await;
+}

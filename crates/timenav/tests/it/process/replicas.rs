@@ -2,6 +2,7 @@
 
 mod histories;
 mod leases;
+mod rolling_upgrade;
 mod superseded;
 mod webhooks;
 mod witnesses;

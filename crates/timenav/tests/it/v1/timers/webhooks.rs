@@ -198,6 +198,7 @@ fn an_advance_waits_for_webhooks_and_its_receipt_says_what_came_of_them() {
     assert!(settled["firings"][0]["reason"].as_str().unwrap().contains("took along"), "{settled}");
     assert_eq!(hooks.sent.recv().unwrap().data()["timer_id"], "own");
     sends_what_it_took_along(&service, &hooks);
+    sends_nothing_for_who_may_not_write_any_more(&service, &hooks);
 
     // Without the list nothing is sent, and nobody waits for it.
     let plain = SECRET.strip_prefix("whsec_").unwrap();
@@ -265,6 +266,68 @@ fn sends_what_it_took_along(service: &Service, hooks: &Hooks) {
     let asked = |fork: &Value| service.send(Request::post("/timelines").json(fork).key(&reader));
     asked(&fork("theirs", "base")).refused(403, "permission_denied");
     asked(&json!({ "timeline_id": "theirs", "fork_of": "base", "deliver_webhooks": false })).expect(201);
+}
+
+/// What a fork sends of timers that it took along is decided when it sends: who forked has to be allowed to write there
+/// still, and so has who forked before. What is set on the fork itself is sent.
+fn sends_nothing_for_who_may_not_write_any_more(service: &Service, hooks: &Hooks) {
+    let allow = |timeline: &str, writers: &[&str]| {
+        let lists = json!({ "timeline_id": timeline, "permissions": { "write": writers } });
+        service.post("/v1/set-access-control", &lists);
+    };
+    let timer = |timeline: &str, name: &str, at: &str| {
+        let deliver = json!({ "to": "webhook", "url": hooks.url("/in") });
+        service.post("/v1/timers", &json!({ "timer_id": name, "at": at, "deliver": deliver, "timeline_id": timeline }));
+    };
+    let fork = |key: &str, name: &str, of: &str| {
+        let asked = json!({ "timeline_id": name, "fork_of": of, "deliver_webhooks": true });
+        service.send(Request::post("/timelines").json(&asked).key(key)).expect(201);
+    };
+    let (lender, partner) = (service.user("lender"), service.user("partner"));
+    service.post("/v1/pause-time", &json!({ "timeline_id": "lent" }));
+    service.post("/v1/travel", &json!({ "timeline_id": "lent", "destination_time": "2000-01-01T00:00:00Z" }));
+    for (name, at) in
+        [("one", "2000-02-01T00:00:00Z"), ("two", "2000-03-01T00:00:00Z"), ("three", "2000-04-01T00:00:00Z")]
+    {
+        timer("lent", name, at);
+    }
+    allow("lent", &["lender"]);
+    fork(&lender, "staged", "lent");
+    timer("staged", "own", "2000-03-02T00:00:00Z");
+    allow("staged", &["partner"]);
+    fork(&partner, "passed-on", "staged");
+    let moved = |timeline: &str, to: &str, expected: [u64; 2]| {
+        let asked = json!({ "timeline_id": timeline, "destination_time": to, "wait": "10m" });
+        let settled = service.post("/v1/travel", &asked)["settled"].clone();
+        assert_eq!(counts(&settled)[..2], [&json!(expected[0]), &json!(expected[1])], "{timeline}: {settled}");
+        settled["firings"].as_array().unwrap().iter().filter_map(|firing| firing["reason"].as_str()).collect::<String>()
+    };
+    let sent = |name: &str, timeline: &str| {
+        let sent = hooks.sent.recv().unwrap();
+        assert_eq!((&sent.data()["timer_id"], sent.header("timenav-timeline")), (&json!(name), Some(timeline)));
+    };
+    for timeline in ["staged", "passed-on"] {
+        moved(timeline, "2000-02-15T00:00:00Z", [1, 0]);
+        sent("one", timeline);
+    }
+    // The other fork was made by somebody who never had it, from one who has no longer.
+    allow("lent", &[]);
+    for timeline in ["staged", "passed-on"] {
+        let reason = moved(timeline, "2000-03-15T00:00:00Z", [1, 1]);
+        assert!(reason.contains("no longer allowed to write"), "{reason}");
+        assert!(!reason.contains("lent") && !reason.contains("lender"), "{reason}");
+        sent("own", timeline);
+    }
+    let shown = service.get("/v1/timers/two", &[("timeline_id", "staged")]);
+    assert_eq!(shown["firings"][0]["state"], "failed", "{shown}");
+    assert!(hooks.sent.try_recv().is_err());
+    // With the right it goes on, and only as far as everybody before has it.
+    allow("lent", &["lender"]);
+    allow("staged", &[]);
+    moved("staged", "2000-04-15T00:00:00Z", [1, 0]);
+    sent("three", "staged");
+    moved("passed-on", "2000-04-15T00:00:00Z", [0, 1]);
+    assert!(hooks.sent.try_recv().is_err());
 }
 
 #[test]

@@ -1,0 +1,61 @@
+//! `cargo xtask rolling-upgrade`: an older build of the service, replaced by this one under load.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, bail};
+
+use crate::{process, tools};
+
+/// The oldest commit whose tables on PostgreSQL are those of today (feature level 1).
+pub(crate) const OLDEST: &str = "53afdbba9e1cacbf512e83e17a4e03699c9f2122";
+
+/// The test, which `cargo test` does not run.
+const TEST: &[&str] = &[
+    "test",
+    "--package",
+    "timenav",
+    "--test",
+    "it",
+    "process::replicas::rolling_upgrade::a_build_replaces_an_older_one_service_by_service",
+    "--",
+    "--ignored",
+    "--nocapture",
+];
+
+/// Builds the service as of a commit, and has it replaced by the present one.
+pub(crate) fn run(root: &Path, from: &str) -> anyhow::Result<()> {
+    tools::postgres()?;
+    let older = build(root, from)?;
+    println!("from {} to the present build", older.display());
+    process::run(process::cargo(root, TEST).env("TIMENAV_UPGRADE_FROM", older))
+}
+
+/// Builds the program of a commit in a folder of its own, which stays: the next run only looks whether it is there.
+fn build(root: &Path, from: &str) -> anyhow::Result<PathBuf> {
+    let folder = process::target_folder(root).join("rolling-upgrade");
+    fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    let mut ask = git(root);
+    let id = process::output(ask.args(["rev-parse", "--verify", "--end-of-options", &format!("{from}^{{commit}}")]))?;
+    let id = String::from_utf8(id)?.trim().to_owned();
+    let Some(short) = id.get(..8) else { bail!("`{from}` is no commit") };
+    let source = folder.join(short);
+    if !source.join("Cargo.toml").exists() {
+        let packed = folder.join(format!("{short}.tar"));
+        fs::create_dir_all(&source)?;
+        process::run(git(root).args(["archive", "--format=tar", &id, "--output"]).arg(&packed))?;
+        process::run(Command::new("tar").arg("--extract").arg("--file").arg(&packed).arg("--directory").arg(&source))?;
+        fs::remove_file(&packed)?;
+    }
+    let target = folder.join("target");
+    let arguments = ["build", "--locked", "--package", "timenav", "--bin", "timenav"];
+    process::run(process::cargo(&source, &arguments).env("CARGO_TARGET_DIR", &target))?;
+    Ok(target.join("debug/timenav"))
+}
+
+fn git(root: &Path) -> Command {
+    let mut command = Command::new("git");
+    command.current_dir(root);
+    command
+}
