@@ -16,6 +16,8 @@ describe('times in words', () => {
       '250 milliseconds',
     );
     expect(whenText({ time: '1969-07-20T20:17:40.5Z' })).toBe('20 July 1969, 20:17:40.5');
+    expect(whenText({ time: '2005-08-29T00:00:00Z' })).toBe('29 August 2005, 00:00');
+    expect(whenText({ time: '2005-08-29T00:00:00Z', precision: 'day' })).toBe('29 August 2005');
   });
 });
 

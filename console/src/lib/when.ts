@@ -30,11 +30,11 @@ export function whenText(event: EventTime): string {
   const time = parse(event.time);
   if (time === null) return event.time;
   const end = event.end_time ? parse(event.end_time) : null;
-  const start = preciseText(time, event.precision ?? '');
+  const start = eventText(time, event.precision ?? '');
   if (end === null || end === time) return start;
   const isSameDay = dateText(time) === dateText(end);
   const isToTheHour = !isDate(event.precision);
-  return `${start} – ${isSameDay && isToTheHour ? clockWords(end) : preciseText(end, event.precision ?? '')}`;
+  return `${start} – ${isSameDay && isToTheHour ? clockWords(end) : eventText(end, event.precision ?? '')}`;
 }
 
 function clockWords(time: Micros): string {
@@ -42,6 +42,13 @@ function clockWords(time: Micros): string {
   const { hour, minute } = shownCivil(time);
   const text = preciseText(time, '').split(', ')[1];
   return text ?? [hour, minute].map((part) => String(part).padStart(2, '0')).join(':');
+}
+
+/** Returns the moment of an event as exactly as is known. Midnight is a time like any other where times are known. */
+export function eventText(time: Micros, precision: string): string {
+  const { hour, minute, second, micros } = shownCivil(time);
+  const isMidnight = !isDate(precision) && hour + minute + second + micros === 0;
+  return isMidnight ? `${momentText(time)}, 00:00` : preciseText(time, precision);
 }
 
 /** Returns a moment as exactly as is known; `precision` is empty where it is known to the microsecond. */

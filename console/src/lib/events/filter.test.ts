@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { ALL, filterParams, filterParts, isFiltered, isGroupBy, narrowed, parseFilter, queryOf } from './filter';
+import {
+  ALL,
+  isTrack,
+  filterParams,
+  filterParts,
+  isFiltered,
+  isGroupBy,
+  narrowed,
+  parseFilter,
+  queryOf,
+} from './filter';
 
 describe('the filter', () => {
   const full = parseFilter({ text: 'moon', actor: 'A', 'attribute.site.name': 'K', 'attribute.n': '5', q: 'x' });
@@ -51,5 +61,12 @@ describe('the filter', () => {
       false,
       false,
     ]);
+  });
+
+  it('is a track where it is of one actor or thing', () => {
+    const by = (attributes: Record<string, string>): boolean => isTrack({ ...ALL, attributes });
+    expect(isTrack({ ...ALL, actor: 'AL122005' })).toBe(true);
+    expect([by({ storm_id: 'AL122005' }), by({ id: '7' }), by({ flightId: '7' })]).toEqual([true, true, true]);
+    expect([by({ status: 'HU' }), by({ paid: 'yes' }), by({})]).toEqual([false, false, false]);
   });
 });
