@@ -78,6 +78,9 @@ describe('a newcomer can', () => {
     await card(page).getByRole('button', { name: 'WILMA-2005', exact: true }).click();
     await page.getByText('storm_id = WILMA-2005').waitFor();
     await counted(page, '4 events');
+    await card(page).getByRole('link', { name: 'Open in the Explorer' }).click();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByText('"WILMA-2005"').first().waitFor();
   });
 
   it('ask what would happen if an event were canceled', async () => {
