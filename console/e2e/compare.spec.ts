@@ -42,9 +42,9 @@ describe('a fork and its parent', () => {
     await expect
       .poll(() => table(page))
       .toEqual([
-        'Event gone does not occur 3 August 2005 only in before',
-        'Event late 4 August 2005 2 August 2005 From 2 August 2005 to 4 August 2005',
-        'Event new 5 August 2005 does not occur only in after',
+        'Event gone does not occur 3 August 2005, 00:00 only in before',
+        'Event late 4 August 2005, 00:00 2 August 2005, 00:00 From 2 August 2005, 00:00 to 4 August 2005, 00:00',
+        'Event new 5 August 2005, 00:00 does not occur only in after',
       ]);
     await page.getByRole('application', { name: /^Both timelines on one axis: 3 differences/ }).waitFor();
     await page.getByRole('button', { name: '1 changed' }).click();

@@ -29,7 +29,7 @@ beforeAll(async () => {
         description: 'Position and wind of a storm.',
         actors: [name],
         geo: { lat: lat + index, lon: lon - index },
-        attributes: { wind },
+        attributes: { wind, storm_id: name.replace(' ', '-').toUpperCase() },
       })),
     ),
   );
@@ -73,6 +73,14 @@ describe('a newcomer can', () => {
     await counted(page, '4 events');
     await page.getByText('actor: Wilma 2005').waitFor();
     await page.getByRole('application', { name: /^World map with 4 events/ }).waitFor();
+    // So it is with what tells storms apart where no actor does.
+    await page.goBack();
+    await card(page).getByRole('button', { name: 'WILMA-2005', exact: true }).click();
+    await page.getByText('storm_id = WILMA-2005').waitFor();
+    await counted(page, '4 events');
+    await card(page).getByRole('link', { name: 'Open in the Explorer' }).click();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByText('"WILMA-2005"').first().waitFor();
   });
 
   it('ask what would happen if an event were canceled', async () => {
@@ -87,6 +95,9 @@ describe('a newcomer can', () => {
       .first()
       .waitFor();
     await page.getByText('Orphaned effect').first().waitFor();
+    // In names, not in ids.
+    const told = /^“.+” requires “.*Sputnik.*”, which was removed by the intervention/;
+    await page.getByText(told).first().waitFor();
   });
 
   it('compare a fork with what it was forked from', async () => {
@@ -162,6 +173,38 @@ describe('a newcomer can', () => {
     await card(page).getByRole('link', { name: 'Verify it in this browser' }).click();
     await page.getByText('This browser verified it.').waitFor();
     expect(Number(param(page, 'position'))).toBeLessThan(size);
+  });
+});
+
+describe('a newcomer who has to bill customers', () => {
+  it('can run a year of it, and see what was billed and when', async () => {
+    const page = await on.loggedIn('timeline?timeline=demo');
+    await button(page, 'Timeline: demo').click();
+    await page.getByRole('button', { name: /^New timeline/ }).click();
+    const created = page.getByRole('dialog', { name: 'New timeline' });
+    await created.getByLabel('Name').fill('billing');
+    await created.getByRole('button', { name: 'Create the timeline' }).click();
+    await button(page, 'Timeline: billing').waitFor();
+    await goTo(page, 'Timers');
+    await page.getByRole('button', { name: 'Set a timer…' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'Set a timer' });
+    await dialog.getByText('By a rule', { exact: true }).click();
+    await dialog.getByRole('button', { name: 'the last day of each month' }).click();
+    await dialog.getByText('Records an event', { exact: true }).click();
+    await dialog.getByLabel('Name').fill('monthly-bill');
+    await dialog.getByLabel('Event', { exact: true }).fill('The customer is billed');
+    await dialog.getByRole('button', { name: 'Set the timer' }).click();
+    await page.getByRole('row', { name: /monthly-bill/ }).waitFor();
+    await goTo(page, 'Clock');
+    await button(page, '1 year').click();
+    await page.getByText(/fires 12 times, 1 timer/).waitFor();
+    await page.getByRole('button', { name: 'Fast-forward' }).click();
+    await page.getByText(/^12 firings at 12 instants/).waitFor();
+    await goTo(page, 'Timeline');
+    await counted(page, '12 events');
+    await button(page, 'List').click();
+    const list = region(page, 'Events on the axis');
+    await expect.poll(() => list.getByRole('button', { name: 'The customer is billed' }).count()).toBe(12);
   });
 });
 

@@ -39,6 +39,13 @@ describe('the axis', () => {
     await axis(page).focus();
     await page.keyboard.press('ArrowRight');
     expect(await shownTime(page)).not.toBe(near);
+    // The keys of those who come from Perfetto do the same.
+    await page.keyboard.press('a');
+    expect(await shownTime(page)).toBe(near);
+    await page.keyboard.press('w');
+    expect(await shownTime(page)).not.toBe(near);
+    await page.keyboard.press('s');
+    expect(await shownTime(page)).toBe(near);
     await page.keyboard.press('Home');
     expect(await shownTime(page)).toBe(whole);
   });

@@ -51,5 +51,10 @@ describe('instants', () => {
     expect(distance(DAY * 3n + DAY / 2n)).toBe('3.5 days');
     expect(distance(-250n)).toBe('250 microseconds');
     expect(distance(31_556_952n * 412_000_000n)).toBe('412 years');
+    expect(distance(DAY * 365n)).toBe('1 year');
+    expect(distance(DAY * 30n)).toBe('30 days');
+    expect(distance(DAY - 1n)).toBe('1 day');
+    expect(distance((DAY * 119n) / 10n)).toBe('12 days');
+    expect(distance(0n)).toBe('0 microseconds');
   });
 });

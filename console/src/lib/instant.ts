@@ -173,24 +173,34 @@ export function forPeople(instant: Micros): string {
   return `${dateForPeople(instant)}, ${two(hour)}:${two(minute)}${seconds}`;
 }
 
-/** Returns a distance in its largest fitting unit, such as "3.5 hours" or "412 years". */
+const UNITS: readonly [name: string, micros: bigint][] = [
+  ['year', 31_556_952n * SECOND],
+  ['month', 2_629_746n * SECOND],
+  ['day', DAY],
+  ['hour', HOUR],
+  ['minute', MINUTE],
+  ['second', SECOND],
+  ['millisecond', 1_000n],
+  ['microsecond', 1n],
+];
+
+/** Returns a distance in its largest fitting unit, rounded, such as "3.5 hours" or "412 years". */
 export function distance(micros: bigint): string {
   const size = micros < 0n ? -micros : micros;
-  const units: [string, bigint][] = [
-    ['year', 31_556_952n * SECOND],
-    ['month', 2_629_746n * SECOND],
-    ['day', DAY],
-    ['hour', HOUR],
-    ['minute', MINUTE],
-    ['second', SECOND],
-    ['millisecond', 1_000n],
-    ['microsecond', 1n],
-  ];
-  for (const [name, unit] of units) {
+  for (const [index, [name, unit]] of UNITS.entries()) {
     if (size < unit && unit !== 1n) continue;
-    const tenths = Number((size * 10n) / unit) / 10;
-    const shown = tenths >= 10 ? Math.floor(tenths) : tenths;
+    const shown = rounded(size, unit);
+    const larger = UNITS[index - 1];
+    // 365 days are a year, and 59.9 minutes an hour, rather than 12 months and 60 minutes.
+    if (larger !== undefined && BigInt(Math.round(shown * 10)) * unit * 1_000n >= larger[1] * 9_990n)
+      return `1 ${larger[0]}`;
     return `${shown.toLocaleString('en')} ${name}${shown === 1 ? '' : 's'}`;
   }
   return '0 seconds';
+}
+
+/** Counts in a unit: to a tenth below ten, else to a whole number. */
+function rounded(size: bigint, unit: bigint): number {
+  const tenths = Number((size * 20n + unit) / (unit * 2n)) / 10;
+  return tenths >= 10 ? Number((size * 2n + unit) / (unit * 2n)) : tenths;
 }

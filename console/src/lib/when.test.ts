@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { lengthText, whenText } from './when';
+import { parse } from './instant';
+import { lengthText, stretchText, whenText } from './when';
 
 describe('times in words', () => {
   it('are as exact as is known', () => {
@@ -15,5 +16,19 @@ describe('times in words', () => {
       '250 milliseconds',
     );
     expect(whenText({ time: '1969-07-20T20:17:40.5Z' })).toBe('20 July 1969, 20:17:40.5');
+    expect(whenText({ time: '2005-08-29T00:00:00Z' })).toBe('29 August 2005, 00:00');
+    expect(whenText({ time: '2005-08-29T00:00:00Z', precision: 'day' })).toBe('29 August 2005');
+  });
+});
+
+describe('a stretch', () => {
+  it('is a year, a month or a day where it is all of it', () => {
+    const text = (from: string, to: string): string => stretchText(parse(from)!, parse(to)!);
+    expect(text('0315-01-01T00:00:00Z', '0315-12-31T23:59:59.999999Z')).toBe('315');
+    expect(text('2005-02-01T00:00:00Z', '2005-02-28T23:59:59.999999Z')).toBe('February 2005');
+    expect(text('0330-05-12T00:00:00Z', '0330-05-12T23:59:59.999999Z')).toBe('12 May 330');
+    expect(text('2005-02-01T00:00:00Z', '2005-03-03T23:59:59.999999Z')).toBe('1 February 2005 – 3 March 2005');
+    expect(text('2005-02-01T00:00:00Z', '2005-02-01T08:30:00Z')).toBe('1 February 2005 – 1 February 2005, 08:30');
+    expect(text('2005-02-01T08:30:00Z', '2005-02-01T08:30:00Z')).toBe('1 February 2005, 08:30');
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   addressOf,
   ALL,
+  isTrack,
   filterParams,
   filterParts,
   isFiltered,
@@ -61,5 +62,12 @@ describe('the filter', () => {
       false,
       false,
     ]);
+  });
+
+  it('is a track where it is of one actor or thing', () => {
+    const by = (attributes: Record<string, string>): boolean => isTrack({ ...ALL, attributes });
+    expect(isTrack({ ...ALL, actor: 'AL122005' })).toBe(true);
+    expect([by({ storm_id: 'AL122005' }), by({ id: '7' }), by({ flightId: '7' })]).toEqual([true, true, true]);
+    expect([by({ status: 'HU' }), by({ paid: 'yes' }), by({})]).toEqual([false, false, false]);
   });
 });

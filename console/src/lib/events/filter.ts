@@ -41,6 +41,14 @@ export function isFiltered(filter: Filter): boolean {
   return NAMES.some((name) => filter[name] !== '') || Object.keys(filter.attributes).length > 0;
 }
 
+/** A key that names one thing, such as `storm_id`, and not a kind of many. */
+const IDENTITY = /(^|[_.\- ])(id|ID)$|[a-z]Id$/;
+
+/** Whether what passes is of one actor or of one thing, so that a line on the map may join it. */
+export function isTrack(filter: Filter): boolean {
+  return filter.actor !== '' || Object.keys(filter.attributes).some((key) => IDENTITY.test(key));
+}
+
 export function isSameFilter(a: Filter, b: Filter): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }

@@ -77,6 +77,20 @@ export async function readExtent(
   return first == null || last == null ? null : { first, last };
 }
 
+/** Returns when the first and the last event of a time happens that passes the filter; null where none does. */
+export async function readEnds(
+  question: Question,
+  { from, to }: { from: Micros; to: Micros },
+  signal: AbortSignal,
+): Promise<{ from: Micros; to: Micros } | null> {
+  const [first, last] = await Promise.all([
+    readPage(question, { from, to, limit: 1, signal }),
+    readPage(question, { from, to, limit: 1, order: 'newest', signal }),
+  ]);
+  if (first.store.count === 0 || last.store.count === 0) return null;
+  return { from: first.store.time(0), to: last.store.end() };
+}
+
 /** So many events of one moment are passed over to find the next one. With more, one goes on to the next moment. */
 const AT_ONE_MOMENT_MAX = 5_000;
 const AT_ONE_MOMENT_PAGE = 1_000;

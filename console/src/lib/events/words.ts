@@ -7,6 +7,8 @@ export function rangeText(from: Micros, to: Micros): string {
   const span = to - from;
   const a = shownCivil(from);
   const b = shownCivil(to);
+  const whole = wholeText(from, to);
+  if (whole !== null) return whole;
   if (span > 1_500n * DAY) return `${yearForPeople(a.year)} – ${yearForPeople(b.year)}`;
   if (span > 90n * DAY)
     return `${monthName(a.month)} ${yearForPeople(a.year)} – ${monthName(b.month)} ${yearForPeople(b.year)}`;
@@ -14,6 +16,16 @@ export function rangeText(from: Micros, to: Micros): string {
   const first = `${dateText(from)}, ${clockText(from, span)}`;
   const isSameDay = dateText(from) === dateText(to);
   return isSameDay ? `${first} – ${clockText(to, span)}` : `${first} – ${dateText(to)}, ${clockText(to, span)}`;
+}
+
+/** Returns a range that is just a year, a month or a day as that; null for any other. */
+function wholeText(from: Micros, to: Micros): string | null {
+  const [a, b] = [shownCivil(from), shownCivil(to)];
+  if ([a, b].some(({ hour, minute, second, micros }) => hour + minute + second + micros > 0)) return null;
+  const months = (b.year - a.year) * 12 + b.month - a.month;
+  if (a.day === 1 && b.day === 1 && a.month === 1 && months === 12) return yearForPeople(a.year);
+  if (a.day === 1 && b.day === 1 && months === 1) return `${monthName(a.month)} ${yearForPeople(a.year)}`;
+  return to - from === DAY ? dateText(from) : null;
 }
 
 function clockText(time: Micros, span: Micros): string {

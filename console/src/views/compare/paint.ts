@@ -3,6 +3,8 @@ import type { Counts } from '../../lib/events/counts';
 import { xOf, type Scale } from '../../lib/events/scale';
 import { ticks } from '../../lib/events/ticks';
 import type { Palette } from '../../lib/palette';
+import { plain } from '../../lib/plain';
+import { shorten } from '../timeline/layout';
 import type { Difference } from './compare.svelte';
 
 interface Picture {
@@ -41,6 +43,49 @@ export function paint(context: CanvasRenderingContext2D, palette: Palette, pictu
   for (const difference of differences) {
     const isChosen = difference.event_id === chosen;
     mark(context, palette, view, difference, isChosen, above, below);
+  }
+  names(context, palette, picture, above, below);
+}
+
+/** How many marks are named, from the left; the table has all of them. */
+const NAMED_MAX = 60;
+const NAME_WIDTH_MAX = 220;
+
+/** Writes beside marks what they are, as far as there is room. The chosen one comes first. */
+function names(
+  context: CanvasRenderingContext2D,
+  palette: Palette,
+  { view, differences, chosen }: Picture,
+  above: number,
+  below: number,
+): void {
+  context.font = `500 12px ${palette.sans}`;
+  context.textBaseline = 'middle';
+  context.lineWidth = 4;
+  context.lineJoin = 'round';
+  context.strokeStyle = palette.surface;
+  context.fillStyle = palette.ink;
+  const taken: { left: number; right: number; y: number }[] = [];
+  const ordered = [...differences].sort((a, b) => Number(b.event_id === chosen) - Number(a.event_id === chosen));
+  for (const difference of ordered) {
+    if (taken.length >= NAMED_MAX) return;
+    for (const [event, time, y] of [
+      [difference.a, difference.at.a, above - AWAY],
+      [difference.b, difference.at.b, below + AWAY],
+    ] as const) {
+      if (time === null) continue;
+      const name = shorten(plain((event?.name ?? '') || (event?.description ?? '') || difference.event_id));
+      const x = xOf(view, time);
+      if (x < 0 || x > view.width) continue;
+      const wide = Math.min(context.measureText(name).width, NAME_WIDTH_MAX);
+      const isLeft = x + REACH + wide > view.width - 4 && x - REACH - wide > 4;
+      const left = isLeft ? x - REACH - wide : x + REACH;
+      const right = left + wide;
+      if (taken.some((other) => other.y === y && left < other.right + REACH && right > other.left - REACH)) continue;
+      taken.push({ left: Math.min(left, x - REACH), right: Math.max(right, x + REACH), y });
+      context.strokeText(name, left, y, NAME_WIDTH_MAX);
+      context.fillText(name, left, y, NAME_WIDTH_MAX);
+    }
   }
 }
 
@@ -88,7 +133,8 @@ function paintTicks(
     context.fillStyle = palette.line;
     context.fillRect(Math.round(x), above, 1, isMajor ? STRIP : 6);
     context.fillStyle = isMajor ? palette.ink : palette.muted;
-    context.fillText(label, x + 4, above + 10);
+    // Half a number would be another one.
+    if (x >= -4) context.fillText(label, x + 4, above + 10);
   }
   context.fillStyle = palette.muted;
   let until = -Infinity;

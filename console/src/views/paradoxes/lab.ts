@@ -1,6 +1,7 @@
 /** What an intervention would change, side by side; and the words in which one is told to the service. */
 import { parse } from '../../lib/instant';
 import { zonedText } from '../../lib/people';
+import { isDate, preciseText } from '../../lib/when';
 import type { Paradox } from './paradox';
 
 export interface EventBody {
@@ -65,8 +66,8 @@ interface Difference {
 /** Returns the fields of an event before and after, those that differ marked. A field that neither has is left out. */
 export function differences(before: EventBody | null, after: EventBody | null): Difference[] {
   const fields: [string, (event: EventBody) => string | null | undefined][] = [
-    ['Time', (event) => momentText(event.time)],
-    ['Until', (event) => (event.end_time ? momentText(event.end_time) : null)],
+    ['Time', (event) => momentText(event.time, event.precision)],
+    ['Until', (event) => (event.end_time ? momentText(event.end_time, event.precision) : null)],
     ['Place', (event) => event.location],
     ['Coordinates', (event) => (event.geo ? `${String(event.geo.lat)}, ${String(event.geo.lon)}` : null)],
     ['Name', (event) => event.name],
@@ -75,7 +76,8 @@ export function differences(before: EventBody | null, after: EventBody | null): 
   const rows = fields.map(([name, read]): Difference => {
     const was = before ? (read(before) ?? null) : null;
     const is = after ? (read(after) ?? null) : null;
-    return { name, before: was, after: is, isDifferent: was !== is };
+    // Of an event that does not happen that is all there is to say.
+    return { name, before: was, after: is, isDifferent: after !== null && was !== is };
   });
   const told = (event: EventBody | null): string => (event ? 'happens' : 'does not happen');
   return [
@@ -89,9 +91,10 @@ export function differences(before: EventBody | null, after: EventBody | null): 
   ];
 }
 
-function momentText(text: string): string {
+function momentText(text: string, precision?: string | null): string {
   const instant = parse(text);
-  return instant === null ? text : zonedText(instant);
+  if (instant === null) return text;
+  return isDate(precision) ? preciseText(instant, precision) : zonedText(instant);
 }
 
 const DRY = 'Dry run: nothing was changed. ';

@@ -103,3 +103,9 @@ type Tone = 'bad' | 'warn' | 'accent' | '';
 export function severityTone(severity: string): Tone {
   return severity === 'critical' ? 'bad' : severity === 'high' ? 'warn' : severity === 'medium' ? 'accent' : '';
 }
+
+/** Returns the events of a paradox that have a page: no intervention, and no cause that was never recorded. */
+export function eventsOf(paradox: Paradox): string[] {
+  const missing = paradox.kind === 'dangling_cause' ? paradox.witness.cause : null;
+  return paradox.events.filter((event) => event !== missing && !event.startsWith('intervention_'));
+}

@@ -14,6 +14,34 @@ describe('names', () => {
       '“Donation of Constantine” lies before its cause `city-330`.',
     );
   });
+
+  it('come with dates instead of timestamps, and without ids that the service made', () => {
+    const say = (text: string): string => named(text, new Map([['a', 'The vote']]));
+    expect(
+      say('`a` (0315-01-01T00:00:00Z) lies before `b` (0330-05-12T23:59:59.999999Z), by 5610 d as recorded.'),
+    ).toBe('“The vote” (1 January 315) lies before `b` (12 May 330), by 15 years as recorded.');
+    expect(say('`intervention_01m8` removed `a`, 3 d 2 h later and 12 d early.')).toBe(
+      'The intervention removed “The vote”, 3 d 2 h later and 12 days early.',
+    );
+    expect(say('`a` was changed after the anchor `anchor_01m8` (1914-06-27T08:30:00Z) was set.')).toBe(
+      '“The vote” was changed after the anchor (27 June 1914, 08:30) was set.',
+    );
+    // An id may hold a timestamp.
+    expect(say('`AL12:2005-08-29T11:10:00Z` names itself as its cause.')).toBe(
+      '`AL12:2005-08-29T11:10:00Z` names itself as its cause.',
+    );
+  });
+
+  it('are those of the events in a picture', () => {
+    const witness = {
+      cause: 'a',
+      effect: 'b',
+      cause_time: '0330-01-01T00:00:00Z',
+      effect_time: '0315-01-01T00:00:00Z',
+    };
+    const picture = pictureOf(told('P01', witness), new Map([['a', 'The vote']]));
+    expect(picture?.shape === 'axis' && picture.bars.map((bar) => bar.label)).toEqual(['The vote', 'b']);
+  });
 });
 
 const told = (code: string, witness: Record<string, unknown>): Paradox => ({

@@ -1,6 +1,7 @@
 /** From a witness to what is drawn of it: which shape, with which parts. Where they stand is in `layout.ts`. */
 import { distance, parse, type Micros } from '../../lib/instant';
 import { momentText } from '../../lib/people';
+import { stretchText } from '../../lib/when';
 import type { Paradox, Step } from './paradox';
 
 /** Something that is drawn; `event` is its id where it has a page. */
@@ -67,8 +68,26 @@ export function gapWords(micros: number): string {
   return `${distance(BigInt(Math.round(micros)))} ${micros < 0 ? 'earlier' : 'later'}`;
 }
 
-/** Returns the picture of a paradox, or null where its witness is of a shape that this page does not know. */
-export function pictureOf(paradox: Paradox): Picture | null {
+/**
+ * Returns the picture of a paradox, or null where its witness is of a shape that this page does not know. Events are
+ * called by their names where these are known.
+ */
+export function pictureOf(paradox: Paradox, names: ReadonlyMap<string, string> = new Map()): Picture | null {
+  const picture = drawnOf(paradox);
+  if (picture === null || names.size === 0) return picture;
+  const called = <T extends { label: string; event: string | null }>(part: T): T =>
+    part.event !== null && part.label === part.event ? { ...part, label: names.get(part.event) ?? part.label } : part;
+  switch (picture.shape) {
+    case 'axis':
+      return { ...picture, bars: picture.bars.map(called) };
+    case 'numbers':
+      return { ...picture, cells: picture.cells.map((cell) => ({ ...cell, nodes: cell.nodes.map(called) })) };
+    default:
+      return { ...picture, nodes: picture.nodes.map(called) };
+  }
+}
+
+function drawnOf(paradox: Paradox): Picture | null {
   const witness = paradox.witness;
   const text = (name: string): string => (typeof witness[name] === 'string' ? witness[name] : '');
   const number = (name: string): number | null => (typeof witness[name] === 'number' ? witness[name] : null);
@@ -251,7 +270,7 @@ function early(cause: string, effect: string, causeTime: unknown, effectTime: un
       event,
       from,
       to,
-      note: from === to ? momentText(from) : `${momentText(from)} to ${momentText(to)}`,
+      note: stretchText(from, to),
       isBad,
     };
   };
@@ -298,7 +317,7 @@ function contradiction(
     shape: 'axis',
     bars,
     arrow: null,
-    clash: { from: start, to: end, label: `${momentText(start)} until ${momentText(end)}` },
+    clash: { from: start, to: end, label: stretchText(start, end) },
   };
 }
 

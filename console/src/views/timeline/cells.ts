@@ -18,6 +18,17 @@ export interface Cells {
   placed: number;
 }
 
+/** Returns the corners of the cells that matter: one of many elsewhere in the world does not make the others small. */
+export function corners(cells: readonly Cell[]): { lat: number; lon: number }[] {
+  const most = Math.max(...cells.map((cell) => cell.count), 1);
+  return cells
+    .filter((cell) => cell.count * 500 >= most)
+    .flatMap(({ south, west, north, east }) => [
+      { lat: south, lon: west },
+      { lat: north, lon: east },
+    ]);
+}
+
 /** A grid of each of these begins anew at the same places. */
 const RESOLUTIONS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30];
 

@@ -11,7 +11,9 @@ const BIN = 7;
 export const ROW = 24;
 /** An event that lasts has a bar where it is at least so long. */
 export const BAR_MIN = 6;
-const LABEL_MAX = 230;
+export const LABEL_MAX = 230;
+/** What is around the text of a label. */
+const LABEL_ROOM = 16;
 const LABEL_CHARS = 34;
 
 /** A label, or the bar of an event that lasts, or both. */
@@ -148,10 +150,7 @@ function place(input: LayoutInput, xs: (row: number) => number, first: number, l
   for (const row of candidates(input, xs, first, last, from)) {
     const start = xs(row);
     const bar = store.lengths[row]! / scale.pixel;
-    const text = shorten(store.titles[row]!);
-    const width = Math.max(Math.min(input.measure(text), LABEL_MAX) + 16, bar);
-    const isLeft =
-      bar < BAR_MIN && start <= scale.width / 2 && start + width > scale.width / 2 && start - width > -scale.width / 2;
+    const { text, width, isLeft } = written(input, shorten(store.titles[row]!), start, bar);
     const begin = isLeft ? start - width : start;
     const left = Math.max(0, Math.floor((begin - 4 - from) / cell));
     const right = Math.min(cells - 1, Math.ceil((begin + width + 6 - from) / cell));
@@ -164,6 +163,23 @@ function place(input: LayoutInput, xs: (row: number) => number, first: number, l
     labels.push({ row, x: start, width, bar, line, isLeft, text });
   }
   return { labels, thin };
+}
+
+/** Returns what a label says and on which side of its moment: where there is no room for all of it, less of it. */
+function written({ scale, measure }: LayoutInput, whole: string, start: number, bar: number) {
+  const half = scale.width / 2;
+  const wide = (text: string): number => Math.min(measure(text), LABEL_MAX) + LABEL_ROOM;
+  const width = wide(whole);
+  if (bar >= BAR_MIN) return { text: whole, width: Math.max(width, bar), isLeft: false };
+  const isOnScreen = start >= -half && start <= half;
+  if (!isOnScreen || start + width <= half) return { text: whole, width: Math.max(width, bar), isLeft: false };
+  if (start - width > -half) return { text: whole, width, isLeft: true };
+  // Neither side has room for all of it.
+  const isLeft = start > 0;
+  const most = half + Math.abs(start);
+  let text = whole;
+  while (text.length > 2 && wide(text) > most) text = `${text.slice(0, -2).trimEnd()}…`;
+  return { text, width: wide(text), isLeft };
 }
 
 function isFree(used: Uint8Array, left: number, right: number): boolean {

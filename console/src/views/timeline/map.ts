@@ -157,6 +157,15 @@ export class Places {
       this.ys[row] = y;
     }
   }
+
+  /** The points of some rows, without those that have no place. */
+  points(first: number, last: number): { lat: number; lon: number }[] {
+    const { lats, lons } = this.store;
+    return Array.from({ length: last - first }, (_, index) => ({
+      lat: lats[first + index]!,
+      lon: lons[first + index]!,
+    })).filter(({ lat }) => !Number.isNaN(lat));
+  }
 }
 
 export interface MapScene {

@@ -16,7 +16,7 @@ import { SETTLE_MS } from './follow';
 import { groupsOfStore, legendOf, readLegend, type Legend, type Span } from './groups';
 import { Measured } from './measured.svelte';
 import { Live, spanOf, type Changes } from './live.svelte';
-import { readExtent, readPage } from '../../lib/events/pages';
+import { readEnds, readExtent, readPage } from '../../lib/events/pages';
 import { FIRST, LAST, fitted, scale, timeAt, type Scale } from '../../lib/events/scale';
 import { stepOf } from '../../lib/events/steps';
 import { EventStore } from '../../lib/events/store';
@@ -199,6 +199,7 @@ export class TimelineModel {
       const page = await readPage(question, { limit, signal });
       if (page.next === null) {
         this.counted.clear();
+        this.#ends = null;
         this.all = page.store;
         this.#window = { from: FIRST, to: LAST };
         this.#extent = page.store.count === 0 ? null : { from: page.store.time(0), to: page.store.end() };
@@ -209,12 +210,19 @@ export class TimelineModel {
     const extent = await readExtent(this.question, signal);
     this.#window = null;
     this.counted.clear();
+    this.#ends = null;
     this.#extent = extent && { from: extent.first, to: extent.last };
     if (extent === null) return;
     if (!this.isViewChosen) this.fit();
     const whole = fitted(extent.first, extent.last, this.view.width, roomOf(this.view.width));
     await this.counted.readOverall(question, extent, whole.pixel, signal);
-    if (!this.isViewChosen && this.#passing !== null) this.fit();
+    const passing = this.#passing;
+    if (passing === null) return;
+    // Of a hundred years with one storm, its days are shown.
+    const range = { from: max(passing.from, FIRST), to: min(passing.to, LAST) };
+    const ends = await readEnds(question, range, signal).catch(() => null);
+    this.#ends = ends && { of: this.counted.overall, ...ends };
+    if (!this.isViewChosen) this.fit();
   }
 
   cancel(): void {
@@ -253,7 +261,10 @@ export class TimelineModel {
     return this.#extent;
   }
 
-  /** All of time that has events which pass the filter; null while that is not known. */
+  /** When the first and the last event happens that passes the filter; null while that is not known. */
+  #ends: (Range & { of: Counts | null }) | null = null;
+
+  /** The stretches of time that have events which pass the filter; null while that is not known. */
   get #passing(): Range | null {
     const { overall } = this.counted;
     if (this.isWhole || overall === null || overall.until < overall.to) return null;
@@ -266,7 +277,8 @@ export class TimelineModel {
   fit(): void {
     const { width } = this.view;
     if (this.#extent !== null) {
-      const { from, to } = this.#passing ?? this.#extent;
+      const ends = this.#ends?.of === this.counted.overall ? this.#ends : null;
+      const { from, to } = ends ?? this.#passing ?? this.#extent;
       this.view = fitted(from, to > LAST ? LAST : to, width, roomOf(width));
     }
     this.settle();

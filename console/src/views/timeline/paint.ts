@@ -1,6 +1,6 @@
 /** Draws the axis. Events are drawn once per zoom onto a sheet that a drag only shifts; the rest is drawn each time. */
 import type { Label, Layout } from './layout';
-import { BAR_MIN, ROW, dotAt } from './layout';
+import { BAR_MIN, LABEL_MAX, ROW, dotAt } from './layout';
 import type { Palette } from '../../lib/palette';
 import { xOf, type Scale } from '../../lib/events/scale';
 import type { EventStore } from '../../lib/events/store';
@@ -83,15 +83,17 @@ function paintLabels(
       box(sheet, x, y, 3, ROW - 5, 1);
       sheet.fill();
     }
-    sheet.fillStyle = palette.ink;
     sheet.textAlign = label.isLeft ? 'right' : 'left';
     // What began left of the sheet keeps its label in sight.
-    sheet.fillText(
-      label.text,
-      label.isLeft ? x - 7 : Math.max(x + 7, hasBar ? 7 : -Infinity),
-      y + (ROW - 5) / 2 + 0.5,
-      230,
-    );
+    const from = label.isLeft ? x - 7 : Math.max(x + 7, hasBar ? 7 : -Infinity);
+    const middle = y + (ROW - 5) / 2 + 0.5;
+    // The line of now, those of the ruler and those of forks end where something is written.
+    sheet.strokeStyle = palette.surface;
+    sheet.lineWidth = 5;
+    sheet.lineJoin = 'round';
+    sheet.strokeText(label.text, from, middle, LABEL_MAX);
+    sheet.fillStyle = palette.ink;
+    sheet.fillText(label.text, from, middle, LABEL_MAX);
   }
   sheet.textAlign = 'left';
 }

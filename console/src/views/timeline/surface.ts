@@ -185,9 +185,10 @@ export class Surface {
     this.#paintLanes(frame, scene);
     if (this.hasTimers) paintTimers(frame, scene.timers);
     if (scale !== null) this.#paintCounts(frame, scene, strips, scale);
+    // Below what is written: no line runs through a word.
+    if (scene.now !== null) paintNow(frame, scene.now);
     if (scene.store.count > 0) this.#paintSheet(scene);
     this.#paintNames(frame, scene, strips);
-    if (scene.now !== null) paintNow(frame, scene.now);
     if (scene.range !== null) paintRange(frame, scene.range.from, scene.range.to);
     if (scene.playhead !== null) paintPlayhead(frame, scene.playhead);
     paintHits(frame, scene);
