@@ -94,7 +94,14 @@ impl Engine {
         if Zone::named(location).is_some() {
             return None;
         }
-        let Ok(LocationQuery::Named(text)) = parse_location(location) else { return None };
+        let text = match parse_location(location) {
+            Ok(LocationQuery::Named(text)) => text,
+            Ok(LocationQuery::Near { .. }) => return None,
+            // Nowhere that a clock could be: a box, or coordinates that are none, such as those with the longitude first.
+            Ok(LocationQuery::Anywhere | LocationQuery::Within(_) | LocationQuery::Area(_)) | Err(_) => {
+                return Some((Understood::Text(location.to_owned()), Vec::new()));
+            }
+        };
         let understood = match self.doors().gazetteer.as_ref()?.find(&text) {
             Some(place) => return Some((Understood::Place { text, place }, Vec::new())),
             None => Understood::Text(text),

@@ -24,6 +24,7 @@ pub(super) fn columns(text: &str) -> (Vec<Column>, Settings) {
         |row: &StringRecord| row.len() == width && row.iter().filter(|cell| !cell.trim().is_empty()).count() > 1;
     let first =
         rows(text, delimiter).take(LINES_BEFORE_MAX).position(|(_, row)| is_row(&row) && !begins(&row, comment));
+    let first = first.map(|first| longer_names(text, (delimiter, width), comment, first).unwrap_or(first));
     let before = rows(text, delimiter).take(first.unwrap_or_default()).filter(|(_, row)| !begins(row, comment)).last();
     if delimiter != b',' || before.is_some() {
         settings.push(("delimiter", Value::from(char::from(delimiter).to_string())));
@@ -58,6 +59,19 @@ pub(super) fn columns(text: &str) -> (Vec<Column>, Settings) {
         texts: rows.iter().map(|row| row.get(place).unwrap_or_default().trim().to_owned()).collect(),
     };
     (header.iter().enumerate().map(column).collect(), settings)
+}
+
+/// Returns the row that names the columns where it comes before the first of the usual width, which is one of values then:
+/// other rows leave out empty cells at their end.
+fn longer_names(text: &str, (delimiter, width): (u8, usize), comment: Option<&str>, first: usize) -> Option<usize> {
+    let has_values = |row: &StringRecord| row.iter().any(|cell| cell.trim().starts_with(|c: char| c.is_ascii_digit()));
+    let (_, row) = rows(text, delimiter).nth(first)?;
+    let names = |row: &StringRecord| {
+        let is_filled = row.iter().all(|cell| !cell.trim().is_empty());
+        row.len() > width && is_filled && !has_values(row) && !begins(row, comment)
+    };
+    let before = rows(text, delimiter).take(first).position(|(_, row)| names(&row));
+    before.filter(|_| has_values(&row))
 }
 
 fn begins(row: &StringRecord, comment: Option<&str>) -> bool {

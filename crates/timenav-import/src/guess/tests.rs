@@ -78,6 +78,17 @@ fn tables_with_a_time_in_one_column() {
 }
 
 #[test]
+fn the_first_row_names_the_columns_where_others_are_shorter() {
+    // As Debian writes when its releases came, and when they end.
+    let file = "version,series,created,release,eol\n1.1,buzz,1993-08-16,1996-06-17\n1.2,rex,1996-06-17,1996-12-12\n\
+        13,trixie,2023-06-10,2025-08-09,2028-08-09\n";
+    let (mapping, refused, unsure) = guess(file, Format::Csv);
+    assert!(!mapping.contains("skip_lines"), "{mapping}");
+    assert!(mapping.contains(r#""time": "created""#), "{mapping}");
+    assert_eq!(refused, 2, "{unsure:?}");
+}
+
+#[test]
 fn logs_and_documents() {
     let check = |file: &str, format: Format, expected: &str, unsure: usize| {
         let (mapping, refused, found) = guess(file, format);

@@ -144,9 +144,14 @@ fn the_local_time_is_that_of_the_place() {
         ("2005-08-29T11:10:00Z", "Narnia", json!(null)),
         ("2005-08-29T11:10:00Z", "bbox:2,48,3,49", json!(null)),
         ("2005-08-29T11:10:00Z", "*", json!(null)),
+        // The longitude first, and a radius that is none.
+        ("2005-08-29T11:10:00Z", "-106.475,33.675", json!(null)),
+        ("2005-08-29T11:10:00Z", "geo:48,2;u=-1", json!(null)),
     ] {
         let answer = send(&service, "/v1/travel", &json!({ "destination_time": at, "location": place })).expect(200);
         assert_eq!(answer["local_time"], local, "{place}");
+        let says_so = answer["status"].as_str().unwrap().contains("is unknown, so months and days are in UTC");
+        assert_eq!(says_so, local.is_null(), "{place}: {}", answer["status"]);
         assert_eq!(service.get("/v1/clock", &[])["local_time"], local, "{place}");
     }
     service.audit();
