@@ -13,6 +13,7 @@ use crate::limits::{FIRINGS_AT_INSTANT_MAX, HOLD_SECONDS_MAX, TIMERS_PER_TIMELIN
 use crate::time::{Instant, Span, Virtual, Wall};
 
 mod again;
+pub mod holds;
 pub mod leases;
 mod schedule;
 #[cfg(test)]

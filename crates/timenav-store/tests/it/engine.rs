@@ -20,6 +20,7 @@ mod gone_reads;
 mod idempotency;
 mod identity;
 mod history;
+mod holds;
 mod host_clock;
 mod import;
 mod life;
@@ -48,4 +49,5 @@ mod views;
 mod whole_lives;
 
 pub(crate) use adoption::{NAME, adopt, another_house_on_postgres, in_the_midst, large, record};
+pub(crate) use holds::holds;
 pub(crate) use timers_again::{fires_again, is_superseded, returns};
