@@ -41,13 +41,13 @@ mod sessions;
 mod set_back;
 mod shared_reads;
 mod streams;
-mod timers_again;
+pub(crate) mod timers_again;
 mod timers_at_once;
 mod timers_recording;
 mod undoing;
 mod views;
 mod whole_lives;
 
-pub(crate) use adoption::{NAME, adopt, another_house_on_postgres, in_the_midst, large, record};
+pub(crate) use adoption::{NAME, adopt, another_house_on_postgres, go_on, in_the_midst, large, record};
 pub(crate) use holds::holds;
 pub(crate) use timers_again::{fires_again, is_superseded, returns};
