@@ -244,6 +244,21 @@ export abstract class Calls extends Transport {
     return this.json('import_events', input, options);
   }
 
+  /** Lists leases that hold the clock. */
+  leases(input: Input<'leases'> = {}, options: CallOptions = {}): Promise<Answer<'leases'>> {
+    return this.json('leases', input, options);
+  }
+
+  /** Holds the clock at its instant while it is moved past timers. */
+  holdAdvances(input: Input<'hold_advances'>, options: CallOptions = {}): Promise<Answer<'hold_advances'>> {
+    return this.json('hold_advances', input, options);
+  }
+
+  /** Ends a lease that holds the clock. */
+  releaseLease(input: Input<'release_lease'>, options: CallOptions = {}): Promise<Answer<'release_lease'>> {
+    return this.json('release_lease', input, options);
+  }
+
   /** Lists every limit by name. */
   limits(input: Input<'limits'> = {}, options: CallOptions = {}): Promise<Answer<'limits'>> {
     return this.json('limits', input, options);

@@ -684,6 +684,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/leases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists leases that hold the clock */
+        get: operations["leases"];
+        put?: never;
+        /** Holds the clock at its instant while it is moved past timers */
+        post: operations["hold_advances"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/leases/{lease_id}/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ends a lease that holds the clock */
+        post: operations["release_lease"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/limits": {
         parameters: {
             query?: never;
@@ -3038,6 +3073,39 @@ export interface components {
             /** @description The key that verifies it, as C2SP signed-note writes keys. */
             verifier_key: string;
         };
+        /** @description A lease of yours. */
+        HeldBody: {
+            /** @description The lease. */
+            lease: components["schemas"]["LeaseBody"];
+            /** @description A sentence that says what happened. */
+            status: string;
+            /** @description The timeline. */
+            timeline_id: string;
+        };
+        /** @description What to hold, and why. */
+        HoldAdvancesRequest: {
+            /**
+             * @description A lease of yours that is to last longer. Without it, you get a new one.
+             * @example lease_01kan5hcbje6e8xbnhpb5dvnfa
+             */
+            lease_id?: string | null;
+            /**
+             * @description Why: whoever waits for the advance is told.
+             * @example a person looks at the invoices
+             */
+            reason: string;
+            /**
+             * @description The timeline. Defaults to the API key's.
+             * @example main
+             */
+            timeline_id?: string | null;
+            /**
+             * Format: length-of-time
+             * @description For how long from now on, in host time. Defaults to `30s`; at most `10m`.
+             * @example 2m
+             */
+            ttl?: string | null;
+        };
         /**
          * @description How far a key sees.
          * @enum {string}
@@ -3250,6 +3318,34 @@ export interface components {
              * @description How many firings have no outcome.
              */
             pending: number;
+        };
+        /** @description A lease that holds the clock. */
+        LeaseBody: {
+            /** @description The id of the lease. */
+            lease_id: string;
+            /** @description The user whose lease it is. */
+            owner: string;
+            /** @description Why, in their words. */
+            reason: string;
+            /** @description Host time until which it lasts. */
+            until: string;
+        };
+        /** @description What holds the clock. */
+        LeasesBody: {
+            /** @description The leases, the one that ends next first. */
+            leases: components["schemas"]["LeaseBody"][];
+            /** @description A sentence that sums up the result. */
+            status: string;
+            /** @description The timeline. */
+            timeline_id: string;
+        };
+        /** @description Which timeline's leases are meant. */
+        LeasesRequest: {
+            /**
+             * @description The timeline. Defaults to the API key's.
+             * @example main
+             */
+            timeline_id?: string | null;
         };
         /** @description The place of a write in its timeline's ledger, and the signed tree that contains it. */
         LedgerBody: {
@@ -3745,6 +3841,15 @@ export interface components {
              */
             line: number;
         };
+        /** @description A lease that has ended. */
+        ReleasedBody: {
+            /** @description The id of the lease. */
+            lease_id: string;
+            /** @description A sentence that says what happened. */
+            status: string;
+            /** @description The timeline. */
+            timeline_id: string;
+        };
         /** @description How this service is among others on one PostgreSQL database. */
         ReplicaBody: {
             clock?: components["schemas"]["ReplicaClockBody"] | null;
@@ -4222,7 +4327,7 @@ export interface components {
             firings: components["schemas"]["FiringBody"][];
             /** @description What the clock showed before. */
             from: string;
-            /** @description Who held the instant it was stopped at. */
+            /** @description Who held the instant it was stopped at, or whose lease holds a running one. */
             held_by?: string | null;
             /** @description How far the clock has come. */
             reached: string;
@@ -7974,6 +8079,173 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["ImportedBody"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            422: components["responses"]["422"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    leases: {
+        parameters: {
+            query?: {
+                /** @description The timeline. Defaults to the API key's. */
+                timeline_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Identifies the request; copied from the request if it has one */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "leases": [
+                     *         {
+                     *           "lease_id": "text",
+                     *           "owner": "text",
+                     *           "reason": "text",
+                     *           "until": "text"
+                     *         }
+                     *       ],
+                     *       "status": "A sentence that says what happened.",
+                     *       "timeline_id": "main"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LeasesBody"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            422: components["responses"]["422"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    hold_advances: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only its format is checked: the response is not stored, and a repeated request runs again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "lease_id": "lease_01kan5hcbje6e8xbnhpb5dvnfa",
+                 *       "reason": "a person looks at the invoices",
+                 *       "timeline_id": "main",
+                 *       "ttl": "2m"
+                 *     }
+                 */
+                "application/json": components["schemas"]["HoldAdvancesRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description `true` if this repeats the response to an earlier request with the same `Idempotency-Key` */
+                    "Idempotency-Replayed"?: boolean;
+                    /** @description Identifies the request; copied from the request if it has one */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "lease": {
+                     *         "lease_id": "text",
+                     *         "owner": "text",
+                     *         "reason": "text",
+                     *         "until": "text"
+                     *       },
+                     *       "status": "A sentence that says what happened.",
+                     *       "timeline_id": "main"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HeldBody"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            422: components["responses"]["422"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    release_lease: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only its format is checked: the response is not stored, and a repeated request runs again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                lease_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "timeline_id": "main"
+                 *     }
+                 */
+                "application/json": components["schemas"]["LeasesRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description `true` if this repeats the response to an earlier request with the same `Idempotency-Key` */
+                    "Idempotency-Replayed"?: boolean;
+                    /** @description Identifies the request; copied from the request if it has one */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "lease_id": "text",
+                     *       "status": "A sentence that says what happened.",
+                     *       "timeline_id": "main"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReleasedBody"];
                 };
             };
             400: components["responses"]["400"];

@@ -45,6 +45,7 @@ const GIVEN: Record<string, unknown> = {
   firing_id: 'firing_01m7vsgh52ewg8wycc4r8s9czz',
   firing_ids: ['firing_01m7vsgh52ewg8wycc4r8s9czz'],
   index: 1,
+  lease_id: 'lease_01m7vsgh52ewg8wycc4r8s9czz',
   key_id: 'key_01m7vsgh52ewg8wycc4r8s9czz',
   password: 'correct horse battery',
   permissions: { read: ['alice'] },

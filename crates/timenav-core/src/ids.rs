@@ -169,6 +169,15 @@ impl QueueId {
     /// What firings are kept under that the service sends to webhooks itself. No timer names it.
     pub const OF_WEBHOOKS: &'static str = "timenav:webhook";
 
+    /// What leases are kept under that hold advances without a firing. No timer names it.
+    pub const OF_HOLDS: &'static str = "timenav:hold";
+
+    /// Returns what leases are kept under that hold advances without a firing.
+    #[must_use]
+    pub fn of_holds() -> Self {
+        Self(Self::OF_HOLDS.into())
+    }
+
     /// Returns what firings are kept under that the service sends to webhooks.
     #[must_use]
     pub fn of_webhooks() -> Self {
@@ -178,7 +187,7 @@ impl QueueId {
     /// Returns whether it is one of those that no timer can name, because the service itself works on what waits there.
     #[must_use]
     pub fn is_reserved(&self) -> bool {
-        matches!(self.as_str(), Self::OF_TIMELINE | Self::OF_WEBHOOKS)
+        matches!(self.as_str(), Self::OF_TIMELINE | Self::OF_WEBHOOKS | Self::OF_HOLDS)
     }
 
     /// Returns what firings are kept under that are events of their timeline.

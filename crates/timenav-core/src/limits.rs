@@ -208,6 +208,10 @@ pub const LEASE_SECONDS_DEFAULT: i64 = 30;
 pub const LEASE_SECONDS_MIN: i64 = 1;
 /// Longest lease, in seconds.
 pub const LEASE_SECONDS_MAX: i64 = 600;
+/// Leases that hold the advances of one timeline without a firing.
+pub const HOLDS_PER_TIMELINE_MAX: usize = 100;
+/// Bytes of the reason for such a lease.
+pub const HOLD_REASON_BYTES_MAX: usize = 256;
 /// How long a queue counts as heard after somebody waited for its firings, in seconds.
 pub const QUEUE_HEARD_SECONDS: i64 = 10;
 /// Longest that a claim waits for firings, in seconds.

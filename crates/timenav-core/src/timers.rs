@@ -13,6 +13,7 @@ use crate::limits::{FIRINGS_AT_INSTANT_MAX, HOLD_SECONDS_MAX, TIMERS_PER_TIMELIN
 use crate::time::{Instant, Span, Virtual, Wall};
 
 mod again;
+pub mod holds;
 pub mod leases;
 mod schedule;
 #[cfg(test)]
@@ -301,7 +302,8 @@ pub struct Timers {
     /// Whether there has ever been a timer here whose firings are sent to a webhook.
     pub webhooks: bool,
     /// The first timer whose firings are sent to webhooks: as `base`, unless whoever forked has those of timers sent too
-    /// that came along. Those that the other timeline does not send itself are before it.
+    /// that came along. Those that the other timeline does not send itself are before it, and all that came with an
+    /// adoption.
     pub sends_from: u64,
 }
 
@@ -343,6 +345,14 @@ impl Timers {
     #[must_use]
     pub const fn position_of(&self, entry: u64) -> u64 {
         self.base + entry
+    }
+
+    /// Returns what is known of timers once another service goes on with so many entries: it sends no webhooks for those
+    /// that are there already, whose secrets it could not open.
+    #[must_use]
+    pub fn arrived(&self, entries: u64) -> Self {
+        let sends_from = if self.last.is_some() { self.position_of(entries) } else { self.sends_from };
+        Self { sends_from, ..self.clone() }
     }
 
     /// A timer is there whose firings wait in a queue.

@@ -8,6 +8,7 @@ use crate::archive::Orphan;
 use crate::head::TimelineKey;
 use crate::rows::{DataRecord, EventEnd, EventRow, InterventionRow, StoredEntry, SweepRow};
 use crate::store_error::StoreError;
+use crate::timer_rows::TimerRows;
 
 /// How long others wait for the next batch of a bundle until they take it for one that nobody goes on with, in
 /// microseconds of the database's clock. Only where several services share a database.
@@ -30,6 +31,18 @@ pub struct ArrivingRows {
     pub data: Vec<DataRecord>,
     /// Sweeps.
     pub sweeps: Vec<SweepRow>,
+    /// What happens to timers, in this order: the same row may be written by each.
+    pub timers: Vec<TimerRows>,
+}
+
+impl ArrivingRows {
+    /// Goes on with what happens to timers later.
+    pub(crate) fn add_timers(&mut self, later: TimerRows) {
+        match self.timers.last_mut().filter(|rows| rows.is_followed_by(&later)) {
+            Some(rows) => rows.extend(later),
+            None => self.timers.push(later),
+        }
+    }
 }
 
 /// What another hand has made of timelines that arrive.

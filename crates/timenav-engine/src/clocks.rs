@@ -25,6 +25,7 @@ use crate::location::known_zone;
 use crate::payload::{Reading, clock_in};
 use crate::refusal::Refusal;
 use crate::timer_rows::TimersWanted;
+use crate::timing::Stepping;
 
 /// Changes that a listener may be behind, or have missed, and is told all the same.
 pub const KEPT_CHANGES_MAX: usize = 256;
@@ -288,8 +289,13 @@ impl Engine {
         if !advance.is_done(timers.next) {
             return Ok(false);
         }
+        if self.timing().leases().begin_step(timeline, &[], self.now()).is_err() {
+            return Ok(false);
+        }
+        let _stepping = Stepping::begun(self.timing(), timeline);
         let (advance_id, state) = (advance.advance_id.clone(), AdvanceState::Settled);
-        let end = StopAdvance { advance_id, state, held_by: None, keeper: None };
+        let unless_held = Some(advance.stepped);
+        let end = StopAdvance { advance_id, state, held_by: None, keeper: None, unless_held };
         match self.submit_service(timeline.clone(), end).await {
             // Somebody else ended it, or has set a timer that comes before its end.
             Ok(_) | Err(Refusal::ChangedMeanwhile) => Ok(true),

@@ -109,7 +109,7 @@ pub struct Receipt {
     pub step: u64,
     /// What came of it.
     pub counts: Counts,
-    /// Who held the instant that it was stopped at.
+    /// Who held the instant that it was stopped at, or holds it by a lease without a firing.
     pub held_by: Option<String>,
     /// The first of its firings.
     pub firings: Vec<FiringRow>,
@@ -424,7 +424,8 @@ impl Engine {
         let state = self.state(timeline).ok_or_else(missing)?;
         let going = state.head.timers.advance.as_ref().filter(|advance| advance.advance_id == *advance_id);
         let (position, mut receipt) = if let Some(advance) = going {
-            (advance.position, running(&state, advance, self.host(&state)))
+            let held_by = self.held_by(&state).await?;
+            (advance.position, Receipt { held_by, ..running(&state, advance, self.host(&state)) })
         } else {
             let wanted = TimersWanted::Advance(advance_id.clone());
             let row = self.store().timer_rows(state.head.key, wanted).await?.advances.pop().ok_or_else(missing)?;

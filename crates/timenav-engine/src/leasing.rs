@@ -184,7 +184,7 @@ impl Engine {
         Rows { key: state.head.key, timeline: state.head.id.clone(), signer }
     }
 
-    async fn change_leases<T: Send + 'static>(
+    pub(crate) async fn change_leases<T: Send + 'static>(
         &self,
         timeline: TimelineKey,
         wanted: LeasesWanted,

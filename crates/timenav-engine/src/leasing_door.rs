@@ -61,6 +61,8 @@ pub enum LeasesWanted {
     Named(Vec<FiringId>),
     /// At most so many whose leases have ended.
     Ended(usize),
+    /// None, but the leases that hold advances without one.
+    Holds,
 }
 
 /// What was found.
@@ -139,6 +141,18 @@ impl Held {
     }
 }
 
+/// Says who has a firing, or what holds an advance without one.
+pub(crate) fn told_of(firing_id: &FiringId, queue: &QueueId, holder: Option<&str>) -> String {
+    match holder {
+        Some(holder) if *queue == QueueId::of_holds() => {
+            let (owner, reason) = holder.split_once(' ').unwrap_or((holder, ""));
+            format!("the lease `{firing_id}` of {owner}: {reason}")
+        }
+        Some(holder) => format!("{firing_id} of the queue `{queue}`, claimed by {holder}"),
+        None => format!("{firing_id} of the queue `{queue}`, which somebody listens to"),
+    }
+}
+
 /// Who is at work on a timeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AtWork {
@@ -146,7 +160,8 @@ pub struct AtWork {
     pub keeper: Option<Keeper>,
     /// The queues that somebody listens to.
     pub heard: HashSet<QueueId>,
-    /// The first firing that somebody holds, or whose queue is heard: the firing, its queue, and who has it.
+    /// A lease that holds advances, by its name, or the first firing that somebody holds, or whose queue is heard: its queue,
+    /// and who has it.
     pub held: Option<(FiringId, QueueId, Option<String>)>,
     /// Those of the firings that were asked for which somebody has.
     pub leased: Vec<Held>,

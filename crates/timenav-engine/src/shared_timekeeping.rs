@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use timenav_core::ids::{FiringId, QueueId, TimelineId};
+use timenav_core::ids::{QueueId, TimelineId};
 use timenav_core::time::{Instant, Wall};
 use timenav_core::timers::Advance;
 use timenav_core::timers::leases::Under;
@@ -12,7 +12,7 @@ use crate::changes::LookUp;
 use crate::deciding::advances::{SharedStep, StepAdvance};
 use crate::engine::Engine;
 use crate::head::{TimelineKey, TimelineState};
-use crate::leasing_door::{AtWorkWanted, Keeper, LeasesWanted, Presence};
+use crate::leasing_door::{AtWorkWanted, Keeper, LeasesWanted, Presence, told_of};
 use crate::options::FEATURE_LEVEL;
 use crate::refusal::Refusal;
 use crate::sharing::Sharing;
@@ -195,14 +195,12 @@ impl Engine {
         advance: &Advance,
         now: Instant<Wall>,
     ) -> Result<Option<String>, Refusal> {
-        if advance.open == 0 {
-            return Ok(None);
-        }
-        if self.timing().leases().is_resumed(&state.head.id, now) {
+        let is_open = advance.open > 0;
+        if is_open && self.timing().leases().is_resumed(&state.head.id, now) {
             return Ok(Some("a queue that somebody listened to before the services were started".to_owned()));
         }
         // Until the others know that this service sends webhooks.
-        if self.timing().sends_webhooks() && state.head.timers.webhooks {
+        if is_open && self.timing().sends_webhooks() && state.head.timers.webhooks {
             let mut open = self.open_firings(state, advance).await?.into_iter();
             if let Some((firing_id, queue)) = open.find(|(_, queue)| *queue == QueueId::of_webhooks()) {
                 return Ok(Some(told_of(&firing_id, &queue, None)));
@@ -228,12 +226,5 @@ impl Engine {
             look_up,
             shared: Some(SharedStep { keeper, stepped: advance.stepped }),
         }
-    }
-}
-
-fn told_of(firing_id: &FiringId, queue: &QueueId, holder: Option<&str>) -> String {
-    match holder {
-        Some(holder) => format!("{firing_id} of the queue `{queue}`, claimed by {holder}"),
-        None => format!("{firing_id} of the queue `{queue}`, which somebody listens to"),
     }
 }

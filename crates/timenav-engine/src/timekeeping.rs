@@ -21,7 +21,7 @@ use crate::head::TimelineState;
 use crate::leasing_door::Keeper;
 use crate::refusal::Refusal;
 use crate::timer_rows::TimersWanted;
-use crate::timing::Timing;
+use crate::timing::{Stepping, Timing};
 
 /// How often one timeline is taken on before the others have their turn.
 const TURNS_MAX: usize = 256;
@@ -195,7 +195,7 @@ impl Engine {
             self.stop(timeline, advance_id, AdvanceState::Stopped, Some(held_by)).await?;
             return Ok(Instance::Left);
         }
-        let stepping = Stepping { engine: self, timeline };
+        let stepping = Stepping::begun(self.timing(), timeline);
         let (heard, is_resumed) = {
             let leases = self.timing().leases();
             (leases.heard(timeline, now), leases.is_resumed(timeline, now))
@@ -255,7 +255,7 @@ impl Engine {
         held_by: Option<String>,
     ) -> Result<(), Refusal> {
         let keeper = self.keeper(timeline);
-        let stop = StopAdvance { advance_id: advance_id.clone(), state, held_by, keeper };
+        let stop = StopAdvance { advance_id: advance_id.clone(), state, held_by, keeper, unless_held: None };
         self.submit_service(timeline.clone(), stop).await.map(|_| ())
     }
 
@@ -317,19 +317,5 @@ impl Engine {
             }
             Err(refusal) => tracing::error!(%timeline, %refusal, "the outcome of firings could not be recorded"),
         }
-    }
-}
-
-/// Nothing is handed out on a timeline while its clock goes to another instant.
-struct Stepping<'a> {
-    engine: &'a Engine,
-    timeline: &'a TimelineId,
-}
-
-impl Drop for Stepping<'_> {
-    fn drop(&mut self) {
-        let timing = self.engine.timing();
-        timing.leases().end_step(self.timeline);
-        timing.wake_claims();
     }
 }

@@ -194,3 +194,23 @@ impl Drop for Settling<'_> {
         self.timing.wake_keeper();
     }
 }
+
+/// Nothing is handed out on a timeline, and nobody begins to hold its advances, while its clock goes to another instant.
+pub(crate) struct Stepping<'a> {
+    timing: &'a Timing,
+    timeline: &'a TimelineId,
+}
+
+impl<'a> Stepping<'a> {
+    /// Its leases have let it begin.
+    pub(crate) const fn begun(timing: &'a Timing, timeline: &'a TimelineId) -> Self {
+        Self { timing, timeline }
+    }
+}
+
+impl Drop for Stepping<'_> {
+    fn drop(&mut self) {
+        self.timing.leases().end_step(self.timeline);
+        self.timing.wake_claims();
+    }
+}

@@ -50,12 +50,12 @@ impl Engine {
 
     /// Returns the timelines under whose name the secret of a firing's timer may be sealed, its own one first: a fork keeps
     /// those of timers that it took along as they are. `None` where it sends none of them: what a fork does touches nobody
-    /// outside of it, unless whoever forked wanted it to.
+    /// outside of it, unless whoever forked wanted it to, and what was adopted touches nobody at all.
     #[must_use]
     pub fn webhook_sealed_for(&self, timeline: &TimelineId, claimed: &ClaimedFiring) -> Option<Vec<TimelineId>> {
         let Some(state) = self.state(timeline) else { return Some(vec![timeline.clone()]) };
         let timers = &state.head.timers;
-        if claimed.firing.fallen.position >= timers.base {
+        if claimed.firing.fallen.position >= timers.base.max(timers.sends_from) {
             return Some(vec![timeline.clone()]);
         }
         let ancestors = state.lineage.iter().rev();

@@ -778,6 +778,46 @@ class AsyncCalls(AsyncTransport):
             ),
         )
 
+    async def leases(self, *, timeline_id: str | Unset = UNSET) -> schemas.LeasesBody:
+        """Lists leases that hold the clock."""
+        return cast("schemas.LeasesBody", await self._json(OPERATIONS["leases"], {"timeline_id": timeline_id}))
+
+    async def hold_advances(
+        self,
+        *,
+        reason: str,
+        idempotency_key: str | Unset = UNSET,
+        lease_id: str | None | Unset = UNSET,
+        timeline_id: str | None | Unset = UNSET,
+        ttl: Length | None | Unset = UNSET,
+    ) -> schemas.HeldBody:
+        """Holds the clock at its instant while it is moved past timers."""
+        return cast(
+            "schemas.HeldBody",
+            await self._json(
+                OPERATIONS["hold_advances"],
+                {
+                    "reason": reason,
+                    "idempotency_key": idempotency_key,
+                    "lease_id": lease_id,
+                    "timeline_id": timeline_id,
+                    "ttl": ttl,
+                },
+            ),
+        )
+
+    async def release_lease(
+        self, lease_id: str, *, idempotency_key: str | Unset = UNSET, timeline_id: str | None | Unset = UNSET
+    ) -> schemas.ReleasedBody:
+        """Ends a lease that holds the clock."""
+        return cast(
+            "schemas.ReleasedBody",
+            await self._json(
+                OPERATIONS["release_lease"],
+                {"lease_id": lease_id, "idempotency_key": idempotency_key, "timeline_id": timeline_id},
+            ),
+        )
+
     async def limits(
         self,
     ) -> schemas.LimitsBody:

@@ -1544,6 +1544,30 @@ class HeadStatementBody(TypedDict):
     """The key that verifies it, as C2SP signed-note writes keys."""
 
 
+class HeldBody(TypedDict):
+    """A lease of yours."""
+
+    lease: LeaseBody
+    """The lease."""
+    status: str
+    """A sentence that says what happened."""
+    timeline_id: str
+    """The timeline."""
+
+
+class HoldAdvancesRequest(TypedDict):
+    """What to hold, and why."""
+
+    lease_id: NotRequired[str | None]
+    """A lease of yours that is to last longer. Without it, you get a new one."""
+    reason: str
+    """Why: whoever waits for the advance is told."""
+    timeline_id: NotRequired[str | None]
+    """The timeline. Defaults to the API key's."""
+    ttl: NotRequired[str | None]
+    """For how long from now on, in host time. Defaults to `30s`; at most `10m`."""
+
+
 HorizonWord: TypeAlias = "Literal['clock']"
 """How far a key sees."""
 
@@ -1726,6 +1750,37 @@ class LagBody(TypedDict):
     """The moment of the one that has waited longest."""
     pending: int
     """How many firings have no outcome."""
+
+
+class LeaseBody(TypedDict):
+    """A lease that holds the clock."""
+
+    lease_id: str
+    """The id of the lease."""
+    owner: str
+    """The user whose lease it is."""
+    reason: str
+    """Why, in their words."""
+    until: str
+    """Host time until which it lasts."""
+
+
+class LeasesBody(TypedDict):
+    """What holds the clock."""
+
+    leases: Sequence[LeaseBody]
+    """The leases, the one that ends next first."""
+    status: str
+    """A sentence that sums up the result."""
+    timeline_id: str
+    """The timeline."""
+
+
+class LeasesRequest(TypedDict):
+    """Which timeline's leases are meant."""
+
+    timeline_id: NotRequired[str | None]
+    """The timeline. Defaults to the API key's."""
 
 
 class LedgerBody(TypedDict):
@@ -2136,6 +2191,17 @@ class RefusalBody(TypedDict):
     """The field it is about, if any."""
     line: int
     """Its line, or for `GeoJSON` the number of the feature, counted from 1."""
+
+
+class ReleasedBody(TypedDict):
+    """A lease that has ended."""
+
+    lease_id: str
+    """The id of the lease."""
+    status: str
+    """A sentence that says what happened."""
+    timeline_id: str
+    """The timeline."""
 
 
 class ReplicaBody(TypedDict):
@@ -3110,6 +3176,8 @@ __all__ = [
     "HeadBody",
     "HeadProofBody",
     "HeadStatementBody",
+    "HeldBody",
+    "HoldAdvancesRequest",
     "HorizonWord",
     "ImportUndoneBody",
     "ImportedBody",
@@ -3120,6 +3188,9 @@ __all__ = [
     "KeyStoppedBody",
     "KeysBody",
     "LagBody",
+    "LeaseBody",
+    "LeasesBody",
+    "LeasesRequest",
     "LedgerBody",
     "LedgerEntryBody",
     "LimitsBody",
@@ -3150,6 +3221,7 @@ __all__ = [
     "RecordedBody",
     "RedeliverRequest",
     "RefusalBody",
+    "ReleasedBody",
     "ReplicaBody",
     "ReplicaClockBody",
     "ReplicaConnectionsBody",

@@ -9,6 +9,7 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use crate::ids::{FiringId, LeaseId, QueueId, TimelineId};
 use crate::limits::{ATTEMPTS_IN_ADVANCE_MAX, ATTEMPTS_MAX, LEASES_MAX, QUEUE_HEARD_SECONDS};
 use crate::time::{Instant, Span, Wall};
+use crate::timers::holds::{Hold, Holds, NotHeld};
 
 /// Outcomes that are remembered for whoever looked before them.
 const SETTLED_KEPT_MAX: usize = 16_384;
@@ -118,8 +119,10 @@ pub struct Leases {
     /// Timelines with an advance that a crash interrupted: all their queues count as heard for a while, so that whoever
     /// listened has time to come back.
     resumed: HashMap<TimelineId, Instant<Wall>>,
-    /// Timelines whose clock is on its way to another instant: nothing is handed out there.
-    stepping: HashSet<TimelineId>,
+    /// Timelines whose clock is on its way to another instant, and for how many: nothing is handed out there.
+    stepping: HashMap<TimelineId, usize>,
+    /// What holds advances without a firing.
+    holds: HashMap<TimelineId, Holds>,
     /// Firings that came to an outcome, the last ones, and how many there were before them.
     settled: VecDeque<FiringId>,
     settled_before: u64,
@@ -149,7 +152,7 @@ impl Leases {
         (max, ttl): (usize, Span),
         (lease_id, holder, now): (&LeaseId, &str, Instant<Wall>),
     ) -> Option<Vec<(usize, u32)>> {
-        if self.stepping.contains(timeline) {
+        if self.stepping.contains_key(timeline) {
             return Some(Vec::new());
         }
         let settled: HashSet<FiringId> = self.settled_since(mark)?.into_iter().cloned().collect();
@@ -306,6 +309,7 @@ impl Leases {
 
     /// Takes the leases that have ended, each with its timeline. Whoever asks says then what becomes of the firings.
     pub fn expired(&mut self, now: Instant<Wall>) -> Vec<(TimelineId, FiringId)> {
+        self.holds.retain(|_, holds| holds.forget_ended(now));
         let ended: Vec<FiringId> =
             self.ends.iter().take_while(|(until, _)| *until <= now).map(|(_, id)| id.clone()).collect();
         ended.into_iter().filter_map(|id| Some((self.release(&id)?.timeline, id))).collect()
@@ -322,10 +326,11 @@ impl Leases {
     #[must_use]
     pub fn next_end(&self, now: Instant<Wall>) -> Option<Instant<Wall>> {
         let lease = self.ends.first().map(|(until, _)| *until);
+        let hold = self.holds.values().flat_map(|holds| holds.standing(now)).map(|hold| hold.until).min();
         let wait = self.waits.first().map(|(until, _)| *until);
         let heard = self.heard.values().filter(|heard| heard.waiting == 0).map(|heard| heard.until);
         let heard = heard.chain(self.resumed.values().copied()).filter(|until| *until > now);
-        lease.into_iter().chain(wait).chain(heard.min()).min()
+        lease.into_iter().chain(wait).chain(hold).chain(heard.min()).min()
     }
 
     /// Somebody begins to wait for the firings of a queue.
@@ -396,6 +401,9 @@ impl Leases {
         open: &[(FiringId, QueueId)],
         now: Instant<Wall>,
     ) -> Result<(), String> {
+        if let Some(hold) = self.holds(timeline, now).next() {
+            return Err(hold.told());
+        }
         for (firing_id, queue) in open {
             if let Some(lease) = self.held.get(firing_id) {
                 return Err(format!("{firing_id} of the queue `{queue}`, claimed by {}", lease.holder));
@@ -404,13 +412,34 @@ impl Leases {
                 return Err(format!("{firing_id} of the queue `{queue}`, which somebody listens to"));
             }
         }
-        self.stepping.insert(timeline.clone());
+        *self.stepping.entry(timeline.clone()).or_default() += 1;
         Ok(())
     }
 
     /// The clock of a timeline has come to its instant, or stays where it was.
     pub fn end_step(&mut self, timeline: &TimelineId) {
-        self.stepping.remove(timeline);
+        if let Some(steps) = self.stepping.get_mut(timeline) {
+            *steps -= 1;
+            self.stepping.retain(|_, steps| *steps > 0);
+        }
+    }
+
+    /// Lets somebody hold the advances of a timeline, or stop to: `change` is what becomes of those who do. `None` where the
+    /// clock is on its way to another instant. Then it has not come there yet, and whoever asks waits until it has.
+    pub fn hold(
+        &mut self,
+        timeline: &TimelineId,
+        change: impl FnOnce(&mut Holds) -> Result<(), NotHeld>,
+    ) -> Option<Result<(), NotHeld>> {
+        if self.stepping.contains_key(timeline) {
+            return None;
+        }
+        Some(change(self.holds.entry(timeline.clone()).or_default()))
+    }
+
+    /// Returns what holds the advances of a timeline.
+    pub fn holds(&self, timeline: &TimelineId, now: Instant<Wall>) -> impl Iterator<Item = &Hold> {
+        self.holds.get(timeline).into_iter().flat_map(move |holds| holds.standing(now))
     }
 
     fn release(&mut self, firing_id: &FiringId) -> Option<Lease> {

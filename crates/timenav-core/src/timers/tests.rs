@@ -8,8 +8,9 @@ use super::leases::{HeldByOther, Leases, Offer, Retry, Under};
 use super::*;
 use crate::clock::{Clock, ClockState, Rate};
 use crate::ids::{LeaseId, QueueId};
-use crate::limits::{ATTEMPTS_IN_ADVANCE_MAX, LEASE_SECONDS_DEFAULT, LEASES_MAX};
+use crate::limits::{ATTEMPTS_IN_ADVANCE_MAX, HOLDS_PER_TIMELINE_MAX, LEASE_SECONDS_DEFAULT, LEASES_MAX};
 use crate::time::Span;
+use crate::timers::holds::{Hold, NotHeld};
 
 mod again;
 
@@ -644,4 +645,48 @@ fn so_many_firings_are_foreseen_and_no_more() {
     assert_eq!((foreseen.count, foreseen.is_complete), (5, true));
     let foreseen = foresee(vec![every_hour(Misfire::All)], at(5 * HOUR), (0, 4));
     assert!(foreseen.count > 4 && !foreseen.is_complete);
+}
+
+#[test]
+fn a_lease_holds_an_advance_without_a_firing() {
+    let timeline = TimelineId::main();
+    let mut leases = Leases::default();
+    let hold = |name: &str, owner: &str, until: i64| Hold {
+        lease_id: LeaseId::new(name).unwrap(),
+        owner: owner.to_owned(),
+        reason: "looks".to_owned(),
+        until: host(until),
+    };
+    let taken = |leases: &mut Leases, one: Hold, renews: bool, now: i64| {
+        leases.hold(&timeline, |holds| holds.take(one, renews, host(now)))
+    };
+    assert_eq!(taken(&mut leases, hold("one", "ada", 30), false, 0), Some(Ok(())));
+    let held_by = leases.begin_step(&timeline, &[], host(29));
+    assert_eq!(held_by, Err("the lease `one` of ada: looks".to_owned()));
+    assert_eq!(leases.next_end(host(0)), Some(host(30)));
+    // Only its owner goes on, and nobody once it has ended.
+    assert_eq!(taken(&mut leases, hold("one", "bob", 60), true, 29), Some(Err(NotHeld::NotTheirs)));
+    assert_eq!(taken(&mut leases, hold("one", "ada", 60), true, 29), Some(Ok(())));
+    assert_eq!(taken(&mut leases, hold("one", "ada", 90), true, 60), Some(Err(NotHeld::NotTheirs)));
+    // Another timeline goes its way.
+    assert_eq!(leases.begin_step(&TimelineId::new("other").unwrap(), &[], host(29)), Ok(()));
+    // Whoever asks while the clock is on its way waits until every step has ended.
+    assert_eq!(leases.begin_step(&timeline, &[], host(60)), Ok(()));
+    assert_eq!(leases.begin_step(&timeline, &[], host(60)), Ok(()));
+    leases.end_step(&timeline);
+    assert_eq!(taken(&mut leases, hold("two", "ada", 90), false, 60), None);
+    leases.end_step(&timeline);
+    assert_eq!(taken(&mut leases, hold("two", "ada", 90), false, 60), Some(Ok(())));
+    let release = |leases: &mut Leases, owner: &str| {
+        leases.hold(&timeline, |holds| holds.release(&LeaseId::new("two").unwrap(), owner, host(61)))
+    };
+    assert_eq!(release(&mut leases, "bob"), Some(Err(NotHeld::NotTheirs)));
+    assert_eq!(release(&mut leases, "ada"), Some(Ok(())));
+    assert_eq!(leases.begin_step(&timeline, &[], host(61)), Ok(()));
+    leases.end_step(&timeline);
+    for number in 0..HOLDS_PER_TIMELINE_MAX {
+        assert_eq!(taken(&mut leases, hold(&format!("n{number}"), "ada", 90), false, 70), Some(Ok(())));
+    }
+    assert_eq!(taken(&mut leases, hold("more", "ada", 90), false, 70), Some(Err(NotHeld::TooMany)));
+    assert_eq!(taken(&mut leases, hold("more", "ada", 120), false, 90), Some(Ok(())));
 }

@@ -12,8 +12,9 @@ use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{Adopted, AdoptedLayer, Frontier, HandedOver, Hash, RetentionPolicies, Sweep, VerifierKey};
 use timenav_core::ledger::{decide_adoption, empty_root};
 use timenav_core::permissions::{self, PermissionsSet};
-use timenav_core::timers::Timers;
+use timenav_core::timers::{AdvanceState, Timers};
 
+use super::advances::forget;
 use super::timelines::check_new;
 use super::{Aim, Asking, Deciding};
 use crate::action::Action;
@@ -22,7 +23,7 @@ use crate::directory::DirectoryChange;
 use crate::draft::{Done, Draft, Ledger};
 use crate::head::{EndedTimeline, Fork, Head, Layer, Origin, TimelineKey, TimelineState};
 use crate::json::json;
-use crate::payload::{ClockChanged, ClockRecord, DataErased, PermissionsTold};
+use crate::payload::{AdvanceEnded, ClockChanged, ClockRecord, DataErased, PermissionsTold};
 use crate::refusal::Refusal;
 use crate::rows::{SweepMark, SweepRow};
 use crate::store::ArrivalCommit;
@@ -124,7 +125,7 @@ pub(crate) struct Ready {
     pub(crate) policies: RetentionPolicies,
     /// How many inherited events were changed.
     pub(crate) overrides_count: u64,
-    /// What is known of timers without any of them: none are adopted, but a fork counts on from those of another timeline.
+    /// What is known of timers.
     pub(crate) timers: Timers,
     /// What is told again.
     pub(crate) later: Vec<ToldLater>,
@@ -172,7 +173,7 @@ impl Deciding for Adopt {
         draft.append(system, Action::Adopt, id.as_str(), payload.clone(), host_of_system);
         let inherited = self.keep_layers(draft, of_layers, &id, host_of_system);
 
-        let was_running = ready.clock.is_running();
+        let was_moving = ready.clock.is_running() || ready.timers.advance.is_some();
         let state = self.state((*key, &id), inherited, created_by, clock);
         let ledger = draft.arrived_ledger(arrival.clone(), state);
         draft.step_mut(ledger).policies.extend_from_slice(ready.policies.as_slice());
@@ -180,18 +181,24 @@ impl Deciding for Adopt {
 
         // What counts from here on is told by entries as everybody reads them.
         let head = &mut draft.state_mut(ledger).head;
-        head.clock.generation += u64::from(was_running);
+        let advance = head.timers.advance.clone();
+        let reached = head.clock.now(host);
+        let ended = advance.as_ref().map(|advance| AdvanceEnded::of(advance, AdvanceState::Stopped, reached, None));
+        head.clock.generation += u64::from(was_moving);
         head.clock_entry = head.frontier.size();
         let clock = ClockRecord::of(&head.clock);
         let paused = json(&ClockChanged {
             clock,
-            changed: was_running,
+            changed: was_moving,
             duration: None,
             anchor_id: None,
             advance: None,
-            ended: None,
+            ended: ended.clone(),
         });
-        draft.append(ledger, Action::PauseTime, "clock", paused, host);
+        let position = draft.append(ledger, Action::PauseTime, "clock", paused, host);
+        if let (Some(advance), Some(ended)) = (advance, ended) {
+            forget(draft, ledger, &advance, &ended, position);
+        }
         let set = PermissionsSet(permissions);
         let lists = json(&PermissionsTold::of(&set));
         permissions::apply(Arc::make_mut(&mut draft.state_mut(ledger).head.permissions), &set);
@@ -362,7 +369,7 @@ impl Adopt {
             is_handed_over: false,
             expires_at: None,
             retention: Arc::new(ready.policies.clone()),
-            timers: Arc::new(ready.timers.clone()),
+            timers: Arc::new(ready.timers.arrived(size)),
         };
         TimelineState {
             head,

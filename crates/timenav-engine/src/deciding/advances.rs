@@ -155,6 +155,8 @@ pub(crate) struct StopAdvance {
     pub(crate) held_by: Option<String>,
     /// Who keeps the time, where several services share the store.
     pub(crate) keeper: Option<Keeper>,
+    /// Where nothing may hold it at any service: the position of the entry that tells of the instant that is to be left.
+    pub(crate) unless_held: Option<u64>,
 }
 
 impl Asking for StopAdvance {
@@ -167,7 +169,8 @@ impl Asking for StopAdvance {
     }
 
     fn needs(&self) -> Needs<'_> {
-        let at_work = self.keeper.as_ref().map(|_| NeedsAtWork::default());
+        let is_needed = self.keeper.is_some() || self.unless_held.is_some();
+        let at_work = is_needed.then_some(NeedsAtWork { open_since: self.unless_held, firings: &[] });
         Needs { at_work, ..Needs::default() }
     }
 }
@@ -177,6 +180,9 @@ impl Deciding for StopAdvance {
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimersMoved>, Refusal> {
         let ledger = draft.aimed()?;
+        if draft.is_held(ledger, self.unless_held) {
+            return Err(Refusal::ChangedMeanwhile);
+        }
         draft.check_keeper(ledger, self.keeper.as_ref(), None)?;
         let timers = &draft.state(ledger).head.timers;
         let may_end = |advance: &Advance| self.state != AdvanceState::Settled || advance.is_done(timers.next);

@@ -101,9 +101,11 @@ fn record_event(
 }
 
 /// Asks whether whoever set a timer might still record an event: on a fork, for those that it took along, whoever forked.
+/// For those that came with an adoption, whoever adopted: who set them is nobody here.
 fn check_right(draft: &Draft<'_>, ledger: Ledger, timer: &TimerRow) -> Result<(), String> {
     let head = &draft.state(ledger).head;
-    let is_taken_along = timer.position < head.timers.base;
+    let adopted = head.origins.last().map_or(0, |origin| origin.end);
+    let is_taken_along = timer.position < head.timers.position_of(adopted);
     let user_id = if is_taken_along { Ok(head.created_by.clone()) } else { UserId::new(&timer.set_by) };
     let user_id = user_id.map_err(|error| error.to_string())?;
     let standing = draft.directory().standing(&user_id, None, Some(&head.permissions));

@@ -344,7 +344,7 @@ pub(super) fn fire(
     let firings: Vec<FiringRow> = fallen.iter().filter_map(one).collect();
     let going_on = |position: u64| {
         let (_, timer) = upcoming.row(position)?;
-        Some(TimerMove { position: timer.position, next: timer.next, round: timer.round })
+        Some(TimerMove { position: timer.position, next: timer.next, round: timer.round, is_cancelled: false })
     };
     let positions = fallen.iter().map(|one| one.position).chain(skipped.iter().map(|one| one.position));
     let moved: Vec<TimerMove> = positions.filter_map(going_on).collect();

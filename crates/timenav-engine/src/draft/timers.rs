@@ -35,6 +35,15 @@ impl<'a> Draft<'a> {
         found.map(Some).ok_or(Refusal::ChangedMeanwhile)
     }
 
+    /// Returns whether something holds the advance of a ledger's timeline at any service, firings among them that were made
+    /// by an entry at that position or a later one. Where one service is alone, whoever asks has looked.
+    pub(crate) fn is_held(&self, ledger: Ledger, open_since: Option<u64>) -> bool {
+        let wanted = AtWorkWanted { timeline: self.state(ledger).head.key, open_since, firings: Vec::new() };
+        let known: &'a Known = self.ground.known;
+        let found = known.at_work.iter().find(|(asked, _)| *asked == wanted);
+        found.is_some_and(|(_, found)| found.held.is_some())
+    }
+
     /// Returns who has firings, of those that were asked for; nobody where one service alone knows that.
     pub(crate) fn leased(&self, ledger: Ledger, firing_ids: &[FiringId]) -> &'a [Held] {
         let key = self.state(ledger).head.key;

@@ -72,6 +72,8 @@ pub(crate) enum Reading {
         timeline_id: String,
     },
     HeadStatement {},
+    /// What holds advances without a firing.
+    Leases {},
     InclusionProof {
         position: u64,
     },
@@ -220,6 +222,7 @@ impl Reading {
             Self::Foresee {} => "foresee",
             Self::Fork { .. } => "fork",
             Self::HeadStatement {} => "head_statement",
+            Self::Leases {} => "leases",
             Self::ManipulateEvent { .. } => "manipulate_event",
             Self::MonitorEvents(_) => "monitor_events",
             Self::MonitorParadox { .. } => "monitor_paradox",
@@ -262,6 +265,7 @@ impl Reading {
             | Self::AccessLogs { .. }
             | Self::Advance { .. }
             | Self::Followers {}
+            | Self::Leases {}
             | Self::Foresee {}
             | Self::Timer { .. }
             | Self::Timers {}
@@ -310,8 +314,8 @@ impl Reading {
 pub(crate) fn demanded(operation: &str) -> Option<&'static [&'static [Demand]]> {
     Some(match operation {
         "advance" | "aggregate_events" | "anchors" | "check_timeline" | "clock" | "clock_stream" | "entries"
-        | "event" | "export_events" | "followers" | "fork" | "monitor_events" | "monitor_paradox" | "scan_events"
-        | "stream" | "timelines_diff" | "timer" | "timers" => &[&[Demand::Look]],
+        | "event" | "export_events" | "followers" | "fork" | "leases" | "monitor_events" | "monitor_paradox"
+        | "scan_events" | "stream" | "timelines_diff" | "timer" | "timers" => &[&[Demand::Look]],
         "checkpoint" | "head_statement" | "timeline" => &[&[Demand::Inspect]],
         // Hashes are not entries, which tell of clocks and events.
         // Of one's own key, or of another's.

@@ -473,7 +473,7 @@ fn readings() -> Vec<Reading> {
 }
 
 /// What is read, without any.
-const PLAIN_READINGS: [Reading; 18] = [
+const PLAIN_READINGS: [Reading; 19] = [
     Reading::AccessControl {},
     Reading::Anchors {},
     Reading::ApiKeys {},
@@ -484,6 +484,7 @@ const PLAIN_READINGS: [Reading; 18] = [
     Reading::Followers {},
     Reading::Foresee {},
     Reading::HeadStatement {},
+    Reading::Leases {},
     Reading::Prune {},
     Reading::Restrictions {},
     Reading::Sessions {},

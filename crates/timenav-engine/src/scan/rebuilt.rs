@@ -101,7 +101,7 @@ impl Rebuilding {
         let Inherited { versions, erased_events, data_ids } = inherited.unwrap_or_default();
         Self {
             gazetteer,
-            replay: Replay::new(timeline, 0, None),
+            replay: Replay::new(timeline, 0, None).making_timers(),
             timeline: timeline.clone(),
             rows: ArrivingRows::default(),
             rows_bytes: 0,
@@ -235,9 +235,6 @@ impl Rebuilding {
         let Some(action) = Action::of(&record) else {
             return Err(at(&format!("this version does not know the action `{}`", record.action)));
         };
-        if matches!(action, Action::SetTimer | Action::RestoreTimers) {
-            return Err(at("it sets a timer, and timelines with timers cannot be adopted by another service yet"));
-        }
         let is_gone = payload.is_empty();
         // Where single reads were erased, the payload stays and the salt does not.
         let salt: [u8; Salt::BYTES] = match (salt.is_empty(), salt.try_into()) {
@@ -282,6 +279,9 @@ impl Rebuilding {
             self.check_anchor(&anchor).map_err(|what| at(&what))?;
             self.rows.anchors.push(anchor);
         }
+        let timers = self.replay.take_timers_made(action == Action::RestoreTimers).map_err(|what| at(&what))?;
+        self.rows_bytes += timers.count() * ROW_BYTES;
+        self.rows.add_timers(timers);
         // Answers were kept by the other service.
         drop(self.replay.take_forgotten());
         let marks = self.replay.last_marks();

@@ -35,6 +35,7 @@ mod signing_keys;
 mod stated;
 mod timelines;
 mod timers;
+mod timers_made;
 
 use erased::erasures;
 use gone::Gone;

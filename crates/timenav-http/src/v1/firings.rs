@@ -362,7 +362,7 @@ pub(crate) fn host(span: Span) -> std::time::Duration {
     std::time::Duration::from_micros(u64::try_from(span.micros()).unwrap_or(0))
 }
 
-fn lease(field: &str, asked: Option<Text<HostTime>>) -> Result<Span, Failure> {
+pub(crate) fn lease(field: &str, asked: Option<Text<HostTime>>) -> Result<Span, Failure> {
     let range = (LEASE_SECONDS_MIN, LEASE_SECONDS_MAX);
     let asked = asked.map(|Text(asked)| wire::host_time(field, asked, range)).transpose()?;
     Ok(asked.or_else(|| Span::from_secs(LEASE_SECONDS_DEFAULT)).unwrap_or(Span::ZERO))

@@ -162,6 +162,8 @@ fn of_timers(limits: &mut Map<String, Value>) {
     limits.insert("leases_max".to_owned(), core::LEASES_MAX.into());
     limits.insert("attempts_in_advance_max".to_owned(), core::ATTEMPTS_IN_ADVANCE_MAX.into());
     limits.insert("attempts_max".to_owned(), core::ATTEMPTS_MAX.into());
+    limits.insert("holds_per_timeline_max".to_owned(), core::HOLDS_PER_TIMELINE_MAX.into());
+    limits.insert("hold_reason_bytes_max".to_owned(), core::HOLD_REASON_BYTES_MAX.into());
     limits.insert("hold_seconds_max".to_owned(), core::HOLD_SECONDS_MAX.into());
     limits.insert("lease_seconds_default".to_owned(), core::LEASE_SECONDS_DEFAULT.into());
     limits.insert("lease_seconds_min".to_owned(), core::LEASE_SECONDS_MIN.into());

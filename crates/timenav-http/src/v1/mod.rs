@@ -11,6 +11,7 @@ pub(crate) mod effect;
 pub(crate) mod entries;
 pub(crate) mod erasing;
 pub(crate) mod firings;
+pub(crate) mod leases;
 pub(crate) mod followers;
 pub(crate) mod advances;
 pub(crate) mod timers;

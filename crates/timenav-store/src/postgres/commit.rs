@@ -89,7 +89,8 @@ pub(super) async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed
         rows.add_step(timeline);
     }
     rows.put(&mut batch);
-    timers::put(&mut batch, &step.timelines);
+    let timers: Vec<_> = step.timelines.iter().map(|step| (step.head.key, &step.timers)).collect();
+    timers::put(&mut batch, &timers);
     leasing::forget_settled(&mut batch, &step.timelines);
     for timeline in &step.timelines {
         retention::insert_policies(&mut batch, timeline.head.key, &timeline.policies);
@@ -174,6 +175,10 @@ pub(super) async fn put_arriving(
     all.add_arriving(timeline, rows);
     all.put(&mut batch);
     retention::insert_sweeps(&mut batch, timeline, &rows.sweeps);
+    // One after the other: the same row may be written by each.
+    for some in &rows.timers {
+        timers::put(&mut batch, &[(timeline, some)]);
+    }
     batch.run(on).await?;
     tiles::fill(on, timeline, (size, size + rows.entries.len() as u64), &rows.entries).await
 }

@@ -71,10 +71,10 @@ const KEEP: &str = timed!(
 
 const SELECT_ENDED: &str = timed!(
     "SELECT DISTINCT l.timeline FROM firing_leases l JOIN timekeepers k ON k.timeline = l.timeline
-    WHERE k.service = $1 AND (l.until <=", now "OR l.until >", now "+ $2)"
+    WHERE k.service = $1 AND l.queue <> 'timenav:hold' AND (l.until <=", now "OR l.until >", now "+ $2)"
 );
 /// A firing that has come to its outcome is nobody's.
-const FORGET_DONE: &str = "DELETE FROM firing_leases l WHERE l.timeline = $1 AND NOT EXISTS (SELECT FROM firings f
+const FORGET_DONE: &str = "DELETE FROM firing_leases l WHERE l.timeline = $1 AND l.queue <> 'timenav:hold' AND NOT EXISTS (SELECT FROM firings f
     WHERE f.timeline = $1 AND f.firing_id = l.firing_id AND f.state = 0)";
 const IS_OFFERED: &str = timed!(
     "SELECT EXISTS (SELECT FROM firings f
@@ -84,10 +84,18 @@ const IS_OFFERED: &str = timed!(
 );
 const BUSY: &str = "SELECT count(*) FROM firing_leases WHERE timeline = $1";
 const LEASES_NAMED: &str = "SELECT firing_id, queue, lease_id, holder, attempts, until, not_before, code
-    FROM firing_leases WHERE timeline = $1 AND firing_id = ANY($2)";
+    FROM firing_leases WHERE timeline = $1 AND firing_id = ANY($2) AND queue <> 'timenav:hold'";
 const LEASES_ENDED: &str = timed!(
     "SELECT firing_id, queue, lease_id, holder, attempts, until, not_before, code FROM firing_leases
-    WHERE timeline = $1 AND (until <=", now "OR until >", now "+ $3) ORDER BY until LIMIT $2"
+    WHERE timeline = $1 AND queue <> 'timenav:hold' AND (until <=", now "OR until >", now "+ $3) ORDER BY until LIMIT $2"
+);
+/// Leases that hold advances without a firing.
+const HOLDS: &str = "SELECT firing_id, queue, lease_id, holder, attempts, until, not_before, code FROM firing_leases
+    WHERE timeline = $1 AND queue = 'timenav:hold'";
+/// The first of those that have not ended.
+const SELECT_HOLDING: &str = timed!(
+    "SELECT firing_id, queue, holder FROM firing_leases WHERE timeline = $1 AND queue = 'timenav:hold'
+    AND until >", now "AND until <=", now "+ $2 ORDER BY firing_id LIMIT 1"
 );
 const PUT_LEASES: &str = "INSERT INTO firing_leases (timeline, firing_id, queue, lease_id, holder, attempts, until,
     not_before, code) SELECT $1::bigint, * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[],
@@ -158,11 +166,14 @@ async fn at_work(on: &Object, AtWorkWanted { timeline, open_since, firings }: &A
     let mut batch = Batch::default();
     batch.add(SELECT_HEARD, values![key, HEARD_LASTS_MICROS]);
     batch.add(SELECT_HELD, values![key, sql(open_since), HEARD_LASTS_MICROS]);
+    batch.add(SELECT_HOLDING, values![key, LEASE_LASTS_MICROS_MAX]);
     let mut found = batch.run(on).await?;
+    let holding = found.pop().unwrap_or_default();
     let (held, heard) = (found.pop().unwrap_or_default(), found.pop().unwrap_or_default());
     let heard = heard.iter().map(|row| Ok(id(QueueId::new(get(row, 0)?))?)).collect::<Result<HashSet<_>, Failed>>()?;
-    let held = held
+    let held = holding
         .first()
+        .or(held.first())
         .map(|row| Ok::<_, Failed>((id(FiringId::new(get(row, 0)?))?, id(QueueId::new(get(row, 1)?))?, get(row, 2)?)));
     Ok(AtWork { keeper, heard, held: held.transpose()?, leased })
 }
@@ -266,6 +277,7 @@ async fn find(on: &Object, timeline: TimelineKey, wanted: LeasesWanted) -> Resul
             let firing_ids: Vec<&str> = firing_ids.iter().map(FiringId::as_str).collect();
             rows(on, LEASES_NAMED, &[&key, &firing_ids]).await?
         }
+        LeasesWanted::Holds => rows(on, HOLDS, &[&key]).await?,
         LeasesWanted::Ended(max) => {
             rows(on, FORGET_DONE, &[&key]).await?;
             rows(on, LEASES_ENDED, &[&key, &sql(max as u64), &LEASE_LASTS_MICROS_MAX]).await?

@@ -7,7 +7,7 @@ use timenav_core::ids::{AdvanceId, FiringId, QueueId, TimerId};
 use timenav_core::time::Instant;
 use timenav_core::timers::{Fallen, FiringState};
 use timenav_engine::{
-    AdvanceRow, FiringRow, TimelineCommit, TimelineKey, TimerRow, TimerStanding, TimersFound, TimersWanted,
+    AdvanceRow, FiringRow, TimelineKey, TimerRow, TimerRows, TimerStanding, TimersFound, TimersWanted,
 };
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -23,8 +23,9 @@ const PUT_TIMERS: &str = "INSERT INTO timers (timeline, position, timer_id, next
     cancelled = excluded.cancelled, schedule = excluded.schedule, deliver = excluded.deliver, queue = excluded.queue,
     order_key = excluded.order_key, payload = excluded.payload";
 const DELETE_TIMERS: &str = "DELETE FROM timers WHERE timeline = $1 AND position = ANY($2::bigint[])";
-const MOVE_TIMERS: &str = "UPDATE timers t SET next = n.next, round = n.round
-    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS n (timeline, position, next, round)
+const MOVE_TIMERS: &str = "UPDATE timers t SET next = n.next, round = n.round, cancelled = n.cancelled
+    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::boolean[])
+    AS n (timeline, position, next, round, cancelled)
     WHERE t.timeline = n.timeline AND t.position = n.position";
 const INSERT_FIRINGS: &str =
     "INSERT INTO firings (timeline, due, position, round, firing_id, timer_id, queue, order_key,
@@ -87,15 +88,15 @@ const ADVANCES: &str = "SELECT position, advance_id, ended, record FROM advances
     ORDER BY position LIMIT $3";
 
 /// Writes what happens to timers.
-pub(super) fn put<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
-    if steps.iter().all(|step| step.timers.is_empty()) {
+pub(super) fn put<'a>(batch: &mut Batch<'a>, steps: &[(TimelineKey, &'a TimerRows)]) {
+    if steps.iter().all(|(_, rows)| rows.is_empty()) {
         return;
     }
     // One after the other: the same row may be written by each.
-    for step in steps {
-        put_timers(batch, step);
+    for (key, rows) in steps {
+        put_timers(batch, *key, rows);
     }
-    let moved = || steps.iter().flat_map(|step| step.timers.moved.iter().map(|one| (step.head.key.0, one)));
+    let moved = || steps.iter().flat_map(|(key, rows)| rows.moved.iter().map(|one| (key.0, one)));
     if moved().next().is_some() {
         // Of several moves of a timer the last one counts.
         let last: BTreeMap<_, _> = moved().map(|(key, one)| ((key, one.position), one)).collect();
@@ -106,25 +107,26 @@ pub(super) fn put<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
                 last.keys().map(|(_, position)| sql(*position)).collect::<Vec<_>>(),
                 last.values().map(|one| one.next.map(Instant::micros)).collect::<Vec<_>>(),
                 last.values().map(|one| i64::from(one.round)).collect::<Vec<_>>(),
+                last.values().map(|one| one.is_cancelled).collect::<Vec<_>>(),
             ],
         );
     }
     put_firings(batch, steps);
-    for step in steps {
-        for AdvanceRow { position, advance_id, ended, record } in &step.timers.advances {
-            let key = (step.head.key.0, sql(*position));
+    for (key, rows) in steps {
+        for AdvanceRow { position, advance_id, ended, record } in &rows.advances {
+            let key = (key.0, sql(*position));
             batch.add(INSERT_ADVANCE, values![key.0, key.1, advance_id.as_str(), sql(*ended), record.as_bytes()]);
         }
     }
 }
 
-fn put_timers<'a>(batch: &mut Batch<'a>, step: &'a TimelineCommit) {
-    let gone: Vec<i64> = step.timers.gone.iter().map(|position| sql(*position)).collect();
+fn put_timers<'a>(batch: &mut Batch<'a>, key: TimelineKey, rows: &'a TimerRows) {
+    let gone: Vec<i64> = rows.gone.iter().map(|position| sql(*position)).collect();
     if !gone.is_empty() {
-        batch.add(DELETE_TIMERS, values![step.head.key.0, gone]);
+        batch.add(DELETE_TIMERS, values![key.0, gone]);
     }
     // A row can be put only once by a statement.
-    let last: BTreeMap<u64, &TimerRow> = step.timers.set.iter().map(|one| (one.position, one)).collect();
+    let last: BTreeMap<u64, &TimerRow> = rows.set.iter().map(|one| (one.position, one)).collect();
     if last.is_empty() {
         return;
     }
@@ -132,7 +134,7 @@ fn put_timers<'a>(batch: &mut Batch<'a>, step: &'a TimelineCommit) {
     batch.add(
         PUT_TIMERS,
         values![
-            all().map(|_| step.head.key.0).collect::<Vec<_>>(),
+            all().map(|_| key.0).collect::<Vec<_>>(),
             all().map(|one| sql(one.position)).collect::<Vec<_>>(),
             all().map(|one| one.timer_id.as_str()).collect::<Vec<_>>(),
             all().map(|one| one.next.map(Instant::micros)).collect::<Vec<_>>(),
@@ -149,8 +151,8 @@ fn put_timers<'a>(batch: &mut Batch<'a>, step: &'a TimelineCommit) {
     );
 }
 
-fn put_firings<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
-    let fired = || steps.iter().flat_map(|step| step.timers.fired.iter().map(|one| (step.head.key.0, one)));
+fn put_firings<'a>(batch: &mut Batch<'a>, steps: &[(TimelineKey, &'a TimerRows)]) {
+    let fired = || steps.iter().flat_map(|(key, rows)| rows.fired.iter().map(|one| (key.0, one)));
     if fired().next().is_some() {
         batch.add(
             INSERT_FIRINGS,
@@ -171,7 +173,7 @@ fn put_firings<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
             ],
         );
     }
-    let settled = || steps.iter().flat_map(|step| step.timers.settled.iter().map(|one| (step.head.key.0, one)));
+    let settled = || steps.iter().flat_map(|(key, rows)| rows.settled.iter().map(|one| (key.0, one)));
     if settled().next().is_some() {
         batch.add(
             SETTLE_FIRINGS,

@@ -104,11 +104,14 @@ pub(super) fn put_arriving(
     size: u64,
     rows: &ArrivingRows,
 ) -> Result<(), StoreError> {
-    let ArrivingRows { entries, ends, events, interventions, anchors, data, sweeps } = rows;
+    let ArrivingRows { entries, ends, events, interventions, anchors, data, sweeps, timers } = rows;
     put_entries(transaction, timeline, (size, size + entries.len() as u64), entries)?;
     put_rows(transaction, timeline, &Rows { ends, events, interventions, anchors, data })?;
     for sweep in sweeps {
         retention::insert_sweep(transaction, timeline, sweep).map_err(failed)?;
+    }
+    for some in timers {
+        timers::put(transaction, timeline, some).map_err(failed)?;
     }
     Ok(())
 }

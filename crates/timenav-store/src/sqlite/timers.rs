@@ -17,7 +17,8 @@ const PUT_TIMER: &str = "INSERT INTO timers (timeline, position, timer_id, next,
     cancelled = excluded.cancelled, schedule = excluded.schedule, deliver = excluded.deliver, queue = excluded.queue,
     order_key = excluded.order_key, payload = excluded.payload";
 const DELETE_TIMER: &str = "DELETE FROM timers WHERE timeline = ?1 AND position = ?2";
-const MOVE_TIMER: &str = "UPDATE timers SET next = ?3, round = ?4 WHERE timeline = ?1 AND position = ?2";
+const MOVE_TIMER: &str =
+    "UPDATE timers SET next = ?3, round = ?4, cancelled = ?5 WHERE timeline = ?1 AND position = ?2";
 const INSERT_FIRING: &str =
     "INSERT INTO firings (timeline, due, position, round, firing_id, timer_id, queue, order_key,
     state, made, settled, advance, reason) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
@@ -60,8 +61,9 @@ pub(super) fn put(transaction: &Transaction<'_>, timeline: TimelineKey, rows: &T
         ])?;
     }
     for one in moved {
-        let next = one.next.map(Instant::micros);
-        transaction.prepare_cached(MOVE_TIMER)?.execute(params![timeline.0, sql(one.position), next, one.round])?;
+        let (position, next) = (sql(one.position), one.next.map(Instant::micros));
+        let mut update = transaction.prepare_cached(MOVE_TIMER)?;
+        update.execute(params![timeline.0, position, next, one.round, one.is_cancelled])?;
     }
     for firing in fired {
         let Fallen { due, position, round } = firing.fallen;

@@ -9,7 +9,7 @@ use timenav_core::access::{Denial, RestrictionLevel, Scope};
 use timenav_core::ids::TimelineId;
 use timenav_engine::{
     ApiKeyRequest, Caller, Doors, Engine, Gazetteer, HorizonRequest, OpenError, Options, Refusal, ScanSource, Seen,
-    Store, Topic, Vault, WatchLedger, WatchedParadoxes,
+    Store, Topic, Vault, WatchLedger, WatchedParadoxes, Webhooks,
 };
 use timenav_store::{SqliteArchive, SqliteStore};
 use tokio::runtime::Handle;
@@ -37,6 +37,19 @@ pub(crate) struct House {
     pub(crate) options: Options,
     /// The keys that first starts handed out.
     pub(crate) first_keys: Mutex<Vec<String>>,
+}
+
+/// Lets webhooks go anywhere. Nothing is sent, and what is sealed says whose it is.
+struct Anywhere;
+
+impl Webhooks for Anywhere {
+    fn check(&self, url: &str) -> Result<String, String> {
+        Ok(url.to_owned())
+    }
+
+    fn seal(&self, timeline: &TimelineId, secret: &str) -> Result<String, String> {
+        Ok(format!("{} bytes of {timeline}", secret.len()))
+    }
 }
 
 /// An open engine.
@@ -150,7 +163,7 @@ impl House {
             vault: self.vault.clone(),
             passwords: Some(Arc::clone(&self.passwords) as _),
             gazetteer: self.gazetteer.clone(),
-            webhooks: None,
+            webhooks: Some(Arc::new(Anywhere)),
             long_work: Handle::current(),
         }
     }

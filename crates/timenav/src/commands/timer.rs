@@ -75,6 +75,26 @@ enum Action {
         /// The firing, from `show` or a receipt.
         firing_id: String,
     },
+    /// Holds the clock at its instant while it is moved past timers, until you release it or the time is over.
+    ///
+    /// No instant can be held for longer than ten minutes: then the move is stopped, and says who held it and why.
+    Hold {
+        /// Why: whoever waits for the clock is told.
+        reason: String,
+        /// For how long, in host time, such as 2m.
+        #[arg(long = "for", value_name = "DURATION", default_value = "30s")]
+        ttl: String,
+        /// A lease of yours that is to last longer. Otherwise you get a new one.
+        #[arg(long, value_name = "LEASE_ID")]
+        lease: Option<String>,
+    },
+    /// Lists who holds the clock without a firing, why, and until when.
+    Leases,
+    /// Ends a lease of yours that holds the clock.
+    Release {
+        /// The lease, from `hold` or `leases`.
+        lease_id: String,
+    },
     /// Takes what fires in a queue, shows it, and passes it on to a program of yours, until Ctrl-C.
     ///
     /// Without --forward, what fires is acknowledged as soon as it is shown. With it, each firing is sent to that address
@@ -162,6 +182,23 @@ pub(crate) fn run(command: TimerCommand, surroundings: &Surroundings) -> Result<
         Action::Redeliver { firing_id } => {
             let answer = client.post(&["v1", "firings", &firing_id, "redeliver"], command.timeline.body())?;
             client.show(&answer, redelivered_text)
+        }
+        Action::Hold { reason, ttl, lease } => {
+            let mut body = command.timeline.body();
+            insert(&mut body, "reason", Some(reason));
+            insert(&mut body, "ttl", Some(ttl));
+            insert(&mut body, "lease_id", lease);
+            let shown = [("lease", "lease/lease_id"), ("until", "lease/until")];
+            client.show(&client.post(&["v1", "leases"], body)?, |answer| output::fields(answer, &shown))
+        }
+        Action::Leases => {
+            let columns = [("LEASE", "lease_id"), ("OWNER", "owner"), ("UNTIL", "until"), ("REASON", "reason")];
+            let shown = |answer: &Value| page_text(answer, "leases", &columns, true);
+            client.show(&client.get(&["v1", "leases"], &query)?, shown)
+        }
+        Action::Release { lease_id } => {
+            let answer = client.post(&["v1", "leases", &lease_id, "release"], command.timeline.body())?;
+            client.show(&answer, output::status)
         }
         Action::Listen(options) => listen::run(&client, &command.timeline, options),
     }

@@ -84,8 +84,8 @@ impl Sender {
         claimed: ClaimedFiring,
     ) -> Result<Attempt, Refusal> {
         let Some(sealed_for) = engine.webhook_sealed_for(timeline, &claimed) else {
-            let reason = "a fork sends no webhooks for timers that it took along, unless it is created with \
-                          `deliver_webhooks`; set one on the fork";
+            let reason = "a timeline sends no webhooks for timers that came with an adoption, nor a fork for those \
+                          that it took along, unless it is created with `deliver_webhooks`; set another timer";
             return Ok(Attempt::Hopeless(reason.to_owned()));
         };
         let (url, to, signer) = match self.target(&sealed_for, claimed.webhook.as_ref()) {

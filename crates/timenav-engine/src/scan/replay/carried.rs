@@ -27,7 +27,7 @@ pub(in crate::scan) struct Carried {
     pub(in crate::scan) policies: RetentionPolicies,
     /// How many inherited events were changed.
     pub(in crate::scan) overrides_count: u64,
-    /// What positions of timers begin with, on a fork.
+    /// What is known of timers.
     pub(in crate::scan) timers: Timers,
 }
 
@@ -70,6 +70,7 @@ impl Replay {
         }
         self.origins.push(Origin { end: position, origin: told.origin.into_owned() });
         self.handed_over = None;
+        self.timers.adopted(position);
         // Where it was to end by itself, that was said to the other service.
         self.expires_at = None;
         self.first_actor = Some(record.actor.to_string());

@@ -10,14 +10,15 @@ use timenav_core::time::{Instant, Virtual, Wall};
 use timenav_core::timers::{Fallen, FiringState, Timers};
 
 use super::Replay;
+use super::timers_made::TimersMade;
 use crate::action::Action;
 use crate::json::{json, read};
 use crate::payload::{
-    AdvanceEnded, AdvanceOver, AdvanceTold, FiringsSettled, TimerCancelled, TimerRestored, TimerSet, TimersFired,
-    TimersRestored, fallen_of, timers_text,
+    AdvanceEnded, AdvanceOver, AdvanceTold, FiringsSettled, TimerCancelled, TimerRestored, TimerSet, TimerTold,
+    TimersFired, TimersRestored, fallen_of, timers_text,
 };
 use crate::scan::timer_sums::{RowSum, definition_of, of_advance, of_firing, of_timer};
-use crate::timer_rows::{AdvanceRow, FiringRow, TimerRow};
+use crate::timer_rows::{AdvanceRow, FiringRow, TimerRow, TimerRows};
 
 /// The timers of a ledger, as far as the entries read so far tell. Those that are armed and firings without an outcome are
 /// here, as the service has them in its tables; of the rest the sum.
@@ -32,6 +33,8 @@ pub(super) struct TimersTold {
     at_rest: RowSum,
     settled: RowSum,
     advances: RowSum,
+    /// Rows, where they are made anew.
+    made: Option<Box<TimersMade>>,
 }
 
 /// The sums of the tables of a timeline.
@@ -66,11 +69,32 @@ impl TimerSums {
 }
 
 impl TimersTold {
-    fn arm(&mut self, row: TimerRow) {
-        if row.next.is_some() {
-            let definition = definition_of(&row);
-            self.stand(row, definition);
+    /// Takes a timer as it was set. `None` if it has no moment.
+    fn arm(&mut self, row: TimerRow) -> Option<()> {
+        row.next?;
+        let definition = definition_of(&row);
+        self.make(|made| made.set(&row));
+        self.stand(row, definition);
+        Some(())
+    }
+
+    fn make(&mut self, make: impl FnOnce(&mut TimersMade)) {
+        if let Some(made) = &mut self.made {
+            make(made);
         }
+    }
+
+    /// What was set before the entry at a position was set elsewhere: that adopted the timeline.
+    pub(super) fn adopted(&mut self, position: u64) {
+        self.state = self.state.arrived(position);
+    }
+
+    /// Returns the rows that were made since the last time.
+    ///
+    /// # Errors
+    /// What no service keeps.
+    fn take_made(&mut self, is_restored: bool) -> Result<TimerRows, String> {
+        self.made.as_mut().map_or_else(|| Ok(TimerRows::default()), |made| made.take(&self.state, is_restored))
     }
 
     /// From here on the timer is armed, or at rest.
@@ -79,8 +103,9 @@ impl TimersTold {
         if let Some(next) = row.next {
             self.by_next.insert((next, row.position));
             self.state.armed += 1;
-            // What is handed over is in the hash.
-            self.armed.insert(row.position, (TimerRow { payload: "".into(), ..row }, definition));
+            // What it is, as far as that can be long, is in the hash.
+            let (schedule, deliver, payload) = ("".into(), "".into(), "".into());
+            self.armed.insert(row.position, (TimerRow { schedule, deliver, payload, ..row }, definition));
         } else {
             self.at_rest.add(&of_timer(&row, &definition));
         }
@@ -91,7 +116,9 @@ impl TimersTold {
     /// as the entry says.
     fn restore(&mut self, told: &TimerRestored<'_>) -> Option<()> {
         let TimerRestored { position, was, is } = told;
+        let is_known = was.as_ref().is_none_or(TimerTold::is_armed) && is.as_ref().is_some_and(|is| !is.is_whole());
         let known = match was {
+            None if self.armed.contains_key(position) => return None,
             None => None,
             Some(was) if was.is_armed() => {
                 let (row, definition) = self.disarm(*position)?;
@@ -106,8 +133,12 @@ impl TimersTold {
                 Some((row, definition))
             }
         };
-        let Some(is) = is else { return Some(()) };
+        let Some(is) = is else {
+            self.make(|made| made.gone(*position));
+            return Some(());
+        };
         let row = is.row(*position, known.as_ref().map(|(row, _)| row))?;
+        self.make(|made| if is_known { made.moved(&row) } else { made.set_again(&row) });
         let definition = match known.filter(|_| !is.is_whole()) {
             Some((_, definition)) => definition,
             None => definition_of(&row),
@@ -157,6 +188,7 @@ impl TimersTold {
             record: json(&told).into(),
         };
         self.advances.add(&of_advance(&row));
+        self.make(|made| made.rows.advances.push(row));
         Some(())
     }
 }
@@ -174,19 +206,20 @@ impl Replay {
             Action::SetTimer => {
                 let own = self.timers.state.position_of(position);
                 let row = read::<TimerSet<'_>>(payload)?.row(own, &record.actor, recorded_at)?;
-                self.timers.arm(row);
+                self.timers.arm(row)?;
             }
             Action::ChangeTimer => {
                 let told: TimerSet<'_> = read(payload)?;
                 let (before, _) = self.timers.disarm(told.changes()?)?;
                 let row = told.row(before.position, &before.set_by, before.set_at)?;
-                self.timers.arm(row);
+                self.timers.arm(row)?;
             }
             Action::CancelTimer => {
                 let told: TimerCancelled = read(payload)?;
                 let (row, definition) = self.timers.disarm(told.position)?;
                 let row = TimerRow { next: None, is_cancelled: true, ..row };
                 self.timers.at_rest.add(&of_timer(&row, &definition));
+                self.timers.make(|made| made.moved(&row));
             }
             Action::FireTimers => {
                 let told: TimersFired = read(payload)?;
@@ -204,6 +237,20 @@ impl Replay {
         }
         self.timers.state.last = Some(position);
         Some(())
+    }
+
+    /// From here on rows of timers are made, for a timeline that comes from elsewhere.
+    pub(in crate::scan) fn making_timers(mut self) -> Self {
+        self.timers.made = Some(Box::default());
+        self
+    }
+
+    /// Returns the rows of timers that were made since the last time. `is_restored`: by an entry that restored some.
+    ///
+    /// # Errors
+    /// What no service keeps, in a sentence.
+    pub(in crate::scan) fn take_timers_made(&mut self, is_restored: bool) -> Result<TimerRows, String> {
+        self.timers.take_made(is_restored)
     }
 
     /// Takes what positions of timers begin with on a fork.
@@ -258,6 +305,7 @@ impl Replay {
             if firing.records_event() {
                 timers.recording.insert(firing.firing_id.clone(), false);
             }
+            timers.make(|made| made.fired(&firing));
             timers.pending.insert(fallen, firing);
         }
         timers.state.fired(told.fired.len() as u64);
@@ -270,7 +318,9 @@ impl Replay {
                 Some(micros) => Some(Instant::from_micros(*micros)?),
                 None => None,
             };
-            timers.stand(TimerRow { next, round: round.unwrap_or(row.round), ..row }, definition);
+            let row = TimerRow { next, round: round.unwrap_or(row.round), ..row };
+            timers.make(|made| made.moved(&row));
+            timers.stand(row, definition);
         }
         Some(())
     }
@@ -282,11 +332,13 @@ impl Replay {
             let firing = timers.pending.remove(&fallen_of(fallen)?)?;
             let firing = FiringRow { state: FiringState::Superseded, settled: Some(position), ..firing };
             timers.settled.add(&of_firing(&firing));
+            timers.make(|made| made.settled(&firing, position));
         }
         timers.state.supersede(told.superseded.len() as u64);
         told.timers.iter().try_for_each(|timer| timers.restore(timer))?;
         for again in &told.fired {
             let firing = again.row(&timeline, position)?;
+            timers.make(|made| made.rows.fired.push(firing.clone()));
             timers.pending.insert(firing.fallen, firing);
         }
         timers.state.fired(told.fired.len() as u64);
@@ -322,6 +374,7 @@ impl Replay {
             self.timers.state.settled(state, firing.advance, firing.made);
             let firing = FiringRow { state, settled: Some(position), reason: outcome.reason.clone(), ..firing };
             self.timers.settled.add(&of_firing(&firing));
+            self.timers.make(|made| made.settled(&firing, position));
         }
         Some(())
     }

@@ -143,9 +143,9 @@ async fn check_what_becomes_of_timers_is_kept(backend: &dyn Backend) {
         gone: Vec::new(),
         set: vec![TimerRow { round: 1, payload: "7".into(), ..timer(1, Some(8)) }],
         moved: vec![
-            TimerMove { position: 2, next: Some(at(1)), round: 0 },
-            TimerMove { position: 2, next: Some(at(9)), round: 0 },
-            TimerMove { position: 3, next: None, round: 0 },
+            TimerMove { position: 2, next: Some(at(1)), round: 0, is_cancelled: false },
+            TimerMove { position: 2, next: Some(at(9)), round: 0, is_cancelled: false },
+            TimerMove { position: 3, next: None, round: 0, is_cancelled: false },
         ],
         fired: Vec::new(),
         settled: vec![FiringEnd {

@@ -5,8 +5,10 @@ mod erased;
 mod forks;
 mod hostile;
 mod mutated;
+mod timers;
 
 pub(crate) use arriving::{in_the_midst, large, record};
+pub(crate) use timers::go_on;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;

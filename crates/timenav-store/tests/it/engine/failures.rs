@@ -148,12 +148,12 @@ async fn check_outside_failing(read_log: ReadLog) {
 
 #[tokio::test]
 async fn checkpoints_that_cannot_be_kept_stop_everything_until_a_restart() {
-    check_outside_failing(ReadLog::Durable).await;
+    Box::pin(check_outside_failing(ReadLog::Durable)).await;
 }
 
 #[tokio::test]
 async fn they_stop_buffered_reads_too() {
-    check_outside_failing(ReadLog::Buffered).await;
+    Box::pin(check_outside_failing(ReadLog::Buffered)).await;
 }
 
 #[tokio::test]

@@ -20,43 +20,48 @@ const SECOND: i64 = 1_000_000;
 /// Longer than a queue counts as heard, and than a lease lasts.
 const LONG: i64 = 40 * SECOND;
 
-fn at(seconds: i64) -> Instant<Virtual> {
+pub(super) fn at(seconds: i64) -> Instant<Virtual> {
     moment(seconds * SECOND)
 }
 
-fn once(seconds: i64) -> Schedule {
+pub(super) fn once(seconds: i64) -> Schedule {
     Schedule::At(at(seconds))
 }
 
-fn every(seconds: i64) -> Schedule {
+pub(super) fn every(seconds: i64) -> Schedule {
     let rule = format!("FREQ=SECONDLY;INTERVAL={seconds}");
     let source = RuleSource::Every { rule, starts: at(0), zone: "UTC".to_owned() };
     Schedule::Repeating(Box::new(Repeating::read(source, Misfire::All, false).unwrap()))
 }
 
 /// One timeline and its clock, at an open engine.
-struct Line<'a> {
-    home: &'a Home<'a>,
-    id: TimelineId,
+pub(super) struct Line<'a> {
+    pub(super) home: &'a Home<'a>,
+    pub(super) id: TimelineId,
 }
 
 impl<'a> Line<'a> {
     /// Returns `main`, whose clock stands at 0.
     async fn main(home: &'a Home<'a>) -> Self {
-        let line = Self { home, id: TimelineId::main() };
+        Self::of(home, TimelineId::main()).await
+    }
+
+    /// Returns a timeline, whose clock stands at 0.
+    pub(super) async fn of(home: &'a Home<'a>, id: TimelineId) -> Self {
+        let line = Self { home, id };
         line.change(ClockCommand::Pause, false).await.unwrap();
         line.go(0, false).await;
         line
     }
 
-    async fn change(&self, command: ClockCommand, refire: bool) -> Result<(), Refusal> {
+    pub(super) async fn change(&self, command: ClockCommand, refire: bool) -> Result<(), Refusal> {
         let change = ClockChange { refire, ..ClockChange::from(command) };
         self.home.engine.change_clock(&self.home.admin, Some(self.id.clone()), change, None).await?;
         self.drive().await;
         Ok(())
     }
 
-    async fn go(&self, seconds: i64, refire: bool) {
+    pub(super) async fn go(&self, seconds: i64, refire: bool) {
         self.change(ClockCommand::Travel { to: at(seconds), location: None }, refire).await.unwrap();
     }
 
@@ -73,7 +78,7 @@ impl<'a> Line<'a> {
         panic!("the advance does not end");
     }
 
-    async fn head(&self) -> timenav_engine::Head {
+    pub(super) async fn head(&self) -> timenav_engine::Head {
         let heads = self.home.store.open().await.unwrap().heads;
         heads.into_iter().find(|head| head.id == self.id).unwrap()
     }
@@ -82,12 +87,23 @@ impl<'a> Line<'a> {
         self.head().await.key
     }
 
-    async fn set(&self, name: &str, schedule: Schedule) -> Result<(), Refusal> {
+    pub(super) async fn set(&self, name: &str, schedule: Schedule) -> Result<(), Refusal> {
+        self.set_to(name, schedule, None).await
+    }
+
+    /// Sets a timer whose firings go somewhere.
+    pub(super) async fn set_to(
+        &self,
+        name: &str,
+        schedule: Schedule,
+        deliver: Option<Delivery>,
+    ) -> Result<(), Refusal> {
+        let records = matches!(deliver, Some(Delivery::Timeline(_)));
         let request = TimerRequest {
             schedule: Some(schedule),
-            deliver: None,
-            order_key: Some("one\"".to_owned()),
-            payload: Some(format!("[{name:?}]").into()),
+            deliver,
+            order_key: (!records).then(|| "one\"".to_owned()),
+            payload: (!records).then(|| format!("[{name:?}]").into()),
         };
         let named = (Some(TimerId::new(name).unwrap()), request);
         self.home.engine.set_timer(&self.home.admin, Some(self.id.clone()), named, None).await?;
@@ -95,7 +111,7 @@ impl<'a> Line<'a> {
         Ok(())
     }
 
-    async fn patch(&self, name: &str, schedule: Option<Schedule>) {
+    pub(super) async fn patch(&self, name: &str, schedule: Option<Schedule>) {
         let deliver = Delivery::Queue(QueueId::unnamed());
         let request = TimerRequest { schedule, deliver: Some(deliver), ..TimerRequest::default() };
         let named = (TimerId::new(name).unwrap(), request);
@@ -104,7 +120,7 @@ impl<'a> Line<'a> {
         self.drive().await;
     }
 
-    async fn cancel(&self, name: &str) {
+    pub(super) async fn cancel(&self, name: &str) {
         let named = TimerId::new(name).unwrap();
         let _ = self.home.engine.cancel_timer(&self.home.admin, Some(self.id.clone()), named, None).await;
     }
@@ -122,7 +138,7 @@ impl<'a> Line<'a> {
     }
 
     /// Acknowledges all there is. Returns the moments, in the order in which they were handed out, and the ids.
-    async fn work_off(&self) -> (Vec<(i64, String)>, BTreeSet<FiringId>) {
+    pub(super) async fn work_off(&self) -> (Vec<(i64, String)>, BTreeSet<FiringId>) {
         let (mut done, mut ids) = (Vec::new(), BTreeSet::new());
         self.home.house.pass(LONG);
         self.home.engine.keep_time().await;
@@ -137,18 +153,18 @@ impl<'a> Line<'a> {
         (done, ids)
     }
 
-    async fn timers(&self) -> Vec<TimerRow> {
+    pub(super) async fn timers(&self) -> Vec<TimerRow> {
         let key = self.key().await;
         self.home.store.timer_rows(key, TimersWanted::ByPosition(None, 10_000)).await.unwrap().timers
     }
 
-    async fn firings(&self) -> Vec<FiringRow> {
+    pub(super) async fn firings(&self) -> Vec<FiringRow> {
         let key = self.key().await;
         self.home.store.timer_rows(key, TimersWanted::FiringsAfter(None, 10_000)).await.unwrap().firings
     }
 
     /// Returns the armed timers with what they hand over, and the moments in flight.
-    async fn picture(&self) -> Picture {
+    pub(super) async fn picture(&self) -> Picture {
         let armed = self.timers().await.into_iter().filter(|row| row.next.is_some());
         let mut armed: Vec<String> =
             armed.map(|row| format!("{} {:?} {} {}", row.timer_id, row.next, row.payload, row.schedule)).collect();
@@ -158,18 +174,18 @@ impl<'a> Line<'a> {
         Picture { armed, in_flight: in_flight.collect() }
     }
 
-    async fn anchor(&self) -> AnchorId {
+    pub(super) async fn anchor(&self) -> AnchorId {
         let request = AnchorRequest { timestamp: None, description: String::new(), fixed: false };
         self.home.engine.set_anchor(&self.home.admin, Some(self.id.clone()), request, None).await.unwrap().0
     }
 
-    async fn return_to(&self, anchor: &AnchorId) {
+    pub(super) async fn return_to(&self, anchor: &AnchorId) {
         let engine = &self.home.engine;
         engine.return_to_anchor(&self.home.admin, Some(self.id.clone()), anchor, ReturnScope::All, None).await.unwrap();
         self.drive().await;
     }
 
-    async fn fork(&self, name: &str, at: Option<&AnchorId>) -> Line<'a> {
+    pub(super) async fn fork(&self, name: &str, at: Option<&AnchorId>) -> Line<'a> {
         let at = at.map(|anchor| AsOf::Anchor(anchor.clone()));
         let engine = &self.home.engine;
         engine.fork_timeline(&self.home.admin, timeline_id(name), &self.id, at.as_ref(), None).await.unwrap();
@@ -180,9 +196,9 @@ impl<'a> Line<'a> {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Picture {
-    armed: Vec<String>,
-    in_flight: BTreeSet<(i64, String)>,
+pub(super) struct Picture {
+    pub(super) armed: Vec<String>,
+    pub(super) in_flight: BTreeSet<(i64, String)>,
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Timers that come again, where leases are rows and go by the database's clock.
 
-use crate::engine::{fires_again, is_superseded, returns};
+use crate::engine::{another_house_on_postgres, fires_again, go_on, holds, is_superseded, returns};
 use crate::house::House;
 
 #[tokio::test]
@@ -8,4 +8,14 @@ async fn timers_come_again_on_postgresql_as_on_sqlite() {
     Box::pin(fires_again(House::on_postgres())).await;
     Box::pin(is_superseded(House::on_postgres())).await;
     Box::pin(returns(House::on_postgres())).await;
+}
+
+#[tokio::test]
+async fn nothing_steps_while_something_holds_on_postgresql() {
+    Box::pin(holds(House::on_postgres())).await;
+}
+
+#[tokio::test]
+async fn timers_go_on_where_they_arrive_on_postgresql() {
+    Box::pin(go_on(House::on_postgres(), another_house_on_postgres())).await;
 }

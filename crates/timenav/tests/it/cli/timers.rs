@@ -206,6 +206,11 @@ fn what_fires_is_passed_on_and_signed() {
     assert!(lines[2].ends_with("  -> 500  failed: the program answered 500\n"), "{lines:?}");
     // What failed for good is delivered again, as another firing, and time is spent on the clock that stands.
     let failed = answered(&service, &["timer", "show", "refused"])["firings"][0]["firing_id"].clone();
+    let held = done(&service, &["timer", "hold", "somebody looks", "--for", "2m"]);
+    let lease = held.split_whitespace().find(|word| word.starts_with("lease_")).expect("a lease").to_owned();
+    let listed = done(&service, &["timer", "leases"]);
+    assert!(listed.contains(&lease) && listed.contains("somebody looks"), "{listed}");
+    assert!(done(&service, &["timer", "release", &lease]).contains("has ended"));
     let again = done(&service, &["timer", "redeliver", failed.as_str().unwrap()]);
     let again = again.strip_prefix("firing  ").and_then(|rest| rest.strip_suffix("\nstate   pending\n")).unwrap();
     statuses.send(200).unwrap();

@@ -157,6 +157,9 @@ fn rows_of_timers() -> Vec<(&'static str, Request)> {
         ("acknowledge_firings", post("/v1/firings/ack", json!({ "firing_ids": ["firing_none"] }))),
         ("fail_firings", post("/v1/firings/fail", json!({ "firing_ids": ["firing_none"] }))),
         ("extend_firings", post("/v1/firings/extend", json!({ "firing_ids": ["firing_none"] }))),
+        ("hold_advances", post("/v1/leases", json!({ "reason": "a test" }))),
+        ("leases", of_hers("/v1/leases")),
+        ("release_lease", post("/v1/leases/lease_none/release", json!({}))),
         ("redeliver_firing", post("/v1/firings/firing_none/redeliver", json!({}))),
     ]
 }

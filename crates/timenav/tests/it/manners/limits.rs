@@ -212,6 +212,10 @@ fn edge(name: &str) -> Option<Edge> {
         | "settle_wait_seconds_max"
         | "failure_reason_bytes_max" => Tested(TIMERS, "what_cannot_be_a_timer_is_refused"),
         "timers_per_timeline_max" => Tested(TIMERS_CORE, "so_many_timers_are_armed_and_no_more"),
+        "holds_per_timeline_max" => Tested(TIMERS_CORE, "a_lease_holds_an_advance_without_a_firing"),
+        "hold_reason_bytes_max" => {
+            Tested("timenav/tests/it/v1/timers/holding.rs", "an_advance_goes_on_once_nobody_holds_it")
+        }
         "firings_at_instant_max" | "hold_seconds_max" => {
             Tested(TIMERS_CORE, "an_instant_comes_to_an_end_however_many_timers_arm_themselves_for_it")
         }

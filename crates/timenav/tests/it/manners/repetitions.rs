@@ -16,16 +16,18 @@ const HERE: &str = "here";
 const NOON: &str = "2000-01-01T12:00:00Z";
 
 /// Operations that look at the form of a key alone: what is asked is done, or looked at, anew (docs/api-design.md).
-const ANEW: [&str; 11] = [
+const ANEW: [&str; 13] = [
     "claim_firings",
     "confirm_clock",
     "decrypt_data",
     "detect_tampering",
     "extend_firings",
     "fail_firings",
+    "hold_advances",
     "log_in",
     "log_out",
     "prune",
+    "release_lease",
     "scan_events",
     "set_password",
 ];

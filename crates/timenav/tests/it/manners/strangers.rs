@@ -97,6 +97,7 @@ fn made(service: &Service, owner: (&str, &str), timeline: &str) -> Things {
     let lists = service.send(Request::get(&target("/v1/access-control", &parameters[..1])).key(key));
     let (timer_id, settled) =
         fired(&post, &text(&service.get("/v1/clock", &parameters[..1])["current_time"]), timeline);
+    let lease = post("/v1/leases", json!({ "reason": timeline, "ttl": "10m" }));
     Things {
         ids: HashMap::from([
             ("timeline_id", timeline.to_owned()),
@@ -108,6 +109,7 @@ fn made(service: &Service, owner: (&str, &str), timeline: &str) -> Things {
             ("session_id", session_id),
             ("timer_id", timer_id),
             ("advance_id", text(&settled["advance_id"])),
+            ("lease_id", text(&lease["lease"]["lease_id"])),
             ("firing_id", text(&settled["firings"][0]["firing_id"])),
             ("queue", format!("queue-of-{timeline}")),
         ]),
@@ -415,6 +417,7 @@ fn what_is_others_and_what_is_nobodys_look_alike() {
             ("session_id", format!("session_{}", "0".repeat(26))),
             ("timer_id", "no-such-timer".to_owned()),
             ("advance_id", format!("advance_{}", "0".repeat(26))),
+            ("lease_id", format!("lease_{}", "0".repeat(26))),
             ("firing_id", format!("firing_{}", "0".repeat(26))),
             ("queue", "no-such-queue".to_owned()),
         ]),

@@ -12,6 +12,7 @@ mod advances;
 mod again;
 mod crashes;
 mod recording;
+mod holding;
 mod redelivering;
 mod rules;
 mod spending;

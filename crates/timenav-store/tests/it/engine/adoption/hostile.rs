@@ -1,7 +1,6 @@
 //! Bundles of a service that signs whatever it likes: what is taken over is what a scan finds to be right.
 
 use serde_json::{Value, json};
-use timenav_core::clock::ClockCommand;
 use timenav_core::data::{EncryptionKey, Plaintext};
 use timenav_core::event::EventDraft;
 use timenav_core::ledger::{Checkpoint, Frontier, Salt, VerifierKey, leaf_hash, payload_hash, sha256};
@@ -10,6 +9,7 @@ use timenav_engine::{Action, ErasureRequest, Signer as _};
 use zeroize::Zeroizing;
 
 use super::{NAME, adopt, another_house, export, make};
+use crate::engine::timers_again::{Line, every, once};
 use crate::house::{Home, House};
 use crate::sample::{event_id, moment, timeline_id};
 use crate::tampering::{Outside, look};
@@ -32,8 +32,18 @@ impl Chance {
 /// Has happen what leaves rows behind.
 async fn live(home: &Home<'_>) {
     make(home, NAME).await;
+    let line = Line::of(home, timeline_id(NAME)).await;
+    line.set("single", once(3)).await.unwrap();
+    line.set("rule", every(4)).await.unwrap();
+    line.set("changed", once(70)).await.unwrap();
+    line.go(5, false).await;
+    line.patch("changed", Some(once(20))).await;
+    line.work_off().await;
+    line.set("cancelled", once(80)).await.unwrap();
+    line.cancel("cancelled").await;
+    line.go(9, false).await;
+    line.go(2, true).await;
     let (engine, admin, named) = (&home.engine, &home.admin, Some(timeline_id(NAME)));
-    engine.change_clock(admin, named.clone(), ClockCommand::Pause, None).await.unwrap();
     let drafts = (0..4).map(|number| EventDraft {
         event_id: Some(event_id(&format!("e{number}"))),
         name: Some(format!("n{number}")),

@@ -1,0 +1,194 @@
+//! Leases that hold the advances of a timeline without a firing. As those of firings, they are in no ledger: a crash lets go
+//! of them. Who held an advance for too long, and why, is told where it is stopped.
+
+use timenav_core::access::Demand;
+use timenav_core::ids::{FiringId, LeaseId, QueueId, TimelineId, type_id};
+use timenav_core::limits::{HOLD_REASON_BYTES_MAX, HOLDS_PER_TIMELINE_MAX};
+use timenav_core::time::{Instant, Span, Wall};
+use timenav_core::timers::holds::{Hold, Holds, NotHeld};
+
+use crate::caller::Caller;
+use crate::engine::Engine;
+use crate::head::TimelineState;
+use crate::leasing_door::{
+    AtWorkWanted, LEASE_LASTS_MICROS_MAX, LeaseChanges, LeaseRow, LeasesFound, LeasesWanted, told_of,
+};
+use crate::payload::Reading;
+use crate::refusal::Refusal;
+
+/// What is to be held.
+#[derive(Clone, Debug)]
+pub struct HoldRequest {
+    /// The advances of which timeline.
+    pub timeline: Option<TimelineId>,
+    /// The lease of the caller that goes on; `None` for a new one.
+    pub lease_id: Option<LeaseId>,
+    /// Why.
+    pub reason: String,
+    /// For how long from now on, by the host.
+    pub ttl: Span,
+}
+
+impl Engine {
+    /// Holds the advances of a timeline: their clock comes to no other instant while the lease lasts, up to the time that
+    /// anybody may hold one. A lease of the caller can be extended.
+    ///
+    /// # Errors
+    /// The caller may not, has no such lease any more, or there are too many.
+    pub async fn hold_advances(&self, caller: &Caller, request: HoldRequest) -> Result<(TimelineId, Hold), Refusal> {
+        let HoldRequest { timeline, lease_id, reason, ttl } = request;
+        if reason.trim().is_empty() || reason.len() > HOLD_REASON_BYTES_MAX {
+            let detail = format!("say in 1 to {HOLD_REASON_BYTES_MAX} bytes why");
+            return Err(Refusal::invalid("reason", detail));
+        }
+        let timeline = caller.timeline(timeline);
+        let state = self.admit(caller, &timeline, Demand::Record, "hold_advances").await?;
+        let renews = lease_id.is_some();
+        let lease_id = match lease_id {
+            Some(lease_id) => lease_id,
+            None => LeaseId::new(&type_id("lease", self.uuid())).map_err(|error| Refusal::id("lease_id", error))?,
+        };
+        // Before it is asked for: it ends no earlier where it is kept.
+        let until = self.now().checked_add(ttl).unwrap_or(Instant::MAX);
+        let hold = Hold { lease_id, owner: caller.user_id.to_string(), reason, until };
+        let taken = hold.clone();
+        let take = move |holds: &mut Holds, now: Instant<Wall>| {
+            let until = now.checked_add(ttl).unwrap_or(Instant::MAX);
+            holds.take(Hold { until, ..taken.clone() }, renews, now)
+        };
+        self.change_holds(&state, take).await?.map_err(|not_held| refusal(not_held, &hold.lease_id))?;
+        Ok((timeline, hold))
+    }
+
+    /// Holds the advances of a timeline no longer.
+    ///
+    /// # Errors
+    /// The caller may not, or has no such lease any more.
+    pub async fn release_hold(
+        &self,
+        caller: &Caller,
+        timeline: Option<TimelineId>,
+        lease_id: &LeaseId,
+    ) -> Result<TimelineId, Refusal> {
+        let timeline = caller.timeline(timeline);
+        let state = self.admit(caller, &timeline, Demand::Record, "release_lease").await?;
+        let (released, owner) = (lease_id.clone(), caller.user_id.to_string());
+        let release = move |holds: &mut Holds, now: Instant<Wall>| holds.release(&released, &owner, now);
+        self.change_holds(&state, release).await?.map_err(|not_held| refusal(not_held, lease_id))?;
+        self.timing().wake_keeper();
+        Ok(timeline)
+    }
+
+    /// Lists what holds the advances of a timeline, what ends next first.
+    ///
+    /// # Errors
+    /// The caller may not, or the ledger cannot be written.
+    pub async fn holds(
+        &self,
+        caller: &Caller,
+        timeline: Option<TimelineId>,
+    ) -> Result<(TimelineId, Vec<Hold>), Refusal> {
+        let look = self.look(caller, timeline, Demand::Look, Reading::Leases {}).await?;
+        let (state, now) = (&look.state, self.now());
+        let mut holds: Vec<Hold> = if self.has_others() {
+            let listed = self.change_leases(state.head.key, LeasesWanted::Holds, move |found| {
+                // Told by the clock of this service.
+                let here = |hold: &Hold| Hold { until: told_here(hold.until, found.now, now), ..hold.clone() };
+                (LeaseChanges::default(), holds_in(&found).standing(found.now).map(here).collect())
+            });
+            listed.await?
+        } else {
+            self.timing().leases().holds(&state.head.id, now).cloned().collect()
+        };
+        holds.sort_by(|a, b| (a.until, &a.lease_id).cmp(&(b.until, &b.lease_id)));
+        Ok((look.timeline(), holds))
+    }
+
+    /// Says what holds the advances of a timeline without a firing, if anything does.
+    pub(crate) async fn held_by(&self, state: &TimelineState) -> Result<Option<String>, Refusal> {
+        if !self.has_others() {
+            let now = self.now();
+            return Ok(self.timing().leases().holds(&state.head.id, now).next().map(Hold::told));
+        }
+        let open_since = Some(state.head.frontier.size());
+        let wanted = AtWorkWanted { timeline: state.head.key, open_since, firings: Vec::new() };
+        let held = self.store().at_work(wanted).await?.held;
+        Ok(held.map(|(firing_id, queue, holder)| told_of(&firing_id, &queue, holder.as_deref())))
+    }
+
+    /// Changes what holds the advances of a timeline, once its clock has come to where it is on its way to.
+    async fn change_holds(
+        &self,
+        state: &TimelineState,
+        change: impl Fn(&mut Holds, Instant<Wall>) -> Result<(), NotHeld> + Send + 'static,
+    ) -> Result<Result<(), NotHeld>, Refusal> {
+        if self.has_others() {
+            return self.change_leases(state.head.key, LeasesWanted::Holds, move |found| changed(&found, change)).await;
+        }
+        loop {
+            let woken = self.timing().claims().notified();
+            tokio::pin!(woken);
+            woken.as_mut().enable();
+            let now = self.now();
+            let held = self.timing().leases().hold(&state.head.id, |holds| change(holds, now));
+            match held {
+                Some(held) => return Ok(held),
+                None => woken.await,
+            }
+        }
+    }
+}
+
+/// Returns what is to be kept after a change, and whether it could be.
+fn changed(
+    found: &LeasesFound,
+    change: impl Fn(&mut Holds, Instant<Wall>) -> Result<(), NotHeld>,
+) -> (LeaseChanges, Result<(), NotHeld>) {
+    let now = found.now;
+    let mut holds = holds_in(found);
+    let done = change(&mut holds, now);
+    holds.forget_ended(now);
+    let put: Vec<LeaseRow> = holds.standing(now).filter_map(|hold| row(hold, now)).collect();
+    let is_left = |row: &LeaseRow| put.iter().any(|kept| kept.firing_id == row.firing_id);
+    let removed = found.leases.iter().filter(|row| !is_left(row)).map(|row| row.firing_id.clone()).collect();
+    (LeaseChanges { put, removed }, done)
+}
+
+/// Returns what rows tell. Instants that no service could have written are over.
+fn holds_in(found: &LeasesFound) -> Holds {
+    let mut holds = Holds::default();
+    for row in &found.leases {
+        let until = row.until.filter(|until| until.since(found.now).micros() <= LEASE_LASTS_MICROS_MAX);
+        let (owner, reason) = row.holder.split_once(' ').unwrap_or((&row.holder, ""));
+        let (owner, reason) = (owner.to_owned(), reason.to_owned());
+        holds.put(Hold { lease_id: row.lease_id.clone(), owner, reason, until: until.unwrap_or(Instant::MIN) });
+    }
+    holds
+}
+
+/// Returns how a lease is kept beside those of firings. No user's name has a space.
+fn row(hold: &Hold, now: Instant<Wall>) -> Option<LeaseRow> {
+    Some(LeaseRow {
+        firing_id: FiringId::new(hold.lease_id.as_str()).ok()?,
+        queue: QueueId::of_holds(),
+        lease_id: hold.lease_id.clone(),
+        holder: format!("{} {}", hold.owner, hold.reason),
+        attempts: 0,
+        until: Some(hold.until),
+        not_before: now,
+        code: [0; 32],
+    })
+}
+
+fn told_here(until: Instant<Wall>, there: Instant<Wall>, here: Instant<Wall>) -> Instant<Wall> {
+    here.checked_add(until.since(there)).unwrap_or(Instant::MAX)
+}
+
+fn refusal(not_held: NotHeld, lease_id: &LeaseId) -> Refusal {
+    match not_held {
+        NotHeld::NotTheirs => Refusal::NotFound { what: "lease of yours", id: lease_id.to_string() },
+        NotHeld::TooMany => {
+            Refusal::LimitReached { what: "leases that hold advances of a timeline", max: HOLDS_PER_TIMELINE_MAX }
+        }
+    }
+}

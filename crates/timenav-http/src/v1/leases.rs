@@ -1,0 +1,163 @@
+//! Leases that hold the advances of a timeline without a firing.
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use timenav_core::ids::{LeaseId, TimelineId};
+use timenav_core::timers::holds::Hold;
+use timenav_engine::{HoldRequest, HorizonUse, Refusal};
+use utoipa::ToSchema;
+
+use super::firings::lease;
+use super::parameters::timeline;
+use crate::auth::Authenticated;
+use crate::params::{InPath, Params};
+use crate::problem::Failure;
+use crate::route::Route;
+use crate::state::App;
+use crate::wire::{HostTime, Text};
+
+const TAG: &str = "timers";
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::change("/leases", "hold_advances", "Holds the clock at its instant while it is moved past timers", hold)
+            .takes::<HoldAdvancesRequest>()
+            .gives::<HeldBody>()
+            .anew()
+            .tag(TAG),
+        Route::lookup("/leases", "leases", "Lists leases that hold the clock", leases, HorizonUse::Refused)
+            .takes::<LeasesRequest>()
+            .gives::<LeasesBody>()
+            .tag(TAG),
+        Route::change("/leases/{lease_id}/release", "release_lease", "Ends a lease that holds the clock", release)
+            .takes::<LeasesRequest>()
+            .gives::<ReleasedBody>()
+            .anew()
+            .tag(TAG),
+    ]
+}
+
+/// What to hold, and why.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HoldAdvancesRequest {
+    /// Why: whoever waits for the advance is told.
+    #[schema(min_length = 1, max_length = 256, example = "a person looks at the invoices")]
+    reason: String,
+    /// For how long from now on, in host time. Defaults to `30s`; at most `10m`.
+    #[schema(value_type = Option<String>, format = "duration", example = "2m")]
+    ttl: Option<Text<HostTime>>,
+    /// A lease of yours that is to last longer. Without it, you get a new one.
+    #[schema(value_type = Option<String>, format = "id", example = "lease_01kan5hcbje6e8xbnhpb5dvnfa")]
+    lease_id: Option<Text<LeaseId>>,
+    /// The timeline. Defaults to the API key's.
+    #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// Which timeline's leases are meant.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LeasesRequest {
+    /// The timeline. Defaults to the API key's.
+    #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// A lease that holds the clock.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct LeaseBody {
+    /// The id of the lease.
+    lease_id: String,
+    /// The user whose lease it is.
+    owner: String,
+    /// Why, in their words.
+    reason: String,
+    /// Host time until which it lasts.
+    until: String,
+}
+
+/// A lease of yours.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct HeldBody {
+    /// A sentence that says what happened.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// The lease.
+    lease: LeaseBody,
+}
+
+/// What holds the clock.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct LeasesBody {
+    /// A sentence that sums up the result.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// The leases, the one that ends next first.
+    leases: Vec<LeaseBody>,
+}
+
+/// A lease that has ended.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ReleasedBody {
+    /// A sentence that says what happened.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// The id of the lease.
+    lease_id: String,
+}
+
+/// Holds advances, or goes on to.
+async fn hold(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Params(request): Params<HoldAdvancesRequest>,
+) -> Result<Json<HeldBody>, Failure> {
+    let ttl = lease("ttl", request.ttl)?;
+    let lease_id = request.lease_id.map(|text| text.0);
+    let asked = HoldRequest { timeline: timeline(request.timeline_id), lease_id, reason: request.reason, ttl };
+    let (timeline_id, hold) = app.engine.hold_advances(&caller, asked).await?;
+    let status = format!("No advance of `{timeline_id}` goes on until {}, or until you release the lease.", hold.until);
+    Ok(Json(HeldBody { status, timeline_id: timeline_id.to_string(), lease: LeaseBody::of(hold) }))
+}
+
+/// Lists what holds advances.
+async fn leases(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Params(request): Params<LeasesRequest>,
+) -> Result<Json<LeasesBody>, Failure> {
+    let (timeline_id, holds) = app.engine.holds(&caller, timeline(request.timeline_id)).await?;
+    let status = match holds.len() {
+        0 => "No lease holds the clock.".to_owned(),
+        1 => "1 lease.".to_owned(),
+        count => format!("{count} leases."),
+    };
+    let leases = holds.into_iter().map(LeaseBody::of).collect();
+    Ok(Json(LeasesBody { status, timeline_id: timeline_id.to_string(), leases }))
+}
+
+/// Holds advances no longer.
+async fn release(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    InPath(lease_id): InPath,
+    Params(request): Params<LeasesRequest>,
+) -> Result<Json<ReleasedBody>, Failure> {
+    let missing = |_| Refusal::NotFound { what: "lease of yours", id: lease_id.clone() };
+    let lease_id = LeaseId::new(&lease_id).map_err(missing)?;
+    let timeline_id = app.engine.release_hold(&caller, timeline(request.timeline_id), &lease_id).await?;
+    let status = "The lease has ended. Advances go on, unless something else holds them.".to_owned();
+    Ok(Json(ReleasedBody { status, timeline_id: timeline_id.to_string(), lease_id: lease_id.to_string() }))
+}
+
+impl LeaseBody {
+    fn of(hold: Hold) -> Self {
+        let Hold { lease_id, owner, reason, until } = hold;
+        Self { lease_id: lease_id.to_string(), owner, reason, until: until.to_string() }
+    }
+}

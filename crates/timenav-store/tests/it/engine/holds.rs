@@ -1,0 +1,89 @@
+//! Leases that hold advances without a firing.
+
+use timenav_core::clock::ClockCommand;
+use timenav_core::ids::TimerId;
+use timenav_core::limits::HOLD_SECONDS_MAX;
+use timenav_core::time::Span;
+use timenav_core::timers::{AdvanceState, Schedule};
+use timenav_engine::{HoldRequest, TimerRequest};
+
+use crate::house::{Home, House};
+use crate::sample::moment;
+
+const SECOND: i64 = 1_000_000;
+
+async fn hold(home: &Home<'_>, reason: &str) -> timenav_core::timers::holds::Hold {
+    let ttl = Span::from_secs(600).unwrap();
+    let request = HoldRequest { timeline: None, lease_id: None, reason: reason.to_owned(), ttl };
+    home.engine.hold_advances(&home.admin, request).await.unwrap().1
+}
+
+/// Lets everything happen that happens by itself, again and again.
+async fn drive(home: &Home<'_>) {
+    for _ in 0..20 {
+        home.engine.tell_presence().await.unwrap();
+        home.engine.keep_time().await;
+    }
+}
+
+/// The clock does not step while something holds; it goes on once nobody does, and is stopped after ten minutes.
+pub(crate) async fn holds(house: House) {
+    let home = house.open().await;
+    let (engine, admin) = (&home.engine, &home.admin);
+    for command in [ClockCommand::Pause, ClockCommand::Travel { to: moment(0), location: None }] {
+        engine.change_clock(admin, None, command, None).await.unwrap();
+    }
+    for (name, at) in [("one", 10), ("two", 20)] {
+        let schedule = Some(Schedule::At(moment(at * SECOND)));
+        let request = TimerRequest { schedule, ..TimerRequest::default() };
+        engine.set_timer(admin, None, (Some(TimerId::new(name).unwrap()), request), None).await.unwrap();
+    }
+    let first = hold(&home, "first").await;
+    let second = hold(&home, "second").await;
+    assert_eq!(engine.holds(admin, None).await.unwrap().1.len(), 2);
+    let travel = |seconds: i64| ClockCommand::Travel { to: moment(seconds * SECOND), location: None };
+    let went = engine.change_clock(admin, None, travel(15), None).await.unwrap();
+    let advance_id = went.advance_id.unwrap();
+    let timeline = timenav_core::ids::TimelineId::main();
+    drive(&home).await;
+    let receipt = engine.receipt(&timeline, &advance_id).await.unwrap();
+    assert_eq!((receipt.state, receipt.step), (AdvanceState::Running, 0));
+    assert!(receipt.held_by.unwrap().contains(" of admin: "));
+    // One of two is not enough.
+    engine.release_hold(admin, None, &first.lease_id).await.unwrap();
+    drive(&home).await;
+    let receipt = engine.receipt(&timeline, &advance_id).await.unwrap();
+    assert_eq!((receipt.state, receipt.step), (AdvanceState::Running, 0));
+    assert_eq!(receipt.held_by, Some(second.told()));
+    engine.release_hold(admin, None, &second.lease_id).await.unwrap();
+    assert!(engine.release_hold(admin, None, &second.lease_id).await.is_err());
+    drive(&home).await;
+    assert_eq!(engine.receipt(&timeline, &advance_id).await.unwrap().state, AdvanceState::Settled);
+    // Nobody holds one instant for longer than ten minutes, however they go on.
+    let third = hold(&home, "third").await;
+    let went = engine.change_clock(admin, None, travel(30), None).await.unwrap();
+    drive(&home).await;
+    house.pass((HOLD_SECONDS_MAX - 1) * SECOND);
+    let longer = HoldRequest {
+        timeline: None,
+        lease_id: Some(third.lease_id.clone()),
+        reason: "third".to_owned(),
+        ttl: Span::from_secs(60).unwrap(),
+    };
+    engine.hold_advances(admin, longer).await.unwrap();
+    drive(&home).await;
+    assert_eq!(
+        engine.receipt(&timeline, went.advance_id.as_ref().unwrap()).await.unwrap().state,
+        AdvanceState::Running
+    );
+    house.pass(SECOND);
+    drive(&home).await;
+    let stopped = engine.receipt(&timeline, &went.advance_id.unwrap()).await.unwrap();
+    assert_eq!((stopped.state, stopped.held_by), (AdvanceState::Stopped, Some(third.told())));
+    home.close().await;
+}
+
+#[tokio::test]
+async fn nothing_steps_while_something_holds() {
+    Box::pin(holds(House::new())).await;
+}
