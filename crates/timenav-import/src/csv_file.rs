@@ -38,7 +38,9 @@ pub(crate) fn read(mapping: &Mapping, input: &mut dyn Read, sink: Sink<'_>) -> R
             skip_rows -= 1;
             continue;
         }
-        let event = whole.and_then(|()| fitted(&row, header.len())).and_then(|()| columns.draft(&row));
+        let event = whole
+            .and_then(|()| fitted(&mut row, header.len(), table.fills_short_rows))
+            .and_then(|()| columns.draft(&row));
         if sink(Item::noted(rows.line(), event)).is_break() {
             break;
         }
@@ -66,12 +68,22 @@ fn is_comment(row: &StringRecord, comment: Option<&str>) -> bool {
     comment.is_some_and(|start| row.get(0).is_some_and(|cell| cell.trim_start().starts_with(start)))
 }
 
-/// Checks that a row has as many fields as there are columns. Empty ones behind the last are none.
-fn fitted(row: &StringRecord, columns: usize) -> Result<(), RecordError> {
+/// Checks that a row has as many fields as there are columns. Empty ones behind the last are none; missing ones are filled
+/// in as empty where the mapping says so.
+fn fitted(row: &mut StringRecord, columns: usize, fills: bool) -> Result<(), RecordError> {
     let has_more = || row.iter().skip(columns).any(|cell| !cell.trim().is_empty());
     if row.len() == columns || (row.len() > columns && !has_more()) {
         return Ok(());
     }
-    let detail = format!("the row has {} fields, but the first row has {columns}", row.len());
+    if row.len() < columns && fills {
+        (row.len()..columns).for_each(|_| row.push_field(""));
+        return Ok(());
+    }
+    let mut detail = format!("the row has {} fields, but the first row has {columns}", row.len());
+    if row.len() < columns {
+        detail.push_str(
+            "; if rows of this file leave out empty cells at their end, say `short_rows=fill` in the mapping",
+        );
+    }
     Err(RecordError::whole(RecordError::MALFORMED_CSV, detail))
 }

@@ -186,7 +186,18 @@ fn rows_that_do_not_fit_the_header_are_refused() {
         "time,a\n$T\n$T,1,2\n$T,1\n",
         &["2 malformed_csv -", "3 malformed_csv -", r#"4 - {"attributes":{"a":"1"},"time":"$T"}"#],
     );
-    check_detail("", "time,a\n$T\n", "the row has 1 fields, but the first row has 2");
+    check_detail("", "time,a\n$T,1,2\n", "the row has 3 fields, but the first row has 2");
+    check_detail(
+        "",
+        "time,a\n$T\n",
+        "the row has 1 fields, but the first row has 2; if rows of this file leave out empty cells at their end, say \
+         `short_rows=fill` in the mapping",
+    );
+    check(
+        "short_rows=fill",
+        "time,a,b\n$T\n$T,1\n$T,1,2,3\n",
+        &[r#"2 - {"time":"$T"}"#, r#"3 - {"attributes":{"a":"1"},"time":"$T"}"#, "4 malformed_csv -"],
+    );
     let (items, outcome) = items(Format::Csv, "", b"time,a\n2024-07-20T20:17:40Z,\xFF\n2024-07-20T20:17:40Z,1\n");
     outcome.unwrap();
     let refused = items[0].event.as_ref().unwrap_err();

@@ -53,6 +53,9 @@ pub(super) fn columns(text: &str) -> (Vec<Column>, Settings) {
         }
         (None, false) => {}
     }
+    if rows.iter().any(|row| (2..header.len()).contains(&row.len())) {
+        settings.push(("short_rows", Value::from("fill")));
+    }
     rows.retain(|row| row.len() >= width);
     let column = |(place, name): (usize, &str)| Column {
         name: name.trim().to_owned(),

@@ -21,6 +21,8 @@ pub(crate) struct Table {
     pub(crate) skip_rows: u32,
     /// The columns, where the file does not name them.
     pub(crate) columns: Option<TableColumns>,
+    /// Whether the cells that a row lacks at its end are empty ones.
+    pub(crate) fills_short_rows: bool,
 }
 
 /// What is between columns.
@@ -59,7 +61,8 @@ pub(crate) struct FixedColumn {
 
 impl Table {
     /// The words by which a mapping says it.
-    pub(crate) const WORDS: [&'static str; 6] = ["delimiter", "quote", "comment", "skip_lines", "skip_rows", "columns"];
+    pub(crate) const WORDS: [&'static str; 7] =
+        ["delimiter", "quote", "comment", "skip_lines", "skip_rows", "columns", "short_rows"];
 
     /// Takes what a mapping says, and returns whether it is about the table.
     pub(super) fn add(&mut self, word: &str, value: &Value) -> Result<bool, MappingError> {
@@ -90,6 +93,13 @@ impl Table {
             "skip_lines" => self.skip_lines = count()?,
             "skip_rows" => self.skip_rows = count()?,
             "columns" => self.columns = Some(columns(value).map_err(wrong)?),
+            "short_rows" => {
+                self.fills_short_rows = match text()? {
+                    "fill" => true,
+                    "refuse" => false,
+                    _ => return Err(wrong("short rows are what is done with them: `refuse` or `fill`")),
+                }
+            }
             _ => return Ok(false),
         }
         Ok(true)

@@ -336,11 +336,9 @@ impl Replay {
         }
         timers.state.supersede(told.superseded.len() as u64);
         told.timers.iter().try_for_each(|timer| timers.restore(timer))?;
-        for again in &told.fired {
-            let firing = again.row(&timeline, position)?;
-            timers.make(|made| made.rows.fired.push(firing.clone()));
-            timers.pending.insert(firing.fallen, firing);
-        }
+        let fired = told.fired.iter().map(|again| again.row(&timeline, position)).collect::<Option<Vec<_>>>()?;
+        timers.make(|made| made.fired_again(&fired));
+        timers.pending.extend(fired.into_iter().map(|firing| (firing.fallen, firing)));
         timers.state.fired(told.fired.len() as u64);
         Some(())
     }

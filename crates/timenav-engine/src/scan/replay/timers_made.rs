@@ -2,7 +2,7 @@
 //!
 //! As rows are believed, what no service wrote is refused: a timer that cannot be read would keep others from falling due.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use timenav_core::ids::TimerId;
 use timenav_core::ledger::sha256;
@@ -14,22 +14,23 @@ use timenav_core::timers::Timers;
 use crate::payload::schedule_of;
 use crate::timer_rows::{FiringEnd, FiringRow, TimerMove, TimerRow, TimerRows};
 
+#[cfg(test)]
+mod tests;
+
 /// What stands for the name of a timer: sixteen bytes of its hash.
 type NameHash = [u8; 16];
 
-/// What is remembered of a timer.
-struct Known {
-    name: NameHash,
-    /// The round and the moment, in microseconds, of its last firing.
-    last: Option<(u32, i64)>,
-}
+/// The round of a firing, and its moment in microseconds.
+type Fired = (u32, i64);
 
 /// Rows that entries made.
 #[derive(Default)]
 pub(super) struct TimersMade {
     pub(super) rows: TimerRows,
-    /// Timers that are there, by position.
-    known: HashMap<u64, Known>,
+    /// The names of timers that are there, by position.
+    known: HashMap<u64, NameHash>,
+    /// The last firing of each timer that fired, whether it is there or not: it may come back.
+    last: HashMap<u64, Fired>,
     names: HashMap<NameHash, u64>,
     /// Timers that were taken away before an entry said so: another one of the name came back first.
     early: HashSet<u64>,
@@ -63,11 +64,11 @@ impl TimersMade {
     fn put(&mut self, row: &TimerRow) {
         let name = name_hash(&row.timer_id);
         match self.known.get(&row.position) {
-            Some(known) if known.name == name => {}
+            Some(known) if *known == name => {}
             Some(_) => self.refuse(row, "is another one from there on"),
             None => {
                 self.names.insert(name, row.position);
-                self.known.insert(row.position, Known { name, last: None });
+                self.known.insert(row.position, name);
             }
         }
         let lengths = [row.schedule.len(), row.deliver.len(), row.payload.len()];
@@ -94,22 +95,39 @@ impl TimersMade {
         if self.early.remove(&position) {
             return;
         }
-        if let Some(known) = self.known.remove(&position) {
-            self.names.remove(&known.name);
+        if let Some(name) = self.known.remove(&position) {
+            self.names.remove(&name);
         }
         self.rows.gone.push(position);
     }
 
     /// Takes a moment that fell due. In a round, those of one timer come in their order.
     pub(super) fn fired(&mut self, firing: &FiringRow) {
-        let fired = (firing.fallen.round, firing.fallen.due.micros());
-        let known = self.known.get_mut(&firing.fallen.position);
-        let before = known.and_then(|known| known.last.replace(fired));
-        if before.is_some_and(|before| before >= fired) {
-            let timer_id = &firing.timer_id;
-            self.wrong.get_or_insert_with(|| format!("the timer `{timer_id}` fires again for a moment that it had"));
+        let fired = fired_of(firing);
+        if self.last.insert(firing.fallen.position, fired).is_some_and(|before| before >= fired) {
+            self.refuse_firing(firing);
         }
         self.rows.fired.push(firing.clone());
+    }
+
+    /// Takes firings that come again by one entry, in any order: in rounds that their timers did not have.
+    pub(super) fn fired_again(&mut self, firings: &[FiringRow]) {
+        let mut again: HashMap<u64, BTreeSet<Fired>> = HashMap::new();
+        for firing in firings {
+            let (position, fired) = (firing.fallen.position, fired_of(firing));
+            let is_had = self.last.get(&position).is_some_and(|(round, _)| *round >= fired.0);
+            if is_had || !again.entry(position).or_default().insert(fired) {
+                self.refuse_firing(firing);
+            }
+            self.rows.fired.push(firing.clone());
+        }
+        let last = again.into_iter().filter_map(|(position, fired)| Some((position, *fired.last()?)));
+        self.last.extend(last);
+    }
+
+    fn refuse_firing(&mut self, firing: &FiringRow) {
+        let timer_id = &firing.timer_id;
+        self.wrong.get_or_insert_with(|| format!("the timer `{timer_id}` fires again for a moment that it had"));
     }
 
     /// Takes the outcome of a firing, told by the entry at a position.
@@ -141,6 +159,11 @@ impl TimersMade {
     fn refuse(&mut self, row: &TimerRow, what: &str) {
         self.wrong.get_or_insert_with(|| format!("the timer `{}` {what}", row.timer_id));
     }
+}
+
+/// Returns what one firing of a timer differs from another by.
+const fn fired_of(firing: &FiringRow) -> Fired {
+    (firing.fallen.round, firing.fallen.due.micros())
 }
 
 /// Returns what stands for the name of a timer.
