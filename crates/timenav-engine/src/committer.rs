@@ -16,6 +16,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
 use crate::asked::{Asked, Submission, Told};
+use crate::background::Background;
 use crate::deciding::catching_up::CatchUp;
 use crate::draft::SaltPool;
 use crate::gathering::known;
@@ -449,11 +450,13 @@ fn seal_all(groups: &threads::Receiver<Sealed>, shared: &Shared) {
 }
 
 fn seal_together(sealing: Vec<Sealed>, shared: &Shared) {
+    let began = shared.doors.clock.now();
     let kept = match shared.failure() {
         None => keep_newest(sealing.iter().flat_map(|sealed| &sealed.committed.states).map(|state| &**state), shared)
             .map_err(Refusal::Unavailable),
         Some(refusal) => Err(refusal),
     };
+    shared.note_background((Background::KeepCheckpoints, None), began, kept.is_err());
     if let Err(refusal) = &kept {
         tracing::error!(%refusal, "checkpoints could not be kept outside; nothing is written until a restart");
         shared.stop(refusal.clone());

@@ -45,7 +45,6 @@ use crate::shared::Shared;
 use crate::stats::{EngineStats, behind_seconds};
 use crate::store::{Health, Store};
 use crate::store_error::StoreError;
-use crate::timing::Timing;
 use crate::view_board::Views;
 use crate::witnessed::Witnessed;
 
@@ -237,8 +236,8 @@ impl Engine {
         self.0.shared.stop(refusal);
     }
 
-    pub(crate) fn shared_timing(&self) -> &Timing {
-        &self.0.shared.timing
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.0.shared
     }
 
     pub(crate) fn roll(&self) -> &Roll {

@@ -25,6 +25,7 @@ mod spool;
 mod doors;
 mod head;
 mod directory;
+mod background;
 mod options;
 mod event_columns;
 mod event_filter;
@@ -172,6 +173,7 @@ pub use archive::{
     Snapshot,
 };
 pub use arriving_door::{ARRIVAL_LASTS_MICROS, Arrivals, ArrivingRows, StrayArrivals};
+pub use background::{Background, BackgroundTraces, BackgroundWork};
 pub use bundles::{
     ADOPT_BATCH_BYTES_MAX, ADOPT_ERASURES_BYTES_MAX, BUNDLE_FORMAT, BUNDLE_FORMAT_OF_LAYERS, BUNDLE_GONE_MAX,
     BUNDLE_LINE_BYTES_MAX, BundleCheck, BundleExport, CheckedBundle,

@@ -1,8 +1,8 @@
 //! What the committer, the sealer and every reader share.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
@@ -11,6 +11,7 @@ use timenav_core::ids::{TimelineId, type_id};
 use timenav_core::time::{Instant, Wall};
 
 use crate::attempts::Attempts;
+use crate::background::{Background, BackgroundTraces, BackgroundWork};
 use crate::directory_rows::DirectoryRows;
 use crate::doors::{Doors, uuid};
 use crate::following::Following;
@@ -81,11 +82,25 @@ pub(crate) struct Shared {
     pub(crate) timing: Timing,
     /// Who follows clocks under a name.
     pub(crate) roll: Roll,
+    /// Who hears of what is done without a request.
+    pub(crate) background: OnceLock<Arc<dyn BackgroundTraces>>,
     /// Bundles that are arriving and that somebody here goes on with.
     pub(crate) in_hand: Arc<Mutex<BTreeSet<String>>>,
 }
 
 impl Shared {
+    /// Tells what was done without a request, if somebody hears of it.
+    pub(crate) fn note_background(
+        &self,
+        (what, timeline): (Background, Option<&TimelineId>),
+        began: Instant<Wall>,
+        has_failed: bool,
+    ) {
+        let Some(traces) = self.background.get() else { return };
+        let (ended, timeline_id) = (self.doors.clock.now(), timeline.cloned());
+        traces.done(BackgroundWork { what, timeline_id, began, ended, has_failed });
+    }
+
     /// Returns what is shared when the engine opens.
     pub(crate) fn new(
         doors: Doors,
@@ -136,6 +151,7 @@ impl Shared {
             witnessed: Witnessed::default(),
             timing,
             roll: Roll::default(),
+            background: OnceLock::new(),
             in_hand: Arc::default(),
         }
     }

@@ -13,6 +13,7 @@ use timenav_core::ledger::{
 use timenav_core::time::{Instant, Span, Wall, parse_timestamp};
 
 use crate::asked::Answer;
+use crate::background::Background;
 use crate::caller::Caller;
 use crate::changes::{LedgerPosition, LetGone};
 use crate::deciding::retention::{KeptFor, LetGo, SetRetention};
@@ -197,7 +198,10 @@ impl Engine {
             round.clear();
             return Ok(false);
         }
-        match self.sweep(None, &timeline).await {
+        let began = self.now();
+        let swept = self.sweep(None, &timeline).await;
+        self.shared().note_background((Background::Sweep, Some(&timeline)), began, swept.is_err());
+        match swept {
             Ok((_, true)) => round.push_front(timeline),
             Ok((_, false)) => {}
             Err(refusal) => tracing::error!(timeline_id = %timeline, %refusal, "a timeline could not be swept"),

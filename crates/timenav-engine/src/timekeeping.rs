@@ -5,6 +5,7 @@
 //! time do nothing twice.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use futures_util::future::join_all;
 use timenav_core::ids::{AdvanceId, FiringId, QueueId, TimelineId, type_id};
@@ -13,6 +14,7 @@ use timenav_core::timers::leases::{Retry, Under};
 use timenav_core::timers::{Advance, AdvanceState, FiringState};
 
 use crate::agenda::Next;
+use crate::background::{Background, BackgroundTraces};
 use crate::changes::LookUp;
 use crate::deciding::advances::{StepAdvance, StopAdvance};
 use crate::deciding::timers::{FireTimers, SettleFirings};
@@ -40,9 +42,22 @@ enum Instance {
     Held(Option<Instant<Wall>>),
 }
 
+/// What became of a look at a timeline.
+#[derive(Default)]
+struct Done {
+    /// How often something was decided.
+    turns: usize,
+    has_failed: bool,
+}
+
 impl Engine {
+    /// Has somebody hear of what is done without a request, from here on. Only the first one does.
+    pub fn trace_background(&self, traces: Arc<dyn BackgroundTraces>) {
+        _ = self.shared().background.set(traces);
+    }
+
     pub(crate) fn timing(&self) -> &Timing {
-        self.shared_timing()
+        &self.shared().timing
     }
 
     pub(crate) fn new_advance_id(&self) -> Result<AdvanceId, Refusal> {
@@ -60,7 +75,11 @@ impl Engine {
         self.share_time().await;
         let due = self.timing().agenda().take(self.now());
         let look = |timeline| async move {
-            let next = self.keep_time_on(timeline).await;
+            let (began, mut done) = (self.now(), Done::default());
+            let next = self.keep_time_on(timeline, &mut done).await;
+            if done.turns > 0 {
+                self.shared().note_background((Background::FireTimers, Some(timeline)), began, done.has_failed);
+            }
             self.timing().agenda().looked(timeline, next);
         };
         join_all(due.iter().map(look)).await;
@@ -109,7 +128,7 @@ impl Engine {
         Ok(())
     }
 
-    async fn keep_time_on(&self, timeline: &TimelineId) -> Next {
+    async fn keep_time_on(&self, timeline: &TimelineId, done_here: &mut Done) -> Next {
         let mut fired = false;
         for _ in 0..TURNS_MAX {
             let Some(state) = self.state(timeline) else {
@@ -140,6 +159,7 @@ impl Engine {
                     return moment.map_or(Next::Unless, Next::At);
                 }
             };
+            done_here.turns += 1;
             let done = match done {
                 // Another one did it, or it was stopped.
                 Err(Refusal::ChangedMeanwhile) => self.find_keeper(&state).await,
@@ -152,8 +172,12 @@ impl Engine {
                     return Next::Unless;
                 }
                 // The service stops, or writes nothing: whoever waits is told.
-                Err(Refusal::Unavailable(_) | Refusal::Diverged(_)) => return self.after_failure(),
+                Err(Refusal::Unavailable(_) | Refusal::Diverged(_)) => {
+                    done_here.has_failed = true;
+                    return self.after_failure();
+                }
                 Err(refusal) => {
+                    done_here.has_failed = true;
                     tracing::error!(%timeline, %refusal, "timers cannot go on; it will be tried again");
                     self.stop_damaged(&state, &refusal).await;
                     return self.after_failure();

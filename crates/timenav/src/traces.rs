@@ -3,6 +3,8 @@
 //! A request leaves its span in a line of bounded length and goes on. Whoever sends takes many at a time. If the line is
 //! full, or the collector does not take them, spans are dropped and counted: nothing waits for a collector.
 
+mod spans;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +19,7 @@ use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanExporter as _, SpanLink
 use reqwest::Client;
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{Engine, Entropy as _, Seldom};
-use timenav_http::{TraceCounts, TracedRequest, Traces};
+use timenav_http::{TraceCounts, TraceParent, TracedRequest, Traces};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -26,6 +28,8 @@ use tokio_util::sync::CancellationToken;
 use crate::client::{built, is_this_machine};
 use crate::config::{OtlpUrl, Settings};
 use crate::doors::OsEntropy;
+
+pub(crate) use self::spans::Spans;
 
 /// Spans that wait to be sent; about half a kilobyte each.
 const SPANS_WAITING_MAX: usize = 4_096;
@@ -67,6 +71,11 @@ impl Sending {
     /// Returns where requests leave their spans.
     pub(crate) fn line(&self) -> Arc<dyn Traces> {
         Arc::clone(&self.line) as _
+    }
+
+    /// Returns where work that no request asked for leaves its spans.
+    pub(crate) fn spans(&self) -> Spans {
+        Spans::to(Arc::clone(&self.line))
     }
 
     /// Sends what is left, as far as the collector takes it soon.
@@ -144,16 +153,43 @@ impl Traces for Line {
     }
 }
 
+/// What a span is known by.
+#[derive(Clone, Copy, Default)]
+struct Ids {
+    trace: [u8; 16],
+    span: [u8; 8],
+}
+
+/// What is said in a span.
+struct Told {
+    kind: SpanKind,
+    name: Cow<'static, str>,
+    attributes: Vec<KeyValue>,
+    began: Instant<Wall>,
+    ended: Instant<Wall>,
+    has_failed: bool,
+}
+
 impl Line {
+    /// Takes the span of something that no request asked for. Half of the line is for requests alone.
+    fn leave_behind(&self, span: impl FnOnce() -> SpanData) {
+        self.counts.taken.fetch_add(1, Ordering::Relaxed);
+        let has_room = self.waiting.capacity() > self.waiting.max_capacity() / 2;
+        match self.waiting.try_reserve() {
+            Ok(place) if has_room => place.send(span()),
+            Ok(_) | Err(_) => _ = self.counts.dropped.fetch_add(1, Ordering::Relaxed),
+        }
+    }
+
     /// Returns the span of a request (OpenTelemetry semantic conventions, "HTTP server").
     fn span(&self, request: TracedRequest) -> SpanData {
         let TracedRequest { parent, method, route, status, timeline_id, request_id, began, ended } = request;
-        let (mut trace_id, mut span_id) = ([0; 16], [0; 8]);
-        self.entropy.fill(&mut span_id);
+        let mut ids = Ids::default();
+        self.entropy.fill(&mut ids.span);
         if let Some(parent) = parent {
-            trace_id = parent.trace_id.to_be_bytes();
+            ids.trace = parent.trace_id.to_be_bytes();
         } else {
-            self.entropy.fill(&mut trace_id);
+            self.entropy.fill(&mut ids.trace);
         }
         let name = route.as_ref().map_or(Cow::Borrowed(method), |route| format!("{method} {route}").into());
         let mut attributes = vec![
@@ -163,17 +199,24 @@ impl Line {
         ];
         attributes.extend(route.map(|route| KeyValue::new("http.route", route)));
         attributes.extend(timeline_id.map(|id| KeyValue::new("timenav.timeline_id", id.as_str().to_owned())));
+        // What a client did wrong is no fault of the server's.
+        let has_failed = status >= 500;
+        self.data(ids, parent, Told { kind: SpanKind::Server, name, attributes, began, ended, has_failed })
+    }
+
+    fn data(&self, ids: Ids, parent: Option<TraceParent>, told: Told) -> SpanData {
+        let Told { kind, name, attributes, began, ended, has_failed } = told;
         SpanData {
             span_context: SpanContext::new(
-                TraceId::from_bytes(trace_id),
-                SpanId::from_bytes(span_id),
+                TraceId::from_bytes(ids.trace),
+                SpanId::from_bytes(ids.span),
                 TraceFlags::SAMPLED,
                 false,
                 TraceState::NONE,
             ),
             parent_span_id: parent.map_or(SpanId::INVALID, |parent| SpanId::from_bytes(parent.span_id.to_be_bytes())),
             parent_span_is_remote: parent.is_some(),
-            span_kind: SpanKind::Server,
+            span_kind: kind,
             name,
             start_time: system_time(began),
             end_time: system_time(ended),
@@ -181,8 +224,7 @@ impl Line {
             dropped_attributes_count: 0,
             events: SpanEvents::default(),
             links: SpanLinks::default(),
-            // What a client did wrong is no fault of the server's.
-            status: if status >= 500 { Status::error("") } else { Status::Unset },
+            status: if has_failed { Status::error("") } else { Status::Unset },
             instrumentation_scope: self.scope.clone(),
         }
     }
@@ -293,6 +335,25 @@ mod tests {
         drop(spans);
         line.answered(request(200));
         assert_eq!(line.counts().dropped, 4);
+    }
+
+    #[test]
+    fn work_that_no_request_asked_for_leaves_half_of_the_line_to_requests() {
+        let (line, mut spans) = line(4);
+        let line = Arc::new(line);
+        let work = Spans::to(Arc::clone(&line));
+        for _ in 0..3 {
+            work.begin(Instant::EPOCH).sent("POST", Vec::new, Instant::EPOCH, false);
+        }
+        assert_eq!((line.counts().dropped, line.waiting.capacity()), (1, 2));
+        line.answered(request(200));
+        line.answered(request(200));
+        assert_eq!(line.counts().dropped, 1);
+        let begun = work.begin(Instant::EPOCH);
+        let context = spans.try_recv().unwrap().span_context;
+        assert_ne!(begun.traceparent().unwrap()[3..35], context.trace_id().to_string());
+        // Nobody is told of a span that is not sent.
+        assert_eq!(Spans::default().begin(Instant::EPOCH).traceparent(), None);
     }
 
     #[test]

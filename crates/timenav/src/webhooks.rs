@@ -22,6 +22,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 pub(crate) use self::gate::Gate;
 use self::sending::{Attempt, Sender};
+use crate::traces::Spans;
 
 /// How long is waited after the store did not answer.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
@@ -33,11 +34,11 @@ const AFTER_FAILURE: Duration = Duration::from_secs(1);
 pub(crate) fn start(
     engine: &Engine,
     gate: Option<Arc<Gate>>,
-    allows_private: bool,
+    (allows_private, spans): (bool, Spans),
     closing: &CancellationToken,
 ) -> anyhow::Result<()> {
     let Some(gate) = gate else { return Ok(()) };
-    let sender = Arc::new(Sender::new(gate, allows_private)?);
+    let sender = Arc::new(Sender::new(gate, allows_private, spans)?);
     tokio::spawn(run(engine.clone(), sender, closing.clone()));
     Ok(())
 }

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use self::asking::{Asked, AskedWitness};
 use crate::config::Settings;
 use crate::data_folder::replace_secret;
+use crate::traces::Spans;
 
 /// How long a witness is left alone after it did not answer, at first. It doubles with each further time.
 const PAUSE_MIN: Duration = Duration::from_secs(1);
@@ -40,13 +41,14 @@ const LOOK: Duration = Duration::from_millis(250);
 pub(crate) fn start(
     engine: &Engine,
     settings: &Settings,
-    file: PathBuf,
+    (file, spans): (PathBuf, &Spans),
     closing: &CancellationToken,
 ) -> anyhow::Result<()> {
     if settings.witnesses.is_empty() {
         return Ok(());
     }
-    let asked = settings.witnesses.iter().map(AskedWitness::new).collect::<anyhow::Result<Vec<_>>>()?;
+    let asked = |witness| AskedWitness::new(witness, spans.clone());
+    let asked = settings.witnesses.iter().map(asked).collect::<anyhow::Result<Vec<_>>>()?;
     engine.trust_witnesses(settings.witnesses.iter().map(|witness| witness.key.clone()).collect());
     for witness in &settings.witnesses {
         engine.note_witness(witness.key.name(), WitnessStatus::default());

@@ -89,6 +89,11 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     }
     let (closing, counts) = (CancellationToken::new(), Arc::<ConnectionCounts>::default());
     let traces = traces::start(&wired.engine, settings)?;
+    let spans = traces.as_ref().map(traces::Sending::spans);
+    if let Some(spans) = &spans {
+        wired.engine.trace_background(Arc::new(spans.clone()));
+    }
+    let spans = spans.unwrap_or_default();
     let options = HttpOptions {
         closing: closing.clone(),
         version: env!("CARGO_PKG_VERSION"),
@@ -103,8 +108,8 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     let router = timenav_http::router(wired.engine.clone(), options);
     tokio::spawn(tend(wired.engine.clone(), closing.clone()));
     tokio::spawn(replicas::follow(wired.engine.clone(), closing.clone()));
-    witnesses::start(&wired.engine, settings, wired.cosigned_file(), &closing)?;
-    webhooks::start(&wired.engine, wired.webhooks.clone(), settings.webhook_to_private, &closing)?;
+    witnesses::start(&wired.engine, settings, (wired.cosigned_file(), &spans), &closing)?;
+    webhooks::start(&wired.engine, wired.webhooks.clone(), (settings.webhook_to_private, spans), &closing)?;
     tokio::spawn(replicas::compare(wired.engine.clone(), closing.clone()));
     tokio::spawn(timekeeper::tell_presence(wired.engine.clone(), closing.clone()));
     tokio::spawn(timekeeper::keep_time(wired.engine.clone(), closing.clone()));

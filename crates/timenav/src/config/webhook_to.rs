@@ -29,6 +29,11 @@ impl WebhookTo {
         is_web.then(|| Self { scheme: url.scheme().to_owned(), host, port })
     }
 
+    /// Returns the host that requests go to, and the port.
+    pub(crate) fn host(&self) -> (&str, u16) {
+        (&self.host, self.port)
+    }
+
     /// Returns whether requests go there without TLS.
     pub(crate) fn is_plain(&self) -> bool {
         self.scheme == "http"

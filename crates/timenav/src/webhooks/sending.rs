@@ -5,6 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use opentelemetry::KeyValue;
 use reqwest::{Client, ClientBuilder, RequestBuilder, StatusCode, Url};
 use serde_json::{Value, json};
 use timenav_core::ids::TimelineId;
@@ -18,6 +19,7 @@ use super::gate::Gate;
 use super::resolver::Resolver;
 use crate::config::WebhookTo;
 use crate::standard_webhooks::{self, Signer, cause};
+use crate::traces::Spans;
 
 /// How long a webhook may take to answer.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(WEBHOOK_SECONDS_MAX);
@@ -41,6 +43,7 @@ pub(super) struct Sender {
     gate: Arc<Gate>,
     http: Client,
     answer_time: Duration,
+    spans: Spans,
     /// How many requests each host may still be sent.
     hosts: HashMap<WebhookTo, Semaphore>,
 }
@@ -50,8 +53,8 @@ impl Sender {
     ///
     /// # Errors
     /// Requests go over TLS, and there is nothing to check certificates with.
-    pub(super) fn new(gate: Arc<Gate>, allows_private: bool) -> anyhow::Result<Self> {
-        Self::patient(gate, allows_private, ANSWER_TIME_MAX)
+    pub(super) fn new(gate: Arc<Gate>, allows_private: bool, spans: Spans) -> anyhow::Result<Self> {
+        Ok(Self { spans, ..Self::patient(gate, allows_private, ANSWER_TIME_MAX)? })
     }
 
     /// As [`Sender::new`], with another time that webhooks may take to answer.
@@ -70,7 +73,7 @@ impl Sender {
             })?,
         };
         let hosts = gate.allowed().iter().map(|to| (to.clone(), Semaphore::new(WEBHOOKS_PER_HOST_MAX))).collect();
-        Ok(Self { gate, http, answer_time, hosts })
+        Ok(Self { gate, http, answer_time, spans: Spans::default(), hosts })
     }
 
     /// Sends a firing, once it is its turn.
@@ -99,19 +102,27 @@ impl Sender {
         }
         let seconds = engine.now().since(Instant::EPOCH).micros() / 1_000_000;
         let firing = told(timeline, &claimed);
-        let request = standard_webhooks::request(&self.http, url, signer.as_ref(), &firing, seconds);
-        Ok(self.ask(&to, request).await)
+        let mut request = standard_webhooks::request(&self.http, url, signer.as_ref(), &firing, seconds);
+        let begun = self.spans.begin(engine.now());
+        if let Some(parent) = begun.traceparent() {
+            request = request.header("traceparent", parent);
+        }
+        let (attempt, status) = self.ask(&to, request).await;
+        let attributes = || attributes(timeline, &claimed, &to, status);
+        begun.sent("POST", attributes, engine.now(), !matches!(attempt, Attempt::Taken));
+        Ok(attempt)
     }
 
-    async fn ask(&self, to: &WebhookTo, request: RequestBuilder) -> Attempt {
-        match request.send().await {
+    async fn ask(&self, to: &WebhookTo, request: RequestBuilder) -> (Attempt, Option<StatusCode>) {
+        let refused = match request.send().await {
             // Its body is not read: whoever answers could go on forever.
-            Ok(answer) => came_of(to, answer.status()),
+            Ok(answer) => return (came_of(to, answer.status()), Some(answer.status())),
             Err(error) if error.is_timeout() => {
-                Attempt::Refused(format!("{to} did not answer in {} seconds", self.answer_time.as_secs()))
+                format!("{to} did not answer in {} seconds", self.answer_time.as_secs())
             }
-            Err(error) => Attempt::Refused(format!("{to} did not answer: {}", cause(&error))),
-        }
+            Err(error) => format!("{to} did not answer: {}", cause(&error)),
+        };
+        (Attempt::Refused(refused), None)
     }
 
     /// Returns where a firing goes, and what signs it.
@@ -167,6 +178,26 @@ fn builder(allows_private: bool) -> ClientBuilder {
         .dns_resolver(Arc::new(Resolver { allows_private }))
 }
 
+/// Returns what is said of a request in its span (OpenTelemetry semantic conventions, "HTTP client"). Its path is not: whoever
+/// set the timer may have a secret in it.
+fn attributes(
+    timeline: &TimelineId,
+    claimed: &ClaimedFiring,
+    to: &WebhookTo,
+    status: Option<StatusCode>,
+) -> Vec<KeyValue> {
+    let (host, port) = to.host();
+    let mut attributes = vec![
+        KeyValue::new("http.request.method", "POST"),
+        KeyValue::new("server.address", host.to_owned()),
+        KeyValue::new("server.port", i64::from(port)),
+        KeyValue::new("timenav.timeline_id", timeline.as_str().to_owned()),
+        KeyValue::new("timenav.firing_id", claimed.firing.firing_id.as_str().to_owned()),
+    ];
+    attributes.extend(status.map(|status| KeyValue::new("http.response.status_code", i64::from(status.as_u16()))));
+    attributes
+}
+
 /// Returns what an answer means (Standard Webhooks 1.0.0, "Delivery").
 fn came_of(to: &WebhookTo, status: StatusCode) -> Attempt {
     let reason = format!("{to} answered {}", status.as_u16());
@@ -216,7 +247,9 @@ mod tests {
         // It takes the connection, and says nothing.
         let sender = Sender::patient(Arc::new(gate), false, Duration::from_millis(1)).unwrap();
         let request = sender.http.post(format!("{url}/secret-path"));
-        let Attempt::Refused(reason) = sender.ask(&url.parse().unwrap(), request).await else { panic!("not refused") };
+        let (Attempt::Refused(reason), None) = sender.ask(&url.parse().unwrap(), request).await else {
+            panic!("not refused")
+        };
         assert_eq!(reason, format!("{url} did not answer in 0 seconds"));
     }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use opentelemetry::KeyValue;
 use reqwest::{Client, Method, Response, StatusCode, Url, header};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{
@@ -12,6 +13,7 @@ use timenav_engine::{ComparedCheckpoint, Engine, Evidence, Refusal, SignedCheckp
 use crate::client::{built, is_this_machine};
 use crate::config::WitnessUrl;
 use crate::doors::verify_signature;
+use crate::traces::Spans;
 
 /// How long a witness may take to answer.
 const ANSWER_SECONDS_MAX: Duration = Duration::from_secs(10);
@@ -40,6 +42,7 @@ pub(super) enum Asked {
 pub(super) struct AskedWitness {
     witness: WitnessUrl,
     http: Client,
+    spans: Spans,
 }
 
 /// An answer, read up to a limit.
@@ -53,7 +56,7 @@ impl AskedWitness {
     ///
     /// # Errors
     /// It is asked over TLS, and there is nothing to check its certificate with.
-    pub(super) fn new(witness: &WitnessUrl) -> anyhow::Result<Self> {
+    pub(super) fn new(witness: &WitnessUrl, spans: Spans) -> anyhow::Result<Self> {
         let http = built(&witness.url, || {
             let builder = Client::builder()
                 .user_agent(concat!("timenav/", env!("CARGO_PKG_VERSION")))
@@ -61,7 +64,7 @@ impl AskedWitness {
                 .redirect(reqwest::redirect::Policy::none());
             if is_this_machine(&witness.url) { builder.no_proxy() } else { builder }
         })?;
-        Ok(Self { witness: witness.clone(), http })
+        Ok(Self { witness: witness.clone(), http, spans })
     }
 
     pub(super) const fn key(&self) -> &WitnessKey {
@@ -70,6 +73,14 @@ impl AskedWitness {
 
     /// Shows the witness a checkpoint, from the size on that it is thought to have cosigned last.
     pub(super) async fn ask(&self, engine: &Engine, known: u64, tip: &SignedCheckpoint) -> Asked {
+        let begun = self.spans.begin(engine.now());
+        let asked = self.ask_on(engine, known, tip).await;
+        let attributes = || vec![KeyValue::new("timenav.witness", self.key().name().to_owned())];
+        begun.sent("ask witness", attributes, engine.now(), !matches!(asked, Asked::Cosigned { .. }));
+        asked
+    }
+
+    async fn ask_on(&self, engine: &Engine, known: u64, tip: &SignedCheckpoint) -> Asked {
         let (mut old, mut tip) = (known, tip.clone());
         for _ in 0..TURNS_MAX {
             let asked = match self.submit(engine, old, &tip).await {

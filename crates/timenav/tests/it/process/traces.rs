@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::http::Request;
 use crate::service::{Service, run, timenav};
-use crate::waiting::until_so;
+use crate::waiting::{until, until_so};
 
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const PARENT: &str = "b7ad6b7169203331";
@@ -141,6 +141,76 @@ fn a_collector_is_told_of_each_request_and_of_nothing_that_was_in_it() {
     check("nowhere", "GET", None, 404, None);
     check("stranger", "GET", Some("/v1/clock"), 401, None);
     assert_eq!(span("not-sampled"), None);
+}
+
+/// Takes webhooks. Tells the head of each, in small letters.
+fn receiver() -> (SocketAddr, Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (address, (sender, sent)) = (listener.local_addr().unwrap(), channel());
+    std::thread::spawn(move || {
+        while let Ok((stream, _)) = listener.accept() {
+            let (mut reader, mut head) = (BufReader::new(stream), String::new());
+            while !head.ends_with("\r\n\r\n") && reader.read_line(&mut head).is_ok_and(|read| read > 0) {}
+            let head = head.to_lowercase();
+            let length = head.split("content-length: ").nth(1).and_then(|rest| rest.lines().next()?.parse().ok());
+            let mut body = vec![0; length.unwrap_or(0)];
+            let answer = b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n";
+            if reader.read_exact(&mut body).is_err() || reader.get_mut().write_all(answer).is_err() {
+                continue;
+            }
+            if sender.send(head).is_err() {
+                return;
+            }
+        }
+    });
+    (address, sent)
+}
+
+#[test]
+fn work_that_no_request_asked_for_has_spans_and_a_webhook_carries_its_own() {
+    let (collector, (receiver, heads)) = (Collector::start(), receiver());
+    let (url, to) = (format!("http://{}/team", collector.address), format!("http://{receiver}"));
+    let mut service = Service::with(&["--otlp-endpoint", &url, "--webhook-to", &to]);
+    service.post("/v1/pause-time", &json!({}));
+    service.post("/v1/travel", &json!({ "destination_time": "2000-01-01T00:00:00Z" }));
+    let deliver = json!({ "to": "webhook", "url": format!("{to}/secret-path") });
+    service.post("/v1/timers", &json!({ "at": "2000-01-02T00:00:00Z", "deliver": deliver }));
+    let settled = service.post("/v1/fast-forward", &json!({ "duration": "2d", "wait": "10m" }));
+    assert_eq!(settled["settled"]["acknowledged"], 1, "{settled}");
+    let head = heads.recv().unwrap();
+    // At the next start there is something to sweep.
+    service.post("/v1/set-retention", &json!({ "reads": "90d" }));
+    service.restart();
+    let (mut bodies, mut spans) = (Vec::new(), Vec::<Span>::new());
+    let mut find = |name: &str, timeline: Option<&str>| {
+        until(name, || {
+            for body in collector.sent.try_iter() {
+                let told = ExportTraceServiceRequest::decode(&body[..]).unwrap().resource_spans.into_iter();
+                spans.extend(told.flat_map(|told| told.scope_spans).flat_map(|scope| scope.spans));
+                bodies.push(body);
+            }
+            let is_meant =
+                |span: &&Span| span.name == name && text(&span.attributes, "timenav.timeline_id") == timeline;
+            spans.iter().find(is_meant).cloned()
+        })
+    };
+    let webhook = find("POST", Some("main"));
+    let parent =
+        format!("traceparent: 00-{}-{}-01\r\n", HEXLOWER.encode(&webhook.trace_id), HEXLOWER.encode(&webhook.span_id));
+    assert!(head.contains(&parent), "{parent}{head}");
+    let firing = text(&webhook.attributes, "timenav.firing_id").unwrap();
+    assert!(head.contains(&format!("webhook-id: {}\r\n", firing.to_lowercase())), "{firing}{head}");
+    assert_eq!((status(&webhook), text(&webhook.attributes, "server.address")), (204, Some("127.0.0.1")));
+    assert_eq!((webhook.kind(), webhook.parent_span_id.len()), (SpanKind::Client, 0));
+    for (name, timeline) in [("fire timers", Some("main")), ("sweep", Some("main")), ("keep checkpoints", None)] {
+        let span = find(name, timeline);
+        assert_eq!((span.kind(), span.parent_span_id.len()), (SpanKind::Internal, 0), "{name}");
+        assert_eq!(span.status.as_ref().map_or(StatusCode::Unset, Status::code), StatusCode::Unset);
+        assert!(span.end_time_unix_nano >= span.start_time_unix_nano && span.trace_id != webhook.trace_id, "{span:?}");
+    }
+    let holds = |body: &Vec<u8>| body.windows(11).any(|part| part == b"secret-path");
+    assert!(!bodies.iter().any(holds), "the path of a webhook is told to nobody else");
+    service.audit();
 }
 
 #[test]
