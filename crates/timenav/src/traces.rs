@@ -67,6 +67,13 @@ pub(crate) fn start(engine: &Engine, settings: &Settings) -> anyhow::Result<Opti
     Ok(Some(Sending { line, stopping, task }))
 }
 
+/// Has the engine leave spans of what no request asked for, and returns where others leave theirs.
+pub(crate) fn of_background(engine: &Engine, traces: Option<&Sending>) -> Spans {
+    let Some(spans) = traces.map(Sending::spans) else { return Spans::default() };
+    engine.trace_background(Arc::new(spans.clone()));
+    spans
+}
+
 impl Sending {
     /// Returns where requests leave their spans.
     pub(crate) fn line(&self) -> Arc<dyn Traces> {
@@ -74,7 +81,7 @@ impl Sending {
     }
 
     /// Returns where work that no request asked for leaves its spans.
-    pub(crate) fn spans(&self) -> Spans {
+    fn spans(&self) -> Spans {
         Spans::to(Arc::clone(&self.line))
     }
 

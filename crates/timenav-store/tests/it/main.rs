@@ -39,7 +39,11 @@ fn check_folder(folder: &Path, parent: &Path) -> usize {
         } else if path != *parent {
             let name = path.file_stem().unwrap().to_str().unwrap();
             let line = format!("mod {name};");
-            assert!(text.lines().any(|one| one.trim_start_matches("pub(crate) ") == line), "{} has no line `{line}`", parent.display());
+            assert!(
+                text.lines().any(|one| one.trim_start_matches("pub(crate) ") == line),
+                "{} has no line `{line}`",
+                parent.display()
+            );
             files += 1;
         }
     }

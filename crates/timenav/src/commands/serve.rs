@@ -89,11 +89,7 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     }
     let (closing, counts) = (CancellationToken::new(), Arc::<ConnectionCounts>::default());
     let traces = traces::start(&wired.engine, settings)?;
-    let spans = traces.as_ref().map(traces::Sending::spans);
-    if let Some(spans) = &spans {
-        wired.engine.trace_background(Arc::new(spans.clone()));
-    }
-    let spans = spans.unwrap_or_default();
+    let spans = traces::of_background(&wired.engine, traces.as_ref());
     let options = HttpOptions {
         closing: closing.clone(),
         version: env!("CARGO_PKG_VERSION"),

@@ -25,11 +25,15 @@ fn firing(round: u32, due: i64) -> FiringRow {
 /// Returns what is refused after a timer fired by itself, was taken away, and fired again.
 fn refused(first: &[(u32, i64)], again: &[(u32, i64)], then: &[(u32, i64)]) -> Option<String> {
     let mut made = TimersMade::default();
-    first.iter().for_each(|(round, due)| made.fired(&firing(*round, *due)));
+    for (round, due) in first {
+        made.fired(&firing(*round, *due));
+    }
     made.gone(POSITION);
     let again: Vec<FiringRow> = again.iter().map(|(round, due)| firing(*round, *due)).collect();
     made.fired_again(&again);
-    then.iter().for_each(|(round, due)| made.fired(&firing(*round, *due)));
+    for (round, due) in then {
+        made.fired(&firing(*round, *due));
+    }
     made.take(&Timers::default(), true).err()
 }
 
