@@ -179,7 +179,7 @@ fn work_that_no_request_asked_for_has_spans_and_a_webhook_carries_its_own() {
     assert_eq!(settled["settled"]["acknowledged"], 1, "{settled}");
     let head = heads.recv().unwrap();
     // At the next start there is something to sweep.
-    service.post("/v1/set-retention", &json!({ "reads": "90d" }));
+    service.post("/v1/set-retention", &json!({ "timeline_id": "main", "reads": "90d" }));
     service.restart();
     let (mut bodies, mut spans) = (Vec::new(), Vec::<Span>::new());
     let mut find = |name: &str, timeline: Option<&str>| {
