@@ -37,8 +37,9 @@ impl Engine {
     /// The caller may not, has no such lease any more, or there are too many.
     pub async fn hold_advances(&self, caller: &Caller, request: HoldRequest) -> Result<(TimelineId, Hold), Refusal> {
         let HoldRequest { timeline, lease_id, reason, ttl } = request;
-        if reason.trim().is_empty() || reason.len() > HOLD_REASON_BYTES_MAX {
-            let detail = format!("say in 1 to {HOLD_REASON_BYTES_MAX} bytes why");
+        // It becomes a part of sentences, and PostgreSQL keeps no NUL.
+        if reason.trim().is_empty() || reason.len() > HOLD_REASON_BYTES_MAX || reason.contains(char::is_control) {
+            let detail = format!("say in 1 to {HOLD_REASON_BYTES_MAX} bytes why, without control characters");
             return Err(Refusal::invalid("reason", detail));
         }
         let timeline = caller.timeline(timeline);

@@ -359,7 +359,7 @@ mod tests {
         let begun = work.begin(Instant::EPOCH);
         let context = spans.try_recv().unwrap().span_context;
         assert_ne!(begun.traceparent().unwrap()[3..35], context.trace_id().to_string());
-        // Nobody is told of a span that is not sent.
+        // A span that is not sent has no `traceparent`.
         assert_eq!(Spans::default().begin(Instant::EPOCH).traceparent(), None);
     }
 

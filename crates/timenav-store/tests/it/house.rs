@@ -39,7 +39,7 @@ pub(crate) struct House {
     pub(crate) first_keys: Mutex<Vec<String>>,
 }
 
-/// Lets webhooks go anywhere. Nothing is sent, and what is sealed says whose it is.
+/// Lets webhooks go anywhere. Nothing is sent, and what is sealed names its owner.
 struct Anywhere;
 
 impl Webhooks for Anywhere {

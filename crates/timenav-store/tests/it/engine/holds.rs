@@ -5,7 +5,7 @@ use timenav_core::ids::TimerId;
 use timenav_core::limits::HOLD_SECONDS_MAX;
 use timenav_core::time::Span;
 use timenav_core::timers::{AdvanceState, Schedule};
-use timenav_engine::{HoldRequest, TimerRequest};
+use timenav_engine::{HoldRequest, Refusal, TimerRequest};
 
 use crate::house::{Home, House};
 use crate::sample::moment;
@@ -33,6 +33,11 @@ pub(crate) async fn holds(house: House) {
     for command in [ClockCommand::Pause, ClockCommand::Travel { to: moment(0), location: None }] {
         engine.change_clock(admin, None, command, None).await.unwrap();
     }
+    // PostgreSQL keeps no text with NUL in it: it is refused before it is asked to.
+    let ttl = Span::from_secs(600).unwrap();
+    let unkept = HoldRequest { timeline: None, lease_id: None, reason: "a\0b".to_owned(), ttl };
+    let refused = engine.hold_advances(admin, unkept).await.unwrap_err();
+    assert!(matches!(&refused, Refusal::Invalid { .. }), "{refused}");
     for (name, at) in [("one", 10), ("two", 20)] {
         let schedule = Some(Schedule::At(moment(at * SECOND)));
         let request = TimerRequest { schedule, ..TimerRequest::default() };

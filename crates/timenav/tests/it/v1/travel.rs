@@ -144,7 +144,7 @@ fn the_local_time_is_that_of_the_place() {
         ("2005-08-29T11:10:00Z", "Narnia", json!(null)),
         ("2005-08-29T11:10:00Z", "bbox:2,48,3,49", json!(null)),
         ("2005-08-29T11:10:00Z", "*", json!(null)),
-        // The longitude first, and a radius that is none.
+        // Longitude before latitude, and a negative radius.
         ("2005-08-29T11:10:00Z", "-106.475,33.675", json!(null)),
         ("2005-08-29T11:10:00Z", "geo:48,2;u=-1", json!(null)),
     ] {

@@ -39,6 +39,8 @@ fn an_advance_goes_on_once_nobody_holds_it() {
     for (body, field) in [
         (json!({ "reason": " " }), "reason"),
         (json!({ "reason": "x".repeat(257) }), "reason"),
+        (json!({ "reason": "a\u{0}b" }), "reason"),
+        (json!({ "reason": "two\nlines" }), "reason"),
         (json!({ "reason": "x", "ttl": "601s" }), "ttl"),
     ] {
         let refused = send(&service, "/v1/leases", &body).refused(400, "invalid_parameter");
