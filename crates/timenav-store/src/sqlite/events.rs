@@ -14,10 +14,11 @@ use timenav_engine::{
     EventFilter, EventQuery, EventSpot, EventsPassing, Layer, Overridden, Pattern, StoreError, StoredEvent,
 };
 
+use super::sifting::{self, CELLS_FEW, Sieve};
 use super::values::{count, damaged, failed, instant, sql};
 use crate::kept::blocks::{BLOCK_ROWS_MAX, Blocks, Detail};
 
-/// Cells up to which a place is read cell by cell. Larger ones are read by time, and what lies
+/// Cells up to which a place may be read cell by cell. Larger ones are read by time, and what lies
 /// elsewhere is passed over.
 const CELLS_MERGED_MAX: usize = 1_024;
 /// Most rows of the first block of a run that is one of many.
@@ -60,6 +61,7 @@ macro_rules! statements {
     };
 }
 statements!(BY_TIME, "INDEXED BY events_by_time", "");
+const SIFTED: [&str; 2] = statements!(", cell", "INDEXED BY events_by_time", "");
 statements!(BY_CELL, "", "AND cell = ?7");
 statements!(BY_PLACE, "INDEXED BY events_by_place", "AND place = ?7");
 statements!(BY_ID, "INDEXED BY events_by_id", "AND event_id = ?7");
@@ -78,6 +80,7 @@ const HAS_VERSION: &str = "SELECT 1 FROM events INDEXED BY events_by_id
 /// Where a run's rows come from.
 enum Source<'a> {
     Time,
+    Sifted(Sieve),
     Cell(u32),
     Place(&'a str),
     Id(&'a str),
@@ -203,6 +206,10 @@ impl<'a> Merged<'a> {
             while let Some(number) = self.unknown.pop() {
                 if let Some(key) = self.runs[number].peek(connection, self.query, &mut self.rows_left)? {
                     self.first.push(Reverse((key, number)));
+                } else {
+                    let cells = self.runs[number].divide(self.query);
+                    self.unknown.extend(self.runs.len()..self.runs.len() + cells.len());
+                    self.runs.extend(cells);
                 }
                 if self.rows_left == 0 {
                     return Ok(Next::Spent);
@@ -226,27 +233,23 @@ fn runs(query: &EventQuery, detail: Detail) -> Vec<Run<'_>> {
         let after = after(query, layer);
         for pattern in &query.patterns {
             let of_layer = sources(pattern).into_iter();
-            runs.extend(of_layer.map(|source| Run {
-                layer,
-                detail,
-                pattern,
-                source,
-                block: VecDeque::new(),
-                blocks: Blocks::new(1),
-                after,
-                ended: false,
-            }));
+            runs.extend(of_layer.map(|source| Run::new(layer, detail, pattern, source, after)));
         }
     }
-    // One run alone gives nearly all that is asked for; of many each gives a little, and of very many most give nothing.
-    let block_rows = match runs.len() {
-        0 | 1 => query.items_max.clamp(1, BLOCK_ROWS_MAX),
-        many => (query.items_max.saturating_mul(2) / many).clamp(1, BLOCK_ROWS_FIRST),
-    };
+    let block_rows = block_rows(query, runs.len());
     for run in &mut runs {
         run.blocks = Blocks::new(block_rows);
     }
     runs
+}
+
+/// Returns how many rows each of so many runs is asked for first. One run alone gives nearly all that is asked for; of
+/// many each gives a little, and of very many most give nothing.
+fn block_rows(query: &EventQuery, runs_count: usize) -> usize {
+    match runs_count {
+        0 | 1 => query.items_max.clamp(1, BLOCK_ROWS_MAX),
+        many => (query.items_max.saturating_mul(2) / many).clamp(1, BLOCK_ROWS_FIRST),
+    }
 }
 
 /// Returns the time and position after which a layer's events are asked for. Of one time, those of
@@ -283,14 +286,31 @@ fn sources(pattern: &Pattern) -> Vec<Source<'_>> {
         Pattern::Location(location) => location,
     };
     match cells_of(location) {
-        Some(cells) if cells.len() <= CELLS_MERGED_MAX => {
-            cells.into_iter().map(|cell| Source::Cell(cell.number())).collect()
-        }
-        Some(_) | None => vec![Source::Time],
+        Some(cells) if cells.len() <= CELLS_FEW => cells.into_iter().map(|cell| Source::Cell(cell.number())).collect(),
+        Some(cells) if cells.len() <= CELLS_MERGED_MAX => vec![Source::Sifted(Sieve::new(&cells))],
+        Some(cells) => vec![Source::Sifted(Sieve::without_end(&cells))],
+        None => vec![Source::Time],
     }
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    fn new(layer: usize, detail: Detail, pattern: &'a Pattern, source: Source<'a>, after: (i64, i64)) -> Self {
+        Self { layer, detail, pattern, source, block: VecDeque::new(), blocks: Blocks::new(1), after, ended: false }
+    }
+
+    /// Ends a run that was sifted for long enough, and returns the runs of its cells that go on from where it stands.
+    fn divide(&mut self, query: &EventQuery) -> Vec<Self> {
+        let Source::Sifted(sieve) = &self.source else { return Vec::new() };
+        let Some(cells) = sieve.given_up().filter(|_| !self.ended) else { return Vec::new() };
+        self.ended = true;
+        let block_rows = block_rows(query, cells.len());
+        let of_cell = |cell: &u32| {
+            let run = Self::new(self.layer, self.detail, self.pattern, Source::Cell(*cell), self.after);
+            Self { blocks: Blocks::new(block_rows), ..run }
+        };
+        cells.iter().map(of_cell).collect()
+    }
+
     /// Returns where the run's next event stands, reading on where needed.
     fn peek(
         &mut self,
@@ -298,30 +318,35 @@ impl Run<'_> {
         query: &EventQuery,
         rows_left: &mut usize,
     ) -> Result<Option<Key>, StoreError> {
-        while self.block.is_empty() && !self.ended && *rows_left > 0 {
+        while self.block.is_empty() && !self.ended && !self.is_given_up() && *rows_left > 0 {
             // A block that brings nothing costs something too, so that many empty cells come to an end.
             *rows_left = rows_left.saturating_sub(self.read_block(connection, query)? + BLOCK_COST_ROWS);
         }
         Ok(self.block.front().map(|found| key(query, &found.event, self.layer)))
     }
 
-    /// Reads the next rows of the run and returns how many there were.
+    fn is_given_up(&self) -> bool {
+        matches!(&self.source, Source::Sifted(sieve) if sieve.given_up().is_some())
+    }
+
+    /// Reads the next rows of the run and returns how many there were, by what reading whole ones takes.
     fn read_block(&mut self, connection: &Connection, query: &EventQuery) -> Result<usize, StoreError> {
         let (time, position) = self.after;
         let layer = &query.layers[self.layer];
         let last = if query.newest_first { query.range.first() } else { query.range.last() };
         let (timeline, last) = (layer.timeline.0, last.micros());
         let (as_of, rows_max) = (sql(layer.as_of), sql(self.blocks.rows() as u64));
+        let detail = self.detail as usize;
         let statements = match self.source {
-            Source::Time => BY_TIME,
-            Source::Cell(_) => BY_CELL,
-            Source::Place(_) => BY_PLACE,
-            Source::Id(_) => BY_ID,
+            Source::Time => BY_TIME[detail],
+            Source::Sifted(_) => SIFTED,
+            Source::Cell(_) => BY_CELL[detail],
+            Source::Place(_) => BY_PLACE[detail],
+            Source::Id(_) => BY_ID[detail],
         };
-        let statements = statements[self.detail as usize];
         let mut select = connection.prepare_cached(statements[usize::from(query.newest_first)]).map_err(failed)?;
         let mut rows = match self.source {
-            Source::Time => select.query(params![timeline, time, position, last, as_of, rows_max]),
+            Source::Time | Source::Sifted(_) => select.query(params![timeline, time, position, last, as_of, rows_max]),
             Source::Cell(cell) => select.query(params![timeline, time, position, last, as_of, rows_max, cell]),
             Source::Place(text) | Source::Id(text) => {
                 select.query(params![timeline, time, position, last, as_of, rows_max, text])
@@ -334,20 +359,29 @@ impl Run<'_> {
             let (time, position) = (row.get(0).map_err(failed)?, row.get(1).map_err(failed)?);
             self.after = (time, position);
             let point = point(row)?;
+            let cell = match &self.source {
+                Source::Sifted(sieve) => {
+                    let cell = row.get(4).map_err(failed)?;
+                    if !sieve.holds(cell) {
+                        continue;
+                    }
+                    Some(cell)
+                }
+                _ => None,
+            };
             if !is_meant(self.pattern, point) {
                 continue;
             }
-            let content = match self.detail {
-                Detail::Spot => String::new(),
-                Detail::Whole => {
-                    let event_id = row.get_ref(4).map_err(failed)?.as_str();
-                    let event_id = event_id.map_err(|error| damaged(&error.to_string()))?;
-                    if is_overridden(connection, query, self.layer, event_id)? {
-                        continue;
-                    }
-                    row.get(5).map_err(failed)?
+            let read = |row: &Row<'_>, column| content(connection, query, self.layer, row, column);
+            let content = match (self.detail, cell) {
+                (Detail::Spot, _) => Some(String::new()),
+                (Detail::Whole, None) => read(row, 4)?,
+                (Detail::Whole, Some(cell)) => {
+                    let key = (timeline, cell, time, position);
+                    sifting::whole(connection, key, |row| read(row, 0))?
                 }
             };
+            let Some(content) = content else { continue };
             let (time, position) = (instant(time)?, count(position)?);
             let event = StoredEvent { time, layer: self.layer, position, content };
             self.block.push_back(Found { event, point });
@@ -355,8 +389,26 @@ impl Run<'_> {
         }
         self.ended = rows_count < self.blocks.rows();
         self.blocks.note(rows_count, meant_count, query.items_max);
-        Ok(rows_count)
+        Ok(match &mut self.source {
+            Source::Sifted(sieve) => sieve.pass(rows_count) + meant_count,
+            _ => rows_count,
+        })
     }
+}
+
+/// Returns what an event says, whose id and content begin at a column; `None` if a later layer has a version of it.
+fn content(
+    connection: &Connection,
+    query: &EventQuery,
+    layer: usize,
+    row: &Row<'_>,
+    column: usize,
+) -> Result<Option<String>, StoreError> {
+    let event_id = row.get_ref(column).map_err(failed)?.as_str().map_err(|error| damaged(&error.to_string()))?;
+    if is_overridden(connection, query, layer, event_id)? {
+        return Ok(None);
+    }
+    row.get(column + 1).map(Some).map_err(failed)
 }
 
 /// Returns which versions of each layer do not count, because a later layer has one; `None` where so many would have to be

@@ -35,6 +35,7 @@ mod retention;
 mod room;
 mod scan;
 mod schema;
+mod sifting;
 mod tiles;
 mod timers;
 mod values;

@@ -156,6 +156,10 @@ impl Shape for Chessboard {
     }
 }
 
+fn boxed(west: f64, south: f64, east: f64, north: f64) -> LocationQuery {
+    LocationQuery::Within(BBox::new(west, south, east, north).unwrap())
+}
+
 impl Place {
     fn pattern(&self, rows: &[EventRow]) -> LocationQuery {
         let origin = Point::new(0.0, 0.0).unwrap();
@@ -167,9 +171,7 @@ impl Place {
                 let (center, edge) = (point(center), point(edge));
                 LocationQuery::Near { center, radius_m: center.distance_m(edge) }
             }
-            Self::Within(west, south, east, north) => {
-                LocationQuery::Within(BBox::new(*west, *south, *east, *north).unwrap())
-            }
+            Self::Within(west, south, east, north) => boxed(*west, *south, *east, *north),
             Self::Area(west, south, east, north) => {
                 let shape = Chessboard(BBox::new(*west, *south, *east, *north).unwrap());
                 LocationQuery::Area(Area::new("chessboard", Arc::new(shape)))
@@ -338,16 +340,21 @@ async fn check_runs_longer_than_any_block(backend: &dyn Backend) {
         LocationQuery::Near { center: crowded, radius_m: 50_000.0 },
         LocationQuery::Near { center: beside, radius_m: 1.0 },
         LocationQuery::Near { center: beside, radius_m: 2e7 },
+        // Eighty cells and thousands, in which there is little, and eighty with nothing.
+        boxed(-90.0, 25.0, -83.1, 34.0),
+        boxed(-90.0, 0.0, -30.0, 45.0),
+        boxed(10.0, 25.0, 16.9, 34.0),
     ];
     for pattern in patterns {
-        for items_max in [1, 1_000, 1_024, 1_025, 10_000] {
+        let pages = [1, 1_000, 1_024, 1_025, 10_000].into_iter().flat_map(|items| [(items, false), (items, true)]);
+        for (items_max, newest_first) in pages {
             let query = EventQuery {
                 layers: layer(ledger.head.key, ledger.size() - 100),
                 patterns: vec![Pattern::Location(pattern.clone())],
                 range: TimeRange::new(Some(moment(3)), Some(moment(97))).unwrap(),
-                after: Some((moment(3), 0, 17)),
+                after: Some((moment(if newest_first { 97 } else { 3 }), 0, 17)),
                 items_max,
-                newest_first: false,
+                newest_first,
             };
             assert_eq!(store.events(query.clone()).await.unwrap(), expected(&rows, &query), "{query:#?}");
         }
