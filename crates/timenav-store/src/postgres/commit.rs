@@ -13,9 +13,10 @@ use tokio_postgres::Row;
 
 use super::batch::{Batch, values};
 use super::connection::Connections;
+use super::tiles::{Growth, Tiles};
 use super::transaction::{Proof, Writing, wait_for_earlier};
 use super::values::{Failed, get, number, sql};
-use super::{anchors, arrived, contents, data, events, heads, identity, leasing, outcomes, retention, tiles, timers};
+use super::{anchors, arrived, contents, data, events, heads, identity, leasing, outcomes, retention, timers};
 
 /// How often a step is tried where it loses against another transaction.
 const TRIED_MAX: usize = 5;
@@ -98,6 +99,11 @@ pub(super) async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed
     }
     data::erase(&mut batch, &step.timelines);
     let outcomes = outcomes::put(&mut batch, step);
+    let grown = step.timelines.iter().map(|timeline| {
+        let (size, key) = (timeline.head.frontier.size(), timeline.head.key);
+        Growth::ask(&mut batch, key, (size - timeline.entries.len() as u64, size))
+    });
+    let grown: Vec<_> = grown.collect();
     // The last thing that is looked at before the end.
     let ended = |timeline: &TimelineId| heads::ended(step).any(|ended| ended.id == *timeline);
     let relied: Vec<_> = step.relied.iter().filter(|(timeline, _)| !ended(timeline)).cloned().collect();
@@ -117,11 +123,14 @@ pub(super) async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed
         arrived::check_standing(arrival, marks.len())?;
     }
     heads::check_updated(&step.timelines, found.first())?;
-    for timeline in &step.timelines {
-        let size = timeline.head.frontier.size();
-        tiles::fill(on, timeline.head.key, (size - timeline.entries.len() as u64, size), &timeline.entries).await?;
+    check_relied(&relied, &found_relied)?;
+    let mut tiles = Tiles::default();
+    for (growth, timeline) in grown.iter().zip(&step.timelines) {
+        if let Some(growth) = growth {
+            growth.fill(&mut tiles, &found, &timeline.entries)?;
+        }
     }
-    check_relied(&relied, &found_relied)
+    tiles.write(on).await
 }
 
 /// Compares the version of the directory with the one that the step was decided against.
@@ -179,8 +188,13 @@ pub(super) async fn put_arriving(
     for some in &rows.timers {
         timers::put(&mut batch, &[(timeline, some)]);
     }
-    batch.run(on).await?;
-    tiles::fill(on, timeline, (size, size + rows.entries.len() as u64), &rows.entries).await
+    let growth = Growth::ask(&mut batch, timeline, (size, size + rows.entries.len() as u64));
+    let found = batch.run(on).await?;
+    let mut tiles = Tiles::default();
+    if let Some(growth) = growth {
+        growth.fill(&mut tiles, &found, &rows.entries)?;
+    }
+    tiles.write(on).await
 }
 
 /// Rows that follow from entries, of several timelines.

@@ -3,12 +3,14 @@
 use deadpool_postgres::Object;
 use timenav_core::ids::TimelineId;
 use timenav_engine::TimelineKey;
+use tokio_postgres::Row;
 
 use super::batch::rows;
 use super::values::{Failed, get, id};
 use crate::kept::leaf;
 
-const SELECT_NAME: &str = "SELECT timeline_id FROM timelines WHERE timeline = $1
+/// The name of a timeline, which its leaves are kept without.
+pub(super) const SELECT_NAME: &str = "SELECT timeline_id FROM timelines WHERE timeline = $1
     UNION ALL SELECT timeline_id FROM ended_timelines WHERE timeline = $1
     UNION ALL SELECT timeline_id FROM arrivals WHERE timeline = $1";
 
@@ -23,12 +25,22 @@ pub(super) async fn make_whole(
         return Ok(());
     }
     let found = rows(on, SELECT_NAME, &[&timeline.0]).await?;
+    make_whole_by(found.first(), leaves)
+}
+
+/// Makes leaves whole in their place, with the row that [`SELECT_NAME`] finds.
+pub(super) fn make_whole_by<'l>(
+    name: Option<&Row>,
+    leaves: impl IntoIterator<Item = (u64, &'l mut Vec<u8>)>,
+) -> Result<(), Failed> {
     // Of a timeline that is not there no leaf can be made: it stays as it is.
-    let Some(row) = found.first() else { return Ok(()) };
+    let Some(row) = name else { return Ok(()) };
     // Entries of a layer tell the name that it had where they were written.
     let told = id(TimelineId::kept(get(row, 0)?))?.told().to_string();
     for (position, kept) in leaves {
-        *kept = leaf::whole(kept, &told, position).into_owned();
+        if leaf::is_short(kept) {
+            *kept = leaf::whole(kept, &told, position).into_owned();
+        }
     }
     Ok(())
 }

@@ -3,15 +3,17 @@
 use deadpool_postgres::Object;
 use timenav_core::ledger::{Hash, TILE_WIDTH, TileId, leaf_hash, tree_root};
 use timenav_engine::{StoreError, StoredEntry, TimelineKey};
+use tokio_postgres::Row;
 
-use super::batch::rows;
-use super::leaf::make_whole;
+use super::batch::{Batch, rows, values};
+use super::leaf::{self, make_whole};
 use super::values::{Failed, damaged, get, number, sql};
 
 const SELECT: &str = "SELECT hashes FROM tiles WHERE timeline = $1 AND level = $2 AND tile = $3";
 const SELECT_SOME: &str = "SELECT hashes, number FROM unnest($2::integer[], $3::bigint[]) WITH ORDINALITY
     AS w (level, tile, number) JOIN tiles t ON t.timeline = $1 AND t.level = w.level AND t.tile = w.tile";
-const UPSERT: &str = "INSERT INTO tiles (timeline, level, tile, hashes) VALUES ($1, $2, $3, $4)
+const UPSERT: &str = "INSERT INTO tiles (timeline, level, tile, hashes)
+    SELECT * FROM unnest($1::bigint[], $2::integer[], $3::bigint[], $4::bytea[])
     ON CONFLICT (timeline, level, tile) DO UPDATE SET hashes = excluded.hashes";
 const LEAVES: &str = "SELECT position, leaf FROM entries WHERE timeline = $1 AND position BETWEEN $2 AND $3
     ORDER BY position";
@@ -49,61 +51,135 @@ pub(super) async fn bytes_of(
     Ok(all)
 }
 
-/// Stores every tile that was filled while a tree grew from one size to another by these entries.
-pub(super) async fn fill(
-    on: &Object,
+/// A tree that grows by a step and fills tiles. What they take of what was there before is asked for together with what
+/// the step writes, and the tiles of all trees are written together: a group of writes waits for one more answer.
+pub(super) struct Growth {
     timeline: TimelineKey,
-    (old, new): (u64, u64),
-    entries: &[StoredEntry],
-) -> Result<(), Failed> {
-    let width = u64::from(TILE_WIDTH);
-    for index in old / width..new / width {
-        let first = index * width;
-        // What was there before the step is read, and the rest is at hand.
-        let mut hashes = match old.checked_sub(first) {
-            Some(before) if before > 0 => {
-                leaf_hashes(on, timeline, index, usize::try_from(before).unwrap_or(0)).await?
-            }
-            _ => Vec::new(),
-        };
-        let from = usize::try_from(first.saturating_sub(old)).unwrap_or(usize::MAX);
-        let missing = usize::from(TILE_WIDTH) - hashes.len();
-        hashes.extend(entries.iter().skip(from).take(missing).map(|entry| leaf_hash(&entry.leaf)));
-        fill_up(on, timeline, index, hashes).await?;
-    }
-    Ok(())
+    old: u64,
+    new: u64,
+    /// Where the batch has the leaves that were there in the first tile of level 0, and the name that they may lack.
+    leaves_at: Option<usize>,
+    /// Where the batch has the row of each level above, and which tile it is of.
+    rows_at: Vec<(TileId, usize)>,
 }
 
-/// Writes a tile of level 0, and those above it as far as they are filled by it.
-async fn fill_up(on: &Object, timeline: TimelineKey, index: u64, mut hashes: Vec<Hash>) -> Result<(), Failed> {
-    let width = u64::from(TILE_WIDTH);
-    let mut tile = TileId { level: 0, index };
-    loop {
-        write(on, timeline, tile, &hashes).await?;
-        if hashes.len() < usize::from(TILE_WIDTH) {
+impl Growth {
+    /// Asks for what is there of the tiles that a tree fills, or adds to, while it grows from one size to another; `None`
+    /// if there are no such tiles.
+    pub(super) fn ask(batch: &mut Batch<'_>, timeline: TimelineKey, (old, new): (u64, u64)) -> Option<Self> {
+        let width = u64::from(TILE_WIDTH);
+        if old / width == new / width {
+            return None;
+        }
+        let leaves_at = (!old.is_multiple_of(width)).then(|| {
+            let at = batch.len();
+            batch.add(LEAVES, values![timeline.0, sql(old - old % width), sql(old) - 1]);
+            batch.add(leaf::SELECT_NAME, values![timeline.0]);
+            at
+        });
+        let mut rows_at = Vec::new();
+        let (mut from, mut to) = (old / width, new / width);
+        for level in 1.. {
+            if from == to {
+                break;
+            }
+            let tile = TileId { level, index: from / width };
+            if !from.is_multiple_of(width) {
+                rows_at.push((tile, batch.len()));
+                batch.add(SELECT, values![timeline.0, i32::from(level), sql(tile.index)]);
+            }
+            (from, to) = (from / width, to / width);
+        }
+        Some(Self { timeline, old, new, leaves_at, rows_at })
+    }
+
+    /// Adds the tiles that these entries fill, by what was found of those that were begun.
+    pub(super) fn fill(&self, tiles: &mut Tiles, found: &[Vec<Row>], entries: &[StoredEntry]) -> Result<(), Failed> {
+        let width = u64::from(TILE_WIDTH);
+        let mut hashes = self.leaves(found)?;
+        if hashes.len() as u64 != self.old % width {
+            return Err(damaged("leaves of the tree are missing").into());
+        }
+        hashes.extend(entries.iter().map(|entry| leaf_hash(&entry.leaf)));
+        let mut first = self.old / width;
+        let mut size = self.new;
+        for level in 0.. {
+            let mut above = Vec::new();
+            for (index, hashes) in (first..).zip(hashes.chunks(usize::from(TILE_WIDTH))) {
+                let is_full = hashes.len() == usize::from(TILE_WIDTH);
+                // Of level 0 only whole tiles are kept.
+                if is_full || level > 0 {
+                    tiles.add(self.timeline, TileId { level, index }, hashes);
+                }
+                if is_full {
+                    above.push(tree_root(hashes));
+                }
+            }
+            if above.is_empty() {
+                break;
+            }
+            size /= width;
+            first /= width;
+            hashes = self.begun(level + 1, found)?;
+            hashes.append(&mut above);
+            // A full tile is one hash of the level above.
+            if first * width + hashes.len() as u64 != size {
+                return Err(damaged("a tile of the tree has the wrong length").into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the hashes of the leaves that were there in the first tile.
+    fn leaves(&self, found: &[Vec<Row>]) -> Result<Vec<Hash>, Failed> {
+        let Some(at) = self.leaves_at else { return Ok(Vec::new()) };
+        let (Some(leaves), Some(names)) = (found.get(at), found.get(at + 1)) else { return Ok(Vec::new()) };
+        let mut leaves = kept_leaves(leaves)?;
+        leaf::make_whole_by(names.first(), leaves.iter_mut().map(|(position, leaf)| (*position, leaf)))?;
+        Ok(leaves.iter().map(|(_, leaf)| leaf_hash(leaf)).collect())
+    }
+
+    /// Returns the hashes that were there in the first tile of a level.
+    fn begun(&self, level: u8, found: &[Vec<Row>]) -> Result<Vec<Hash>, Failed> {
+        let at = self.rows_at.iter().find(|(tile, _)| tile.level == level).and_then(|(_, at)| found.get(*at));
+        at.and_then(|rows| rows.first()).map_or_else(|| Ok(Vec::new()), hashes_of)
+    }
+}
+
+/// Tiles that are to be written.
+#[derive(Default)]
+pub(super) struct Tiles {
+    timelines: Vec<i64>,
+    levels: Vec<i32>,
+    indexes: Vec<i64>,
+    hashes: Vec<Vec<u8>>,
+}
+
+impl Tiles {
+    fn add(&mut self, timeline: TimelineKey, tile: TileId, hashes: &[Hash]) {
+        self.timelines.push(timeline.0);
+        self.levels.push(i32::from(tile.level));
+        self.indexes.push(sql(tile.index));
+        self.hashes.push(hashes.iter().flat_map(Hash::as_bytes).copied().collect());
+    }
+
+    /// Writes them, in one journey, or in none if there are no tiles.
+    pub(super) async fn write(self, on: &Object) -> Result<(), Failed> {
+        if self.timelines.is_empty() {
             return Ok(());
         }
-        // A full tile is one hash of the level above.
-        let above = TileId { level: tile.level + 1, index: tile.index / width };
-        let mut row = stored(on, timeline, above).await?.unwrap_or_default();
-        if row.len() as u64 != tile.index % width {
-            return Err(damaged("a tile of the tree has the wrong length").into());
-        }
-        row.push(tree_root(&hashes));
-        (tile, hashes) = (above, row);
+        rows(on, UPSERT, &[&self.timelines, &self.levels, &self.indexes, &self.hashes]).await.map(drop)
     }
 }
 
 async fn stored(on: &Object, timeline: TimelineKey, tile: TileId) -> Result<Option<Vec<Hash>>, Failed> {
     let found = rows(on, SELECT, &[&timeline.0, &i32::from(tile.level), &sql(tile.index)]).await?;
-    let Some(row) = found.first() else { return Ok(None) };
-    let whole = |chunk| Hash::from_slice(chunk).ok_or_else(|| damaged("a tile that holds no whole hashes").into());
-    get::<&[u8]>(row, 0)?.chunks(Hash::BYTES).map(whole).collect::<Result<_, Failed>>().map(Some)
+    found.first().map(hashes_of).transpose()
 }
 
-async fn write(on: &Object, timeline: TimelineKey, tile: TileId, hashes: &[Hash]) -> Result<(), Failed> {
-    let bytes: Vec<u8> = hashes.iter().flat_map(Hash::as_bytes).copied().collect();
-    rows(on, UPSERT, &[&timeline.0, &i32::from(tile.level), &sql(tile.index), &bytes]).await.map(drop)
+fn hashes_of(row: &Row) -> Result<Vec<Hash>, Failed> {
+    let whole = |chunk| Hash::from_slice(chunk).ok_or_else(|| damaged("a tile that holds no whole hashes").into());
+    get::<&[u8]>(row, 0)?.chunks(Hash::BYTES).map(whole).collect()
 }
 
 async fn leaf_hashes(on: &Object, timeline: TimelineKey, index: u64, width: usize) -> Result<Vec<Hash>, Failed> {
@@ -121,8 +197,11 @@ pub(super) async fn leaves(
 ) -> Result<Vec<Vec<u8>>, Failed> {
     let Some(last) = first.saturating_add(items_max as u64).checked_sub(1) else { return Ok(Vec::new()) };
     let found = rows(on, LEAVES, &[&timeline.0, &sql(first), &sql(last)]).await?;
-    let kept = found.iter().map(|row| Ok((number(row, 0)?, get(row, 1)?)));
-    let mut kept: Vec<(u64, Vec<u8>)> = kept.collect::<Result<_, Failed>>()?;
+    let mut kept = kept_leaves(&found)?;
     make_whole(on, timeline, kept.iter_mut().map(|(position, leaf)| (*position, leaf)).collect()).await?;
     Ok(kept.into_iter().map(|(_, leaf)| leaf).collect())
+}
+
+fn kept_leaves(found: &[Row]) -> Result<Vec<(u64, Vec<u8>)>, Failed> {
+    found.iter().map(|row| Ok((number(row, 0)?, get(row, 1)?))).collect()
 }
