@@ -29,17 +29,21 @@ const BLOCK_COST_ROWS: usize = 4;
 
 /// The statements that read a run, by how much of each row is read and by what the rows have in common; the last rows
 /// first, or not. Each orders by time and position along its key; `until` hides versions that did not stand then. The
-/// index by time has everything that [`Detail::Spot`] needs.
+/// index by time has everything that [`Detail::Spot`] and [`Detail::Parties`] need.
 macro_rules! statements {
-    ($name:ident, $index:literal, $of:literal) => {
-        const $name: [[&str; 2]; 2] = [statements!("", $index, $of), statements!(", event_id, content", $index, $of)];
+    ($name:ident, $index:literal, $parties:literal, $of:literal) => {
+        const $name: [[&str; 2]; 3] = [
+            statements!("", $index, $of),
+            statements!($parties, $index, $of),
+            statements!(", event_id, content", $index, $of),
+        ];
     };
     ($columns:literal, $index:literal, $of:literal) => {
         [
             concat!(
                 "SELECT time, position, lat, lon",
                 $columns,
-                " FROM events ",
+                " FROM events e ",
                 $index,
                 " WHERE timeline = ?1 AND (time, position) > (?2, ?3) AND time <= ?4
                 AND position < ?5 AND (until IS NULL OR until >= ?5) ",
@@ -49,7 +53,7 @@ macro_rules! statements {
             concat!(
                 "SELECT time, position, lat, lon",
                 $columns,
-                " FROM events ",
+                " FROM events e ",
                 $index,
                 " WHERE timeline = ?1 AND (time, position) < (?2, ?3) AND time >= ?4
                 AND position < ?5 AND (until IS NULL OR until >= ?5) ",
@@ -59,10 +63,17 @@ macro_rules! statements {
         ]
     };
 }
-statements!(BY_TIME, "INDEXED BY events_by_time", "");
-statements!(BY_CELL, "", "AND cell = ?7");
-statements!(BY_PLACE, "INDEXED BY events_by_place", "AND place = ?7");
-statements!(BY_ID, "INDEXED BY events_by_id", "AND event_id = ?7");
+// The event itself is read where nothing else tells of its source and actors.
+statements!(
+    BY_TIME,
+    "INDEXED BY events_by_time",
+    ", coalesce(parties, (SELECT content FROM events r WHERE r.timeline = e.timeline AND r.cell = e.cell
+        AND r.time = e.time AND r.position = e.position))",
+    ""
+);
+statements!(BY_CELL, "", ", coalesce(parties, content)", "AND cell = ?7");
+statements!(BY_PLACE, "INDEXED BY events_by_place", ", coalesce(parties, content)", "AND place = ?7");
+statements!(BY_ID, "INDEXED BY events_by_id", ", coalesce(parties, content)", "AND event_id = ?7");
 
 /// Positions of versions that are on one layer and whose events are on a later one too, however many versions they have
 /// there.
@@ -86,7 +97,7 @@ enum Source<'a> {
 /// What events are ordered by: time, layer, position; or what is the less the greater these are.
 type Key = (i64, usize, u64);
 
-/// An event that was read, its content empty unless that was asked for.
+/// An event that was read. Its content is empty or tells of its source and actors, unless all of it was asked for.
 struct Found {
     event: StoredEvent,
     point: Option<Point>,
@@ -157,13 +168,20 @@ pub(super) fn passing(
     Ok(found)
 }
 
-/// Returns when and where the versions of events are that a query finds on each layer by itself.
-pub(super) fn spots(connection: &Connection, query: &EventQuery) -> Result<Vec<EventSpot>, StoreError> {
-    let mut merged = Merged::new(query, Detail::Spot, usize::MAX);
+/// Returns when and where the versions of events are that a query finds on each layer by itself, and of whom they tell,
+/// if that is asked for.
+pub(super) fn spots(
+    connection: &Connection,
+    query: &EventQuery,
+    with_parties: bool,
+) -> Result<Vec<EventSpot>, StoreError> {
+    let detail = if with_parties { Detail::Parties } else { Detail::Spot };
+    let mut merged = Merged::new(query, detail, usize::MAX);
     let mut spots = Vec::with_capacity(query.items_max.min(BLOCK_ROWS_MAX));
     while spots.len() < query.items_max {
         let Next::Event(Found { event, point }) = merged.next(connection)? else { break };
-        spots.push(EventSpot { time: event.time, layer: event.layer, position: event.position, point });
+        let StoredEvent { time, layer, position, content } = event;
+        spots.push(EventSpot { time, layer, position, point, parties: with_parties.then(|| content.into()) });
     }
     Ok(spots)
 }
@@ -339,6 +357,7 @@ impl Run<'_> {
             }
             let content = match self.detail {
                 Detail::Spot => String::new(),
+                Detail::Parties => row.get(4).map_err(failed)?,
                 Detail::Whole => {
                     let event_id = row.get_ref(4).map_err(failed)?.as_str();
                     let event_id = event_id.map_err(|error| damaged(&error.to_string()))?;
@@ -423,4 +442,28 @@ fn is_overridden(
 fn point(row: &Row<'_>) -> Result<Option<Point>, StoreError> {
     let (lat, lon): (Option<f64>, Option<f64>) = (row.get(2).map_err(failed)?, row.get(3).map_err(failed)?);
     Ok(lat.zip(lon).and_then(|(lat, lon)| Point::new(lat, lon)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::migrations;
+
+    #[test]
+    fn what_is_counted_is_in_the_index_by_time() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrations::run(&mut connection).unwrap();
+        for detail in [Detail::Spot, Detail::Parties] {
+            for statement in BY_TIME[detail as usize] {
+                let mut explained = connection.prepare(&format!("EXPLAIN QUERY PLAN {statement}")).unwrap();
+                let plan: Vec<String> =
+                    explained.query_map([0; 6], |row| row.get(3)).unwrap().collect::<Result<_, _>>().unwrap();
+                assert!(plan[0].starts_with("SEARCH e USING COVERING INDEX events_by_time"), "{plan:?}");
+                // Besides, one row is looked up by its whole key.
+                let others = plan[1..].iter().filter(|step| step.starts_with("SEARCH") || step.starts_with("SCAN"));
+                assert!(others.clone().all(|step| step.contains("cell=? AND time=? AND position=?")), "{plan:?}");
+                assert_eq!(others.count(), usize::from(detail == Detail::Parties));
+            }
+        }
+    }
 }

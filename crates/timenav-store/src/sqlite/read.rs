@@ -121,8 +121,12 @@ impl Store for SqliteStore {
         Ok(found.unwrap_or_default())
     }
 
-    async fn event_spots(&self, query: EventQuery) -> Result<Vec<EventSpot>, StoreError> {
-        self.read(move |connection| events::spots(connection, &query)).await
+    async fn event_spots(&self, query: EventQuery, with_parties: bool) -> Result<Vec<EventSpot>, StoreError> {
+        self.read(move |connection| events::spots(connection, &query, with_parties)).await
+    }
+
+    fn keeps_parties(&self) -> bool {
+        true
     }
 
     async fn overridden(&self, layers: Arc<[Layer]>, rows_max: usize) -> Result<Option<Overridden>, StoreError> {
