@@ -44,7 +44,7 @@ pub const FIND_ATTRIBUTES_MAX: usize = 16;
 pub const FIND_ATTRIBUTE_BYTES_MAX: usize = 1_024;
 /// Most events that are looked through for one page of those that pass a filter.
 pub const FIND_EVENTS_READ_MAX: usize = 50_000;
-/// Most events that are counted for one answer, where it is enough to know when and where each is.
+/// Most events that are counted for one answer, where an index has all that is needed of each.
 pub const AGGREGATE_EVENTS_MAX: usize = 1_000_000;
 /// Most events that are looked through for one answer that counts, where they have to be read.
 pub const AGGREGATE_EVENTS_READ_MAX: usize = 100_000;

@@ -21,6 +21,7 @@ use crate::event_filter::{EventFilter, Member, value_of};
 use crate::gazetteer::Gazetteer;
 use crate::json::json;
 use crate::location::point_of;
+use crate::parties::{Parties, is_whole_event};
 use crate::payload::{EventsCounted, Reading};
 use crate::places::Understood;
 use crate::refusal::Refusal;
@@ -29,6 +30,9 @@ use crate::store::EventQuery;
 
 #[cfg(test)]
 mod tests;
+
+/// Sources and actors that are remembered with the groups they are in, a kilobyte each at most.
+const KNOWN_MAX: usize = 4_096;
 
 /// What events are counted by.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,13 +52,25 @@ pub enum GroupBy {
 }
 
 impl GroupBy {
-    /// Returns whether the group of an event follows from when and where it is.
-    const fn needs_spots_alone(&self) -> bool {
+    /// Returns what of an event its group follows from.
+    const fn needs(&self) -> Needs {
         match self {
-            Self::Time(_) | Self::Stretches(_) | Self::Cell(_) => true,
-            Self::Actor | Self::Source | Self::Attribute(_) => false,
+            Self::Time(_) | Self::Stretches(_) | Self::Cell(_) => Needs::Spot,
+            Self::Actor | Self::Source => Needs::Parties,
+            Self::Attribute(_) => Needs::Event,
         }
     }
+}
+
+/// What has to be known of an event to count it: each includes the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Needs {
+    /// When and where it is.
+    Spot,
+    /// Its source and its actors.
+    Parties,
+    /// All of it.
+    Event,
 }
 
 /// Which events are to be counted, and how.
@@ -78,7 +94,7 @@ pub struct AggregateEvents {
     pub by: GroupBy,
     /// At most so many groups.
     pub groups_max: usize,
-    /// How many events are counted for one answer, where it is enough to know when and where each is.
+    /// How many events are counted for one answer, where an index has what is needed of each.
     pub events_max: usize,
     /// How many events are looked through for one answer, where they have to be read.
     pub events_read_max: usize,
@@ -174,10 +190,11 @@ impl Engine {
         let filter = look.sight.filter(request.filter);
         // Groups are in memory from the first event on: few counts have any at the same moment, the others wait here.
         let _turn = self.long_work().turn_to_count(caller).await;
-        let is_by_spot = filter.is_empty() && request.by.needs_spots_alone();
-        let tally = Tally::new(request.by, self.doors().gazetteer.clone());
-        let folded = if is_by_spot {
-            self.fold_spots(caller, query.clone(), request.events_max, tally, Tally::add_spot).await?
+        let needs = self.needs(&filter, &request.by);
+        let tally = Tally::new(request.by, self.doors().gazetteer.clone(), Arc::clone(&filter));
+        let folded = if needs < Needs::Event {
+            let most = (needs == Needs::Parties, request.events_max);
+            self.fold_spots(caller, query.clone(), most, tally, Tally::add_spot).await?
         } else {
             Err(tally)
         };
@@ -211,6 +228,21 @@ impl Engine {
     }
 }
 
+impl Engine {
+    /// Returns what has to be known of events to count those that pass a filter.
+    fn needs(&self, filter: &EventFilter, by: &GroupBy) -> Needs {
+        let for_filter = match (filter.is_empty(), filter.needs_parties_alone()) {
+            (true, _) => Needs::Spot,
+            (false, true) => Needs::Parties,
+            (false, false) => Needs::Event,
+        };
+        match for_filter.max(by.needs()) {
+            Needs::Parties if !self.store().keeps_parties() => Needs::Event,
+            needs => needs,
+        }
+    }
+}
+
 /// What groups are told apart by.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Key {
@@ -232,6 +264,11 @@ struct Group {
 struct Tally {
     by: GroupBy,
     gazetteer: Option<Arc<dyn Gazetteer>>,
+    /// Which events count, of those whose source and actors are known alone.
+    filter: Arc<EventFilter>,
+    /// The groups of events with the same source and actors; `None` where these do not count. Most are told of by many
+    /// events.
+    known: HashMap<Box<str>, Option<Arc<[Key]>>>,
     groups: HashMap<Key, Group>,
     /// The time of each event, where stretches are known only when all are.
     times: Vec<Instant<Virtual>>,
@@ -243,9 +280,9 @@ struct Tally {
 }
 
 impl Tally {
-    fn new(by: GroupBy, gazetteer: Option<Arc<dyn Gazetteer>>) -> Self {
-        let (groups, times) = (HashMap::new(), Vec::new());
-        Self { by, gazetteer, groups, times, stretch: 0..0, count: 0, without_count: 0, is_cut: false }
+    fn new(by: GroupBy, gazetteer: Option<Arc<dyn Gazetteer>>, filter: Arc<EventFilter>) -> Self {
+        let (known, groups, times) = (HashMap::new(), HashMap::new(), Vec::new());
+        Self { by, gazetteer, filter, known, groups, times, stretch: 0..0, count: 0, without_count: 0, is_cut: false }
     }
 
     fn add(&mut self, event: &StoredEvent) {
@@ -256,16 +293,47 @@ impl Tally {
             GroupBy::Source => Member::Source,
             GroupBy::Attribute(key) => Member::Attribute(key),
         };
-        let keys = texts(value_of(&event.content, member));
-        self.count += 1;
-        self.without_count += usize::from(keys.is_empty());
-        for key in keys {
-            self.count_in(key, event.time);
-        }
+        self.add_to(&texts(value_of(&event.content, member)), event.time);
     }
 
     fn add_spot(&mut self, spot: &EventSpot) {
-        self.add_at(spot.time, spot.point);
+        let Some(kept) = &spot.parties else { return self.add_at(spot.time, spot.point) };
+        let Some(keys) = self.keys_of(kept) else { return };
+        match self.by {
+            GroupBy::Actor | GroupBy::Source => self.add_to(&keys, spot.time),
+            GroupBy::Time(_) | GroupBy::Stretches(_) | GroupBy::Cell(_) | GroupBy::Attribute(_) => {
+                self.add_at(spot.time, spot.point);
+            }
+        }
+    }
+
+    /// Returns the groups of an event by its source and actors; `None` where it does not count.
+    fn keys_of(&mut self, kept: &str) -> Option<Arc<[Key]>> {
+        if let Some(keys) = self.known.get(kept) {
+            return keys.clone();
+        }
+        let parties = Parties::read(kept);
+        let keys = self.filter.passes_parties(&parties).then(|| match self.by {
+            GroupBy::Actor => texts(Some(Value::from(parties.actors))).into(),
+            GroupBy::Source => texts(parties.source.map(Value::from)).into(),
+            GroupBy::Time(_) | GroupBy::Stretches(_) | GroupBy::Cell(_) | GroupBy::Attribute(_) => [].into(),
+        });
+        // Whole events are hardly ever the same.
+        if !is_whole_event(kept) {
+            if self.known.len() >= KNOWN_MAX {
+                self.known.clear();
+            }
+            self.known.insert(kept.into(), keys.clone());
+        }
+        keys
+    }
+
+    fn add_to(&mut self, keys: &[Key], time: Instant<Virtual>) {
+        self.count += 1;
+        self.without_count += usize::from(keys.is_empty());
+        for key in keys {
+            self.count_in(key, time);
+        }
     }
 
     /// Counts an event in the group of its time or point.
@@ -288,16 +356,16 @@ impl Tally {
             GroupBy::Actor | GroupBy::Source | GroupBy::Attribute(_) => None,
         };
         match key {
-            Some(key) => self.count_in(key, time),
+            Some(key) => self.count_in(&key, time),
             None => self.without_count += 1,
         }
     }
 
-    fn count_in(&mut self, key: Key, time: Instant<Virtual>) {
-        if let Some(group) = self.groups.get_mut(&key) {
+    fn count_in(&mut self, key: &Key, time: Instant<Virtual>) {
+        if let Some(group) = self.groups.get_mut(key) {
             (group.count, group.last) = (group.count + 1, time);
         } else if self.groups.len() < AGGREGATE_GROUPS_MAX {
-            self.groups.insert(key, Group { count: 1, first: time, last: time });
+            self.groups.insert(key.clone(), Group { count: 1, first: time, last: time });
         } else {
             self.is_cut = true;
         }
@@ -314,7 +382,7 @@ impl Tally {
         };
         if let Some(stretches) = &stretches {
             for time in std::mem::take(&mut self.times) {
-                self.count_in(Key::Time(stretches.begin(stretches.number_of(time))), time);
+                self.count_in(&Key::Time(stretches.begin(stretches.number_of(time))), time);
             }
         }
         let key = |key| match (key, &self.by) {

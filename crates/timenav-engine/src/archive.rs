@@ -118,6 +118,8 @@ pub struct KeptEvent {
     pub place: Option<String>,
     /// The event's own name, in the form by which it is found.
     pub name_key: Option<String>,
+    /// Its source and actors as they are kept beside it, if they are.
+    pub parties: Option<String>,
     /// The event as JSON.
     pub content: String,
 }
@@ -125,7 +127,7 @@ pub struct KeptEvent {
 impl KeptEvent {
     /// Returns the row as it is seen by who passes over all of them.
     pub(crate) fn seen<'a>(&'a self, event_id: &'a str) -> SeenEvent<'a> {
-        let Self { position, until, time_micros, point, cell, place, name_key, content } = self;
+        let Self { position, until, time_micros, point, cell, place, name_key, parties, content } = self;
         SeenEvent {
             event_id,
             position: *position,
@@ -135,6 +137,7 @@ impl KeptEvent {
             cell: *cell,
             place: place.as_deref(),
             name_key: name_key.as_deref(),
+            parties: parties.as_deref(),
             content,
         }
     }

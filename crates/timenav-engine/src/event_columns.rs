@@ -4,6 +4,8 @@ use timenav_core::event::EventDraft;
 use timenav_core::place::{Cell, Point};
 use timenav_core::time::{Instant, Virtual};
 
+use crate::parties::parties_text;
+
 /// What one version of an event is found by. It is worked out here and nowhere else: a store keeps it as it is, and a scan
 /// compares what is kept with it.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,28 +20,33 @@ pub struct EventColumns {
     pub place: Option<String>,
     /// Its name, in the form by which it is found: what [`name_key`] makes of it.
     pub name_key: Option<String>,
+    /// Its source and its actors, as JSON: what it is counted by. `None` where that is too long, so that the event
+    /// itself has to be read.
+    pub parties: Option<String>,
 }
 
 impl EventColumns {
     /// Returns the columns of an event that is found by a point.
     #[must_use]
     pub fn of(draft: &EventDraft, point: Option<Point>) -> Self {
-        Self::made_of(draft.time, draft.name.as_deref(), draft.location.as_deref(), point)
+        let parties = parties_text(draft.source.as_deref(), &draft.actors);
+        Self::made_of(draft.time, draft.name.as_deref(), draft.location.as_deref(), (point, parties))
     }
 
     pub(crate) fn made_of(
         time: Instant<Virtual>,
         name: Option<&str>,
         place: Option<&str>,
-        point: Option<Point>,
+        (point, parties): (Option<Point>, Option<String>),
     ) -> Self {
         let (place, name_key) = (place.map(str::to_owned), name.map(name_key));
-        Self { time, point, cell: point.map(Cell::of), place, name_key }
+        Self { time, point, cell: point.map(Cell::of), place, name_key, parties }
     }
 
     /// Returns the columns of a row that says that an inherited event does not stand. Nothing finds it by them.
     pub(crate) const fn of_nothing() -> Self {
-        Self { time: Instant::EPOCH, point: None, cell: None, place: None, name_key: None }
+        let parties = Some(String::new());
+        Self { time: Instant::EPOCH, point: None, cell: None, place: None, name_key: None, parties }
     }
 }
 
@@ -57,11 +64,13 @@ mod tests {
     fn an_event_is_found_by_its_time_its_point_its_place_and_its_name() {
         let at = Instant::from_micros(7).unwrap();
         let (name, location) = (Some("  The Fall ".to_owned()), Some("Rome".to_owned()));
-        let draft = EventDraft { name, location, ..EventDraft::at(at, "told") };
+        let (source, actors) = (Some("Livy".to_owned()), vec!["Odoacer".to_owned()]);
+        let draft = EventDraft { name, location, source, actors, ..EventDraft::at(at, "told") };
         let rome = Point::new(41.9, 12.5).unwrap();
         let columns = EventColumns::of(&draft, Some(rome));
         assert_eq!((columns.time, columns.point, columns.cell), (at, Some(rome), Some(Cell::of(rome))));
         assert_eq!((columns.place.as_deref(), columns.name_key.as_deref()), (Some("Rome"), Some("the fall")));
+        assert_eq!(columns.parties.as_deref(), Some(r#""Livy"["Odoacer"]"#));
         let nowhere = EventColumns::of(&EventDraft::at(Instant::EPOCH, ""), None);
         assert_eq!(nowhere, EventColumns::of_nothing());
     }

@@ -15,6 +15,7 @@ use timenav_core::words::WordQuery;
 
 use crate::event_content::event_draft;
 use crate::json::json;
+use crate::parties::Parties;
 
 /// What a caller says of the events that are meant, as it was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -124,6 +125,17 @@ impl EventFilter {
     /// Returns whether every event is meant that is not hidden.
     pub(crate) fn asks_nothing(&self) -> bool {
         self.texts == FilterTexts::default()
+    }
+
+    /// Returns whether the source and the actors of an event say whether it passes.
+    pub(crate) fn needs_parties_alone(&self) -> bool {
+        self.until.is_none() && self.words.is_none() && self.texts.attributes.is_empty()
+    }
+
+    /// Returns whether an event of these passes, if they say so alone.
+    pub(crate) fn passes_parties(&self, Parties { source, actors }: &Parties) -> bool {
+        let FilterTexts { actor, source: from, .. } = &self.texts;
+        actor.as_ref().is_none_or(|actor| actors.contains(actor)) && from.as_ref().is_none_or(|_| from == source)
     }
 
     /// Returns what the caller wrote.
@@ -429,7 +441,11 @@ mod tests {
                     wanted.iter().all(|wanted| members.get(key).is_some_and(|values| values.contains(wanted)))
                 });
             let content = event_content(&EventId::new("id").unwrap(), &draft);
-            prop_assert_eq!(filter(texts).passes(&content), expected, "{}", content);
+            let filter = filter(texts);
+            prop_assert_eq!(filter.passes(&content), expected, "{}", content);
+            if filter.needs_parties_alone() {
+                prop_assert_eq!(filter.passes_parties(&Parties::read(&content)), expected, "{}", content);
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::event_filter::EventFilter;
 use crate::long_work::giving_way;
+use crate::parties::is_whole_event;
 use crate::refusal::Refusal;
 use crate::rows::{EventSpot, StoredEvent};
 use crate::store::{EventPlace, EventQuery, EventsPassing};
@@ -17,6 +18,10 @@ const PIECE_EVENTS_MAX: usize = 1_000;
 const PIECE_SPOTS_MAX: usize = 16_384;
 /// Rows that are looked at once for an answer to know which spots a later layer overrides: some tenths of a second's worth.
 const OVERRIDDEN_ROWS_MAX: usize = 50_000;
+/// Events whose sources and actors are read in one turn too.
+const PIECE_PARTIES_MAX: usize = 4_096;
+/// As many spots are counted in the time in which one event is read because nothing is kept beside it.
+const SPOTS_FOR_AN_EVENT: usize = 10;
 /// Spots that are counted in the time in which one whole event is looked at.
 const SPOTS_AT_ONCE: usize = 32;
 
@@ -95,13 +100,15 @@ impl Engine {
         }
         Ok((made, searched_to))
     }
-    /// As [`Engine::fold`], for what needs no more of an event than when and where it is, and no filter. Returns what was
-    /// handed in where later layers have so many versions that looking at each event is quicker.
+
+    /// As [`Engine::fold`], for what needs no more of an event than when and where it is, with its source and actors or
+    /// without, and no filter. Returns what was handed in where later layers have so many versions that looking at each
+    /// event is quicker.
     pub(crate) async fn fold_spots<T: Send + 'static>(
         &self,
         caller: &Caller,
         mut query: EventQuery,
-        searched_max: usize,
+        (with_parties, searched_max): (bool, usize),
         mut made: T,
         add: fn(&mut T, &EventSpot),
     ) -> Result<Result<(T, Option<EventPlace>), T>, Refusal> {
@@ -111,21 +118,23 @@ impl Engine {
         let (mut left, mut searched_to) = (searched_max, None);
         while left > 0 {
             let engine = self.clone();
-            query.items_max = left.min(PIECE_SPOTS_MAX);
+            query.items_max = left.min(if with_parties { PIECE_PARTIES_MAX } else { PIECE_SPOTS_MAX });
             let adding = async move {
-                let spots = engine.store().event_spots(query.clone()).await?;
+                let spots = engine.store().event_spots(query.clone(), with_parties).await?;
                 let counts = |spot: &&EventSpot| !overridden[spot.layer].contains(&spot.position);
                 for spots in giving_way(spots.chunks(SPOTS_AT_ONCE)) {
                     spots.iter().filter(counts).for_each(|spot| add(&mut made, spot));
                 }
                 let last = spots.last().filter(|_| spots.len() == query.items_max);
                 let last = last.map(|spot| (spot.time, spot.layer, spot.position));
-                Ok((made, query, overridden, (spots.len(), last)))
+                let is_read = |spot: &&EventSpot| spot.parties.as_deref().is_some_and(is_whole_event);
+                let cost = spots.len() + (SPOTS_FOR_AN_EVENT - 1) * spots.iter().filter(is_read).count();
+                Ok((made, query, overridden, (cost, last)))
             };
-            let count;
-            (made, query, overridden, (count, searched_to)) = self.long_work().in_turn(caller, adding).await?;
+            let cost;
+            (made, query, overridden, (cost, searched_to)) = self.long_work().in_turn(caller, adding).await?;
             query.after = searched_to;
-            left = if searched_to.is_some() { left - count } else { 0 };
+            left = if searched_to.is_some() { left.saturating_sub(cost) } else { 0 };
         }
         Ok(Ok((made, searched_to)))
     }

@@ -27,6 +27,7 @@ mod head;
 mod directory;
 mod background;
 mod options;
+mod parties;
 mod event_columns;
 mod event_filter;
 mod rows;

@@ -233,8 +233,8 @@ pub struct StoredEvent {
     pub content: String,
 }
 
-/// When and where one event is that was found by a query.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// When and where one event is that was found by a query, and what it is counted by.
+#[derive(Clone, Debug, PartialEq)]
 pub struct EventSpot {
     /// When it happened.
     pub time: Instant<Virtual>,
@@ -244,4 +244,7 @@ pub struct EventSpot {
     pub position: u64,
     /// The point that it is found by.
     pub point: Option<Point>,
+    /// Its source and actors as they are kept beside it, or the whole event as JSON where they are not. `None` if
+    /// nobody asked for them.
+    pub parties: Option<Box<str>>,
 }

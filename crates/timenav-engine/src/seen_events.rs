@@ -19,6 +19,8 @@ pub struct SeenEvent<'a> {
     pub place: Option<&'a str>,
     /// The event's own name, in the form by which it is found.
     pub name_key: Option<&'a str>,
+    /// Its source and actors as they are kept beside it, if they are.
+    pub parties: Option<&'a str>,
     /// The event as JSON.
     pub content: &'a str,
 }
@@ -54,6 +56,7 @@ struct PageRow {
     event_id: usize,
     place: Option<usize>,
     name_key: Option<usize>,
+    parties: Option<usize>,
     content: usize,
 }
 
@@ -76,8 +79,9 @@ impl SeenEvents {
         };
         let event_id = add(row.event_id);
         let (place, name_key) = (row.place.map(&mut add), row.name_key.map(&mut add));
-        let content = add(row.content);
-        self.rows.push(PageRow { position, until, time_micros, point, cell, event_id, place, name_key, content });
+        let (parties, content) = (row.parties.map(&mut add), add(row.content));
+        let row = PageRow { position, until, time_micros, point, cell, event_id, place, name_key, parties, content };
+        self.rows.push(row);
     }
 
     /// Returns how many bytes its texts have.
@@ -112,8 +116,8 @@ impl SeenEvents {
             let PageRow { position, until, time_micros, point, cell, .. } = *row;
             let event_id = up_to(row.event_id);
             let (place, name_key) = (row.place.map(&mut up_to), row.name_key.map(&mut up_to));
-            let content = up_to(row.content);
-            SeenEvent { event_id, position, until, time_micros, point, cell, place, name_key, content }
+            let (parties, content) = (row.parties.map(&mut up_to), up_to(row.content));
+            SeenEvent { event_id, position, until, time_micros, point, cell, place, name_key, parties, content }
         })
     }
 }
@@ -133,6 +137,7 @@ mod tests {
             cell: Some(41),
             place,
             name_key,
+            parties: name_key.map(|_| "[]"),
             content: "{}",
         };
         let rows = [
@@ -148,7 +153,10 @@ mod tests {
             page.push(row);
         }
         assert_eq!(page.iter().collect::<Vec<_>>(), rows);
-        assert_eq!(page.bytes_count(), 4 * "e1".len() + 4 * "{}".len() + "Rome".len() + "the fall".len() + "é".len());
+        assert_eq!(
+            page.bytes_count(),
+            4 * "e1".len() + 4 * "{}".len() + "Rome".len() + "the fall".len() + "é".len() + 4
+        );
         assert_eq!(page.last(), Some(rows[4].at()));
     }
 }

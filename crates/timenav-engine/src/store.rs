@@ -352,7 +352,11 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + Arrivals {
 
     /// Returns when and where each of the events is that [`Store::events`] would return, in the same order. Where a later
     /// layer has another version of an event, it is returned all the same; [`Store::overridden`] tells of those.
-    async fn event_spots(&self, query: EventQuery) -> Result<Vec<EventSpot>, StoreError>;
+    /// With the source and actors of each, if they are asked for.
+    async fn event_spots(&self, query: EventQuery, with_parties: bool) -> Result<Vec<EventSpot>, StoreError>;
+
+    /// Returns whether an index has the source and the actors of events, so that no event is read for them.
+    fn keeps_parties(&self) -> bool;
 
     /// Returns the positions of all versions of events, layer by layer, that do not count because a later layer overrides
     /// them. `None` if later layers have so many versions that more than `rows_max` rows would be looked at.

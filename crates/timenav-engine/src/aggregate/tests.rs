@@ -12,7 +12,7 @@ fn event(number: usize, draft: &EventDraft) -> StoredEvent {
 #[test]
 fn so_many_groups_are_counted() {
     let counted = |groups: usize| {
-        let mut tally = Tally::new(GroupBy::Source, None);
+        let mut tally = Tally::new(GroupBy::Source, None, Arc::default());
         for number in (0..groups).chain([0, groups - 1]) {
             let source = Some(format!("source {number}"));
             tally.add(&event(number, &EventDraft { source, ..EventDraft::at(Instant::EPOCH, "") }));
@@ -31,7 +31,7 @@ fn so_many_groups_are_counted() {
 
 #[test]
 fn a_value_that_no_filter_can_ask_for_makes_no_group() {
-    let mut tally = Tally::new(GroupBy::Attribute("k".to_owned()), None);
+    let mut tally = Tally::new(GroupBy::Attribute("k".to_owned()), None, Arc::default());
     for (number, bytes) in [FIND_ATTRIBUTE_BYTES_MAX, FIND_ATTRIBUTE_BYTES_MAX + 1, 60_000].into_iter().enumerate() {
         let attributes = Some(serde_json::json!({ "k": "x".repeat(bytes) }).to_string());
         let draft = EventDraft { attributes, ..EventDraft::at(Instant::EPOCH, "") };

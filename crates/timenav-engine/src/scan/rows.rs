@@ -13,6 +13,7 @@ use crate::archive::{KeptEvent, KeptRows};
 use crate::event_columns::EventColumns;
 use crate::gazetteer::Gazetteer;
 use crate::location::named_point;
+use crate::parties::parties_in;
 use crate::rows::DataRecord;
 use crate::seen_events::SeenEvent;
 
@@ -133,7 +134,7 @@ pub(super) fn compare_columns(row: &SeenEvent<'_>, gazetteer: Option<&dyn Gazett
     let content: Content<'_> = serde_json::from_str(row.content).map_err(|_| "the content")?;
     let time = parse_timestamp::<Virtual>(&content.time).map_err(|_| "the time")?;
     let point = row.point.and_then(|(lat, lon)| Point::new(lat, lon));
-    let columns = EventColumns::made_of(time, content.name.as_deref(), content.location.as_deref(), point);
+    let columns = EventColumns::made_of(time, content.name.as_deref(), content.location.as_deref(), (point, None));
     if columns.time.micros() != row.time_micros {
         return Err("the time");
     }
@@ -142,6 +143,10 @@ pub(super) fn compare_columns(row: &SeenEvent<'_>, gazetteer: Option<&dyn Gazett
     }
     if columns.place.as_deref() != row.place {
         return Err("the place");
+    }
+    // Whoever counts by what is not kept reads the event, so nothing is wrong then.
+    if row.parties.is_some_and(|kept| parties_in(row.content).as_deref() != Some(kept)) {
+        return Err("the source or the actors");
     }
     let place = compare_point(row, content.geo.as_ref(), gazetteer).ok_or("the point")?;
     let cell = columns.cell.map(|cell| i64::from(cell.number()));

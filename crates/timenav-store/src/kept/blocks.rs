@@ -10,6 +10,8 @@ const LATER_ROWS_MIN: usize = 8;
 pub(crate) enum Detail {
     /// When and where each event is, also if a later layer has another version of it.
     Spot,
+    /// And its source and actors.
+    Parties,
     /// All of it.
     Whole,
 }

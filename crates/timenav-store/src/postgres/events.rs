@@ -78,7 +78,11 @@ pub(super) fn end<'a>(batch: &mut Batch<'a>, ends: &[(TimelineKey, &'a EventEnd)
 /// first, or not. `until` hides versions that did not stand then.
 macro_rules! statements {
     ($name:ident, $from:literal, $of:literal) => {
-const $name: [[&str; 2]; 2] = [statements!(both of spots, $from, $of), statements!(both of whole, $from, $of)];
+const $name: [[&str; 2]; 3] = [
+            statements!(both of spots, $from, $of),
+            statements!(both of whole, $from, $of),
+            statements!(both of whole, $from, $of),
+        ];
     };
     (both of $detail:ident, $from:literal, $of:literal) => {
         [
@@ -157,7 +161,7 @@ enum Source<'a> {
 /// What events are ordered by: time, layer, position; or what is the less the greater these are.
 type Key = (i64, usize, u64);
 
-/// An event that was read, its content empty unless that was asked for.
+/// An event that was read, its content empty where that is of no interest.
 struct Found {
     event: StoredEvent,
     point: Option<Point>,
@@ -213,13 +217,16 @@ pub(super) async fn passing(
     Ok(found)
 }
 
-/// Returns when and where the versions of events are that a query finds on each layer by itself.
-pub(super) async fn spots(on: &Object, query: &EventQuery) -> Result<Vec<EventSpot>, Failed> {
-    let mut merged = Merged::new(query, Detail::Spot, query.items_max);
+/// Returns when and where the versions of events are that a query finds on each layer by itself, and all of each, if it
+/// is asked of whom they tell.
+pub(super) async fn spots(on: &Object, query: &EventQuery, with_parties: bool) -> Result<Vec<EventSpot>, Failed> {
+    let detail = if with_parties { Detail::Parties } else { Detail::Spot };
+    let mut merged = Merged::new(query, detail, query.items_max);
     let mut spots = Vec::with_capacity(query.items_max.min(BLOCK_ROWS_MAX));
     while spots.len() < query.items_max {
         let Some(Found { event, point }) = merged.next(on).await? else { break };
-        spots.push(EventSpot { time: event.time, layer: event.layer, position: event.position, point });
+        let StoredEvent { time, layer, position, content } = event;
+        spots.push(EventSpot { time, layer, position, point, parties: with_parties.then(|| content.into()) });
     }
     Ok(spots)
 }
@@ -376,7 +383,7 @@ impl Run<'_> {
     /// are of no interest.
     async fn overridden(&self, on: &Object, query: &EventQuery, block: &[Row]) -> Result<HashSet<String>, Failed> {
         let later = query.layers[self.layer + 1..].iter().filter(|layer| layer.overrides);
-        if matches!(self.detail, Detail::Spot) || block.is_empty() {
+        if self.detail != Detail::Whole || block.is_empty() {
             return Ok(HashSet::new());
         }
         let event_ids: Vec<&str> = block.iter().map(|row| get(row, EVENT_ID)).collect::<Result<_, _>>()?;
@@ -429,7 +436,7 @@ fn found_in(row: &Row, layer: usize, detail: Detail) -> Result<Found, Failed> {
     let point = get::<Option<f64>>(row, 2)?.zip(get::<Option<f64>>(row, 3)?);
     let content = match detail {
         Detail::Spot => String::new(),
-        Detail::Whole => text(row, CONTENT)?,
+        Detail::Parties | Detail::Whole => text(row, CONTENT)?,
     };
     let event = StoredEvent { time: instant(get(row, 0)?)?, layer, position: number(row, 1)?, content };
     Ok(Found { event, point: point.and_then(|(lat, lon)| Point::new(lat, lon)) })

@@ -174,8 +174,12 @@ impl Store for PostgresStore {
         Ok(events::find(&self.reader().await?, &query).await?)
     }
 
-    async fn event_spots(&self, query: EventQuery) -> Result<Vec<EventSpot>, StoreError> {
-        Ok(events::spots(&self.reader().await?, &query).await?)
+    async fn event_spots(&self, query: EventQuery, with_parties: bool) -> Result<Vec<EventSpot>, StoreError> {
+        Ok(events::spots(&self.reader().await?, &query, with_parties).await?)
+    }
+
+    fn keeps_parties(&self) -> bool {
+        false
     }
 
     async fn overridden(&self, layers: Arc<[Layer]>, rows_max: usize) -> Result<Option<Overridden>, StoreError> {

@@ -236,6 +236,7 @@ fn seen_event(row: &Row) -> Result<SeenEvent<'_>, Failed> {
         cell: get(row, 6)?,
         place: text(7)?,
         name_key: text(9)?,
+        parties: None,
         content: text(8)?.unwrap_or_default(),
     })
 }
@@ -250,5 +251,6 @@ fn kept_event(row: &Row) -> Result<KeptEvent, Failed> {
         place: text_or_none(row, 7)?,
         content: text(row, 8)?,
         name_key: text_or_none(row, 9)?,
+        parties: None,
     })
 }

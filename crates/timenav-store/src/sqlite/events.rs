@@ -5,14 +5,12 @@
 //! and not what the place holds.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashSet, VecDeque};
+use std::collections::{BinaryHeap, VecDeque};
 
 use rusqlite::{Connection, Row, params};
 use timenav_core::place::{LocationQuery, Point, cells_of};
 use timenav_core::time::{Instant, Virtual};
-use timenav_engine::{
-    EventFilter, EventQuery, EventSpot, EventsPassing, Layer, Overridden, Pattern, StoreError, StoredEvent,
-};
+use timenav_engine::{EventFilter, EventQuery, EventSpot, EventsPassing, Pattern, StoreError, StoredEvent};
 
 use super::sifting::{self, CELLS_FEW, Sieve};
 use super::values::{count, damaged, failed, instant, sql};
@@ -30,17 +28,21 @@ const BLOCK_COST_ROWS: usize = 4;
 
 /// The statements that read a run, by how much of each row is read and by what the rows have in common; the last rows
 /// first, or not. Each orders by time and position along its key; `until` hides versions that did not stand then. The
-/// index by time has everything that [`Detail::Spot`] needs.
+/// index by time has everything that [`Detail::Spot`] and [`Detail::Parties`] need.
 macro_rules! statements {
-    ($name:ident, $index:literal, $of:literal) => {
-        const $name: [[&str; 2]; 2] = [statements!("", $index, $of), statements!(", event_id, content", $index, $of)];
+    ($name:ident, $index:literal, $parties:literal, $of:literal) => {
+        const $name: [[&str; 2]; 3] = [
+            statements!("", $index, $of),
+            statements!($parties, $index, $of),
+            statements!(", event_id, content", $index, $of),
+        ];
     };
     ($columns:literal, $index:literal, $of:literal) => {
         [
             concat!(
                 "SELECT time, position, lat, lon",
                 $columns,
-                " FROM events ",
+                " FROM events e ",
                 $index,
                 " WHERE timeline = ?1 AND (time, position) > (?2, ?3) AND time <= ?4
                 AND position < ?5 AND (until IS NULL OR until >= ?5) ",
@@ -50,7 +52,7 @@ macro_rules! statements {
             concat!(
                 "SELECT time, position, lat, lon",
                 $columns,
-                " FROM events ",
+                " FROM events e ",
                 $index,
                 " WHERE timeline = ?1 AND (time, position) < (?2, ?3) AND time >= ?4
                 AND position < ?5 AND (until IS NULL OR until >= ?5) ",
@@ -60,20 +62,28 @@ macro_rules! statements {
         ]
     };
 }
-statements!(BY_TIME, "INDEXED BY events_by_time", "");
-const SIFTED: [&str; 2] = statements!(", cell", "INDEXED BY events_by_time", "");
-statements!(BY_CELL, "", "AND cell = ?7");
-statements!(BY_PLACE, "INDEXED BY events_by_place", "AND place = ?7");
-statements!(BY_ID, "INDEXED BY events_by_id", "AND event_id = ?7");
+// The event itself is read where nothing else tells of its source and actors.
+statements!(
+    BY_TIME,
+    "INDEXED BY events_by_time",
+    ", coalesce(parties, (SELECT content FROM events r WHERE r.timeline = e.timeline AND r.cell = e.cell
+        AND r.time = e.time AND r.position = e.position))",
+    ""
+);
+statements!(BY_CELL, "", ", coalesce(parties, content)", "AND cell = ?7");
+statements!(BY_PLACE, "INDEXED BY events_by_place", ", coalesce(parties, content)", "AND place = ?7");
+statements!(BY_ID, "INDEXED BY events_by_id", ", coalesce(parties, content)", "AND event_id = ?7");
+/// The cell comes first: only what lies in a cell of the place is looked at further.
+const SIFTED: [[&str; 2]; 2] = [
+    statements!(", cell", "INDEXED BY events_by_time", ""),
+    statements!(
+        ", cell, coalesce(parties, (SELECT content FROM events r WHERE r.timeline = e.timeline AND r.cell = e.cell
+            AND r.time = e.time AND r.position = e.position))",
+        "INDEXED BY events_by_time",
+        ""
+    ),
+];
 
-/// Positions of versions that are on one layer and whose events are on a later one too, however many versions they have
-/// there.
-const OVERRIDDEN: &str = "SELECT e.position FROM
-    (SELECT DISTINCT event_id FROM events INDEXED BY events_by_id WHERE timeline = ?1 AND position < ?2) o
-    CROSS JOIN events e INDEXED BY events_by_id ON e.event_id = o.event_id
-    WHERE e.timeline = ?3 AND e.position < ?4 LIMIT ?5";
-const COUNT_VERSIONS: &str =
-    "SELECT count(*) FROM (SELECT 1 FROM events INDEXED BY events_by_id WHERE timeline = ?1 LIMIT ?2)";
 const HAS_VERSION: &str = "SELECT 1 FROM events INDEXED BY events_by_id
     WHERE timeline = ?1 AND event_id = ?2 AND position < ?3 LIMIT 1";
 
@@ -89,7 +99,7 @@ enum Source<'a> {
 /// What events are ordered by: time, layer, position; or what is the less the greater these are.
 type Key = (i64, usize, u64);
 
-/// An event that was read, its content empty unless that was asked for.
+/// An event that was read. Its content is empty or tells of its source and actors, unless all of it was asked for.
 struct Found {
     event: StoredEvent,
     point: Option<Point>,
@@ -160,13 +170,20 @@ pub(super) fn passing(
     Ok(found)
 }
 
-/// Returns when and where the versions of events are that a query finds on each layer by itself.
-pub(super) fn spots(connection: &Connection, query: &EventQuery) -> Result<Vec<EventSpot>, StoreError> {
-    let mut merged = Merged::new(query, Detail::Spot, usize::MAX);
+/// Returns when and where the versions of events are that a query finds on each layer by itself, and of whom they tell,
+/// if that is asked for.
+pub(super) fn spots(
+    connection: &Connection,
+    query: &EventQuery,
+    with_parties: bool,
+) -> Result<Vec<EventSpot>, StoreError> {
+    let detail = if with_parties { Detail::Parties } else { Detail::Spot };
+    let mut merged = Merged::new(query, detail, usize::MAX);
     let mut spots = Vec::with_capacity(query.items_max.min(BLOCK_ROWS_MAX));
     while spots.len() < query.items_max {
         let Next::Event(Found { event, point }) = merged.next(connection)? else { break };
-        spots.push(EventSpot { time: event.time, layer: event.layer, position: event.position, point });
+        let StoredEvent { time, layer, position, content } = event;
+        spots.push(EventSpot { time, layer, position, point, parties: with_parties.then(|| content.into()) });
     }
     Ok(spots)
 }
@@ -339,7 +356,7 @@ impl<'a> Run<'a> {
         let detail = self.detail as usize;
         let statements = match self.source {
             Source::Time => BY_TIME[detail],
-            Source::Sifted(_) => SIFTED,
+            Source::Sifted(_) => SIFTED[usize::from(self.detail == Detail::Parties)],
             Source::Cell(_) => BY_CELL[detail],
             Source::Place(_) => BY_PLACE[detail],
             Source::Id(_) => BY_ID[detail],
@@ -375,6 +392,7 @@ impl<'a> Run<'a> {
             let read = |row: &Row<'_>, column| content(connection, query, self.layer, row, column);
             let content = match (self.detail, cell) {
                 (Detail::Spot, _) => Some(String::new()),
+                (Detail::Parties, cell) => row.get(if cell.is_some() { 5 } else { 4 }).map_err(failed)?,
                 (Detail::Whole, None) => read(row, 4)?,
                 (Detail::Whole, Some(cell)) => {
                     let key = (timeline, cell, time, position);
@@ -411,40 +429,6 @@ fn content(
     row.get(column + 1).map(Some).map_err(failed)
 }
 
-/// Returns which versions of each layer do not count, because a later layer has one; `None` where so many would have to be
-/// looked at.
-pub(super) fn overridden(
-    connection: &Connection,
-    layers: &[Layer],
-    rows_max: usize,
-) -> Result<Option<Overridden>, StoreError> {
-    let mut count_versions = connection.prepare_cached(COUNT_VERSIONS).map_err(failed)?;
-    let mut select = connection.prepare_cached(OVERRIDDEN).map_err(failed)?;
-    let (mut overridden, mut rows_left) = (vec![HashSet::new(); layers.len()], rows_max);
-    for (number, later) in layers.iter().enumerate().filter(|(_, layer)| layer.overrides) {
-        let key = params![later.timeline.0, sql(rows_left as u64 + 1)];
-        let rows_count = count(count_versions.query_row(key, |row| row.get(0)).map_err(failed)?)?;
-        // They are looked for on each layer before.
-        let looked_at = rows_count.saturating_mul(number as u64);
-        let Some(left) = rows_left.checked_sub(usize::try_from(looked_at).unwrap_or(usize::MAX)) else {
-            return Ok(None);
-        };
-        rows_left = left;
-        for (positions, layer) in overridden.iter_mut().zip(&layers[..number]) {
-            let until = (sql(later.as_of), sql(layer.as_of));
-            let key = params![later.timeline.0, until.0, layer.timeline.0, until.1, sql(rows_left as u64 + 1)];
-            let mut rows = select.query(key).map_err(failed)?;
-            while let Some(row) = rows.next().map_err(failed)? {
-                // One event may have any number of versions.
-                let Some(left) = rows_left.checked_sub(1) else { return Ok(None) };
-                rows_left = left;
-                positions.insert(count(row.get(0).map_err(failed)?)?);
-            }
-        }
-    }
-    Ok(Some(overridden))
-}
-
 /// A cell holds a little more than the place that was asked for.
 fn is_meant(pattern: &Pattern, point: Option<Point>) -> bool {
     match pattern {
@@ -475,4 +459,28 @@ fn is_overridden(
 fn point(row: &Row<'_>) -> Result<Option<Point>, StoreError> {
     let (lat, lon): (Option<f64>, Option<f64>) = (row.get(2).map_err(failed)?, row.get(3).map_err(failed)?);
     Ok(lat.zip(lon).and_then(|(lat, lon)| Point::new(lat, lon)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::migrations;
+
+    #[test]
+    fn what_is_counted_is_in_the_index_by_time() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrations::run(&mut connection).unwrap();
+        for detail in [Detail::Spot, Detail::Parties] {
+            for statement in BY_TIME[detail as usize] {
+                let mut explained = connection.prepare(&format!("EXPLAIN QUERY PLAN {statement}")).unwrap();
+                let plan: Vec<String> =
+                    explained.query_map([0; 6], |row| row.get(3)).unwrap().collect::<Result<_, _>>().unwrap();
+                assert!(plan[0].starts_with("SEARCH e USING COVERING INDEX events_by_time"), "{plan:?}");
+                // Besides, one row is looked up by its whole key.
+                let others = plan[1..].iter().filter(|step| step.starts_with("SEARCH") || step.starts_with("SCAN"));
+                assert!(others.clone().all(|step| step.contains("cell=? AND time=? AND position=?")), "{plan:?}");
+                assert_eq!(others.count(), usize::from(detail == Detail::Parties));
+            }
+        }
+    }
 }

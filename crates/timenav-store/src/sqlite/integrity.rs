@@ -113,7 +113,7 @@ mod tests {
             )
             .unwrap();
         assert_eq!(look.contradictions(&connection).unwrap(), [""; 0]);
-        let definition = "CREATE INDEX events_by_time ON events (timeline, time, position, until, lat, lon)";
+        let definition = "CREATE INDEX events_by_time ON events (timeline, time, position, until, lat, lon, parties)";
         connection
             .execute_batch(&format!(
                 "DROP INDEX events_by_time; {definition} WHERE event_id <> 'b'; PRAGMA writable_schema = ON;

@@ -1,5 +1,7 @@
 //! Brings the tables of a file up to date, one numbered step after the other.
 
+use std::path::Path;
+
 use rusqlite::{Connection, TransactionBehavior, params};
 use timenav_core::ledger::sha256;
 use timenav_engine::StoreError;
@@ -7,7 +9,7 @@ use timenav_engine::StoreError;
 use super::values::failed;
 
 /// The steps, in order. One that was ever released never changes: a change is a new step.
-pub(super) const STEPS: [(&str, &str); 20] = [
+pub(super) const STEPS: [(&str, &str); 21] = [
     ("0001-init", include_str!("../../migrations/sqlite/0001-init.sql")),
     ("0002-data", include_str!("../../migrations/sqlite/0002-data.sql")),
     ("0003-history", include_str!("../../migrations/sqlite/0003-history.sql")),
@@ -28,6 +30,7 @@ pub(super) const STEPS: [(&str, &str); 20] = [
     ("0018-timers", include_str!("../../migrations/sqlite/0018-timers.sql")),
     ("0019-arrivals", include_str!("../../migrations/sqlite/0019-arrivals.sql")),
     ("0020-events-by-time", include_str!("../../migrations/sqlite/0020-events-by-time.sql")),
+    ("0021-parties", include_str!("../../migrations/sqlite/0021-parties.sql")),
 ];
 
 /// Says that a file is timenav's: "TNAV" in ASCII. Step 5 writes it.
@@ -43,6 +46,32 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (
 
 /// Brings a file up to date that is laid out as the steps that it went through made it.
 pub(super) fn run(connection: &mut Connection) -> Result<(), StoreError> {
+    if !is_behind(connection)? {
+        return take_missing(connection);
+    }
+    // An index is sorted before it is written, and a file may have many millions of rows: more than there is memory
+    // for. What is sorted is put beside the database, into files that have no name and are gone with the process.
+    let folder = connection.path().and_then(|path| Path::new(path).parent()?.to_str().map(str::to_owned));
+    let sort_in = |store: &str, folder: &str| {
+        connection.pragma_update(None, "temp_store", store)?;
+        connection.pragma_update(None, "temp_store_directory", folder)
+    };
+    sort_in("FILE", &folder.filter(|folder| !folder.is_empty()).unwrap_or_else(|| ".".to_owned())).map_err(failed)?;
+    let taken = take_missing(connection);
+    connection.pragma_update(None, "temp_store_directory", "").map_err(failed)?;
+    connection.pragma_update(None, "temp_store", "MEMORY").map_err(failed)?;
+    taken
+}
+
+/// Returns whether a file is laid out, and steps are missing.
+fn is_behind(connection: &Connection) -> Result<bool, StoreError> {
+    let has_table = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'migrations')";
+    let has_table: bool = connection.query_row(has_table, [], |row| row.get(0)).map_err(failed)?;
+    Ok(has_table && (1..STEPS.len()).contains(&done(connection)?))
+}
+
+/// All of them or none: a process that ends meanwhile leaves the file as it was.
+fn take_missing(connection: &mut Connection) -> Result<(), StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     transaction.execute_batch(TABLE).map_err(failed)?;
     let done = done(&transaction)?;
@@ -134,6 +163,85 @@ mod tests {
         let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
         let marks: Vec<(i64, i64)> = rows.collect::<Result<_, _>>().unwrap();
         assert_eq!(marks, [(0, 0), (0, 0), (0, 0), (1, 0), (1, 2), (2, 2), (1, 2), (1, 2)]);
+    }
+
+    /// What an event may say of its source and actors, as JSON.
+    const TOLD: [(&str, Option<&str>); 7] = [
+        (r#"{"time":"x"}"#, Some("")),
+        (r#"{"source":"NASA"}"#, Some(r#""NASA""#)),
+        (r#"{"actors":["a","b"],"source":"x"}"#, Some(r#""x"["a","b"]"#)),
+        (r#"{"actors":["\"\\\n\u0001é\u0000𝄞"]}"#, Some(r#"["\"\\\n\u0001é\u0000𝄞"]"#)),
+        (r#"{"source":""}"#, Some(r#""""#)),
+        ("", None),
+        ("{damaged", None),
+    ];
+
+    /// Lays a file out as the version before this column did, with some events.
+    fn with_events_before(path: &Path, count: usize) -> Connection {
+        let mut connection = Connection::open(path).unwrap();
+        connection.pragma_update(None, "journal_mode", "WAL").unwrap();
+        lay_out(&connection, 20).unwrap();
+        let insert =
+            "INSERT INTO events (timeline, cell, time, position, event_id, content) VALUES (2, ?1, ?2, ?3, 'e', ?4)";
+        let transaction = connection.transaction().unwrap();
+        for number in 0..count {
+            let number = i64::try_from(number).unwrap();
+            let content = TOLD.get(usize::try_from(number).unwrap()).map_or_else(
+                || format!(r#"{{"source":"s{}","description":"{}"}}"#, number % 9, "x".repeat(300)),
+                |told| told.0.to_owned(),
+            );
+            // A number that is far from the one before, and comes once.
+            let time = number * 7_919 % 1_000_003;
+            transaction.execute(insert, params![number % 50, time, number, content]).unwrap();
+        }
+        transaction.commit().unwrap();
+        connection
+    }
+
+    fn kept(connection: &Connection) -> Vec<Option<String>> {
+        let mut select = connection.prepare("SELECT parties FROM events ORDER BY position").unwrap();
+        let rows = select.query_map([], |row| row.get(0)).unwrap();
+        rows.collect::<Result<_, _>>().unwrap()
+    }
+
+    #[test]
+    fn sources_and_actors_are_taken_from_the_events_there_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut connection = with_events_before(&folder.path().join("x.db"), TOLD.len() + 1);
+        let long = format!(r#"{{"source":"{}"}}"#, "x".repeat(999));
+        let update = "UPDATE events SET content = ?1 WHERE position = ?2";
+        connection.execute(update, params![long, 7_i64]).unwrap();
+        run(&mut connection).unwrap();
+        let expected = TOLD.iter().map(|(_, told)| told.map(str::to_owned)).chain([None]);
+        assert_eq!(kept(&connection), expected.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_process_that_ends_in_the_middle_of_a_step_leaves_the_file_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, killed) = (folder.path().join("x.db"), folder.path().join("killed.db"));
+        let mut connection = with_events_before(&path, 20_000);
+        // Little memory, so that much of the step is in the log before it ends.
+        connection.pragma_update(None, "cache_size", 16).unwrap();
+        let log = |path: &Path| Path::new(&format!("{}-wal", path.display())).to_owned();
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
+        take(&transaction, STEPS[20].0, STEPS[20].1).unwrap();
+        std::fs::copy(&path, &killed).unwrap();
+        std::fs::copy(log(&path), log(&killed)).unwrap();
+        assert!(log(&killed).metadata().unwrap().len() > 1_000_000, "else nothing is tried");
+        drop(transaction);
+        drop(connection);
+        let mut connection = Connection::open(&killed).unwrap();
+        assert_eq!(done(&connection).unwrap(), 20);
+        run(&mut connection).unwrap();
+        assert_eq!(done(&connection).unwrap(), STEPS.len());
+        assert_eq!(kept(&connection).iter().flatten().count(), 20_000 - 2);
+        let sound: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+        assert_eq!(sound, "ok");
+        // What was sorted is not left beside it.
+        let names = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name());
+        assert!(names.map(|name| name.into_string().unwrap()).all(|name| name.contains(".db")));
     }
 
     #[test]

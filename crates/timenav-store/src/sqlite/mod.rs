@@ -29,6 +29,7 @@ mod moving;
 mod origins;
 mod orphans;
 mod outcomes;
+mod overriding;
 mod passing;
 mod read;
 mod retention;

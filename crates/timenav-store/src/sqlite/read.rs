@@ -20,7 +20,8 @@ use timenav_engine::{
 use super::leaf::Leaves;
 use super::values::{POSITION_MAX, count, damaged, entry_key, failed, id, instant, position, rate, role};
 use super::{
-    SqliteStore, commit, described, ends, events, facts, identity, log_rows, origins, retention, room, tiles, versions,
+    SqliteStore, commit, described, ends, events, facts, identity, log_rows, origins, overriding, retention, room,
+    tiles, versions,
 };
 
 /// Rows that a query for events may read on the thread that asks: a quarter of a millisecond's worth.
@@ -121,12 +122,16 @@ impl Store for SqliteStore {
         Ok(found.unwrap_or_default())
     }
 
-    async fn event_spots(&self, query: EventQuery) -> Result<Vec<EventSpot>, StoreError> {
-        self.read(move |connection| events::spots(connection, &query)).await
+    async fn event_spots(&self, query: EventQuery, with_parties: bool) -> Result<Vec<EventSpot>, StoreError> {
+        self.read(move |connection| events::spots(connection, &query, with_parties)).await
+    }
+
+    fn keeps_parties(&self) -> bool {
+        true
     }
 
     async fn overridden(&self, layers: Arc<[Layer]>, rows_max: usize) -> Result<Option<Overridden>, StoreError> {
-        self.read(move |connection| events::overridden(connection, &layers, rows_max)).await
+        self.read(move |connection| overriding::overridden(connection, &layers, rows_max)).await
     }
 
     async fn events_passing(

@@ -317,11 +317,15 @@ impl Store for FaultyStore {
         self.reading()?.events(query).await
     }
 
-    async fn event_spots(&self, query: EventQuery) -> Result<Vec<EventSpot>, StoreError> {
+    async fn event_spots(&self, query: EventQuery, with_parties: bool) -> Result<Vec<EventSpot>, StoreError> {
         if let Some(layer) = query.layers.last() {
             self.pass_scan_gate(layer.timeline).await;
         }
-        self.reading()?.event_spots(query).await
+        self.reading()?.event_spots(query, with_parties).await
+    }
+
+    fn keeps_parties(&self) -> bool {
+        self.inner.keeps_parties()
     }
 
     async fn overridden(&self, layers: Arc<[Layer]>, rows_max: usize) -> Result<Option<Overridden>, StoreError> {

@@ -233,7 +233,15 @@ fn expected(rows: &[EventRow], query: &EventQuery) -> Vec<StoredEvent> {
 fn spot(rows: &[EventRow], event: &StoredEvent) -> EventSpot {
     let StoredEvent { time, layer, position, .. } = *event;
     let row = rows.iter().find(|row| row.position == position);
-    EventSpot { time, layer, position, point: row.expect("what is found was recorded").columns.point }
+    let point = row.expect("what is found was recorded").columns.point;
+    EventSpot { time, layer, position, point, parties: None }
+}
+
+/// Returns the same with source and actors, if they are kept beside the event; else with all of it.
+fn spot_of_parties(rows: &[EventRow], event: &StoredEvent, is_kept: bool) -> EventSpot {
+    let row = rows.iter().find(|row| row.position == event.position).expect("what is found was recorded");
+    let kept = row.columns.parties.as_deref().filter(|_| is_kept);
+    EventSpot { parties: Some(kept.unwrap_or(&row.content).into()), ..spot(rows, event) }
 }
 
 /// Commits events to a new timeline in several steps, with other entries in between.
@@ -248,11 +256,19 @@ async fn record(store: &dyn Store, key: i64, made: Vec<Made>) -> (Ledger, Vec<Ev
             // Every fifth entry is no event.
             position += u64::from(position.is_multiple_of(5));
             let geo = point.map(|point| Geo { point, radius_m: None });
-            let draft = EventDraft { geo, location: place.map(str::to_owned), ..EventDraft::at(time, "") };
+            // Some have neither, and those of some are too long to be kept twice.
+            let actor = if position.is_multiple_of(7) { "x".repeat(2_000) } else { format!("a\"{}", position % 2) };
+            let actors = vec![actor; usize::try_from(position % 3).unwrap()];
+            let source = (!position.is_multiple_of(2)).then(|| "é".to_owned());
+            let location = place.map(str::to_owned);
+            let draft = EventDraft { geo, location, source, actors, ..EventDraft::at(time, "") };
             let name = format!("e{position}");
             // Filters read what an event says.
-            let content = json!({ "event_id": name, "location": place, "time": time.to_string() }).to_string().into();
-            fresh.push(EventRow { content, ..event(&name, position, &draft) });
+            let (source, actors) = (&draft.source, &draft.actors);
+            let content = json!({
+                "event_id": name, "location": place, "time": time.to_string(), "source": source, "actors": actors,
+            });
+            fresh.push(EventRow { content: content.to_string().into(), ..event(&name, position, &draft) });
             position += 1;
         }
         let mut step = ledger.grow(usize::try_from(position - ledger.size()).unwrap());
@@ -274,8 +290,11 @@ async fn check_queries_against_the_model(backend: &dyn Backend) {
             let query = asked.query(ledger.head.key, &rows, ledger.size());
             let found = store.events(query.clone()).await.unwrap();
             assert_eq!(found, expected(&rows, &query), "{query:#?}");
-            let spots = store.event_spots(query.clone()).await.unwrap();
+            let spots = store.event_spots(query.clone(), false).await.unwrap();
             assert_eq!(spots, found.iter().map(|event| spot(&rows, event)).collect::<Vec<_>>(), "{query:#?}");
+            let spots = store.event_spots(query.clone(), true).await.unwrap();
+            let with_parties = |event| spot_of_parties(&rows, event, store.keeps_parties());
+            assert_eq!(spots, found.iter().map(with_parties).collect::<Vec<_>>(), "{query:#?}");
         }
     });
 }

@@ -95,10 +95,17 @@ pub(super) fn draft(event: u8, seconds: i64) -> EventDraft {
         event_id: Some(event_id(&format!("e{event}"))),
         geo: (!event.is_multiple_of(3)).then_some(Geo { point, radius_m: None }),
         location: event.is_multiple_of(2).then(|| "quay".to_owned()),
-        actors: ["ada", "bob"].into_iter().take(usize::from(event) % 3).map(str::to_owned).collect(),
+        actors: actors(event),
         source: (event % 4 == 1).then(|| "a log".to_owned()),
         ..EventDraft::at(moment(seconds * 1_000_000), "it happens")
     }
+}
+
+/// Returns who takes part: nobody, one, two, or more than an index keeps of one event.
+fn actors(event: u8) -> Vec<String> {
+    let few = ["ada", "bob"].into_iter().take(usize::from(event) % 3).map(str::to_owned);
+    let many = (0..10).filter(|_| event == 4).map(|number| format!("{number}{}", "x".repeat(120)));
+    few.chain(many).collect()
 }
 
 pub(super) async fn page(

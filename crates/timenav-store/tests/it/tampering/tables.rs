@@ -45,6 +45,10 @@ async fn t18_every_table_that_follows_on_a_timeline() {
         ("UPDATE events SET time = 5 WHERE timeline = 2 AND event_id = 'e9'", "e9: the time"),
         ("UPDATE events SET place = 'x' WHERE timeline = 2 AND event_id = 'e9'", "e9: the place"),
         ("UPDATE events SET name_key = 'x' WHERE timeline = 2 AND event_id = 'e9'", "e9: the name"),
+        (
+            "UPDATE events SET parties = '[\"x\"]' WHERE timeline = 2 AND event_id = 'e9'",
+            "e9: the source or the actors",
+        ),
         ("UPDATE timelines SET clock_entry = 1 WHERE timeline = 2", "the entry of the clock"),
         ("UPDATE timelines SET overrides_count = 1 WHERE timeline = 2", "the count of overrides"),
         ("UPDATE timelines SET created_by = 'bob' WHERE timeline = 2", "who created it"),

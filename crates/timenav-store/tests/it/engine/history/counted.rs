@@ -23,6 +23,7 @@ struct Asked {
     location: LocationQuery,
     range: TimeRange<Virtual>,
     actor: Option<&'static str>,
+    source: Option<&'static str>,
     by: GroupBy,
     /// Events of one answer.
     events_max: usize,
@@ -51,13 +52,15 @@ fn questions() -> impl Strategy<Value = Vec<Asked>> {
         GroupBy::Source,
     ]);
     let actor = proptest::option::weighted(0.2, select(vec!["ada", "bob"]));
-    let one = (any::<Index>(), any::<Option<Index>>(), location, range, actor, by, 1..9_usize);
-    let one = one.prop_map(|(of, as_of, location, range, actor, by, events_max)| Asked {
+    let source = proptest::option::weighted(0.2, select(vec!["a log", "a"]));
+    let one = (any::<Index>(), any::<Option<Index>>(), location, range, (actor, source), by, 1..9_usize);
+    let one = one.prop_map(|(of, as_of, location, range, (actor, source), by, events_max)| Asked {
         of,
         as_of,
         location,
         range,
         actor,
+        source,
         by,
         events_max,
     });
@@ -66,7 +69,8 @@ fn questions() -> impl Strategy<Value = Vec<Asked>> {
 
 impl Asked {
     fn filter(&self) -> Arc<EventFilter> {
-        let texts = FilterTexts { actor: self.actor.map(str::to_owned), ..FilterTexts::default() };
+        let [actor, source] = [self.actor, self.source].map(|text| text.map(str::to_owned));
+        let texts = FilterTexts { actor, source, ..FilterTexts::default() };
         Arc::new(EventFilter::new(texts).unwrap())
     }
 
@@ -206,6 +210,13 @@ async fn short_sighted(home: &Home<'_>, timeline: &TimelineId, horizon: HorizonR
     home.engine.authenticate(&made.secret.unwrap()).unwrap()
 }
 
+/// Erases an event with all its versions, from forks and what was known then too.
+async fn erase(home: &Home<'_>) {
+    let request = ErasureRequest::Event(None, event_id("e5"));
+    // It may never have been recorded.
+    let _ = home.engine.erase_data(&home.admin, request, None).await;
+}
+
 fn check_counts(house: impl Fn() -> House, cases: u32) {
     check_cases(cases, &(steps(), questions()), async |(steps, questions)| {
         let house = house();
@@ -222,6 +233,7 @@ fn check_counts(house: impl Fn() -> House, cases: u32) {
                 life.past.insert(size - 1, life.now.clone());
             }
         }
+        erase(&home).await;
         let last = lives.last().expect("there is `main`").clone();
         let here = ClockCommand::Travel { to: moment(25_000_000), location: None };
         for change in [here, ClockCommand::Pause] {
