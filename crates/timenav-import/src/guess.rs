@@ -56,7 +56,7 @@ impl Guess {
     /// Nothing in it is known to be a time, or it is not text.
     pub fn of(start: &[u8], format: Option<Format>) -> Result<Self, String> {
         if let Some(other) = other_than_text(start) {
-            return Err(format!("this is not a text in UTF-8: {other}"));
+            return Err(format!("the file is not UTF-8 text: {other}"));
         }
         let start = start.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(start);
         let text = match str::from_utf8(start) {
@@ -93,7 +93,7 @@ impl Guess {
         if guess.is_first_refused && guess.counts.0 > 0 && !settings.iter().any(|(word, _)| *word == table::SKIP_ROWS) {
             settings.push((table::SKIP_ROWS, Value::from(1)));
             let mut unsure = roles.unsure.clone();
-            unsure.push("the row below the names is no event, and is passed over (`skip_rows`)".to_owned());
+            unsure.push("the row below the column names is not an event, and is skipped (`skip_rows`)".to_owned());
             let other = Self::shown(Format::Csv, Some(of(&settings)), text, unsure);
             if other.counts.1 == 0 {
                 return Ok(other);
@@ -106,7 +106,7 @@ impl Guess {
     fn of_lines(lines: lines::Lines, text: &str) -> Result<Self, String> {
         let (members, unsure) = match lines.without_year {
             Some(members) => {
-                (members, vec!["the lines say no year; 1970 is taken, write the right one into `time`".to_owned()])
+                (members, vec!["the lines have no year; 1970 is assumed, so write the right one in `time`".to_owned()])
             }
             None => {
                 let roles = Roles::of(&lines.columns)?;

@@ -112,7 +112,7 @@ pub enum ImportError {
         detail: String,
     },
     /// The file is no text.
-    #[error("this is not a text in UTF-8: {what}")]
+    #[error("the file is not UTF-8 text: {what}")]
     NotText {
         /// What it is, and what has to be done with it.
         what: &'static str,

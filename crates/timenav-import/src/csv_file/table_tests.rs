@@ -293,7 +293,7 @@ fn files_that_are_no_text_are_told_apart() {
         let (items, outcome) = items(Format::Csv, "", file);
         let told = outcome.unwrap_err().to_string();
         assert!(
-            items.is_empty() && told.starts_with("this is not a text in UTF-8: ") && told.contains(expected),
+            items.is_empty() && told.starts_with("the file is not UTF-8 text: ") && told.contains(expected),
             "{told}"
         );
     };
