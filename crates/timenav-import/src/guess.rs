@@ -104,14 +104,12 @@ impl Guess {
 
     /// Looks at lines of a log.
     fn of_lines(lines: lines::Lines, text: &str) -> Result<Self, String> {
-        let (members, unsure) = match lines.without_year {
-            Some(members) => {
-                (members, vec!["the lines have no year; 1970 is assumed, so write the right one in `time`".to_owned()])
-            }
-            None => {
-                let roles = Roles::of(&lines.columns)?;
-                (roles.members(), roles.unsure)
-            }
+        let (members, unsure) = if let Some(members) = lines.without_year {
+            let told = "the lines have no year; 1970 is assumed, so write the right one in `time`";
+            (members, vec![told.to_owned()])
+        } else {
+            let roles = Roles::of(&lines.columns)?;
+            (roles.members(), roles.unsure)
         };
         Ok(Self::shown(Format::Csv, Some(pretty(lines.settings.into_iter().chain(members))), text, unsure))
     }
