@@ -13,6 +13,7 @@ use timenav_core::time::{DurationError, Instant, TimestampError, Virtual, Zone, 
 use crate::content_id::content_id;
 use crate::coordinates::{self, Axis, degrees};
 use crate::event_record::{AssertionRecord, CauseRecord, point, without_position};
+use crate::excel_date::parse_excel;
 use crate::field::{self, Field};
 use crate::item::{RecordError, RecordNote};
 use crate::mapping::{Reading, TimePart, TimeRules};
@@ -121,6 +122,7 @@ fn instant(field: Field, cell: &Cell<'_>, rules: &TimeRules) -> Result<Known, Re
             let detail = format!("`{text}` is not a number of {counted} since 1970 in the years -9999 to 9999");
             cell.invalid(name, detail)
         }),
+        Reading::Excel => spreadsheet_date(name, cell, rules),
         Reading::Sum => sum(name, cell).map(exactly),
         Reading::Format(format) => partial_time::of_format(&cell.text, format, rules).map_err(|wrong| {
             let detail = cell.invalid(name, &wrong.detail).detail;
@@ -144,6 +146,18 @@ fn instant(field: Field, cell: &Cell<'_>, rules: &TimeRules) -> Result<Known, Re
             })
         }
     }
+}
+
+/// Reads a number of days, of which a spreadsheet does not say in which zone they are.
+fn spreadsheet_date(field: &str, cell: &Cell<'_>, rules: &TimeRules) -> Result<Known, RecordError> {
+    let (local, precision) = parse_excel(&cell.text).ok_or_else(|| {
+        let text = &cell.text;
+        let rule = "a number of days as spreadsheets count them, from 1 (1900-01-01) to 2958465";
+        cell.invalid(field, format!("`{text}` is not {rule}"))
+    })?;
+    let at = rules.zone.as_ref().map_or(Some(local), |zone| zone.instant_of_local(local));
+    let outside = || RecordError::of(RecordError::OUT_OF_RANGE, field, TimestampError::OutOfRange.to_string());
+    Ok(Known { at: at.ok_or_else(outside)?, precision, has_gap: false })
 }
 
 /// Reads a timestamp and durations that are added to it; one with a minus before it is taken away.
@@ -245,6 +259,7 @@ fn side_of(field: Field) -> char {
 /// Reads a decimal number. `inf`, `nan` and the like are words, not numbers.
 fn number(text: &str) -> Option<f64> {
     let decimal = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E');
+    let text = coordinates::with_point(text)?;
     if text.bytes().all(decimal) { text.parse().ok() } else { None }
 }
 
@@ -279,7 +294,7 @@ fn asserts(cell: &Cell<'_>) -> Result<Vec<Assertion>, RecordError> {
     let pieces: Vec<&str> = match cell.reading {
         Reading::SplitAtBlanks => cell.text.split_whitespace().collect(),
         Reading::SplitAt(separator) => cell.text.split(separator.as_str()).map(str::trim).collect(),
-        Reading::Default | Reading::Unix(_) | Reading::Format(_) | Reading::Sum | Reading::LonLat => {
+        Reading::Default | Reading::Unix(_) | Reading::Excel | Reading::Format(_) | Reading::Sum | Reading::LonLat => {
             let records: Vec<AssertionRecord> = json_list(cell, "asserts")?;
             return records.into_iter().enumerate().map(|(index, record)| record.into_assertion(index)).collect();
         }
@@ -310,7 +325,7 @@ fn json_list<T: DeserializeOwned>(cell: &Cell<'_>, field: &str) -> Result<Vec<T>
 /// Returns the pieces of a list, without blanks around them and without empty ones.
 fn pieces<'t>(cell: &'t Cell<'_>, is_separator: fn(char) -> bool) -> Vec<&'t str> {
     let pieces: Vec<&str> = match cell.reading {
-        Reading::Default | Reading::Unix(_) | Reading::Format(_) | Reading::Sum | Reading::LonLat => {
+        Reading::Default | Reading::Unix(_) | Reading::Excel | Reading::Format(_) | Reading::Sum | Reading::LonLat => {
             cell.text.split(is_separator).collect()
         }
         Reading::SplitAtBlanks => cell.text.split_whitespace().collect(),

@@ -1,18 +1,38 @@
-//! The mark that some programs put before UTF-8.
+//! What some programs put before UTF-8, and how files begin that are no text.
 
 use std::io::{self, Cursor, Read};
 
 const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
-/// Returns the input without a leading byte order mark.
-pub(crate) fn without<R: Read>(mut input: R) -> io::Result<impl Read> {
-    let mut start = Vec::with_capacity(BYTE_ORDER_MARK.len());
-    let start_bytes = u64::try_from(BYTE_ORDER_MARK.len()).unwrap_or(0);
-    input.by_ref().take(start_bytes).read_to_end(&mut start)?;
-    if start == BYTE_ORDER_MARK {
-        start.clear();
+/// How files begin that are often sent for text, and what is done about it.
+const OTHERS: [(&[u8], &str); 7] = [
+    (&[0x1F, 0x8B], "it is packed with gzip; end its name in `.gz`, or send it with `Content-Encoding: gzip`"),
+    (
+        &[0x28, 0xB5, 0x2F, 0xFD],
+        "it is packed with zstd; end its name in `.zst`, or send it with `Content-Encoding: zstd`",
+    ),
+    (b"PK\x03\x04", "it is a ZIP archive, or a file of a spreadsheet; unpack it, or save it as CSV"),
+    (&[0xFD, b'7', b'z', b'X', b'Z'], "it is packed with xz; unpack it"),
+    (b"BZh", "it is packed with bzip2; unpack it"),
+    (&[0xFF, 0xFE], "it is UTF-16; save it as UTF-8"),
+    (&[0xFE, 0xFF], "it is UTF-16; save it as UTF-8"),
+];
+const START_BYTES: u64 = 5;
+
+/// Returns the input without a leading byte order mark, and what it is if it is no text.
+pub(crate) fn without<R: Read>(mut input: R) -> io::Result<(impl Read, Option<&'static str>)> {
+    let mut start = Vec::new();
+    input.by_ref().take(START_BYTES).read_to_end(&mut start)?;
+    let other = other_than_text(&start);
+    if start.starts_with(&BYTE_ORDER_MARK) {
+        start.drain(..BYTE_ORDER_MARK.len());
     }
-    Ok(Cursor::new(start).chain(input))
+    Ok((Cursor::new(start).chain(input), other))
+}
+
+/// Returns what a file is that begins so, and what has to be done with it, if it is known to be no text.
+pub(crate) fn other_than_text(start: &[u8]) -> Option<&'static str> {
+    OTHERS.into_iter().find(|(magic, _)| start.starts_with(magic)).map(|(_, what)| what)
 }
 
 #[cfg(test)]
@@ -23,7 +43,7 @@ mod tests {
     fn only_one_leading_mark_is_left_out() {
         let check = |given: &[u8], expected: &[u8]| {
             let mut bytes = Vec::new();
-            without(given).unwrap().read_to_end(&mut bytes).unwrap();
+            without(given).unwrap().0.read_to_end(&mut bytes).unwrap();
             assert_eq!(bytes, expected);
         };
         check(b"", b"");
@@ -32,5 +52,13 @@ mod tests {
         check(b"\xEF\xBB", b"\xEF\xBB");
         check(b"\xEF\xBB\xBF", b"");
         check(b"\xEF\xBB\xBF\xEF\xBB\xBFa", b"\xEF\xBB\xBFa");
+        check(b"\xEF\xBB\xBFabc", b"abc");
+    }
+
+    #[test]
+    fn what_is_no_text_is_told() {
+        assert_eq!(other_than_text(b"BZ,h"), None);
+        assert_eq!(other_than_text(b"\x1F\x8B\x08"), Some(OTHERS[0].1));
+        assert_eq!(without(&b"PK\x03\x04\x14"[..]).unwrap().1, Some(OTHERS[2].1));
     }
 }

@@ -1,4 +1,6 @@
-//! Degrees as people write them: `33.675N`, `-106.475`, `33°40′30″N`, `N 33 40.5`.
+//! Degrees as people write them: `33.675N`, `-106,475`, `33°40′30″N`, `N 33 40.5`.
+
+use std::borrow::Cow;
 
 /// Which of the two coordinates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +35,7 @@ pub(crate) fn degrees(text: &str, axis: Axis) -> Option<f64> {
         let number = decimal(part)?;
         let is_last = place + 1 == parts.len();
         // Sixty minutes are a degree, and only the last number has a fraction.
-        if (place > 0 && number >= 60.0) || (!is_last && part.contains('.')) {
+        if (place > 0 && number >= 60.0) || (!is_last && part.contains(['.', ','])) {
             return None;
         }
         value += number / worth;
@@ -57,13 +59,23 @@ fn side(text: &str, axis: Axis) -> (Option<f64>, &str) {
     (None, text)
 }
 
-/// Reads a number without a sign. An exponent is read as programs write one.
+/// Reads a number without a sign. An exponent is read as programs write one, and a decimal comma as a point: no degrees
+/// have thousands to be parted.
 fn decimal(text: &str) -> Option<f64> {
+    let text = &*with_point(text)?;
     let is_digit = |byte: u8| byte.is_ascii_digit();
     let is_right = text.bytes().all(|byte| is_digit(byte) || matches!(byte, b'.' | b'e' | b'E' | b'-' | b'+'))
         && text.bytes().any(is_digit)
         && text.bytes().next().is_some_and(|first| is_digit(first) || first == b'.');
     is_right.then(|| text.parse().ok()).flatten().filter(|number: &f64| number.is_finite())
+}
+
+/// Returns a number with a point for its decimal comma, which stands between digits.
+pub(crate) fn with_point(text: &str) -> Option<Cow<'_, str>> {
+    let Some((whole, fraction)) = text.split_once(',') else { return Some(Cow::Borrowed(text)) };
+    let is_between =
+        whole.ends_with(|c: char| c.is_ascii_digit()) && fraction.starts_with(|c: char| c.is_ascii_digit());
+    (is_between && !text.contains('.') && !fraction.contains(',')).then(|| Cow::Owned(format!("{whole}.{fraction}")))
 }
 
 /// Reads a latitude and a longitude that stand together: `33.675N 106.475W`, `33.675, -106.475`, `(33.7;-106.5)`.
@@ -77,17 +89,29 @@ pub(crate) fn pair(text: &str, is_lon_first: bool) -> Option<(f64, f64)> {
     if is_lon_first || is_of_lon(first) { in_order(second, first) } else { in_order(first, second) }
 }
 
+fn has_comma(text: &str) -> bool {
+    text.contains(',') && with_point(text).is_some()
+}
+
 fn is_of_lon(text: &str) -> bool {
     let is_side = |c: char| matches!(c.to_ascii_uppercase(), 'E' | 'W');
     text.trim().ends_with(is_side) || text.trim().starts_with(is_side)
 }
 
-/// Cuts the text at a comma, a semicolon or a slash, else behind the letter of the first side, else at its blanks.
+/// Cuts the text at a semicolon, a slash or a comma, else behind the letter of the first side, else at its blanks.
 fn halves(text: &str) -> Option<(&str, &str)> {
-    for separator in [',', ';', '/'] {
+    for separator in [';', '/'] {
         if let Some(halves) = text.split_once(separator) {
             return Some(halves);
         }
+    }
+    // Two decimal commas: `48,8566 2,3522`.
+    let blank = text.split_once(' ').map(|(first, second)| (first, second.trim()));
+    if let Some((first, second)) = blank.filter(|(first, second)| has_comma(first) && has_comma(second)) {
+        return Some((first, second));
+    }
+    if let Some(halves) = text.split_once(',') {
+        return Some(halves);
     }
     let is_side = |c: char| matches!(c.to_ascii_uppercase(), 'N' | 'S' | 'E' | 'W');
     let digits = text.find(|c: char| c.is_ascii_digit())?;
@@ -128,7 +152,13 @@ mod tests {
         check("33 40 30 N", Axis::Lat, Some(33.675));
         check("33:40.5", Axis::Lat, Some(33.675));
         check("-33°40'30\"", Axis::Lat, Some(-33.675));
-        for wrong in ["", "N", "33.675E", "-33N", "33 60", "33.5 10", "1 2 3 4", "nan", "inf", "1N2", "NN1", "1,5"] {
+        check("33,675N", Axis::Lat, Some(33.675));
+        check("-33°40,5'", Axis::Lat, Some(-33.675));
+        for wrong in ["", "N", "33.675E", "-33N", "33 60", "33.5 10", "1 2 3 4", "nan", "inf", "1N2", "NN1", "1,", ",5"]
+        {
+            check(wrong, Axis::Lat, None);
+        }
+        for wrong in ["1.234,5", "1,2,3", "33,5 10", "1,5.0"] {
             check(wrong, Axis::Lat, None);
         }
     }
@@ -143,6 +173,9 @@ mod tests {
             "33.675, -106.475",
             "(33.675;-106.475)",
             "33.675 -106.475",
+            "33,675; -106,475",
+            "33,675 -106,475",
+            "33,675N 106,475W",
         ] {
             assert_eq!(pair(text, false), Some((33.675, -106.475)), "{text}");
         }

@@ -106,7 +106,7 @@ impl Format {
             "ndjson" | "jsonl" => Some(Self::Ndjson),
             "csv" | "tsv" | "tab" => Some(Self::Csv),
             "logfmt" => Some(Self::Logfmt),
-            "geojson" => Some(Self::GeoJson),
+            "geojson" | "geojsonl" | "geojsons" | "geojsonseq" => Some(Self::GeoJson),
             "ics" | "ical" | "ifb" | "icalendar" => Some(Self::ICalendar),
             _ => None,
         }
@@ -121,7 +121,7 @@ impl Format {
                 Some(Self::Ndjson)
             }
             "text/csv" | "application/csv" | "text/tab-separated-values" => Some(Self::Csv),
-            "application/geo+json" => Some(Self::GeoJson),
+            "application/geo+json" | "application/geo+json-seq" => Some(Self::GeoJson),
             "application/cloudevents+json" | "application/cloudevents-batch+json" => Some(Self::CloudEvents),
             "text/calendar" => Some(Self::ICalendar),
             _ => None,
@@ -170,6 +170,7 @@ mod tests {
     fn formats_are_known_by_extension_and_content_type() {
         assert_eq!(Format::from_extension("JSONL"), Some(Format::Ndjson));
         assert_eq!(Format::from_extension("tsv"), Some(Format::Csv));
+        assert_eq!(Format::from_extension("geojsonl"), Some(Format::GeoJson));
         assert_eq!(Format::from_extension("json"), None);
         for (content_type, expected) in [
             ("application/x-ndjson", Some(Format::Ndjson)),

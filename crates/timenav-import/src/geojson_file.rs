@@ -1,4 +1,4 @@
-//! GeoJSON: one event a feature (RFC 7946).
+//! GeoJSON: one event a feature (RFC 7946), also as a text sequence or a feature a line (RFC 8142).
 
 mod members;
 mod feature;
@@ -6,7 +6,7 @@ mod geometry;
 #[cfg(test)]
 mod tests;
 
-use std::io::Read;
+use std::io::{self, Read};
 
 use serde::de::DeserializeSeed;
 use serde_json::error::Category;
@@ -19,19 +19,37 @@ use crate::meter::Meter;
 use crate::{ImportError, Sink};
 use members::{Members, Progress};
 
-/// Reads a feature collection feature by feature, or a single feature.
+/// What stands before each value of a text sequence.
+const RECORD_SEPARATOR: u8 = 0x1E;
+
+/// Reads feature collections feature by feature, or single features; several stand one after the other.
 pub(crate) fn read(mapping: &Mapping, input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportError> {
     let meter = Meter::new(FEATURE_BYTES_MAX);
-    let mut reader = serde_json::Deserializer::from_reader(meter.input(input));
+    let mut reader = serde_json::Deserializer::from_reader(WithoutSeparators(meter.input(input)));
     let mut progress = Progress::new(mapping, &meter, sink);
-    let outcome = Members(&mut progress).deserialize(&mut reader).and_then(|()| {
-        meter.begin();
-        reader.end()
-    });
-    match outcome {
-        Ok(()) => Ok(()),
-        Err(_) if progress.is_stopped() => Ok(()),
-        Err(error) => Err(import_error(error, progress.features(), meter.is_used_up())),
+    loop {
+        let outcome = Members(&mut progress).deserialize(&mut reader).and_then(|()| {
+            meter.begin();
+            reader.end()
+        });
+        match outcome {
+            Ok(()) => return Ok(()),
+            Err(_) if progress.is_stopped() => return Ok(()),
+            // Something stands behind a value that ended.
+            Err(error) if error.is_syntax() && progress.take_ended() => {}
+            Err(error) => return Err(import_error(error, progress.features(), meter.is_used_up())),
+        }
+    }
+}
+
+/// Reads blanks for what stands before each value of a text sequence (RFC 8142, section 2). In JSON it stands nowhere else.
+struct WithoutSeparators<R>(R);
+
+impl<R: Read> Read for WithoutSeparators<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.0.read(out)?;
+        out[..bytes].iter_mut().filter(|byte| **byte == RECORD_SEPARATOR).for_each(|byte| *byte = b' ');
+        Ok(bytes)
     }
 }
 

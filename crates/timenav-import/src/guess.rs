@@ -1,5 +1,6 @@
 //! A first look at a file: what it is, and a mapping that would import it.
 
+mod lines;
 mod records;
 mod roles;
 mod table;
@@ -11,6 +12,7 @@ use std::ops::ControlFlow;
 
 use serde_json::Value;
 
+use crate::byte_order_mark::other_than_text;
 use crate::content_id::canonical;
 use crate::limits::GUESS_ROWS_MAX;
 use crate::{Format, Mapping, read};
@@ -32,6 +34,8 @@ pub struct Guess {
     pub counts: (usize, usize),
     /// What nobody can know from the file alone, and what was taken for it.
     pub unsure: Vec<String>,
+    /// Whether the first record is refused.
+    is_first_refused: bool,
 }
 
 /// A column of a table, or a member of records, with the texts of the first of them.
@@ -51,6 +55,9 @@ impl Guess {
     /// # Errors
     /// Nothing in it is known to be a time, or it is not text.
     pub fn of(start: &[u8], format: Option<Format>) -> Result<Self, String> {
+        if let Some(other) = other_than_text(start) {
+            return Err(format!("the file is not UTF-8 text: {other}"));
+        }
         let start = start.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(start);
         let text = match str::from_utf8(start) {
             Ok(text) => text,
@@ -61,19 +68,63 @@ impl Guess {
         if text.trim().is_empty() {
             return Err("the file is empty".to_owned());
         }
-        let format = format.unwrap_or_else(|| sniffed(text));
-        let (columns, settings) = match format {
-            Format::Csv => table::columns(text),
-            Format::Ndjson | Format::Json | Format::Logfmt => records::columns(format, text),
-            _ => return Ok(Self::shown(format, None, text, Vec::new())),
+        match format.unwrap_or_else(|| sniffed(text)) {
+            Format::Csv => Self::of_table(text),
+            found @ Format::Ndjson => match (Self::of_records(found, text), format) {
+                // A document on a single line, with its records inside.
+                (Err(error), None) => Self::of_records(Format::Json, text).map_err(|_| error),
+                (guess, _) => guess,
+            },
+            found @ (Format::Json | Format::Logfmt | Format::GeoJson) => Self::of_records(found, text),
+            found => Ok(Self::shown(found, None, text, Vec::new())),
+        }
+    }
+
+    /// Looks at the rows of a table.
+    fn of_table(text: &str) -> Result<Self, String> {
+        if let Some(lines) = lines::of(text) {
+            return Self::of_lines(lines, text);
+        }
+        let (columns, mut settings) = table::columns(text);
+        let roles = Roles::of(&columns)?;
+        let of = |settings: &Settings| pretty(settings.iter().cloned().chain(roles.members()));
+        let guess = Self::shown(Format::Csv, Some(of(&settings)), text, roles.unsure.clone());
+        // A row below the names that is no event, such as one of units.
+        if guess.is_first_refused && guess.counts.0 > 0 && !settings.iter().any(|(word, _)| *word == table::SKIP_ROWS) {
+            settings.push((table::SKIP_ROWS, Value::from(1)));
+            let mut unsure = roles.unsure.clone();
+            unsure.push("the row below the column names is not an event, and is skipped (`skip_rows`)".to_owned());
+            let other = Self::shown(Format::Csv, Some(of(&settings)), text, unsure);
+            if other.counts.1 == 0 {
+                return Ok(other);
+            }
+        }
+        Ok(guess)
+    }
+
+    /// Looks at lines of a log.
+    fn of_lines(lines: lines::Lines, text: &str) -> Result<Self, String> {
+        let (members, unsure) = if let Some(members) = lines.without_year {
+            let told = "the lines have no year; 1970 is assumed, so write the right one in `time`";
+            (members, vec![told.to_owned()])
+        } else {
+            let roles = Roles::of(&lines.columns)?;
+            (roles.members(), roles.unsure)
         };
+        Ok(Self::shown(Format::Csv, Some(pretty(lines.settings.into_iter().chain(members))), text, unsure))
+    }
+
+    /// Looks at records in JSON, at lines of a log, or at the properties of features.
+    fn of_records(format: Format, text: &str) -> Result<Self, String> {
         // What has the form of this service needs no mapping.
-        if format == Format::Ndjson {
+        if matches!(format, Format::Ndjson | Format::GeoJson) {
             let plain = Self::shown(format, None, text, Vec::new());
-            if plain.counts.0 > 0 && plain.counts.1 == 0 {
+            let refused_max = if format == Format::Ndjson { 0 } else { plain.counts.0 };
+            if plain.counts.0 > 0 && plain.counts.1 <= refused_max {
                 return Ok(plain);
             }
         }
+        let (columns, settings) = records::columns(format, text);
         let roles = Roles::of(&columns)?;
         let mapping = pretty(settings.into_iter().chain(roles.members()));
         Ok(Self::shown(format, Some(mapping), text, roles.unsure))
@@ -83,6 +134,7 @@ impl Guess {
     fn shown(format: Format, mapping: Option<String>, text: &str, mut unsure: Vec<String>) -> Self {
         let parsed = Mapping::parse(mapping.as_deref().unwrap_or_default()).unwrap_or_default();
         let (mut events, mut counts, mut refusal) = (Vec::new(), (0, 0), None);
+        let mut is_first_refused = false;
         let outcome = read(format, &parsed, text.as_bytes(), &mut |item| {
             match &item.event {
                 Ok(draft) => {
@@ -92,6 +144,7 @@ impl Guess {
                     }
                 }
                 Err(error) => {
+                    is_first_refused |= counts == (0, 0);
                     counts.1 += 1;
                     refusal.get_or_insert_with(|| format!("line {}: {}", item.line, error.detail));
                 }
@@ -104,19 +157,20 @@ impl Guess {
         if let (Err(error), 0) = (outcome, counts.0) {
             unsure.push(error.to_string());
         }
-        Self { format, mapping, events, counts, unsure }
+        Self { format, mapping, events, counts, unsure, is_first_refused }
     }
 }
 
 /// Returns what a text is that does not say so.
 fn sniffed(text: &str) -> Format {
-    let start = text.trim_start();
+    // Values of a text sequence begin with what is no blank.
+    let start = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{1E}');
     let mut lines = start.lines().filter(|line| !line.trim().is_empty());
     let first = lines.next().unwrap_or_default();
     let is_object = |line: &str| line.starts_with('{') && serde_json::from_str::<Value>(line).is_ok();
     let has = |name: &str| start.contains(&format!("\"{name}\""));
     match start.as_bytes().first() {
-        Some(b'{' | b'[') if has("FeatureCollection") || has("Feature") => Format::GeoJson,
+        Some(b'{' | b'[') if has("FeatureCollection") || (has("Feature") && has("geometry")) => Format::GeoJson,
         Some(b'{' | b'[') if has("resourceSpans") || has("resourceLogs") => Format::Otlp,
         Some(b'{' | b'[') if has("specversion") => Format::CloudEvents,
         Some(b'{' | b'[') if has("traceID") && has("processes") => Format::Jaeger,

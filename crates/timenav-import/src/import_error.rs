@@ -111,6 +111,12 @@ pub enum ImportError {
         /// What would be right.
         detail: String,
     },
+    /// The file is no text.
+    #[error("the file is not UTF-8 text: {what}")]
+    NotText {
+        /// What it is, and what has to be done with it.
+        what: &'static str,
+    },
     /// The text is JSON and not GeoJSON.
     #[error("this is not a GeoJSON feature collection: {detail}")]
     NotGeoJson {
@@ -128,6 +134,7 @@ impl ImportError {
         match self {
             Self::MappingUnused => 0,
             Self::HeaderMissing
+            | Self::NotText { .. }
             | Self::TooManyColumns { .. }
             | Self::ColumnUnknown { .. }
             | Self::TimeUnmapped { .. } => 1,
@@ -150,7 +157,9 @@ impl ImportError {
             Self::Io { .. } => "input_failed",
             Self::MappingUnused => "conflicting_parameters",
             Self::HeaderMissing | Self::HeaderUnreadable { .. } | Self::TooManyColumns { .. } => "malformed_csv",
-            Self::ColumnUnknown { .. } | Self::NotGeoJson { .. } | Self::NotOfFormat { .. } => "invalid_parameter",
+            Self::ColumnUnknown { .. } | Self::NotText { .. } | Self::NotGeoJson { .. } | Self::NotOfFormat { .. } => {
+                "invalid_parameter"
+            }
             Self::TimeUnmapped { .. } => "missing_parameter",
             Self::RowTooLarge { .. }
             | Self::FeatureTooLarge { .. }

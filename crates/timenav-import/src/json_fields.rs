@@ -238,6 +238,11 @@ impl<'a> Fields<'a> {
         let cell = match chosen {
             Chosen::Nothing => return Ok(None),
             Chosen::Property { name, value, reading } => {
+                if let Some(bytes) = bytes_of(value).filter(|_| is_prose(field)) {
+                    let text: Cow<'_, str> = Cow::Owned(String::from_utf8_lossy(&bytes).into_owned());
+                    let origin = (self.kind.member(), Some(name));
+                    return Ok((!text.is_empty()).then_some(Cell { text, reading, origin }));
+                }
                 let scalar = Scalar::of(value).ok_or_else(|| {
                     let detail = format!("{} `{name}`: a string or a number can be a field", self.kind.member());
                     RecordError::invalid(field.as_str(), detail)
@@ -292,6 +297,9 @@ impl<'a> Fields<'a> {
         let mut taken: Vec<&str> = Vec::new();
         for chosen in &self.chosen {
             match chosen {
+                // What was no text stays, since the field does not say all of it.
+                Chosen::Property { value, .. }
+                    if bytes_of(value).is_some_and(|bytes| str::from_utf8(&bytes).is_err()) => {}
                 Chosen::Property { name, .. } => taken.push(name),
                 Chosen::Nothing | Chosen::Template { .. } => {}
             }
@@ -387,6 +395,15 @@ fn too_long(field: Field) -> RecordError {
 /// Returns whether blanks at the ends of a text mean something, as in any other text.
 fn is_prose(field: Field) -> bool {
     matches!(field, Field::Description | Field::Name | Field::Location | Field::Source)
+}
+
+/// Returns the bytes of a text that is written as a list of them, as journald does with what is not printable.
+fn bytes_of(value: &RawValue) -> Option<Vec<u8>> {
+    if is_list(value) {
+        serde_json::from_str(value.get()).ok().filter(|bytes: &Vec<u8>| !bytes.is_empty())
+    } else {
+        None
+    }
 }
 
 fn is_list(value: &RawValue) -> bool {

@@ -19,6 +19,7 @@ mod field;
 mod mapping;
 mod assembly;
 mod unix_time;
+mod excel_date;
 mod time_format;
 mod partial_time;
 mod coordinates;
@@ -82,7 +83,10 @@ pub fn read(
     input: impl Read,
     sink: &mut dyn FnMut(Item) -> ControlFlow<()>,
 ) -> Result<(), ImportError> {
-    let mut input = byte_order_mark::without(input).map_err(|source| ImportError::Io { line: 1, source })?;
+    let (mut input, other) = byte_order_mark::without(input).map_err(|source| ImportError::Io { line: 1, source })?;
+    if let Some(other) = other.filter(|_| format != Format::Git) {
+        return Err(ImportError::NotText { what: other });
+    }
     if !mapping.is_automatic() && !format.takes_mapping() {
         return Err(ImportError::MappingUnused);
     }

@@ -70,6 +70,8 @@ pub(crate) enum Reading {
     Default,
     /// As a number of time since 1970.
     Unix(UnixUnit),
+    /// As a number of days, as spreadsheets count them.
+    Excel,
     /// As a time that is written by a pattern.
     Format(TimeFormat),
     /// As a timestamp and durations, with ` + ` between them.
@@ -327,10 +329,11 @@ impl Reading {
                 "unix_ms" => Ok(Self::Unix(UnixUnit::Millis)),
                 "unix_us" => Ok(Self::Unix(UnixUnit::Micros)),
                 "unix_ns" => Ok(Self::Unix(UnixUnit::Nanos)),
+                "excel" => Ok(Self::Excel),
                 "sum" => Ok(Self::Sum),
                 pattern => TimeFormat::parse(pattern).map(Self::Format).ok_or_else(|| {
                     unknown(
-                        "times take `|unix`, `|unix_ms`, `|unix_us`, `|unix_ns`, `|sum`, or a pattern such as \
+                        "times take `|unix`, `|unix_ms`, `|unix_us`, `|unix_ns`, `|excel`, `|sum`, or a pattern such as \
                          `|DD/MM/YYYY HH:mm` or `|%d/%m/%Y %H:%M`",
                     )
                 }),

@@ -4,6 +4,7 @@
 mod tests;
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use timenav_core::event::Precision;
@@ -94,7 +95,11 @@ pub(crate) fn of_format(text: &str, format: &TimeFormat, rules: &TimeRules) -> R
 }
 
 fn unlike(text: &str, format: &TimeFormat) -> String {
-    format!("`{text}` is not written as `{}`", format.as_str())
+    let mut detail = format!("`{text}` is not written as `{}`", format.as_str());
+    if let Some(short) = format.with_short_year(text) {
+        let _ = write!(detail, "; a year of two digits is `{short}`");
+    }
+    detail
 }
 
 fn take(part: &PartText<'_>, partial: &mut Partial) -> Result<(), String> {

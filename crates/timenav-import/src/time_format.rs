@@ -21,7 +21,7 @@ enum Token {
     Text(String),
     /// Blanks, at least one.
     Blanks,
-    /// A year of one to four digits, or with a sign or an era.
+    /// A year of three digits or more, or with a sign or an era.
     Year,
     /// Two digits of a year from 1969 to 2068, as POSIX reads them.
     ShortYear,
@@ -87,6 +87,13 @@ impl TimeFormat {
     /// Returns the pattern as it was given.
     pub(crate) fn as_str(&self) -> &str {
         &self.text
+    }
+
+    /// Returns how the pattern has to be written for a text that says only two digits of its year.
+    pub(crate) fn with_short_year(&self, text: &str) -> Option<String> {
+        let short = self.text.replace("%Y", "%y").replace("YYYY", "YY").replace("yyyy", "yy");
+        let is_other = short != self.text;
+        Self::parse(&short).filter(|format| is_other && format.read(text).is_some()).map(|format| format.text)
     }
 }
 

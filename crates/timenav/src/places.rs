@@ -1,7 +1,10 @@
 //! The engine's door to the gazetteer that is part of the program.
 
+use std::collections::HashSet;
+
 use timenav_core::place::Point;
 use timenav_engine::KnownPlace;
+use timenav_places::Match;
 
 /// Most other meanings of a name that are told.
 const OTHERS_MAX: usize = 5;
@@ -16,16 +19,23 @@ impl Places {
     }
 }
 
+/// Returns how places are called, each name once and but for one: a city and the region around it may have the same, and
+/// whoever reads it cannot tell one from the other.
+fn once<'p>(places: &'p [Match], but: Option<&'p str>) -> impl Iterator<Item = String> + 'p {
+    let mut told: HashSet<String> = but.map(str::to_owned).into_iter().collect();
+    places.iter().map(ToString::to_string).filter(move |name| told.insert(name.clone()))
+}
+
 impl timenav_engine::Gazetteer for Places {
     fn find(&self, name: &str) -> Option<KnownPlace> {
         let found = self.0.look_up(name)?;
-        let others = found.others.iter().take(OTHERS_MAX).map(ToString::to_string).collect();
         let (name, location) = (found.best.to_string(), self.0.location(&found.best));
+        let others = once(&found.others, Some(&name)).take(OTHERS_MAX).collect();
         Some(KnownPlace { name, location, is_ambiguous: found.is_ambiguous, others })
     }
 
     fn near_spellings(&self, name: &str, count: usize) -> Vec<String> {
-        self.0.near_spellings(name, count).iter().map(ToString::to_string).collect()
+        once(&self.0.near_spellings(name, count), None).collect()
     }
 
     fn zone_of(&self, name: &str) -> Option<&'static str> {
@@ -34,5 +44,24 @@ impl timenav_engine::Gazetteer for Places {
 
     fn zone_at(&self, point: Point) -> &'static str {
         self.0.zone_at(point)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use timenav_engine::Gazetteer as _;
+
+    use super::*;
+
+    #[test]
+    fn a_place_is_told_once() {
+        let places = Places::open();
+        for (name, count) in
+            [("Luxembourg", 1), ("San Jose", OTHERS_MAX), ("Singapore", 0), ("Springfield", OTHERS_MAX)]
+        {
+            let found = places.find(name).unwrap();
+            let told: HashSet<&String> = found.others.iter().chain([&found.name]).collect();
+            assert_eq!((told.len(), found.others.len()), (count + 1, count), "{}: {:?}", found.name, found.others);
+        }
     }
 }

@@ -407,6 +407,7 @@ impl Tally {
             | ImportError::RowTooLarge { .. }
             | ImportError::NotGeoJson { .. }
             | ImportError::NotOfFormat { .. }
+            | ImportError::NotText { .. }
             | ImportError::PartTooLarge { .. }
             | ImportError::TooManySpans { .. }
             | ImportError::FeatureTooLarge { .. }

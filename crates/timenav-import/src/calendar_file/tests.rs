@@ -19,6 +19,8 @@ fn check_event(lines: &str, expected: &str) {
 fn an_event_has_what_its_lines_say() {
     let least = r#"a@b {"kind":"scheduled","time":"2024-07-20T20:17:40Z"}"#;
     check_event("UID:a@b\nDTSTART:20240720T201740Z", least);
+    let placed = r#"a {"geo":{"lat":41.9,"lon":12.5},"kind":"scheduled","time":"2024-07-20T20:17:40Z"}"#;
+    check_event("UID:a\nDTSTART:20240720T201740Z\nGEO:41.9\\;12.5", placed);
     let lines = concat!(
         "UID:1\nDTSTAMP:20240101T000000Z\nDTSTART:20240720T100000Z\nDTEND:20240720T110000Z\nSUMMARY:Lunch\\, late\n",
         "DESCRIPTION:Line 1\\nLine\n  2\nLOCATION:Rome\nGEO:41.9;12.5\nSTATUS:CONFIRMED\nCATEGORIES:A\\,B,C\n",

@@ -283,6 +283,8 @@ impl When {
 }
 
 fn geo(text: &str) -> Result<Geo, RecordError> {
+    // Some programs write it as if it were a text.
+    let text = &text.replace("\\;", ";");
     let wrong = || RecordError::invalid("geo", "write a place as degrees north, `;`, degrees east");
     let (lat, lon) = text.split_once(';').ok_or_else(wrong)?;
     let number = |text: &str| text.trim().parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(wrong);

@@ -265,3 +265,43 @@ fn missing_texts_are_neither_fields_nor_attributes() {
         "the mapping fills `missing` from the column `aa`, which the file does not have; did you mean `a`?",
     );
 }
+
+#[test]
+fn spreadsheets_say_dates_as_numbers_and_numbers_with_commas() {
+    let map = r#"{"time": {"column": "when|excel", "zone": "Europe/Berlin"}, "missing": ["-"]}"#;
+    check(
+        Format::Csv,
+        map,
+        "when;lat;lon\n45350,5;48,8566;-2,3522\n45351;-;-\n60;-;-\n",
+        &[
+            r#"2 - {"geo":{"lat":48.8566,"lon":-2.3522},"time":"2024-02-28T11:00:00Z"}"#,
+            r#"3 - {"precision":"day","time":"2024-02-28T23:00:00Z"}"#,
+            "4 invalid_parameter time",
+        ],
+    );
+    check_detail(
+        Format::Csv,
+        map,
+        "when\nx\n",
+        "column `when`: `x` is not a number of days as spreadsheets count them, from 1 (1900-01-01) to 2958465",
+    );
+}
+
+#[test]
+fn files_that_are_no_text_are_told_apart() {
+    let check = |file: &[u8], expected: &str| {
+        let (items, outcome) = items(Format::Csv, "", file);
+        let told = outcome.unwrap_err().to_string();
+        assert!(
+            items.is_empty() && told.starts_with("the file is not UTF-8 text: ") && told.contains(expected),
+            "{told}"
+        );
+    };
+    check(b"\x1F\x8B\x08\x00", "gzip");
+    check(b"\x28\xB5\x2F\xFD\x00", "zstd");
+    check(b"PK\x03\x04\x14", "ZIP archive");
+    check(b"\xFD7zXZ\x00", "xz");
+    check(b"BZh9", "bzip2");
+    check(b"\xFF\xFEt\x00", "UTF-16");
+    check(b"\xFE\xFF\x00t", "UTF-16");
+}

@@ -20,12 +20,14 @@ pub(super) struct Progress<'p> {
     sink: Sink<'p>,
     features: u64,
     is_stopped: bool,
+    /// Whether a value has been read to its end, and nothing after it.
+    is_ended: bool,
 }
 
 impl<'p> Progress<'p> {
     pub(super) fn new(mapping: &'p Mapping, meter: &'p Meter, sink: Sink<'p>) -> Self {
         meter.begin();
-        Self { mapping, meter, sink, features: 0, is_stopped: false }
+        Self { mapping, meter, sink, features: 0, is_stopped: false, is_ended: false }
     }
 
     /// Returns how many features were handed over.
@@ -36,6 +38,11 @@ impl<'p> Progress<'p> {
     /// Returns whether the sink wants no more.
     pub(super) fn is_stopped(&self) -> bool {
         self.is_stopped
+    }
+
+    /// Returns whether a value had ended where the reading stopped, and goes on behind it.
+    pub(super) fn take_ended(&mut self) -> bool {
+        std::mem::take(&mut self.is_ended)
     }
 
     fn hand_over<E: Error>(&mut self, event: Result<(EventDraft, Vec<RecordNote>), RecordError>) -> Result<(), E> {
@@ -57,7 +64,10 @@ impl<'de> DeserializeSeed<'de> for Members<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
+        let progress = self.0;
+        deserializer.deserialize_map(Members(&mut *progress))?;
+        progress.is_ended = true;
+        Ok(())
     }
 }
 

@@ -413,3 +413,30 @@ fn radius_kind_sequence_and_attributes_are_properties() {
         ],
     );
 }
+
+#[test]
+fn features_stand_one_after_the_other() {
+    let feature = |time: &str| format!(r#"{{"type":"Feature","geometry":null,"properties":{{"time":"{time}"}}}}"#);
+    let (one, other) = (feature("2024-07-20T20:17:40Z"), feature("2024-07-20T20:17:41Z"));
+    let expected = [r#"1 - {"time":"2024-07-20T20:17:40Z"}"#, r#"2 - {"time":"2024-07-20T20:17:41Z"}"#];
+    let collection = format!(r#"{{"type":"FeatureCollection","features":[{one}]}}"#);
+    for file in [
+        format!("{one}\n{other}\n"),
+        format!("{one}{other}"),
+        // RFC 8142.
+        format!("\u{1E}{one}\n\u{1E}{other}\n"),
+        format!("{collection}\n{other}"),
+    ] {
+        crate::tests::check(Format::GeoJson, "", &file, &expected);
+    }
+    for (damaged, told) in [
+        (format!("{one}\n{other}\nx"), "at line 3, column 1, after 2 records: expected value"),
+        (
+            format!("{one}\n{{\"type\":\"Feature\""),
+            "at line 2, column 17, after 1 records: EOF while parsing an object",
+        ),
+        (format!("{one}\n5"), "this is not a GeoJSON feature collection: expected a GeoJSON object, not a number"),
+    ] {
+        crate::tests::check_detail(Format::GeoJson, "", &damaged, told);
+    }
+}

@@ -13,6 +13,8 @@ use crate::limits::{GUESS_ROWS_MAX, RECORD_BYTES_MAX};
 
 /// How deep objects are looked into for a list of records, and for members.
 const DEPTH_MAX: usize = 3;
+/// What features say once more in their properties.
+const IN_GEOMETRY: [&str; 6] = ["lat", "latitude", "lon", "lng", "long", "longitude"];
 /// Longest text of a member that is looked at, in bytes.
 const TEXT_BYTES_MAX: usize = 512;
 
@@ -20,16 +22,19 @@ const TEXT_BYTES_MAX: usize = 512;
 pub(super) fn columns(format: Format, text: &str) -> (Vec<Column>, Settings) {
     let mut settings = Settings::new();
     let mut records = match format {
+        Format::GeoJson => properties(text),
         Format::Json => values(text, None),
         Format::Logfmt => of_lines(text, |line| serde_json::from_str(&logfmt_as_json(line).ok()?).ok()),
         _ => of_lines(text, |line| serde_json::from_str(line).ok()),
     };
-    if let [single] = records.as_slice()
+    if format == Format::Json
+        && let [single] = records.as_slice()
         && let Some(path) = list_in(single, DEPTH_MAX)
     {
         records = values(text, Some(&path));
         settings.push(("records", Value::from(path)));
-    } else if records.is_empty()
+    } else if format == Format::Json
+        && records.is_empty()
         && let Some(path) = list_in_start(text)
     {
         // The document goes on behind what was looked at.
@@ -46,11 +51,28 @@ pub(super) fn columns(format: Format, text: &str) -> (Vec<Column>, Settings) {
             texts.push(text);
         }
     }
+    if format == Format::GeoJson {
+        // Where a feature is, its geometry says.
+        members.retain(|name, _| !IN_GEOMETRY.iter().any(|word| name.eq_ignore_ascii_case(word)));
+    }
     let column = |(name, mut texts): (String, Vec<String>)| {
         texts.resize(records.len(), String::new());
         Column { name, texts }
     };
     (members.into_iter().map(column).collect(), settings)
+}
+
+/// Returns the properties of the features of a collection, or of those that stand one after the other.
+fn properties(text: &str) -> Vec<Map<String, Value>> {
+    let mut features = values(text, Some("features"));
+    if features.is_empty() {
+        features = values(&text.replace('\u{1E}', " "), None);
+    }
+    let of = |mut feature: Map<String, Value>| match feature.remove("properties") {
+        Some(Value::Object(properties)) => properties,
+        _ => Map::new(),
+    };
+    features.into_iter().map(of).collect()
 }
 
 fn of_lines(text: &str, read: impl Fn(&str) -> Option<Map<String, Value>>) -> Vec<Map<String, Value>> {

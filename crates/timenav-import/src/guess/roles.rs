@@ -1,6 +1,7 @@
 //! Which column is likely to be which field.
 
 mod times;
+pub(super) use times::is_moment;
 
 use serde_json::{Map, Value, json};
 use timenav_core::ids::EventId;

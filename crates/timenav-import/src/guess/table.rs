@@ -6,6 +6,8 @@ use serde_json::Value;
 use super::{Column, Settings};
 use crate::limits::GUESS_ROWS_MAX;
 
+/// The word for rows below the names that are no records.
+pub(super) const SKIP_ROWS: &str = "skip_rows";
 /// What may be between columns.
 const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
 /// How many rows tell how many columns there are.
@@ -57,6 +59,10 @@ pub(super) fn columns(text: &str) -> (Vec<Column>, Settings) {
         settings.push(("short_rows", Value::from("fill")));
     }
     rows.retain(|row| row.len() >= width);
+    // A row of words alone, such as units, above rows of numbers tells nothing of what its columns hold.
+    if rows.len() > 1 && !has_values(&rows[0]) && rows[1..].iter().all(has_values) {
+        rows.remove(0);
+    }
     let column = |(place, name): (usize, &str)| Column {
         name: name.trim().to_owned(),
         texts: rows.iter().map(|row| row.get(place).unwrap_or_default().trim().to_owned()).collect(),
@@ -67,7 +73,6 @@ pub(super) fn columns(text: &str) -> (Vec<Column>, Settings) {
 /// Returns the row that names the columns where it comes before the first of the usual width, which is one of values then:
 /// other rows leave out empty cells at their end.
 fn longer_names(text: &str, (delimiter, width): (u8, usize), comment: Option<&str>, first: usize) -> Option<usize> {
-    let has_values = |row: &StringRecord| row.iter().any(|cell| cell.trim().starts_with(|c: char| c.is_ascii_digit()));
     let (_, row) = rows(text, delimiter).nth(first)?;
     let names = |row: &StringRecord| {
         let is_filled = row.iter().all(|cell| !cell.trim().is_empty());
@@ -75,6 +80,11 @@ fn longer_names(text: &str, (delimiter, width): (u8, usize), comment: Option<&st
     };
     let before = rows(text, delimiter).take(first).position(|(_, row)| names(&row));
     before.filter(|_| has_values(&row))
+}
+
+/// Returns whether a row has a cell that begins with a digit.
+fn has_values(row: &StringRecord) -> bool {
+    row.iter().any(|cell| cell.trim().starts_with(|c: char| c.is_ascii_digit()))
 }
 
 fn begins(row: &StringRecord, comment: Option<&str>) -> bool {

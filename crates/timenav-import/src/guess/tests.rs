@@ -150,3 +150,158 @@ proptest::proptest! {
         }
     }
 }
+
+/// Checks the time that is proposed for a column of dates, the moment of its first event, and how often something is unsure.
+#[track_caller]
+fn check_time(column: &str, texts: [&str; 2], expected: &str, first: &str, unsure: usize) {
+    let file = format!("{column};n\n{};a\n{};b\n", texts[0], texts[1]);
+    let (mapping, refused, found) = guess(&file, Format::Csv);
+    assert_eq!((refused, found.len()), (0, unsure), "{file}{mapping} {found:?}");
+    assert!(mapping.contains(&format!("\"time\": {expected}")), "{file}{mapping}");
+    let events = Guess::of(file.as_bytes(), None).unwrap().events;
+    assert!(events[0].contains(&format!("\"time\":\"{first}\"")), "{events:?}");
+}
+
+#[test]
+fn dates_as_people_and_programs_write_them() {
+    let zoned = |pattern: &str| format!(r#"{{"column":"when|{pattern}","zone":"UTC"}}"#);
+    let check = |texts: [&str; 2], pattern: &str, first: &str, unsure| {
+        check_time("when", texts, pattern, first, unsure);
+    };
+    let dated = |pattern: &str| format!(r#""when|{pattern}""#);
+    let clocked = "2024-02-28T13:05:00Z";
+    let day = "2024-02-28T00:00:00Z";
+    check(["28-02-2024", "1-3-2024"], &dated("DD-MM-YYYY"), day, 0);
+    check(["28.2.2024", "1.3.2024"], &dated("DD.MM.YYYY"), day, 0);
+    check(["1.2.2024", "1.3.2024"], &dated("DD.MM.YYYY"), "2024-02-01T00:00:00Z", 0);
+    check(["28.02.24", "01.03.24"], &dated("DD.MM.YY"), day, 1);
+    check(["2/28/24", "3/1/24"], &dated("MM/DD/YY"), day, 1);
+    check(["28-Feb-24", "1-Mar-24"], &dated("D-MMM-YY"), day, 1);
+    check(["28 Feb 2024 13:05", "1 Mar 2024 00:00"], &zoned("D MMM YYYY HH:mm"), clocked, 1);
+    check(["Feb 28, 2024 1:05 PM", "Mar 1, 2024 12:00 AM"], &zoned("MMM D, YYYY h:mm A"), clocked, 1);
+    check(["2024-02-28 01:05:00 PM", "2024-03-01 12:00:00 AM"], &zoned("YYYY-MM-DD h:mm:ss A"), clocked, 1);
+    check(["2/28/24 13:05", "3/1/24 0:00"], &zoned("MM/DD/YY HH:mm"), clocked, 2);
+    let with_offset = dated("YYYY-MM-DD HH:mm:ss Z");
+    check(["2024-02-28 14:05:00 +0100", "2024-03-01 00:00:00 +0100"], &with_offset, clocked, 0);
+    check(["2024-02-28 13:05:00 UTC", "2024-03-01 00:00:00 UTC"], &with_offset, clocked, 0);
+    let of_git = dated("%a %b %d %H:%M:%S %Y %z");
+    check(["Wed Feb 28 14:05:00 2024 +0100", "Fri Mar 1 00:00:00 2024 +0100"], &of_git, clocked, 0);
+    let of_date = dated("%a %b %d %H:%M:%S %z %Y");
+    check(["Wed Feb 28 13:05:00 UTC 2024", "Fri Mar  1 00:00:00 UTC 2024"], &of_date, clocked, 0);
+    check(["45350.5451388889", "45352"], &dated("excel"), clocked, 1);
+    check_time(
+        "Datum",
+        ["28.02.2024 13:05:00", "01.03.2024 00:00:00"],
+        r#"{"column":"Datum|DD.MM.YYYY HH:mm:ss","zone":"UTC"}"#,
+        clocked,
+        1,
+    );
+    check_time("epoch", ["1709125500", "1709125501"], r#""epoch|unix""#, clocked, 1);
+}
+
+#[test]
+fn a_date_has_the_time_of_day_beside_it() {
+    let check = |file: &str, expected: &str| {
+        assert_eq!(guess(file, Format::Csv), (format!("{{ \"time\": {expected} }}"), 0, vec![]), "{file}");
+    };
+    check("date,time\n2024-01-02,03:04:05\n2024-01-02,15:04:05\n", r#"{"date":"date","time_of_day":"time"}"#);
+    check(
+        "acq_date,acq_time\n2024-01-02,304\n2024-01-02,1504\n",
+        r#"{"date":"acq_date","time_of_day":"acq_time|hhmm"}"#,
+    );
+    // Milliseconds are none.
+    check("date,response_time\n2024-01-02,1275\n2024-01-03,990\n", r#""date""#);
+}
+
+#[test]
+fn years_of_two_digits_are_doubted() {
+    let (_, refused, unsure) = guess("yr,mo,dy\n98,1,2\n99,12,31\n", Format::Csv);
+    assert_eq!(unsure, ["`yr` has years of two digits, which are read as those of the first century"]);
+    assert_eq!(refused, 0);
+    assert_eq!(guess("yr,mo,dy\n1998,1,2\n1999,12,31\n", Format::Csv).2, Vec::<String>::new());
+}
+
+#[test]
+fn a_row_of_units_is_passed_over() {
+    let file = "SID,ISO_TIME,LAT,LON\n , ,degrees_north,degrees_east\n1842298N11080,1842-10-25 03:00:00,10.9,80.3\n\
+        1842298N11080,1842-10-25 06:00:00,10.9,79.8\n";
+    let (mapping, refused, unsure) = guess(file, Format::Csv);
+    assert_eq!(
+        mapping,
+        r#"{ "skip_rows": 1, "time": {"column":"ISO_TIME","zone":"UTC"}, "geo": {"lat":"LAT","lon":"LON"} }"#
+    );
+    assert_eq!((refused, unsure.len()), (0, 2), "{unsure:?}");
+    // An event without numbers stays one.
+    let file = "time,n,name\nJuly 1969,,first\nJuly 1970,1,second\nJuly 1971,2,third\n";
+    let found = Guess::of(file.as_bytes(), Some(Format::Csv));
+    assert!(found.is_err() || !found.unwrap().mapping.unwrap().contains("skip_rows"));
+}
+
+#[test]
+fn features_and_documents_of_other_shapes() {
+    let feature = |time: &str| {
+        format!(
+            r#"{{"type":"Feature","geometry":{{"type":"Point","coordinates":[1,2]}},"properties":{{"latitude":"2","acq_date":"2024-01-02","acq_time":"{time}"}}}}"#
+        )
+    };
+    let (one, other) = (feature("0304"), feature("1504"));
+    let mapping = r#"{ "time": {"date":"acq_date","time_of_day":"acq_time|hhmm"} }"#.to_owned();
+    for file in [
+        format!(r#"{{"type":"FeatureCollection","features":[{one},{other}]}}"#),
+        format!("{one}\n{other}\n"),
+        format!("\u{1E}{one}\n\u{1E}{other}\n"),
+    ] {
+        assert_eq!(guess(&file, Format::GeoJson), (mapping.clone(), 0, vec![]), "{file}");
+    }
+    let error = Guess::of(one.replace("acq", "x").replace("2024-01-02", "soon").as_bytes(), None).unwrap_err();
+    assert!(error.starts_with("nothing here is known to be a time; there are `x_date`"), "{error}");
+    // A document on one line is no line of a log, though a line of a log may have a list in it.
+    let trail = r#"{"Records":[{"eventTime":"2024-01-02T03:04:05Z","eventID":"e-1","eventName":"Start"}]}"#;
+    let found = r#"{ "records": "Records", "time": "eventTime", "event_id": "eventID", "name": "eventName" }"#;
+    assert_eq!(guess(trail, Format::Json), (found.to_owned(), 0, vec![]));
+    let line = r#"{"ts":"2024-01-02T03:04:05Z","errors":[{"at":"2024-01-02T03:04:05Z"}]}"#;
+    assert_eq!(guess(line, Format::Ndjson), (r#"{ "time": "ts" }"#.to_owned(), 0, vec![]));
+}
+
+#[test]
+fn decimal_commas_are_degrees_too() {
+    let file = "zeit;lat;lon\n2024-01-02T03:04:05Z;48,8566;2,3522\n2024-01-02T03:04:05Z;-33,8688;151,2093\n";
+    let (mapping, refused, _) = guess(file, Format::Csv);
+    assert_eq!(mapping, r#"{ "delimiter": ";", "time": "zeit", "geo": {"lat":"lat","lon":"lon"} }"#);
+    assert_eq!(refused, 0);
+}
+
+#[test]
+fn what_is_packed_is_told() {
+    let error = |file: &[u8]| Guess::of(file, None).unwrap_err();
+    assert!(error(b"\x1F\x8B\x08\x00").contains("gzip"));
+    assert!(error(b"PK\x03\x04\x14").contains("ZIP"));
+    assert!(error(b"\xFF\xFEt\x00").contains("UTF-16"));
+}
+
+#[test]
+fn lines_of_a_log_begin_with_their_time() {
+    let check = |file: &str, expected: &str, first: &str, unsure: usize| {
+        let (mapping, refused, found) = guess(file, Format::Csv);
+        assert_eq!((mapping.as_str(), refused, found.len()), (expected, 0, unsure), "{found:?}");
+        assert_eq!(Guess::of(file.as_bytes(), None).unwrap().events[0], first);
+    };
+    check(
+        "2024-01-02T03:04:05.123456+01:00 host app[12]: one, \"two\n2024-01-02T03:04:06.123456+01:00 host app[12]: bye\n",
+        r#"{ "columns": {"text":"34-","time":"1-32"}, "time": "time", "description": "text" }"#,
+        r#"{"description":"host app[12]: one, \"two","time":"2024-01-02T02:04:05.123456Z"}"#,
+        0,
+    );
+    check(
+        "2024-01-02 03:04:05,123 INFO one\n2024-01-02 03:04:05,124 WARN two, and a half\n",
+        r#"{ "columns": {"text":"25-","time":"1-23"}, "time": {"column":"time","zone":"UTC"}, "description": "text" }"#,
+        r#"{"description":"INFO one","time":"2024-01-02T03:04:05.123Z"}"#,
+        1,
+    );
+    check(
+        "Oct 11 22:14:15 mymachine su[1]: failed\nOct  9 22:14:15 mymachine kernel: [ 1.2] boot\n",
+        r#"{ "columns": {"text":"17-","time":"1-15"}, "time": "1970 {time}|YYYY MMM D HH:mm:ss", "description": "text" }"#,
+        r#"{"attributes":{"time":"Oct 11 22:14:15"},"description":"mymachine su[1]: failed","precision":"second","time":"1970-10-11T22:14:15Z"}"#,
+        1,
+    );
+}

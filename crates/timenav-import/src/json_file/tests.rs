@@ -117,3 +117,19 @@ fn lines_of_keys_and_values_are_records() {
         &[&format!("1 - {event}"), "2 malformed_logfmt -", "3 malformed_logfmt -", "5 malformed_logfmt -"],
     );
 }
+
+#[test]
+fn a_text_may_be_a_list_of_its_bytes() {
+    let map = "time=__REALTIME_TIMESTAMP|unix_us,description=MESSAGE";
+    let line = |message: &str| format!(r#"{{"__REALTIME_TIMESTAMP":"1704164645123456","MESSAGE":{message}}}"#);
+    let check = |message: &str, expected: &str| {
+        crate::tests::check(Format::Ndjson, map, &line(message), &[expected]);
+    };
+    let time = r#""time":"2024-01-02T03:04:05.123456Z""#;
+    check("[27,91,109,195,182]", &format!("1 - {{\"description\":\"\\u001b[mö\",{time}}}"));
+    // What is no text stays.
+    let lossy = "\"attributes\":{\"MESSAGE\":[104,255]},\"description\":\"h\u{FFFD}\"";
+    check("[104,255]", &format!("1 - {{{lossy},{time}}}"));
+    check("[104,256]", "1 invalid_parameter description");
+    check("[\"a\"]", "1 invalid_parameter description");
+}

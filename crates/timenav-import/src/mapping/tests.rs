@@ -101,7 +101,7 @@ fn what_is_no_mapping_is_refused() {
     refused(r#"{"lat": "a", "geo.lat": "b"}"#, "`lat` is mapped twice; map it once");
     refused(
         "time=a|hours",
-        "`|hours` does not apply to `time`; times take `|unix`, `|unix_ms`, `|unix_us`, `|unix_ns`, `|sum`, or a \
+        "`|hours` does not apply to `time`; times take `|unix`, `|unix_ms`, `|unix_us`, `|unix_ns`, `|excel`, `|sum`, or a \
          pattern such as `|DD/MM/YYYY HH:mm` or `|%d/%m/%Y %H:%M`",
     );
     refused("causes=a|split:", "`|split:` does not apply to `causes`; lists take `|split` and `|split:<separator>`");

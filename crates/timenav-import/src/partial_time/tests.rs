@@ -52,5 +52,26 @@ fn what_is_no_time_says_what_would_be() {
         "`945` is no time of day that is the same everywhere; write which part is where, as in \
          `time_of_day=column|hhmmss`"
     });
+    for date in ["28.02.24", "24-02-28", "29-Feb-24"] {
+        let hint = "write which part is where, as in `date=column|DD/MM/YYYY`";
+        check(&[(Date, date)], &format!("`{date}` is no date that is the same everywhere; {hint}"));
+    }
     check(&[(Month, "7")], "the year is missing");
+}
+
+#[test]
+fn two_digits_of_a_year_are_another_pattern() {
+    let read = |pattern: &str, text: &str| {
+        let format = TimeFormat::parse(pattern).unwrap();
+        of_format(text, &format, &TimeRules::default()).map(|known| known.at.to_string()).map_err(|wrong| wrong.detail)
+    };
+    assert_eq!(read("DD.MM.YYYY", "28.02.2024"), Ok("2024-02-28T00:00:00Z".to_owned()));
+    assert_eq!(read("DD.MM.YY", "28.02.24"), Ok("2024-02-28T00:00:00Z".to_owned()));
+    let told = |text: &str, pattern: &str, short: &str| {
+        Err(format!("`{text}` is not written as `{pattern}`; a year of two digits is `{short}`"))
+    };
+    assert_eq!(read("DD.MM.YYYY", "28.02.24"), told("28.02.24", "DD.MM.YYYY", "DD.MM.YY"));
+    assert_eq!(read("%d/%m/%Y", "28/02/24"), told("28/02/24", "%d/%m/%Y", "%d/%m/%y"));
+    assert_eq!(read("DD.MM.YYYY", "x"), Err("`x` is not written as `DD.MM.YYYY`".to_owned()));
+    assert!(of_usual("24-02-28", &TimeRules::default()).is_none());
 }

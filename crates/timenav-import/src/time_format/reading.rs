@@ -91,7 +91,7 @@ impl<'t> Reader<'t> {
                 (after.len() < self.rest.len()).then_some(())?;
                 self.rest = after;
             }
-            Token::Year => self.partial.year = Some(self.year(is_close)?),
+            Token::Year => self.partial.year = Some(self.full_year(is_close)?),
             Token::ShortYear => {
                 let short = self.number(2, 2)?;
                 let number = if short < 69 { 2_000 + short } else { 1_900 + short };
@@ -185,6 +185,13 @@ impl<'t> Reader<'t> {
             }
         }
         Some(Year { number: sign * number, era })
+    }
+
+    /// Reads a year beside other parts. Nobody knows the century of two digits, unless a sign or an era tells.
+    fn full_year(&mut self, is_close: bool) -> Option<Year> {
+        let digits = self.rest.bytes().take_while(u8::is_ascii_digit).count();
+        let year = self.year(is_close)?;
+        (!matches!(digits, 1 | 2) || year.era.is_some()).then_some(year)
     }
 
     fn letters(&mut self) -> &'t str {

@@ -53,6 +53,11 @@ fn letters_say_how_a_time_is_written() {
     check("YYYY-MM-DD 'at' HH 'h'", "2024-07-20 at 7 h", "2024 7 20 7 - -");
     check("mm:ss", "5:06", "- - - - 5 6");
     check("YYYY-MM-DD", "-0043-03-15", "-43 3 15 - - -");
+    check("DD.MM.YYYY", "24.08.0079", "79 8 24 - - -");
+    check("DD.MM.YYYY", "24.08.79", "");
+    check("YYYY-MM-DD", "79-08-24", "");
+    check("YYYY-MM-DD", "476-09-04", "476 9 4 - - -");
+    check("D MMM YYYY", "24 Aug 79 CE", "79Common 8 24 - - -");
 }
 
 #[test]

@@ -9,28 +9,55 @@ use crate::partial_time::{self, PartText};
 use crate::time_format::{TimeFormat, number_alone, seconds_alone, year_alone};
 
 /// How dates with a time are written that are no timestamps.
-const FORMATS: [&str; 9] = [
+const FORMATS: [&str; 19] = [
+    "YYYY-MM-DD HH:mm:ss Z",
+    "YYYY-MM-DD HH:mm Z",
+    "YYYY-MM-DD h:mm:ss A",
+    "YYYY-MM-DD h:mm A",
     "YYYY/MM/DD HH:mm:ss",
     "YYYY/MM/DD HH:mm",
-    "DD.MM.YYYY HH:mm:ss",
-    "DD.MM.YYYY HH:mm",
     "YYYYMMDDHHmmss",
+    "D MMM YYYY HH:mm:ss",
+    "D MMM YYYY HH:mm",
+    "MMM D, YYYY h:mm:ss A",
+    "MMM D, YYYY h:mm A",
+    "MMM D, YYYY HH:mm:ss",
+    "MMM D, YYYY HH:mm",
     "%d/%b/%Y:%H:%M:%S %z",
     "%d/%b/%Y %H:%M:%S",
     "%a %b %d %H:%M:%S %Y",
+    "%a %b %d %H:%M:%S %Y %z",
+    "%a %b %d %H:%M:%S %z %Y",
     "%a, %d %b %Y %H:%M:%S %z",
 ];
-/// How dates are written of which only the numbers tell whether the day or the month is first; the former first.
-const EITHER: [[&str; 2]; 5] = [
-    ["DD/MM/YYYY", "MM/DD/YYYY"],
-    ["DD/MM/YYYY HH:mm", "MM/DD/YYYY HH:mm"],
-    ["DD/MM/YYYY HH:mm:ss", "MM/DD/YYYY HH:mm:ss"],
-    ["DD/MM/YYYY h:mm A", "MM/DD/YYYY h:mm A"],
-    ["DD/MM/YYYY h:mm:ss A", "MM/DD/YYYY h:mm:ss A"],
-];
+/// How dates are written of which only the numbers tell whether the day or the month is first: what is between the
+/// numbers, how the year is written, and what follows.
+const BETWEEN: [char; 3] = ['/', '.', '-'];
+const YEARS: [&str; 2] = ["YYYY", "YY"];
+const CLOCKS: [&str; 5] = ["", " HH:mm", " HH:mm:ss", " h:mm A", " h:mm:ss A"];
+/// How dates are written that need a pattern, and leave no doubt.
+const SHORT_DATES: [&str; 3] = ["D-MMM-YY", "D MMM YY", "MMM D, YY"];
 /// What the names of times have in them, the most telling first.
-const NAMES: [&str; 12] =
-    ["time", "timestamp", "datetime", "date", "ts", "when", "start", "begin", "at", "created", "occurred", "day"];
+const NAMES: [&str; 16] = [
+    "time",
+    "timestamp",
+    "datetime",
+    "date",
+    "ts",
+    "when",
+    "epoch",
+    "datum",
+    "zeit",
+    "fecha",
+    "start",
+    "begin",
+    "at",
+    "created",
+    "occurred",
+    "day",
+];
+/// Days as spreadsheets count them, from 1954 to 2119. Other numbers of five digits are rarely times.
+const SPREADSHEET_DAYS: std::ops::Range<f64> = 20_000.0..80_000.0;
 /// The parts of a time, and the names that they have.
 const PARTS: [(TimePart, &[&str]); 6] = [
     (TimePart::Year, &["year", "yr", "yyyy", "jahr"]),
@@ -102,15 +129,24 @@ impl Roles<'_> {
             }
         }
         // Whatever it is called, what is a timestamp is a time.
-        let is_timestamp = |place: &usize| self.is(*place, |text| is_local_timestamp(text) || is_timestamp(text));
-        (0..self.columns.len()).find(is_timestamp).map(|place| (place, Suffix(None)))
+        (0..self.columns.len())
+            .find(|place| self.is_written_out(*place) == Some(true))
+            .map(|place| (place, Suffix(None)))
+    }
+
+    /// Returns whether timestamps or dates say the whole time, or have a time of day beside them. None if they are neither.
+    fn is_written_out(&mut self, place: usize) -> Option<bool> {
+        let has_time = |text: &str| text.contains(':') || is_timestamp(text);
+        let is_either = self.is(place, |text| is_timestamp(text) || is_local_timestamp(text));
+        is_either.then(|| self.is(place, has_time) || self.time_of_day().is_none())
     }
 
     /// Returns how a column is read if it is a whole time. A date alone is none if there is a time of day beside it.
     fn reading_of(&mut self, place: usize) -> Option<Suffix> {
-        if self.is(place, |text| is_timestamp(text) || is_local_timestamp(text)) {
-            return Some(Suffix(None));
+        if let Some(is_whole) = self.is_written_out(place) {
+            return is_whole.then_some(Suffix(None));
         }
+        let has_time = |text: &str| text.contains(':');
         let name = self.columns[place].name.clone();
         for (digits, suffix, counted) in [
             (10, "unix", "seconds"),
@@ -125,33 +161,67 @@ impl Roles<'_> {
                 return Some(Suffix(Some(suffix.to_owned())));
             }
         }
-        let reads =
-            |format: &str, text: &str| TimeFormat::parse(format).is_some_and(|format| format.read(text).is_some());
-        if let Some(format) = FORMATS.into_iter().find(|format| self.is(place, |text| reads(format, text))) {
-            return Some(Suffix(Some(format.to_owned())));
+        let is_day = |text: &str| {
+            text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+                && text.parse().is_ok_and(|days: f64| SPREADSHEET_DAYS.contains(&days))
+        };
+        if self.is(place, is_day) {
+            self.unsure.push(format!("`{name}` is taken for days as spreadsheets count them: 45351 is 2024-02-29"));
+            return Some(Suffix(Some("excel".to_owned())));
         }
-        let has_time = |text: &str| text.contains(':');
+        if let Some(format) = self.pattern(place, &FORMATS) {
+            return Some(Suffix(Some(format)));
+        }
         let format = self.either(place)?;
         (self.is(place, has_time) || self.time_of_day().is_none()).then_some(Suffix(Some(format)))
     }
 
-    /// Returns the pattern of dates with slashes, if the column has such.
-    fn either(&mut self, place: usize) -> Option<String> {
-        let reads = |format: &str, text: &str| {
-            let partial = TimeFormat::parse(format).and_then(|format| format.read(text));
-            partial.is_some_and(|partial| partial.month.is_some_and(|month| month <= 12))
+    /// Returns the first of these patterns by which a column can be read.
+    fn pattern(&self, place: usize, patterns: &[&str]) -> Option<String> {
+        let reads = |pattern: &&&str| {
+            TimeFormat::parse(pattern).is_some_and(|format| self.is(place, |text| format.read(text).is_some()))
         };
-        let [day_first, month_first] = EITHER
-            .into_iter()
-            .find(|formats| formats.iter().any(|format| self.is(place, |text| reads(format, text))))?;
-        let count = |format: &str| self.texts(place).filter(|text| reads(format, text)).count();
-        let (days, months) = (count(day_first), count(month_first));
-        if days == months {
-            let name = &self.columns[place].name;
-            let detail = format!("nothing tells whether the day or the month is first in `{name}`; the day is taken");
-            self.unsure.push(detail);
+        patterns.iter().find(reads).map(|pattern| (**pattern).to_owned())
+    }
+
+    /// Returns the pattern of dates of three numbers, if the column has such, or of others that need one.
+    fn either(&mut self, place: usize) -> Option<String> {
+        let name = self.columns[place].name.clone();
+        let found = self.pattern(place, &SHORT_DATES).or_else(|| self.of_numbers(place))?;
+        if !found.contains("YYYY") {
+            self.unsure.push(format!("`{name}` has years of two digits, which are read as 1969 to 2068"));
         }
-        Some(if months > days { month_first } else { day_first }.to_owned())
+        Some(found)
+    }
+
+    /// Returns the pattern of dates of three numbers, if the column has such.
+    fn of_numbers(&mut self, place: usize) -> Option<String> {
+        let first = self.texts(place).next()?;
+        let between = BETWEEN.into_iter().find(|between| first.matches(*between).count() == 2)?;
+        let reads = |format: &TimeFormat, text: &str| {
+            format.read(text).is_some_and(|partial| partial.month.is_some_and(|month| month <= 12))
+        };
+        let count = |format: &TimeFormat| self.texts(place).filter(|text| reads(format, text)).count();
+        for year in YEARS {
+            for clock in CLOCKS {
+                let pattern = |first: &str, second: &str| {
+                    TimeFormat::parse(&format!("{first}{between}{second}{between}{year}{clock}"))
+                };
+                let (Some(day_first), Some(month_first)) = (pattern("DD", "MM"), pattern("MM", "DD")) else { continue };
+                if ![&day_first, &month_first].iter().any(|format| self.is(place, |text| reads(format, text))) {
+                    continue;
+                }
+                let (days, months) = (count(&day_first), count(&month_first));
+                // With points between them, the day is first everywhere.
+                if days == months && between != '.' {
+                    let name = &self.columns[place].name;
+                    let told = "nothing tells whether the day or the month is first in";
+                    self.unsure.push(format!("{told} `{name}`; the day is taken"));
+                }
+                return Some(if months > days { month_first } else { day_first }.as_str().to_owned());
+            }
+        }
+        None
     }
 
     /// Returns whether nothing in a column says where its times are meant.
@@ -159,7 +229,12 @@ impl Roles<'_> {
         let has_clock = |text: &str| text.contains(':');
         match value.split_once('|') {
             None => self.is(place, |text| is_local_timestamp(text) && has_clock(text)),
-            Some((_, suffix)) => !suffix.starts_with("unix") && !suffix.contains("%z") && self.is(place, has_clock),
+            Some((_, suffix)) => {
+                !suffix.starts_with("unix")
+                    && !suffix.contains("%z")
+                    && !suffix.ends_with('Z')
+                    && self.is(place, has_clock)
+            }
         }
     }
 
@@ -186,6 +261,8 @@ impl Roles<'_> {
             let before = year.unsigned_abs();
             self.unsure
                 .push(format!("`{name}` has years such as {year}, which is read as {before} BCE (`historical`)"));
+        } else if self.is(place, |text| year_alone(text).is_some_and(|year| year.number < 100 && year.era.is_none())) {
+            self.unsure.push(format!("`{name}` has years of two digits, which are read as those of the first century"));
         }
         parts.insert("year".to_owned(), Value::from(name));
     }
@@ -193,22 +270,25 @@ impl Roles<'_> {
     /// Returns the column of dates, and its pattern if it needs one.
     fn date(&mut self) -> Option<(usize, Option<String>)> {
         let is_date = |text: &str| is_part(TimePart::Date, text);
-        if let Some(place) = self.find(&["date", "day", "datum", "date_long", "when"], is_date) {
+        if let Some(place) = self.find(&["date", "day", "datum", "fecha", "date_long", "when"], is_date) {
             return Some((
                 place,
                 self.is(place, |text| text.len() == 8 && number_of_digits(text) == 8).then(|| "YYYYMMDD".to_owned()),
             ));
         }
-        let place = self.find(&["date", "day", "datum", "when"], |text| text.matches('/').count() == 2)?;
+        let has_parts = |text: &str| {
+            let is_between = |c: char| BETWEEN.contains(&c) || c.is_whitespace();
+            text.split(is_between).filter(|part| !part.is_empty()).count() == 3
+        };
+        let place = self.find(&["date", "day", "datum", "fecha", "when"], has_parts)?;
         Some((place, Some(self.either(place)?)))
     }
 
     /// Returns the column of times of day, and its pattern if it needs one.
     fn time_of_day(&mut self) -> Option<(usize, Option<&'static str>)> {
         let is_zero = |text: &str| text.parse() == Ok(0.0);
-        let is_solid = |text: &str| matches!(number_of_digits(text.split('.').next().unwrap_or_default()), 3..=6);
-        let is_right = |text: &str| is_part(TimePart::TimeOfDay, text) || is_zero(text) || is_solid(text);
-        let place = self.find(&["time", "clock", "utc", "hour", "hhmmss"], is_right)?;
+        let is_right = |text: &str| is_part(TimePart::TimeOfDay, text) || is_zero(text) || is_solid_clock(text);
+        let place = self.find(&["time", "clock", "utc", "hour", "hhmmss", "uhrzeit", "zeit", "hora"], is_right)?;
         if self.is(place, |text| text.contains(':')) {
             return Some((place, None));
         }
@@ -228,12 +308,28 @@ impl Roles<'_> {
     }
 }
 
+/// Returns whether a text is a time of day without anything between its parts, such as `945` or `112945.0`.
+fn is_solid_clock(text: &str) -> bool {
+    let pattern = match number_of_digits(text.split('.').next().unwrap_or_default()) {
+        3 | 4 => "hhmm",
+        5 | 6 => "hhmmss",
+        _ => return false,
+    };
+    let read = TimeFormat::parse(pattern).and_then(|format| format.read(text));
+    read.is_some_and(|read| read.hour.is_some_and(|hour| hour < 24) && read.minute.is_some_and(|minute| minute < 60))
+}
+
 fn number_of_digits(text: &str) -> usize {
     if text.bytes().all(|byte| byte.is_ascii_digit()) { text.len() } else { 0 }
 }
 
 fn is_timestamp(text: &str) -> bool {
     parse_timestamp::<Virtual>(text).is_ok()
+}
+
+/// Returns whether a text is a timestamp, perhaps but for its zone.
+pub(in crate::guess) fn is_moment(text: &str) -> bool {
+    is_timestamp(text) || (text.contains(':') && is_local_timestamp(text))
 }
 
 /// Returns whether a text is a timestamp but for its zone, or a date that is the same everywhere.

@@ -4,6 +4,7 @@ mod dry_run;
 mod foreign;
 mod large;
 mod refusals;
+mod written_otherwise;
 
 use serde_json::{Value, json};
 
