@@ -5,6 +5,7 @@ mod ends;
 mod faults;
 mod following;
 mod matrix;
+mod preloaded;
 mod starts;
 mod sweeps;
 mod traced;
