@@ -4,6 +4,7 @@ mod demo;
 mod ends;
 mod faults;
 mod following;
+mod host_time;
 mod matrix;
 mod preloaded;
 mod starts;
