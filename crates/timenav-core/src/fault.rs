@@ -1,9 +1,9 @@
 //! A clock that is wrong, as those of real hosts are: ahead or behind, too fast or too slow, and unsteady.
 //!
 //! What is shown is the true clock and an error. The error begins with an offset, or is slewed to it, or from it to the
-//! right time. It grows or shrinks while virtual time passes: by a drift, and by a jitter, which goes to another value in
-//! each second of host time that the clock runs. While the clock is paused the error stays, and so it does when the clock
-//! jumps. It is never stepped, so a wrong clock goes back only where the true one does, and at a leap second.
+//! right time. It grows or shrinks while virtual time passes: by a drift, and by a jitter, which goes to another value
+//! in each second of host time that the clock runs. While the clock is paused the error stays, and so it does when the
+//! clock jumps. It is never stepped, so a wrong clock goes back only where the true one does, and at a leap second.
 //!
 //! All of it follows from the fault and from how long the clock ran: the same fault on a fork makes the same errors. A
 //! leap second follows from what the clock shows alone.

@@ -44,8 +44,8 @@ const HEEDED: [i32; 12] = [
 /// What is said where the supervisor has ended before the programs.
 const UNSUPERVISED: &str = "the supervisor has ended; programs keep the last clock, which nothing moves any more, \
                             and can start no other program";
-const LOADED: &str = "the supervisor has ended; programs, and those that they start, keep the last clock, which nothing \
-                      moves any more";
+const LOADED: &str = "the supervisor has ended; programs, and those that they start, keep the last clock, which \
+                      nothing moves any more";
 const BOUND: &str = "the supervisor has ended, and the programs with it: this system has nothing that would keep what \
                      they start off host time";
 /// How many parents are looked at to find out whether a signal came from the programs themselves.

@@ -88,8 +88,8 @@ impl Inspection {
         matches!(self.kind, Kind::Dynamic | Kind::Static)
     }
 
-    /// Returns why a library would not put it on the clock; `None` if it would. `loses_rights` says that programs do not
-    /// get the rights of their files here, as in a container.
+    /// Returns why a library would not put it on the clock; `None` if it would. `loses_rights` says that programs do
+    /// not get the rights of their files here, as in a container.
     #[must_use]
     pub const fn out_of_reach(&self, loses_rights: bool) -> Option<OutOfReach> {
         match self.kind {

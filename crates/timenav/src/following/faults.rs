@@ -35,8 +35,8 @@ pub(crate) struct FaultOptions {
     /// time that passes.
     #[arg(long, value_name = "PPM", value_parser = slew, requires = "offset", conflicts_with = "slew_back")]
     slew: Option<u32>,
-    /// Begin with the offset, and slew the clock back to the right time: by so much, such as 500ppm, of the virtual time
-    /// that passes.
+    /// Begin with the offset, and slew the clock back to the right time: by so much, such as 500ppm, of the virtual
+    /// time that passes.
     #[arg(long, value_name = "PPM", value_parser = slew, requires = "offset")]
     slew_back: Option<u32>,
     /// Show a leap second that nobody else knows of: with insert@2028-12-31T23:59:59Z this second comes twice, with

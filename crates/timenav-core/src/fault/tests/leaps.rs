@@ -85,7 +85,8 @@ proptest! {
                 clock.turn(host(at));
                 let plain = truth.now(host(at)).micros();
                 let shown = clock.shown().now(host(at)).micros();
-                // Within a piece of a smear the clock goes in a straight line; at great speed that is far from the rule.
+                // Within a piece of a smear the clock goes in a straight line; at great speed that is far from the
+                // rule.
                 let most = if smear == 0 { 20 } else { 1_000_000 };
                 prop_assert!((shown - expected(kind, smear, plain)).abs() <= most, "{} {}", shown, plain);
             }

@@ -1,4 +1,5 @@
-//! What stays host time, as docs/programs.md says: file times, timeouts of io_uring, and timers that are never cancelled.
+//! What stays host time, as docs/programs.md says: file times, timeouts of io_uring, and timers that are never
+//! cancelled.
 
 use std::io::Write as _;
 use std::process::Stdio;
@@ -26,7 +27,8 @@ fn what_the_page_says_is_host_time_is() {
     program.questions.write_all(b"\n").unwrap();
     assert_eq!(program.line(), "done\n");
     assert!(program.child.wait().unwrap().success());
-    // A file that was made a second ago is years old to whoever compares its time with the clock; touching it helps no one.
+    // A file that was made a second ago is years old to whoever compares its time with the clock; touching it helps no
+    // one.
     let made = made.to_str().unwrap();
     assert_eq!(done(&service, &["find", made, "-mtime", "+30"]), format!("{made}\n"));
     assert_eq!(done(&service, &["sh", "-c", "touch \"$0\"; find \"$0\" -mtime +30", made]), format!("{made}\n"));

@@ -20,8 +20,8 @@ const TELLER: &str = include_str!("../../programs/teller.c");
 const WAITS: &str = include_str!("../../programs/waits.c");
 /// What a system denies that allows neither of the other ways: its profile has no listeners, and no tracing.
 const DENIED: [&str; 2] = ["listeners", "ptrace"];
-const BECAUSE: &str = "timenav exec: programs get the clock from a library that they load, because this system does not \
-                       let timenav trace the programs that it starts (Operation not permitted); it does not reach \
+const BECAUSE: &str = "timenav exec: programs get the clock from a library that they load, because this system does \
+                       not let timenav trace the programs that it starts (Operation not permitted); it does not reach \
                        programs that are linked statically, written in Go, or get rights by their file\n";
 
 /// A service, and what a system that allows little needs.
