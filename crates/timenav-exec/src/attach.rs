@@ -110,7 +110,7 @@ fn own_vdso() -> Option<Mapped> {
 }
 
 /// Reads the offset of a process's boot clock, in nanoseconds. Without time namespaces there is none.
-fn boot_shift(process: &str) -> i128 {
+pub(crate) fn boot_shift(process: &str) -> i128 {
     let text = std::fs::read_to_string(format!("/proc/{process}/timens_offsets")).unwrap_or_default();
     let Some(line) = text.lines().find(|line| line.starts_with("boottime")) else { return 0 };
     let mut numbers = line.split_whitespace().skip(1).filter_map(|word| word.parse::<i128>().ok());

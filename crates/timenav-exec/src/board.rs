@@ -19,7 +19,8 @@ pub(crate) const PAGE_NAME: &str = "timenav-clock";
 
 /// The clock page of one `timenav exec`, and the code that reads it in the programs.
 ///
-/// Both are in one file without a name, which is sealed: no program can change or shorten it.
+/// Both are in one file without a name, which is sealed: no program can change or shorten it. Where programs load a
+/// library, the page is a file in the folder of the run.
 pub struct Board {
     words: SharedWords,
     /// For programs, which can only read by it.
@@ -33,16 +34,33 @@ pub struct Board {
 }
 
 impl Board {
-    /// Creates a page with the first state of a clock.
+    /// Creates a page with the first state of a clock, for programs that get the image.
     ///
     /// # Errors
     /// The kernel has no sealed memory, or no `/proc`.
-    pub fn create(timeline: &str, service: &str, first: Slot) -> io::Result<Self> {
+    pub(crate) fn create(texts: (&str, &str), first: Slot) -> io::Result<Self> {
         let image = crate::attach::image().ok_or_else(|| io::Error::other("this kernel's vDSO cannot be read"))?;
-        Self::with_image(timeline, service, first, &image)
+        Self::with_image(texts, first, &image)
     }
 
-    fn with_image(timeline: &str, service: &str, first: Slot, image: &[u8]) -> io::Result<Self> {
+    /// Creates a page in a file of at least that size. `readable` is the same file, opened for reading only.
+    pub(crate) fn in_file(
+        writable: BorrowedFd<'_>,
+        readable: OwnedFd,
+        (timeline, service): (&str, &str),
+        first: Slot,
+    ) -> io::Result<Self> {
+        let words = SharedWords::map(writable)?;
+        let changed = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let (slot, looked) = (Mutex::new(first), Mutex::default());
+        let board = Self { words, file: readable, changed, slot, looked, looking: Condvar::new() };
+        board.write_head(timeline, service);
+        board.write(first);
+        board.heard();
+        Ok(board)
+    }
+
+    fn with_image(texts: (&str, &str), first: Slot, image: &[u8]) -> io::Result<Self> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         // Kernels before 6.3 do not know that a file is never to be executed as a program.
         let file = rustix::fs::memfd_create(PAGE_NAME, flags | MemfdFlags::NOEXEC_SEAL)
@@ -52,19 +70,12 @@ impl Board {
         while written < image.len() {
             written += rustix::io::pwrite(&file, &image[written..], (PAGE_BYTES + written) as u64)?;
         }
-        let shared = SharedWords::map(file.as_fd())?;
-        rustix::fs::fcntl_add_seals(
-            &file,
-            SealFlags::FUTURE_WRITE | SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL,
-        )?;
         let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&file));
-        let file = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-        let changed = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        let (slot, looked) = (Mutex::new(first), Mutex::default());
-        let board = Self { words: shared, file, changed, slot, looked, looking: Condvar::new() };
-        board.write_head(timeline, service);
-        board.write(first);
-        board.heard();
+        let readable = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+        let board = Self::in_file(file.as_fd(), readable, texts, first)?;
+        // After it was mapped for writing, which nobody else can do from here on.
+        let seals = SealFlags::FUTURE_WRITE | SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+        rustix::fs::fcntl_add_seals(&file, seals)?;
         Ok(board)
     }
 
@@ -191,7 +202,7 @@ mod tests {
 
     #[test]
     fn readers_never_see_half_a_change() {
-        let board = Board::with_image("main", "http://x", slot(1), &[0; 8]).unwrap();
+        let board = Board::with_image(("main", "http://x"), slot(1), &[0; 8]).unwrap();
         std::thread::scope(|scope| {
             let reader = scope.spawn(|| {
                 let mut last = 0;
@@ -215,7 +226,7 @@ mod tests {
 
     #[test]
     fn the_page_says_since_when_nobody_vouches_for_it() {
-        let board = Board::with_image("main", "http://x", slot(1), &[0; 8]).unwrap();
+        let board = Board::with_image(("main", "http://x"), slot(1), &[0; 8]).unwrap();
         let unconfirmed = || board.word(words::UNCONFIRMED).load(Ordering::Relaxed);
         assert_eq!(unconfirmed(), 0);
         board.lost();
@@ -229,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_page_is_read_by_its_bytes() {
-        let board = Board::with_image("main", "http://x", slot(1), &[0; 8]).unwrap();
+        let board = Board::with_image(("main", "http://x"), slot(1), &[0; 8]).unwrap();
         board.change(slot(-5));
         let read = || {
             let mut bytes = [0; PAGE_BYTES];
@@ -249,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_change_is_settled_once_it_was_looked_at() {
-        let board = Board::with_image("main", "http://x", slot(1), &[0; 8]).unwrap();
+        let board = Board::with_image(("main", "http://x"), slot(1), &[0; 8]).unwrap();
         assert!(!board.settle(Duration::ZERO), "nobody has looked");
         board.looked_at(board.changes());
         assert!(board.settle(Duration::ZERO));
@@ -266,7 +277,7 @@ mod tests {
 
     #[test]
     fn nobody_else_can_change_the_page() {
-        let board = Board::with_image("main", "http://x", slot(1), &[0; 8]).unwrap();
+        let board = Board::with_image(("main", "http://x"), slot(1), &[0; 8]).unwrap();
         assert!(rustix::io::write(board.file(), b"x").is_err());
         let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&board.file()));
         // Root may open it for writing; the seal holds.

@@ -22,6 +22,8 @@ pub(crate) enum Told {
     Ended,
     /// All programs end if the supervisor does.
     Bound,
+    /// Programs need no supervisor to start others on the clock.
+    Loaded,
 }
 
 /// The signals that are passed on, and those by which stops and ends are noticed.
@@ -42,6 +44,8 @@ const HEEDED: [i32; 12] = [
 /// What is said where the supervisor has ended before the programs.
 const UNSUPERVISED: &str = "the supervisor has ended; programs keep the last clock, which nothing moves any more, \
                             and can start no other program";
+const LOADED: &str = "the supervisor has ended; programs, and those that they start, keep the last clock, which \
+                      nothing moves any more";
 const BOUND: &str = "the supervisor has ended, and the programs with it: this system has nothing that would keep what \
                      they start off host time";
 /// How many parents are looked at to find out whether a signal came from the programs themselves.
@@ -55,6 +59,7 @@ pub(crate) fn send(front: &OwnedFd, what: Told, value: i32) {
         Told::Ended => 3,
         Told::Bound => 4,
         Told::Continued => 5,
+        Told::Loaded => 6,
     };
     let bytes = [kind.to_le_bytes(), value.to_le_bytes()].concat();
     let _ = rustix::net::send(front, &bytes, rustix::net::SendFlags::NOSIGNAL);
@@ -70,6 +75,7 @@ fn receive(from: &OwnedFd) -> Option<(Told, i32)> {
         3 => Told::Ended,
         4 => Told::Bound,
         5 => Told::Continued,
+        6 => Told::Loaded,
         _ => return None,
     };
     (count == bytes.len()).then_some((told, value))
@@ -94,7 +100,7 @@ impl Front {
     pub fn wait(self, report: &dyn Fn(&str)) -> ! {
         let mut program = None;
         let mut is_supervised = true;
-        let mut are_bound = false;
+        let mut unsupervised = UNSUPERVISED;
         loop {
             let mut polled = vec![PollFd::new(&self.signals, PollFlags::IN)];
             if is_supervised {
@@ -110,7 +116,8 @@ impl Front {
                     Some((Told::Stopped, signal)) => stop(signal, || is_told_more(&self.socket)),
                     Some((Told::Continued, _)) => {}
                     Some((Told::Ended, status)) => end_as(status),
-                    Some((Told::Bound, _)) => are_bound = true,
+                    Some((Told::Bound, _)) => unsupervised = BOUND,
+                    Some((Told::Loaded, _)) => unsupervised = LOADED,
                     None => is_supervised = false,
                 }
                 if !is_supervised {
@@ -119,7 +126,7 @@ impl Front {
                         // It never came to a program, and has said why.
                         end_as(status);
                     }
-                    report(if are_bound { BOUND } else { UNSUPERVISED });
+                    report(unsupervised);
                 }
             }
             if let Some(pid) = program {
@@ -158,7 +165,7 @@ fn pass_on(program: i32, arrived: Arrived) {
 }
 
 /// Returns whether a process descends from this one.
-fn is_one_of_ours(mut pid: i32) -> bool {
+pub(crate) fn is_one_of_ours(mut pid: i32) -> bool {
     let own = std::process::id().cast_signed();
     for _ in 0..PARENTS_MAX {
         match parent(pid) {

@@ -4,11 +4,15 @@ use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// How much of a file is looked at: the headers of a program, or the first line of a script.
 const HEAD_BYTES: usize = 4096;
+/// What programs begin with.
+const ELF: &[u8] = b"\x7fELF";
+/// How many segments of a program are looked at.
+const SEGMENTS_MAX: usize = 64;
 /// How many scripts may interpret each other (Linux allows as many).
 const INTERPRETERS_MAX: usize = 5;
 
@@ -38,6 +42,43 @@ pub struct Inspection {
     pub kind: Kind,
     /// Whether it would run with the rights of its owner, its group, or a capability.
     pub gains_rights: bool,
+    /// Whether it is written in Go.
+    pub is_go: bool,
+}
+
+/// Why a library is not loaded into a program, or is of no use there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OutOfReach {
+    /// It is linked with all that it needs.
+    #[error("it is linked statically, and loads no library")]
+    Static,
+    /// It asks by itself.
+    #[error("it is written in Go, and asks the kernel without a C library")]
+    Go,
+    /// It is a 32-bit program.
+    #[error("it is a 32-bit program")]
+    Narrow,
+    /// Its file gives it rights.
+    #[error("its file gives it rights, and such a program loads no library that somebody else names")]
+    Rights,
+    /// The folder of the run is not there.
+    #[error("it is executed where the library cannot be seen, as in a chroot")]
+    Hidden,
+}
+
+impl OutOfReach {
+    /// Returns the one with a number of the library (`enum reach` in `preload/preload.h`).
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    pub(crate) const fn numbered(number: i64) -> Option<Self> {
+        match number {
+            1 => Some(Self::Static),
+            2 => Some(Self::Go),
+            3 => Some(Self::Narrow),
+            4 => Some(Self::Rights),
+            5 => Some(Self::Hidden),
+            _ => None,
+        }
+    }
 }
 
 impl Inspection {
@@ -45,6 +86,19 @@ impl Inspection {
     #[must_use]
     pub const fn is_on_clock(&self) -> bool {
         matches!(self.kind, Kind::Dynamic | Kind::Static)
+    }
+
+    /// Returns why a library would not put it on the clock; `None` if it would. `loses_rights` says that programs do
+    /// not get the rights of their files here, as in a container.
+    #[must_use]
+    pub const fn out_of_reach(&self, loses_rights: bool) -> Option<OutOfReach> {
+        match self.kind {
+            Kind::Narrow => Some(OutOfReach::Narrow),
+            Kind::Static | Kind::Dynamic if self.is_go => Some(OutOfReach::Go),
+            Kind::Static => Some(OutOfReach::Static),
+            Kind::Dynamic if self.gains_rights && !loses_rights => Some(OutOfReach::Rights),
+            Kind::Dynamic | Kind::Foreign | Kind::Unknown => None,
+        }
     }
 }
 
@@ -59,13 +113,16 @@ pub fn inspect(command: &OsStr, path: &OsStr) -> std::io::Result<Inspection> {
     let mut current = file.clone();
     loop {
         let head = head(&current)?;
-        gains_rights = gains_rights || (head.starts_with(b"\x7fELF") && gains(&current));
+        gains_rights = gains_rights || (head.starts_with(ELF) && gains(&current));
         match interpreter(&head) {
             Some(next) if interpreters.len() < INTERPRETERS_MAX => {
                 interpreters.push(next.clone());
                 current = next;
             }
-            _ => return Ok(Inspection { path: file, interpreters, kind: kind(&head), gains_rights }),
+            _ => {
+                let (kind, is_go) = (kind(&head), is_go(&current, &head));
+                return Ok(Inspection { path: file, interpreters, kind, gains_rights, is_go });
+            }
         }
     }
 }
@@ -97,20 +154,52 @@ fn interpreter(head: &[u8]) -> Option<PathBuf> {
 }
 
 fn kind(head: &[u8]) -> Kind {
-    let half = |at: usize| head.get(at..at + 2).map_or(0, |bytes| u16::from_le_bytes([bytes[0], bytes[1]]));
-    let small = |at: usize| head.get(at..at + 4).map(|bytes| bytes.iter().rev().fold(0, |a, b| a << 8 | u32::from(*b)));
-    let (class, machine) = (head.get(4), half(18));
-    match (head.starts_with(b"\x7fELF"), class, machine) {
+    let (class, machine) = (head.get(4), number(head, 18, 2));
+    match (head.starts_with(ELF), class, machine) {
         (true, Some(1), 3 | 62) => Kind::Narrow,
         (true, Some(2), 62) => {
-            let table = head.get(32..40).map_or(0, |bytes| bytes.iter().rev().fold(0, |a, b| a << 8 | usize::from(*b)));
             // PT_INTERP: the program that links it.
-            let is_linked = |index: usize| small(table.saturating_add(index * 56)) == Some(3);
-            if (0..usize::from(half(56)).min(64)).any(is_linked) { Kind::Dynamic } else { Kind::Static }
+            if segments(head).any(|at| number(head, at, 4) == 3) { Kind::Dynamic } else { Kind::Static }
         }
         (true, ..) => Kind::Foreign,
         (false, ..) => Kind::Unknown,
     }
+}
+
+/// Returns the number of so many bytes at a place of a file; 0 beyond its end.
+fn number(bytes: &[u8], at: usize, count: usize) -> usize {
+    let bytes = at.checked_add(count).and_then(|end| bytes.get(at..end)).unwrap_or_default();
+    bytes.iter().rev().fold(0, |all, byte| all << 8 | usize::from(*byte))
+}
+
+/// Returns where the headers of the segments of a 64-bit program are.
+fn segments(head: &[u8]) -> impl Iterator<Item = usize> {
+    let table = number(head, 32, 8);
+    (0..number(head, 56, 2).min(SEGMENTS_MAX)).map(move |index| table.saturating_add(index * 56))
+}
+
+/// Returns whether one of the notes of a program is by the linker of Go.
+fn is_go(path: &Path, head: &[u8]) -> bool {
+    let Ok(file) = File::open(path) else { return false };
+    // PT_NOTE.
+    let notes = segments(head).filter(|at| head.starts_with(ELF) && number(head, *at, 4) == 4);
+    notes.take(SEGMENTS_MAX).any(|at| {
+        let mut notes = vec![0; number(head, at + 32, 8).min(HEAD_BYTES)];
+        let is_read = file.read_exact_at(&mut notes, number(head, at + 8, 8) as u64).is_ok();
+        is_read && has_note_of_go(&notes)
+    })
+}
+
+fn has_note_of_go(notes: &[u8]) -> bool {
+    let mut at = 0;
+    while at + 12 <= notes.len() {
+        let (name, text) = (number(notes, at, 4), number(notes, at + 4, 4));
+        if name == 4 && notes.get(at + 12..at + 16) == Some(b"Go\0\0") {
+            return true;
+        }
+        at += 12 + name.next_multiple_of(4) + text.next_multiple_of(4);
+    }
+    false
 }
 
 /// Returns whether a program runs with more rights than who starts it.
@@ -175,11 +264,37 @@ mod tests {
         let inner = written(folder.path(), "inner", &script(&program));
         let outer = written(folder.path(), "outer", &script(&inner));
         let found = inspect(OsStr::new("outer"), folder.path().as_os_str()).unwrap();
-        let expected =
-            Inspection { path: outer, interpreters: vec![inner, program], kind: Kind::Dynamic, gains_rights: false };
+        let interpreters = vec![inner, program];
+        let expected = Inspection { path: outer, interpreters, kind: Kind::Dynamic, gains_rights: false, is_go: false };
         assert_eq!(found, expected);
         let around = written(folder.path(), "around", &script(&folder.path().join("around")));
         assert_eq!(inspect(around.as_os_str(), OsStr::new("")).unwrap().kind, Kind::Unknown, "it ends");
+    }
+
+    #[test]
+    fn programs_that_load_no_library_are_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let look = |bytes: &[u8], mode: u32| {
+            let path = written(folder.path(), "program", bytes);
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            inspect(path.as_os_str(), OsStr::new("")).unwrap()
+        };
+        // A note of Go behind the header, in the place of the interpreter.
+        let mut go = elf(2, 62, 4);
+        (go[64 + 8], go[64 + 32]) = (180, 20);
+        go[180..200].copy_from_slice(b"\x04\0\0\0\x04\0\0\0\x04\0\0\0Go\0\0abcd");
+        assert!(look(&go, 0o755).is_go);
+        for (bytes, mode, expected) in [
+            (elf(2, 62, 3), 0o755, None),
+            (elf(2, 62, 3), 0o4755, Some(OutOfReach::Rights)),
+            (elf(2, 62, 1), 0o755, Some(OutOfReach::Static)),
+            (elf(1, 3, 3), 0o755, Some(OutOfReach::Narrow)),
+            (go, 0o755, Some(OutOfReach::Go)),
+        ] {
+            let found = look(&bytes, mode);
+            assert_eq!(found.out_of_reach(false), expected, "{found:?}");
+            assert_eq!(found.out_of_reach(true), expected.filter(|it| *it != OutOfReach::Rights), "{found:?}");
+        }
     }
 
     #[test]

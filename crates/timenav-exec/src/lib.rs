@@ -1,10 +1,11 @@
 //! Programs of any language on a virtual clock: a vDSO of our own, put in place at each `execve`.
 //!
-//! A run consists of two processes beside the programs. The *front* is the one that was called, and stands for the first
-//! program: its exit code, its stops, its signals. The *supervisor* answers what the programs' seccomp filter reports.
-//! For the length of one `execve` it attaches to the thread, maps the clock page and an image that reads it, and says
-//! on the new program's stack that the vDSO is there. Between two `execve` nothing is traced. Where the kernel has no
-//! listener, the supervisor traces the programs for as long as they run, and does the same at each `execve` ([`ways`]).
+//! A run consists of two processes beside the programs. The *front* is the one that was called, and stands for the
+//! first program: its exit code, its stops, its signals. The *supervisor* answers what the programs' seccomp filter
+//! reports. For the length of one `execve` it attaches to the thread, maps the clock page and an image that reads it,
+//! and says on the new program's stack that the vDSO is there. Between two `execve` nothing is traced. Where the kernel
+//! has no listener, the supervisor traces the programs for as long as they run, and does the same at each `execve`.
+//! Where it may do neither, programs load a library ([`ways`]).
 //!
 //! It works on Linux, on x86-64. Elsewhere there is [`page`] alone, and a refusal.
 
@@ -33,6 +34,8 @@ mod timers;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod waits;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod preload;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod start;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod front;
@@ -52,9 +55,7 @@ pub use front::Front;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub use kernel::process::boot_now;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub use linux::{Half, Run, divide};
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub use supervisor::Plan;
+pub use linux::{Chosen, Half, Plan, Run, choose, divide};
 
 /// Why no program was started.
 #[derive(Debug, thiserror::Error)]
@@ -75,12 +76,26 @@ pub enum Refused {
     NoListener(i32),
     /// No process may trace another.
     #[error(
-        "this system does not let timenav trace the programs that it starts (ptrace: {}), which every way needs; allow \
-         it: with --cap-add SYS_PTRACE for a container, by `sysctl kernel.yama.ptrace_scope=1` on a host, or by \
-         starting timenav outside the debugger or sandbox that it runs in",
+        "this system does not let timenav trace the programs that it starts (ptrace: {}), which --via exec and --via \
+         trace need; leave --via out to have programs load a library instead, or allow it: with --cap-add SYS_PTRACE \
+         for a container, by `sysctl kernel.yama.ptrace_scope=1` on a host, or by starting timenav outside the debugger \
+         or sandbox that it runs in",
         error_text(*.0)
     )]
     NoTracing(i32),
+    /// Programs can load a library from nowhere, and no other way was to be gone.
+    #[error(
+        "programs can load the library with the clock from no folder: {} may not be written to, or nothing in it may \
+         be executed ({}); name one in TMPDIR",
+        folders.join(", "),
+        error_text(*error)
+    )]
+    NoFolder {
+        /// The folders that were tried.
+        folders: Vec<String>,
+        /// What the last of them said, as a number of the kernel.
+        error: i32,
+    },
     /// The vDSO of the kernel cannot be read.
     #[error("the vDSO of this kernel cannot be read; if the kernel was started with vdso=0, start it without")]
     NoVdso,

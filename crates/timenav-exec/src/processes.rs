@@ -102,18 +102,22 @@ fn ancestors(pid: i32, all: &BTreeMap<i32, Process>) -> impl Iterator<Item = i32
 /// Returns where a process has the file of a page open. Only supervisors have: programs map it and let it go.
 fn page_descriptor(pid: i32) -> Option<PathBuf> {
     let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
-    let wanted = format!("/memfd:{PAGE_NAME}");
     descriptors
         .flatten()
         .map(|entry| entry.path())
-        .find(|path| std::fs::read_link(path).is_ok_and(|target| target.to_string_lossy().starts_with(&wanted)))
+        .find(|path| std::fs::read_link(path).is_ok_and(|target| is_page(&target.to_string_lossy())))
+}
+
+/// Returns whether a file is a clock page, by what the kernel calls it: one without a name, or in the folder of a run.
+pub(crate) fn is_page(path: &str) -> bool {
+    let path = path.strip_suffix(" (deleted)").unwrap_or(path);
+    path == format!("/memfd:{PAGE_NAME}") || path.ends_with(&format!("/{PAGE_NAME}"))
 }
 
 /// Returns the number of the page that a process has mapped (`proc_pid_maps(5)`).
 fn page_inode(pid: i32) -> io::Result<Option<u64>> {
     let maps = std::fs::read_to_string(format!("/proc/{pid}/maps"))?;
-    let wanted = format!("/memfd:{PAGE_NAME}");
-    let line = maps.lines().find(|line| line.contains(&wanted));
+    let line = maps.lines().find(|line| line.split_whitespace().nth(5).is_some_and(is_page));
     Ok(line.and_then(|line| line.split_whitespace().nth(4)?.parse().ok()))
 }
 
@@ -152,6 +156,20 @@ fn process(pid: i32) -> Option<Process> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pages_are_known_by_their_names() {
+        for (path, expected) in [
+            ("/memfd:timenav-clock", true),
+            ("/memfd:timenav-clock (deleted)", true),
+            ("/tmp/timenav-exec-1-2/timenav-clock", true),
+            ("/tmp/timenav-exec-1-2/timenav-clock (deleted)", true),
+            ("/tmp/timenav-clocks", false),
+            ("/usr/bin/date", false),
+        ] {
+            assert_eq!(is_page(path), expected, "{path}");
+        }
+    }
 
     #[test]
     fn processes_have_parents_and_names() {

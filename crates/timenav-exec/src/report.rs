@@ -3,8 +3,11 @@
 use std::cmp::Ordering;
 use std::os::fd::OwnedFd;
 
+use rustix::process::{WaitId, WaitIdOptions, waitid};
+
 use crate::attach::Reason;
 use crate::front::{Told, send};
+use crate::inspect::OutOfReach;
 use crate::kernel::process;
 
 /// How many programs are named that are not on the clock; of others, only that they are.
@@ -36,6 +39,11 @@ impl<'a> Report<'a> {
     /// Tells the front that all programs end if the supervisor does.
     pub(crate) fn are_bound(&self) {
         self.tell(Told::Bound, 0);
+    }
+
+    /// Tells the front that programs start others on the clock without the supervisor.
+    pub(crate) fn are_loaded(&self) {
+        self.tell(Told::Loaded, 0);
     }
 
     /// Returns whether the front has been told how the first program ended.
@@ -79,8 +87,18 @@ impl<'a> Report<'a> {
     /// Says that a program is not on the clock.
     pub(crate) fn complain(&mut self, pid: i32, reason: &Reason) {
         let name = name(pid);
-        let outcome = if self.is_strict { "was not started" } else { "runs on host time" };
+        let outcome = self.outcome();
         self.say(&format!("{name} {outcome}: {reason}"));
+    }
+
+    const fn outcome(&self) -> &'static str {
+        if self.is_strict { "was not started" } else { "runs on host time" }
+    }
+
+    /// Says that a program will not be on the clock, which has no name yet but its path.
+    pub(crate) fn complain_of_program(&mut self, path: &str, reason: OutOfReach) {
+        let outcome = self.outcome();
+        self.say(&format!("`{}` {outcome}: {reason}", path.escape_debug()));
     }
 
     /// Says that a timer goes by host time.
@@ -98,6 +116,12 @@ impl<'a> Report<'a> {
             Ordering::Greater => {}
         }
     }
+}
+
+/// Returns whether no process is left to be waited for.
+pub(crate) fn is_alone() -> bool {
+    let how = WaitIdOptions::EXITED | WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    waitid(WaitId::All, how).is_err_and(|error| error == rustix::io::Errno::CHILD)
 }
 
 /// Returns how a process is named in a sentence.

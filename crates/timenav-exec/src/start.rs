@@ -81,6 +81,18 @@ pub(crate) fn start_traced(command: &[OsString], mask: Signals) -> Result<Starte
     }
 }
 
+/// Starts a program with these signals blocked, and this environment.
+pub(crate) fn start_with(command: &[OsString], environment: &[CString], mask: Signals) -> Result<i32, Refused> {
+    let arguments = arguments(command)?;
+    match process::fork()? {
+        Side::Child => {
+            prepare(mask);
+            not_executed(&arguments, &process::execute_with(&arguments, environment))
+        }
+        Side::Parent(pid) => Ok(pid),
+    }
+}
+
 fn attach(pid: i32, child: &OwnedFd) -> Result<StartedTraced, Refused> {
     ptrace::seize_with(pid, Options::TREE).map_err(|error| Refused::NoTracing(number(Some(&error))))?;
     let go_on = || rustix::net::send(child, GO, SendFlags::NOSIGNAL).map_err(io::Error::from);
@@ -133,7 +145,11 @@ pub(crate) fn number(error: Option<&io::Error>) -> i32 {
 }
 
 fn become_program(arguments: &[CString]) -> ! {
-    let error = process::execute(arguments).raw_os_error().unwrap_or(libc::EIO);
+    not_executed(arguments, &process::execute(arguments))
+}
+
+fn not_executed(arguments: &[CString], error: &io::Error) -> ! {
+    let error = error.raw_os_error().unwrap_or(libc::EIO);
     let name = arguments.first().map(|name| shown(name)).unwrap_or_default();
     eprintln!("timenav exec: cannot start `{name}`: {}", error_text(error));
     process::exit_now(if error == libc::ENOENT { NOT_FOUND } else { NOT_EXECUTED })

@@ -2,11 +2,9 @@
 
 use std::collections::VecDeque;
 use std::collections::hash_map::{Entry, HashMap};
-use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::Path;
-use std::sync::Arc;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 
@@ -19,26 +17,11 @@ use crate::kernel::seccomp::{Answering as _, Call, Listener};
 use crate::report::{Report, name};
 use crate::timers::{Answered, Timers};
 use crate::waits::{self, Routine, Sent};
-use crate::ways::Via;
 
 /// How long the supervisor waits at most before it looks whether sleepers are still there.
 const LOOK_SECONDS: i128 = 5;
 /// A stop where a system call begins or ends.
 pub(crate) const CALL_STOP: i32 = libc::SIGTRAP | 0x80;
-
-/// What is run, and how.
-pub struct Plan<'a> {
-    /// The program and its arguments.
-    pub command: &'a [OsString],
-    /// The clock.
-    pub board: Arc<Board>,
-    /// Which way programs get the clock.
-    pub via: Via,
-    /// Whether programs that cannot be put on the clock are not started.
-    pub is_strict: bool,
-    /// Where sentences for people go.
-    pub report: &'a dyn Fn(&str),
-}
 
 /// How far a thread is that the supervisor is attached to.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! Timers of programs that are set to a virtual date (`timerfd_settime` with `TFD_TIMER_ABSTIME`).
 //!
-//! The supervisor takes a duplicate of the timer's descriptor, and sets it to the length of host time that is left. When
-//! the clock changes, it sets it anew. No thread of the program is stopped for that.
+//! The supervisor takes a duplicate of the timer's descriptor, or is given one, and sets it to the length of host time
+//! that is left. When the clock changes, it sets it anew. No thread of the program is stopped for that.
 
 use std::os::fd::{AsFd as _, OwnedFd};
 
@@ -22,7 +22,7 @@ const FAR: i128 = 100 * 366 * 86_400 * 1_000_000_000;
 const TIDY_FROM: usize = 16;
 
 /// A timer that is set to a virtual date.
-struct Timer {
+pub(crate) struct Timer {
     file: OwnedFd,
     process: OwnedFd,
     until: Moment,
@@ -80,7 +80,7 @@ impl Timers {
             line.let_go_on(call.id);
             return Answered::ByHost;
         };
-        let mut timer = Timer { file, process, until, interval, ends: (0, 0) };
+        let mut timer = Timer::new((file, process), until, interval, (0, 0));
         let Some(before) = timer.arm(board) else {
             line.let_go_on(call.id);
             return Answered::ByHost;
@@ -90,12 +90,23 @@ impl Timers {
         let bytes: Vec<u8> = words.into_iter().flat_map(i64::to_le_bytes).collect();
         let is_told = old == 0 || ptrace::write(call.pid, old, &bytes).is_ok();
         line.answer(call.id, if is_told { 0 } else { -i64::from(libc::EFAULT) });
+        self.push(timer);
+        Answered::Done
+    }
+
+    /// Keeps a timer that its program has set, and sets it anew: the clock may have changed since.
+    pub(crate) fn keep(&mut self, mut timer: Timer, board: &Board) {
+        if timer.is_set() && timer.arm(board).is_some() {
+            self.push(timer);
+        }
+    }
+
+    fn push(&mut self, timer: Timer) {
         self.all.push(timer);
         if self.all.len() >= self.tidy_at {
             self.all.retain(Timer::is_set);
             self.tidy_at = (2 * self.all.len()).max(TIDY_FROM);
         }
-        Answered::Done
     }
 
     /// Sets all timers anew, after a change of the clock.
@@ -105,6 +116,17 @@ impl Timers {
 }
 
 impl Timer {
+    /// Returns a timer by its descriptor and its process. `ends` says between which moments of the monotonic clock it
+    /// ends as it is set now.
+    pub(crate) fn new(
+        (file, process): (OwnedFd, OwnedFd),
+        until: Moment,
+        interval: Timespec,
+        ends: (i128, i128),
+    ) -> Self {
+        Self { file, process, until, interval, ends }
+    }
+
     /// Sets the timer to what is left until its date. Returns what it was set to before.
     fn arm(&mut self, board: &Board) -> Option<Itimerspec> {
         let left = board.slot().boot_when(self.until).map_or(FAR, |at| at - boot_now().nanos_in_all());

@@ -10,7 +10,6 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use rustix::event::{PollFd, PollFlags};
-use rustix::process::{WaitId, WaitIdOptions, waitid};
 
 use crate::answers::told;
 use crate::attach::{Handover, Kernel, WIDE_CODE, put_on};
@@ -19,7 +18,7 @@ use crate::filter::{I386, UNTRACED, Verdict, X86_64, filter_for_tracer, verdict}
 use crate::kernel::process;
 use crate::kernel::ptrace::{self, EVENT_STOP, Options, Registers};
 use crate::kernel::seccomp::{Answering, Call, Instruction};
-use crate::report::Report;
+use crate::report::{Report, is_alone};
 use crate::start::StartedTraced;
 use crate::supervisor::CALL_STOP;
 use crate::timers::{Answered, Timers};
@@ -268,12 +267,6 @@ impl<'a> Tracer<'a> {
             let _ = ptrace::set_options(pid, Options::TREE);
         }
     }
-}
-
-/// Returns whether no process is left to be waited for.
-fn is_alone() -> bool {
-    let how = WaitIdOptions::EXITED | WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    waitid(WaitId::All, how).is_err_and(|error| error == rustix::io::Errno::CHILD)
 }
 
 /// Returns whether a `clone3` starts something out of a tracer's reach. A filter cannot see it: there, what is started

@@ -22,11 +22,13 @@ pub enum Way {
     Exec,
     /// The supervisor traces all programs for as long as they run.
     Trace,
+    /// Programs load a library that stands before the functions of the C library.
+    Preload,
 }
 
 impl Way {
     /// All ways, the best first.
-    pub const ALL: [Self; 2] = [Self::Exec, Self::Trace];
+    pub const ALL: [Self; 3] = [Self::Exec, Self::Trace, Self::Preload];
 
     /// Returns its name, as `--via` has it.
     #[must_use]
@@ -34,6 +36,7 @@ impl Way {
         match self {
             Self::Exec => "exec",
             Self::Trace => "trace",
+            Self::Preload => "preload",
         }
     }
 }
@@ -47,6 +50,8 @@ pub struct Allowed {
     pub listening: Result<(), i32>,
     /// To have a filter at all. Without one, tracing sees every system call.
     pub filtering: Result<(), i32>,
+    /// To have a folder from which programs may load a library.
+    pub preloading: Result<(), i32>,
 }
 
 /// What keeps a way from being gone. Errors are numbers of the kernel.
@@ -61,6 +66,9 @@ pub enum Obstacle {
     /// This process has a listener already.
     #[error("somebody else listens to the system calls of this process already")]
     Listened,
+    /// There is no place for a library.
+    #[error("there is no folder from which programs could load a library ({})", error_text(*.0))]
+    Folder(i32),
 }
 
 /// `EBUSY`, which a kernel answers where there is a listener already.
@@ -70,30 +78,49 @@ impl Allowed {
     /// Returns why a way cannot be gone; `None` if it can.
     #[must_use]
     pub const fn obstacle(&self, way: Way) -> Option<Obstacle> {
-        match (self.tracing, self.listening, way) {
-            (Err(error), ..) => Some(Obstacle::Tracing(error)),
-            (Ok(()), Err(BUSY), Way::Exec) => Some(Obstacle::Listened),
-            (Ok(()), Err(error), Way::Exec) => Some(Obstacle::Listening(error)),
-            (Ok(()), ..) => None,
+        match (way, self.tracing, self.listening, self.preloading) {
+            (Way::Preload, .., Ok(())) => None,
+            (Way::Preload, .., Err(error)) => Some(Obstacle::Folder(error)),
+            (_, Err(error), ..) => Some(Obstacle::Tracing(error)),
+            (Way::Exec, _, Err(BUSY), _) => Some(Obstacle::Listened),
+            (Way::Exec, _, Err(error), _) => Some(Obstacle::Listening(error)),
+            (Way::Exec | Way::Trace, Ok(()), ..) => None,
         }
     }
 
-    /// Returns what to say to people whose programs are traced.
+    /// Returns what to say to people whose programs get the clock by a way; nothing of the best one.
     #[must_use]
-    pub fn sentence(&self, via: Via) -> String {
-        let why = match (via, self.obstacle(Way::Exec)) {
+    pub fn sentence(&self, way: Way, via: Via) -> Option<String> {
+        let why = |better: Way| match (via, self.obstacle(better)) {
             (Via::Auto, Some(obstacle)) => format!(", because {obstacle}"),
             _ => String::new(),
         };
-        let slow = match self.filtering {
+        match way {
+            Way::Exec => None,
+            Way::Trace => {
+                let (why, slow) = (why(Way::Exec), self.slow());
+                Some(format!("programs are traced{why}; debuggers do not work in them{slow}"))
+            }
+            Way::Preload => {
+                let why = why(Way::Trace);
+                Some(format!(
+                    "programs get the clock from a library that they load{why}; it does not reach programs that are \
+                     linked statically, written in Go, or get rights by their file"
+                ))
+            }
+        }
+    }
+
+    /// Returns what else to say where tracing sees every call.
+    fn slow(&self) -> String {
+        match self.filtering {
             Ok(()) => String::new(),
             Err(error) => format!(
                 "; each of their system calls is slower, and they end if the supervisor is killed, because this system \
                  takes no seccomp filter ({})",
                 error_text(error)
             ),
-        };
-        format!("programs are traced{why}; debuggers do not work in them{slow}")
+        }
     }
 
     /// Says of a way why it is gone or not, where this one is.
@@ -105,7 +132,7 @@ impl Allowed {
             (None, _, Way::Exec) => {
                 "the supervisor attaches to a program while it is executed, and never else".to_owned()
             }
-            (None, _, Way::Trace) => self.sentence(Via::Only(Way::Trace)),
+            (None, _, way) => self.sentence(way, Via::Only(way)).unwrap_or_default(),
         }
     }
 
@@ -119,7 +146,8 @@ impl Allowed {
             Via::Auto if self.obstacle(Way::Exec) == Some(Obstacle::Listened) => return Err(Obstacle::Listened),
             Via::Auto => &Way::ALL[..],
             Via::Only(Way::Exec) => &Way::ALL[..1],
-            Via::Only(Way::Trace) => &Way::ALL[1..],
+            Via::Only(Way::Trace) => &Way::ALL[1..2],
+            Via::Only(Way::Preload) => &Way::ALL[2..],
         };
         let mut last = Obstacle::Listened;
         for way in asked {
@@ -143,6 +171,7 @@ pub fn allowed() -> io::Result<Allowed> {
     use crate::filter::nothing;
     use crate::kernel::process::{self, Side};
     use crate::kernel::{ptrace, seccomp};
+    use crate::preload;
     use crate::start::{number, pair};
 
     let (ours, theirs) = pair()?;
@@ -172,7 +201,9 @@ pub fn allowed() -> io::Result<Allowed> {
             // A system may end a process for trying.
             let has_told = received.is_ok_and(|(count, _)| count == bytes.len());
             let [filtering, listening] = [0, 4].map(|at| if has_told { told(at) } else { Err(libc::EPERM) });
-            Ok(Allowed { tracing: if tracing == 0 { Ok(()) } else { Err(tracing) }, listening, filtering })
+            let tracing = if tracing == 0 { Ok(()) } else { Err(tracing) };
+            let preloading = preload::place().map(|_| ()).map_err(|error| number(Some(&error)));
+            Ok(Allowed { tracing, listening, filtering, preloading })
         }
     }
 }
@@ -192,23 +223,28 @@ mod tests {
 
     #[test]
     fn the_first_way_that_can_be_gone_is_chosen() {
-        let all = Allowed { tracing: Ok(()), listening: Ok(()), filtering: Ok(()) };
+        let all = Allowed { tracing: Ok(()), listening: Ok(()), filtering: Ok(()), preloading: Ok(()) };
         let deaf = Allowed { listening: Err(22), ..all };
         let taken = Allowed { listening: Err(BUSY), ..all };
         let untraced = Allowed { tracing: Err(1), ..all };
-        let (exec, trace) = (Via::Only(Way::Exec), Via::Only(Way::Trace));
+        let bare = Allowed { preloading: Err(30), ..untraced };
+        let [exec, trace, preload] = Way::ALL.map(Via::Only);
         for (allowed, via, expected) in [
             (all, Via::Auto, Ok(Way::Exec)),
             (all, exec, Ok(Way::Exec)),
             (all, trace, Ok(Way::Trace)),
+            (all, preload, Ok(Way::Preload)),
             (deaf, Via::Auto, Ok(Way::Trace)),
             (deaf, exec, Err(Obstacle::Listening(22))),
             (deaf, trace, Ok(Way::Trace)),
             (taken, Via::Auto, Err(Obstacle::Listened)),
             (taken, exec, Err(Obstacle::Listened)),
-            (untraced, Via::Auto, Err(Obstacle::Tracing(1))),
+            (untraced, Via::Auto, Ok(Way::Preload)),
             (untraced, exec, Err(Obstacle::Tracing(1))),
             (untraced, trace, Err(Obstacle::Tracing(1))),
+            (untraced, preload, Ok(Way::Preload)),
+            (bare, Via::Auto, Err(Obstacle::Folder(30))),
+            (bare, preload, Err(Obstacle::Folder(30))),
         ] {
             assert_eq!(allowed.choose(via), expected, "{allowed:?} {via:?}");
         }

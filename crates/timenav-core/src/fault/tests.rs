@@ -1,3 +1,5 @@
+mod leaps;
+
 use super::*;
 
 const START: i64 = 1_800_000_000_000_000;
@@ -120,8 +122,14 @@ fn a_jitter_goes_on_after_a_pause_where_it_was() {
 
 #[test]
 fn the_most_that_can_be_wrong_still_goes_on() {
-    let fault =
-        Fault { drift_ppm: -FAULT_DRIFT_PPM_MAX, jitter_micros: FAULT_JITTER_MICROS_MAX, seed: 3, offset: Span::ZERO };
+    let fault = Fault {
+        drift_ppm: -FAULT_DRIFT_PPM_MAX,
+        jitter_micros: FAULT_JITTER_MICROS_MAX,
+        seed: 3,
+        offset: Span::from_micros(-1_000 * SECOND),
+        slew: Some(Slew::To(FAULT_SLEW_PPM_MAX)),
+        leap: None,
+    };
     for factor in [0.000_001, 1.0, 1_000_000.0] {
         let truth = running(0, 0, factor, 0);
         let mut clock = FaultyClock::new(fault, truth, host(0));
@@ -138,4 +146,81 @@ fn the_most_that_can_be_wrong_still_goes_on() {
     let ahead = Fault { offset: Span::from_micros(SECOND), ..Fault::default() };
     assert_eq!(FaultyClock::new(ahead, paused(0, end, 0), host(0)).shown().now(host(0)), Instant::MAX);
     assert!(Fault::default().is_none() && !ahead.is_none());
+}
+
+/// What each second's error is. A slew that another version makes otherwise would not repeat what somebody has seen.
+#[test]
+fn an_offset_is_slewed_as_it_always_was() {
+    let offset = Span::from_micros(1_200);
+    for (slew, offset, factor, expected) in [
+        (Slew::To(500), offset, 1.0, [0, 500, 1_000, 1_200, 1_200]),
+        (Slew::From(500), offset, 1.0, [1_200, 700, 200, 0, 0]),
+        (Slew::To(500), Span::from_micros(-1_200), 1.0, [0, -500, -1_000, -1_200, -1_200]),
+        (Slew::From(100_000), Span::from_micros(-150_000), 1.0, [-150_000, -50_000, 0, 0, 0]),
+        (Slew::To(100), offset, 5.0, [0, 500, 1_000, 1_200, 1_200]),
+        (Slew::To(1_000), offset, 0.5, [0, 500, 1_000, 1_200, 1_200]),
+    ] {
+        let truth = running(0, 0, factor, 0);
+        let mut clock =
+            FaultyClock::new(Fault { offset, slew: Some(slew), ..Fault::default() }, truth.clone(), host(0));
+        for (second, expected) in (0..).zip(expected) {
+            clock.turn(host(second * SECOND));
+            assert_eq!(error(&clock, &truth, second * SECOND), expected, "{slew:?} {factor} {second}");
+        }
+        assert_eq!(clock.next_turn(), None, "it is done");
+    }
+}
+
+#[test]
+fn a_slew_stands_with_the_clock_and_goes_on_after_it() {
+    let fault = Fault { offset: Span::from_micros(2_000), slew: Some(Slew::To(500)), ..Fault::default() };
+    let mut clock = FaultyClock::new(fault, running(0, 0, 1.0, 0), host(0));
+    let stands = paused(1_500_000, 1_500_000, 1);
+    clock.change(&stands, host(1_500_000));
+    assert_eq!((error(&clock, &stands, 90 * SECOND), clock.next_turn()), (750, None));
+    let resumed = running(100 * SECOND, -86_400 * SECOND, 1.0, 2);
+    clock.change(&resumed, host(100 * SECOND));
+    assert_eq!(error(&clock, &resumed, 100 * SECOND), 750, "a jump leaves it as it is");
+    clock.turn(host(101 * SECOND));
+    assert_eq!(error(&clock, &resumed, 101 * SECOND), 1_250);
+    clock.turn(host(200 * SECOND));
+    assert_eq!(error(&clock, &resumed, 200 * SECOND), 2_000);
+}
+
+proptest::proptest! {
+    /// It goes to its end and no further, at its own speed and no faster, wherever the clock is moved meanwhile.
+    #[test]
+    fn a_slew_is_bounded_and_comes_to_its_end(
+        offset in -5_000_000_i64..5_000_000,
+        ppm in 1_u32..=FAULT_SLEW_PPM_MAX,
+        is_away: bool,
+        steps in proptest::collection::vec((1_i64..5_000_000, -1_000_000_i64..1_000_000, proptest::bool::ANY), 1..30),
+    ) {
+        let slew = if is_away { Slew::From(ppm) } else { Slew::To(ppm) };
+        let fault = Fault { offset: Span::from_micros(offset), slew: Some(slew), ..Fault::default() };
+        let (first, last) = if is_away { (offset, 0) } else { (0, offset) };
+        let mut truth = running(0, 0, 1.0, 0);
+        let mut clock = FaultyClock::new(fault, truth.clone(), host(0));
+        let (mut at, mut before) = (0, first);
+        for (generation, (passes, jump, stands)) in (1..).zip(steps) {
+            at += passes;
+            clock.turn(host(at));
+            let now = error(&clock, &truth, at);
+            let most = i128::from(passes) * i128::from(ppm) / 1_000_000 + 2;
+            proptest::prop_assert!(i128::from((now - before).abs()) <= most, "{} {}", before, now);
+            proptest::prop_assert!((first.min(last)..=first.max(last)).contains(&now), "{}", now);
+            before = now;
+            let shows = truth.now(host(at)).micros() + jump;
+            truth = if stands { paused(at, shows, generation) } else { running(at, shows, 1.0, generation) };
+            clock.change(&truth, host(at));
+            let kept = error(&clock, &truth, at);
+            proptest::prop_assert_eq!(kept, before);
+        }
+        let truth = running(at, 0, 1_000.0, u64::MAX);
+        clock.change(&truth, host(at));
+        let end = at + 6_000_000 * SECOND / i64::from(ppm).max(1) + 2 * SECOND;
+        clock.turn(host(end));
+        proptest::prop_assert_eq!(error(&clock, &truth, end), last);
+        proptest::prop_assert_eq!(clock.next_turn(), None);
+    }
 }

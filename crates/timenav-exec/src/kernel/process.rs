@@ -33,12 +33,22 @@ pub(crate) fn fork() -> io::Result<Side> {
 
 /// Becomes another program, found as a shell finds it. Returns only why that failed.
 pub(crate) fn execute(arguments: &[CString]) -> io::Error {
-    let mut pointers: Vec<*const libc::c_char> = arguments.iter().map(|argument| argument.as_ptr()).collect();
-    pointers.push(std::ptr::null());
     let Some(name) = arguments.first() else { return io::Error::from_raw_os_error(libc::EINVAL) };
     // SAFETY: the vector ends in a null pointer, and its strings live until the call returns, if it does.
-    unsafe { libc::execvp(name.as_ptr(), pointers.as_ptr()) };
+    unsafe { libc::execvp(name.as_ptr(), pointers(arguments).as_ptr()) };
     io::Error::last_os_error()
+}
+
+/// Likewise, with this environment in the place of the one here.
+pub(crate) fn execute_with(arguments: &[CString], environment: &[CString]) -> io::Error {
+    let Some(name) = arguments.first() else { return io::Error::from_raw_os_error(libc::EINVAL) };
+    // SAFETY: both vectors end in a null pointer, and their strings live until the call returns, if it does.
+    unsafe { libc::execvpe(name.as_ptr(), pointers(arguments).as_ptr(), pointers(environment).as_ptr()) };
+    io::Error::last_os_error()
+}
+
+fn pointers(texts: &[CString]) -> Vec<*const libc::c_char> {
+    texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()
 }
 
 /// Ends this process at once, without running what others registered for its end.

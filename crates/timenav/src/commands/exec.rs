@@ -27,7 +27,9 @@ use crate::surroundings::Surroundings;
 pub(crate) struct ExecCommand {
     /// How programs get the clock: `exec` puts it in place when a program is executed, and is out of the way then.
     /// `trace` traces programs for as long as they run, for systems without seccomp listeners: no debugger works in them.
-    /// `auto` takes `exec` where it can be had, and `trace` otherwise; `--inspect` says which, and why.
+    /// `preload` has programs load a library, for systems where neither is allowed: it does not reach programs that are
+    /// linked statically, written in Go, or get rights by their file. `auto` takes the first of them that can be had;
+    /// `--inspect` says which, and why.
     #[arg(long, value_enum, value_name = "WAY", default_value_t, hide_possible_values = true)]
     via: ViaOption,
     /// Start no program that cannot be put on the clock, such as a 32-bit one. Without this, it runs on host time, and a
@@ -58,6 +60,7 @@ enum ViaOption {
     Auto,
     Exec,
     Trace,
+    Preload,
 }
 
 impl From<ViaOption> for Via {
@@ -66,6 +69,7 @@ impl From<ViaOption> for Via {
             ViaOption::Auto => Self::Auto,
             ViaOption::Exec => Self::Only(Way::Exec),
             ViaOption::Trace => Self::Only(Way::Trace),
+            ViaOption::Preload => Self::Only(Way::Preload),
         }
     }
 }
@@ -98,16 +102,16 @@ fn start(command: &ExecCommand, surroundings: &Surroundings) -> Result<(), Failu
         Half::Front(front) => front.wait(&report),
         Half::Supervisor(run) => run,
     };
-    let first = &command.command[..1];
-    if let Some(warning) = inspecting::warning(first, surroundings) {
+    let mut chosen = timenav_exec::choose(command.via.into(), command.strict).map_err(anyhow::Error::new)?;
+    let program = inspecting::Program::look(&command.command[0], surroundings);
+    if let Some(warning) = program.warning(chosen.way()) {
         report(&warning);
     }
     let client = Client::new(&command.service, surroundings)?;
     let begun = following::begin(&client, &command.timeline)?;
     let clock = Wrong::new(command.fault.fault(), &begun);
-    let board = board::create(&client, &begun, &clock.shown())?;
-    let plan =
-        Plan { command: &command.command, board, via: command.via.into(), is_strict: command.strict, report: &report };
+    let board = board::create(&client, &begun, &clock.shown(), &mut chosen)?;
+    let plan = Plan { command: &command.command, board, chosen, out_of_reach: program.out_of_reach(), report: &report };
     let (timeline, name) = (command.timeline.clone(), command.follow.clone());
     let follow = move |board: Arc<timenav_exec::Board>| {
         let page = show(clock, board::Page(board));
@@ -116,7 +120,7 @@ fn start(command: &ExecCommand, surroundings: &Surroundings) -> Result<(), Failu
         let Err(error) = followed;
         output::note(&format!("timenav exec: the clock is not followed: {error}"));
     };
-    run.supervise(&plan, follow).map_err(anyhow::Error::new)?;
+    run.supervise(plan, follow).map_err(anyhow::Error::new)?;
     Ok(())
 }
 

@@ -4,8 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
-use timenav_core::fault::{FAULT_DRIFT_PPM_MAX, FAULT_JITTER_MICROS_MAX, Fault, FaultyClock};
-use timenav_core::time::{Span, parse_duration};
+use timenav_core::fault::{
+    FAULT_DRIFT_PPM_MAX, FAULT_JITTER_MICROS_MAX, FAULT_SLEW_PPM_MAX, FAULT_SMEAR_MAX, FAULT_SMEAR_MIN, Fault,
+    FaultyClock, Leap, LeapKind, Slew,
+};
+use timenav_core::time::{Instant, Span, Virtual, parse_duration, parse_timestamp};
 
 use super::{Begun, Known, Shown};
 
@@ -28,6 +31,21 @@ pub(crate) struct FaultOptions {
     /// What the jitter is drawn from: the same number strays in the same way.
     #[arg(long, value_name = "N", default_value_t = 0, requires = "jitter")]
     jitter_seed: u64,
+    /// Slew the clock to the offset, which it does not have when it begins: by so much, such as 500ppm, of the virtual
+    /// time that passes.
+    #[arg(long, value_name = "PPM", value_parser = slew, requires = "offset", conflicts_with = "slew_back")]
+    slew: Option<u32>,
+    /// Begin with the offset, and slew the clock back to the right time: by so much, such as 500ppm, of the virtual
+    /// time that passes.
+    #[arg(long, value_name = "PPM", value_parser = slew, requires = "offset")]
+    slew_back: Option<u32>,
+    /// Show a leap second that nobody else knows of: with insert@2028-12-31T23:59:59Z this second comes twice, with
+    /// delete@2028-12-31T23:59:59Z not at all. From then on the clock is a second behind, or ahead.
+    #[arg(long, value_name = "KIND@SECOND", value_parser = leap)]
+    leap: Option<(LeapKind, Instant<Virtual>)>,
+    /// Smear the leap second over so much virtual time, such as 24h: half of it before and half after the leap.
+    #[arg(long, value_name = "DURATION", value_parser = smear, requires = "leap")]
+    leap_smear: Option<Span>,
 }
 
 impl FaultOptions {
@@ -38,6 +56,8 @@ impl FaultOptions {
             drift_ppm: self.drift.unwrap_or_default(),
             jitter_micros: self.jitter.unwrap_or_default(),
             seed: self.jitter_seed,
+            slew: self.slew.map(Slew::To).or_else(|| self.slew_back.map(Slew::From)),
+            leap: self.leap.map(|(kind, second)| Leap { kind, second, smear: self.leap_smear.unwrap_or(Span::ZERO) }),
         };
         (!fault.is_none()).then_some(fault)
     }
@@ -71,6 +91,28 @@ fn drift(text: &str) -> Result<i32, String> {
     within.ok_or_else(|| {
         format!("write whole millionths within {FAULT_DRIFT_PPM_MAX} to either side, such as 200ppm or -50ppm")
     })
+}
+
+fn slew(text: &str) -> Result<u32, String> {
+    let ppm = text.strip_suffix("ppm").unwrap_or(text).trim_end().parse::<u32>().ok();
+    let within = ppm.filter(|ppm| (1..=FAULT_SLEW_PPM_MAX).contains(ppm));
+    within.ok_or_else(|| format!("write whole millionths from 1 to {FAULT_SLEW_PPM_MAX}, such as 500ppm"))
+}
+
+fn leap(text: &str) -> Result<(LeapKind, Instant<Virtual>), String> {
+    let (kind, second) = text.split_once('@').unwrap_or((text, ""));
+    let kind = match kind {
+        "insert" => LeapKind::Insert,
+        "delete" => LeapKind::Delete,
+        _ => return Err("write insert@SECOND or delete@SECOND, such as insert@2028-12-31T23:59:59Z".to_owned()),
+    };
+    parse_timestamp(second).map(|second| (kind, second)).map_err(|error| format!("the second after the `@`: {error}"))
+}
+
+fn smear(text: &str) -> Result<Span, String> {
+    let within = exact(text)?;
+    let is_within = (FAULT_SMEAR_MIN..=FAULT_SMEAR_MAX).contains(&within);
+    is_within.then_some(within).ok_or_else(|| "write a length from 10s to 10d, such as 24h".to_owned())
 }
 
 fn jitter(text: &str) -> Result<u32, String> {
@@ -188,6 +230,20 @@ mod tests {
         }
         for wrong in ["fast", "0.5ppm", "100001ppm", ""] {
             assert!(drift(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!((slew("500ppm"), slew("1")), (Ok(500), Ok(1)));
+        let second = parse_timestamp("2028-12-31T23:59:59Z").unwrap();
+        assert_eq!(leap("insert@2028-12-31T23:59:59Z"), Ok((LeapKind::Insert, second)));
+        assert_eq!(leap("delete@2028-12-31T23:59:59Z"), Ok((LeapKind::Delete, second)));
+        assert_eq!(smear("24h"), Ok(Span::from_micros(86_400_000_000)));
+        for wrong in ["0", "-500ppm", "100001ppm", "slow"] {
+            assert!(slew(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["insert", "insert@", "insert@soon", "2028-12-31T23:59:59Z", "twice@2028-12-31T23:59:59Z"] {
+            assert!(leap(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["9s", "11d", "P1M"] {
+            assert!(smear(wrong).is_err(), "{wrong}");
         }
         assert!(jitter("251ms").unwrap_err().contains("250 ms"));
     }

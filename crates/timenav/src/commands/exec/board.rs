@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use timenav_exec::Board;
 use timenav_exec::page::Slot;
+use timenav_exec::{Board, Chosen};
 
 use crate::client::Client;
 use crate::exit::Failure;
@@ -23,9 +23,14 @@ pub(super) const WORDS: Words = Words {
 ///
 /// # Errors
 /// The system makes none.
-pub(super) fn create(client: &Client, begun: &Begun, shown: &Known) -> Result<Arc<Board>, Failure> {
+pub(super) fn create(
+    client: &Client,
+    begun: &Begun,
+    shown: &Known,
+    chosen: &mut Chosen,
+) -> Result<Arc<Board>, Failure> {
     let slot = Slot::of_clock(&shown.clock, shown.offset, begun.uncertainty);
-    let board = Board::create(&begun.timeline, client.target().url.as_str(), slot).map_err(anyhow::Error::new)?;
+    let board = chosen.board(&begun.timeline, client.target().url.as_str(), slot).map_err(anyhow::Error::new)?;
     Ok(Arc::new(board))
 }
 

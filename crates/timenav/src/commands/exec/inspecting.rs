@@ -7,7 +7,7 @@ use std::ffi::{OsStr, OsString};
 
 use anyhow::Context as _;
 use serde_json::{Value, json};
-use timenav_exec::inspect::{Inspection, Kind, inspect};
+use timenav_exec::inspect::{Inspection, Kind, OutOfReach, inspect};
 use timenav_exec::ways::{Allowed, Via, Way, allowed};
 
 use crate::exit::Failure;
@@ -39,16 +39,52 @@ pub(super) fn show(
     }
 }
 
-/// Returns what to say of a program before it is started: that it loses rights.
+/// The program that is to be started, as far as it can be looked at.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub(super) fn warning(command: &[OsString], around: &Surroundings) -> Option<String> {
-    let name = command.first()?;
-    let found = look(name, around).ok()?;
-    let is_root = rustix::process::geteuid().is_root();
-    (found.gains_rights && !is_root).then(|| {
-        let name = name.display();
-        format!("`{name}` runs without the rights that its file gives it; as root it would have them")
-    })
+pub(super) struct Program {
+    name: OsString,
+    found: Option<Inspection>,
+}
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+impl Program {
+    /// Looks at a program.
+    pub(super) fn look(name: &OsStr, around: &Surroundings) -> Self {
+        Self { name: name.to_owned(), found: look(name, around).ok() }
+    }
+
+    /// Returns what to say of it before it is started: that it loses rights.
+    pub(super) fn warning(&self, way: Way) -> Option<String> {
+        let found = self.found.as_ref()?;
+        // A library takes no rights away.
+        let is_lost = found.gains_rights && way != Way::Preload && !is_root();
+        is_lost.then(|| {
+            let name = self.name.display();
+            format!("`{name}` runs without the rights that its file gives it; as root it would have them")
+        })
+    }
+
+    /// Returns why a library does not reach it, if it does not.
+    pub(super) fn out_of_reach(&self) -> Option<OutOfReach> {
+        self.found.as_ref()?.out_of_reach(loses_rights())
+    }
+}
+
+/// Returns whether programs do not get the rights of their files here, or have as many already.
+fn loses_rights() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let has_given_up = status.lines().any(|line| line.split_whitespace().eq(["NoNewPrivs:", "1"]));
+    has_given_up || is_root()
+}
+
+#[cfg(unix)]
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+#[cfg(not(unix))]
+const fn is_root() -> bool {
+    false
 }
 
 fn look(name: &OsStr, around: &Surroundings) -> std::io::Result<Inspection> {
@@ -58,7 +94,11 @@ fn look(name: &OsStr, around: &Surroundings) -> std::io::Result<Inspection> {
 fn told(found: &Inspection, allowed: &Allowed, via: Via) -> Value {
     let interpreters: Vec<_> = found.interpreters.iter().map(|path| path.display().to_string()).collect();
     let chosen = allowed.choose(via).ok();
+    let is_loaded = chosen == Some(Way::Preload);
+    let out_of_reach = found.out_of_reach(loses_rights()).filter(|_| is_loaded);
+    let is_virtual = found.is_on_clock() && chosen.is_some() && out_of_reach.is_none();
     let (kind, why) = match found.kind {
+        Kind::Dynamic if is_loaded => ("dynamic", "it loads a library that reads the clock page"),
         Kind::Dynamic => ("dynamic", "a 64-bit program: its vDSO is replaced by one that reads the clock page"),
         Kind::Static => {
             ("static", "a 64-bit program: its vDSO is replaced; what it asks by plain system calls is answered")
@@ -67,11 +107,12 @@ fn told(found: &Inspection, allowed: &Allowed, via: Via) -> Value {
         Kind::Foreign => ("another processor's", "it is a program of another processor"),
         Kind::Unknown => ("no program", "it is neither a program nor a script that names its interpreter"),
     };
+    let why = out_of_reach.map_or_else(|| why.to_owned(), |it| format!("{it}; with --strict it is not started"));
     json!({
         "program": found.path.display().to_string(),
         "interpreters": interpreters,
         "kind": kind,
-        "clock": if found.is_on_clock() && chosen.is_some() { "virtual" } else { "host" },
+        "clock": if is_virtual { "virtual" } else { "host" },
         "why": why,
         "via": chosen.map(Way::name),
         "ways": Way::ALL.map(|way| json!({
@@ -95,10 +136,10 @@ fn text(told: &Value) -> String {
         .as_array()
         .map_or_else(String::new, |all| all.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "));
     told["interpreters"] = interpreters.into();
-    let rights = if told["gains_rights"] == true {
-        "its file gives it rights, which it has only if timenav exec runs as root"
-    } else {
-        ""
+    let rights = match (told["gains_rights"] == true, told["via"] == "preload") {
+        (false, _) => "",
+        (true, false) => "its file gives it rights, which it has only if timenav exec runs as root",
+        (true, true) => "its file gives it rights",
     };
     told["gains_rights"] = rights.into();
     let shown = [
@@ -111,6 +152,7 @@ fn text(told: &Value) -> String {
         ("via", "via"),
         ("--via exec", "exec"),
         ("--via trace", "trace"),
+        ("--via preload", "preload"),
     ];
     output::fields(&told, &shown)
 }

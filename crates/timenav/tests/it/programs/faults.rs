@@ -1,4 +1,4 @@
-//! `timenav exec --offset`, `--drift` and `--jitter`: programs whose clock is wrong.
+//! `timenav exec --offset`, `--drift`, `--jitter`, `--slew` and `--leap`: programs whose clock is wrong.
 
 use std::process::Stdio;
 
@@ -54,10 +54,73 @@ fn a_clock_is_wrong_for_one_program_and_right_for_the_others() {
         (["--jitter", "1s"], "250 ms"),
         (["--offset", "P1M"], "without months"),
         (["--jitter-seed", "1"], "--jitter"),
+        (["--slew", "500ppm"], "--offset"),
+        (["--leap", "2028-12-31T23:59:59Z"], "insert@"),
+        (["--leap-smear", "24h"], "--leap"),
     ] {
         let (code, stdout, stderr) = run(&mut wrong(&service, &fault, &["date"]), "");
         assert_eq!((code, stdout.as_str()), (Some(2), ""), "{fault:?}");
         assert!(stderr.contains(said), "{fault:?}: {stderr}");
+    }
+    service.audit();
+}
+
+#[test]
+fn a_clock_is_slewed_to_an_offset_and_back() {
+    let Some(service) = service() else { return };
+    if !is_installed("python3") {
+        return service.audit();
+    }
+    assert_eq!(told(&service, &["--offset", "1h", "--slew", "500ppm"], &["date", "+%s"]), DAY.1.to_string());
+    let behind = (DAY.1 - 3_600).to_string();
+    assert_eq!(told(&service, &["--offset", "-1h", "--slew-back", "500ppm"], &["date", "+%s"]), behind);
+    service.post("/v1/set-rate", &json!({ "rate": 3600 }));
+    service.post("/v1/resume-time", &json!({}));
+    let measure = "import time\nv, m = time.time(), time.monotonic()\ntime.sleep(2.5)\n\
+                   print((time.time() - v) / (time.monotonic() - m) / 3600)";
+    for (fault, expected) in [
+        (["--offset", "10h", "--slew", "100000ppm"], 1.1),
+        (["--offset", "-10h", "--slew", "100000ppm"], 0.9),
+        (["--offset", "10h", "--slew-back", "100000ppm"], 0.9),
+        (["--offset", "1us", "--slew", "100000ppm"], 1.0),
+    ] {
+        let factor: f64 = told(&service, &fault, &["python3", "-c", measure]).parse().unwrap();
+        assert!((factor - expected).abs() < 0.02, "{fault:?}: {factor}");
+    }
+    service.audit();
+}
+
+#[test]
+fn a_leap_second_comes_twice_for_one_program() {
+    let Some(service) = service() else { return };
+    let second = DAY.0;
+    let (insert, delete) = (format!("insert@{second}"), format!("delete@{second}"));
+    for (leap, before, after) in [(&insert, DAY.1 - 5, DAY.1 + 4), (&delete, DAY.1 - 5, DAY.1 + 6)] {
+        travel(&service, "2031-05-06T07:08:04Z");
+        assert_eq!(told(&service, &["--leap", leap], &["date", "+%s"]), before.to_string());
+        travel(&service, "2031-05-06T07:08:14Z");
+        assert_eq!(told(&service, &["--leap", leap], &["date", "+%s"]), after.to_string());
+        let smeared = ["--leap", leap, "--leap-smear", "10s"];
+        travel(&service, "2031-05-06T07:08:30Z");
+        assert_eq!(told(&service, &smeared, &["date", "+%s"]), (after + 16).to_string());
+    }
+    if !is_installed("python3") {
+        return service.audit();
+    }
+    // For how long a program sees each second, in which the clock stands for none.
+    let measure = "import time\nshown, last, end = {}, time.monotonic(), time.monotonic() + 5\nwhile last < end:\n  \
+                   second, now = int(time.time()), time.monotonic()\n  \
+                   shown[second] = shown.get(second, 0) + now - last\n  last = now\n\
+                   print(round(shown.get(1935817689, 0)))";
+    for (leap, expected) in [(&insert, "2"), (&delete, "0")] {
+        travel(&service, "2031-05-06T07:08:07Z");
+        let program = ["sh", "-c", "read -r word; exec python3 -c \"$0\"", measure];
+        let mut seen = Teller::of(wrong(&service, &["--leap", leap], &program).stderr(Stdio::null()));
+        service.post("/v1/resume-time", &json!({}));
+        std::io::Write::write_all(&mut seen.questions, b"go\n").unwrap();
+        assert_eq!(seen.line().trim_end(), expected, "{leap}");
+        seen.child.wait().unwrap();
+        service.post("/v1/pause-time", &json!({}));
     }
     service.audit();
 }

@@ -111,9 +111,9 @@ fn a_program_is_on_one_clock_only() {
 #[test]
 fn what_is_not_there_is_not_pretended() {
     let Some(service) = service() else { return };
-    let (code, stdout, stderr) = run(&mut command(&service, &["exec", "--via", "preload", "--", "date"]), "");
+    let (code, stdout, stderr) = run(&mut command(&service, &["exec", "--via", "magic", "--", "date"]), "");
     assert_eq!((code, stdout.as_str()), (Some(2), ""));
-    assert!(stderr.contains("auto, exec, trace"), "{stderr}");
+    assert!(stderr.contains("auto, exec, trace, preload"), "{stderr}");
     let (code, _, stderr) = run(&mut command(&service, &["exec", "--timeline", "nowhere", "--", "date"]), "");
     assert_eq!(code, Some(5), "{stderr}");
     let (code, _, stderr) = run(&mut command(&service, &["exec"]), "");

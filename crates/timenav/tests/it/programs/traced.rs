@@ -83,7 +83,7 @@ fn what_a_system_forbids_is_said() {
         run(&mut under(&deny, denied, inner.env("PATH", PATH)), "")
     };
     for (denied, words, expected) in [
-        (&["ptrace"][..], &["--", "date"][..], "--cap-add SYS_PTRACE"),
+        (&["ptrace"][..], &["--via", "exec", "--", "date"][..], "--cap-add SYS_PTRACE"),
         (&["ptrace"], &["--via", "trace", "--", "date"], "(ptrace: Operation not permitted)"),
         (&["listeners"], &["--via", "exec", "--", "date"], "leave --via out to have programs traced instead"),
     ] {
@@ -94,7 +94,7 @@ fn what_a_system_forbids_is_said() {
     for (denied, via, clock) in [
         ("listeners", json!("trace"), "virtual"),
         ("filters", json!("trace"), "virtual"),
-        ("ptrace", json!(null), "host"),
+        ("ptrace", json!("preload"), "virtual"),
     ] {
         let (code, stdout, stderr) = told(&[denied], &["--inspect", "--json", "--", "date"]);
         assert_eq!((code, stderr.as_str()), (Some(0), ""));

@@ -1,0 +1,163 @@
+/* Waits and sleeps until a moment of realtime, made by a thread itself: in slices, after each of which it looks at the
+ * clock again. For the image and for the library that is loaded into programs, after clock.h.
+ */
+
+enum { FUTEX = 202, TIMER_SETTIME = 223, CLOCK_NANOSLEEP = 230, FUTEX_WAITV = 449, FUTEX_WAIT = 455 };
+enum { COMMAND = 127, CLOCK_REALTIME_FLAG = 256, LOCK_PI = 6, WAIT_REQUEUE_PI = 11 };
+enum { ABSOLUTE = 1, TIMED_OUT = -110 };
+/* Marks, in a parameter that the kernel does not look at, calls of this routine that the filter lets pass. */
+#define OURS 0x74696d656e617632UL
+/* How long a wait goes on, in nanoseconds, before it looks at the clock again. */
+#define LOOK 20000000L
+/* Longer than anybody waits, in nanoseconds: a hundred years. */
+#define FAR 3155760000000000000L
+
+struct call { u64 parameters[6], number; };
+struct itimerspec { struct timespec interval, value; };
+
+static __attribute__((noinline)) void shown_now(struct timespec *shown) { show(shown, 0); }
+
+/* Returns the nanoseconds from one moment to another, as far as there is any use in knowing. */
+static __attribute__((noinline)) i64 between(const struct timespec *from, const struct timespec *to) {
+    i64 seconds;
+    if (__builtin_sub_overflow(to->sec, from->sec, &seconds)) return to->sec < 0 ? -FAR : FAR;
+    if (seconds > FAR / NANOS) return FAR;
+    if (seconds < -(FAR / NANOS)) return -FAR;
+    return seconds * NANOS + to->nsec - from->nsec;
+}
+
+/* Returns in how many nanoseconds of host time a clock that shows `shown` shows `until`, if nothing changes it. */
+static __attribute__((noinline)) i64 host_left(const struct timespec *shown, const struct timespec *until) {
+    i64 left = between(shown, until);
+    const volatile struct slot *slot = &CLOCK.slots[__atomic_load_n(&CLOCK.changes, __ATOMIC_ACQUIRE) & 1];
+    u64 rate = slot->rate, rest;
+    if (left <= 0) return 0;
+    if (slot->state == PAUSED || rate == 0) return FAR;
+    u128 scaled = (u128)(u64)left * MILLION + rate - 1;
+    if ((u64)(scaled >> 64) >= rate) return FAR;
+    u64 host = divide(scaled, rate, &rest);
+    return host < (u64)FAR ? (i64)host : FAR;
+}
+
+static __attribute__((noinline)) long make(u64 number, const u64 *parameters) {
+    register u64 fourth __asm__("r10") = parameters[3];
+    register u64 fifth __asm__("r8") = parameters[4];
+    register u64 sixth __asm__("r9") = parameters[5];
+    long result;
+    __asm__ volatile("syscall" : "=a"(result)
+        : "a"(number), "D"(parameters[0]), "S"(parameters[1]), "d"(parameters[2]), "r"(fourth), "r"(fifth), "r"(sixth)
+        : "rcx", "r11", "memory");
+    return result;
+}
+
+static void later(struct timespec *at, i64 nanos) {
+    at->sec += nanos / NANOS;
+    at->nsec += nanos % NANOS;
+    if (at->nsec >= NANOS) { at->nsec -= NANOS; at->sec++; }
+}
+
+struct wait { struct timespec until, start; i64 most; };
+
+/* Begins a wait that ends when its moment has come, or as much host time has passed as there is to wait for now. */
+static void begin_wait(struct wait *wait, const struct timespec *until) {
+    struct timespec shown;
+    wait->until = *until;
+    shown_now(&shown);
+    ORIGINALS.clock_gettime(MONOTONIC, &wait->start);
+    wait->most = between(&shown, until);
+}
+
+/* Returns how many nanoseconds of host time are left of a wait as the clock is now, and when a slice of it ends by a
+ * clock of the host. When nothing is left and the slice is over, so is the wait. */
+static i64 next_slice(const struct wait *wait, i64 longest, int clock, struct timespec *end) {
+    struct timespec shown, now;
+    shown_now(&shown);
+    ORIGINALS.clock_gettime(MONOTONIC, &now);
+    i64 left = host_left(&shown, &wait->until), rest = wait->most - between(&wait->start, &now);
+    if (rest < left) left = rest;
+    if (left < 0) left = 0;
+    ORIGINALS.clock_gettime(clock, end);
+    later(end, left < longest ? left : longest);
+    return left;
+}
+
+/* Returns how many nanoseconds of host time are left until a clock shows a date, and how long to sleep of them. */
+static i64 next_sleep(int clock, const struct timespec *until, struct timespec *length) {
+    struct timespec shown, date = *until;
+    if (clock == TAI) date.sec -= CLOCK.tai;
+    shown_now(&shown);
+    i64 left = host_left(&shown, &date);
+    length->sec = 0;
+    length->nsec = left < LOOK ? left : LOOK;
+    return left;
+}
+
+/* Makes of a date the length of host time that is left until then. */
+static void until_then(struct timespec *date) {
+    struct timespec shown;
+    shown_now(&shown);
+    i64 left = host_left(&shown, date);
+    date->sec = 0;
+    /* Nothing would mean that a timer is not set. */
+    date->nsec = 1;
+    later(date, left);
+}
+
+/* Sets a timer to the length of host time that is left until its date. */
+static long set_timer(const u64 *asked) {
+    u64 parameters[6];
+    struct itimerspec timer = *(const struct itimerspec *)asked[2];
+    for (int i = 0; i < 6; i++) parameters[i] = asked[i];
+    until_then(&timer.value);
+    parameters[1] &= ~(u64)ABSOLUTE;
+    parameters[2] = (u64)&timer;
+    return make(TIMER_SETTIME, parameters);
+}
+
+/* Sleeps until the clock shows a date, however it gets there. For those who can leave no thread stopped so long. */
+static long sleep_until(const u64 *asked) {
+    struct timespec until = *(const struct timespec *)asked[2], length;
+    for (;;) {
+        if (next_sleep((int)asked[0], &until, &length) == 0) return 0;
+        u64 parameters[6] = {MONOTONIC, 0, (u64)&length, 0, 0, 0};
+        long result = make(CLOCK_NANOSLEEP, parameters);
+        if (result != 0) return result;
+    }
+}
+
+/* Makes a call that waits, until its moment has come or as much host time has passed as there was to wait for. */
+static __attribute__((used)) long wait_in_slices(const struct call *asked) {
+    u64 parameters[6];
+    int timeout = 3, clock = MONOTONIC;
+    i64 slice = LOOK;
+    if (asked->number == TIMER_SETTIME) return set_timer(asked->parameters);
+    if (asked->number == CLOCK_NANOSLEEP) return sleep_until(asked->parameters);
+    for (int i = 0; i < 6; i++) parameters[i] = asked->parameters[i];
+    if (asked->number == FUTEX && (parameters[1] & COMMAND) == LOCK_PI) {
+        /* It goes by realtime only, which to the kernel is the host's. */
+        clock = REALTIME;
+        parameters[5] = OURS;
+    } else if (asked->number == FUTEX) {
+        /* A waiter that was moved to another futex cannot begin again. */
+        if ((parameters[1] & COMMAND) == WAIT_REQUEUE_PI) slice = FAR;
+        parameters[1] &= ~(u64)CLOCK_REALTIME_FLAG;
+    } else if (asked->number == FUTEX_WAITV) {
+        parameters[4] = MONOTONIC;
+    } else if (asked->number == FUTEX_WAIT) {
+        timeout = 4;
+        parameters[5] = MONOTONIC;
+    } else {
+        timeout = 4;
+        clock = REALTIME;
+        parameters[5] = OURS;
+    }
+    struct wait wait;
+    struct timespec end;
+    begin_wait(&wait, (const struct timespec *)parameters[timeout]);
+    for (;;) {
+        i64 left = next_slice(&wait, slice, clock, &end);
+        parameters[timeout] = (u64)&end;
+        long result = make(asked->number, parameters);
+        if (result != TIMED_OUT || left == 0) return result;
+    }
+}

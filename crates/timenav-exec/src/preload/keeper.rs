@@ -1,0 +1,129 @@
+//! The supervisor of programs that have the library: it keeps their timers, and says who is not on the clock.
+
+use std::io::{self, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::net::sockopt::set_socket_passcred;
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SocketAddrUnix, SocketFlags, SocketType,
+    UCred, bind, recvmsg, socket_with,
+};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use super::Folder;
+use super::told::{BYTES_MAX, Told};
+use crate::board::Board;
+use crate::front::is_one_of_ours;
+use crate::kernel::process;
+use crate::report::{Report, is_alone};
+use crate::timers::{Timer, Timers};
+
+/// Keeps what the programs of one `timenav exec` cannot keep themselves.
+pub(crate) struct Keeper<'a> {
+    board: &'a Board,
+    socket: OwnedFd,
+    report: Report<'a>,
+    timers: Timers,
+}
+
+/// Opens the socket at which programs tell something.
+pub(crate) fn listen(folder: &Folder) -> io::Result<OwnedFd> {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = socket_with(AddressFamily::UNIX, SocketType::DGRAM, flags, None)?;
+    set_socket_passcred(&socket, true)?;
+    bind(&socket, &SocketAddrUnix::new(folder.socket())?)?;
+    // Programs that have become another user may tell something too.
+    std::fs::set_permissions(folder.socket(), std::fs::Permissions::from_mode(0o666))?;
+    Ok(socket)
+}
+
+impl<'a> Keeper<'a> {
+    /// Returns the keeper of a run.
+    pub(crate) fn new(socket: OwnedFd, board: &'a Board, report: Report<'a>) -> Self {
+        report.are_loaded();
+        Self { board, socket, report, timers: Timers::new() }
+    }
+
+    /// Keeps timers and says sentences until the last program has ended.
+    pub(crate) fn run(mut self, children: &OwnedFd) -> io::Result<()> {
+        let mut changes = self.board.changes();
+        loop {
+            while process::arrived(children).is_some() {}
+            while let Some((pid, status)) = process::wait(-1, false) {
+                // What it told before it ended is said before nobody says anything any more.
+                while self.take() {}
+                self.news(pid, status);
+            }
+            while self.take() {}
+            self.board.looked_at(changes);
+            if self.report.is_over() && is_alone() {
+                return Ok(());
+            }
+            let mut polled = [
+                PollFd::new(children, PollFlags::IN),
+                PollFd::from_borrowed_fd(self.board.changed(), PollFlags::IN),
+                PollFd::new(&self.socket, PollFlags::IN),
+            ];
+            match rustix::event::poll(&mut polled, None) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            if polled[1].revents().contains(PollFlags::IN) {
+                let _ = rustix::io::read(self.board.changed(), &mut [0; 8]);
+                changes = self.board.changes();
+                self.timers.set_again(self.board);
+            }
+        }
+    }
+
+    /// Takes what the kernel tells of a process.
+    fn news(&mut self, pid: i32, status: i32) {
+        if libc::WIFCONTINUED(status) {
+            self.report.continued(pid);
+        } else if libc::WIFSTOPPED(status) {
+            self.report.stopped(pid, libc::WSTOPSIG(status));
+        } else {
+            self.report.ended(pid, status);
+        }
+    }
+
+    /// Takes a message, if there is one. Returns whether there was.
+    fn take(&mut self) -> bool {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1), ScmCredentials(1))];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let mut bytes = [0; BYTES_MAX];
+        let mut into = [IoSliceMut::new(&mut bytes)];
+        let Ok(received) = recvmsg(&self.socket, &mut into, &mut control, RecvFlags::CMSG_CLOEXEC) else {
+            return false;
+        };
+        let (mut sender, mut file) = (None, None);
+        for message in control.drain() {
+            match message {
+                RecvAncillaryMessage::ScmRights(descriptors) => file = descriptors.last(),
+                RecvAncillaryMessage::ScmCredentials(credentials) => sender = Some(credentials),
+                _ => {}
+            }
+        }
+        // Whoever can reach the socket can write to it. One of ours may have become another user, and may have ended.
+        let is_ours = |it: &UCred| it.uid == rustix::process::geteuid() || is_one_of_ours(it.pid.as_raw_pid());
+        let Some(sender) = sender.filter(is_ours).map(|it| it.pid) else { return true };
+        match (Told::read(&bytes[..received.bytes]), file) {
+            (Some(Told::Timer { until, interval, ends }), Some(file)) => {
+                if let Ok(process) = process_of(sender) {
+                    self.timers.keep(Timer::new((file, process), until, interval, ends), self.board);
+                }
+            }
+            (Some(Told::Program { reason, path }), None) => self.report.complain_of_program(&path, reason),
+            _ => {}
+        }
+        true
+    }
+}
+
+fn process_of(sender: Pid) -> io::Result<OwnedFd> {
+    Ok(pidfd_open(sender, PidfdFlags::empty())?)
+}
