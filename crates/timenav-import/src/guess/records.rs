@@ -50,7 +50,9 @@ pub(super) fn columns(format: Format, text: &str) -> (Vec<Column>, Settings) {
     let column = |(name, mut texts): (String, Vec<String>)| {
         texts.resize(records.len(), String::new());
         let mut markers = Markers::default();
-        texts.iter().for_each(|text| markers.note(text));
+        for text in &texts {
+            markers.note(text);
+        }
         Column { name, texts, markers }
     };
     (members.into_iter().map(column).collect(), settings)
