@@ -87,6 +87,29 @@ describe('the checkpoint', () => {
   });
 });
 
+describe('the ledger', () => {
+  it('leaves out reads on request, which the address says', async () => {
+    const page = await on.loggedIn('integrity?timeline=demo');
+    const ledger = page.getByRole('region', { name: /^Ledger/ });
+    const actions = (): Promise<string[]> => ledger.locator('td.what code').allInnerTexts();
+    // To look at a page is an entry, so the newest ones are reads.
+    await expect.poll(actions).toContain('reads');
+    await ledger.getByLabel('Changes only').check();
+    await expect.poll(actions).not.toContain('reads');
+    expect(page.url()).toContain('show=changes');
+    const newest = await ledger.getByRole('link').first().innerText();
+    await ledger.getByRole('button', { name: 'Older' }).click();
+    await expect.poll(() => ledger.getByRole('link').first().innerText()).not.toBe(newest);
+    expect(await actions()).not.toContain('reads');
+    await ledger.getByRole('button', { name: 'Newer' }).click();
+    await expect.poll(() => ledger.getByRole('link').first().innerText()).toBe(newest);
+    await expectAccessible(page);
+    await ledger.getByLabel('Changes only').uncheck();
+    await expect.poll(actions).toContain('reads');
+    expect(page.url()).not.toContain('show=');
+  });
+});
+
 describe('an entry', () => {
   it('leads from the ledger to its proof, which is verified here', async () => {
     const page = await on.loggedIn('integrity?timeline=demo');

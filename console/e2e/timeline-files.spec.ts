@@ -41,6 +41,28 @@ describe('an import', () => {
   });
 });
 
+describe('a number that stands for nothing', () => {
+  it('is named, and imported as a value only if somebody says so', async () => {
+    await timeline('unmeasured');
+    const page = await on.loggedIn('timeline?timeline=unmeasured&do=import');
+    const dialog = page.getByRole('dialog', { name: 'Import into unmeasured' });
+    const rows = ['time,name,wind', '1971-07-08T12:00:00Z,One,-99', '1971-07-08T18:00:00Z,Two,25'];
+    await dialog
+      .getByLabel('File', { exact: true })
+      .last()
+      .setInputFiles({ name: 'winds.csv', mimeType: 'text/csv', buffer: Buffer.from(rows.join('\n')) });
+    const box = dialog.getByRole('checkbox', { name: '-99 in wind means that the value is not known (1 row)' });
+    await box.waitFor();
+    expect(await box.isChecked()).toBe(true);
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Check the file' }).click();
+    await dialog.getByRole('button', { name: 'Import 2 events' }).click();
+    await counted(page, '2 events');
+    const winds = await on.service.call('GET', 'v1/aggregate-events?timeline_id=unmeasured&by=attribute.wind');
+    expect(winds).toMatchObject({ without_count: 1, groups: [{ key: '25', count: 1 }] });
+  });
+});
+
 describe('an export', () => {
   it('is what the filter lets through, in each format', async () => {
     const page = await on.loggedIn('timeline?timeline=demo&text=moon');

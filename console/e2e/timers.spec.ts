@@ -79,12 +79,13 @@ describe('the list of timers', () => {
     await expect.poll(() => dialog.getByLabel('Cron expression').getAttribute('aria-invalid')).toBe('true');
     await dialog.getByText('By a rule', { exact: true }).click();
     await dialog.getByRole('button', { name: 'the last day of each month' }).click();
+    await dialog.getByText('Every month on the last day.').waitFor();
     await dialog.getByLabel('Time zone').fill('Europe/Paris');
     await dialog.getByLabel('Starts').fill('2027-01-31T08:00:00Z');
     await dialog.getByLabel('Name').fill('monthly');
     await dialog.getByRole('button', { name: 'Set the timer' }).click();
     const shown = card(page, 'monthly');
-    await shown.getByText('FREQ=MONTHLY;BYMONTHDAY=-1 · Europe/Paris').waitFor();
+    await shown.getByText('every month on the last day · Europe/Paris').waitFor();
     await shown.getByRole('button', { name: 'Show those of a year' }).click();
     const moments = shown.getByRole('region', { name: 'Next moments' }).getByRole('listitem');
     await moments.first().waitFor();

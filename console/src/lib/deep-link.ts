@@ -75,7 +75,7 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     tolerance: anything,
     paradox: anything,
   },
-  integrity: { position, before: position },
+  integrity: { position, before: position, show: oneOf('changes') },
   access: {
     tab: oneOf(...TABS),
     user: anything,

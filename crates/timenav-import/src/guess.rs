@@ -1,6 +1,7 @@
 //! A first look at a file: what it is, and a mapping that would import it.
 
 mod lines;
+mod markers;
 mod records;
 mod roles;
 mod table;
@@ -16,6 +17,7 @@ use crate::byte_order_mark::other_than_text;
 use crate::content_id::canonical;
 use crate::limits::GUESS_ROWS_MAX;
 use crate::{Format, Mapping, read};
+use markers::Markers;
 use roles::Roles;
 
 /// How many events are shown that a mapping would make.
@@ -39,11 +41,13 @@ pub struct Guess {
 }
 
 /// A column of a table, or a member of records, with the texts of the first of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Column {
     name: String,
     /// Without blanks around them; empty where there is nothing.
     texts: Vec<String>,
+    /// Which numbers in it stand for nothing, by all that was looked at.
+    markers: Markers,
 }
 
 /// What is said of a file beside its columns, each a word of the mapping and its value in JSON.

@@ -43,8 +43,8 @@ pub const TEMPLATE_COLUMNS_MAX: usize = 32;
 /// Longest text that a template makes, in bytes.
 pub const TEMPLATE_TEXT_BYTES_MAX: usize = 64 * 1024;
 /// How much of a file is looked at to propose a mapping, in bytes.
-pub const GUESS_BYTES_MAX: usize = 1024 * 1024;
-/// How many records are looked at to propose a mapping.
+pub const GUESS_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// How many records are looked at to propose a mapping, but for numbers that stand for nothing.
 pub const GUESS_ROWS_MAX: usize = 1_000;
 /// Longest detail of an error, in bytes: it quotes the input, which may be hostile.
 pub const DETAIL_BYTES_MAX: usize = 400;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Firing, Settled, Timer, WouldFire } from './timers';
-import { firesText, heldText, isRepeating, receiptText, scheduleText } from './words';
+import { firesText, heldText, isRepeating, receiptText, scheduleOf } from './words';
 
 const timer = (more: Partial<Timer>): Timer => ({
   timer_id: 'renew-42',
@@ -45,11 +45,15 @@ const settled = (more: Partial<Settled>): Settled => ({
 
 describe('what a timer fires by', () => {
   it('is once, a rule, or cron, with a zone that is not UTC', () => {
-    expect(scheduleText(timer({ at: '2027-01-31T09:00:00Z' }))).toBe('once');
+    expect(scheduleOf(timer({ at: '2027-01-31T09:00:00Z' })).text).toBe('once');
     const every = { rule: 'FREQ=MONTHLY;BYMONTHDAY=-1', starts: '2027-01-01T00:00:00Z', zone: 'UTC' };
-    expect(scheduleText(timer({ every }))).toBe('FREQ=MONTHLY;BYMONTHDAY=-1');
+    const last = { text: 'every month on the last day', written: every.rule, isSentence: true };
+    expect(scheduleOf(timer({ every }))).toEqual(last);
+    const rule = 'FREQ=YEARLY;BYWEEKNO=3';
+    const raw = { text: rule, written: rule, isSentence: false };
+    expect(scheduleOf(timer({ every: { ...every, rule } }))).toEqual(raw);
     const cron = { expression: '0 9 * * MON-FRI', zone: 'Europe/Paris' };
-    expect(scheduleText(timer({ cron }))).toBe('0 9 * * MON-FRI · Europe/Paris');
+    expect(scheduleOf(timer({ cron })).text).toBe('from Monday to Friday at 09:00 · Europe/Paris');
     expect([isRepeating(timer({})), isRepeating(timer({ cron }))]).toEqual([false, true]);
   });
 });

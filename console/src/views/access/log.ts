@@ -1,6 +1,7 @@
 /** Entries of the access log: how they are told, and written as CSV. */
 import { service } from '../../lib/api';
 import type { Micros } from '../../lib/instant';
+import { isLook } from '../../lib/looks';
 
 export interface LogEntry {
   user_id: string;
@@ -49,7 +50,7 @@ export type Kind = 'refused' | 'change' | 'look';
 /** Tells what an entry is: something that was refused, a look (and that a session goes on with it), or a change. */
 export function kindOf(entry: { action: string }): Kind {
   if (entry.action.startsWith('unauthorized_access_attempt')) return 'refused';
-  return ['read', 'reads', 'reads_erased', 'renew_session'].includes(entry.action) ? 'look' : 'change';
+  return isLook(entry.action) ? 'look' : 'change';
 }
 
 /** Actions that a ledger knows, in groups, for choosing one. */

@@ -1,5 +1,6 @@
 /** Entries of a ledger, read in the bundles that the service serves them in (docs/ledger-format.md §8). */
 import { Problem, service } from '../../lib/api';
+import { isLook } from '../../lib/looks';
 import { bundlePath, readBundle } from '../../lib/note';
 
 export interface Entry {
@@ -23,14 +24,28 @@ export function pageOf(size: number, before: number | null): { first: number; en
   return { first, end, bundles: Array.from({ length: high - low + 1 }, (_, index) => low + index) };
 }
 
-/** Reads the entries from `first` to before `end`, in a ledger of `size` entries; the newest first. */
-export async function readEntries(
+/** What of a ledger is shown on a page, the newest first. */
+export interface Page {
+  entries: Entry[];
+  /** From which position on it was looked through, and to before which. */
+  first: number;
+  end: number;
+  /** Before which position the page of what is newer ends; null if that is the newest. */
+  newer: number | null;
+}
+
+/** How many bundles are looked through for a page of changes: where all is reads, the next page goes on. */
+const BUNDLES_MAX = 24;
+
+const isChange = (entry: Entry): boolean => !isLook(entry.action);
+
+/** Reads the entries of some bundles, in their order. */
+async function readBundles(
   timeline: string,
   size: number,
-  before: number | null,
+  bundles: readonly number[],
   signal: AbortSignal,
 ): Promise<Entry[]> {
-  const { first, end, bundles } = pageOf(size, before);
   const entries: Entry[] = [];
   for (const bundle of bundles) {
     const told = await service.tile({ timeline_id: timeline, tile: bundlePath(bundle, size) }, { signal });
@@ -38,5 +53,60 @@ export async function readEntries(
     if (parts === null) throw new Problem(200, 'unreadable', 'The entries that were sent are cut off.', '');
     entries.push(...parts.map((part) => JSON.parse(new TextDecoder().decode(part)) as Entry));
   }
-  return entries.filter((entry) => entry.seq >= first && entry.seq < end).reverse();
+  return entries;
+}
+
+/** Reads a page of a ledger of `size` entries: the newest, or those before a position. */
+export async function readPage(
+  timeline: string,
+  size: number,
+  before: number | null,
+  signal: AbortSignal,
+): Promise<Page> {
+  const { first, end, bundles } = pageOf(size, before);
+  const entries = await readBundles(timeline, size, bundles, signal);
+  const newer = end + PAGE_ENTRIES >= size ? null : end + PAGE_ENTRIES;
+  return { entries: entries.filter(({ seq }) => seq >= first && seq < end).reverse(), first, end, newer };
+}
+
+/** Reads a page of those entries that change something: reads share a ledger with them, and are far more. */
+export async function readChanges(
+  timeline: string,
+  size: number,
+  before: number | null,
+  signal: AbortSignal,
+): Promise<Page> {
+  const end = Math.min(size, before ?? size);
+  let entries: Entry[] = [];
+  let first = end;
+  let rest = BUNDLES_MAX;
+  while (entries.length < PAGE_ENTRIES && first > 0 && rest > 0) {
+    const bundle = Math.floor((first - 1) / BUNDLE_ENTRIES);
+    const read = await readBundles(timeline, size, [bundle], signal);
+    const older = read.filter((entry) => entry.seq < first && isChange(entry)).reverse();
+    entries = [...entries, ...older.slice(0, PAGE_ENTRIES - entries.length)];
+    const isFull = entries.length === PAGE_ENTRIES;
+    first = isFull ? (entries.at(-1)?.seq ?? 0) : bundle * BUNDLE_ENTRIES;
+    rest -= 1;
+  }
+  return { entries, first, end, newer: await endOfNewer(timeline, size, end, signal) };
+}
+
+/** Returns before which position a page of changes ends that begins with a position; null where none comes after it. */
+async function endOfNewer(timeline: string, size: number, begin: number, signal: AbortSignal): Promise<number | null> {
+  const low = Math.floor(begin / BUNDLE_ENTRIES);
+  const high = Math.min(low + BUNDLES_MAX, Math.ceil(size / BUNDLE_ENTRIES));
+  let missing = PAGE_ENTRIES;
+  let end = high * BUNDLE_ENTRIES;
+  for (let bundle = low; bundle < high && begin < size; bundle += 1) {
+    const read = await readBundles(timeline, size, [bundle], signal);
+    const changes = read.filter((entry) => entry.seq >= begin && isChange(entry));
+    const last = changes[missing - 1];
+    if (last !== undefined) {
+      end = last.seq + 1;
+      break;
+    }
+    missing -= changes.length;
+  }
+  return end < size ? end : null;
 }

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use serde_json::{Map, Value};
 
+use super::markers::Markers;
 use super::{Column, Settings};
 use crate::Format;
 use crate::json_file::logfmt_as_json;
@@ -57,7 +58,11 @@ pub(super) fn columns(format: Format, text: &str) -> (Vec<Column>, Settings) {
     }
     let column = |(name, mut texts): (String, Vec<String>)| {
         texts.resize(records.len(), String::new());
-        Column { name, texts }
+        let mut markers = Markers::default();
+        for text in &texts {
+            markers.note(text);
+        }
+        Column { name, texts, markers }
     };
     (members.into_iter().map(column).collect(), settings)
 }

@@ -50,6 +50,7 @@ impl<'c> Roles<'c> {
         );
         roles.text("location", &["location", "place", "region", "site", "city", "locality"], |text| text.len() <= 512);
         roles.text("actors", &["actors", "actor", "country", "user", "author", "agent", "logger", "hostname"], short);
+        roles.markers();
         Ok(roles)
     }
 
@@ -120,6 +121,23 @@ impl<'c> Roles<'c> {
         }
         if !found.is_empty() {
             self.missing.insert(column.name.clone(), json!(found));
+        }
+    }
+
+    /// Says which numbers stand for nothing in the columns that are no field: a year may be -99.
+    fn markers(&mut self) {
+        let free = self.columns.iter().zip(&self.taken).filter(|(_, is_taken)| !**is_taken);
+        for (column, _) in free {
+            for (text, count) in column.markers.found() {
+                if let Value::Array(texts) = self.missing.entry(&column.name).or_insert_with(|| json!([])) {
+                    texts.push(Value::from(text));
+                }
+                let records = if count == 1 { "record" } else { "records" };
+                self.unsure.push(format!(
+                    "`{}` is {text} in {count} {records}, which is taken for a value that is not known",
+                    column.name
+                ));
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 use csv::{ReaderBuilder, StringRecord};
 use serde_json::Value;
 
+use super::markers::Markers;
 use super::{Column, Settings};
 use crate::limits::GUESS_ROWS_MAX;
 
@@ -41,7 +42,12 @@ pub(super) fn columns(text: &str) -> (Vec<Column>, Settings) {
     };
     let mut table = rows(rest, delimiter).map(|(_, row)| row).filter(|row| !begins(row, comment));
     let header = table.next().unwrap_or_default();
-    let mut rows: Vec<StringRecord> = table.take(GUESS_ROWS_MAX).collect();
+    let mut rows: Vec<StringRecord> = table.by_ref().take(GUESS_ROWS_MAX).collect();
+    let mut markers = vec![Markers::default(); header.len()];
+    // A value that was not measured may be far behind the first rows: what it looks like is asked of all there are.
+    for row in rows.iter().cloned().chain(table) {
+        markers.iter_mut().zip(&row).for_each(|(markers, text)| markers.note(text));
+    }
     // A row of what was searched for, as archives write it: one cell in brackets.
     let is_note = |row: &StringRecord| {
         row.get(0).is_some_and(|cell| cell.trim().starts_with('['))
@@ -66,6 +72,7 @@ pub(super) fn columns(text: &str) -> (Vec<Column>, Settings) {
     let column = |(place, name): (usize, &str)| Column {
         name: name.trim().to_owned(),
         texts: rows.iter().map(|row| row.get(place).unwrap_or_default().trim().to_owned()).collect(),
+        markers: std::mem::take(&mut markers[place]),
     };
     (header.iter().enumerate().map(column).collect(), settings)
 }

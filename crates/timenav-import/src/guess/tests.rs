@@ -78,6 +78,33 @@ fn tables_with_a_time_in_one_column() {
 }
 
 #[test]
+fn numbers_that_stand_for_nothing_are_named() {
+    let check = |values: &[&str], expected: &str| {
+        let rows: String =
+            values.iter().enumerate().map(|(day, value)| format!("2024-07-{:02},{value}\n", day + 1)).collect();
+        let (mapping, refused, unsure) = guess(&format!("date,wind\n{rows}"), Format::Csv);
+        let missing = mapping.split_once(r#""missing": "#).map_or("", |(_, missing)| missing.trim_end_matches(" }"));
+        assert_eq!((missing, refused), (expected, 0), "{values:?}");
+        assert_eq!(unsure.len(), expected.matches("-9").count(), "{unsure:?}");
+    };
+    check(&["10", "-99", "25.5", "-99.0", ""], r#"{"wind":["-99"]}"#);
+    check(&["10", "-999.0", "-99"], r#"{"wind":["-99","-999.0"]}"#);
+    check(&["-3.5", "-999", "12"], r#"{"wind":["-999"]}"#);
+    // A value, as likely as not.
+    check(&["-3.5", "-99", "12"], "");
+    check(&["120", "-999", "-300"], "");
+    check(&["-99", "-99"], "");
+    check(&["calm", "-99", "12"], "");
+    // Behind the rows by which columns are told apart.
+    let rows = "2024-07-20,10\n".repeat(GUESS_ROWS_MAX) + "2024-07-20,-99\n";
+    let (mapping, ..) = guess(&format!("date,wind\n{rows}"), Format::Csv);
+    assert!(mapping.contains(r#""missing": {"wind":["-99"]}"#), "{mapping}");
+    // A year is a year.
+    let (mapping, ..) = guess("year,what\n-99,a\n115,b\n", Format::Csv);
+    assert!(!mapping.contains("missing"), "{mapping}");
+}
+
+#[test]
 fn the_first_row_names_the_columns_where_others_are_shorter() {
     // As Debian writes when its releases came, and when they end.
     let file = "version,series,created,release,eol\n1.1,buzz,1993-08-16,1996-06-17\n1.2,rex,1996-06-17,1996-12-12\n\

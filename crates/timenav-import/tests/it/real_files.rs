@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use timenav_core::event::EventDraft;
 use timenav_core::place::BBox;
 use timenav_core::time::{Instant, Virtual, parse_timestamp};
-use timenav_import::{Format, content_id};
+use timenav_import::{Format, Guess, content_id};
 
 use crate::items;
 
@@ -104,6 +104,20 @@ fn hurricanes_can_have_ids_of_their_own() {
     assert_eq!(drafts[0].event_id.as_ref().unwrap().as_str(), "AL011851:1851-06-25T00:00:00Z:");
     assert_eq!(drafts[0].description, "UNNAMED (HU)");
     assert_eq!(drafts[0].actors, ["AL011851"]);
+}
+
+#[test]
+fn winds_that_nobody_measured_are_no_winds() {
+    let Some(file) = file("hurricanes/hurdat2_atlantic_1851_2025.csv") else { return };
+    let winds = |map: &str, wind: &str| {
+        let has = |draft: &&EventDraft| draft.attributes.as_ref().unwrap().contains(&format!("\"max_wind_kt\":{wind}"));
+        drafts(Format::Csv, map, &file).iter().filter(has).count()
+    };
+    assert_eq!((winds("", "\"-99\""), winds("", "\"")), (57, 55_605));
+    let map = "missing.max_wind_kt=-99";
+    assert_eq!((winds(map, "\"-99\""), winds(map, "\"")), (0, 55_605 - 57));
+    let guess = Guess::of(&file, None).unwrap();
+    assert!(guess.mapping.unwrap().contains(r#""missing": {"max_wind_kt":["-99"]}"#));
 }
 
 #[test]

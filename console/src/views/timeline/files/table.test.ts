@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FIELDS, byName, formatOf, mapping, readTable } from './table';
+import { FIELDS, byName, formatOf, mapping, markersOf, readTable } from './table';
 
 describe('the first rows of a table', () => {
   it('are read with whatever is between the columns', () => {
@@ -10,6 +10,7 @@ describe('the first rows of a table', () => {
         ['2', '3'],
         ['4', '5'],
       ],
+      delimiter: ',',
     });
     expect(readTable('\uFEFFDatum;Was\r\n1.5.2020;Regen, viel\r\n').rows).toEqual([['1.5.2020', 'Regen, viel']]);
     expect(readTable('').columns).toEqual([]);
@@ -23,6 +24,19 @@ describe('the first rows of a table', () => {
     expect(mapping({ time: 'When', name: '' }, '|unix', columns)).toBe('{"time":"When|unix","name":""}');
     expect(mapping({ name: 'a|b' }, '', columns)).toBe('{"name":"{a|b}"}');
     expect(mapping({}, '|unix', ['Time'])).toBe('{"time":"Time|unix"}');
+  });
+
+  it('name the numbers that stand for nothing', async () => {
+    const found = (text: string): Promise<unknown> => markersOf(new Blob([text]), readTable(text));
+    expect(await found('t,wind,temp\n1,10,-13.5\n2,-99,-99\n3,-99.0,8\n4,,-999.0')).toEqual([
+      { column: 'wind', text: '-99', count: 2 },
+      { column: 'temp', text: '-999.0', count: 1 },
+    ]);
+    expect(await found('t;wind\r\n1;-99\r\n2;calm\r\n3;12\r\n')).toEqual([]);
+    expect(await found('t,wind\n1,-99')).toEqual([]);
+    const marker = { column: 'wind', text: '-99', count: 2 };
+    const other = { column: 'wind', text: '-999', count: 2 };
+    expect(mapping({}, '', ['t', 'wind'], [marker, other])).toBe('{"missing":{"wind":["-99","-999"]}}');
   });
 
   it('have their format in the name of the file', () => {

@@ -3,6 +3,7 @@
 export interface Table {
   columns: string[];
   rows: string[][];
+  delimiter: string;
 }
 
 const DELIMITERS = [',', '\t', ';', '|'];
@@ -14,7 +15,7 @@ export function readTable(text: string, rowsMax = 3): Table {
   const count = (sign: string): number => first.split(sign).length;
   const delimiter = DELIMITERS.reduce((best, sign) => (count(sign) > count(best) ? sign : best), ',');
   const [columns = [], ...rows] = cells(body, delimiter, rowsMax + 1);
-  return { columns: columns.map((column) => column.trim()), rows };
+  return { columns: columns.map((column) => column.trim()), rows, delimiter };
 }
 
 function cells(text: string, delimiter: string, rowsMax: number): string[][] {
@@ -76,17 +77,90 @@ export function byName(names: readonly string[], columns: readonly string[]): st
   return null;
 }
 
+/** A number that stands for nothing in a column, as it is written there, and how often. */
+export interface Marker {
+  column: string;
+  text: string;
+  count: number;
+}
+
+/** Numbers that archives write where nothing was measured. */
+const MARKERS = [-99, -999, -9999];
+/** How many times as large as all values one of them is where these may be below 0. */
+const FAR = 10;
+/** So much of a file is looked at. */
+const LOOKED_AT_BYTES = 64 << 20;
+
+/** What a column of numbers has in it. */
+interface Numbers {
+  markers: Map<number, { text: string; count: number }>;
+  numbers: number;
+  others: number;
+  least: number;
+  largest: number;
+}
+
+function note(column: Numbers, cell: string): void {
+  const text = cell.trim();
+  if (text === '') return;
+  const number = Number(text);
+  if (!Number.isFinite(number)) column.others += 1;
+  else if (MARKERS.includes(number)) {
+    const known = column.markers.get(number);
+    if (known) known.count += 1;
+    else column.markers.set(number, { text, count: 1 });
+  } else {
+    column.numbers += 1;
+    column.least = Math.min(column.least, number);
+    column.largest = Math.max(column.largest, Math.abs(number));
+  }
+}
+
+/** Returns which numbers stand for nothing in the columns of a file: those that no other value of theirs is near. */
+export async function markersOf(file: Blob, { columns, delimiter }: Table): Promise<Marker[]> {
+  const found = columns.map((): Numbers => ({ markers: new Map(), numbers: 0, others: 0, least: 0, largest: 0 }));
+  let rest = '';
+  let isFirst = true;
+  const take = (line: string): void => {
+    // A cell in quotation marks may have anything in it, and a row of numbers needs none.
+    if (!isFirst && !line.includes('"')) {
+      for (const [index, cell] of line.split(delimiter).entries()) if (found[index]) note(found[index], cell);
+    }
+    isFirst = false;
+  };
+  const reader = file.slice(0, LOOKED_AT_BYTES).stream().getReader();
+  const decoder = new TextDecoder();
+  for (;;) {
+    const { value, done } = await reader.read();
+    const lines = (rest + decoder.decode(value, { stream: !done })).split(/\r?\n/);
+    rest = lines.pop() ?? '';
+    lines.forEach(take);
+    if (done) break;
+  }
+  if (rest !== '') take(rest);
+  return found.flatMap(({ markers, numbers, others, least, largest }, index) => {
+    if (numbers === 0 || others * 10 > numbers) return [];
+    const far = [...markers].filter(([number]) => least >= 0 || largest * FAR <= -number);
+    return far.map(([, marker]) => ({ column: columns[index]!, ...marker }));
+  });
+}
+
 /** Writes a mapping. Fields that nobody chose are left to the service. */
 export function mapping(
   chosen: Readonly<Record<string, string>>,
   timeSuffix: string,
   columns: readonly string[],
+  missing: readonly Marker[] = [],
 ): string {
   const entries = Object.entries(chosen).map(([field, column]) => [field, column === '' ? '' : named(column)] as const);
-  const map: Record<string, string> = Object.fromEntries(entries);
+  const map: Record<string, unknown> = Object.fromEntries(entries);
   if (timeSuffix !== '') {
     const time = chosen.time ?? byName(FIELDS[0].names, columns);
     if (time) map.time = named(time) + timeSuffix;
+  }
+  if (missing.length > 0) {
+    const texts = (column: string): string[] => missing.filter((one) => one.column === column).map(({ text }) => text);
+    map.missing = Object.fromEntries(missing.map(({ column }) => [column, texts(column)]));
   }
   return Object.keys(map).length === 0 ? '' : JSON.stringify(map);
 }

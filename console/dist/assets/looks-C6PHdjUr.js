@@ -1,0 +1,1 @@
+var e=[`read`,`reads`,`reads_erased`,`renew_session`],t=t=>e.includes(t);export{t};
