@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use timenav_core::access::Demand;
 use timenav_core::clock::Clock;
-use timenav_core::ids::{EventId, TimelineId};
+use timenav_core::ids::{EventId, QueueId, TimelineId};
 use timenav_core::ledger::LeafRecord;
 use timenav_core::limits::STREAM_ENTRIES_MAX;
 use timenav_core::paradox::Paradox;
@@ -14,18 +14,22 @@ use crate::action::{Action, Topic};
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::event_filter::EventFilter;
-use crate::firings::Receipt;
 use crate::head::TimelineKey;
 use crate::json::read;
 use crate::live::Growth;
 use crate::one_fact::OneFact as _;
 use crate::payload::{ClockTold, Corrected, EventsWatched, Reading};
+use crate::receipts::Receipt;
 use crate::refusal::Refusal;
 use crate::rows::EventVersion;
+use crate::timer_rows::FiringRow;
 
 mod advances;
+mod firings;
 mod paradoxes;
 
+use firings::Observing;
+pub use firings::{FiringNews, WatchFirings};
 use paradoxes::Watch;
 pub use paradoxes::WatchedParadoxes;
 
@@ -76,6 +80,8 @@ pub enum News {
     Mark,
     /// Entries were left out, so what the listener knows is not how things are.
     Reset,
+    /// Something may have happened to firings that no ledger keeps. Their outcomes are told all the same.
+    Gap,
     /// The clock is this.
     Clock(Clock),
     /// An event was recorded or corrected.
@@ -97,6 +103,8 @@ pub enum News {
     /// A clock change that passes timers one by one has begun, has come to another instant, or has ended. Its firings are
     /// not told.
     Advance(Box<Receipt>),
+    /// Something happened to a firing.
+    Firing(Box<(FiringRow, FiringNews)>),
     /// A paradox was made or healed.
     Paradox {
         /// Whether it is gone, and not there since.
@@ -126,6 +134,7 @@ pub struct LedgerStream {
     /// Entries since the listener was last told anything.
     silent: u64,
     paradoxes: Option<Watch>,
+    firings: Option<Observing>,
 }
 
 impl Engine {
@@ -135,14 +144,29 @@ impl Engine {
     /// The caller may not, the ledger cannot be written, or paradoxes are asked for and there are too
     /// many events to follow them.
     pub async fn watch_ledger(&self, caller: &Caller, request: WatchLedger) -> Result<LedgerStream, Refusal> {
+        self.open_ledger(caller, request, None).await
+    }
+
+    /// As [`Engine::watch_ledger`]; with firings if these are observed: of one queue, or of all.
+    async fn open_ledger(
+        &self,
+        caller: &Caller,
+        request: WatchLedger,
+        firings: Option<Option<QueueId>>,
+    ) -> Result<LedgerStream, Refusal> {
         let WatchLedger { timeline, topics, paradoxes, filter, seen } = request;
         let names = topics.iter().map(|topic| topic.as_str().to_owned()).collect();
         let mut watched = EventsWatched { topics: names, ..EventsWatched::default() };
         watched.filtered_by(filter.texts());
+        if let Some(queue) = &firings {
+            watched.topics.push("firings".to_owned());
+            watched.queue = queue.as_ref().map(ToString::to_string);
+        }
         let look = self.look(caller, timeline, Demand::Look, Reading::Stream(watched)).await?;
         let timeline_id = look.timeline();
         let paradoxes =
             if topics.contains(&Topic::Paradoxes) { Some(self.watch_paradoxes(&look, paradoxes).await?) } else { None };
+        let firings = firings.map(|queue| Observing::begin(self, &timeline_id, queue));
         let grown = self.live().listen_to_growth(&timeline_id, || self.size_of(&timeline_id));
         let mut stream = LedgerStream {
             engine: self.clone(),
@@ -158,6 +182,7 @@ impl Engine {
             told_parts: 0,
             silent: 0,
             paradoxes,
+            firings,
         };
         match begin(seen, stream.size()) {
             Some((next, told_parts)) => (stream.next, stream.told_parts) = (next, told_parts),
@@ -202,6 +227,12 @@ impl LedgerStream {
             if let Some(told) = self.first.pop_front() {
                 return Ok(Some(told));
             }
+            let attempts = self.attempts().await?;
+            if !attempts.is_empty() {
+                let position = self.next.saturating_sub(1);
+                self.first = attempts.into_iter().map(|what| Told { position, part: None, what }).collect();
+                continue;
+            }
             if let Some(leaf) = self.leaves.pop_front() {
                 let position = self.next;
                 self.next += 1;
@@ -216,8 +247,7 @@ impl LedgerStream {
             let size = self.grown.size();
             if self.next >= size {
                 // Asked before too: to be told a size is to have heard that it is the last.
-                let is_over = || self.engine.has_ended(&self.timeline_id);
-                if is_over() || !self.grown.changed().await || is_over() {
+                if self.is_over() || !self.more().await || self.is_over() {
                     return Ok(None);
                 }
             } else if size - self.next > STREAM_ENTRIES_MAX {
@@ -229,6 +259,19 @@ impl LedgerStream {
                     return Err(Refusal::Damaged(format!("entry {} is missing", self.next)));
                 }
             }
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.engine.has_ended(&self.timeline_id)
+    }
+
+    /// Waits until there may be something to tell. `false` where the service ends.
+    async fn more(&mut self) -> bool {
+        let Some(observing) = &self.firings else { return self.grown.changed().await };
+        tokio::select! {
+            goes_on = self.grown.changed() => goes_on,
+            () = observing.told() => true,
         }
     }
 
@@ -252,6 +295,9 @@ impl LedgerStream {
         let mut news: Vec<News> = self.what_happened(position, leaf).await?.into_iter().collect();
         if self.topics.contains(&Topic::Advances) {
             news.extend(self.advance_of(position, leaf).await?);
+        }
+        if self.firings.is_some() {
+            news.extend(self.firings_of(position, leaf).await?);
         }
         if self.paradoxes.is_some() {
             news.extend(self.paradoxes_of(position, leaf).await?);

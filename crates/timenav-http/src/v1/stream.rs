@@ -2,21 +2,15 @@
 //!
 //! Source: WHATWG HTML, server-sent events. The id of a message is a position in the ledger.
 
-use std::convert::Infallible;
-use std::num::ParseIntError;
-use std::str::FromStr;
-
 use axum::extract::State;
 use axum::response::IntoResponse;
-use axum::response::sse::{Event, KeepAlive, Sse};
-use futures_util::future::select;
-use futures_util::stream::{self, StreamExt};
-use http::{HeaderMap, header};
+use axum::response::sse::Event;
+use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use timenav_core::ids::TimelineId;
 use timenav_core::time::Duration;
-use timenav_engine::{HorizonUse, News, Seen, Told, Topic, WatchLedger, WatchedParadoxes};
+use timenav_engine::{HorizonUse, News, Told, Topic, WatchLedger, WatchedParadoxes};
 use utoipa::ToSchema;
 
 use super::advances::AdvanceToldBody;
@@ -25,8 +19,8 @@ use super::filter::{Attributes, attributes_schema, filter};
 use super::kept::{VersionPlace, raw_with};
 use super::paradoxes::{ParadoxBody, include_schema, includes_observations, kinds, kinds_schema, settings};
 use super::parameters::timeline;
-use super::streaming::{HEARTBEAT, last_event_id, place};
-use crate::auth::{Authenticated, credential_end};
+use super::streaming::{Place, event_at, last_event_id, place, told};
+use crate::auth::Authenticated;
 use crate::params::Params;
 use crate::problem::Failure;
 use crate::route::{Messages, Route};
@@ -149,32 +143,7 @@ async fn watch(
     let watch = WatchLedger { timeline: timeline(request.timeline_id), topics, paradoxes, filter, seen };
     let place = place(&app, &caller)?;
     let watched = app.engine.watch_ledger(&caller, watch).await?;
-    let closing = app.options.closing.clone().cancelled_owned();
-    let end = select(Box::pin(closing), Box::pin(credential_end(app.engine.clone(), caller)));
-    // The next entry is read when the last message is on its way: a slow client holds nothing back.
-    let messages = stream::unfold((app, watched, place), |(app, mut watched, place)| async move {
-        let told = watched.next().await?;
-        let message = message(&app, watched.timeline_id(), told)?;
-        Some((Ok::<_, Infallible>(message), (app, watched, place)))
-    });
-    let stream = Sse::new(messages.take_until(end));
-    let stream = stream.keep_alive(KeepAlive::new().interval(HEARTBEAT));
-    Ok(([(header::CACHE_CONTROL, "no-store")], stream))
-}
-
-/// How far a client has come, as the id of a message tells it.
-struct Place(Seen);
-
-impl FromStr for Place {
-    type Err = ParseIntError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (position, part) = match text.split_once('.') {
-            None => (text, None),
-            Some((position, part)) => (position, Some(part.parse()?)),
-        };
-        Ok(Self(Seen { position: position.parse()?, part }))
-    }
+    Ok(told(app, caller, watched, place, message))
 }
 
 fn message(app: &App, timeline_id: &TimelineId, told: Told) -> Option<Event> {
@@ -191,8 +160,7 @@ fn message(app: &App, timeline_id: &TimelineId, told: Told) -> Option<Event> {
         paradox: None,
         advance: None,
     };
-    let id = told.part.map_or_else(|| position.to_string(), |part| format!("{position}.{part}"));
-    let message = Event::default().id(id);
+    let message = event_at(&told);
     let name = match told.what {
         // A message without data sets the id that a client comes back with, and nothing else.
         News::Mark => return Some(message),
@@ -213,6 +181,8 @@ fn message(app: &App, timeline_id: &TimelineId, told: Told) -> Option<Event> {
             body.intervention = content.and_then(|content| raw_with(&content, &place));
             Topic::Interventions.as_str()
         }
+        // Told to those who observe firings.
+        News::Firing(_) | News::Gap => return None,
         News::Advance(receipt) => {
             body.advance = Some(AdvanceToldBody::of(&receipt));
             Topic::Advances.as_str()

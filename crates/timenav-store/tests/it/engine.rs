@@ -28,6 +28,7 @@ mod long_work;
 mod limited_access;
 mod model;
 mod moments;
+mod observing;
 mod pages;
 mod proofs;
 mod reads;
@@ -48,6 +49,9 @@ mod undoing;
 mod views;
 mod whole_lives;
 
-pub(crate) use adoption::{NAME, adopt, another_house_on_postgres, go_on, in_the_midst, large, record};
+pub(crate) use adoption::{
+    NAME, adopt, another_house_on_postgres, go_on, in_the_midst, large, layers_stay, record, runs_over,
+};
 pub(crate) use holds::holds;
+pub(crate) use observing::{observed, overheard};
 pub(crate) use timers_again::{fires_again, is_superseded, returns};

@@ -64,7 +64,7 @@ pub(crate) fn run(command: StreamCommand, surroundings: &Surroundings) -> Result
 }
 
 /// Returns a message as a line of JSON. Its data stays as it was sent.
-fn json_line(ServerEvent { id, name, data }: &ServerEvent) -> String {
+pub(super) fn json_line(ServerEvent { id, name, data }: &ServerEvent) -> String {
     let (id, name) = (Value::from(id.as_str()), Value::from(name.as_str()));
     format!("{{\"id\":{id},\"event\":{name},\"data\":{}}}\n", data.replace('\n', ""))
 }

@@ -8,7 +8,7 @@ mod mutated;
 mod timers;
 
 pub(crate) use arriving::{in_the_midst, large, record};
-pub(crate) use timers::go_on;
+pub(crate) use timers::{go_on, layers_stay, runs_over};
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
