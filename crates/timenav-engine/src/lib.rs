@@ -230,7 +230,9 @@ pub use leasing_door::{
     AtWork, AtWorkWanted, COSIGNED_BYTES_MAX, ChangeLeases, HEARD_LASTS_MICROS, Held, Keeper, LEASE_LASTS_MICROS_MAX,
     LeaseChanges, LeaseRow, LeasesFound, LeasesWanted, OFFERED_BUSY_MAX, Presence, SERVICE_LASTS_MICROS, SharedLeases,
 };
-pub use ledger_stream::{FiringNews, LedgerStream, News, Seen, Told, WatchFirings, WatchLedger, WatchedParadoxes};
+pub use ledger_stream::{
+    FiringNews, LedgerStream, News, Seen, Told, Waiting, WatchFirings, WatchLedger, WatchedParadoxes,
+};
 pub use live::Growth;
 pub use long_work::{COUNTS_RUNNING_MAX, LONG_WORK_RUNNING_MAX, NAME_SEARCHES_RUNNING_MAX, VIEWS_RUNNING_MAX};
 pub use notes::newest_checkpoints;

@@ -65,6 +65,6 @@ impl LedgerStream {
     }
 }
 
-fn record_host(record: &LeafRecord<'_>) -> Option<Instant<Wall>> {
+pub(super) fn record_host(record: &LeafRecord<'_>) -> Option<Instant<Wall>> {
     parse_timestamp(&record.recorded_at).ok()
 }

@@ -72,8 +72,8 @@ impl Engine {
         let watch = WatchLedger { timeline, topics: Vec::new(), paradoxes, filter, seen };
         let mut stream = self.open_ledger(caller, watch, Some(queue)).await?;
         // What no ledger keeps happened unheard. Whoever knows nothing, or begins anew, misses nothing by that.
-        if let Some(Seen { position, part }) = seen.filter(|_| stream.first.is_empty()) {
-            stream.first.push_back(Told { position, part, what: News::Gap });
+        if let Some(Seen { position, part, .. }) = seen.filter(|_| stream.first.is_empty()) {
+            stream.first.push_back(Told { position, part, passed: None, what: News::Gap });
         }
         Ok(stream)
     }

@@ -38,9 +38,10 @@ pub(crate) fn routes() -> Vec<Route> {
         )
         .takes::<StreamRequest>()
         .streams::<StreamBody>(Messages {
-            names: &["clock", "events", "interventions", "paradox-made", "paradox-healed", "advances", "reset"],
-            id: "^[0-9]+([.][0-9]+)?$",
-            what: "One message for each change recorded in the ledger; the id is the position of the entry",
+            names: &["clock", "events", "interventions", "paradox-made", "paradox-healed", "advances", "due", "reset"],
+            id: "^[0-9]+([.][0-9]+)?(@-?[0-9]+)?$",
+            what: "One message for each change recorded in the ledger, and for time that the clock has passed; the id is the \
+                   position of the entry",
             may_be_silent: true,
         })
         .conflicts()
@@ -54,11 +55,12 @@ pub(crate) fn routes() -> Vec<Route> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct StreamRequest {
     /// What to watch, separated by commas: `clock`, `events` (recorded and corrected ones), `interventions`,
-    /// `paradoxes` (created and resolved), `advances` (as they begin, at each instant, and as they end). Defaults to all.
+    /// `paradoxes` (created and resolved), `advances` (as they begin, at each instant, and as they end), `due` (which events
+    /// the clock has passed, as ranges of time). Defaults to all but `due`.
     #[schema(value_type = Option<String>, format = "topics", example = "clock,events")]
     topics: Option<Text<Topics>>,
     /// Only events whose name, description, location, id, actors or attributes contain these words, or words that start
-    /// with them, before or after a change. Case and accents are ignored. Clocks and paradoxes are reported regardless.
+    /// with them, before or after a change. Case and accents are ignored. Clocks, paradoxes and `due` are reported regardless.
     #[schema(format = "words", example = "hurricane")]
     text: Option<String>,
     /// Only events with exactly this actor.
@@ -96,7 +98,8 @@ pub(crate) struct StreamBody {
     /// The timeline.
     timeline_id: String,
     /// Position of the ledger entry that tells it; the newest one where it is of no entry. The message's id too; where an
-    /// entry tells several things, the ids of all but the last have their number behind it, from 0 (`17.0`).
+    /// entry tells several things, the ids of all but the last have their number behind it, from 0 (`17.0`); and behind that
+    /// of `due`, how far the clock has come (`17@951868800000000`).
     position: u64,
     /// The clock as it is since then.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -123,6 +126,20 @@ pub(crate) struct StreamBody {
     /// by then are not told.
     #[serde(skip_serializing_if = "Option::is_none")]
     advance: Option<AdvanceToldBody>,
+    /// The time that the clock has passed, if it has passed events. `GET /v1/monitor-events` lists them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    due: Option<DueBody>,
+}
+
+/// Time that the clock has passed, and that has events. Both ends are included.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct DueBody {
+    /// Its first instant.
+    from: String,
+    /// Its last instant.
+    to: String,
+    /// Both, as a `time_range`.
+    time_range: String,
 }
 
 /// Watches a timeline until the client, the permission or the service ends.
@@ -133,7 +150,7 @@ async fn watch(
     Params(request): Params<StreamRequest>,
 ) -> Result<impl IntoResponse, Failure> {
     let seen = last_event_id(&headers)?.map(|Place(seen)| seen);
-    let topics = request.topics.map_or_else(|| Topic::ALL.to_vec(), |topics| topics.0.0);
+    let topics = request.topics.map_or_else(|| Topic::OF_ENTRIES.to_vec(), |topics| topics.0.0);
     let paradoxes = WatchedParadoxes {
         kinds: request.kinds.map(|words| kinds(&words)).transpose()?,
         observations: request.include.map(|words| includes_observations(&words)).transpose()?.unwrap_or(false),
@@ -159,6 +176,7 @@ fn message(app: &App, timeline_id: &TimelineId, told: Told) -> Option<Event> {
         intervention: None,
         paradox: None,
         advance: None,
+        due: None,
     };
     let message = event_at(&told);
     let name = match told.what {
@@ -183,6 +201,10 @@ fn message(app: &App, timeline_id: &TimelineId, told: Told) -> Option<Event> {
         }
         // Told to those who observe firings.
         News::Firing(_) | News::Gap => return None,
+        News::Due { from, to } => {
+            body.due = Some(DueBody { from: from.to_string(), to: to.to_string(), time_range: format!("{from}/{to}") });
+            Topic::Due.as_str()
+        }
         News::Advance(receipt) => {
             body.advance = Some(AdvanceToldBody::of(&receipt));
             Topic::Advances.as_str()

@@ -1,8 +1,10 @@
 //! What every stream of messages has: a limit, a sign of life, and a place to go on from.
 
 use std::convert::Infallible;
+use std::future::pending;
 use std::num::ParseIntError;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::response::IntoResponse;
@@ -11,7 +13,9 @@ use futures_util::future::select;
 use futures_util::stream::{self, StreamExt};
 use http::{HeaderMap, header};
 use timenav_core::ids::{TimelineId, UserId};
+use timenav_core::time::Instant;
 use timenav_engine::{Caller, LedgerStream, Seen, Told};
+use tokio::time::timeout;
 
 use crate::auth::credential_end;
 use crate::problem::Failure;
@@ -50,18 +54,25 @@ impl FromStr for Place {
     type Err = ParseIntError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (text, passed) = match text.split_once('@') {
+            None => (text, None),
+            Some((text, passed)) => (text, Some(passed.parse()?)),
+        };
+        // What no clock can show is told by no message, and counts for nothing.
+        let passed = passed.and_then(Instant::from_micros);
         let (position, part) = match text.split_once('.') {
             None => (text, None),
             Some((position, part)) => (position, Some(part.parse()?)),
         };
-        Ok(Self(Seen { position: position.parse()?, part }))
+        Ok(Self(Seen { position: position.parse()?, part, passed }))
     }
 }
 
 /// Returns a message whose id is a place in the ledger, and that says nothing yet.
 pub(super) fn event_at(told: &Told) -> Event {
-    let position = told.position;
-    let id = told.part.map_or_else(|| position.to_string(), |part| format!("{position}.{part}"));
+    let Told { position, part, passed, .. } = told;
+    let part = part.map_or_else(String::new, |part| format!(".{part}"));
+    let id = format!("{position}{part}{}", passed.map_or_else(String::new, |passed| format!("@{}", passed.micros())));
     Event::default().id(id)
 }
 
@@ -75,6 +86,13 @@ pub(super) fn told(
 ) -> impl IntoResponse {
     let closing = app.options.closing.clone().cancelled_owned();
     let end = select(Box::pin(closing), Box::pin(credential_end(app.engine.clone(), caller)));
+    let watched = watched.waiting_by(Arc::new(|span| {
+        let span = Duration::from_micros(u64::try_from(span.micros()).unwrap_or(0));
+        Box::pin(async move {
+            // Nothing comes of it before the time is over.
+            let _ = timeout(span, pending::<()>()).await;
+        })
+    }));
     // The next entry is read when the last message is on its way: a slow client holds nothing back.
     let messages = stream::unfold((app, watched, place), move |(app, mut watched, place)| async move {
         let told = watched.next().await?;

@@ -10,6 +10,7 @@ mod clocks;
 mod concurrency;
 mod counts;
 mod data;
+mod due;
 mod ends;
 mod erasing;
 mod entries;
@@ -52,6 +53,7 @@ mod whole_lives;
 pub(crate) use adoption::{
     NAME, adopt, another_house_on_postgres, go_on, in_the_midst, large, layers_stay, record, runs_over,
 };
+pub(crate) use due::plays;
 pub(crate) use holds::holds;
 pub(crate) use observing::{observed, overheard};
 pub(crate) use timers_again::{fires_again, is_superseded, returns};

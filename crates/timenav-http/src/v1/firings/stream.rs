@@ -122,7 +122,12 @@ fn message(_app: &App, timeline_id: &TimelineId, told: Told) -> Option<Event> {
         News::Gap => ("gap", None),
         News::Firing(firing) => ("firing", Some(FiringNewsBody::of(*firing))),
         // Told to those who watch topics.
-        News::Clock(_) | News::Event { .. } | News::Intervention { .. } | News::Advance(_) | News::Paradox { .. } => {
+        News::Clock(_)
+        | News::Due { .. }
+        | News::Event { .. }
+        | News::Intervention { .. }
+        | News::Advance(_)
+        | News::Paradox { .. } => {
             return None;
         }
     };

@@ -1,8 +1,8 @@
 //! Timers that come again, where leases are rows and go by the database's clock.
 
 use crate::engine::{
-    another_house_on_postgres, fires_again, go_on, holds, is_superseded, layers_stay, observed, overheard, returns,
-    runs_over,
+    another_house_on_postgres, fires_again, go_on, holds, is_superseded, layers_stay, observed, overheard, plays,
+    returns, runs_over,
 };
 use crate::house::House;
 
@@ -22,6 +22,11 @@ async fn nothing_steps_while_something_holds_on_postgresql() {
 async fn firings_are_observed_on_postgresql_as_on_sqlite() {
     Box::pin(observed(House::on_postgres())).await;
     Box::pin(overheard(House::on_postgres())).await;
+}
+
+#[tokio::test]
+async fn ranges_that_a_clock_has_passed_are_told_on_postgresql() {
+    Box::pin(plays(House::on_postgres())).await;
 }
 
 #[tokio::test]
