@@ -375,7 +375,7 @@ impl Engine {
             let extended = self.extend_shared(&state, firing_ids.clone(), (under, ttl)).await?;
             let until_of = |id: FiringId| (extended.contains(&id).then_some(until), id);
             let all = firing_ids.into_iter().map(until_of).map(|(until, id)| (id, until));
-            let all = all.collect();
+            let all: Vec<_> = all.collect();
             self.tell_extended(&state, &all);
             return Ok((timeline, all));
         }
@@ -385,14 +385,14 @@ impl Engine {
             let until = if is_here { leases.extend(&firing_id, ttl, (&under, now)) } else { None };
             (firing_id, until)
         };
-        let extended = firing_ids.into_iter().map(&mut extended).collect();
+        let extended: Vec<_> = firing_ids.into_iter().map(&mut extended).collect();
         self.tell_extended(&state, &extended);
         drop(leases);
         self.timing().wake_keeper();
         Ok((timeline, extended))
     }
 
-    fn tell_extended(&self, state: &TimelineState, extended: &Vec<(FiringId, Option<Instant<Wall>>)>) {
+    fn tell_extended(&self, state: &TimelineState, extended: &[(FiringId, Option<Instant<Wall>>)]) {
         let kept = |(firing_id, until): &(FiringId, Option<Instant<Wall>>)| {
             until.map(|until| (firing_id.clone(), Attempt::Extended(until)))
         };

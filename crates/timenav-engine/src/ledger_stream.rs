@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use timenav_core::access::Demand;
 use timenav_core::clock::Clock;
-use timenav_core::ids::{EventId, QueueId, TimelineId};
+use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::ledger::LeafRecord;
 use timenav_core::limits::STREAM_ENTRIES_MAX;
 use timenav_core::paradox::Paradox;
@@ -32,8 +32,8 @@ mod paradoxes;
 
 use due::Passing;
 pub use due::Waiting;
-use firings::Observing;
 pub use firings::{FiringNews, WatchFirings};
+use firings::{Observing, OfQueue};
 use paradoxes::Watch;
 pub use paradoxes::WatchedParadoxes;
 
@@ -169,13 +169,13 @@ impl Engine {
         &self,
         caller: &Caller,
         request: WatchLedger,
-        firings: Option<Option<QueueId>>,
+        firings: Option<OfQueue>,
     ) -> Result<LedgerStream, Refusal> {
         let WatchLedger { timeline, topics, paradoxes, filter, seen } = request;
         let names = topics.iter().map(|topic| topic.as_str().to_owned()).collect();
         let mut watched = EventsWatched { topics: names, ..EventsWatched::default() };
         watched.filtered_by(filter.texts());
-        if let Some(queue) = &firings {
+        if let Some(OfQueue(queue)) = &firings {
             watched.topics.push("firings".to_owned());
             watched.queue = queue.as_ref().map(ToString::to_string);
         }
@@ -183,7 +183,7 @@ impl Engine {
         let timeline_id = look.timeline();
         let paradoxes =
             if topics.contains(&Topic::Paradoxes) { Some(self.watch_paradoxes(&look, paradoxes).await?) } else { None };
-        let firings = firings.map(|queue| Observing::begin(self, &timeline_id, queue));
+        let firings = firings.map(|OfQueue(queue)| Observing::begin(self, &timeline_id, queue));
         let grown = self.live().listen_to_growth(&timeline_id, || self.size_of(&timeline_id));
         let mut stream = LedgerStream {
             engine: self.clone(),

@@ -195,7 +195,7 @@ pub use data::{Encrypted, Erased, ErasureRequest};
 pub use deciding::erasing::WhichReads;
 pub use deciding::retention::KeptFor;
 pub use detection::{AskedScan, Detection};
-pub use diff::{DiffPage, DiffSide, Difference, TimelinesDiff};
+pub use diff::{DiffOf, DiffPage, DiffSide, Difference, FiringDifference, TimelinesDiff, TimerDifference};
 pub use directory::DirectoryChange;
 pub use divergence::{Divergence, DivergenceKind, SeenTree};
 pub use doors::Doors;

@@ -55,6 +55,9 @@ pub enum FiringNews {
     Settled(FiringState, Option<String>),
 }
 
+/// The queue whose firings are to be observed; those of all where there is none.
+pub(super) struct OfQueue(pub(super) Option<QueueId>);
+
 /// Whose firings somebody observes.
 pub(super) struct Observing {
     queue: Option<QueueId>,
@@ -70,7 +73,7 @@ impl Engine {
         let WatchFirings { timeline, queue, seen } = request;
         let (paradoxes, filter) = (WatchedParadoxes::default(), Arc::new(EventFilter::default()));
         let watch = WatchLedger { timeline, topics: Vec::new(), paradoxes, filter, seen };
-        let mut stream = self.open_ledger(caller, watch, Some(queue)).await?;
+        let mut stream = self.open_ledger(caller, watch, Some(OfQueue(queue))).await?;
         // What no ledger keeps happened unheard. Whoever knows nothing, or begins anew, misses nothing by that.
         if let Some(Seen { position, part, .. }) = seen.filter(|_| stream.first.is_empty()) {
             stream.first.push_back(Told { position, part, passed: None, what: News::Gap });

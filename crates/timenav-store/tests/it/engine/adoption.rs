@@ -49,6 +49,10 @@ fn another(house: House) -> House {
     house
 }
 
+pub(super) async fn make_line(home: &Home<'_>, name: &str) {
+    make(home, name).await;
+}
+
 async fn make(home: &Home<'_>, name: &str) {
     home.engine.create_timeline(&home.admin, timeline_id(name), None).await.unwrap();
     let draft = |id: &str| EventDraft { event_id: Some(event_id(id)), ..EventDraft::at(moment(1), "d") };

@@ -1,8 +1,8 @@
 //! Timers that come again, where leases are rows and go by the database's clock.
 
 use crate::engine::{
-    another_house_on_postgres, fires_again, go_on, holds, is_superseded, layers_stay, observed, overheard, plays,
-    returns, runs_over,
+    another_house_on_postgres, apart, fires_again, go_on, holds, is_superseded, layers_stay, observed, overheard,
+    plays, returns, runs_over,
 };
 use crate::house::House;
 
@@ -27,6 +27,11 @@ async fn firings_are_observed_on_postgresql_as_on_sqlite() {
 #[tokio::test]
 async fn ranges_that_a_clock_has_passed_are_told_on_postgresql() {
     Box::pin(plays(House::on_postgres())).await;
+}
+
+#[tokio::test]
+async fn timers_and_firings_of_forks_are_compared_on_postgresql() {
+    Box::pin(apart(House::on_postgres())).await;
 }
 
 #[tokio::test]

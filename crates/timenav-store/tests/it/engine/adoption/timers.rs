@@ -153,7 +153,7 @@ pub(crate) async fn layers_stay(there: House, here: House) {
         ("timers", "cancelled = (1 = 0)", "cancelled = (1 = 1)", "timer_id = 'cancelled'"),
         ("timers", "set_by = 'eve'", "set_by = 'admin'", "timer_id = 'fired'"),
         ("firings", "state = 2", "state = 1", "timer_id = 'fired'"),
-        ("firings", "order_key = 'k'", "order_key = NULL", "state = 0"),
+        ("firings", "made = made + 1", "made = made - 1", "state = 0"),
         ("advances", "ended = ended + 1", "ended = ended - 1", "position > 0"),
     ] {
         let update = |set: &str| change_rows(&here, &format!("UPDATE {table} SET {set} WHERE {of_layer} AND {which}"));
