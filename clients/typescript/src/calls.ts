@@ -76,7 +76,7 @@ export abstract class Calls extends Transport {
     return this.json('adopt_timeline', input, options);
   }
 
-  /** Lists the events that differ between two related timelines: one forked from the other, or both from the same one. */
+  /** Lists the events, timers or firings that differ between two related timelines: one forked from the other, or both from the same one. */
   timelinesDiff(input: Input<'timelines_diff'>, options: CallOptions = {}): Promise<Answer<'timelines_diff'>> {
     return this.json('timelines_diff', input, options);
   }
@@ -217,6 +217,11 @@ export abstract class Calls extends Transport {
   /** Says that an attempt at firings failed. */
   failFirings(input: Input<'fail_firings'>, options: CallOptions = {}): Promise<Answer<'fail_firings'>> {
     return this.json('fail_firings', input, options);
+  }
+
+  /** Observes firings: one message for each thing that happens to one. It claims none. Close it when you are done. */
+  firingsStream(input: Input<'firings_stream'> = {}, options: CallOptions = {}): Promise<Events<unknown>> {
+    return this.events('firings_stream', input, options);
   }
 
   /** Delivers a firing again that has failed. */

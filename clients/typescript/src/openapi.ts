@@ -163,7 +163,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the events that differ between two related timelines: one forked from the other, or both from the same one */
+        /** Lists the events, timers or firings that differ between two related timelines: one forked from the other, or both from the same one */
         get: operations["timelines_diff"];
         put?: never;
         post?: never;
@@ -593,6 +593,23 @@ export interface paths {
         put?: never;
         /** Says that an attempt at firings failed */
         post: operations["fail_firings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/firings/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Observes firings: one message for each thing that happens to one. It claims none */
+        get: operations["firings_stream"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2078,7 +2095,10 @@ export interface components {
          * @enum {string}
          */
         DeliverTo: "queue" | "timeline" | "webhook";
-        /** @description One page of the events that differ, ordered by id. A page can be short and still have a next one. */
+        /**
+         * @description One page of what differs: events by id, timers by name, or firings by moment. A page can be short and still have a next
+         *     one.
+         */
         DiffBody: {
             /** @description One timeline. */
             a: components["schemas"]["DiffSideBody"];
@@ -2086,14 +2106,24 @@ export interface components {
             b: components["schemas"]["DiffSideBody"];
             /** @description What both share. */
             common: components["schemas"]["CommonBody"];
-            /** @description The events. */
+            /** @description The events. Empty if something else is compared. */
             differences: components["schemas"]["DifferenceBody"][];
+            /**
+             * @description The firings that came to other outcomes since the timelines went apart. Absent unless firings are compared. They are
+             *     as they were when the page was read.
+             */
+            firings?: components["schemas"]["FiringDifferenceBody"][] | null;
             /** @description Whether there is another page. */
             has_more: boolean;
             /** @description The cursor of the next page, if there is one. */
             next_cursor?: string | null;
             /** @description A sentence that sums up the result. */
             status: string;
+            /**
+             * @description The timers that are armed on one of the timelines at least, and differ. Absent unless timers are compared. They are
+             *     as they were when the page was read.
+             */
+            timers?: components["schemas"]["TimerDifferenceBody"][] | null;
         };
         /** @description A timeline being compared. */
         DiffSideBody: {
@@ -2105,6 +2135,11 @@ export interface components {
             /** @description The timeline. */
             timeline_id: string;
         };
+        /**
+         * @description What of two timelines is compared.
+         * @enum {string}
+         */
+        DiffWord: "events" | "timers" | "firings";
         /** @description An event that differs. */
         DifferenceBody: {
             a?: components["schemas"]["EventBody"] | null;
@@ -2816,6 +2851,17 @@ export interface components {
             /** @description `pending`, `acknowledged`, `failed` or `superseded`. */
             state: string;
             /** @description The timer that fired. */
+            timer_id: string;
+        };
+        /** @description A moment of a timer that came to another outcome. */
+        FiringDifferenceBody: {
+            a?: components["schemas"]["FiringBody"] | null;
+            b?: components["schemas"]["FiringBody"] | null;
+            /** @description `only_in_a`, `only_in_b`, or `differs`. */
+            change: string;
+            /** @description The moment. */
+            due: string;
+            /** @description The timer. */
             timer_id: string;
         };
         /** @description How a firing stands. */
@@ -4651,6 +4697,15 @@ export interface components {
             /** @description The id of the timer. */
             timer_id: string;
         };
+        /** @description A timer that differs. */
+        TimerDifferenceBody: {
+            a?: components["schemas"]["TimerBody"] | null;
+            b?: components["schemas"]["TimerBody"] | null;
+            /** @description `only_in_a`, `only_in_b`, or `differs`. */
+            change: string;
+            /** @description The timer. */
+            timer_id: string;
+        };
         /** @description An event, without an id and a time of its own. */
         TimerEvent: {
             /**
@@ -6028,6 +6083,7 @@ export interface operations {
                 cursor?: string;
                 /** @description The maximum number per page. */
                 limit?: number;
+                of?: components["schemas"]["DiffWord"] | null;
             };
             header?: never;
             path?: never;
@@ -7770,6 +7826,49 @@ export interface operations {
             403: components["responses"]["403"];
             404: components["responses"]["404"];
             409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            422: components["responses"]["422"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    firings_stream: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only firings of this queue; `timenav:webhook` for those that the service sends to webhooks. Defaults to all firings of
+                 *     the timeline.
+                 */
+                queue?: string;
+                /** @description The timeline. Defaults to the API key's. */
+                timeline_id?: string;
+            };
+            header?: {
+                /** @description The id of the last message received: later ones are sent first */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One message for each thing that happens to a firing; the id is the position of the newest entry that was told */
+            200: {
+                headers: {
+                    /** @description Identifies the request; copied from the request if it has one */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
             413: components["responses"]["413"];
             415: components["responses"]["415"];
             422: components["responses"]["422"];
@@ -9779,7 +9878,7 @@ export interface operations {
                 speed_kmh?: number;
                 /**
                  * @description Only events whose name, description, location, id, actors or attributes contain these words, or words that start
-                 *     with them, before or after a change. Case and accents are ignored. Clocks and paradoxes are reported regardless.
+                 *     with them, before or after a change. Case and accents are ignored. Clocks, paradoxes and `due` are reported regardless.
                  */
                 text?: string;
                 /** @description The timeline. Defaults to the API key's. */
@@ -9788,7 +9887,8 @@ export interface operations {
                 tolerance?: string;
                 /**
                  * @description What to watch, separated by commas: `clock`, `events` (recorded and corrected ones), `interventions`,
-                 *     `paradoxes` (created and resolved), `advances` (as they begin, at each instant, and as they end). Defaults to all.
+                 *     `paradoxes` (created and resolved), `advances` (as they begin, at each instant, and as they end), `due` (which events
+                 *     the clock has passed, as ranges of time). Defaults to all but `due`.
                  */
                 topics?: string;
             };
@@ -9801,7 +9901,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One message for each change recorded in the ledger; the id is the position of the entry */
+            /** @description One message for each change recorded in the ledger, and for time that the clock has passed; the id is the position of the entry */
             200: {
                 headers: {
                     /** @description Identifies the request; copied from the request if it has one */

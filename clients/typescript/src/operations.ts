@@ -97,7 +97,7 @@ export const OPERATIONS = {
   timelines_diff: {
     method: 'GET',
     path: '/timelines/diff',
-    query: ['a', 'b', 'cursor', 'limit'],
+    query: ['a', 'b', 'cursor', 'limit', 'of'],
     body: 'none',
     isOnce: false,
     hasTimeline: false,
@@ -305,6 +305,14 @@ export const OPERATIONS = {
     query: [],
     body: 'object',
     isOnce: true,
+    hasTimeline: true,
+  },
+  firings_stream: {
+    method: 'GET',
+    path: '/v1/firings/stream',
+    query: ['queue', 'timeline_id'],
+    body: 'none',
+    isOnce: false,
     hasTimeline: true,
   },
   redeliver_firing: {

@@ -159,11 +159,16 @@ pub enum Topic {
     Paradoxes,
     /// Clock changes that pass timers one by one: begun, at another instant, ended.
     Advances,
+    /// Which stretches of time with events in them the clock has passed.
+    Due,
 }
 
 impl Topic {
     /// Every topic.
-    pub const ALL: [Self; 5] = [Self::Clock, Self::Events, Self::Interventions, Self::Paradoxes, Self::Advances];
+    pub const ALL: [Self; 6] =
+        [Self::Clock, Self::Events, Self::Interventions, Self::Paradoxes, Self::Advances, Self::Due];
+    /// Those that whoever names none is told of: what entries tell, and not what a clock does by itself.
+    pub const OF_ENTRIES: [Self; 5] = [Self::Clock, Self::Events, Self::Interventions, Self::Paradoxes, Self::Advances];
 
     /// Returns its name.
     #[must_use]
@@ -174,6 +179,7 @@ impl Topic {
             Self::Interventions => "interventions",
             Self::Paradoxes => "paradoxes",
             Self::Advances => "advances",
+            Self::Due => "due",
         }
     }
 }

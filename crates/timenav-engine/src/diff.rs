@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use data_encoding::BASE64URL_NOPAD;
 use timenav_core::access::Demand;
-use timenav_core::ids::{EventId, TimelineId};
+use timenav_core::ids::{EventId, TimelineId, TimerId};
 use timenav_core::limits::DIFF_ENTRIES_MAX;
+use timenav_core::time::Instant;
+use timenav_core::timers::Fallen;
 
 use crate::caller::Caller;
 use crate::cursor::Cursor;
@@ -18,12 +20,28 @@ use crate::payload::Reading;
 use crate::refusal::Refusal;
 use crate::rows::{EventVersion, KnownEvent};
 
+mod timers;
+
+pub use timers::{FiringDifference, TimerDifference};
+
 /// Entries looked through before ids that are not for this page are forgotten.
 const BLOCK_ENTRIES: u64 = 4_096;
 /// Changed events that one page looks at. Where few of them differ, pages are short.
 const CHANGED_EVENTS_MAX: usize = 10_000;
 /// Events compared at a time.
 const BLOCK_EVENTS: usize = 500;
+
+/// What of timelines is compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DiffOf {
+    /// How events stand.
+    #[default]
+    Events,
+    /// What timers are armed for.
+    Timers,
+    /// What became of firings.
+    Firings,
+}
 
 /// Which timelines are compared.
 #[derive(Clone, Debug)]
@@ -32,13 +50,15 @@ pub struct TimelinesDiff {
     pub a: TimelineId,
     /// The other.
     pub b: TimelineId,
-    /// At most so many events on the page.
+    /// What of them.
+    pub of: DiffOf,
+    /// At most so many on the page.
     pub items_max: usize,
     /// Where the last page ended.
     pub cursor: Option<String>,
 }
 
-/// One page of the events that stand otherwise, ordered by id.
+/// One page of what stands otherwise: events by id, timers by name, or firings by moment.
 #[derive(Clone, Debug)]
 pub struct DiffPage {
     /// One timeline.
@@ -49,8 +69,12 @@ pub struct DiffPage {
     pub common: TimelineId,
     /// How many of its entries both share.
     pub common_size: u64,
-    /// The events.
+    /// The events, if these are compared.
     pub differences: Vec<Difference>,
+    /// The timers, if these are.
+    pub timers: Vec<TimerDifference>,
+    /// The firings, if these are.
+    pub firings: Vec<FiringDifference>,
     /// Asks for the next page. A page may be short and still have a next one.
     pub next_cursor: Option<String>,
 }
@@ -84,6 +108,21 @@ struct Parting {
     size: u64,
 }
 
+/// Two timelines, as they are read, and where they part.
+struct Apart {
+    layers_a: Arc<[Layer]>,
+    layers_b: Arc<[Layer]>,
+    parting: Parting,
+}
+
+/// What stands otherwise.
+#[derive(Default)]
+struct Found {
+    events: Vec<Difference>,
+    timers: Vec<TimerDifference>,
+    firings: Vec<FiringDifference>,
+}
+
 /// Changed events in the order of their ids, from some id on.
 struct Changed {
     event_ids: BTreeSet<EventId>,
@@ -93,36 +132,40 @@ struct Changed {
 
 impl Engine {
     /// Compares how events stand on two timelines that were forked from one another, or from the
-    /// same. Looks through what was done to either since they went apart, and at nothing before.
+    /// same. Looks through what was done to either since they went apart, and at nothing before. Timers and firings are
+    /// compared as they are when the page is read, since earlier states of them are not kept.
     ///
     /// # Errors
     /// The caller may not look at both, they have nothing in common, too much was done since they
     /// went apart, the cursor is of another query, or the ledger cannot be written.
     pub async fn timelines_diff(&self, caller: &Caller, request: TimelinesDiff) -> Result<DiffPage, Refusal> {
-        let TimelinesDiff { a, b, items_max, cursor } = request;
+        let TimelinesDiff { a, b, of, items_max, cursor } = request;
         let read = Reading::TimelinesDiff { a: a.to_string(), b: b.to_string() };
         let admitted_a = self.let_on(caller, a.clone(), Demand::Look, read.clone()).await?;
         let admitted_b = self.let_on(caller, b.clone(), Demand::Look, read).await?;
-        let asked = format!("diff {a} {b}");
+        let asked = match of {
+            DiffOf::Events => format!("diff {a} {b}"),
+            DiffOf::Timers => format!("diff timers {a} {b}"),
+            DiffOf::Firings => format!("diff firings {a} {b}"),
+        };
         let cursor = cursor.map(|text| self.open_diff_cursor(caller, &asked, &text)).transpose()?;
         let first_page = cursor.as_ref().map(|(cursor, _)| (cursor.as_of, cursor.position));
         let admitted_a = admitted_a.with_first_page(first_page.map(|(size_a, _)| size_a));
         let admitted_b = admitted_b.with_first_page(first_page.map(|(_, size_b)| size_b));
         let (before_a, before_b) = (admitted_a.layers_before(), admitted_b.layers_before());
         let parting = parting(&before_a, &before_b).ok_or_else(|| unrelated(&a, &b))?;
-        check_length(&stretches(&before_a, &before_b, parting))?;
+        if of == DiffOf::Events {
+            check_length(&stretches(&before_a, &before_b, parting))?;
+        }
         let look_a = admitted_a.look().await?;
         let look_b = if a == b { look_a.clone() } else { admitted_b.look().await? };
         let (layers_a, layers_b) = (Arc::clone(&look_a.layers), Arc::clone(&look_b.layers));
         let parting = self::parting(&layers_a, &layers_b).ok_or_else(|| unrelated(&a, &b))?;
-        let stretches = stretches(&layers_a, &layers_b, parting);
-        let after = cursor.map(|(_, event_id)| event_id);
-        let (engine, of_a, of_b) = (self.clone(), Arc::clone(&layers_a), Arc::clone(&layers_b));
-        let comparing = async move {
-            let changed = engine.changed_after(&stretches, after.as_ref()).await?;
-            engine.differences(&changed, &of_a, &of_b, items_max).await
-        };
-        let (differences, last) = self.long_work().in_turn(caller, comparing).await?;
+        let after = cursor.map(|(_, last)| last);
+        let apart = Apart { layers_a: Arc::clone(&layers_a), layers_b: Arc::clone(&layers_b), parting };
+        let engine = self.clone();
+        let comparing = async move { engine.compare(&apart, of, after, items_max).await };
+        let (found, last) = self.long_work().in_turn(caller, comparing).await?;
         let sizes = (look_a.size(), look_b.size());
         let next_cursor = last.map(|last| self.diff_cursor(caller, &asked, sizes, &last));
         let common = look_a.state.names_of(&layers_a[..=parting.layer]).pop();
@@ -131,9 +174,44 @@ impl Engine {
             b: DiffSide::of(&look_b),
             common: common.ok_or_else(|| Refusal::Damaged("a timeline is missing".to_owned()))?,
             common_size: parting.size,
-            differences,
+            differences: found.events,
+            timers: found.timers,
+            firings: found.firings,
             next_cursor,
         })
+    }
+
+    /// Returns what stands otherwise after a place, and the place that the next page begins after, if there is one.
+    async fn compare(
+        &self,
+        Apart { layers_a, layers_b, parting }: &Apart,
+        of: DiffOf,
+        after: Option<String>,
+        items_max: usize,
+    ) -> Result<(Found, Option<String>), Refusal> {
+        match of {
+            DiffOf::Events => {
+                let after = after.map(|after| EventId::new(&after)).transpose().map_err(|_| Refusal::Cursor)?;
+                let stretches = stretches(layers_a, layers_b, *parting);
+                let changed = self.changed_after(&stretches, after.as_ref()).await?;
+                let (events, last) = self.differences(&changed, layers_a, layers_b, items_max).await?;
+                Ok((Found { events, ..Found::default() }, last.map(|last| last.to_string())))
+            }
+            DiffOf::Timers => {
+                let after = after.map(|after| TimerId::new(&after)).transpose().map_err(|_| Refusal::Cursor)?;
+                let own = |layers: &[Layer]| layers.last().map_or(TimelineKey(0), |layer| layer.timeline);
+                let keys = (own(layers_a), own(layers_b));
+                let (timers, last) = self.timers_apart(keys, after, items_max).await?;
+                Ok((Found { timers, ..Found::default() }, last.map(|last| last.to_string())))
+            }
+            DiffOf::Firings => {
+                let after = after.map(|after| fallen(&after).ok_or(Refusal::Cursor)).transpose()?;
+                let layers = (&layers_a[..], &layers_b[..]);
+                let (firings, last) = self.firings_apart(layers, *parting, after, items_max).await?;
+                let last = last.map(|last| format!("{} {}", last.due.micros(), last.position));
+                Ok((Found { firings, ..Found::default() }, last))
+            }
+        }
     }
 
     /// Returns the first events after an id that were changed in stretches of ledgers.
@@ -180,16 +258,16 @@ impl Engine {
         Ok((found, last))
     }
 
-    /// Returns a cursor that holds the sizes of both ledgers, and the id that the page ended with.
-    fn diff_cursor(&self, caller: &Caller, asked: &str, (size_a, size_b): (u64, u64), last: &EventId) -> String {
+    /// Returns a cursor that holds the sizes of both ledgers, and the place that the page ended with.
+    fn diff_cursor(&self, caller: &Caller, asked: &str, (size_a, size_b): (u64, u64), last: &str) -> String {
         let place = self.cursor(caller, &format!("{asked} {last}"), size_a, 0, size_b);
-        format!("{place}.{}", BASE64URL_NOPAD.encode(last.as_str().as_bytes()))
+        format!("{place}.{}", BASE64URL_NOPAD.encode(last.as_bytes()))
     }
 
-    fn open_diff_cursor(&self, caller: &Caller, asked: &str, text: &str) -> Result<(Cursor, EventId), Refusal> {
+    fn open_diff_cursor(&self, caller: &Caller, asked: &str, text: &str) -> Result<(Cursor, String), Refusal> {
         let (place, last) = text.split_once('.').ok_or(Refusal::Cursor)?;
         let last = BASE64URL_NOPAD.decode(last.as_bytes()).ok().and_then(|last| String::from_utf8(last).ok());
-        let last = last.and_then(|last| EventId::new(&last).ok()).ok_or(Refusal::Cursor)?;
+        let last = last.ok_or(Refusal::Cursor)?;
         Ok((self.open_cursor(caller, &format!("{asked} {last}"), place)?, last))
     }
 }
@@ -246,6 +324,13 @@ fn stretches(a: &[Layer], b: &[Layer], parting: Parting) -> Vec<(TimelineKey, u6
         apart.map(stretch).collect::<Vec<_>>()
     };
     [of(a), of(b)].concat()
+}
+
+/// Reads the place after which a page of firings begins.
+fn fallen(text: &str) -> Option<Fallen> {
+    let (due, position) = text.split_once(' ')?;
+    let due = Instant::from_micros(due.parse().ok()?)?;
+    Some(Fallen { due, position: position.parse().ok()?, round: u32::MAX })
 }
 
 /// Refuses to look through too much.

@@ -1,13 +1,13 @@
-//! Firings: claimed, acknowledged, failed; and what came of an advance.
+//! Firings: claimed, acknowledged, failed.
 
 use std::sync::Arc;
 
 use timenav_core::access::Demand;
-use timenav_core::ids::{AdvanceId, FiringId, LeaseId, QueueId, TimelineId, type_id};
-use timenav_core::limits::{FAILURE_REASON_BYTES_MAX, FIRINGS_PER_REQUEST_MAX, RECEIPT_FIRINGS_MAX};
-use timenav_core::time::{Instant, Span, Virtual, Wall};
+use timenav_core::ids::{FiringId, LeaseId, QueueId, TimelineId, type_id};
+use timenav_core::limits::{FAILURE_REASON_BYTES_MAX, FIRINGS_PER_REQUEST_MAX};
+use timenav_core::time::{Instant, Span, Wall};
+use timenav_core::timers::FiringState;
 use timenav_core::timers::leases::{Offer, Retry, Under};
-use timenav_core::timers::{Advance, AdvanceState, Counts, FiringState};
 
 use crate::action::Action;
 use crate::caller::Caller;
@@ -17,10 +17,10 @@ use crate::engine::Engine;
 use crate::handing_over::{HandedOver, Listening};
 use crate::head::TimelineState;
 use crate::idempotency::Idempotency;
-use crate::json::read;
 use crate::leasing::attempt_of;
 use crate::leasing_door::{LeasesWanted, OFFERED_BUSY_MAX};
-use crate::payload::{AdvanceEnded, Reading, Webhook};
+use crate::observing::{Attempt, Note};
+use crate::payload::Webhook;
 use crate::refusal::Refusal;
 use crate::timer_rows::{FiringRow, TimerRow, TimersWanted};
 use crate::timing::Settling;
@@ -88,31 +88,6 @@ pub struct FiringAnswer {
     pub ledger: Option<LedgerPosition>,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
-}
-
-/// What came of an advance, so far or in the end.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Receipt {
-    /// On which timeline.
-    pub timeline_id: TimelineId,
-    /// Its name.
-    pub advance_id: AdvanceId,
-    /// How it stands.
-    pub state: AdvanceState,
-    /// Where the clock stood before it.
-    pub from: Instant<Virtual>,
-    /// Where it goes, or went.
-    pub to: Instant<Virtual>,
-    /// Where it has come to.
-    pub reached: Instant<Virtual>,
-    /// How many instants it has come to.
-    pub step: u64,
-    /// What came of it.
-    pub counts: Counts,
-    /// Who held the instant that it was stopped at, or holds it by a lease without a firing.
-    pub held_by: Option<String>,
-    /// The first of its firings.
-    pub firings: Vec<FiringRow>,
 }
 
 impl Engine {
@@ -183,7 +158,7 @@ impl Engine {
             let until = self.now().checked_add(*ttl).unwrap_or(Instant::MAX);
             let by = (lease_id.clone(), holder.to_owned());
             let firings = self.claim_shared(&state, queue, (max, *ttl), by).await?;
-            return self.give_to_claimer(&state, firings, (lease_id, until)).await;
+            return self.give_to_claimer(&state, firings, (lease_id, holder, until)).await;
         }
         loop {
             let (mark, busy) = {
@@ -208,7 +183,7 @@ impl Engine {
             let Some(claimed) = claimed else { continue };
             let until = now.checked_add(*ttl).unwrap_or(Instant::MAX);
             let firings = claimed.iter().map(|(number, attempt)| (rows[*number].clone(), *attempt)).collect();
-            return self.give_to_claimer(&state, firings, (lease_id, until)).await;
+            return self.give_to_claimer(&state, firings, (lease_id, holder, until)).await;
         }
     }
 
@@ -217,7 +192,7 @@ impl Engine {
         &self,
         state: &TimelineState,
         firings: Vec<(FiringRow, u32)>,
-        (lease_id, leased_until): (LeaseId, Instant<Wall>),
+        (lease_id, holder, leased_until): (LeaseId, &str, Instant<Wall>),
     ) -> Result<Vec<ClaimedFiring>, Refusal> {
         if firings.is_empty() {
             return Ok(Vec::new());
@@ -239,13 +214,27 @@ impl Engine {
             let lease_id = lease_id.clone();
             ClaimedFiring { firing, payload, webhook, generation, step, attempt, lease_id, leased_until }
         });
-        let claimed = claimed.collect();
+        let claimed: Vec<ClaimedFiring> = claimed.collect();
         held.attempts.clear();
         // Whoever was held up for so long would hand out what somebody else may have by now.
         if self.now() >= leased_until {
             return Ok(Vec::new());
         }
+        self.tell_attempts(state, || {
+            let holder: Arc<str> = holder.into();
+            let leased = |claimed: &ClaimedFiring| {
+                let (holder, number, until) = (Arc::clone(&holder), claimed.attempt, leased_until);
+                (claimed.firing.firing_id.clone(), Attempt::Leased { holder, number, until })
+            };
+            claimed.iter().map(leased).collect()
+        });
         Ok(claimed)
+    }
+
+    /// Tells those who observe firings what no ledger keeps of them.
+    pub(crate) fn tell_attempts(&self, state: &TimelineState, firings: impl FnOnce() -> Vec<(FiringId, Attempt)>) {
+        let note = || Note { size: state.head.frontier.size(), firings: firings() };
+        self.timing().observers().tell(&state.head.id, note);
     }
 
     /// Says that firings are done.
@@ -341,10 +330,28 @@ impl Engine {
         if !of_others.is_empty() {
             return Err(Refusal::lease_lost(of_others));
         }
-        pending.retain(|firing_id| {
-            leases.lease(firing_id).is_some() && leases.fail(firing_id, is_in_advance, now) == Retry::Exhausted
+        pending.retain(|firing_id| leases.lease(firing_id).is_some());
+        let ended = pending.into_iter().map(|firing_id| {
+            let retry = leases.fail(&firing_id, is_in_advance, now);
+            (firing_id, retry)
         });
-        Ok(pending)
+        let ended = ended.collect();
+        // Before somebody else can claim them.
+        Ok(self.tell_ended(state, ended))
+    }
+
+    /// Tells those who observe firings of attempts that came to nothing. Returns the firings that were tried as often as they
+    /// may be.
+    pub(crate) fn tell_ended(&self, state: &TimelineState, ended: Vec<(FiringId, Retry)>) -> Vec<FiringId> {
+        self.tell_attempts(state, || {
+            let again = |(firing_id, retry): &(FiringId, Retry)| match retry {
+                Retry::NotBefore(not_before) => Some((firing_id.clone(), Attempt::Ended(*not_before))),
+                Retry::Exhausted => None,
+            };
+            ended.iter().filter_map(again).collect()
+        });
+        let exhausted = ended.into_iter().filter(|(_, retry)| *retry == Retry::Exhausted);
+        exhausted.map(|(firing_id, _)| firing_id).collect()
     }
 
     /// Renews the leases of firings. Returns until when each lasts; `None` where the caller does not have it any more.
@@ -368,7 +375,9 @@ impl Engine {
             let extended = self.extend_shared(&state, firing_ids.clone(), (under, ttl)).await?;
             let until_of = |id: FiringId| (extended.contains(&id).then_some(until), id);
             let all = firing_ids.into_iter().map(until_of).map(|(until, id)| (id, until));
-            return Ok((timeline, all.collect()));
+            let all: Vec<_> = all.collect();
+            self.tell_extended(&state, &all);
+            return Ok((timeline, all));
         }
         let mut leases = self.timing().leases();
         let mut extended = |firing_id: FiringId| {
@@ -376,10 +385,18 @@ impl Engine {
             let until = if is_here { leases.extend(&firing_id, ttl, (&under, now)) } else { None };
             (firing_id, until)
         };
-        let extended = firing_ids.into_iter().map(&mut extended).collect();
+        let extended: Vec<_> = firing_ids.into_iter().map(&mut extended).collect();
+        self.tell_extended(&state, &extended);
         drop(leases);
         self.timing().wake_keeper();
         Ok((timeline, extended))
+    }
+
+    fn tell_extended(&self, state: &TimelineState, extended: &[(FiringId, Option<Instant<Wall>>)]) {
+        let kept = |(firing_id, until): &(FiringId, Option<Instant<Wall>>)| {
+            until.map(|until| (firing_id.clone(), Attempt::Extended(until)))
+        };
+        self.tell_attempts(state, || extended.iter().filter_map(kept).collect());
     }
 
     /// Returns how firings stand, each of which there must be.
@@ -396,97 +413,6 @@ impl Engine {
             Ok((id.clone(), row.state))
         };
         firing_ids.iter().map(stands).collect()
-    }
-
-    /// Waits until an advance does not go on any more.
-    pub async fn until_settled(&self, timeline: &TimelineId, advance_id: &AdvanceId) {
-        let goes_on = || {
-            let state = self.state(timeline)?;
-            let advance = state.head.timers.advance.as_ref()?;
-            (advance.advance_id == *advance_id).then_some(())
-        };
-        let size = || self.state(timeline).map_or(0, |state| state.head.frontier.size());
-        let mut growth = self.live().listen_to_growth(timeline, size);
-        loop {
-            growth.size();
-            if goes_on().is_none() || !growth.changed().await {
-                return;
-            }
-        }
-    }
-
-    /// Returns what came of an advance that whoever asks has just begun, or may read of.
-    ///
-    /// # Errors
-    /// There is no such advance, or the store does not answer.
-    pub async fn receipt(&self, timeline: &TimelineId, advance_id: &AdvanceId) -> Result<Receipt, Refusal> {
-        let missing = || Refusal::NotFound { what: "advance", id: advance_id.to_string() };
-        let state = self.state(timeline).ok_or_else(missing)?;
-        let going = state.head.timers.advance.as_ref().filter(|advance| advance.advance_id == *advance_id);
-        let (position, mut receipt) = if let Some(advance) = going {
-            let held_by = self.held_by(&state).await?;
-            (advance.position, Receipt { held_by, ..running(&state, advance, self.host(&state)) })
-        } else {
-            let wanted = TimersWanted::Advance(advance_id.clone());
-            let row = self.store().timer_rows(state.head.key, wanted).await?.advances.pop().ok_or_else(missing)?;
-            let ended = read::<AdvanceEnded>(row.record.as_bytes());
-            let unreadable = || Refusal::Damaged("an advance that is kept cannot be read".to_owned());
-            let receipt = ended.and_then(|ended| ended.receipt(timeline.clone()));
-            (row.position, receipt.ok_or_else(unreadable)?)
-        };
-        let wanted = TimersWanted::OfAdvance(position, receipt.from, receipt.reached, RECEIPT_FIRINGS_MAX);
-        receipt.firings = self.store().timer_rows(state.head.key, wanted).await?.firings;
-        Ok(receipt)
-    }
-
-    /// Reads what came of an advance.
-    ///
-    /// # Errors
-    /// The caller may not, there is no such advance, or the ledger cannot be written.
-    pub async fn read_receipt(
-        &self,
-        caller: &Caller,
-        timeline: Option<TimelineId>,
-        advance_id: &AdvanceId,
-    ) -> Result<Receipt, Refusal> {
-        let reading = Reading::Advance { advance_id: advance_id.to_string() };
-        let look = self.look(caller, timeline, Demand::Look, reading).await?;
-        self.receipt(&look.timeline(), advance_id).await
-    }
-}
-
-/// Returns what came so far of an advance that goes on.
-pub(crate) fn running(state: &TimelineState, advance: &Advance, host: Instant<Wall>) -> Receipt {
-    Receipt {
-        timeline_id: state.head.id.clone(),
-        advance_id: advance.advance_id.clone(),
-        state: AdvanceState::Running,
-        from: advance.from,
-        to: advance.to,
-        reached: state.head.clock.now(host),
-        step: advance.step,
-        counts: advance.counts,
-        held_by: None,
-        firings: Vec::new(),
-    }
-}
-
-impl AdvanceEnded {
-    /// Returns what came of the advance, without its firings. `None` if the record holds what none can be.
-    pub(crate) fn receipt(&self, timeline_id: TimelineId) -> Option<Receipt> {
-        let moment = |text: &str| timenav_core::time::parse_timestamp(text).ok();
-        Some(Receipt {
-            timeline_id,
-            advance_id: AdvanceId::new(&self.advance_id).ok()?,
-            state: AdvanceState::parse(&self.state)?,
-            from: moment(&self.from)?,
-            to: moment(&self.to)?,
-            reached: moment(&self.reached)?,
-            step: self.step,
-            counts: Counts { fired: self.fired, acknowledged: self.acknowledged, failed: self.failed },
-            held_by: self.held_by.clone(),
-            firings: Vec::new(),
-        })
     }
 }
 

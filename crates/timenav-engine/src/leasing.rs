@@ -22,8 +22,8 @@ const CODE_LABEL: &str = "attempts at a firing";
 /// How long a firing that was tried as often as it may be is nobody else's, in microseconds: until its outcome is recorded.
 const EXHAUSTED_HELD_MICROS: i64 = 30_000_000;
 
-/// What came of the end of attempts: the firings that were tried as often as they may be; or those that others have.
-type Ended = Result<Vec<FiringId>, Vec<HeldByOther>>;
+/// What came of the end of attempts: what becomes of each firing; or those that others have.
+type Ended = Result<Vec<(FiringId, Retry)>, Vec<HeldByOther>>;
 
 /// Rows of one timeline, and what is made of them.
 struct Rows {
@@ -110,8 +110,8 @@ impl Rows {
         (LeaseChanges { put: rows.collect(), removed: Vec::new() }, claimed)
     }
 
-    /// Ends attempts without an outcome. Returns the firings that were tried as often as they may be: they stay leased until
-    /// their outcome is recorded. Ends none where others have one of them.
+    /// Ends attempts without an outcome. Firings that were tried as often as they may be stay leased until their outcome is
+    /// recorded. Ends none where others have one of them.
     fn fail(
         &self,
         LeasesFound { now, leases: found, .. }: LeasesFound,
@@ -123,19 +123,19 @@ impl Rows {
         if !of_others.is_empty() {
             return (LeaseChanges::default(), Err(of_others));
         }
-        let (mut put, mut exhausted) = (Vec::new(), Vec::new());
+        let (mut put, mut ended) = (Vec::new(), Vec::new());
         for row in found.iter().filter(|row| row.until.is_some()) {
             let retry = leases.fail(&row.firing_id, is_in_advance, now);
             let kept = self.row(&leases, &row.firing_id, told(row));
             if retry == Retry::Exhausted {
                 let until = now.checked_add(Span::from_micros(EXHAUSTED_HELD_MICROS));
                 put.extend(kept.map(|kept| LeaseRow { until, ..kept }));
-                exhausted.push(row.firing_id.clone());
             } else {
                 put.extend(kept);
             }
+            ended.push((row.firing_id.clone(), retry));
         }
-        (LeaseChanges { put, removed: Vec::new() }, Ok(exhausted))
+        (LeaseChanges { put, removed: Vec::new() }, Ok(ended))
     }
 
     /// Renews leases. Returns which.
@@ -257,7 +257,8 @@ impl Engine {
     ) -> Result<Vec<FiringId>, Refusal> {
         let (rows, is_in_advance) = (self.rows_of(state), state.head.timers.advance.is_some());
         let ended = self.change_leases(state.head.key, wanted, move |found| rows.fail(found, (&under, is_in_advance)));
-        ended.await?.map_err(Refusal::lease_lost)
+        let ended = ended.await?.map_err(Refusal::lease_lost)?;
+        Ok(self.tell_ended(state, ended))
     }
 
     /// Renews leases. Returns which.

@@ -9,23 +9,31 @@ use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::ledger::LeafRecord;
 use timenav_core::limits::STREAM_ENTRIES_MAX;
 use timenav_core::paradox::Paradox;
+use timenav_core::time::{Instant, Virtual};
 
 use crate::action::{Action, Topic};
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::event_filter::EventFilter;
-use crate::firings::Receipt;
 use crate::head::TimelineKey;
 use crate::json::read;
 use crate::live::Growth;
 use crate::one_fact::OneFact as _;
 use crate::payload::{ClockTold, Corrected, EventsWatched, Reading};
+use crate::receipts::Receipt;
 use crate::refusal::Refusal;
 use crate::rows::EventVersion;
+use crate::timer_rows::FiringRow;
 
 mod advances;
+mod due;
+mod firings;
 mod paradoxes;
 
+use due::Passing;
+pub use due::Waiting;
+pub use firings::{FiringNews, WatchFirings};
+use firings::{Observing, OfQueue};
 use paradoxes::Watch;
 pub use paradoxes::WatchedParadoxes;
 
@@ -41,6 +49,8 @@ pub struct Told {
     pub position: u64,
     /// Which of several things it is that the entry tells, from 0; `None` for the last or only one.
     pub part: Option<u32>,
+    /// Up to where it is told what the clock has passed, if that is what is told.
+    pub passed: Option<Instant<Virtual>>,
     /// What it is.
     pub what: News,
 }
@@ -52,6 +62,8 @@ pub struct Seen {
     pub position: u64,
     /// What of it was told last; `None` if it was told all of it.
     pub part: Option<u32>,
+    /// Up to where it was told what the clock has passed, if that was told last.
+    pub passed: Option<Instant<Virtual>>,
 }
 
 /// What to watch.
@@ -76,6 +88,8 @@ pub enum News {
     Mark,
     /// Entries were left out, so what the listener knows is not how things are.
     Reset,
+    /// Something may have happened to firings that no ledger keeps. Their outcomes are told all the same.
+    Gap,
     /// The clock is this.
     Clock(Clock),
     /// An event was recorded or corrected.
@@ -97,6 +111,15 @@ pub enum News {
     /// A clock change that passes timers one by one has begun, has come to another instant, or has ended. Its firings are
     /// not told.
     Advance(Box<Receipt>),
+    /// The clock has passed events: all of that time, with both its ends.
+    Due {
+        /// Its first instant.
+        from: Instant<Virtual>,
+        /// Its last one.
+        to: Instant<Virtual>,
+    },
+    /// Something happened to a firing.
+    Firing(Box<(FiringRow, FiringNews)>),
     /// A paradox was made or healed.
     Paradox {
         /// Whether it is gone, and not there since.
@@ -126,6 +149,9 @@ pub struct LedgerStream {
     /// Entries since the listener was last told anything.
     silent: u64,
     paradoxes: Option<Watch>,
+    firings: Option<Observing>,
+    passing: Option<Passing>,
+    waiting: Option<Waiting>,
 }
 
 impl Engine {
@@ -135,14 +161,29 @@ impl Engine {
     /// The caller may not, the ledger cannot be written, or paradoxes are asked for and there are too
     /// many events to follow them.
     pub async fn watch_ledger(&self, caller: &Caller, request: WatchLedger) -> Result<LedgerStream, Refusal> {
+        self.open_ledger(caller, request, None).await
+    }
+
+    /// As [`Engine::watch_ledger`]; with firings if these are observed: of one queue, or of all.
+    async fn open_ledger(
+        &self,
+        caller: &Caller,
+        request: WatchLedger,
+        firings: Option<OfQueue>,
+    ) -> Result<LedgerStream, Refusal> {
         let WatchLedger { timeline, topics, paradoxes, filter, seen } = request;
         let names = topics.iter().map(|topic| topic.as_str().to_owned()).collect();
         let mut watched = EventsWatched { topics: names, ..EventsWatched::default() };
         watched.filtered_by(filter.texts());
+        if let Some(OfQueue(queue)) = &firings {
+            watched.topics.push("firings".to_owned());
+            watched.queue = queue.as_ref().map(ToString::to_string);
+        }
         let look = self.look(caller, timeline, Demand::Look, Reading::Stream(watched)).await?;
         let timeline_id = look.timeline();
         let paradoxes =
             if topics.contains(&Topic::Paradoxes) { Some(self.watch_paradoxes(&look, paradoxes).await?) } else { None };
+        let firings = firings.map(|OfQueue(queue)| Observing::begin(self, &timeline_id, queue));
         let grown = self.live().listen_to_growth(&timeline_id, || self.size_of(&timeline_id));
         let mut stream = LedgerStream {
             engine: self.clone(),
@@ -158,10 +199,17 @@ impl Engine {
             told_parts: 0,
             silent: 0,
             paradoxes,
+            firings,
+            passing: None,
+            waiting: None,
         };
         match begin(seen, stream.size()) {
             Some((next, told_parts)) => (stream.next, stream.told_parts) = (next, told_parts),
             None => stream.start_over(seen.map(|_| News::Reset)),
+        }
+        if stream.topics.contains(&Topic::Due) {
+            let seen = seen.filter(|_| stream.first.is_empty());
+            stream.passing = Some(self.passing(&look.state, seen).await?);
         }
         stream.prepare().await?;
         Ok(stream)
@@ -202,22 +250,36 @@ impl LedgerStream {
             if let Some(told) = self.first.pop_front() {
                 return Ok(Some(told));
             }
+            let attempts = self.attempts().await?;
+            if !attempts.is_empty() {
+                let position = self.next.saturating_sub(1);
+                self.first =
+                    attempts.into_iter().map(|what| Told { position, part: None, passed: None, what }).collect();
+                continue;
+            }
             if let Some(leaf) = self.leaves.pop_front() {
                 let position = self.next;
+                let due = self.pass_entry(position, &leaf).await?;
                 self.next += 1;
                 self.silent += 1;
                 let news = self.news(position, &leaf).await?;
-                self.first = parts(position, news, std::mem::take(&mut self.told_parts));
+                self.first =
+                    due.into_iter().chain(parts(position, news, std::mem::take(&mut self.told_parts))).collect();
                 if self.first.is_empty() && self.silent >= SILENT_ENTRIES_MAX {
-                    return Ok(Some(Told { position, part: None, what: News::Mark }));
+                    return Ok(Some(Told { position, part: None, passed: None, what: News::Mark }));
                 }
                 continue;
             }
             let size = self.grown.size();
             if self.next >= size {
                 // Asked before too: to be told a size is to have heard that it is the last.
-                let is_over = || self.engine.has_ended(&self.timeline_id);
-                if is_over() || !self.grown.changed().await || is_over() {
+                if self.is_over() {
+                    return Ok(None);
+                }
+                if let Some(told) = self.pass_now().await? {
+                    return Ok(Some(told));
+                }
+                if !self.more().await? || self.is_over() {
                     return Ok(None);
                 }
             } else if size - self.next > STREAM_ENTRIES_MAX {
@@ -232,18 +294,47 @@ impl LedgerStream {
         }
     }
 
+    fn is_over(&self) -> bool {
+        self.engine.has_ended(&self.timeline_id)
+    }
+
+    /// Says how to wait for a clock that passes events while nothing is written. Nobody is told of that otherwise.
+    #[must_use]
+    pub fn waiting_by(self, waiting: Waiting) -> Self {
+        Self { waiting: Some(waiting), ..self }
+    }
+
+    /// Waits until there may be something to tell. `false` where the service ends.
+    async fn more(&mut self) -> Result<bool, Refusal> {
+        if let Some(observing) = &self.firings {
+            return Ok(tokio::select! {
+                goes_on = self.grown.changed() => goes_on,
+                () = observing.told() => true,
+            });
+        }
+        let due = if self.passing.is_some() { self.next_due().await? } else { None };
+        let Some((waiting, due)) = self.waiting.clone().zip(due) else { return Ok(self.grown.changed().await) };
+        Ok(tokio::select! {
+            goes_on = self.grown.changed() => goes_on,
+            () = waiting(due) => true,
+        })
+    }
+
     /// Goes on from now, and tells how things are.
     fn start_over(&mut self, first: Option<News>) {
         let Some(state) = self.engine.state(&self.timeline_id) else { return };
         self.next = state.head.frontier.size();
         (self.told_parts, self.silent) = (0, 0);
+        if let Some(passing) = &mut self.passing {
+            *passing = Passing::now(&state, self.engine.host(&state));
+        }
         self.leaves.clear();
         let position = self.next.saturating_sub(1);
         let clock = self.topics.contains(&Topic::Clock).then(|| News::Clock(state.head.clock.clone()));
         let all = first.into_iter().chain(clock);
-        self.first = all.map(|what| Told { position, part: None, what }).collect();
+        self.first = all.map(|what| Told { position, part: None, passed: None, what }).collect();
         if self.first.is_empty() {
-            self.first.push_back(Told { position, part: None, what: News::Mark });
+            self.first.push_back(Told { position, part: None, passed: None, what: News::Mark });
         }
     }
 
@@ -252,6 +343,9 @@ impl LedgerStream {
         let mut news: Vec<News> = self.what_happened(position, leaf).await?.into_iter().collect();
         if self.topics.contains(&Topic::Advances) {
             news.extend(self.advance_of(position, leaf).await?);
+        }
+        if self.firings.is_some() {
+            news.extend(self.firings_of(position, leaf).await?);
         }
         if self.paradoxes.is_some() {
             news.extend(self.paradoxes_of(position, leaf).await?);
@@ -274,7 +368,7 @@ impl LedgerStream {
         let content = (!entry.is_erased()).then(|| String::from_utf8(entry.payload.clone()).ok()).flatten();
         let event_id = record.subject.to_string();
         let is_meant = match (topic, content.as_deref()) {
-            (Topic::Clock | Topic::Paradoxes | Topic::Advances, _) => true,
+            (Topic::Clock | Topic::Paradoxes | Topic::Advances | Topic::Due, _) => true,
             // What was just recorded had no version before, or none that stood.
             (Topic::Events, Some(event)) if Action::of(&record) == Some(Action::RecordEvent) => {
                 self.filter.passes(event)
@@ -289,7 +383,7 @@ impl LedgerStream {
             Topic::Clock if entry.clock_entry != position => None,
             Topic::Clock => changed_clock(&entry.payload).map(News::Clock),
             Topic::Interventions => Some(News::Intervention { event_id, content }),
-            Topic::Events | Topic::Paradoxes | Topic::Advances => {
+            Topic::Events | Topic::Paradoxes | Topic::Advances | Topic::Due => {
                 let is_correction = Action::of(&record) == Some(Action::CorrectEvent);
                 let content = if is_correction { content.as_deref().and_then(corrected) } else { content };
                 Some(News::Event { event_id, is_correction, content })
@@ -323,7 +417,7 @@ impl LedgerStream {
 /// Returns the position from which a listener goes on, and how much of that entry it was told already.
 /// `None` where it begins anew: it knows nothing, it knows of more than there is, or it was away too long.
 fn begin(seen: Option<Seen>, size: u64) -> Option<(u64, usize)> {
-    let Seen { position, part } = seen?;
+    let Seen { position, part, .. } = seen?;
     let (next, told_parts) = match part {
         None => (position.checked_add(1)?, 0),
         Some(_) if position >= size => return None,
@@ -337,7 +431,7 @@ fn parts(position: u64, news: Vec<News>, told_parts: usize) -> VecDeque<Told> {
     let count = news.len();
     let numbered = news.into_iter().enumerate().skip(told_parts);
     let part = |number: usize| u32::try_from(number).ok().filter(|_| number + 1 < count);
-    numbered.map(|(number, what)| Told { position, part: part(number), what }).collect()
+    numbered.map(|(number, what)| Told { position, part: part(number), passed: None, what }).collect()
 }
 
 /// Returns the clock that a payload tells of, unless it says that nothing changed.
@@ -356,7 +450,8 @@ mod tests {
 
     #[test]
     fn a_listener_goes_on_unless_it_was_away_too_long() {
-        let begin = |position: u64, size| begin(Some(Seen { position, part: None }), size).map(|(next, _)| next);
+        let begin =
+            |position: u64, size| begin(Some(Seen { position, part: None, passed: None }), size).map(|(next, _)| next);
         assert_eq!(begin(3, 10), Some(4));
         assert_eq!(begin(9, 10), Some(10), "it knows all there is");
         assert_eq!(begin(10, 10), None, "it knows of more than there is");
@@ -367,7 +462,7 @@ mod tests {
 
     #[test]
     fn a_listener_goes_on_within_an_entry() {
-        let seen = |position, part| Some(Seen { position, part: Some(part) });
+        let seen = |position, part| Some(Seen { position, part: Some(part), passed: None });
         assert_eq!(begin(None, 10), None);
         assert_eq!(begin(seen(3, 1), 10), Some((3, 2)));
         assert_eq!(begin(seen(9, 0), 10), Some((9, 1)));

@@ -83,6 +83,7 @@ mod published;
 mod following;
 mod sharing;
 mod agenda;
+mod observing;
 mod timing;
 mod roll;
 mod shared;
@@ -121,6 +122,7 @@ mod timers;
 mod leasing;
 mod holding;
 mod handing_over;
+mod receipts;
 mod firings;
 mod webhooks;
 mod shared_timekeeping;
@@ -194,7 +196,7 @@ pub use data::{Encrypted, Erased, ErasureRequest};
 pub use deciding::erasing::WhichReads;
 pub use deciding::retention::KeptFor;
 pub use detection::{AskedScan, Detection};
-pub use diff::{DiffPage, DiffSide, Difference, TimelinesDiff};
+pub use diff::{DiffOf, DiffPage, DiffSide, Difference, FiringDifference, TimelinesDiff, TimerDifference};
 pub use directory::DirectoryChange;
 pub use divergence::{Divergence, DivergenceKind, SeenTree};
 pub use doors::Doors;
@@ -212,7 +214,7 @@ pub use events::{EventPage, ImportBatch, MonitorEvents, Recorded, RefusedRecord}
 pub use expected::Expected;
 pub use export::{EventExport, ExportEvents};
 pub use facts::{Asker, Facts, Wanted};
-pub use firings::{Claim, ClaimedFiring, FiringAnswer, FiringsRequest, Receipt};
+pub use firings::{Claim, ClaimedFiring, FiringAnswer, FiringsRequest};
 pub use followers::{Confirmation, FollowedBy, FollowersSeen, WaitFor, WhichFollowers};
 pub use foresight::{ForeseenFiring, Foresight};
 pub use gazetteer::{Gazetteer, KnownPlace};
@@ -229,10 +231,13 @@ pub use leasing_door::{
     AtWork, AtWorkWanted, COSIGNED_BYTES_MAX, ChangeLeases, HEARD_LASTS_MICROS, Held, Keeper, LEASE_LASTS_MICROS_MAX,
     LeaseChanges, LeaseRow, LeasesFound, LeasesWanted, OFFERED_BUSY_MAX, Presence, SERVICE_LASTS_MICROS, SharedLeases,
 };
-pub use ledger_stream::{LedgerStream, News, Seen, Told, WatchLedger, WatchedParadoxes};
+pub use ledger_stream::{
+    FiringNews, LedgerStream, News, Seen, Told, Waiting, WatchFirings, WatchLedger, WatchedParadoxes,
+};
 pub use live::Growth;
 pub use long_work::{COUNTS_RUNNING_MAX, LONG_WORK_RUNNING_MAX, NAME_SEARCHES_RUNNING_MAX, VIEWS_RUNNING_MAX};
 pub use notes::newest_checkpoints;
+pub use observing::KEPT_FIRINGS_MAX;
 pub use one_fact::OneFact;
 pub use opening::OpenError;
 pub use options::{Acceptance, FEATURE_LEVEL, Options, ReadLog};
@@ -244,6 +249,7 @@ pub use payload::{Delivery, Webhook, WebhookTarget, read_timers, timers_text};
 pub use permissions::{PermissionsChange, permissions_tag};
 pub use places::Understood;
 pub use proofs::{ConsistencyProof, InclusionProof, SignedCheckpoint, SignedHead, TileRequest};
+pub use receipts::Receipt;
 pub use refusal::Refusal;
 pub use refused::{COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX};
 pub use replica::{Lag, ReplicaStats, TimekeepingStats};

@@ -308,15 +308,18 @@ impl Engine {
         if ended.is_empty() && !waited {
             return;
         }
-        let mut exhausted: BTreeMap<TimelineId, Vec<FiringId>> = BTreeMap::new();
+        let mut by_timeline: BTreeMap<TimelineId, Vec<(FiringId, Retry)>> = BTreeMap::new();
         for (timeline, firing_id) in ended {
             let is_in_advance = self.state(&timeline).is_some_and(|state| state.head.timers.advance.is_some());
-            if self.timing().leases().fail(&firing_id, is_in_advance, now) == Retry::Exhausted {
-                exhausted.entry(timeline).or_default().push(firing_id);
-            }
+            let retry = self.timing().leases().fail(&firing_id, is_in_advance, now);
+            by_timeline.entry(timeline).or_default().push((firing_id, retry));
         }
-        for (timeline, firing_ids) in exhausted {
-            self.fail_exhausted(timeline, firing_ids, None).await;
+        for (timeline, ended) in by_timeline {
+            let Some(state) = self.state(&timeline) else { continue };
+            let exhausted = self.tell_ended(&state, ended);
+            if !exhausted.is_empty() {
+                self.fail_exhausted(timeline, exhausted, None).await;
+            }
         }
         self.timing().wake_claims();
     }

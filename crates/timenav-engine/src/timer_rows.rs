@@ -187,6 +187,8 @@ pub enum TimersWanted {
     /// At most so many timers in one state, after one: by next moment and position where they are armed, otherwise by
     /// position.
     Listed(TimerStanding, Option<(Instant<Virtual>, u64)>, usize),
+    /// At most so many armed timers by name, after one.
+    ArmedByName(Option<TimerId>, usize),
     /// At most so many timers by position, after one.
     ByPosition(Option<u64>, usize),
     /// The firings of these names.

@@ -45,7 +45,7 @@ pub struct TimerView {
 }
 
 impl TimerView {
-    fn of(row: TimerRow) -> Result<Self, Refusal> {
+    pub(crate) fn of(row: TimerRow) -> Result<Self, Refusal> {
         let schedule = schedule_of(&row);
         let schedule = schedule.ok_or_else(|| Refusal::Damaged("a timer that is kept cannot be read".to_owned()))?;
         Ok(Self { row, schedule })

@@ -12,6 +12,7 @@ use tokio::sync::Notify;
 
 use crate::agenda::Agenda;
 use crate::head::TimelineState;
+use crate::observing::Observers;
 use crate::sharing::Sharing;
 
 /// What is kept in memory of timers, beside what the heads know.
@@ -31,6 +32,8 @@ pub(crate) struct Timing {
     webhooks: Option<Mutex<BTreeSet<TimelineId>>>,
     /// Whoever sends them is woken: there are others.
     sender: Notify,
+    /// Those who observe firings.
+    observers: Arc<Observers>,
 }
 
 impl Timing {
@@ -76,6 +79,10 @@ impl Timing {
             }
             self.sender.notify_one();
         }
+    }
+
+    pub(crate) const fn observers(&self) -> &Arc<Observers> {
+        &self.observers
     }
 
     pub(crate) const fn sharing(&self) -> Option<&Sharing> {

@@ -182,14 +182,22 @@ class AsyncCalls(AsyncTransport):
         )
 
     async def timelines_diff(
-        self, *, a: str, b: str, cursor: str | Unset = UNSET, limit: int | Unset = UNSET
+        self,
+        *,
+        a: str,
+        b: str,
+        cursor: str | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        of: schemas.DiffWord | None | Unset = UNSET,
     ) -> schemas.DiffBody:
-        """Lists the events that differ between two related timelines: one forked from the other, or both from the
-        same one.
+        """Lists the events, timers or firings that differ between two related timelines: one forked from the other,
+        or both from the same one.
         """
         return cast(
             "schemas.DiffBody",
-            await self._json(OPERATIONS["timelines_diff"], {"a": a, "b": b, "cursor": cursor, "limit": limit}),
+            await self._json(
+                OPERATIONS["timelines_diff"], {"a": a, "b": b, "cursor": cursor, "limit": limit, "of": of}
+            ),
         )
 
     async def access_control(self, *, timeline_id: str) -> schemas.AccessControlBody:
@@ -696,6 +704,21 @@ class AsyncCalls(AsyncTransport):
                     "reason": reason,
                     "timeline_id": timeline_id,
                 },
+            ),
+        )
+
+    async def firings_stream(
+        self, *, queue: str | Unset = UNSET, timeline_id: str | Unset = UNSET, last_event_id: str | Unset = UNSET
+    ) -> AsyncEvents[StreamMessage]:
+        """Observes firings: one message for each thing that happens to one. It claims none.
+
+        Close it, or use it in a `with` statement.
+        """
+        return cast(
+            "AsyncEvents[StreamMessage]",
+            await self._events(
+                OPERATIONS["firings_stream"],
+                {"queue": queue, "timeline_id": timeline_id, "last_event_id": last_event_id},
             ),
         )
 

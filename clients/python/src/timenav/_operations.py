@@ -125,7 +125,7 @@ OPERATIONS: dict[str, Operation] = {
         body_kind="none",
         is_once=False,
         has_timeline=False,
-        query={"a": "a", "b": "b", "cursor": "cursor", "limit": "limit"},
+        query={"a": "a", "b": "b", "cursor": "cursor", "limit": "limit", "of": "of"},
     ),
     "access_control": Operation(
         name="access_control",
@@ -433,6 +433,16 @@ OPERATIONS: dict[str, Operation] = {
         has_timeline=True,
         header={"idempotency_key": "Idempotency-Key"},
         body={"firing_ids": "firing_ids", "lease_ids": "lease_ids", "reason": "reason", "timeline_id": "timeline_id"},
+    ),
+    "firings_stream": Operation(
+        name="firings_stream",
+        method="GET",
+        template="/v1/firings/stream",
+        body_kind="none",
+        is_once=False,
+        has_timeline=True,
+        query={"queue": "queue", "timeline_id": "timeline_id"},
+        header={"last_event_id": "Last-Event-ID"},
     ),
     "redeliver_firing": Operation(
         name="redeliver_firing",

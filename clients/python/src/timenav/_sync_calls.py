@@ -174,14 +174,20 @@ class Calls(Transport):
         )
 
     def timelines_diff(
-        self, *, a: str, b: str, cursor: str | Unset = UNSET, limit: int | Unset = UNSET
+        self,
+        *,
+        a: str,
+        b: str,
+        cursor: str | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        of: schemas.DiffWord | None | Unset = UNSET,
     ) -> schemas.DiffBody:
-        """Lists the events that differ between two related timelines: one forked from the other, or both from the
-        same one.
+        """Lists the events, timers or firings that differ between two related timelines: one forked from the other,
+        or both from the same one.
         """
         return cast(
             "schemas.DiffBody",
-            self._json(OPERATIONS["timelines_diff"], {"a": a, "b": b, "cursor": cursor, "limit": limit}),
+            self._json(OPERATIONS["timelines_diff"], {"a": a, "b": b, "cursor": cursor, "limit": limit, "of": of}),
         )
 
     def access_control(self, *, timeline_id: str) -> schemas.AccessControlBody:
@@ -684,6 +690,21 @@ class Calls(Transport):
                     "reason": reason,
                     "timeline_id": timeline_id,
                 },
+            ),
+        )
+
+    def firings_stream(
+        self, *, queue: str | Unset = UNSET, timeline_id: str | Unset = UNSET, last_event_id: str | Unset = UNSET
+    ) -> Events[StreamMessage]:
+        """Observes firings: one message for each thing that happens to one. It claims none.
+
+        Close it, or use it in a `with` statement.
+        """
+        return cast(
+            "Events[StreamMessage]",
+            self._events(
+                OPERATIONS["firings_stream"],
+                {"queue": queue, "timeline_id": timeline_id, "last_event_id": last_event_id},
             ),
         )
 

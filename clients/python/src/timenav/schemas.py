@@ -688,7 +688,9 @@ DeliverTo: TypeAlias = "Literal['queue', 'timeline', 'webhook']"
 
 
 class DiffBody(TypedDict):
-    """One page of the events that differ, ordered by id. A page can be short and still have a next one."""
+    """One page of what differs: events by id, timers by name, or firings by moment. A page can be short and still
+    have a next one.
+    """
 
     a: DiffSideBody
     """One timeline."""
@@ -697,13 +699,21 @@ class DiffBody(TypedDict):
     common: CommonBody
     """What both share."""
     differences: Sequence[DifferenceBody]
-    """The events."""
+    """The events. Empty if something else is compared."""
+    firings: NotRequired[Sequence[FiringDifferenceBody] | None]
+    """The firings that came to other outcomes since the timelines went apart. Absent unless firings are compared.
+    They are as they were when the page was read.
+    """
     has_more: bool
     """Whether there is another page."""
     next_cursor: NotRequired[str | None]
     """The cursor of the next page, if there is one."""
     status: str
     """A sentence that sums up the result."""
+    timers: NotRequired[Sequence[TimerDifferenceBody] | None]
+    """The timers that are armed on one of the timelines at least, and differ. Absent unless timers are compared.
+    They are as they were when the page was read.
+    """
 
 
 class DiffSideBody(TypedDict):
@@ -713,6 +723,10 @@ class DiffSideBody(TypedDict):
     """The last ledger position that all pages take into account."""
     timeline_id: str
     """The timeline."""
+
+
+DiffWord: TypeAlias = "Literal['events', 'timers', 'firings']"
+"""What of two timelines is compared."""
 
 
 class DifferenceBody(TypedDict):
@@ -1326,6 +1340,19 @@ class FiringBody(TypedDict):
     """`pending`, `acknowledged`, `failed` or `superseded`."""
     timer_id: str
     """The timer that fired."""
+
+
+class FiringDifferenceBody(TypedDict):
+    """A moment of a timer that came to another outcome."""
+
+    a: NotRequired[FiringBody | None]
+    b: NotRequired[FiringBody | None]
+    change: str
+    """`only_in_a`, `only_in_b`, or `differs`."""
+    due: str
+    """The moment."""
+    timer_id: str
+    """The timer."""
 
 
 class FiringStateBody(TypedDict):
@@ -2856,6 +2883,17 @@ class TimerBody(TypedDict):
     """The id of the timer."""
 
 
+class TimerDifferenceBody(TypedDict):
+    """A timer that differs."""
+
+    a: NotRequired[TimerBody | None]
+    b: NotRequired[TimerBody | None]
+    change: str
+    """`only_in_a`, `only_in_b`, or `differs`."""
+    timer_id: str
+    """The timer."""
+
+
 class TimerEvent(TypedDict):
     """An event, without an id and a time of its own."""
 
@@ -3119,6 +3157,7 @@ __all__ = [
     "DeliverTo",
     "DiffBody",
     "DiffSideBody",
+    "DiffWord",
     "DifferenceBody",
     "DivergedBody",
     "DivergedTreeBody",
@@ -3161,6 +3200,7 @@ __all__ = [
     "FieldError",
     "FindingBody",
     "FiringBody",
+    "FiringDifferenceBody",
     "FiringStateBody",
     "FiringsSettledBody",
     "FollowerBody",
@@ -3261,6 +3301,7 @@ __all__ = [
     "TimelineRequest",
     "TimelinesBody",
     "TimerBody",
+    "TimerDifferenceBody",
     "TimerEvent",
     "TimerOfRequest",
     "TimerSetBody",

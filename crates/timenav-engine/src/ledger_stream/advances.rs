@@ -8,11 +8,11 @@ use timenav_core::timers::AdvanceState;
 
 use super::{LedgerStream, News};
 use crate::action::Action;
-use crate::firings::{Receipt, running};
 use crate::head::TimelineState;
 use crate::json::read;
 use crate::one_fact::OneFact as _;
 use crate::payload::AdvanceTold;
+use crate::receipts::{Receipt, running};
 use crate::refusal::Refusal;
 
 impl LedgerStream {
@@ -65,6 +65,6 @@ impl LedgerStream {
     }
 }
 
-fn record_host(record: &LeafRecord<'_>) -> Option<Instant<Wall>> {
+pub(super) fn record_host(record: &LeafRecord<'_>) -> Option<Instant<Wall>> {
     parse_timestamp(&record.recorded_at).ok()
 }

@@ -52,7 +52,7 @@ fn rules(kind: &str) -> Option<Value> {
             let topic = Topic::ALL.map(Topic::as_str).join("|");
             json!({ "pattern": format!("^({topic})(,({topic})){{0,{}}}$", Topic::ALL.len() - 1) })
         }
-        "place-in-stream" => json!({ "minLength": 1, "pattern": "^[0-9]{1,19}([.][0-9]{1,9})?$" }),
+        "place-in-stream" => json!({ "minLength": 1, "pattern": "^[0-9]{1,19}([.][0-9]{1,9})?(@-?[0-9]{1,18})?$" }),
         "message-id" => json!({ "minLength": 1, "pattern": "^[0-9]{1,19}$" }),
         "action" => json!({ "pattern": "^[a-z_]{1,64}$" }),
         "actor" => json!({ "minLength": 1, "maxLength": ID_BYTES_MAX }),

@@ -11,7 +11,7 @@ use timenav_core::limits::{
 };
 use timenav_core::time::Span;
 use timenav_core::timers::FiringState;
-use timenav_engine::{Claim, ClaimedFiring, FiringAnswer, FiringRow, FiringsRequest, Refusal};
+use timenav_engine::{Claim, ClaimedFiring, FiringAnswer, FiringRow, FiringsRequest, HorizonUse, Refusal};
 use tokio::time::timeout;
 use utoipa::ToSchema;
 
@@ -24,6 +24,10 @@ use crate::problem::Failure;
 use crate::route::Route;
 use crate::state::App;
 use crate::wire::{self, HostTime, Text};
+
+mod stream;
+
+use stream::{FiringsStreamBody, FiringsStreamRequest, MESSAGES};
 
 const TAG: &str = "timers";
 
@@ -57,6 +61,17 @@ pub(crate) fn routes() -> Vec<Route> {
             .gives::<ExtendedBody>()
             .anew()
             .tag(TAG),
+        Route::lookup(
+            "/firings/stream",
+            "firings_stream",
+            "Observes firings: one message for each thing that happens to one. It claims none",
+            stream::watch,
+            HorizonUse::Refused,
+        )
+        .takes::<FiringsStreamRequest>()
+        .streams::<FiringsStreamBody>(MESSAGES)
+        .heeds("Last-Event-ID", "The id of the last message received: later ones are sent first", "place-in-stream")
+        .tag(TAG),
     ]
 }
 

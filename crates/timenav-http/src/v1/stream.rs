@@ -2,21 +2,15 @@
 //!
 //! Source: WHATWG HTML, server-sent events. The id of a message is a position in the ledger.
 
-use std::convert::Infallible;
-use std::num::ParseIntError;
-use std::str::FromStr;
-
 use axum::extract::State;
 use axum::response::IntoResponse;
-use axum::response::sse::{Event, KeepAlive, Sse};
-use futures_util::future::select;
-use futures_util::stream::{self, StreamExt};
-use http::{HeaderMap, header};
+use axum::response::sse::Event;
+use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use timenav_core::ids::TimelineId;
 use timenav_core::time::Duration;
-use timenav_engine::{HorizonUse, News, Seen, Told, Topic, WatchLedger, WatchedParadoxes};
+use timenav_engine::{HorizonUse, News, Told, Topic, WatchLedger, WatchedParadoxes};
 use utoipa::ToSchema;
 
 use super::advances::AdvanceToldBody;
@@ -25,8 +19,8 @@ use super::filter::{Attributes, attributes_schema, filter};
 use super::kept::{VersionPlace, raw_with};
 use super::paradoxes::{ParadoxBody, include_schema, includes_observations, kinds, kinds_schema, settings};
 use super::parameters::timeline;
-use super::streaming::{HEARTBEAT, last_event_id, place};
-use crate::auth::{Authenticated, credential_end};
+use super::streaming::{Place, event_at, last_event_id, place, told};
+use crate::auth::Authenticated;
 use crate::params::Params;
 use crate::problem::Failure;
 use crate::route::{Messages, Route};
@@ -44,9 +38,10 @@ pub(crate) fn routes() -> Vec<Route> {
         )
         .takes::<StreamRequest>()
         .streams::<StreamBody>(Messages {
-            names: &["clock", "events", "interventions", "paradox-made", "paradox-healed", "advances", "reset"],
-            id: "^[0-9]+([.][0-9]+)?$",
-            what: "One message for each change recorded in the ledger; the id is the position of the entry",
+            names: &["clock", "events", "interventions", "paradox-made", "paradox-healed", "advances", "due", "reset"],
+            id: "^[0-9]+([.][0-9]+)?(@-?[0-9]+)?$",
+            what: "One message for each change recorded in the ledger, and for time that the clock has passed; the id is the \
+                   position of the entry",
             may_be_silent: true,
         })
         .conflicts()
@@ -60,11 +55,12 @@ pub(crate) fn routes() -> Vec<Route> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct StreamRequest {
     /// What to watch, separated by commas: `clock`, `events` (recorded and corrected ones), `interventions`,
-    /// `paradoxes` (created and resolved), `advances` (as they begin, at each instant, and as they end). Defaults to all.
+    /// `paradoxes` (created and resolved), `advances` (as they begin, at each instant, and as they end), `due` (which events
+    /// the clock has passed, as ranges of time). Defaults to all but `due`.
     #[schema(value_type = Option<String>, format = "topics", example = "clock,events")]
     topics: Option<Text<Topics>>,
     /// Only events whose name, description, location, id, actors or attributes contain these words, or words that start
-    /// with them, before or after a change. Case and accents are ignored. Clocks and paradoxes are reported regardless.
+    /// with them, before or after a change. Case and accents are ignored. Clocks, paradoxes and `due` are reported regardless.
     #[schema(format = "words", example = "hurricane")]
     text: Option<String>,
     /// Only events with exactly this actor.
@@ -102,7 +98,8 @@ pub(crate) struct StreamBody {
     /// The timeline.
     timeline_id: String,
     /// Position of the ledger entry that tells it; the newest one where it is of no entry. The message's id too; where an
-    /// entry tells several things, the ids of all but the last have their number behind it, from 0 (`17.0`).
+    /// entry tells several things, the ids of all but the last have their number behind it, from 0 (`17.0`); and behind that
+    /// of `due`, how far the clock has come (`17@951868800000000`).
     position: u64,
     /// The clock as it is since then.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -129,6 +126,20 @@ pub(crate) struct StreamBody {
     /// by then are not told.
     #[serde(skip_serializing_if = "Option::is_none")]
     advance: Option<AdvanceToldBody>,
+    /// The time that the clock has passed, if it has passed events. `GET /v1/monitor-events` lists them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    due: Option<DueBody>,
+}
+
+/// Time that the clock has passed, and that has events. Both ends are included.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct DueBody {
+    /// Its first instant.
+    from: String,
+    /// Its last instant.
+    to: String,
+    /// Both, as a `time_range`.
+    time_range: String,
 }
 
 /// Watches a timeline until the client, the permission or the service ends.
@@ -139,7 +150,7 @@ async fn watch(
     Params(request): Params<StreamRequest>,
 ) -> Result<impl IntoResponse, Failure> {
     let seen = last_event_id(&headers)?.map(|Place(seen)| seen);
-    let topics = request.topics.map_or_else(|| Topic::ALL.to_vec(), |topics| topics.0.0);
+    let topics = request.topics.map_or_else(|| Topic::OF_ENTRIES.to_vec(), |topics| topics.0.0);
     let paradoxes = WatchedParadoxes {
         kinds: request.kinds.map(|words| kinds(&words)).transpose()?,
         observations: request.include.map(|words| includes_observations(&words)).transpose()?.unwrap_or(false),
@@ -149,32 +160,7 @@ async fn watch(
     let watch = WatchLedger { timeline: timeline(request.timeline_id), topics, paradoxes, filter, seen };
     let place = place(&app, &caller)?;
     let watched = app.engine.watch_ledger(&caller, watch).await?;
-    let closing = app.options.closing.clone().cancelled_owned();
-    let end = select(Box::pin(closing), Box::pin(credential_end(app.engine.clone(), caller)));
-    // The next entry is read when the last message is on its way: a slow client holds nothing back.
-    let messages = stream::unfold((app, watched, place), |(app, mut watched, place)| async move {
-        let told = watched.next().await?;
-        let message = message(&app, watched.timeline_id(), told)?;
-        Some((Ok::<_, Infallible>(message), (app, watched, place)))
-    });
-    let stream = Sse::new(messages.take_until(end));
-    let stream = stream.keep_alive(KeepAlive::new().interval(HEARTBEAT));
-    Ok(([(header::CACHE_CONTROL, "no-store")], stream))
-}
-
-/// How far a client has come, as the id of a message tells it.
-struct Place(Seen);
-
-impl FromStr for Place {
-    type Err = ParseIntError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (position, part) = match text.split_once('.') {
-            None => (text, None),
-            Some((position, part)) => (position, Some(part.parse()?)),
-        };
-        Ok(Self(Seen { position: position.parse()?, part }))
-    }
+    Ok(told(app, caller, watched, place, message))
 }
 
 fn message(app: &App, timeline_id: &TimelineId, told: Told) -> Option<Event> {
@@ -190,9 +176,9 @@ fn message(app: &App, timeline_id: &TimelineId, told: Told) -> Option<Event> {
         intervention: None,
         paradox: None,
         advance: None,
+        due: None,
     };
-    let id = told.part.map_or_else(|| position.to_string(), |part| format!("{position}.{part}"));
-    let message = Event::default().id(id);
+    let message = event_at(&told);
     let name = match told.what {
         // A message without data sets the id that a client comes back with, and nothing else.
         News::Mark => return Some(message),
@@ -212,6 +198,12 @@ fn message(app: &App, timeline_id: &TimelineId, told: Told) -> Option<Event> {
             body.event_id = Some(event_id);
             body.intervention = content.and_then(|content| raw_with(&content, &place));
             Topic::Interventions.as_str()
+        }
+        // Told to those who observe firings.
+        News::Firing(_) | News::Gap => return None,
+        News::Due { from, to } => {
+            body.due = Some(DueBody { from: from.to_string(), to: to.to_string(), time_range: format!("{from}/{to}") });
+            Topic::Due.as_str()
         }
         News::Advance(receipt) => {
             body.advance = Some(AdvanceToldBody::of(&receipt));

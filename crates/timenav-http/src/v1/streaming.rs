@@ -1,12 +1,23 @@
 //! What every stream of messages has: a limit, a sign of life, and a place to go on from.
 
+use std::convert::Infallible;
+use std::future::pending;
+use std::num::ParseIntError;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
-use http::HeaderMap;
-use timenav_core::ids::UserId;
-use timenav_engine::Caller;
+use axum::response::IntoResponse;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_util::future::select;
+use futures_util::stream::{self, StreamExt};
+use http::{HeaderMap, header};
+use timenav_core::ids::{TimelineId, UserId};
+use timenav_core::time::Instant;
+use timenav_engine::{Caller, LedgerStream, Seen, Told};
+use tokio::time::timeout;
 
+use crate::auth::credential_end;
 use crate::problem::Failure;
 use crate::shares::Share;
 use crate::state::App;
@@ -34,4 +45,61 @@ pub(crate) fn last_event_id<T: FromStr>(headers: &HeaderMap) -> Result<Option<T>
     let id =
         text.parse().map_err(|_| Failure::invalid("Last-Event-ID", "send the id of the last message, a number"))?;
     Ok(Some(id))
+}
+
+/// How far a client has come, as the id of a message tells it.
+pub(super) struct Place(pub(super) Seen);
+
+impl FromStr for Place {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (text, passed) = match text.split_once('@') {
+            None => (text, None),
+            Some((text, passed)) => (text, Some(passed.parse()?)),
+        };
+        // What no clock can show is told by no message, and counts for nothing.
+        let passed = passed.and_then(Instant::from_micros);
+        let (position, part) = match text.split_once('.') {
+            None => (text, None),
+            Some((position, part)) => (position, Some(part.parse()?)),
+        };
+        Ok(Self(Seen { position: position.parse()?, part, passed }))
+    }
+}
+
+/// Returns a message whose id is a place in the ledger, and that says nothing yet.
+pub(super) fn event_at(told: &Told) -> Event {
+    let Told { position, part, passed, .. } = told;
+    let part = part.map_or_else(String::new, |part| format!(".{part}"));
+    let id = format!("{position}{part}{}", passed.map_or_else(String::new, |passed| format!("@{}", passed.micros())));
+    Event::default().id(id)
+}
+
+/// Tells what a ledger tells, as the messages that are made of it, until the client, the permission or the service ends.
+pub(super) fn told(
+    app: App,
+    caller: Caller,
+    watched: LedgerStream,
+    place: Share<UserId>,
+    message: fn(&App, &TimelineId, Told) -> Option<Event>,
+) -> impl IntoResponse {
+    let closing = app.options.closing.clone().cancelled_owned();
+    let end = select(Box::pin(closing), Box::pin(credential_end(app.engine.clone(), caller)));
+    let watched = watched.waiting_by(Arc::new(|span| {
+        let span = Duration::from_micros(u64::try_from(span.micros()).unwrap_or(0));
+        Box::pin(async move {
+            // Nothing comes of it before the time is over.
+            let _ = timeout(span, pending::<()>()).await;
+        })
+    }));
+    // The next entry is read when the last message is on its way: a slow client holds nothing back.
+    let messages = stream::unfold((app, watched, place), move |(app, mut watched, place)| async move {
+        let told = watched.next().await?;
+        let message = message(&app, watched.timeline_id(), told)?;
+        Some((Ok::<_, Infallible>(message), (app, watched, place)))
+    });
+    let stream = Sse::new(messages.take_until(end));
+    let stream = stream.keep_alive(KeepAlive::new().interval(HEARTBEAT));
+    ([(header::CACHE_CONTROL, "no-store")], stream)
 }

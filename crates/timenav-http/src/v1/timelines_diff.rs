@@ -5,11 +5,16 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use timenav_core::ids::TimelineId;
-use timenav_engine::{DiffPage, DiffSide, Difference, EventVersion, HorizonUse, TimelinesDiff};
+use timenav_engine::{
+    DiffOf, DiffPage, DiffSide, Difference, EventVersion, FiringDifference, FiringRow, HorizonUse, TimelinesDiff,
+    TimerDifference, TimerView,
+};
 use utoipa::ToSchema;
 
 use super::events::EventBody;
+use super::firings::FiringBody;
 use super::kept::{VersionPlace, raw_with};
+use super::timers::TimerBody;
 use crate::auth::Authenticated;
 use crate::params::Params;
 use crate::problem::Failure;
@@ -22,8 +27,8 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::lookup(
             "/timelines/diff",
             "timelines_diff",
-            "Lists the events that differ between two related timelines: one forked from the other, or both from the \
-             same one",
+            "Lists the events, timers or firings that differ between two related timelines: one forked from the other, or \
+             both from the same one",
             timelines_diff,
             HorizonUse::Refused,
         )
@@ -45,6 +50,8 @@ pub(crate) struct DiffRequest {
     /// The other.
     #[schema(value_type = String, format = "timeline-id", example = "main")]
     b: Text<TimelineId>,
+    /// What to compare: `events`, `timers` (what is armed), or `firings` (their outcomes). Defaults to `events`.
+    of: Option<DiffWord>,
     /// The maximum number per page.
     #[schema(minimum = 1, maximum = 1_000)]
     #[serde(default, deserialize_with = "wire::page_items")]
@@ -54,7 +61,20 @@ pub(crate) struct DiffRequest {
     cursor: Option<String>,
 }
 
-/// One page of the events that differ, ordered by id. A page can be short and still have a next one.
+/// What of two timelines is compared.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum DiffWord {
+    /// Events.
+    Events,
+    /// Timers.
+    Timers,
+    /// Firings.
+    Firings,
+}
+
+/// One page of what differs: events by id, timers by name, or firings by moment. A page can be short and still have a next
+/// one.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct DiffBody {
     /// A sentence that sums up the result.
@@ -65,8 +85,16 @@ pub(crate) struct DiffBody {
     b: DiffSideBody,
     /// What both share.
     common: CommonBody,
-    /// The events.
+    /// The events. Empty if something else is compared.
     differences: Vec<DifferenceBody>,
+    /// The timers that are armed on one of the timelines at least, and differ. Absent unless timers are compared. They are
+    /// as they were when the page was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timers: Option<Vec<TimerDifferenceBody>>,
+    /// The firings that came to other outcomes since the timelines went apart. Absent unless firings are compared. They are
+    /// as they were when the page was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    firings: Option<Vec<FiringDifferenceBody>>,
     /// The cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
@@ -108,44 +136,111 @@ pub(crate) struct DifferenceBody {
     b: Option<Box<RawValue>>,
 }
 
+/// A timer that differs.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct TimerDifferenceBody {
+    /// The timer.
+    timer_id: String,
+    /// `only_in_a`, `only_in_b`, or `differs`.
+    #[schema(value_type = String)]
+    change: &'static str,
+    /// The timer on `a`, if it is there.
+    a: Option<TimerBody>,
+    /// The timer on `b`, if it is there.
+    b: Option<TimerBody>,
+}
+
+/// A moment of a timer that came to another outcome.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct FiringDifferenceBody {
+    /// The timer.
+    timer_id: String,
+    /// The moment.
+    due: String,
+    /// `only_in_a`, `only_in_b`, or `differs`.
+    #[schema(value_type = String)]
+    change: &'static str,
+    /// The firing on `a`, if it fell due there.
+    a: Option<FiringBody>,
+    /// The firing on `b`, if it fell due there.
+    b: Option<FiringBody>,
+}
+
 /// Compares two timelines.
 async fn timelines_diff(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Params(request): Params<DiffRequest>,
 ) -> Result<Json<DiffBody>, Failure> {
-    let DiffRequest { a: Text(a), b: Text(b), limit, cursor } = request;
-    let page = app.engine.timelines_diff(&caller, TimelinesDiff { a, b, items_max: items_max(limit), cursor }).await?;
-    Ok(Json(DiffBody::from(page)))
+    let DiffRequest { a: Text(a), b: Text(b), of, limit, cursor } = request;
+    let of = match of.unwrap_or(DiffWord::Events) {
+        DiffWord::Events => DiffOf::Events,
+        DiffWord::Timers => DiffOf::Timers,
+        DiffWord::Firings => DiffOf::Firings,
+    };
+    let asked = TimelinesDiff { a, b, of, items_max: items_max(limit), cursor };
+    let page = app.engine.timelines_diff(&caller, asked).await?;
+    Ok(Json(DiffBody::of(of, page)))
 }
 
-impl From<DiffPage> for DiffBody {
-    fn from(page: DiffPage) -> Self {
+impl DiffBody {
+    fn of(of: DiffOf, page: DiffPage) -> Self {
         let differences = page.differences.iter().map(|one| DifferenceBody::of(one, &page.a, &page.b)).collect();
         Self {
-            status: match page.differences.len() {
-                0 => "No event differs.".to_owned(),
-                1 => "1 event differs.".to_owned(),
-                count => format!("{count} events differ."),
+            status: match of {
+                DiffOf::Events => status(page.differences.len(), "event"),
+                DiffOf::Timers => status(page.timers.len(), "timer"),
+                DiffOf::Firings => status(page.firings.len(), "firing"),
             },
             a: DiffSideBody { timeline_id: page.a.timeline_id.to_string(), as_of: page.a.as_of },
             b: DiffSideBody { timeline_id: page.b.timeline_id.to_string(), as_of: page.b.as_of },
             common: CommonBody { timeline_id: page.common.to_string(), size: page.common_size },
             differences,
+            timers: (of == DiffOf::Timers).then(|| page.timers.into_iter().map(TimerDifferenceBody::of).collect()),
+            firings: (of == DiffOf::Firings).then(|| page.firings.iter().map(FiringDifferenceBody::of).collect()),
             has_more: page.next_cursor.is_some(),
             next_cursor: page.next_cursor,
         }
     }
 }
 
+fn status(count: usize, what: &str) -> String {
+    match count {
+        0 => format!("No {what} differs."),
+        1 => format!("1 {what} differs."),
+        count => format!("{count} {what}s differ."),
+    }
+}
+
+const fn change<T>(a: Option<&T>, b: Option<&T>) -> &'static str {
+    match (a, b) {
+        (Some(_), None) => "only_in_a",
+        (None, Some(_)) => "only_in_b",
+        _ => "differs",
+    }
+}
+
+impl TimerDifferenceBody {
+    fn of(difference: TimerDifference) -> Self {
+        let TimerDifference { timer_id, a, b } = difference;
+        let change = change::<TimerView>(a.as_ref(), b.as_ref());
+        Self { timer_id: timer_id.to_string(), change, a: a.map(TimerBody::of), b: b.map(TimerBody::of) }
+    }
+}
+
+impl FiringDifferenceBody {
+    fn of(difference: &FiringDifference) -> Self {
+        let FiringDifference { timer_id, due, a, b } = difference;
+        let body = |firing: &Option<FiringRow>| firing.as_ref().map(FiringBody::of);
+        let change = change(a.as_ref(), b.as_ref());
+        Self { timer_id: timer_id.to_string(), due: due.to_string(), change, a: body(a), b: body(b) }
+    }
+}
+
 impl DifferenceBody {
     fn of(difference: &Difference, a: &DiffSide, b: &DiffSide) -> Self {
         let on = |version: Option<&EventVersion>, side: &DiffSide| version.and_then(|version| event(version, side));
-        let change = match (&difference.a, &difference.b) {
-            (Some(_), None) => "only_in_a",
-            (None, Some(_)) => "only_in_b",
-            _ => "differs",
-        };
+        let change = change(difference.a.as_ref(), difference.b.as_ref());
         Self {
             event_id: difference.event_id.to_string(),
             change,

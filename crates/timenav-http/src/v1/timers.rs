@@ -368,7 +368,7 @@ impl TimerSetBody {
 }
 
 impl TimerBody {
-    fn of(timer: TimerView) -> Self {
+    pub(crate) fn of(timer: TimerView) -> Self {
         let state = match timer.standing() {
             TimerStanding::Armed => "armed",
             TimerStanding::Done => "done",

@@ -73,6 +73,7 @@ const ARMED_UNTIL: &str = timers!(
     short "AND next IS NOT NULL AND (next, position) > ($2, $3) AND next <= $4 ORDER BY next, position LIMIT $5"
 );
 const AT_REST: &str = timers!("AND next IS NULL AND cancelled = $2 AND position > $3 ORDER BY position LIMIT $4");
+const ARMED_BY_NAME: &str = timers!("AND next IS NOT NULL AND timer_id > $2 ORDER BY timer_id LIMIT $3");
 const BY_POSITION: &str = timers!("AND position > $2 ORDER BY position LIMIT $3");
 const FIRINGS: &str = firings!("AND firing_id = ANY($2)");
 const FIRINGS_OF: &str = firings!("AND position = $2 ORDER BY due DESC, round DESC LIMIT $3");
@@ -223,6 +224,10 @@ pub(super) async fn find(on: &Object, timeline: TimelineKey, wanted: &TimersWant
             let is_cancelled = *standing == TimerStanding::Cancelled;
             let after = after.map_or(-1, |(_, position)| sql(position));
             timers(on, AT_REST, &[&key, &is_cancelled, &after, &limit(items_max)]).await
+        }
+        TimersWanted::ArmedByName(after, items_max) => {
+            let after = after.as_ref().map_or("", TimerId::as_str);
+            timers(on, ARMED_BY_NAME, &[&key, &after, &limit(items_max)]).await
         }
         TimersWanted::ByPosition(after, items_max) => {
             timers(on, BY_POSITION, &[&key, &after.map_or(-1, sql), &limit(items_max)]).await

@@ -138,6 +138,10 @@ pub(super) fn find(
             let order = "AND next IS NULL AND cancelled = ?2 AND position > ?3 ORDER BY position LIMIT ?4";
             asker.timers(TIMER, order, vec![cancelled.into(), after.into(), limit(items_max)])
         }
+        TimersWanted::ArmedByName(after, items_max) => {
+            let order = "AND next IS NOT NULL AND timer_id > ?2 ORDER BY timer_id LIMIT ?3";
+            asker.timers(TIMER, order, vec![word(after.as_ref().map_or("", TimerId::as_str)), limit(items_max)])
+        }
         TimersWanted::ByPosition(after, items_max) => {
             let order = "AND position > ?2 ORDER BY position LIMIT ?3";
             asker.timers(TIMER, order, vec![after.map_or(-1, sql).into(), limit(items_max)])

@@ -10,6 +10,7 @@ mod clocks;
 mod concurrency;
 mod counts;
 mod data;
+mod due;
 mod ends;
 mod erasing;
 mod entries;
@@ -28,6 +29,7 @@ mod long_work;
 mod limited_access;
 mod model;
 mod moments;
+mod observing;
 mod pages;
 mod proofs;
 mod reads;
@@ -42,12 +44,18 @@ mod set_back;
 mod shared_reads;
 mod streams;
 pub(crate) mod timers_again;
+mod timers_apart;
 mod timers_at_once;
 mod timers_recording;
 mod undoing;
 mod views;
 mod whole_lives;
 
-pub(crate) use adoption::{NAME, adopt, another_house_on_postgres, go_on, in_the_midst, large, record};
+pub(crate) use adoption::{
+    NAME, adopt, another_house_on_postgres, go_on, in_the_midst, large, layers_stay, record, runs_over,
+};
+pub(crate) use due::plays;
 pub(crate) use holds::holds;
+pub(crate) use observing::{observed, overheard};
 pub(crate) use timers_again::{fires_again, is_superseded, returns};
+pub(crate) use timers_apart::apart;

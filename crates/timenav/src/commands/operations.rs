@@ -58,6 +58,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     op("POST /v1/firings/fail", "timer listen", Write),
     op("POST /v1/firings/{firing_id}/redeliver", "timer redeliver", Travel),
     op("POST /v1/firings/extend", "api", Write),
+    op("GET /v1/firings/stream", "timer watch", Never),
     op("POST /v1/leases", "timer hold", Write),
     op("GET /v1/leases", "timer leases", Read),
     op("POST /v1/leases/{lease_id}/release", "timer release", Write),

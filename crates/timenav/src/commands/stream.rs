@@ -15,7 +15,7 @@ use crate::surroundings::Surroundings;
 /// again.
 #[derive(Debug, clap::Args)]
 pub(crate) struct StreamCommand {
-    /// What to watch, separated by commas: clock, events, interventions, paradoxes, advances. Defaults to all.
+    /// What to watch, separated by commas: clock, events, interventions, paradoxes, advances, due. Defaults to all but due.
     #[arg(long, value_name = "TOPICS")]
     topics: Option<String>,
     /// Start after the message with this id. Defaults to now.
@@ -64,7 +64,7 @@ pub(crate) fn run(command: StreamCommand, surroundings: &Surroundings) -> Result
 }
 
 /// Returns a message as a line of JSON. Its data stays as it was sent.
-fn json_line(ServerEvent { id, name, data }: &ServerEvent) -> String {
+pub(super) fn json_line(ServerEvent { id, name, data }: &ServerEvent) -> String {
     let (id, name) = (Value::from(id.as_str()), Value::from(name.as_str()));
     format!("{{\"id\":{id},\"event\":{name},\"data\":{}}}\n", data.replace('\n', ""))
 }
@@ -86,6 +86,7 @@ fn text_line(ServerEvent { id, name, data }: &ServerEvent) -> String {
             let told = |path| member(&data["paradox"], path);
             format!("{name}  {} {}  {}", told("code"), told("grade"), told("explanation"))
         }
+        "due" => format!("due  {}", member(&data, "due/time_range")),
         "reset" => "reset: messages were skipped; reload what you need".to_owned(),
         other => output::printable(other),
     };
@@ -123,6 +124,11 @@ mod tests {
             "paradox-healed",
             r#"{"paradox":{"code":"P01","grade":"definite","explanation":"`a` lies before `b`."}}"#,
             "17.0  paradox-healed  P01 definite  `a` lies before `b`.\n",
+        );
+        check(
+            "due",
+            r#"{"due":{"time_range":"2000-01-01T00:00:00.000001Z/2000-01-02T00:00:00Z"}}"#,
+            "17.0  due  2000-01-01T00:00:00.000001Z/2000-01-02T00:00:00Z\n",
         );
         check("reset", "{}", "17.0  reset: messages were skipped; reload what you need\n");
         check("other\n", "", "17.0  other\n");

@@ -14,7 +14,7 @@ use super::events::shown;
 use super::pages::{page_text, show_pages};
 use crate::client::{Client, ServiceOptions};
 use crate::exit::Failure;
-use crate::output::{self, Records};
+use crate::output::{self, OutputFormat, Records};
 use crate::surroundings::Surroundings;
 
 /// What is kept without an end.
@@ -55,6 +55,14 @@ const DIFFERENCES: Records = Records {
         "b/location",
     ],
 };
+
+const TIMERS_APART: Records = Records {
+    member: "timers",
+    fields: &["change", "timer_id", "a/state", "a/next", "a/payload", "b/state", "b/next", "b/payload"],
+};
+
+const FIRINGS_APART: Records =
+    Records { member: "firings", fields: &["change", "timer_id", "due", "a/state", "a/reason", "b/state", "b/reason"] };
 
 /// Creates, lists, compares, exports, adopts and ends timelines.
 #[derive(Debug, clap::Args)]
@@ -101,7 +109,7 @@ enum Action {
         #[arg(value_parser = timeline_id)]
         timeline_id: TimelineId,
     },
-    /// Lists the events that differ between two related timelines.
+    /// Lists the events, the armed timers and the outcomes of firings that differ between two related timelines.
     Diff {
         /// One timeline.
         #[arg(value_name = "A")]
@@ -109,6 +117,10 @@ enum Action {
         /// The other.
         #[arg(value_name = "B")]
         b: String,
+        /// What to compare: `events`, `timers`, or `firings` (their outcomes). Defaults to all of them in tables for people,
+        /// and to events otherwise.
+        #[arg(long, value_parser = ["events", "timers", "firings"])]
+        of: Option<String>,
     },
     /// Adopts a timeline from another service, with its whole history and under its own name.
     ///
@@ -170,11 +182,7 @@ pub(crate) fn run(command: TimelineCommand, surroundings: &Surroundings) -> Resu
     match command.action {
         Action::List => show_pages(&client, &["timelines"], Vec::new(), (true, &TIMELINES), list_text),
         Action::Show { timeline } => client.show(&client.get(&["timeline", timeline.as_str()], &[])?, timeline_text),
-        Action::Diff { a, b } => {
-            let is_begun = Cell::new(false);
-            let text = |page: &Value, _| diff_text(page, &is_begun);
-            show_pages(&client, &["timelines", "diff"], vec![("a", a), ("b", b)], (true, &DIFFERENCES), text)
-        }
+        Action::Diff { a, b, of } => diff(&client, (&a, &b), of),
         Action::Retention { timeline, reads: None, refusals: None } => {
             let answer = client.get(&["timeline", timeline.as_str()], &[])?;
             client.show(&answer, |answer| retention_text(&answer["timeline_id"], &answer["retention"]))
@@ -213,6 +221,25 @@ pub(crate) fn run(command: TimelineCommand, surroundings: &Surroundings) -> Resu
             })
         }
     }
+}
+
+/// Shows what differs between two timelines. Formats for programs have one kind of record.
+fn diff(client: &Client, (a, b): (&str, &str), of: Option<String>) -> Result<(), Failure> {
+    let all = of.is_none() && client.format() == OutputFormat::Table;
+    let of = of.unwrap_or_else(|| "events".to_owned());
+    let kinds: [(&str, &Records); 3] =
+        [("events", &DIFFERENCES), ("timers", &TIMERS_APART), ("firings", &FIRINGS_APART)];
+    for (kind, records) in kinds.into_iter().filter(|(kind, _)| all || of == *kind) {
+        let asked = vec![("a", a.to_owned()), ("b", b.to_owned()), ("of", kind.to_owned())];
+        let is_begun = Cell::new(false);
+        let text = |page: &Value, _| match kind {
+            "timers" => apart_text(page, ("timers", &TIMERS_APART_TEXT), (&is_begun, all)),
+            "firings" => apart_text(page, ("firings", &FIRINGS_APART_TEXT), (&is_begun, all)),
+            _ => diff_text(page, &is_begun),
+        };
+        show_pages(client, &["timelines", "diff"], asked, (true, records), text)?;
+    }
+    Ok(())
 }
 
 /// Returns how long something is kept, as the service reads it.
@@ -272,6 +299,39 @@ fn diff_text(page: &Value, is_begun: &Cell<bool>) -> String {
     output::table(&rows, &columns, !is_begun.replace(true))
 }
 
+const TIMERS_APART_TEXT: [(&str, &str); 6] = [
+    ("CHANGE", "change"),
+    ("TIMER", "timer_id"),
+    ("STATE IN A", "a/state"),
+    ("STATE IN B", "b/state"),
+    ("NEXT IN A", "a/next"),
+    ("NEXT IN B", "b/next"),
+];
+
+const FIRINGS_APART_TEXT: [(&str, &str); 5] = [
+    ("CHANGE", "change"),
+    ("TIMER", "timer_id"),
+    ("DUE", "due"),
+    ("OUTCOME IN A", "a/state"),
+    ("OUTCOME IN B", "b/state"),
+];
+
+/// Returns a page of timers or firings that differ. Below others, there is a line between, and nothing if none do.
+fn apart_text(
+    page: &Value,
+    (list, columns): (&str, &[(&str, &str)]),
+    (is_begun, is_below): (&Cell<bool>, bool),
+) -> String {
+    let apart = page[list].as_array().map_or(&[][..], Vec::as_slice);
+    if apart.is_empty() {
+        let is_all = !is_below && !is_begun.get() && page["next_cursor"].is_null();
+        return if is_all { output::status(page) } else { String::new() };
+    }
+    let is_first = !is_begun.replace(true);
+    let gap = if is_first && is_below { "\n" } else { "" };
+    gap.to_owned() + &output::table(apart, columns, is_first)
+}
+
 pub(super) fn list_text(page: &Value, is_first: bool) -> String {
     let columns = [
         ("TIMELINE", "timeline_id"),
@@ -305,6 +365,19 @@ mod tests {
         assert_eq!(told(&[&empty, &full, &none]), format!("{heading}{line}"));
         let second = "only_in_a  e  2000-01-01T00:00:00Z    n\n";
         assert_eq!(told(&[&full, &full]), format!("{heading}{line}{second}"));
+    }
+
+    #[test]
+    fn timers_that_differ_are_told_if_there_are_any() {
+        let timer = |next: &str| serde_json::json!({"state": "armed", "next": next});
+        let one = serde_json::json!({"change": "differs", "timer_id": "t", "a": timer("x"), "b": timer("y")});
+        let (none, full) = (serde_json::json!({"timers": []}), serde_json::json!({"timers": [one]}));
+        let is_begun = Cell::new(false);
+        let text = |page| apart_text(page, ("timers", &TIMERS_APART_TEXT), (&is_begun, true));
+        let heading = "CHANGE   TIMER  STATE IN A  STATE IN B  NEXT IN A  NEXT IN B\n";
+        assert_eq!(text(&none), "");
+        assert_eq!(text(&full), format!("\n{heading}differs  t      armed       armed       x          y\n"));
+        assert!(text(&full).starts_with("differs  t"));
     }
 
     #[test]

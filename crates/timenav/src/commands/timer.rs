@@ -1,6 +1,7 @@
 //! `timenav timer`: sets timers, lists and cancels them, and answers for what fires.
 
 mod listen;
+mod watch;
 
 use std::path::{Path, PathBuf};
 
@@ -103,6 +104,11 @@ enum Action {
     /// Timenav-Timeline, Timenav-Time, Timenav-Generation and, while an advance goes on, Timenav-Step. Ctrl-C gives back what
     /// is not done. With --json, each firing is a line.
     Listen(listen::ListenOptions),
+    /// Shows what happens to firings as they are offered, claimed and settled, until Ctrl-C, and claims none.
+    ///
+    /// With --json, each message is a line with its `id`, `event` and `data`; use --after with an id to get later messages
+    /// again. What others claimed in between is not told again, which `gap` says.
+    Watch(watch::WatchOptions),
 }
 
 #[derive(Debug, clap::Args)]
@@ -201,6 +207,7 @@ pub(crate) fn run(command: TimerCommand, surroundings: &Surroundings) -> Result<
             client.show(&answer, output::status)
         }
         Action::Listen(options) => listen::run(&client, &command.timeline, options),
+        Action::Watch(options) => watch::run(&client, query, options),
     }
 }
 

@@ -125,6 +125,7 @@ impl Way<'_, '_> {
             kept.extend(page);
         }
         replay.compare_anchors(&kept);
+        self.compare_timers_of_layer(key, replay).await?;
         let (events, interventions) = source.event_rows_count(key, size).await?;
         let data = source.data_rows_count(key, size).await?;
         let pairs = [
@@ -135,6 +136,22 @@ impl Way<'_, '_> {
         for (table, found, made) in pairs.into_iter().filter(|(_, found, made)| found != made) {
             let evidence = format!("table {table} has {found} rows, but entries created {made}");
             replay.findings.add(FindingKind::StateMismatch, None, evidence);
+        }
+        Ok(())
+    }
+
+    /// Compares the rows of timers that a layer came with. Nothing fires there, so they are what its entries lead to.
+    async fn compare_timers_of_layer(&mut self, key: TimelineKey, replay: &mut Replay) -> Result<(), StoreError> {
+        let Some(expected) = replay.timer_sums() else { return Ok(()) };
+        match self.timer_sums_kept(key).await {
+            Ok(kept) => {
+                expected.compare(&kept, &mut replay.findings);
+            }
+            Err(StoreError::Damaged(what)) => {
+                let evidence = format!("table timers cannot be read: {what}");
+                replay.findings.add(FindingKind::StateMismatch, None, evidence);
+            }
+            Err(error) => return Err(error),
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use timenav_core::ledger::LeafRecord;
 
 use super::{BLOCK_ENTRIES, Way};
+use crate::head::TimelineKey;
 use crate::scan::replay::{Replay, TimerSums, is_of_timers};
 use crate::scan::timer_sums::{definition_of, of_advance, of_firing, of_timer};
 use crate::store_error::StoreError;
@@ -16,7 +17,7 @@ impl Way<'_, '_> {
     /// them where one did while the scan ran. Returns how many rows were compared.
     pub(super) async fn compare_timers(&mut self, replay: &Replay) -> Result<u64, StoreError> {
         let Some(expected) = replay.timer_sums() else { return Ok(0) };
-        let kept = match self.timer_sums_kept().await {
+        let kept = match self.timer_sums_kept(self.snapshot.head.key).await {
             Ok(kept) => kept,
             Err(error) => return self.damage(error, "timers").map(|()| 0),
         };
@@ -27,8 +28,9 @@ impl Way<'_, '_> {
         Ok(expected.compare(&kept, &mut self.findings))
     }
 
-    async fn timer_sums_kept(&mut self) -> Result<TimerSums, StoreError> {
-        let (source, key) = (self.request.source, self.snapshot.head.key);
+    /// Returns the sums of the rows that are kept of a timeline.
+    pub(super) async fn timer_sums_kept(&mut self, key: TimelineKey) -> Result<TimerSums, StoreError> {
+        let source = self.request.source;
         let mut sums = TimerSums::default();
         let mut after = None;
         loop {

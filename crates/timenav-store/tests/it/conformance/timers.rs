@@ -113,6 +113,9 @@ async fn check_timers_are_found_as_they_were_kept(backend: &dyn Backend) {
     assert_eq!(timers(store, TimersWanted::Listed(TimerStanding::Cancelled, None, 9)).await, [6]);
     let cancelled_after = TimersWanted::Listed(TimerStanding::Cancelled, Some((at(0), 6)), 9);
     assert!(timers(store, cancelled_after).await.is_empty());
+    assert_eq!(timers(store, TimersWanted::ArmedByName(None, 2)).await, [1, 2]);
+    let after = Some(TimerId::new("timer-2").unwrap());
+    assert_eq!(timers(store, TimersWanted::ArmedByName(after, 9)).await, [3]);
     assert_eq!(timers(store, TimersWanted::ByPosition(Some(2), 2)).await, [3, 5]);
 
     let ids = vec![firing(5, 3, 7).firing_id, firing(5, 1, 4).firing_id];

@@ -12,7 +12,7 @@ use timenav_core::ids::{AnchorId, KeyId};
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{Instant, Span, TimeRange, Virtual};
 use timenav_engine::{
-    AnchorRequest, ApiKeyRequest, AuthFailure, Caller, EntriesRequest, HorizonRequest, MonitorEvents, Options,
+    AnchorRequest, ApiKeyRequest, AuthFailure, Caller, DiffOf, EntriesRequest, HorizonRequest, MonitorEvents, Options,
     PermissionsChange, ReadLog, ReturnScope, TimelinesDiff, Topic, WallClock as _, WatchLedger,
 };
 
@@ -78,7 +78,8 @@ impl Shared<'_> {
             ),
             "timelines_diff" => {
                 let shared = timeline_id("shared");
-                let request = TimelinesDiff { a: shared.clone(), b: shared, items_max: 10, cursor: None };
+                let request =
+                    TimelinesDiff { a: shared.clone(), b: shared, of: DiffOf::Events, items_max: 10, cursor: None };
                 told(&engine.timelines_diff(caller, request).await)
             }
             "anchors" => told(&engine.anchors(caller, on("shared"), 10, None).await),

@@ -8,7 +8,7 @@ mod mutated;
 mod timers;
 
 pub(crate) use arriving::{in_the_midst, large, record};
-pub(crate) use timers::go_on;
+pub(crate) use timers::{go_on, layers_stay, runs_over};
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -47,6 +47,10 @@ pub(crate) fn another_house_on_postgres() -> House {
 fn another(house: House) -> House {
     house.doors().entropy.fill(&mut vec![0; 32 * 100_000]);
     house
+}
+
+pub(super) async fn make_line(home: &Home<'_>, name: &str) {
+    make(home, name).await;
 }
 
 async fn make(home: &Home<'_>, name: &str) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use timenav_core::clock::ClockCommand;
 use timenav_core::place::LocationQuery;
 use timenav_core::time::TimeRange;
-use timenav_engine::{EntriesRequest, MonitorEvents, Options, ReadLog, TimelinesDiff, Topic};
+use timenav_engine::{DiffOf, EntriesRequest, MonitorEvents, Options, ReadLog, TimelinesDiff, Topic};
 
 use crate::house::{Home, House, on, told, watch};
 use crate::sample::timeline_id;
@@ -16,7 +16,7 @@ async fn read_in_every_way(home: &Home<'_>) -> Vec<String> {
     engine.read_clock(admin, None).await.unwrap();
     engine.watch_clock(admin, None, None).await.unwrap();
     engine.watch_ledger(admin, watch(&Topic::ALL, None)).await.unwrap();
-    let diff = TimelinesDiff { a: main.clone(), b: main.clone(), items_max: 5, cursor: None };
+    let diff = TimelinesDiff { a: main.clone(), b: main.clone(), of: DiffOf::Events, items_max: 5, cursor: None };
     engine.timelines_diff(admin, diff).await.unwrap();
     engine.anchors(admin, None, 5, None).await.unwrap();
     let request = MonitorEvents {

@@ -1,6 +1,9 @@
 //! Timers that come again, where leases are rows and go by the database's clock.
 
-use crate::engine::{another_house_on_postgres, fires_again, go_on, holds, is_superseded, returns};
+use crate::engine::{
+    another_house_on_postgres, apart, fires_again, go_on, holds, is_superseded, layers_stay, observed, overheard,
+    plays, returns, runs_over,
+};
 use crate::house::House;
 
 #[tokio::test]
@@ -16,6 +19,32 @@ async fn nothing_steps_while_something_holds_on_postgresql() {
 }
 
 #[tokio::test]
+async fn firings_are_observed_on_postgresql_as_on_sqlite() {
+    Box::pin(observed(House::on_postgres())).await;
+    Box::pin(overheard(House::on_postgres())).await;
+}
+
+#[tokio::test]
+async fn ranges_that_a_clock_has_passed_are_told_on_postgresql() {
+    Box::pin(plays(House::on_postgres())).await;
+}
+
+#[tokio::test]
+async fn timers_and_firings_of_forks_are_compared_on_postgresql() {
+    Box::pin(apart(House::on_postgres())).await;
+}
+
+#[tokio::test]
 async fn timers_go_on_where_they_arrive_on_postgresql() {
     Box::pin(go_on(House::on_postgres(), another_house_on_postgres())).await;
+}
+
+#[tokio::test]
+async fn timers_of_a_clock_that_runs_go_over_on_postgresql() {
+    Box::pin(runs_over(House::on_postgres(), another_house_on_postgres())).await;
+}
+
+#[tokio::test]
+async fn rows_of_timers_of_a_layer_cannot_be_changed_on_postgresql() {
+    Box::pin(layers_stay(House::on_postgres(), another_house_on_postgres())).await;
 }

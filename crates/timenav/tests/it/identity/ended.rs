@@ -231,7 +231,8 @@ fn streams_end_at_once() {
             assert_eq!(status, 200, "{path}");
             (connection, headers)
         };
-        let mut streams = ["/v1/clock/stream", "/v1/stream", "/v1/stream?topics=events"].map(open);
+        let paths = ["/v1/clock/stream", "/v1/stream", "/v1/stream?topics=events", "/v1/firings/stream"];
+        let mut streams = paths.map(open);
         ada.end(&service);
         for (connection, headers) in &mut streams {
             // Nothing has to happen on the timeline for it.

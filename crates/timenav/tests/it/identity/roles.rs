@@ -71,6 +71,7 @@ fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
         ("clock", of_hers("/v1/clock")),
         ("clock_stream", of_hers("/v1/clock/stream")),
         ("stream", of_hers("/v1/stream")),
+        ("firings_stream", of_hers("/v1/firings/stream")),
         ("anchors", of_hers("/v1/anchors")),
         ("monitor_events", get(&target("/v1/monitor-events", &[hers[0], ("location", "*"), ("time_range", "../..")]))),
         ("scan_events", post("/v1/scan-events", json!({ "location": "*", "time_range": "../.." }))),

@@ -197,7 +197,7 @@ fn streams_of_a_user_are_limited_and_cheap() {
     let memory = memory_kib(service.pid(), "VmHWM");
     let open = |number: usize, key: &str| {
         let mut connection = service.connect();
-        let path = ["/v1/stream", "/v1/clock/stream"][number % 2];
+        let path = ["/v1/stream", "/v1/clock/stream", "/v1/firings/stream"][number % 3];
         connection.send_request(&Request::get(path).key(key));
         let (status, _) = connection.head().unwrap();
         (connection, status)

@@ -181,6 +181,9 @@ fn edge(name: &str) -> Option<Edge> {
         "aggregate_groups_max" => Tested("timenav-engine/src/aggregate/tests.rs", "so_many_groups_are_counted"),
         "find_events_read_max" => Tested("timenav/tests/it/v1/finding.rs", "a_rare_word_comes_on_a_later_page"),
         "stream_changes_kept_max" => Looked(kept_changes),
+        "stream_firings_kept_max" => {
+            Tested("timenav-engine/src/observing.rs", "whoever_hears_too_little_of_it_is_told_so")
+        }
         "entries_page_bytes_max" => Tested("timenav-store/tests/it/engine/entries.rs", "a_page_has_so_many_bytes"),
         "page_items_default" => Tested(PAGING, "pages_are_as_long_as_asked"),
         "password_bytes_max" => Tested(PASSWORD, "a_password_has_a_length"),

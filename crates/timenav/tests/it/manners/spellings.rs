@@ -73,7 +73,7 @@ fn all_give_the_same_answer() {
     for operation in operations::all(&service).iter().filter(|operation| operation.looks()) {
         // A stream has no end, a tile is no JSON, a certificate is of one key, which has a horizon, and an advance has a
         // name that the service makes.
-        if ["certificate", "clock_stream", "receipt", "stream", "tile"].contains(&operation.id.as_str()) {
+        if operation.id.ends_with("stream") || ["certificate", "receipt", "tile"].contains(&operation.id.as_str()) {
             continue;
         }
         seen += 1;

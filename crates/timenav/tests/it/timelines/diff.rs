@@ -67,6 +67,36 @@ fn what_stands_otherwise_is_listed() {
 }
 
 #[test]
+fn timers_and_outcomes_of_firings_are_compared() {
+    let service = Service::start();
+    service.post("/v1/pause-time", &json!({}));
+    service.post("/v1/travel", &json!({ "destination_time": "2000-01-01T00:00:00Z" }));
+    for (timer_id, at) in [("alike", "2000-03-01T00:00:00Z"), ("bill", "2000-01-02T00:00:00Z")] {
+        service.post("/v1/timers", &json!({ "timer_id": timer_id, "at": at, "payload": [timer_id] }));
+    }
+    service.post("/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" }));
+    let of = |of: &str| service.get("/timelines/diff", &[("a", "main"), ("b", "fork"), ("of", of)]);
+    let nothing = of("timers");
+    assert_eq!((&nothing["status"], &nothing["timers"]), (&json!("No timer differs."), &json!([])));
+    assert_eq!((of("firings")["firings"].clone(), nothing.get("firings")), (json!([]), None));
+    assert_eq!(of("events").get("timers"), None);
+    service.post("/v1/fast-forward", &json!({ "duration": "3d", "timeline_id": "fork" }));
+    let timers = of("timers");
+    assert_eq!((&timers["status"], &timers["has_more"]), (&json!("1 timer differs."), &json!(false)));
+    let bill = &timers["timers"][0];
+    assert_eq!((&bill["timer_id"], &bill["change"]), (&json!("bill"), &json!("differs")));
+    assert_eq!((&bill["a"]["state"], &bill["b"]["state"]), (&json!("armed"), &json!("done")));
+    assert_eq!(bill["a"]["payload"], json!(["bill"]));
+    let firings = of("firings");
+    let firing = &firings["firings"][0];
+    assert_eq!((&firing["change"], &firing["a"]), (&json!("only_in_b"), &Value::Null));
+    assert_eq!((&firing["due"], &firing["b"]["state"]), (&json!("2000-01-02T00:00:00Z"), &json!("pending")));
+    let wrong = target("/timelines/diff", &[("a", "main"), ("b", "fork"), ("of", "anchors")]);
+    service.send(Request::get(&wrong)).refused(400, "invalid_parameter");
+    service.audit();
+}
+
+#[test]
 fn siblings_and_forks_of_forks_are_compared() {
     let service = parted();
     for (timeline, of) in [("of-main", "main"), ("of-fork", "fork"), ("of-of-fork", "of-fork")] {

@@ -12,7 +12,7 @@ use crate::service::Service;
 pub(super) struct Message {
     /// Empty where there is nothing but an id.
     pub(super) event: String,
-    /// The id up to a dot, if it has one.
+    /// The id up to a dot or what follows a `@`, if it has one.
     pub(super) id: u64,
     /// The whole id.
     pub(super) place: String,
@@ -45,7 +45,7 @@ impl Messages<'_> {
         }
         let data = if data.is_empty() { Value::Null } else { serde_json::from_str(&data).expect("data is JSON") };
         let place = id.expect("a message has an id");
-        let id = place.split('.').next().and_then(|id| id.parse().ok()).expect("an id begins with a number");
+        let id = place.split(['.', '@']).next().and_then(|id| id.parse().ok()).expect("an id begins with a number");
         Some(Message { event, id, place, data })
     }
 }

@@ -10,6 +10,7 @@ use crate::http::Request;
 use crate::service::Service;
 use crate::snapshot;
 
+mod due;
 mod paradoxes;
 
 const TIME: &str = "1969-07-16T13:32:00Z";
@@ -156,10 +157,12 @@ fn only_what_is_asked_for_is_told() {
         service.audit();
     }
     let service = standing();
-    for wrong in ["", "none", "clock,", "Clock", "clock,none", "clock,clock,clock,clock,clock,clock"] {
+    for wrong in ["", "none", "clock,", "Clock", "clock,none", "clock,clock,clock,clock,clock,clock,clock"] {
         service.send(stream_of(&format!("?topics={wrong}"))).refused(400, "invalid_parameter");
     }
-    for wrong in ["x", "-1", "1.", ".1", "1.-5", "1.5.2", "1.4294967296", "18446744073709551616"] {
+    for wrong in
+        ["x", "-1", "1.", ".1", "1.-5", "1.5.2", "1@", "1@x", "@1", "1@1.5", "1.4294967296", "18446744073709551616"]
+    {
         service.send(stream_of("").header("Last-Event-ID", wrong)).refused(400, "invalid_parameter");
     }
     service.audit();

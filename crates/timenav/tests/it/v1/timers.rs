@@ -13,6 +13,7 @@ mod again;
 mod crashes;
 mod recording;
 mod holding;
+mod observing;
 mod redelivering;
 mod rules;
 mod spending;

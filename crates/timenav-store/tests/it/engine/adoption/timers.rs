@@ -8,11 +8,12 @@ use timenav_core::clock::ClockCommand;
 use timenav_core::event::EventDraft;
 use timenav_core::time::{Instant, Span};
 use timenav_core::timers::{AdvanceState, FiringState};
-use timenav_engine::{ClockChange, Delivery, HoldRequest, WebhookTarget};
+use timenav_engine::{ClockChange, Delivery, HoldRequest, WallClock as _, WebhookTarget};
 use zeroize::Zeroizing;
 
 use super::forks::{bundle, lines};
 use super::{NAME, adopt, another_house, export, make};
+use crate::cluster;
 use crate::engine::timers_again::{Line, at, every, once};
 use crate::house::{House, on};
 use crate::sample::timeline_id;
@@ -125,6 +126,117 @@ pub(crate) async fn go_on(there: House, here: House) {
 #[tokio::test]
 async fn timers_go_on_where_they_arrive() {
     Box::pin(go_on(House::new(), another_house())).await;
+}
+
+/// A row of timers cannot be changed on a layer that came along with a fork: a scan of the fork finds it.
+pub(crate) async fn layers_stay(there: House, here: House) {
+    let (far, home) = (there.open().await, here.open().await);
+    make(&far, "p").await;
+    let parent = Line::of(&far, timeline_id("p")).await;
+    parent.set("fired", once(1)).await.unwrap();
+    parent.set("rule", every(4)).await.unwrap();
+    parent.set("armed", once(60)).await.unwrap();
+    parent.set("cancelled", once(70)).await.unwrap();
+    parent.cancel("cancelled").await;
+    parent.go(5, false).await;
+    parent.work_off().await;
+    parent.go(9, false).await;
+    let line = parent.fork(NAME, None).await;
+    line.go(10, false).await;
+    adopt(&home, &there, &export(&far).await).await.unwrap();
+    home.close().await;
+    clean(&here).await;
+    let of_layer = "timeline IN (SELECT timeline FROM ended_timelines WHERE timeline_id = 'away/p')";
+    for (table, change, back, which) in [
+        ("timers", "next = next + 1", "next = next - 1", "timer_id = 'armed'"),
+        ("timers", "round = round + 1", "round = round - 1", "timer_id = 'rule'"),
+        ("timers", "cancelled = (1 = 0)", "cancelled = (1 = 1)", "timer_id = 'cancelled'"),
+        ("timers", "set_by = 'eve'", "set_by = 'admin'", "timer_id = 'fired'"),
+        ("firings", "state = 2", "state = 1", "timer_id = 'fired'"),
+        ("firings", "made = made + 1", "made = made - 1", "state = 0"),
+        ("advances", "ended = ended + 1", "ended = ended - 1", "position > 0"),
+    ] {
+        let update = |set: &str| change_rows(&here, &format!("UPDATE {table} SET {set} WHERE {of_layer} AND {which}"));
+        update(change);
+        let found = evidence(&here, NAME).await;
+        assert!(found.iter().any(|found| found.contains(&format!("table {table}"))), "{table} {change}: {found:?}");
+        update(back);
+        clean(&here).await;
+    }
+    change_rows(&here, &format!("DELETE FROM firings WHERE {of_layer} AND state = 0"));
+    let found = evidence(&here, NAME).await;
+    assert!(found.iter().any(|found| found.contains("table firings has")), "{found:?}");
+    far.close().await;
+}
+
+/// A bundle is exported while the clock runs and timers are armed: where it arrives, the clock stands where it was then, and
+/// the timers come to the same moments, however long it took.
+pub(crate) async fn runs_over(there: House, here: House) {
+    const SECOND: i64 = 1_000_000;
+    let (far, home) = (there.open().await, here.open().await);
+    make(&far, NAME).await;
+    let line = Line::of(&far, timeline_id(NAME)).await;
+    for (name, when) in [("overdue", once(5)), ("single", once(10)), ("rule", every(4))] {
+        line.set(name, when).await.unwrap();
+    }
+    line.change(ClockCommand::Resume, false).await.unwrap();
+    there.pass(4 * SECOND);
+    far.engine.keep_time().await;
+    // One has come due by the time of the export, and nobody has written that yet.
+    there.pass(2 * SECOND);
+    let text = export(&far).await;
+    there.pass(SECOND / 2);
+    here.pass(3_600 * SECOND);
+
+    adopt(&home, &there, &text).await.unwrap();
+    let ours = Line { home: &home, id: timeline_id(NAME) };
+    let shown = |line: &Line<'_>, head: timenav_engine::Head| head.clock.now(line.home.house.clock.now());
+    // Whoever looks at the clock of a test takes a microsecond.
+    let late = shown(&ours, ours.head().await).since(at(6)).micros();
+    assert!((0..1_000).contains(&late), "what the clock showed when it was exported, and not {late} later");
+    home.engine.keep_time().await;
+    assert!(!ours.head().await.clock.is_running());
+    let next = |timers: Vec<timenav_engine::TimerRow>| -> Vec<(String, Option<Instant<_>>)> {
+        timers.into_iter().map(|timer| (timer.timer_id.to_string(), timer.next)).collect()
+    };
+    let expected = [("overdue", None), ("single", Some(at(10))), ("rule", Some(at(8)))];
+    let expected = expected.map(|(name, next)| (name.to_owned(), next)).to_vec();
+    assert_eq!(next(ours.timers().await), expected);
+    clean(&here).await;
+    // Both go on, and come to the same firings, under the same names.
+    ours.change(ClockCommand::Resume, false).await.unwrap();
+    here.pass(6 * SECOND);
+    there.pass(5 * SECOND + SECOND / 2);
+    for home in [&home, &far] {
+        home.engine.keep_time().await;
+    }
+    let told = |firings: Vec<timenav_engine::FiringRow>| -> Vec<(i64, String)> {
+        firings.into_iter().map(|one| (one.fallen.due.micros() / SECOND, one.firing_id.to_string())).collect()
+    };
+    let (theirs, firings) = (told(line.firings().await), told(ours.firings().await));
+    assert_eq!(firings.iter().map(|(due, _)| *due).collect::<Vec<_>>(), [4, 5, 8, 10, 12]);
+    assert_eq!(firings, theirs);
+    clean(&here).await;
+    home.close().await;
+    far.close().await;
+}
+
+/// Changes rows by hand.
+fn change_rows(house: &House, statement: &str) {
+    match &house.database {
+        None => assert!(Connection::open(house.path()).unwrap().execute(statement, []).unwrap() > 0, "{statement}"),
+        Some(url) => cluster::execute(url, statement),
+    }
+}
+
+#[tokio::test]
+async fn rows_of_timers_of_a_layer_cannot_be_changed() {
+    Box::pin(layers_stay(House::new(), another_house())).await;
+}
+
+#[tokio::test]
+async fn timers_of_a_clock_that_runs_go_over_with_it() {
+    Box::pin(runs_over(House::new(), another_house())).await;
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use timenav_engine::{DiffPage, EventVersion, TimelinesDiff};
+use timenav_engine::{DiffOf, DiffPage, EventVersion, TimelinesDiff};
 
 use super::*;
 
@@ -14,7 +14,7 @@ async fn pages(home: &Home<'_>, a: &TimelineId, b: &TimelineId, items_max: usize
     loop {
         let cursor = pages.last().map(|page| page.next_cursor.clone());
         let Some(cursor) = cursor.map_or(Some(None), |cursor| cursor.map(Some)) else { return pages };
-        let request = TimelinesDiff { a: a.clone(), b: b.clone(), items_max, cursor };
+        let request = TimelinesDiff { a: a.clone(), b: b.clone(), of: DiffOf::Events, items_max, cursor };
         pages.push(home.engine.timelines_diff(&home.admin, request).await.unwrap());
     }
 }
@@ -75,10 +75,11 @@ async fn pages_of_a_comparison_go_on_where_many_changes_left_nothing() {
     // What was recorded meanwhile is not on a later page of the same query.
     let cursor = pages[0].next_cursor.clone();
     home.engine.import_events(&home.admin, &fork, vec![one(10_001)]).await.unwrap();
-    let request = TimelinesDiff { a: main.clone(), b: fork.clone(), items_max: 100, cursor: cursor.clone() };
+    let request =
+        TimelinesDiff { a: main.clone(), b: fork.clone(), of: DiffOf::Events, items_max: 100, cursor: cursor.clone() };
     assert_eq!(home.engine.timelines_diff(&home.admin, request).await.unwrap().differences.len(), 1);
     // A cursor is good for its own query only.
-    let request = TimelinesDiff { a: fork, b: main, items_max: 100, cursor };
+    let request = TimelinesDiff { a: fork, b: main, of: DiffOf::Events, items_max: 100, cursor };
     let refused = home.engine.timelines_diff(&home.admin, request).await;
     assert!(matches!(refused, Err(Refusal::Cursor)), "{refused:?}");
     home.close().await;

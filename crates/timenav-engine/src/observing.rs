@@ -1,0 +1,189 @@
+//! What happens to firings and is in no ledger, for those who observe them: who claims which, for how long, and that an
+//! attempt came to nothing. Nothing is kept where nobody listens, and little of what is not heard.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use timenav_core::ids::{FiringId, TimelineId};
+use timenav_core::time::{Instant, Wall};
+use tokio::sync::Notify;
+
+/// Firings of which one listener has yet to hear. What comes after that is forgotten, and they are told so.
+pub const KEPT_FIRINGS_MAX: usize = 2_000;
+
+/// What happened to a firing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Attempt {
+    /// Somebody has claimed it.
+    Leased {
+        /// Who.
+        holder: Arc<str>,
+        /// Which attempt it is.
+        number: u32,
+        /// Until when it is leased, by the host.
+        until: Instant<Wall>,
+    },
+    /// Whoever has it keeps it until then, by the host.
+    Extended(Instant<Wall>),
+    /// The attempt came to nothing. It is tried again, not before that host instant.
+    Ended(Instant<Wall>),
+}
+
+/// What happened to firings of one timeline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Note {
+    /// The size of the ledger that was known then: it is told after what that has.
+    pub(crate) size: u64,
+    pub(crate) firings: Vec<(FiringId, Attempt)>,
+}
+
+/// What an ear has heard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Heard {
+    /// More than it keeps, all of which it has forgotten.
+    TooMuch,
+    /// This.
+    Note(Arc<Note>),
+}
+
+/// Those who observe firings, by timeline.
+#[derive(Debug, Default)]
+pub(crate) struct Observers(Mutex<HashMap<TimelineId, Vec<Arc<Unheard>>>>);
+
+/// What was told to somebody who has not asked for it yet.
+#[derive(Debug, Default)]
+struct Unheard {
+    notes: Mutex<Notes>,
+    told: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Notes {
+    waiting: VecDeque<Arc<Note>>,
+    firings: usize,
+    is_too_much: bool,
+}
+
+impl Notes {
+    fn add(&mut self, note: &Arc<Note>) {
+        self.firings += note.firings.len();
+        if self.firings > KEPT_FIRINGS_MAX {
+            *self = Self { is_too_much: true, ..Self::default() };
+        } else {
+            self.waiting.push_back(Arc::clone(note));
+        }
+    }
+
+    fn next(&mut self, size: u64) -> Option<Heard> {
+        if std::mem::take(&mut self.is_too_much) {
+            return Some(Heard::TooMuch);
+        }
+        let note = self.waiting.pop_front_if(|note| note.size <= size)?;
+        self.firings -= note.firings.len();
+        Some(Heard::Note(note))
+    }
+}
+
+/// Somebody who observes the firings of a timeline.
+pub(crate) struct Ear {
+    observers: Arc<Observers>,
+    timeline: TimelineId,
+    unheard: Arc<Unheard>,
+}
+
+impl Observers {
+    /// Listens from now on.
+    pub(crate) fn listen(self: &Arc<Self>, timeline: &TimelineId) -> Ear {
+        let unheard = Arc::<Unheard>::default();
+        self.0.lock().entry(timeline.clone()).or_default().push(Arc::clone(&unheard));
+        Ear { observers: Arc::clone(self), timeline: timeline.clone(), unheard }
+    }
+
+    /// Tells those who listen what happened on a timeline, which is worked out only if anybody does. Never waits for them.
+    pub(crate) fn tell(&self, timeline: &TimelineId, note: impl FnOnce() -> Note) {
+        let rooms = self.0.lock();
+        let Some(listeners) = rooms.get(timeline) else { return };
+        let note = Arc::new(note());
+        if note.firings.is_empty() {
+            return;
+        }
+        for listener in listeners {
+            listener.notes.lock().add(&note);
+            listener.told.notify_one();
+        }
+    }
+}
+
+impl Ear {
+    /// Returns what was told next, if it was known by a size of the ledger.
+    pub(crate) fn next(&self, size: u64) -> Option<Heard> {
+        self.unheard.notes.lock().next(size)
+    }
+
+    /// Waits until something was told since it was last waited for.
+    pub(crate) async fn told(&self) {
+        self.unheard.told.notified().await;
+    }
+}
+
+impl Drop for Ear {
+    fn drop(&mut self) {
+        let mut rooms = self.observers.0.lock();
+        if let Some(listeners) = rooms.get_mut(&self.timeline) {
+            listeners.retain(|listener| !Arc::ptr_eq(listener, &self.unheard));
+            if listeners.is_empty() {
+                rooms.remove(&self.timeline);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(size: u64, firings: usize) -> Note {
+        let one = |number| (FiringId::new(&format!("firing_{number}")).unwrap(), Attempt::Ended(Instant::MAX));
+        Note { size, firings: (0..firings).map(one).collect() }
+    }
+
+    fn sizes(ear: &Ear, size: u64) -> Vec<Option<u64>> {
+        let heard = std::iter::from_fn(|| ear.next(size));
+        let told = |heard| match heard {
+            Heard::TooMuch => None,
+            Heard::Note(note) => Some(note.size),
+        };
+        heard.map(told).collect()
+    }
+
+    #[tokio::test]
+    async fn what_happened_is_told_once_the_ledger_is_known_so_far() {
+        let (observers, timeline) = (Arc::<Observers>::default(), TimelineId::new("main").unwrap());
+        observers.tell(&timeline, || panic!("nobody listens"));
+        let ear = observers.listen(&timeline);
+        observers.tell(&timeline, || note(3, 1));
+        observers.tell(&timeline, || note(3, 0));
+        observers.tell(&TimelineId::new("other").unwrap(), || panic!("nobody listens there"));
+        observers.tell(&timeline, || note(5, 2));
+        ear.told().await;
+        assert_eq!(sizes(&ear, 2), []);
+        assert_eq!(sizes(&ear, 4), [Some(3)]);
+        assert_eq!(sizes(&ear, 5), [Some(5)]);
+        drop(ear);
+        assert!(observers.0.lock().is_empty());
+    }
+
+    #[test]
+    fn whoever_hears_too_little_of_it_is_told_so() {
+        let (observers, timeline) = (Arc::<Observers>::default(), TimelineId::new("main").unwrap());
+        let (slow, other) = (observers.listen(&timeline), observers.listen(&timeline));
+        observers.tell(&timeline, || note(1, KEPT_FIRINGS_MAX));
+        assert_eq!(sizes(&other, 1), [Some(1)], "as many as are kept");
+        observers.tell(&timeline, || note(2, 1));
+        assert_eq!(sizes(&slow, 2), [None], "and one more");
+        assert_eq!(sizes(&other, 2), [Some(2)]);
+        observers.tell(&timeline, || note(2, 1));
+        assert_eq!(sizes(&slow, 2), [Some(2)], "what came after that is told");
+    }
+}

@@ -1,0 +1,133 @@
+//! What came of an advance, so far or in the end.
+
+use timenav_core::access::Demand;
+use timenav_core::ids::{AdvanceId, TimelineId};
+use timenav_core::limits::RECEIPT_FIRINGS_MAX;
+use timenav_core::time::{Instant, Virtual, Wall};
+use timenav_core::timers::{Advance, AdvanceState, Counts};
+
+use crate::caller::Caller;
+use crate::engine::Engine;
+use crate::head::TimelineState;
+use crate::json::read;
+use crate::payload::{AdvanceEnded, Reading};
+use crate::refusal::Refusal;
+use crate::timer_rows::{FiringRow, TimersWanted};
+
+/// What came of an advance, so far or in the end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Receipt {
+    /// On which timeline.
+    pub timeline_id: TimelineId,
+    /// Its name.
+    pub advance_id: AdvanceId,
+    /// How it stands.
+    pub state: AdvanceState,
+    /// Where the clock stood before it.
+    pub from: Instant<Virtual>,
+    /// Where it goes, or went.
+    pub to: Instant<Virtual>,
+    /// Where it has come to.
+    pub reached: Instant<Virtual>,
+    /// How many instants it has come to.
+    pub step: u64,
+    /// What came of it.
+    pub counts: Counts,
+    /// Who held the instant that it was stopped at, or holds it by a lease without a firing.
+    pub held_by: Option<String>,
+    /// The first of its firings.
+    pub firings: Vec<FiringRow>,
+}
+
+impl Engine {
+    /// Waits until an advance does not go on any more.
+    pub async fn until_settled(&self, timeline: &TimelineId, advance_id: &AdvanceId) {
+        let goes_on = || {
+            let state = self.state(timeline)?;
+            let advance = state.head.timers.advance.as_ref()?;
+            (advance.advance_id == *advance_id).then_some(())
+        };
+        let size = || self.state(timeline).map_or(0, |state| state.head.frontier.size());
+        let mut growth = self.live().listen_to_growth(timeline, size);
+        loop {
+            growth.size();
+            if goes_on().is_none() || !growth.changed().await {
+                return;
+            }
+        }
+    }
+
+    /// Returns what came of an advance that whoever asks has just begun, or may read of.
+    ///
+    /// # Errors
+    /// There is no such advance, or the store does not answer.
+    pub async fn receipt(&self, timeline: &TimelineId, advance_id: &AdvanceId) -> Result<Receipt, Refusal> {
+        let missing = || Refusal::NotFound { what: "advance", id: advance_id.to_string() };
+        let state = self.state(timeline).ok_or_else(missing)?;
+        let going = state.head.timers.advance.as_ref().filter(|advance| advance.advance_id == *advance_id);
+        let (position, mut receipt) = if let Some(advance) = going {
+            let held_by = self.held_by(&state).await?;
+            (advance.position, Receipt { held_by, ..running(&state, advance, self.host(&state)) })
+        } else {
+            let wanted = TimersWanted::Advance(advance_id.clone());
+            let row = self.store().timer_rows(state.head.key, wanted).await?.advances.pop().ok_or_else(missing)?;
+            let ended = read::<AdvanceEnded>(row.record.as_bytes());
+            let unreadable = || Refusal::Damaged("an advance that is kept cannot be read".to_owned());
+            let receipt = ended.and_then(|ended| ended.receipt(timeline.clone()));
+            (row.position, receipt.ok_or_else(unreadable)?)
+        };
+        let wanted = TimersWanted::OfAdvance(position, receipt.from, receipt.reached, RECEIPT_FIRINGS_MAX);
+        receipt.firings = self.store().timer_rows(state.head.key, wanted).await?.firings;
+        Ok(receipt)
+    }
+
+    /// Reads what came of an advance.
+    ///
+    /// # Errors
+    /// The caller may not, there is no such advance, or the ledger cannot be written.
+    pub async fn read_receipt(
+        &self,
+        caller: &Caller,
+        timeline: Option<TimelineId>,
+        advance_id: &AdvanceId,
+    ) -> Result<Receipt, Refusal> {
+        let reading = Reading::Advance { advance_id: advance_id.to_string() };
+        let look = self.look(caller, timeline, Demand::Look, reading).await?;
+        self.receipt(&look.timeline(), advance_id).await
+    }
+}
+
+/// Returns what came so far of an advance that goes on.
+pub(crate) fn running(state: &TimelineState, advance: &Advance, host: Instant<Wall>) -> Receipt {
+    Receipt {
+        timeline_id: state.head.id.clone(),
+        advance_id: advance.advance_id.clone(),
+        state: AdvanceState::Running,
+        from: advance.from,
+        to: advance.to,
+        reached: state.head.clock.now(host),
+        step: advance.step,
+        counts: advance.counts,
+        held_by: None,
+        firings: Vec::new(),
+    }
+}
+
+impl AdvanceEnded {
+    /// Returns what came of the advance, without its firings. `None` if the record holds what none can be.
+    pub(crate) fn receipt(&self, timeline_id: TimelineId) -> Option<Receipt> {
+        let moment = |text: &str| timenav_core::time::parse_timestamp(text).ok();
+        Some(Receipt {
+            timeline_id,
+            advance_id: AdvanceId::new(&self.advance_id).ok()?,
+            state: AdvanceState::parse(&self.state)?,
+            from: moment(&self.from)?,
+            to: moment(&self.to)?,
+            reached: moment(&self.reached)?,
+            step: self.step,
+            counts: Counts { fired: self.fired, acknowledged: self.acknowledged, failed: self.failed },
+            held_by: self.held_by.clone(),
+            firings: Vec::new(),
+        })
+    }
+}

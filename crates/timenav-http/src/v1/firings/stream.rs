@@ -1,0 +1,181 @@
+//! Firings as server-sent events, for those who only observe them; resumable.
+//!
+//! Source: WHATWG HTML, server-sent events. The id of a message is a position in the ledger.
+
+use axum::extract::State;
+use axum::response::IntoResponse;
+use axum::response::sse::Event;
+use http::HeaderMap;
+use serde::{Deserialize, Serialize};
+use timenav_core::ids::{QueueId, TimelineId};
+use timenav_core::timers::FiringState;
+use timenav_engine::{FiringNews, FiringRow, News, Told, WatchFirings};
+use utoipa::ToSchema;
+
+use crate::auth::Authenticated;
+use crate::params::Params;
+use crate::problem::Failure;
+use crate::route::Messages;
+use crate::state::App;
+use crate::v1::parameters::timeline;
+use crate::v1::streaming::{Place, event_at, last_event_id, place, told};
+use crate::wire::Text;
+
+pub(super) const MESSAGES: Messages = Messages {
+    names: &["firing", "gap", "reset"],
+    id: "^[0-9]+([.][0-9]+)?$",
+    what: "One message for each thing that happens to a firing; the id is the position of the newest entry that was told",
+    may_be_silent: true,
+};
+
+/// Which firings to observe.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FiringsStreamRequest {
+    /// Only firings of this queue; `timenav:webhook` for those that the service sends to webhooks. Defaults to all firings of
+    /// the timeline.
+    #[schema(example = "billing")]
+    queue: Option<String>,
+    /// The timeline. Defaults to the API key's.
+    #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// One message. Its event is `firing`; or `gap` where it is not known who claimed what meanwhile; or `reset` where entries were
+/// left out: read anew what you know.
+#[derive(Serialize, ToSchema)]
+pub(super) struct FiringsStreamBody {
+    /// The timeline.
+    timeline_id: String,
+    /// Position of the newest entry that was told. The message's id too; where an entry tells of several firings, the ids of
+    /// all but the last have their number behind it, from 0 (`17.0`).
+    position: u64,
+    /// The firing, and what happened to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    firing: Option<FiringNewsBody>,
+}
+
+/// A firing, and what happened to it.
+#[derive(Serialize, ToSchema)]
+pub(super) struct FiringNewsBody {
+    /// What happened: it was `offered` as it fell due, `redelivered` after it had failed, `leased` to whoever claimed it,
+    /// `extended`; `tried_again` if an attempt came to nothing; or it was `acknowledged`, has `failed` for good, or was
+    /// `superseded`.
+    #[schema(value_type = String)]
+    change: &'static str,
+    /// The id of the firing.
+    firing_id: String,
+    /// The timer that fired.
+    timer_id: String,
+    /// The moment at which it fell due.
+    due: String,
+    /// The round of the timer.
+    round: u32,
+    /// The queue that it waits in: `timenav:webhook` if the service sends it. Absent if it is recorded as an event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queue: Option<String>,
+    /// The event that it recorded, if its timer records events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event_id: Option<String>,
+    /// Firings with the same key are worked on one after the other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    order_key: Option<String>,
+    /// Who has claimed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claimed_by: Option<String>,
+    /// Which attempt this is, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attempt: Option<u32>,
+    /// Host time until which it is leased.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    leased_until: Option<String>,
+    /// Host time before which it is not tried again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_before: Option<String>,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+/// Observes firings until the client, the permission or the service ends.
+pub(super) async fn watch(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    headers: HeaderMap,
+    Params(request): Params<FiringsStreamRequest>,
+) -> Result<impl IntoResponse, Failure> {
+    let seen = last_event_id(&headers)?.map(|Place(seen)| seen);
+    let queue = request.queue.map(|queue| QueueId::new(&queue)).transpose();
+    let queue = queue.map_err(|error| Failure::invalid("queue", error.to_string()))?;
+    let place = place(&app, &caller)?;
+    let watch = WatchFirings { timeline: timeline(request.timeline_id), queue, seen };
+    let watched = app.engine.watch_firings(&caller, watch).await?;
+    Ok(told(app, caller, watched, place, message))
+}
+
+fn message(_app: &App, timeline_id: &TimelineId, told: Told) -> Option<Event> {
+    let message = event_at(&told);
+    let (name, firing) = match told.what {
+        // A message without data sets the id that a client comes back with, and nothing else.
+        News::Mark => return Some(message),
+        News::Reset => ("reset", None),
+        News::Gap => ("gap", None),
+        News::Firing(firing) => ("firing", Some(FiringNewsBody::of(*firing))),
+        // Told to those who watch topics.
+        News::Clock(_)
+        | News::Due { .. }
+        | News::Event { .. }
+        | News::Intervention { .. }
+        | News::Advance(_)
+        | News::Paradox { .. } => {
+            return None;
+        }
+    };
+    let body = FiringsStreamBody { timeline_id: timeline_id.to_string(), position: told.position, firing };
+    message.event(name).json_data(body).ok()
+}
+
+impl FiringNewsBody {
+    fn of((row, news): (FiringRow, FiringNews)) -> Self {
+        let records_event = row.records_event();
+        let mut body = Self {
+            change: "",
+            firing_id: row.firing_id.to_string(),
+            timer_id: row.timer_id.to_string(),
+            due: row.fallen.due.to_string(),
+            round: row.fallen.round,
+            queue: (!records_event).then(|| row.queue.to_string()),
+            event_id: None,
+            order_key: row.order_key,
+            claimed_by: None,
+            attempt: None,
+            leased_until: None,
+            not_before: None,
+            reason: None,
+        };
+        body.change = match news {
+            FiringNews::Offered => "offered",
+            FiringNews::Redelivered => "redelivered",
+            FiringNews::Leased { holder, attempt, until } => {
+                (body.claimed_by, body.attempt) = (Some(holder.to_string()), Some(attempt));
+                body.leased_until = Some(until.to_string());
+                "leased"
+            }
+            FiringNews::Extended(until) => {
+                body.leased_until = Some(until.to_string());
+                "extended"
+            }
+            FiringNews::AttemptEnded(not_before) => {
+                body.not_before = Some(not_before.to_string());
+                "tried_again"
+            }
+            FiringNews::Settled(state, reason) => {
+                body.reason = reason;
+                let is_event = records_event && state == FiringState::Acknowledged;
+                body.event_id = Some(body.firing_id.clone()).filter(|_| is_event);
+                state.as_str()
+            }
+        };
+        body
+    }
+}

@@ -1,0 +1,128 @@
+//! Which events a clock has passed, for those who play history back.
+
+use std::sync::Arc;
+
+use timenav_core::clock::{ClockCommand, Rate};
+use timenav_core::event::EventDraft;
+use timenav_core::ids::TimerId;
+use timenav_core::time::{Instant, Virtual};
+use timenav_core::timers::Schedule;
+use timenav_engine::{LedgerStream, News, Seen, TimerRequest, Told, Topic, WatchLedger};
+
+use crate::house::{Home, House, watch};
+use crate::sample::{event_id, moment};
+
+const SECOND: i64 = 1_000_000;
+/// How much later a clock may be that ran, in microseconds.
+const TICKS: i64 = 100_000;
+
+async fn record(home: &Home<'_>, micros: i64) {
+    let draft = EventDraft { event_id: Some(event_id(&format!("at-{micros}"))), ..EventDraft::at(moment(micros), "d") };
+    home.engine.record_events(&home.admin, None, vec![draft], None).await.unwrap();
+}
+
+async fn change(home: &Home<'_>, command: ClockCommand) {
+    home.engine.change_clock(&home.admin, None, command, None).await.unwrap();
+    for _ in 0..5 {
+        home.engine.tell_presence().await.unwrap();
+        home.engine.keep_time().await;
+    }
+}
+
+async fn travel(home: &Home<'_>, seconds: i64) {
+    change(home, ClockCommand::Travel { to: moment(seconds * SECOND), location: None }).await;
+}
+
+/// Listens to what falls due. While nothing is written, host time passes as long as is waited for it.
+async fn listen(home: &Home<'_>, seen: Option<Seen>) -> LedgerStream {
+    let watch = WatchLedger { seen, ..watch(&[Topic::Due], None) };
+    let clock = Arc::clone(&home.house.clock);
+    let stream = home.engine.watch_ledger(&home.admin, watch).await.unwrap();
+    stream.waiting_by(Arc::new(move |span| {
+        clock.advance(span.micros());
+        Box::pin(async {})
+    }))
+}
+
+async fn next(stream: &mut LedgerStream) -> Told {
+    loop {
+        let told = stream.next().await.expect("something is told");
+        if told.what != News::Mark {
+            return told;
+        }
+    }
+}
+
+/// Reads the next range, which begins after the first instant and ends with the second, in microseconds. Whoever looks at the
+/// clock of a test takes a microsecond, so a clock that ran is a little later.
+async fn expect(stream: &mut LedgerStream, after: i64, to: i64) -> Seen {
+    let Told { position, part, passed, what } = next(stream).await;
+    let News::Due { from, to: last } = what else { panic!("{what:?} is no range") };
+    let is_near = |at: Instant<Virtual>, expected: i64| (0..TICKS).contains(&(at.micros() - expected));
+    assert!(is_near(from, after + 1) && is_near(last, to), "{from}/{last}");
+    assert_eq!(passed, Some(last));
+    Seen { position, part, passed }
+}
+
+/// Whoever listens is told of each range with events that the clock has passed, moved or running at any rate, forth and back.
+pub(crate) async fn plays(house: House) {
+    let home = house.open().await;
+    change(&home, ClockCommand::Pause).await;
+    travel(&home, 0).await;
+    let half = SECOND / 2;
+    for micros in [0, 10 * SECOND, 20 * SECOND, 30 * SECOND + half, 100 * SECOND, 9_000 * SECOND] {
+        record(&home, micros).await;
+    }
+    let mut due = listen(&home, None).await;
+    travel(&home, 15).await;
+    let seen = expect(&mut due, 0, 15 * SECOND).await;
+    // There is nothing between, and nothing is told.
+    travel(&home, 16).await;
+    change(&home, ClockCommand::Resume).await;
+    expect(&mut due, 16 * SECOND, 20 * SECOND).await;
+    let last = expect(&mut due, 20 * SECOND, 30 * SECOND + half).await;
+    change(&home, ClockCommand::Pause).await;
+    // What is recorded behind the clock does not fall due. It does once the clock has gone back before it.
+    record(&home, 12 * SECOND).await;
+    travel(&home, 11).await;
+    travel(&home, 25).await;
+    expect(&mut due, 11 * SECOND, 25 * SECOND).await;
+    // The faster it runs, the longer are the ranges.
+    change(&home, ClockCommand::SetRate(Rate::from_factor(3_600.0).unwrap())).await;
+    change(&home, ClockCommand::Resume).await;
+    let News::Due { from, to } = next(&mut due).await.what else { panic!("a range") };
+    assert!((0..3_600 * TICKS).contains(&(from.micros() - 25 * SECOND)), "{from}");
+    assert!(to > moment(100 * SECOND) && to <= moment(9_000 * SECOND), "{to}");
+    let News::Due { from, to } = next(&mut due).await.what else { panic!("a range") };
+    let late = to.micros() - 9_000 * SECOND;
+    assert!(from < moment(9_000 * SECOND) && (0..3_600 * TICKS).contains(&late), "{from} {to}");
+    change(&home, ClockCommand::Pause).await;
+    travel(&home, 9_030).await;
+    // An advance passes events too, wherever it stands on its way.
+    let schedule = Some(Schedule::At(moment(9_050 * SECOND)));
+    let timer = (Some(TimerId::new("timer").unwrap()), TimerRequest { schedule, ..TimerRequest::default() });
+    home.engine.set_timer(&home.admin, None, timer, None).await.unwrap();
+    for seconds in [9_040, 9_060, 9_070] {
+        record(&home, seconds * SECOND).await;
+    }
+    travel(&home, 9_065).await;
+    expect(&mut due, 9_030 * SECOND, 9_065 * SECOND).await;
+    drop(due);
+    // Whoever comes back is told what they have missed, and nothing twice.
+    let mut again = listen(&home, Some(seen)).await;
+    expect(&mut again, 16 * SECOND, 30 * SECOND + half).await;
+    drop(again);
+    let mut again = listen(&home, Some(last)).await;
+    expect(&mut again, 11 * SECOND, 25 * SECOND).await;
+    drop(again);
+    let mut anew = listen(&home, None).await;
+    travel(&home, 9_080).await;
+    expect(&mut anew, 9_065 * SECOND, 9_080 * SECOND).await;
+    drop(anew);
+    home.close().await;
+}
+
+#[tokio::test]
+async fn ranges_that_a_clock_has_passed_are_told() {
+    Box::pin(plays(House::new())).await;
+}

@@ -1,0 +1,174 @@
+//! Firings, for those who observe them and claim none.
+
+use timenav_core::clock::ClockCommand;
+use timenav_core::ids::{FiringId, QueueId, TimerId};
+use timenav_core::time::Span;
+use timenav_core::timers::{FiringState, Schedule};
+use timenav_engine::{
+    Claim, ClockChange, Delivery, FiringNews, FiringsRequest, KEPT_FIRINGS_MAX, LedgerStream, News, Seen, TimerRequest,
+    Told, WatchFirings,
+};
+
+use crate::house::{Home, House};
+use crate::sample::moment;
+
+const SECOND: i64 = 1_000_000;
+
+fn queue(name: &str) -> QueueId {
+    QueueId::new(name).unwrap()
+}
+
+async fn set(home: &Home<'_>, name: &str, seconds: i64, to: &str) {
+    let (schedule, deliver) = (Some(Schedule::At(moment(seconds * SECOND))), Some(Delivery::Queue(queue(to))));
+    let request = TimerRequest { schedule, deliver, ..TimerRequest::default() };
+    home.engine.set_timer(&home.admin, None, (Some(TimerId::new(name).unwrap()), request), None).await.unwrap();
+}
+
+async fn claim(home: &Home<'_>, of: &str, max: usize) -> Vec<FiringId> {
+    let claim = Claim { queue: queue(of), max, ttl: Span::from_secs(30).unwrap(), waits: false };
+    let claimed = home.engine.claim(&home.admin, None, &claim).await.unwrap();
+    claimed.into_iter().map(|claimed| claimed.firing.firing_id).collect()
+}
+
+fn named(firing_ids: &[FiringId]) -> FiringsRequest {
+    FiringsRequest { timeline: None, firing_ids: firing_ids.to_vec(), lease_ids: None }
+}
+
+async fn observe(home: &Home<'_>, of: Option<&str>, seen: Option<Seen>) -> LedgerStream {
+    let watch = WatchFirings { timeline: None, queue: of.map(queue), seen };
+    home.engine.watch_firings(&home.admin, watch).await.unwrap()
+}
+
+/// Returns what is told next that is no mark.
+async fn next(stream: &mut LedgerStream) -> (String, Told) {
+    loop {
+        let told = stream.next().await.expect("something is told");
+        let what = match &told.what {
+            News::Mark => continue,
+            News::Gap => "gap".to_owned(),
+            News::Reset => "reset".to_owned(),
+            News::Firing(firing) => {
+                let (row, news) = &**firing;
+                let news = match news {
+                    FiringNews::Offered => "offered",
+                    FiringNews::Redelivered => "redelivered",
+                    FiringNews::Leased { attempt, holder, .. } => {
+                        assert_eq!((&**holder, *attempt > 0), ("admin", true));
+                        "leased"
+                    }
+                    FiringNews::Extended(_) => "extended",
+                    FiringNews::AttemptEnded(_) => "tried_again",
+                    FiringNews::Settled(state, _) => state.as_str(),
+                };
+                format!("{} {news}", row.timer_id)
+            }
+            other => panic!("{other:?}"),
+        };
+        return (what, told);
+    }
+}
+
+async fn all(stream: &mut LedgerStream, expected: &[&str]) -> Vec<Told> {
+    let mut told = Vec::new();
+    for expected in expected {
+        let (what, one) = next(stream).await;
+        assert_eq!(&what, expected);
+        told.push(one);
+    }
+    told
+}
+
+/// Pauses the clock at 0 and lets it jump over whatever falls due by then.
+async fn travel(home: &Home<'_>, seconds: i64) {
+    let to = ClockCommand::Travel { to: moment(seconds * SECOND), location: None };
+    home.engine.change_clock(&home.admin, None, to, None).await.unwrap();
+    for _ in 0..20 {
+        home.engine.tell_presence().await.unwrap();
+        home.engine.keep_time().await;
+    }
+}
+
+/// Whoever observes a queue is told of each firing as it is offered, claimed, tried again and settled, and of no other queue.
+pub(crate) async fn observed(house: House) {
+    let home = house.open().await;
+    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
+    travel(&home, 0).await;
+    for (name, at, to) in [("one", 10, "work"), ("two", 10, "work"), ("elsewhere", 10, "other"), ("three", 20, "work")]
+    {
+        set(&home, name, at, to).await;
+    }
+    let (mut work, mut whole) = (observe(&home, Some("work"), None).await, observe(&home, None, None).await);
+    travel(&home, 15).await;
+    let offered = all(&mut work, &["one offered", "two offered"]).await;
+    assert_eq!((offered[0].part, offered[0].position), (Some(0), offered[1].position));
+    assert_eq!(all(&mut whole, &["one offered", "two offered", "elsewhere offered"]).await[2].part, None);
+    let firings = claim(&home, "work", 10).await;
+    claim(&home, "other", 10).await;
+    home.engine.extend_leases(&home.admin, named(&firings[..1]), Span::from_secs(60).unwrap()).await.unwrap();
+    home.engine.acknowledge(&home.admin, named(&firings[..1]), None).await.unwrap();
+    home.engine.fail_firings(&home.admin, named(&firings[1..]), None).await.unwrap();
+    let told =
+        all(&mut work, &["one leased", "two leased", "one extended", "one acknowledged", "two tried_again"]).await;
+    assert!(told.windows(2).all(|two| two[0].position <= two[1].position), "{told:?}");
+    all(&mut whole, &["one leased", "two leased", "elsewhere leased", "one extended", "one acknowledged"]).await;
+    // Who comes back goes on where they were, and is told that claims may be missing.
+    let mut again =
+        observe(&home, Some("work"), Some(Seen { position: offered[0].position, part: Some(0), passed: None })).await;
+    all(&mut again, &["gap", "two offered", "one acknowledged"]).await;
+    // A lease that ends is told too, and in the end the outcome.
+    let last = loop {
+        house.pass(400 * SECOND);
+        home.engine.keep_time().await;
+        assert_eq!(claim(&home, "work", 10).await, firings[1..]);
+        all(&mut work, &["two leased"]).await;
+        house.pass(31 * SECOND);
+        home.engine.tell_presence().await.unwrap();
+        home.engine.keep_time().await;
+        let (what, told) = next(&mut work).await;
+        if what != "two tried_again" {
+            break (what, told);
+        }
+    };
+    assert_eq!(last.0, "two failed");
+    assert!(matches!(&last.1.what, News::Firing(told)
+        if matches!(&told.1, FiringNews::Settled(FiringState::Failed, Some(reason)) if reason.contains("in time"))));
+    let failed = firings[1].clone();
+    home.engine.redeliver(&home.admin, None, failed, None).await.unwrap();
+    all(&mut work, &["two redelivered"]).await;
+    // The clock goes back, and moments come again.
+    let back = ClockCommand::Travel { to: moment(5 * SECOND), location: None };
+    let back = ClockChange { refire: true, ..ClockChange::from(back) };
+    home.engine.change_clock(&home.admin, None, back, None).await.unwrap();
+    all(&mut work, &["two superseded"]).await;
+    drop((work, whole, again));
+    home.close().await;
+}
+
+/// Whoever reads slowly is told that claims are missing, and holds up nobody.
+pub(crate) async fn overheard(house: House) {
+    let home = house.open().await;
+    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
+    travel(&home, 0).await;
+    set(&home, "one", 10, "work").await;
+    let mut slow = observe(&home, None, None).await;
+    travel(&home, 15).await;
+    all(&mut slow, &["one offered"]).await;
+    let firings = claim(&home, "work", 1).await;
+    for _ in 0..KEPT_FIRINGS_MAX {
+        home.engine.extend_leases(&home.admin, named(&firings), Span::from_secs(60).unwrap()).await.unwrap();
+    }
+    home.engine.acknowledge(&home.admin, named(&firings), None).await.unwrap();
+    all(&mut slow, &["gap", "one acknowledged"]).await;
+    drop(slow);
+    home.close().await;
+}
+
+#[tokio::test]
+async fn firings_are_observed_from_their_offer_to_their_outcome() {
+    Box::pin(observed(House::new())).await;
+}
+
+#[tokio::test]
+async fn whoever_reads_slowly_is_told_what_they_miss() {
+    Box::pin(overheard(House::new())).await;
+}

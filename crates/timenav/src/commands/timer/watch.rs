@@ -1,0 +1,82 @@
+//! `timenav timer watch`: shows what happens to firings, and claims none.
+
+use serde_json::Value;
+
+use crate::client::{Client, ServerEvent};
+use crate::commands::stream::json_line;
+use crate::exit::Failure;
+use crate::output::{self, member};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct WatchOptions {
+    /// Only firings of this queue. Defaults to all firings of the timeline.
+    #[arg(long)]
+    queue: Option<String>,
+    /// Start after the message with this id. Defaults to now.
+    #[arg(long, value_name = "ID")]
+    after: Option<String>,
+}
+
+/// Observes firings until the stream ends.
+pub(super) fn run(
+    client: &Client,
+    mut query: Vec<(&'static str, String)>,
+    options: WatchOptions,
+) -> Result<(), Failure> {
+    client.expect_lines()?;
+    query.extend(options.queue.map(|queue| ("queue", queue)));
+    for message in client.stream(&["v1", "firings", "stream"], &query, options.after.as_deref())? {
+        let message = message?;
+        output::write(&if client.format().is_json() { json_line(&message) } else { text_line(&message) })?;
+    }
+    output::note("the service closed the stream");
+    Ok(())
+}
+
+/// Returns a message as a line for people: where it stands, which firing, and what happened to it.
+fn text_line(ServerEvent { id, name, data }: &ServerEvent) -> String {
+    let data: Value = serde_json::from_str(data).unwrap_or_default();
+    let told = |field: &str| member(&data["firing"], field);
+    let words = match name.as_str() {
+        "firing" => {
+            let queue = data["firing"].get("queue").map_or_else(|| "an event".to_owned(), |_| told("queue"));
+            let by = ["claimed_by", "leased_until", "not_before", "reason"].map(told).join("  ");
+            format!("{}  {}  {queue}  {}  {}", told("due"), told("timer_id"), told("change"), by.trim())
+        }
+        "gap" => "gap: claims and failed attempts may be missing".to_owned(),
+        "reset" => "reset: messages were skipped; reload what you need".to_owned(),
+        other => output::printable(other),
+    };
+    format!("{}  {}\n", output::printable(id), words.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_lines() {
+        let check = |name: &str, data: &str, expected: &str| {
+            let message = ServerEvent { id: "17.0".to_owned(), name: name.to_owned(), data: data.to_owned() };
+            assert_eq!(text_line(&message), expected);
+        };
+        let firing = r#""timer_id":"renew","due":"2000-01-01T00:00:00Z""#;
+        check(
+            "firing",
+            &format!(r#"{{"firing":{{{firing},"queue":"billing","change":"offered"}}}}"#),
+            "17.0  2000-01-01T00:00:00Z  renew  billing  offered\n",
+        );
+        check(
+            "firing",
+            &format!(r#"{{"firing":{{{firing},"queue":"q","change":"failed","reason":"a\u001b[1m"}}}}"#),
+            "17.0  2000-01-01T00:00:00Z  renew  q  failed  a [1m\n",
+        );
+        check(
+            "firing",
+            &format!(r#"{{"firing":{{{firing},"change":"acknowledged"}}}}"#),
+            "17.0  2000-01-01T00:00:00Z  renew  an event  acknowledged\n",
+        );
+        check("gap", "{}", "17.0  gap: claims and failed attempts may be missing\n");
+        check("reset", "{}", "17.0  reset: messages were skipped; reload what you need\n");
+    }
+}
