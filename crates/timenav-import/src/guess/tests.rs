@@ -80,9 +80,9 @@ fn tables_with_a_time_in_one_column() {
 #[test]
 fn numbers_that_stand_for_nothing_are_named() {
     let check = |values: &[&str], expected: &str| {
-        let rows: String =
-            values.iter().enumerate().map(|(day, value)| format!("2024-07-{:02},{value}\n", day + 1)).collect();
-        let (mapping, refused, unsure) = guess(&format!("date,wind\n{rows}"), Format::Csv);
+        let days = values.iter().enumerate();
+        let rows: Vec<String> = days.map(|(day, value)| format!("2024-07-{:02},{value}", day + 1)).collect();
+        let (mapping, refused, unsure) = guess(&format!("date,wind\n{}\n", rows.join("\n")), Format::Csv);
         let missing = mapping.split_once(r#""missing": "#).map_or("", |(_, missing)| missing.trim_end_matches(" }"));
         assert_eq!((missing, refused), (expected, 0), "{values:?}");
         assert_eq!(unsure.len(), expected.matches("-9").count(), "{unsure:?}");
