@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::markers::Markers;
 use super::roles::is_moment;
 use super::{Column, Settings};
 use crate::limits::GUESS_ROWS_MAX;
@@ -42,6 +43,8 @@ pub(super) fn of(text: &str) -> Option<Lines> {
     let column = |name: &str, from: usize, to: usize| Column {
         name: name.to_owned(),
         texts: lines.iter().map(|line| cut(line, from, to)).collect(),
+        // A time and a text are no numbers.
+        markers: Markers::default(),
     };
     let columns = vec![column("time", 0, width), column("text", width + 1, usize::MAX)];
     let places = json!({ "time": format!("1-{width}"), "text": format!("{}-", width + 2) });
