@@ -1,6 +1,6 @@
 /**
- * Rules of iCalendar and cron expressions as a sentence. What a sentence would not say exactly has none: the rule itself
- * is shown then.
+ * Rules of iCalendar and cron expressions as a sentence. What a sentence would not say exactly has none: the rule
+ * itself is shown then.
  */
 import { format, parse } from '../instant';
 
