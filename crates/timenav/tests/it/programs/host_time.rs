@@ -1,4 +1,4 @@
-//! What stays host time, as docs/programs.md says: file times, timeouts of io_uring, and timers that are never
+//! What stays host time, as docs/programs.md says: file times, timeouts of `io_uring`, and timers that are never
 //! cancelled.
 
 use std::io::Write as _;

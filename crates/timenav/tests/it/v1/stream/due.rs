@@ -37,7 +37,9 @@ fn events_are_played_back_as_the_clock_passes_them() {
     let service = standing();
     service.post("/v1/travel", &json!({ "destination_time": "2026-03-07T02:13:00Z" }));
     let times = ["02:14:00", "02:14:30", "02:16:00", "02:17:00"].map(|time| format!("2026-03-07T{time}Z"));
-    times.iter().for_each(|time| record(&service, time));
+    for time in &times {
+        record(&service, time);
+    }
     let mut connection = service.connect();
     let mut messages = open(&mut connection, &service, stream_of("?topics=due"));
     // It runs: each is told at its moment.
