@@ -70,6 +70,51 @@ describe('a fork and its parent', () => {
     await page.getByRole('alert').waitFor();
   });
 
+  it('say which timers are armed for something else, and what became of firings', async () => {
+    const { service } = on;
+    const post = (path: string, body: Record<string, unknown>): Promise<unknown> => service.call('POST', path, body);
+    const set = (timeline_id: string, timer_id: string, at: string): Promise<unknown> =>
+      post('v1/timers', { timeline_id, timer_id, at, deliver: { to: 'queue', queue: 'billing' } });
+    await post('timelines', { timeline_id: 'plan' });
+    await post('v1/pause-time', { timeline_id: 'plan' });
+    await post('v1/travel', { timeline_id: 'plan', destination_time: '2027-01-01T08:00:00Z' });
+    for (const [name, day] of [
+      ['both', '09'],
+      ['renew', '10'],
+      ['moved', '20'],
+    ] as const) {
+      await set('plan', name, `2027-01-${day}T09:00:00Z`);
+    }
+    await post('timelines', { timeline_id: 'plan-b', fork_of: 'plan' });
+    await set('plan-b', 'extra', '2027-01-30T09:00:00Z');
+    await service.call('DELETE', 'v1/timers/both?timeline_id=plan-b');
+    await service.call('PATCH', 'v1/timers/moved?timeline_id=plan-b', { at: '2027-01-21T09:00:00Z' });
+    await post('v1/travel', { timeline_id: 'plan-b', destination_time: '2027-01-11T00:00:00Z', settle: false });
+    const page = await on.loggedIn('compare?timeline=plan-b&with=plan');
+    const rows = async (label: string): Promise<string[]> =>
+      (await region(page, label).getByRole('row').allInnerTexts())
+        .slice(1)
+        .map((row) => row.replace(/\s+/g, ' ').trim());
+    await expect
+      .poll(() => rows('Timers that differ as a table'))
+      .toEqual([
+        'both cancelled 9 January 2027, 09:00 state',
+        'extra 30 January 2027, 09:00 not set only in plan-b',
+        'moved 21 January 2027, 09:00 20 January 2027, 09:00 next moment, schedule',
+        'renew done 10 January 2027, 09:00 state',
+      ]);
+    expect(await rows('Firings that differ as a table')).toEqual([
+      'renew 10 January 2027, 09:00 waiting did not fall due',
+    ]);
+    await expectAccessible(page);
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 800 });
+      await expectNoSidewaysScroll(page);
+    }
+    await page.getByRole('link', { name: 'extra' }).click();
+    await page.getByRole('region', { name: 'Armed timers' }).getByText('extra').waitFor();
+  });
+
   it('fit every width and can be used by everybody', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       const page = await on.loggedIn('compare?timeline=after', {

@@ -167,7 +167,7 @@ impl Topic {
     /// Every topic.
     pub const ALL: [Self; 6] =
         [Self::Clock, Self::Events, Self::Interventions, Self::Paradoxes, Self::Advances, Self::Due];
-    /// Those that whoever names none is told of: what entries tell, and not what a clock does by itself.
+    /// The topics of a stream that asks for none: what entries tell, and not what a clock does by itself.
     pub const OF_ENTRIES: [Self; 5] = [Self::Clock, Self::Events, Self::Interventions, Self::Paradoxes, Self::Advances];
 
     /// Returns its name.

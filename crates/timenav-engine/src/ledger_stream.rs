@@ -298,7 +298,7 @@ impl LedgerStream {
         self.engine.has_ended(&self.timeline_id)
     }
 
-    /// Says how to wait for a clock that passes events while nothing is written. Nobody is told of that otherwise.
+    /// Says how to wait for a clock that passes events while nothing is written. Without it, that is not told.
     #[must_use]
     pub fn waiting_by(self, waiting: Waiting) -> Self {
         Self { waiting: Some(waiting), ..self }

@@ -47,6 +47,8 @@ export class Comparison {
   error = $state.raw<unknown>(null);
   view = $state.raw<Scale>(scale(0n, 0, 1e9, 1_000));
   counts = $state.raw<{ a: Counts; b: Counts } | null>(null);
+  /** How often both were compared. */
+  stamp = $state(0);
   /** Whether what is in sight was chosen, and not only by what there is. */
   isViewChosen = false;
   #extent: { from: Micros; to: Micros } | null = null;
@@ -66,7 +68,7 @@ export class Comparison {
     const heard = (): void => void (this.#renewing ??= setTimeout(() => void this.#renew(), RENEW_MS));
     this.#streams = [a, b].map(
       (timeline) =>
-        new Stream({ timeline, events: ['events', 'interventions', 'reset'] }, heard, () => {
+        new Stream({ timeline, events: ['events', 'interventions', 'advances', 'reset'] }, heard, () => {
           if (this.common !== null) heard();
         }),
     );
@@ -80,6 +82,7 @@ export class Comparison {
   async read(): Promise<void> {
     this.#cursor = null;
     this.differences = [];
+    this.stamp += 1;
     await this.more(READ_MAX);
     if (!this.isViewChosen && this.error === null) await this.fit();
   }
@@ -102,6 +105,7 @@ export class Comparison {
         found.push(...body.differences.map(timed));
       } while (this.hasMore && found.length < most);
       this.differences = found.sort(byTime);
+      this.stamp += 1;
       if (!this.isViewChosen && before.length === 0) await this.fit();
       else this.#settle();
     } catch (error) {

@@ -64,7 +64,7 @@ async fn expect(stream: &mut LedgerStream, after: i64, to: i64) -> Seen {
     Seen { position, part, passed }
 }
 
-/// Whoever listens is told of each range with events that the clock has passed, moved or running at any rate, forth and back.
+/// A stream tells each range with events that the clock has passed, moved or running at any rate, back and forth.
 pub(crate) async fn plays(house: House) {
     let home = house.open().await;
     change(&home, ClockCommand::Pause).await;

@@ -88,7 +88,7 @@ async fn travel(home: &Home<'_>, seconds: i64) {
     }
 }
 
-/// Whoever observes a queue is told of each firing as it is offered, claimed, tried again and settled, and of no other queue.
+/// An observer of a queue hears when each firing is offered, claimed, tried again and settled, and of no other queue.
 pub(crate) async fn observed(house: House) {
     let home = house.open().await;
     home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();

@@ -1,0 +1,27 @@
+/** What is said of a timer on each of two timelines. */
+import { parse } from '../../lib/instant';
+import { momentText } from '../../lib/people';
+import type { Timer } from '../../lib/timers/timers';
+import { isRepeating, scheduleOf } from '../../lib/timers/words';
+
+/** Returns when a timer fires next, and by what; or that it is over. */
+export function timerText(timer: Timer): string {
+  const next = timer.next ? parse(timer.next) : null;
+  if (next === null) return timer.state;
+  return isRepeating(timer) ? `${momentText(next)}, ${scheduleOf(timer).text}` : momentText(next);
+}
+
+/** Returns in what two timers of one name differ. */
+export function timersDiffer(a: Timer, b: Timer): string {
+  const parts: [string, (timer: Timer) => unknown][] = [
+    ['state', ({ state }) => state],
+    // One that is over has none, and that is said already.
+    ['next moment', ({ next }) => (a.state === b.state ? (next ?? null) : null)],
+    ['schedule', ({ at, every, cron, misfire }) => [at ?? null, every ?? null, cron ?? null, misfire ?? null]],
+    ['delivery', ({ deliver }) => deliver],
+    ['payload', ({ payload }) => payload],
+    ['order', ({ order_key }) => order_key ?? null],
+  ];
+  const apart = parts.filter(([, of]) => JSON.stringify(of(a)) !== JSON.stringify(of(b)));
+  return apart.map(([word]) => word).join(', ');
+}
