@@ -173,9 +173,11 @@ impl Run {
             (Way::Preload, None) => return Err(refused(Obstacle::Folder(libc::ENOENT))),
             (Way::Preload, Some(folder)) => {
                 let socket = listen(folder)?;
-                let pid = start_with(command, &folder.environment()?, self.mask)?;
+                let held = start_with(command, &folder.environment()?, self.mask)?;
                 detach_and_follow(&board, follow)?;
-                let report = Report::begin(pid, front, is_strict, report);
+                let report = Report::begin(held.pid, front, is_strict, report);
+                // A signal that comes as soon as the program does something is for it: the front knows of it by then.
+                held.let_go()?;
                 Keeper::new(socket, &board, report).run(&children)?;
             }
         }

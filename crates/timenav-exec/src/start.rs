@@ -37,6 +37,19 @@ pub(crate) struct StartedTraced {
     pub(crate) is_filtered: bool,
 }
 
+/// A program that was started, and waits to be let go.
+pub(crate) struct Held {
+    pub(crate) pid: i32,
+    gate: OwnedFd,
+}
+
+impl Held {
+    /// Lets the program begin. If this is dropped instead, it ends before it began.
+    pub(crate) fn let_go(self) -> io::Result<()> {
+        Ok(rustix::net::send(&self.gate, GO, SendFlags::NOSIGNAL).map(drop)?)
+    }
+}
+
 /// Starts a program with these signals blocked.
 pub(crate) fn start(command: &[OsString], mask: Signals) -> Result<Started, Refused> {
     let arguments = arguments(command)?;
@@ -81,15 +94,22 @@ pub(crate) fn start_traced(command: &[OsString], mask: Signals) -> Result<Starte
     }
 }
 
-/// Starts a program with these signals blocked, and this environment.
-pub(crate) fn start_with(command: &[OsString], environment: &[CString], mask: Signals) -> Result<i32, Refused> {
+/// Starts a program with these signals blocked, and this environment. It begins once it is let go.
+pub(crate) fn start_with(command: &[OsString], environment: &[CString], mask: Signals) -> Result<Held, Refused> {
     let arguments = arguments(command)?;
+    let (ours, theirs) = pair()?;
     match process::fork()? {
         Side::Child => {
+            drop(ours);
             prepare(mask);
+            let is_let_go = may_go_on(&theirs);
+            drop(theirs);
+            if !is_let_go {
+                process::exit_now(NOT_EXECUTED);
+            }
             not_executed(&arguments, &process::execute_with(&arguments, environment))
         }
-        Side::Parent(pid) => Ok(pid),
+        Side::Parent(pid) => Ok(Held { pid, gate: ours }),
     }
 }
 

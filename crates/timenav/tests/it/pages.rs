@@ -58,7 +58,7 @@ fn the_newer_document_is_the_other_and_query() {
     assert_eq!(newer["openapi"], "3.2.0");
     newer["openapi"] = older["openapi"].clone();
     for document in [&mut newer, &mut older] {
-        for path in ["~1v1~1clock~1stream", "~1v1~1stream"] {
+        for path in ["~1v1~1clock~1stream", "~1v1~1firings~1stream", "~1v1~1stream"] {
             let content = document.pointer_mut(&format!("/paths/{path}/get/responses/200/content/text~1event-stream"));
             *content.expect("the stream is described") = json!("a stream");
         }

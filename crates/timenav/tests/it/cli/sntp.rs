@@ -206,7 +206,8 @@ fn chrony_understands_it() {
     let right = (1_935_817_689_000_000 - host) as f64 / 1e6;
     for (options, ahead) in [(&["127.0.0.1:0=main"][..], 0.0), (&["127.0.0.1:0=main", "--offset=1h"], 3_600.0)] {
         let sntp = Sntp::start(&service, options);
-        let Some(wrong) = by_chrony(&sntp) else { return };
+        // It is not on each machine.
+        let Some(wrong) = by_chrony(&sntp) else { break };
         assert!((wrong - right - ahead).abs() < 1.0, "{wrong} instead of {right} and {ahead}");
     }
     service.audit();
