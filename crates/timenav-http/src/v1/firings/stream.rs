@@ -34,8 +34,8 @@ pub(super) const MESSAGES: Messages = Messages {
 pub(super) struct FiringsStreamRequest {
     /// Only firings of this queue; `timenav:webhook` for those that the service sends to webhooks. Defaults to all firings of
     /// the timeline.
-    #[schema(example = "billing")]
-    queue: Option<String>,
+    #[schema(value_type = Option<String>, format = "id", example = "billing")]
+    queue: Option<Text<QueueId>>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
@@ -105,8 +105,7 @@ pub(super) async fn watch(
     Params(request): Params<FiringsStreamRequest>,
 ) -> Result<impl IntoResponse, Failure> {
     let seen = last_event_id(&headers)?.map(|Place(seen)| seen);
-    let queue = request.queue.map(|queue| QueueId::new(&queue)).transpose();
-    let queue = queue.map_err(|error| Failure::invalid("queue", error.to_string()))?;
+    let queue = request.queue.map(|Text(queue)| queue);
     let place = place(&app, &caller)?;
     let watch = WatchFirings { timeline: timeline(request.timeline_id), queue, seen };
     let watched = app.engine.watch_firings(&caller, watch).await?;
