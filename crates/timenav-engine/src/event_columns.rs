@@ -45,8 +45,7 @@ impl EventColumns {
 
     /// Returns the columns of a row that says that an inherited event does not stand. Nothing finds it by them.
     pub(crate) const fn of_nothing() -> Self {
-        let parties = Some(String::new());
-        Self { time: Instant::EPOCH, point: None, cell: None, place: None, name_key: None, parties }
+        Self { time: Instant::EPOCH, point: None, cell: None, place: None, name_key: None, parties: None }
     }
 }
 
@@ -72,6 +71,6 @@ mod tests {
         assert_eq!((columns.place.as_deref(), columns.name_key.as_deref()), (Some("Rome"), Some("the fall")));
         assert_eq!(columns.parties.as_deref(), Some(r#""Livy"["Odoacer"]"#));
         let nowhere = EventColumns::of(&EventDraft::at(Instant::EPOCH, ""), None);
-        assert_eq!(nowhere, EventColumns::of_nothing());
+        assert_eq!(nowhere, EventColumns { parties: Some(String::new()), ..EventColumns::of_nothing() });
     }
 }

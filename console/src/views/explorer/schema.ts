@@ -99,14 +99,15 @@ const IN_WORDS: Record<string, string> = {
   '[^\\s]': 'Enter a place, not only spaces.',
   '^(full|quick|tail:[1-9][0-9]{0,17}|sample:([1-9][0-9]{0,4}|100000))$':
     'Use full, quick, tail:100 for the last hundred, or sample:100 for a hundred at random.',
-  '^(clock|events|interventions|paradoxes|advances)(,(clock|events|interventions|paradoxes|advances)){0,4}$':
-    'Use clock, events, interventions, paradoxes or advances, separated by commas.',
+  '^(clock|events|interventions|paradoxes|advances|due)(,(clock|events|interventions|paradoxes|advances|due)){0,5}$':
+    'Use clock, events, interventions, paradoxes, advances or due, separated by commas.',
   '^(time|cell|actor|source|attribute[.].{1,256})$':
     'Use time, cell, actor, source, or an attribute, as in attribute.category.',
   '^(observations)$': 'Use observations.',
   '^ *(observations) *(, *(observations) *)*$': 'Use observations.',
   '^[!-~]{1,128}$': 'Use 1 to 128 visible ASCII characters without spaces.',
   '^[0-9]{1,19}([.][0-9]{1,9})?$': 'Use the id of a message, as in 17 or 17.0.',
+  '^[0-9]{1,19}([.][0-9]{1,9})?(@-?[0-9]{1,18})?$': 'Use the id of a message, as in 17, 17.0 or 17@951868800000000.',
   '^[0-9]{1,19}-[0-9]{1,19}-[0-9]{1,19}$': 'Use the id that an import answered, as in 17-420-403.',
   '^([*]|(W/)?"[!#-~]*")$': 'Use an ETag in its quotation marks, or *.',
 };
