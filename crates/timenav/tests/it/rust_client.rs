@@ -122,7 +122,7 @@ fn what_fails_is_tried_again_and_what_is_stopped_says_so() {
         let client = standing(&service, "failing").await;
         client.set_timer(&Timer::at(at("2027-01-02T00:00:00Z")).id("fails")).await.unwrap();
         client.set_timer(&Timer::at(at("2027-01-03T00:00:00Z")).id("panics").queue("other")).await.unwrap();
-        let options = ListenOptions { concurrency: 2, ack_timeout: Duration::from_secs(1) };
+        let options = ListenOptions { concurrency: 2, ack_timeout: Duration::from_secs(2) };
         let attempts = Arc::new(AtomicU32::new(0));
         let counted = Arc::clone(&attempts);
         let failing = move |firing: timenav_client::Firing| {
@@ -133,7 +133,7 @@ fn what_fails_is_tried_again_and_what_is_stopped_says_so() {
         let panicking = |firing: timenav_client::Firing| async move {
             assert!(firing.attempt > 1, "not yet");
             // Longer than the lease: the firing is kept meanwhile, and nobody else is given it.
-            let _ = tokio::time::timeout(Duration::from_secs(2), Notify::new().notified()).await;
+            let _ = tokio::time::timeout(Duration::from_secs(3), Notify::new().notified()).await;
             Ok(())
         };
         let panicking = client.on_with("other", panicking, options).await.unwrap();
