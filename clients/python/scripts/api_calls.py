@@ -10,6 +10,8 @@ from api_schemas import HEADER, Types, doc_text
 
 JSON = "application/json"
 EVENTS = "text/event-stream"
+MESSAGES = {"clock_stream": "schemas.ClockBody", "firings_stream": "FiringMessage", "stream": "StreamMessage"}
+"""What the messages of an operation are."""
 
 
 def operations_table(document: Document) -> str:
@@ -49,7 +51,7 @@ def calls(document: Document, *, is_async: bool) -> str:
     text += "from __future__ import annotations\n\nfrom collections.abc import Mapping, Sequence\n"
     text += "from typing import Any, Literal, cast\n\nfrom . import schemas\n"
     text += "from ._instant import When\nfrom ._operations import OPERATIONS\n"
-    text += "from ._stream_message import StreamMessage\n"
+    text += "from ._stream_message import FiringMessage, StreamMessage\n"
     text += "from ._request import UNSET, Content, IfMatch, Length, Moment, Unset\n"
     text += f"from .{module} import {base}, {', '.join(streams)}\n\n"
     text += f'class {kind}({base}):\n    """Every operation of the API."""\n\n{methods}\n\n'
@@ -66,8 +68,8 @@ def _methods(operation: Operation, types: Types, *, is_async: bool) -> Iterator[
         if EVENTS in kinds:
             yield _method(operation, types, "events", _events("Any", is_async), "_stream", is_async=is_async)
     elif EVENTS in kinds:
-        of = "schemas.ClockBody" if operation.name == "clock_stream" else "StreamMessage"
-        yield _method(operation, types, "events", _events(of, is_async), is_async=is_async)
+        of = _events(MESSAGES[operation.name], is_async)
+        yield _method(operation, types, "events", of, is_async=is_async)
     elif "application/octet-stream" in kinds:
         yield _method(operation, types, "content", "bytes", is_async=is_async)
     else:

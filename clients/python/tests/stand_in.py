@@ -13,7 +13,8 @@ Answer = str | tuple[int, dict[str, Any]]
 
 
 class StandIn:
-    """Takes one answer after the other: `drop` closes the connection; beside 200 is a body, beside others headers."""
+    """Takes one answer after the other: `drop` closes the connection, other texts are streams
+    that end; beside 200 is a body, beside others headers."""
 
     def __init__(self) -> None:
         """Starts to listen on a free port."""
@@ -30,6 +31,10 @@ class StandIn:
                 answer = stand_in.answers.pop(0)
                 if isinstance(answer, str):
                     self.close_connection = True
+                    if answer != "drop":
+                        self.wfile.write(
+                            b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + answer.encode()
+                        )
                     self.connection.shutdown(socket.SHUT_RDWR)
                     return
                 status, told = answer

@@ -11,6 +11,7 @@ from ._async_client import AsyncClient
 from ._async_listener import AsyncListener
 from ._async_transport import AsyncDownload, AsyncEvents
 from ._async_virtual_clock import AsyncVirtualClock
+from ._async_watch import AsyncWatch
 from ._client import Client
 from ._clock_state import ClockState
 from ._errors import (
@@ -37,6 +38,8 @@ from ._retry import Retries
 from ._sse import SentEvent
 from ._transport import Download, Events
 from ._virtual_clock import VirtualClock
+from ._watch import Watch
+from ._watched import FiringChange, FiringNews, Gap, Passed, WatchedFiring
 
 __version__ = "0.1.0"
 
@@ -47,6 +50,7 @@ __all__ = [
     "AsyncEvents",
     "AsyncListener",
     "AsyncVirtualClock",
+    "AsyncWatch",
     "BeyondFiring",
     "Bounds",
     "Client",
@@ -60,12 +64,16 @@ __all__ = [
     "Events",
     "FieldError",
     "Firing",
+    "FiringChange",
     "FiringClock",
+    "FiringNews",
     "Follower",
+    "Gap",
     "Instant",
     "Listener",
     "NotSettled",
     "OutOfDatetime",
+    "Passed",
     "Problem",
     "Reading",
     "Receipt",
@@ -76,6 +84,8 @@ __all__ = [
     "Unreachable",
     "Unset",
     "VirtualClock",
+    "Watch",
+    "WatchedFiring",
     "When",
     "__version__",
     "schemas",

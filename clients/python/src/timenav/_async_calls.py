@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 from . import schemas
 from ._instant import When
 from ._operations import OPERATIONS
-from ._stream_message import StreamMessage
+from ._stream_message import FiringMessage, StreamMessage
 from ._request import UNSET, Content, IfMatch, Length, Moment, Unset
 from ._async_transport import AsyncTransport, AsyncDownload, AsyncEvents
 
@@ -709,13 +709,13 @@ class AsyncCalls(AsyncTransport):
 
     async def firings_stream(
         self, *, queue: str | Unset = UNSET, timeline_id: str | Unset = UNSET, last_event_id: str | Unset = UNSET
-    ) -> AsyncEvents[StreamMessage]:
+    ) -> AsyncEvents[FiringMessage]:
         """Observes firings: one message for each thing that happens to one. It claims none.
 
         Close it, or use it in a `with` statement.
         """
         return cast(
-            "AsyncEvents[StreamMessage]",
+            "AsyncEvents[FiringMessage]",
             await self._events(
                 OPERATIONS["firings_stream"],
                 {"queue": queue, "timeline_id": timeline_id, "last_event_id": last_event_id},

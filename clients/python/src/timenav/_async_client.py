@@ -7,6 +7,7 @@ from types import TracebackType
 from ._async_calls import AsyncCalls
 from ._async_listener import AsyncHandler, AsyncListener
 from ._async_virtual_clock import AsyncVirtualClock
+from ._async_watch import AsyncWatch
 from ._follower import Bounds
 from ._instant import When
 from ._listening import Terms
@@ -14,6 +15,7 @@ from ._receipt import Receipt, Waiting, patient
 from ._request import UNSET, IfMatch, Length, Unset
 from ._retry import Retries
 from ._settings import Settings
+from ._watched import FiringNews, Gap, Passed, due, firings
 
 _BOUNDS = Bounds()
 _RETRIES = Retries()
@@ -81,6 +83,29 @@ class AsyncClient(AsyncCalls):
         """
         terms = Terms(queue, timeline_id or self._settings.timeline_id, concurrency, ack_timeout)
         return AsyncListener(self, handler, terms)
+
+    def watch_firings(
+        self, queue: str | None = None, *, timeline_id: str | None = None, last_event_id: str | None = None
+    ) -> AsyncWatch[FiringNews | Gap]:
+        """Watches what happens to the firings of a queue, and claims none; without `queue`, to all of the timeline.
+
+        Open it with `async with`: from then on everything that happens is told, across lost connections. After one, a
+        `Gap` says where claims, extensions and failed attempts may be missing. With `last_event_id` it begins after
+        that message.
+        """
+        stream = firings(queue, timeline_id or self._settings.timeline_id)
+        return AsyncWatch(self, stream, last_event_id)
+
+    def watch_due(
+        self, *, timeline_id: str | None = None, last_event_id: str | None = None
+    ) -> AsyncWatch[Passed | Gap]:
+        """Watches which events the clock passes, as stretches of virtual time, to play them back.
+
+        Open it with `async with`: from then on everything that the clock passes is told, across lost
+        connections. A stretch that begins before the last one ended says that the clock went back. With `last_event_id`
+        it begins after that message, with what the clock passed since.
+        """
+        return AsyncWatch(self, due(timeline_id or self._settings.timeline_id), last_event_id)
 
     async def advance(
         self,

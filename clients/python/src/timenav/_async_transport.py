@@ -63,8 +63,12 @@ class AsyncTransport:
     async def _download(self, operation: Operation, given: Mapping[str, Any]) -> AsyncDownload:
         return AsyncDownload(await self._send(self._build(operation, given, "*/*"), is_stream=True))
 
-    async def _events(self, operation: Operation, given: Mapping[str, Any]) -> AsyncEvents[Any]:
-        return AsyncEvents(await self._send(self._build(operation, given, "text/event-stream"), is_stream=True))
+    async def _events(
+        self, operation: Operation, given: Mapping[str, Any], *, silence_max: float | None = None
+    ) -> AsyncEvents[Any]:
+        request = self._build(operation, given, "text/event-stream")
+        request.silence_max = silence_max
+        return AsyncEvents(await self._send(request, is_stream=True))
 
     async def _read(
         self,

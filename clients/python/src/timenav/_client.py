@@ -14,6 +14,8 @@ from ._retry import Retries
 from ._settings import Settings
 from ._sync_calls import Calls
 from ._virtual_clock import VirtualClock
+from ._watch import Watch
+from ._watched import FiringNews, Gap, Passed, due, firings
 
 _BOUNDS = Bounds()
 _RETRIES = Retries()
@@ -81,6 +83,27 @@ class Client(Calls):
         """
         terms = Terms(queue, timeline_id or self._settings.timeline_id, concurrency, ack_timeout)
         return Listener(self, handler, terms).start()
+
+    def watch_firings(
+        self, queue: str | None = None, *, timeline_id: str | None = None, last_event_id: str | None = None
+    ) -> Watch[FiringNews | Gap]:
+        """Watches what happens to the firings of a queue, and claims none; without `queue`, to all of the timeline.
+
+        When this returns, everything that happens from now on is told, across lost connections. After one, a
+        `Gap` says where claims, extensions and failed attempts may be missing. With `last_event_id` it begins after
+        that message.
+        """
+        stream = firings(queue, timeline_id or self._settings.timeline_id)
+        return Watch(self, stream, last_event_id)
+
+    def watch_due(self, *, timeline_id: str | None = None, last_event_id: str | None = None) -> Watch[Passed | Gap]:
+        """Watches which events the clock passes, as stretches of virtual time, to play them back.
+
+        When this returns, everything that the clock passes from now on is told, across lost
+        connections. A stretch that begins before the last one ended says that the clock went back. With `last_event_id`
+        it begins after that message, with what the clock passed since.
+        """
+        return Watch(self, due(timeline_id or self._settings.timeline_id), last_event_id)
 
     def advance(
         self,

@@ -64,6 +64,8 @@ class Request:
     json: Any = None
     content: Content | None = None
     is_repeatable: bool = False
+    silence_max: float | None = None
+    """After how many seconds without a word a stream counts as lost; None if it may say nothing."""
 
 
 def build(

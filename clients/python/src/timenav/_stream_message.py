@@ -1,4 +1,4 @@
-"""A message of `stream`, which the OpenAPI document of this version describes in words alone."""
+"""Messages of `stream` and `firings_stream`, which the OpenAPI document of this version describes in words alone."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from typing import Literal
 from typing_extensions import NotRequired, TypedDict
 
 from . import schemas
+
+# `from` is a word of Python's.
+DueBody = TypedDict("DueBody", {"from": str, "to": str, "time_range": str})
+"""Virtual time that the clock has passed, and that has events: its first and last instant, and both as a range."""
 
 
 class StreamMessage(TypedDict):
@@ -28,3 +32,47 @@ class StreamMessage(TypedDict):
     """What was done to the event; absent if it was erased since."""
     paradox: NotRequired[schemas.ParadoxBody]
     """The paradox that is there since, or is gone since and is told as it was."""
+    due: NotRequired[DueBody]
+    """The time that the clock has passed, if it has passed events."""
+
+
+class FiringBody(TypedDict):
+    """A firing, and what happened to it."""
+
+    change: str
+    """What happened: docs/timers.md lists it."""
+    firing_id: str
+    """The id of the firing."""
+    timer_id: str
+    """The timer that fired."""
+    due: str
+    """The moment at which it fell due."""
+    round: int
+    """The round of the timer."""
+    queue: NotRequired[str]
+    """The queue that it waits in; absent if it is recorded as an event."""
+    event_id: NotRequired[str]
+    """The event that it recorded, if its timer records events."""
+    order_key: NotRequired[str]
+    """Firings with the same key are worked on one after the other."""
+    claimed_by: NotRequired[str]
+    """Who has claimed it."""
+    attempt: NotRequired[int]
+    """Which attempt this is, from 1."""
+    leased_until: NotRequired[str]
+    """Host time until which it is leased."""
+    not_before: NotRequired[str]
+    """Host time before which it is not tried again."""
+    reason: NotRequired[str]
+    """Why it failed."""
+
+
+class FiringMessage(TypedDict):
+    """What happened to a firing."""
+
+    timeline_id: str
+    """The timeline."""
+    position: int
+    """Position of the newest ledger entry that was told."""
+    firing: NotRequired[FiringBody]
+    """The firing, and what happened to it; absent where the event is `gap` or `reset`."""

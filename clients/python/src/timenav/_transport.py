@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
+import socket
 import time
 from collections.abc import Iterator, Mapping
 from types import TracebackType
@@ -56,8 +57,12 @@ class Transport:
     def _download(self, operation: Operation, given: Mapping[str, Any]) -> Download:
         return Download(self._send(self._build(operation, given, "*/*"), is_stream=True))
 
-    def _events(self, operation: Operation, given: Mapping[str, Any]) -> Events[Any]:
-        return Events(self._send(self._build(operation, given, "text/event-stream"), is_stream=True))
+    def _events(
+        self, operation: Operation, given: Mapping[str, Any], *, silence_max: float | None = None
+    ) -> Events[Any]:
+        request = self._build(operation, given, "text/event-stream")
+        request.silence_max = silence_max
+        return Events(self._send(request, is_stream=True))
 
     def _read(
         self,
@@ -133,7 +138,7 @@ def request_options(settings: Settings, request: Request, *, is_stream: bool) ->
         options["json"] = request.json
     if is_stream:
         # A quiet stream is no failure; what waits for it says how long.
-        options["timeout"] = httpx.Timeout(settings.timeout, read=None)
+        options["timeout"] = httpx.Timeout(settings.timeout, read=request.silence_max)
     return options
 
 
@@ -226,6 +231,10 @@ class Events(Generic[T]):
         """Ends the stream."""
         self._response.close()
 
+    def break_off(self) -> None:
+        """Ends the stream from another thread than the one that waits for it, which comes to its end at once."""
+        break_off(self._response)
+
     def __enter__(self) -> Events[T]:
         return self
 
@@ -233,6 +242,14 @@ class Events(Generic[T]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def break_off(response: httpx.Response) -> None:
+    """Breaks off the connection of an answer: that wakes the thread that waits for its bytes."""
+    stream = response.extensions.get("network_stream")
+    if stream is not None:
+        with contextlib.suppress(OSError, AttributeError):
+            stream.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
 
 
 @contextlib.contextmanager

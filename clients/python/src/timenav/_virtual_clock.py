@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import socket
 import threading
 from datetime import timedelta
 from types import TracebackType
@@ -19,7 +17,7 @@ from ._host_time import monotonic_micros
 from ._instant import Instant, When
 from ._settings import Settings
 from ._sse import EventReader
-from ._transport import not_answered, refusal
+from ._transport import break_off, not_answered, refusal
 
 
 class VirtualClock(ClockReads):
@@ -90,12 +88,8 @@ class VirtualClock(ClockReads):
         self._confirming.close()
         self._follower.closed()
         self._notify()
-        response = self._response
-        stream = response.extensions.get("network_stream") if response is not None else None
-        if stream is not None:
-            # The thread waits for bytes; this is what wakes it at once.
-            with contextlib.suppress(OSError, AttributeError):
-                stream.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
+        if self._response is not None:
+            break_off(self._response)
         if threading.current_thread() is not self._thread and self._thread.is_alive():
             self._thread.join(timeout=1.0)
 

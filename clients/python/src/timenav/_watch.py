@@ -1,0 +1,117 @@
+"""Streams that go on where they were once a lost connection is back, with threads."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from ._clock_reads import DELAY_FIRST, is_final, named, next_delay
+from ._errors import Problem, TimenavError, Unreachable
+from ._listening import LOG, ONCE
+from ._sse import SentEvent
+from ._transport import Events
+from ._watched import LOST, SILENCE_SECONDS_MAX, Stream
+
+if TYPE_CHECKING:
+    from ._client import Client
+
+T = TypeVar("T")
+
+
+class Watch(Generic[T]):
+    """What a stream tells, message by message, across lost connections, until it is closed.
+
+    It asks for what came after the last message, waits 0.1 to 5 seconds between attempts, and counts a connection as
+    lost once the service has said nothing for 30 seconds. Nothing is read while nobody asks for the next message. It
+    raises `Problem` once the service does not let you watch any more.
+    """
+
+    def __init__(self, client: Client, stream: Stream[T], last_id: str | None) -> None:
+        """Opens the stream; `Client.watch_firings` and `Client.watch_due` do it."""
+        self._client = client._beside(retries=ONCE)
+        self._stream = stream
+        self._newest = self._last_id = last_id or ""
+        self._closing = threading.Event()
+        self._reading = threading.Lock()
+        self._events: Events[Any]
+        self._messages: Iterator[SentEvent[Any]]
+        self._open(client)
+
+    @property
+    def last_id(self) -> str:
+        """The id of the message that was returned last: a later watch goes on after it. Empty if there is none yet."""
+        return self._last_id
+
+    def close(self) -> None:
+        """Ends the watch, from any thread: whoever iterates has come to the end."""
+        self._closing.set()
+        # The thread that iterates may wait for bytes; this is what wakes it at once.
+        self._events.break_off()
+        if self._reading.acquire(blocking=False):
+            try:
+                self._events.close()
+            finally:
+                self._reading.release()
+
+    def __iter__(self) -> Iterator[T]:
+        return self
+
+    def __next__(self) -> T:
+        with self._reading:
+            while not self._closing.is_set():
+                told = self._read()
+                if told is None and not self._closing.is_set():
+                    told = self._open_again()
+                if told is not None:
+                    return told
+            self._events.close()
+        raise StopIteration
+
+    def __enter__(self) -> Watch[T]:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _read(self) -> T | None:
+        """Returns the next message of this connection; None if it has ended."""
+        try:
+            for event in self._messages:
+                told = self._stream.read(event)
+                self._last_id = event.id
+                if told is not None:
+                    return told
+        except Unreachable as error:
+            LOG.debug("a stream was lost, and is opened again: %s", error)
+        except (ValueError, KeyError, TypeError) as error:
+            self._closing.set()
+            raise named(error) from None
+        return None
+
+    def _open(self, client: Client) -> None:
+        given = self._stream.after(self._newest)
+        self._events = client._events(self._stream.operation, given, silence_max=SILENCE_SECONDS_MAX)
+        self._messages = iter(self._events)
+
+    def _open_again(self) -> T | None:
+        """Waits until there is a connection again. Returns what is to be said of what may be missing."""
+        self._events.close()
+        self._newest = self._events.last_id or self._newest
+        delay, failure = DELAY_FIRST, None
+        while True:
+            wait, delay = next_delay(delay, failure)
+            if self._closing.wait(wait):
+                return None
+            try:
+                self._open(self._client)
+            except TimenavError as error:
+                if isinstance(error, Problem) and is_final(error):
+                    self._closing.set()
+                    raise
+                failure = error
+            else:
+                return None if self._newest else self._stream.read(LOST)

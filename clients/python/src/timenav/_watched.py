@@ -1,0 +1,162 @@
+"""What can be watched: what happens to firings, and which events the clock passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar
+
+from ._follower import Bounds
+from ._instant import Instant
+from ._operations import OPERATIONS
+from ._request import UNSET, Operation
+from ._sse import SentEvent
+
+T = TypeVar("T")
+SILENCE_SECONDS_MAX = Bounds().stale_after
+"""A quiet stream must not count as a dead one: the service says something every 15 seconds."""
+
+FiringChange = Literal[
+    "offered", "redelivered", "leased", "extended", "tried_again", "acknowledged", "failed", "superseded"
+]
+"""What happened to a firing: docs/timers.md says it of each. Later versions of the service may have more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Something may be missing here."""
+
+    id: str
+    """The id of the message."""
+    is_reset: bool
+    """Whether everything may be missing, because you were away for more than 100,000 entries: reload what you know. If
+    not, only claims, extensions and failed attempts are, which no ledger has."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedFiring:
+    """A firing, and what happened to it."""
+
+    change: FiringChange
+    """What happened."""
+    firing_id: str
+    """The id of the firing."""
+    timer_id: str
+    """The timer that fired."""
+    due: Instant
+    """The moment at which it fell due, in virtual time."""
+    round: int
+    """The round of the timer."""
+    queue: str | None
+    """The queue that it waits in: `timenav:webhook` if the service sends it. None if it is recorded as an event."""
+    event_id: str | None
+    """The event that it recorded, if its timer records events."""
+    order_key: str | None
+    """Firings with the same key are worked on one after the other."""
+    claimed_by: str | None
+    """Who has claimed it."""
+    attempt: int | None
+    """Which attempt this is, from 1."""
+    leased_until: Instant | None
+    """Host time until which it is leased."""
+    not_before: Instant | None
+    """Host time before which it is not tried again."""
+    reason: str | None
+    """Why it failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class FiringNews:
+    """Something that happened to a firing."""
+
+    id: str
+    """The id of the message: a later watch goes on after it."""
+    timeline_id: str
+    position: int
+    """The position of the newest ledger entry that was told."""
+    firing: WatchedFiring
+    """The firing, and what happened to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A stretch of virtual time that the clock has passed, and that has events. Both ends are included."""
+
+    id: str
+    """The id of the message: a later watch goes on after it."""
+    timeline_id: str
+    position: int
+    """The position of the newest ledger entry that was told."""
+    first: Instant
+    """Its first instant."""
+    last: Instant
+    """Its last instant."""
+    time_range: str
+    """Both, as `monitor_events` takes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stream(Generic[T]):
+    """A stream that is watched: how it is asked for, and how its messages are read."""
+
+    operation: Operation
+    given: Mapping[str, Any]
+    read: Callable[[SentEvent[Any]], T | None]
+    """Returns None for a message of a kind that this version does not know."""
+
+    def after(self, last_id: str) -> dict[str, Any]:
+        """Returns what the operation is given to begin after a message; with no id, now."""
+        return {**self.given, "last_event_id": last_id or UNSET}
+
+
+def firings(queue: str | None, timeline_id: str | None) -> Stream[FiringNews | Gap]:
+    """Returns the stream of what happens to firings."""
+    given = {"queue": UNSET if queue is None else queue, "timeline_id": timeline_id or UNSET}
+    return Stream(OPERATIONS["firings_stream"], given, _firing_news)
+
+
+def due(timeline_id: str | None) -> Stream[Passed | Gap]:
+    """Returns the stream of what the clock passes."""
+    return Stream(OPERATIONS["stream"], {"topics": "due", "timeline_id": timeline_id or UNSET}, _passed)
+
+
+LOST: SentEvent[Any] = SentEvent("reset", "", {})
+"""What is told where a connection was lost before the service had told any id."""
+
+
+def _firing_news(event: SentEvent[Any]) -> FiringNews | Gap | None:
+    if event.event != "firing":
+        return _gap(event)
+    told = event.data["firing"]
+    firing = WatchedFiring(
+        change=told["change"],
+        firing_id=told["firing_id"],
+        timer_id=told["timer_id"],
+        due=Instant.parse(told["due"]),
+        round=told["round"],
+        queue=told.get("queue"),
+        event_id=told.get("event_id"),
+        order_key=told.get("order_key"),
+        claimed_by=told.get("claimed_by"),
+        attempt=told.get("attempt"),
+        leased_until=_instant(told.get("leased_until")),
+        not_before=_instant(told.get("not_before")),
+        reason=told.get("reason"),
+    )
+    return FiringNews(event.id, event.data["timeline_id"], event.data["position"], firing)
+
+
+def _passed(event: SentEvent[Any]) -> Passed | Gap | None:
+    if event.event != "due":
+        return _gap(event)
+    told = event.data["due"]
+    first, last = Instant.parse(told["from"]), Instant.parse(told["to"])
+    return Passed(event.id, event.data["timeline_id"], event.data["position"], first, last, told["time_range"])
+
+
+def _gap(event: SentEvent[Any]) -> Gap | None:
+    return Gap(event.id, event.event == "reset") if event.event in ("gap", "reset") else None
+
+
+def _instant(text: str | None) -> Instant | None:
+    return None if text is None else Instant.parse(text)

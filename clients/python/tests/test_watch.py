@@ -1,0 +1,247 @@
+"""What happens to firings, and which events the clock passes: told across lost connections, beside a real service."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from typing import Any
+
+import pytest
+
+import timenav
+from timenav import FiringNews, Gap, Passed
+from timenav.testing import Service
+
+from .stand_in import Answer, StandIn
+
+KEY = "tnk_000000000000000000000000000000000000"
+START = "2027-01-01T00:00:00Z"
+SOON = 60.0
+
+
+@pytest.fixture
+def standing(client: timenav.Client, timeline: str) -> str:
+    """A timeline whose clock stands."""
+    client.pause_time(timeline_id=timeline)
+    client.travel(destination_time=START, timeline_id=timeline)
+    return timeline
+
+
+def told(news: FiringNews | Passed | Gap) -> Any:
+    if isinstance(news, Gap):
+        return "reset" if news.is_reset else "gap"
+    if isinstance(news, Passed):
+        assert news.time_range == f"{news.first}/{news.last}"
+        return str(news.first), str(news.last)
+    return news.firing.change, news.firing.timer_id
+
+
+def take(watch: timenav.Watch[Any], count: int) -> list[Any]:
+    return [told(news) for news in islice(watch, count)]
+
+
+def record(client: timenav.Client, timeline: str, *days: int) -> None:
+    events = [{"time": f"2027-01-{day:02}T00:00:00Z", "description": f"Day {day}"} for day in days]
+    client.record_events(events, timeline_id=timeline)  # type: ignore[arg-type]
+
+
+def test_firings_of_a_queue_are_told_and_none_is_claimed(client: timenav.Client, standing: str) -> None:
+    with (
+        client.watch_firings("billing", timeline_id=standing) as watch,
+        client.watch_firings(timeline_id=standing) as all_,
+    ):
+        assert watch.last_id == ""
+        for timer_id, queue in (("other", "default"), ("renew", "billing")):
+            deliver: Any = {"to": "queue", "queue": queue}
+            client.set_timer(timeline_id=standing, timer_id=timer_id, at="2027-01-02T00:00:00Z", deliver=deliver)
+        client.fast_forward(duration="2d", settle=False, timeline_id=standing)
+        offered = next(watch)
+        assert isinstance(offered, FiringNews)
+        firing = offered.firing
+        assert (told(offered), str(firing.due), firing.queue) == (
+            ("offered", "renew"),
+            "2027-01-02T00:00:00Z",
+            "billing",
+        )
+        assert (firing.claimed_by, firing.attempt, firing.leased_until) == (None, None, None)
+        assert (offered.timeline_id, watch.last_id) == (standing, offered.id)
+        claimed = client.claim_firings("billing", timeline_id=standing)["firings"]
+        leased = next(watch)
+        assert isinstance(leased, FiringNews)
+        assert (told(leased), leased.firing.claimed_by, leased.firing.attempt) == (("leased", "renew"), "admin", 1)
+        assert str(leased.firing.leased_until) == claimed[0]["leased_until"]
+        client.fail_firings(firing_ids=[firing.firing_id], reason="declined", timeline_id=standing)
+        assert take(watch, 1) == [("tried_again", "renew")]
+        client.acknowledge_firings(firing_ids=[firing.firing_id], timeline_id=standing)
+        assert take(watch, 1) == [("acknowledged", "renew")]
+        assert {("offered", "other"), ("offered", "renew")} == set(take(all_, 2))
+    # Whoever comes back later is told what was missed, and that claims may be missing.
+    with client.watch_firings("billing", timeline_id=standing, last_event_id=offered.id) as again:
+        assert take(again, 2) == ["gap", ("acknowledged", "renew")]
+
+
+def test_what_the_clock_passes_is_told(client: timenav.Client, standing: str) -> None:
+    record(client, standing, 2, 3, 20)
+    with client.watch_due(timeline_id=standing) as watch:
+        client.fast_forward(duration="5d", timeline_id=standing)
+        passed = next(watch)
+        assert isinstance(passed, Passed)
+        assert told(passed) == ("2027-01-01T00:00:00.000001Z", "2027-01-06T00:00:00Z")
+        found = client.monitor_events(location="*", time_range=passed.time_range, timeline_id=standing)["events"]
+        assert [event["time"] for event in found] == ["2027-01-02T00:00:00Z", "2027-01-03T00:00:00Z"]
+        client.rewind(duration="4d", timeline_id=standing)
+        client.fast_forward(duration="2d", timeline_id=standing)
+        assert take(watch, 1) == [("2027-01-02T00:00:00.000001Z", "2027-01-04T00:00:00Z")]
+        last_id = watch.last_id
+    client.fast_forward(duration="P1M", timeline_id=standing)
+    with client.watch_due(timeline_id=standing, last_event_id=last_id) as again:
+        assert take(again, 1) == [("2027-01-04T00:00:00.000001Z", "2027-02-04T00:00:00Z")]
+
+
+def test_a_watch_comes_back_after_the_service_was_gone() -> None:
+    with Service() as service, service.client() as client:
+        client.pause_time()
+        client.travel(destination_time=START)
+        record(client, "main", 2, 4)
+        with client.watch_firings("default") as firings, client.watch_due() as due, ThreadPoolExecutor() as threads:
+            client.set_timer(timer_id="before", at=START)
+            client.fast_forward(duration="36h")
+            assert take(firings, 1) == [("offered", "before")]
+            assert take(due, 1) == [("2027-01-01T00:00:00.000001Z", "2027-01-02T12:00:00Z")]
+            waiting = threads.submit(take, firings, 2), threads.submit(take, due, 1)
+            service.kill()
+            service.start()
+            client.set_timer(timer_id="after", at=START)
+            client.fast_forward(duration="3d")
+            assert waiting[0].result(SOON) == ["gap", ("offered", "after")]
+            assert waiting[1].result(SOON) == [("2027-01-02T12:00:00.000001Z", "2027-01-05T12:00:00Z")]
+
+
+def test_closing_ends_it_from_any_thread(client: timenav.Client, standing: str) -> None:
+    watch = client.watch_firings(timeline_id=standing)
+    with ThreadPoolExecutor() as threads:
+        waiting = threads.submit(list, watch)
+        time.sleep(0.05)
+        watch.close()
+        assert waiting.result(SOON) == []
+    assert list(watch) == []
+    # Closed by whoever iterates, it tells nothing more.
+    client.set_timer(timeline_id=standing, timer_id="one", at=START)
+    client.set_timer(timeline_id=standing, timer_id="two", at=START)
+    seen = []
+    with client.watch_firings(timeline_id=standing, last_event_id="0") as within:
+        for news in within:
+            seen.append(told(news))
+            within.close()
+    assert seen == ["gap"]
+    # Before it was ever read, and twice.
+    unread = client.watch_due(timeline_id=standing)
+    unread.close()
+    unread.close()
+    assert list(unread) == []
+
+
+def test_whoever_may_not_watch_any_more_is_told_so(service: Service, client: timenav.Client, standing: str) -> None:
+    with pytest.raises(timenav.Problem) as raised:
+        client.watch_firings("no queue", timeline_id=standing)
+    assert raised.value.code == "invalid_parameter"
+    with pytest.raises(timenav.Problem):
+        client.watch_due(timeline_id="no-such-timeline")
+    key = client.create_api_key(timeline_id=standing)
+    with timenav.Client(service.url, key["api_key"], timeline_id=standing) as other, other.watch_firings() as watch:
+        client.revoke_api_key(key["key_id"])
+        with pytest.raises(timenav.Problem) as raised:
+            next(watch)
+        assert raised.value.http_status == 401
+        assert list(watch) == []
+
+
+MESSAGE = (
+    'event: due\nid: 7@1\ndata: {"timeline_id":"t","position":7,"due":{"from":"%s","to":"%s","time_range":"%s/%s"}}\n\n'
+)
+DUE = MESSAGE % (START, START, START, START)
+ANSWERS: list[Answer] = [
+    "",
+    (503, {"Retry-After": "0"}),
+    "drop",
+    f"event: later\nid: 6\ndata: {{}}\n\n{DUE}id: 9@2\n\n",
+    "event: reset\nid: 12\ndata: {}\n\n",
+    (404, {}),
+]
+
+
+def stand_in_for(answers: list[Answer]) -> Iterator[tuple[StandIn, timenav.Client]]:
+    with StandIn() as stand_in, timenav.Client(stand_in.url, KEY) as client:
+        stand_in.answers = list(answers)
+        yield stand_in, client
+
+
+def test_it_goes_on_after_the_newest_id_and_says_where_it_cannot() -> None:
+    for stand_in, client in stand_in_for(ANSWERS):
+        watch = client.watch_due()
+        # No id was ever told, so what happened meanwhile is lost; kinds of a later version are left out.
+        assert take(watch, 3) == ["reset", (START, START), "reset"]
+        with pytest.raises(timenav.Problem):
+            next(watch)
+        assert list(watch) == []
+        asked = [headers.get("Last-Event-ID") for _, headers in stand_in.requests]
+        assert asked == [None, None, None, None, "9@2", "12"]
+    for _, client in stand_in_for(["event: due\nid: 1\ndata: {}\n\n"]):
+        with pytest.raises(timenav.TimenavError, match="no timenav service"):
+            next(client.watch_due())
+
+
+def test_asyncio_does_the_same(service: Service, client: timenav.Client, standing: str) -> None:
+    record(client, standing, 2)
+
+    async def main() -> list[Any]:
+        seen: list[Any] = []
+        async with timenav.AsyncClient(service.url, service.key, timeline_id=standing) as own:
+            async with own.watch_firings("default") as firings, own.watch_due() as due:
+                with pytest.raises(asyncio.TimeoutError):
+                    await asyncio.wait_for(anext(firings), 0.05)
+                # Whoever gave up waiting gets the message when they ask again.
+                await own.set_timer(timer_id="one", at=START)
+                await own.fast_forward(duration="2d")
+                seen += [told(await anext(firings)), told(await anext(due))]
+                last_id = firings.last_id
+                waiting = asyncio.create_task(_all(firings))
+                await asyncio.sleep(0.05)
+                await firings.aclose()
+                seen.append(await waiting)
+            async with own.watch_firings(last_event_id=last_id) as again:
+                async for news in again:
+                    seen.append(told(news))
+                    await again.aclose()
+            with pytest.raises(timenav.Problem):
+                await own.watch_firings("no queue").open()
+        return seen
+
+    passed = ("2027-01-01T00:00:00.000001Z", "2027-01-03T00:00:00Z")
+    assert asyncio.run(main()) == [("offered", "one"), passed, [], "gap"]
+
+    async def beside_a_stand_in() -> None:
+        with StandIn() as stand_in:
+            stand_in.answers = list(ANSWERS)
+            async with timenav.AsyncClient(stand_in.url, KEY) as own, own.watch_due() as watch:
+                assert [told(await anext(watch)) for _ in range(3)] == ["reset", (START, START), "reset"]
+                with pytest.raises(timenav.Problem):
+                    await anext(watch)
+                assert await _all(watch) == []
+            assert [headers.get("Last-Event-ID") for _, headers in stand_in.requests][3:] == [None, "9@2", "12"]
+
+    asyncio.run(beside_a_stand_in())
+
+
+async def _all(watch: timenav.AsyncWatch[Any]) -> list[Any]:
+    return [told(news) async for news in watch]
+
+
+def test_a_watch_needs_no_thread(client: timenav.Client, standing: str) -> None:
+    before = threading.active_count()
+    with client.watch_firings(timeline_id=standing):
+        assert threading.active_count() == before
