@@ -55,11 +55,11 @@ function ways(kinds) {
   return kinds.includes('application/octet-stream') ? [['', 'bytes']] : [['', 'download']];
 }
 
+const MESSAGES = { clock_stream: "Schema<'ClockBody'>", firings_stream: 'FiringMessage', stream: 'StreamMessage' };
 const GIVES = {
   json: (name) => `Promise<Answer<'${name}'>>`,
   text: () => 'Promise<string>',
-  events: (name) =>
-    `Promise<Events<${name === 'clock_stream' ? "Schema<'ClockBody'>" : name === 'stream' ? 'StreamMessage' : 'unknown'}>>`,
+  events: (name) => `Promise<Events<${MESSAGES[name] ?? 'unknown'}>>`,
   bytes: () => 'Promise<Uint8Array>',
   download: () => 'Promise<Response>',
 };
@@ -84,7 +84,7 @@ const all = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, told]) => operation(path, method, told)),
 );
 const calls = `${MADE}import type { CallOptions, Events } from './transport.js';
-import type { Answer, Input, Schema, StreamMessage } from './shapes.js';
+import type { Answer, FiringMessage, Input, Schema, StreamMessage } from './shapes.js';
 import { Transport } from './transport.js';
 
 /** Every operation of the API. */

@@ -1,7 +1,7 @@
 // Written by scripts/generate.mjs from docs/api/openapi.json. Do not edit it.
 
 import type { CallOptions, Events } from './transport.js';
-import type { Answer, Input, Schema, StreamMessage } from './shapes.js';
+import type { Answer, FiringMessage, Input, Schema, StreamMessage } from './shapes.js';
 import { Transport } from './transport.js';
 
 /** Every operation of the API. */
@@ -220,7 +220,7 @@ export abstract class Calls extends Transport {
   }
 
   /** Observes firings: one message for each thing that happens to one. It claims none. Close it when you are done. */
-  firingsStream(input: Input<'firings_stream'> = {}, options: CallOptions = {}): Promise<Events<unknown>> {
+  firingsStream(input: Input<'firings_stream'> = {}, options: CallOptions = {}): Promise<Events<FiringMessage>> {
     return this.events('firings_stream', input, options);
   }
 

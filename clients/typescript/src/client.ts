@@ -9,6 +9,8 @@ import type { Retries } from './retry.js';
 import { Settings, type ClientOptions } from './settings.js';
 import type { CallOptions } from './transport.js';
 import { VirtualClock } from './virtual-clock.js';
+import { Watch, type WatchOptions } from './watch.js';
+import { firingNews, passed, type FiringNews, type Gap, type Passed } from './watched.js';
 
 /** How a clock is opened. */
 export interface ClockOptions extends Partial<Bounds> {
@@ -78,6 +80,40 @@ export class Client extends Calls {
   }
 
   /**
+   * Watches what happens to the firings of a queue, and claims none; with `null`, to all firings of the timeline.
+   *
+   * When this resolves, everything that happens from now on is told, across lost connections. After one, a `Gap` says
+   * where claims, extensions and failed attempts may be missing.
+   */
+  watchFirings(queue: string | null = null, options: WatchOptions = {}): Promise<Watch<FiringNews | Gap>> {
+    const input = { ...timelineOf(options), ...(queue === null ? {} : { queue }) };
+    const again = this.#beside({ ...this.settings.retries, attempts: 1 });
+    const stream = {
+      first: (how: CallOptions) => this.firingsStream(input, how),
+      again: (how: CallOptions) => again.firingsStream(input, how),
+      read: firingNews,
+    };
+    return Watch.open(stream, options);
+  }
+
+  /**
+   * Watches which events the clock passes, as stretches of virtual time, to play them back.
+   *
+   * When this resolves, everything that the clock passes from now on is told, across lost connections. A stretch that
+   * begins before the last one ended says that the clock went back.
+   */
+  watchDue(options: WatchOptions = {}): Promise<Watch<Passed | Gap>> {
+    const input = { ...timelineOf(options), topics: 'due' };
+    const again = this.#beside({ ...this.settings.retries, attempts: 1 });
+    const stream = {
+      first: (how: CallOptions) => this.stream(input, how),
+      again: (how: CallOptions) => again.stream(input, how),
+      read: passed,
+    };
+    return Watch.open(stream, options);
+  }
+
+  /**
    * Moves the clock forward, such as by `P1M`, or `to` a moment, and resolves to what came of it once everything that fell
    * due on the way is done.
    *
@@ -131,4 +167,8 @@ export class Client extends Calls {
   #beside(retries: Retries): Client {
     return Object.assign(new Client(this.settings.with(retries)), { firing: this.firing });
   }
+}
+
+function timelineOf({ timelineId }: WatchOptions): { timeline_id?: string } {
+  return timelineId === undefined ? {} : { timeline_id: timelineId };
 }

@@ -59,4 +59,37 @@ export interface StreamMessage {
   intervention?: Schema<'InterventionBody'>;
   /** The paradox that is there since, or is gone since and is told as it was. */
   paradox?: Schema<'ParadoxBody'>;
+  /** The time that the clock has passed, if it has passed events: its first and last instant, and both as a range. */
+  due?: { from: string; to: string; time_range: string };
+}
+
+/** A message of `firings_stream`, which the OpenAPI document of this version describes in words alone. */
+export interface FiringMessage {
+  timeline_id: string;
+  /** Position of the newest ledger entry that was told. */
+  position: number;
+  /** The firing, and what happened to it; absent where the event is `gap` or `reset`. */
+  firing?: {
+    /** What happened: docs/timers.md lists it. */
+    change: string;
+    firing_id: string;
+    timer_id: string;
+    /** The moment at which it fell due. */
+    due: string;
+    round: number;
+    /** The queue that it waits in; absent if it is recorded as an event. */
+    queue?: string;
+    /** The event that it recorded, if its timer records events. */
+    event_id?: string;
+    order_key?: string;
+    claimed_by?: string;
+    /** Which attempt this is, from 1. */
+    attempt?: number;
+    /** Host time until which it is leased. */
+    leased_until?: string;
+    /** Host time before which it is not tried again. */
+    not_before?: string;
+    /** Why it failed. */
+    reason?: string;
+  };
 }

@@ -1,6 +1,6 @@
 /** Sends requests, waits and sends them again, and makes errors of refusals. */
-import { Problem, Unreachable } from './errors.js';
-import { pause } from './host-time.js';
+import { Problem, TimenavError, Unreachable } from './errors.js';
+import { pause, startTimer, stopTimer } from './host-time.js';
 import { OPERATIONS, type Operation } from './operations.js';
 import { retryAfterSeconds, waitSeconds, type Outcome } from './retry.js';
 import type { PlainInit, Settings } from './settings.js';
@@ -254,17 +254,30 @@ export class Events<T> implements AsyncIterable<SentEvent<T>> {
     return this.#reader.lastId;
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<SentEvent<T>> {
+  [Symbol.asyncIterator](): AsyncGenerator<SentEvent<T>> {
+    return this.within(Infinity);
+  }
+
+  /** The messages, until the service says nothing for so many milliseconds: then the stream counts as broken off. */
+  async *within(silenceMs: number): AsyncGenerator<SentEvent<T>> {
     const body = this.response.body?.getReader();
+    const service = { isSilent: false };
+    const fallSilent = (): void => {
+      service.isSilent = true;
+      this.closing.abort();
+    };
     try {
       while (body !== undefined) {
-        const { done, value } = await body.read();
+        const silence = silenceMs === Infinity ? null : startTimer(fallSilent, silenceMs);
+        const { done, value } = await body.read().finally(() => silence !== null && stopTimer(silence));
         if (done) return;
         for (const { event, id, data } of this.#reader.push(value)) {
           yield { event, id, data: JSON.parse(data) as T };
         }
       }
     } catch (error) {
+      if (error instanceof SyntaxError) throw new TimenavError(`what answers is no timenav service: ${error.message}`);
+      if (service.isSilent) throw new Unreachable('the stream broke off: the service says nothing');
       if (!this.closing.signal.aborted) throw new Unreachable(`the stream broke off: ${reason(error)}`);
     }
   }

@@ -50,7 +50,7 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   throw new Error('it was expected to fail');
 }
 
-export type StandInAnswer = 'drop' | [status: number, headersOrBody: Record<string, unknown>];
+export type StandInAnswer = 'drop' | { stream: string } | [status: number, headersOrBody: Record<string, unknown>];
 
 /** Answers what a test wants: for failures that a real service does not have at will. */
 export async function standIn(answers: StandInAnswer[]): Promise<{ url: string; requests: IncomingHttpHeaders[] }> {
@@ -61,6 +61,10 @@ export async function standIn(answers: StandInAnswer[]): Promise<{ url: string; 
       const answer = answers.shift();
       if (answer === undefined || answer === 'drop') {
         request.socket.destroy();
+        return;
+      }
+      if ('stream' in answer) {
+        response.writeHead(200, { 'Content-Type': 'text/event-stream' }).end(answer.stream);
         return;
       }
       const [status, told] = answer;

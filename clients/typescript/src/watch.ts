@@ -1,0 +1,153 @@
+/** Streams that go on where they were once a lost connection is back. */
+import { Problem, TimenavError, Unreachable } from './errors.js';
+import { BOUNDS } from './follower.js';
+import * as host from './host-time.js';
+import { jittered } from './retry.js';
+import type { CallOptions, Events, SentEvent } from './transport.js';
+import { FINAL } from './virtual-clock.js';
+
+/** Where a watch begins, and what ends it. */
+export interface WatchOptions {
+  /** The timeline. Defaults to that of the client. */
+  timelineId?: string;
+  /** The id of a message: the watch begins after it. Defaults to now. */
+  lastEventId?: string;
+  /** Ends the watch, as `close` does. */
+  signal?: AbortSignal;
+}
+
+/** How a stream is asked for, at first and after a lost connection, and how its messages are read. */
+export interface Stream<M, T> {
+  first: (options: CallOptions) => Promise<Events<M>>;
+  again: (options: CallOptions) => Promise<Events<M>>;
+  /** Returns null for a message of a kind that this version does not know. */
+  read: (event: SentEvent<M>) => T | null;
+}
+
+const DELAY_FIRST = 0.1;
+const DELAY_MAX = 5;
+
+/**
+ * What a stream tells, message by message, across lost connections, until it is closed.
+ *
+ * It asks for what came after the last message, waits 0.1 to 5 seconds between attempts, and counts a connection as lost
+ * once the service has said nothing for 30 seconds. Nothing is read while nobody asks for the next message. It rejects
+ * with `Problem` once the service does not let you watch any more.
+ */
+export class Watch<T> implements AsyncIterableIterator<T> {
+  readonly #closing = new AbortController();
+  readonly #told: AsyncGenerator<T, undefined>;
+  /** Ends the connection that is open. */
+  #disconnect: () => void;
+  #lastId: string;
+  #newest: string;
+
+  private constructor(
+    disconnect: () => void,
+    { lastEventId = '', signal }: WatchOptions,
+    told: (watch: Watch<T>) => AsyncGenerator<T, undefined>,
+  ) {
+    this.#disconnect = disconnect;
+    this.#lastId = this.#newest = lastEventId;
+    this.#told = told(this);
+    if (signal?.aborted) this.close();
+    signal?.addEventListener('abort', () => this.close(), { once: true, signal: this.#closing.signal });
+  }
+
+  /** Opens the stream, and resolves: everything that happens from now on is told. `Client.watchFirings` calls it. */
+  static async open<M, T>(stream: Stream<M, T>, options: WatchOptions): Promise<Watch<T>> {
+    const { lastEventId, signal } = options;
+    const events = await stream.first({
+      ...(lastEventId === undefined ? {} : { lastEventId }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    return new Watch<T>(
+      () => events.close(),
+      options,
+      (watch) => watch.#run(stream, events),
+    );
+  }
+
+  /** The id of the message that was returned last: a later watch goes on after it. Empty if there is none yet. */
+  get lastId(): string {
+    return this.#lastId;
+  }
+
+  /** Returns the next message; done once the watch was closed. */
+  async next(): Promise<IteratorResult<T, undefined>> {
+    const told = await this.#told.next();
+    return this.#isClosed() ? { done: true, value: undefined } : told;
+  }
+
+  /** Ends the watch, as leaving a `for await` does. */
+  return(): Promise<IteratorResult<T, undefined>> {
+    this.close();
+    return this.#told.return(undefined);
+  }
+
+  /** Ends the watch: whoever iterates has come to the end. */
+  close(): void {
+    this.#closing.abort();
+    this.#disconnect();
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #isClosed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  async *#run<M>(stream: Stream<M, T>, first: Events<M>): AsyncGenerator<T, undefined> {
+    let events: Events<M> | null = first;
+    while (events !== null) {
+      yield* this.#read(stream, events);
+      if (this.#isClosed()) return;
+      events.close();
+      this.#newest = events.lastId || this.#newest;
+      events = await this.#openAgain(stream);
+      if (events === null || this.#newest !== '') continue;
+      // No id was ever told, so what happened meanwhile is lost.
+      const lost = stream.read({ event: 'reset', id: '', data: {} as M });
+      if (lost !== null) yield lost;
+    }
+  }
+
+  /** Reads the messages of one connection until it ends, or is silent for too long. */
+  async *#read<M>(stream: Stream<M, T>, events: Events<M>): AsyncGenerator<T, undefined> {
+    try {
+      for await (const event of events.within(BOUNDS.staleAfter * 1_000)) {
+        const told = stream.read(event);
+        this.#lastId = event.id;
+        if (told !== null) yield told;
+      }
+    } catch (error) {
+      if (error instanceof SyntaxError || error instanceof RangeError || error instanceof TypeError) {
+        this.close();
+        throw new TimenavError(`what answers is no timenav service: ${error.message}`);
+      }
+      if (!(error instanceof Unreachable)) throw error;
+    }
+  }
+
+  /** Waits until there is a connection again; null if the watch is closed first. */
+  async #openAgain<M>(stream: Stream<M, T>): Promise<Events<M> | null> {
+    const { signal } = this.#closing;
+    const after = this.#newest === '' ? {} : { lastEventId: this.#newest };
+    let wait: number | null = null;
+    for (let delay = DELAY_FIRST; ; delay = Math.min(delay * 2, DELAY_MAX)) {
+      await host.pause((wait ?? jittered(delay)) * 1_000, signal);
+      if (this.#isClosed()) return null;
+      try {
+        const events = await stream.again({ ...after, signal });
+        this.#disconnect = () => events.close();
+        return events;
+      } catch (error) {
+        if (this.#isClosed()) return null;
+        if (!(error instanceof TimenavError) || (error instanceof Problem && FINAL.has(error.httpStatus))) throw error;
+        wait = error instanceof Problem ? error.retryAfterSeconds : null;
+      }
+    }
+  }
+}

@@ -1,0 +1,120 @@
+/** What can be watched: what happens to firings, and which events the clock passes. */
+import { Instant } from './instant.js';
+import type { FiringMessage, StreamMessage } from './shapes.js';
+import type { SentEvent } from './transport.js';
+
+/**
+ * What happened to a firing: docs/timers.md says it of each. Later versions of the service may have more.
+ */
+export type FiringChange =
+  'offered' | 'redelivered' | 'leased' | 'extended' | 'tried_again' | 'acknowledged' | 'failed' | 'superseded';
+
+/** Something may be missing here. */
+export interface Gap {
+  readonly kind: 'gap';
+  /** The id of the message. */
+  readonly id: string;
+  /**
+   * Whether everything may be missing, because you were away for more than 100,000 entries: reload what you know. If not,
+   * only claims, extensions and failed attempts are, which no ledger has.
+   */
+  readonly isReset: boolean;
+}
+
+/** A firing, and what happened to it. */
+export interface WatchedFiring {
+  /** What happened. */
+  readonly change: FiringChange;
+  readonly firingId: string;
+  /** The timer that fired. */
+  readonly timerId: string;
+  /** The moment at which it fell due, in virtual time. */
+  readonly due: Instant;
+  /** The round of the timer. */
+  readonly round: number;
+  /** The queue that it waits in: `timenav:webhook` if the service sends it. Null if it is recorded as an event. */
+  readonly queue: string | null;
+  /** The event that it recorded, if its timer records events. */
+  readonly eventId: string | null;
+  /** Firings with the same key are worked on one after the other. */
+  readonly orderKey: string | null;
+  /** Who has claimed it. */
+  readonly claimedBy: string | null;
+  /** Which attempt this is, from 1. */
+  readonly attempt: number | null;
+  /** Host time until which it is leased. */
+  readonly leasedUntil: Instant | null;
+  /** Host time before which it is not tried again. */
+  readonly notBefore: Instant | null;
+  /** Why it failed. */
+  readonly reason: string | null;
+}
+
+/** Something that happened to a firing. */
+export interface FiringNews {
+  readonly kind: 'firing';
+  /** The id of the message: a later watch goes on after it. */
+  readonly id: string;
+  readonly timelineId: string;
+  /** The position of the newest ledger entry that was told. */
+  readonly position: number;
+  /** The firing, and what happened to it. */
+  readonly firing: WatchedFiring;
+}
+
+/** A stretch of virtual time that the clock has passed, and that has events. Both ends are included. */
+export interface Passed {
+  readonly kind: 'passed';
+  /** The id of the message: a later watch goes on after it. */
+  readonly id: string;
+  readonly timelineId: string;
+  /** The position of the newest ledger entry that was told. */
+  readonly position: number;
+  /** Its first instant. */
+  readonly first: Instant;
+  /** Its last instant. */
+  readonly last: Instant;
+  /** Both, as `monitorEvents` takes them. */
+  readonly timeRange: string;
+}
+
+/** Reads a message of `firings_stream`; null for one of a kind that this version does not know. */
+export function firingNews({ event, id, data }: SentEvent<FiringMessage>): FiringNews | Gap | null {
+  if (event !== 'firing') return gap(event, id);
+  const told = data.firing;
+  if (told === undefined) throw new SyntaxError('the message has no firing');
+  const firing: WatchedFiring = {
+    change: told.change as FiringChange,
+    firingId: told.firing_id,
+    timerId: told.timer_id,
+    due: Instant.parse(told.due),
+    round: told.round,
+    queue: told.queue ?? null,
+    eventId: told.event_id ?? null,
+    orderKey: told.order_key ?? null,
+    claimedBy: told.claimed_by ?? null,
+    attempt: told.attempt ?? null,
+    leasedUntil: instant(told.leased_until),
+    notBefore: instant(told.not_before),
+    reason: told.reason ?? null,
+  };
+  return { kind: 'firing', id, timelineId: data.timeline_id, position: data.position, firing };
+}
+
+/** Reads a message of the topic `due`; null for one of a kind that this version does not know. */
+export function passed({ event, id, data }: SentEvent<StreamMessage>): Passed | Gap | null {
+  if (event !== 'due') return gap(event, id);
+  const told = data.due;
+  if (told === undefined) throw new SyntaxError('the message has no range');
+  const { timeline_id: timelineId, position } = data;
+  const [first, last] = [Instant.parse(told.from), Instant.parse(told.to)];
+  return { kind: 'passed', id, timelineId, position, first, last, timeRange: told.time_range };
+}
+
+function gap(event: string, id: string): Gap | null {
+  return event === 'gap' || event === 'reset' ? { kind: 'gap', id, isReset: event === 'reset' } : null;
+}
+
+function instant(text: string | undefined): Instant | null {
+  return text === undefined ? null : Instant.parse(text);
+}

@@ -1,0 +1,196 @@
+/** What happens to firings, and which events the clock passes: told across lost connections, beside a real service. */
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { Client, Problem, TimenavError, type FiringNews, type Gap, type Passed, type Watch } from '../src/index.js';
+import { Service } from '../src/testing.js';
+import { client, rejection, standIn, timeline, wait, type StandInAnswer } from './harness.js';
+
+const KEY = 'tnk_000000000000000000000000000000000000';
+const START = '2027-01-01T00:00:00Z';
+type News = FiringNews | Passed | Gap;
+
+/** Returns a client for a new timeline whose clock stands. */
+async function standing(): Promise<Client> {
+  const timelineId = await timeline(client());
+  const own = new Client({ url: inject('url'), key: inject('key'), timelineId });
+  await own.pauseTime();
+  await own.travel({ destination_time: START });
+  return own;
+}
+
+function told(news: News): unknown {
+  if (news.kind === 'gap') return news.isReset ? 'reset' : 'gap';
+  if (news.kind === 'firing') return [news.firing.change, news.firing.timerId];
+  expect(news.timeRange).toBe(`${String(news.first)}/${String(news.last)}`);
+  return [String(news.first), String(news.last)];
+}
+
+async function next<T extends News>(watch: Watch<T>): Promise<T> {
+  const { done, value } = await watch.next();
+  if (done) throw new Error('the watch has ended');
+  return value;
+}
+
+async function take(watch: Watch<News>, count: number): Promise<unknown[]> {
+  const seen: unknown[] = [];
+  while (seen.length < count) seen.push(told(await next(watch)));
+  return seen;
+}
+
+async function all(watch: Watch<News>): Promise<unknown[]> {
+  const seen: unknown[] = [];
+  for await (const news of watch) seen.push(told(news));
+  return seen;
+}
+
+async function record(own: Client, ...days: number[]): Promise<void> {
+  const body = days.map((day) => ({ time: `2027-01-0${day}T00:00:00Z`, description: `Day ${day}` }));
+  await own.recordEvents({ body });
+}
+
+describe('a watch of firings', () => {
+  it('tells those of a queue, and claims none', async () => {
+    const own = await standing();
+    const watch = await own.watchFirings('billing');
+    const everything = await own.watchFirings();
+    expect(watch.lastId).toBe('');
+    const at = '2027-01-02T00:00:00Z';
+    await own.setTimer({ timer_id: 'other', at });
+    await own.setTimer({ timer_id: 'renew', at, deliver: { to: 'queue', queue: 'billing' } });
+    await own.fastForward({ duration: '2d', settle: false });
+    const offered = await next(watch);
+    if (offered.kind === 'gap') throw new Error('there is none');
+    const { firing } = offered;
+    expect([told(offered), String(firing.due), firing.queue]).toEqual([['offered', 'renew'], at, 'billing']);
+    expect([firing.claimedBy, firing.attempt, firing.leasedUntil, firing.reason]).toEqual([null, null, null, null]);
+    expect([offered.timelineId, watch.lastId]).toEqual([(await own.clock()).timeline_id, offered.id]);
+    const claimed = await own.claimFirings({ queue: 'billing' });
+    const leased = await next(watch);
+    expect(leased).toMatchObject({ firing: { change: 'leased', timerId: 'renew', claimedBy: 'admin', attempt: 1 } });
+    expect(leased.kind === 'firing' && String(leased.firing.leasedUntil)).toBe(claimed.firings[0]!.leased_until);
+    await own.acknowledgeFirings({ firing_ids: [firing.firingId] });
+    expect(await take(watch, 1)).toEqual([['acknowledged', 'renew']]);
+    const both = [
+      ['offered', 'other'],
+      ['offered', 'renew'],
+    ];
+    expect((await take(everything, 2)).sort()).toEqual(both);
+    watch.close();
+    everything.close();
+    // Whoever comes back later is told what was missed, and that claims may be missing.
+    const again = await own.watchFirings('billing', { lastEventId: offered.id });
+    expect(await take(again, 2)).toEqual(['gap', ['acknowledged', 'renew']]);
+    again.close();
+  });
+});
+
+describe('a watch of what the clock passes', () => {
+  it('tells stretches that have events', async () => {
+    const own = await standing();
+    await record(own, 2, 3, 9);
+    const watch = await own.watchDue();
+    await own.fastForward({ duration: '5d' });
+    const passed = await next(watch);
+    expect(told(passed)).toEqual(['2027-01-01T00:00:00.000001Z', '2027-01-06T00:00:00Z']);
+    const time_range = passed.kind === 'passed' ? passed.timeRange : '';
+    const { events } = await own.monitorEvents({ location: '*', time_range });
+    expect(events.map(({ time }) => time)).toEqual(['2027-01-02T00:00:00Z', '2027-01-03T00:00:00Z']);
+    await own.rewind({ duration: '4d' });
+    await own.fastForward({ duration: '2d' });
+    expect(await take(watch, 1)).toEqual([['2027-01-02T00:00:00.000001Z', '2027-01-04T00:00:00Z']]);
+    watch.close();
+    await own.fastForward({ duration: 'P1M' });
+    const again = await own.watchDue({ lastEventId: watch.lastId });
+    expect(await take(again, 1)).toEqual([['2027-01-04T00:00:00.000001Z', '2027-02-04T00:00:00Z']]);
+    again.close();
+  });
+});
+
+describe('a watch', () => {
+  it('comes back after the service was gone', { timeout: 120_000 }, async () => {
+    const service = await Service.start();
+    onTestFinished(() => service.stop());
+    const own = await service.client();
+    await own.pauseTime();
+    await own.travel({ destination_time: START });
+    await record(own, 2, 4);
+    const [firings, due] = [await own.watchFirings('default'), await own.watchDue()];
+    await own.setTimer({ timer_id: 'before', at: START });
+    await own.fastForward({ duration: '36h' });
+    expect(await take(firings, 1)).toEqual([['offered', 'before']]);
+    expect(await take(due, 1)).toEqual([['2027-01-01T00:00:00.000001Z', '2027-01-02T12:00:00Z']]);
+    const waiting = [take(firings, 2), take(due, 1)];
+    await service.kill();
+    await service.restart();
+    await own.setTimer({ timer_id: 'after', at: START });
+    await own.fastForward({ duration: '3d' });
+    expect(await Promise.all(waiting)).toEqual([
+      ['gap', ['offered', 'after']],
+      [['2027-01-02T12:00:00.000001Z', '2027-01-05T12:00:00Z']],
+    ]);
+    firings.close();
+    due.close();
+  });
+
+  it('ends when it is closed, left, or given up', async () => {
+    const own = await standing();
+    const watch = await own.watchFirings();
+    const waiting = all(watch);
+    await wait(50);
+    watch.close();
+    expect([await waiting, await all(watch)]).toEqual([[], []]);
+    await own.setTimer({ at: START });
+    const left = await own.watchFirings(null, { lastEventId: '0' });
+    for await (const news of left) {
+      expect(told(news)).toBe('gap');
+      break;
+    }
+    expect(await all(left)).toEqual([]);
+    const giving = new AbortController();
+    const given = await own.watchDue({ signal: giving.signal });
+    const ended = all(given);
+    giving.abort();
+    expect(await ended).toEqual([]);
+    const unread = await own.watchDue();
+    unread.close();
+    expect(await all(unread)).toEqual([]);
+  });
+
+  it('says so once you may not watch any more', async () => {
+    const own = await standing();
+    expect(await rejection(own.watchFirings('no queue'))).toMatchObject({ code: 'invalid_parameter' });
+    expect(await rejection(own.watchDue({ timelineId: 'none-such' }))).toBeInstanceOf(Problem);
+    const { timeline_id } = await own.clock();
+    const key = await own.createApiKey({ timeline_id });
+    const other = new Client({ url: inject('url'), key: key.api_key ?? '', timelineId: timeline_id });
+    const watch = await other.watchFirings();
+    await own.revokeApiKey({ key_id: key.key_id });
+    expect(await rejection(watch.next())).toMatchObject({ httpStatus: 401 });
+    expect(await all(watch)).toEqual([]);
+  });
+
+  it('goes on after the newest id, and says where it cannot', async () => {
+    const due = { from: START, to: START, time_range: `${START}/${START}` };
+    const message = `event: due\nid: 7@1\ndata: ${JSON.stringify({ timeline_id: 't', position: 7, due })}\n\n`;
+    const answers: StandInAnswer[] = [
+      { stream: '' },
+      [503, { 'Retry-After': '0' }],
+      'drop',
+      { stream: `event: later\nid: 6\ndata: {}\n\n${message}id: 9@2\n\n` },
+      { stream: 'event: reset\nid: 12\ndata: {}\n\n' },
+      [404, {}],
+    ];
+    const { url, requests } = await standIn(answers);
+    const watch = await new Client({ url, key: KEY }).watchDue();
+    // No id was ever told, so what happened meanwhile is lost; kinds of a later version are left out.
+    expect(await take(watch, 3)).toEqual(['reset', [START, START], 'reset']);
+    expect(await rejection(watch.next())).toBeInstanceOf(Problem);
+    expect(await all(watch)).toEqual([]);
+    const asked = requests.map((headers) => headers['last-event-id']);
+    expect(asked).toEqual([undefined, undefined, undefined, undefined, '9@2', '12']);
+    const wrong = await standIn([{ stream: 'event: due\nid: 1\ndata: {}\n\n' }]);
+    const unread = await new Client({ url: wrong.url, key: KEY }).watchDue();
+    const error = await rejection(unread.next());
+    expect(error).toBeInstanceOf(TimenavError);
+    expect(String(error)).toContain('no timenav service');
+  });
+});
