@@ -3,6 +3,7 @@
 #[cfg(feature = "tower")]
 mod baggage;
 mod stand_in;
+mod watch;
 
 use std::path::Path;
 use std::time::Duration;

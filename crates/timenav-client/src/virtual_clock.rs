@@ -23,7 +23,7 @@ use crate::shown::Shown;
 /// How long a service may take to tell the clock for the first time.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long an answer on the way back to a stream may take.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What readers, waiters and the task that listens share.
 #[derive(Debug)]
@@ -341,11 +341,13 @@ impl Following<'_> {
     }
 }
 
-async fn heard(client: &Client, events: &mut Events, bounds: Bounds) -> Result<bool, Error> {
+/// Reads what comes next of a stream, unless the service says nothing for too long. Returns whether there was anything.
+pub(crate) async fn heard(client: &Client, events: &mut Events, bounds: Bounds) -> Result<bool, Error> {
     timeout(bounds.stale_after(), events.more()).await.unwrap_or_else(|_| Err(silent(client)))
 }
 
-fn silent(client: &Client) -> Error {
+/// Says that a service that is there says nothing.
+pub(crate) fn silent(client: &Client) -> Error {
     let detail = "it says nothing".to_owned();
     Error::Unreachable { service: client.url().to_owned(), detail, was_sent: true }
 }

@@ -20,7 +20,7 @@ use std::time::Duration;
 pub(crate) use call::Call;
 pub(crate) use caller::{Asked, Caller, Reply, Watch};
 pub(crate) use create_option::CreateOption;
-pub(crate) use event_stream::{EventStream, ServerEvent, Sign};
+pub(crate) use event_stream::{EventStream, ServerEvent, Sign, Watching};
 use options::pem;
 pub(crate) use options::{ServiceOptions, TimelineOptions, authorities, built, is_this_machine, service_url};
 use read_ahead::read_ahead;
@@ -236,11 +236,23 @@ impl Client {
         query: &[(&str, String)],
         after: Option<&str>,
     ) -> Result<EventStream<'_>, Failure> {
-        let mut request = asking(Method::GET, path, query).header("accept", "text/event-stream")?.unbounded();
-        if let Some(id) = after {
-            request = request.after(id)?;
-        }
-        Ok(self.events_of(self.send(request)?))
+        let request = asking(Method::GET, path, query).header("accept", "text/event-stream")?.unbounded();
+        Ok(self.events_of(self.send(beginning(request, after)?)?))
+    }
+
+    /// As [`Client::stream`], across lost connections.
+    ///
+    /// # Errors
+    /// The service does not answer, or says no.
+    pub(crate) fn watch(
+        &self,
+        path: &[&str],
+        query: &[(&str, String)],
+        after: Option<&str>,
+    ) -> Result<Watching<'_>, Failure> {
+        let request = beginning(asking(Method::GET, path, query), after)?;
+        let watch = self.runtime.block_on(self.api.watch(request))?;
+        Ok(Watching { client: self, watch })
     }
 
     fn events_of(&self, response: Response) -> EventStream<'_> {
@@ -367,6 +379,14 @@ impl Client {
             Ok(value) => Ok(Answer { text, value }),
             Err(_) => Err(anyhow::anyhow!("{} did not answer with JSON; is it timenav?", self.target.url).into()),
         }
+    }
+}
+
+/// Begins a stream after the message of an id.
+fn beginning(request: Request, after: Option<&str>) -> Result<Request, Failure> {
+    match after {
+        Some(id) => Ok(request.after(id)?),
+        None => Ok(request),
     }
 }
 

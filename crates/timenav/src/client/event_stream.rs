@@ -1,8 +1,8 @@
-//! Server-sent events of one answer, as they come.
+//! Server-sent events of one answer, as they come; and of one answer after the other.
 
 use std::time::Duration;
 
-use timenav_client::{Events, SentEvent};
+use timenav_client::{Events, SentEvent, Watch};
 
 use super::Client;
 use crate::exit::Failure;
@@ -60,6 +60,21 @@ impl Iterator for EventStream<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let event = self.client.runtime.block_on(self.events.next()).transpose()?;
+        Some(event.map(ServerEvent::from).map_err(Failure::from))
+    }
+}
+
+/// Server-sent events, as they come, across lost connections.
+pub(crate) struct Watching<'a> {
+    pub(super) client: &'a Client,
+    pub(super) watch: Watch<SentEvent>,
+}
+
+impl Iterator for Watching<'_> {
+    type Item = Result<ServerEvent, Failure>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let event = self.client.runtime.block_on(self.watch.next()).transpose()?;
         Some(event.map(ServerEvent::from).map_err(Failure::from))
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct WatchOptions {
     after: Option<String>,
 }
 
-/// Observes firings until the stream ends.
+/// Observes firings, across lost connections, until the service says no.
 pub(super) fn run(
     client: &Client,
     mut query: Vec<(&'static str, String)>,
@@ -25,11 +25,10 @@ pub(super) fn run(
 ) -> Result<(), Failure> {
     client.expect_lines()?;
     query.extend(options.queue.map(|queue| ("queue", queue)));
-    for message in client.stream(&["v1", "firings", "stream"], &query, options.after.as_deref())? {
+    for message in client.watch(&["v1", "firings", "stream"], &query, options.after.as_deref())? {
         let message = message?;
         output::write(&if client.format().is_json() { json_line(&message) } else { text_line(&message) })?;
     }
-    output::note("the service closed the stream");
     Ok(())
 }
 

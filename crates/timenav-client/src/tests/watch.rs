@@ -1,0 +1,61 @@
+//! Streams whose connection is lost.
+
+use serde_json::json;
+
+use super::stand_in::{StandIn, answer};
+use super::{client, header, run};
+use crate::error::Error;
+use crate::watched::{Gap, Passed, Watched};
+
+const START: &str = "2027-01-01T00:00:00Z";
+
+fn stream(messages: &str) -> String {
+    format!("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n{messages}")
+}
+
+fn told(watched: Option<Watched<Passed>>) -> String {
+    match watched {
+        Some(Watched::News(Passed { first, last, .. })) => format!("{first}/{last}"),
+        Some(Watched::Gap(Gap { is_reset, .. })) => (if is_reset { "reset" } else { "gap" }).to_owned(),
+        None => "end".to_owned(),
+    }
+}
+
+#[test]
+fn a_watch_goes_on_after_the_newest_id_and_says_where_it_cannot() {
+    run(async {
+        let range = format!("{START}/{START}");
+        let due = json!({ "from": START, "to": START, "time_range": range });
+        let due = json!({ "timeline_id": "t", "position": 7, "due": due });
+        let answers = vec![
+            stream(""),
+            answer(503, &[("Retry-After", "0")], &json!({})),
+            String::new(),
+            stream(&format!("event: later\nid: 6\ndata: {{}}\n\nevent: due\nid: 7@1\ndata: {due}\n\nid: 9@2\n\n")),
+            stream("event: reset\nid: 12\ndata: {}\n\n"),
+            answer(404, &[], &json!({})),
+        ];
+        let stand_in = StandIn::start(answers).await;
+        let mut watch = client(&stand_in).watch_due().await.unwrap();
+        // No id was ever told, so what happened meanwhile is lost; kinds of a later version are left out.
+        assert_eq!(told(watch.next().await.unwrap()), "reset");
+        assert_eq!(told(watch.next().await.unwrap()), range);
+        assert_eq!(watch.last_id(), "7@1");
+        assert_eq!(told(watch.next().await.unwrap()), "reset");
+        assert_eq!(watch.next().await.unwrap_err().problem().unwrap().http_status, 404);
+        assert_eq!(told(watch.next().await.unwrap()), "end");
+        let asked = stand_in.asked();
+        let ids: Vec<_> = asked.iter().map(|request| header(request, "last-event-id")).collect();
+        assert_eq!(ids, [None, None, None, None, Some("9@2"), Some("12")]);
+        assert!(asked.iter().all(|request| request.starts_with("GET /v1/stream?topics=due&timeline_id=t ")));
+    });
+}
+
+#[test]
+fn a_message_that_is_none_is_an_error() {
+    run(async {
+        let stand_in = StandIn::start(vec![stream("event: due\nid: 1\ndata: {}\n\n")]).await;
+        let error = client(&stand_in).watch_due().await.unwrap().next().await.unwrap_err();
+        assert!(matches!(error, Error::Unreadable { .. }), "{error:?}");
+    });
+}

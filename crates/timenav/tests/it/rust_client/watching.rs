@@ -1,0 +1,202 @@
+//! What happens to firings, and which events the clock passes, told across lost connections.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use timenav_client::{FiringNews, Passed, Request, Timer, Watch};
+
+use super::{Front, START, at, runtime, standing, standing_at};
+use crate::service::{Service, timenav};
+
+// What comes here is in crates/timenav-client/README.md.
+use timenav_client::{Client, Error, FiringChange, Watched};
+
+async fn failures(client: &Client) -> Result<Vec<String>, Error> {
+    let mut watch = client.watch_firings("billing").await?; // `None` is all queues
+    let receipt = client.advance("P1M").await?;
+    let (mut failed, mut left) = (Vec::new(), receipt.failed);
+    while left > 0
+        && let Some(told) = watch.next().await?
+    {
+        match told {
+            Watched::News(news) if news.firing.change == FiringChange::Failed => {
+                failed.push(news.firing.timer_id);
+                left -= 1;
+            }
+            Watched::Gap(gap) if gap.is_reset => break, // everything may be missing here
+            Watched::News(_) | Watched::Gap(_) => {}
+        }
+    }
+    Ok(failed)
+}
+// So much for the README.
+
+#[test]
+fn the_example_of_the_readme_is_the_one_above() {
+    let own = include_str!("watching.rs");
+    let (_, example) = own.split_once("// What comes here is in crates/timenav-client/README.md.\n").unwrap();
+    let (example, _) = example.split_once("// So much for the README.").unwrap();
+    let readme = include_str!("../../../../timenav-client/README.md");
+    assert!(readme.contains(&format!("```rust\n{example}```\n")), "they differ");
+}
+
+/// Returns what happened to the firing of which timer; `gap` or `reset` where something may be missing.
+async fn fired(watch: &mut Watch<Watched<FiringNews>>) -> String {
+    match watch.next().await.unwrap().expect("the watch goes on") {
+        Watched::News(FiringNews { firing, .. }) => format!("{:?} {}", firing.change, firing.timer_id),
+        Watched::Gap(gap) => (if gap.is_reset { "reset" } else { "gap" }).to_owned(),
+    }
+}
+
+/// Returns the range that the clock has passed; `reset` where something may be missing.
+async fn passed(watch: &mut Watch<Watched<Passed>>) -> String {
+    match watch.next().await.unwrap().expect("the watch goes on") {
+        Watched::News(Passed { first, last, time_range, .. }) => {
+            assert_eq!(time_range, format!("{first}/{last}"));
+            time_range
+        }
+        Watched::Gap(gap) => (if gap.is_reset { "reset" } else { "gap" }).to_owned(),
+    }
+}
+
+async fn record(client: &Client, timeline: &str, days: &[u8]) {
+    let events = days.iter().map(|day| json!({ "time": format!("2027-01-0{day}T00:00:00Z"), "name": "A day" }));
+    let request = Request::post(&["v1", "events"]).query("timeline_id", timeline);
+    client.send(request.json(&events.collect::<Vec<_>>()).unwrap()).await.unwrap();
+}
+
+#[test]
+fn firings_are_watched_and_none_is_claimed() {
+    let service = Service::start();
+    runtime().block_on(async {
+        let client = standing(&service, "watched").await;
+        let mut billing = client.watch_firings("billing").await.unwrap();
+        let mut all = client.watch_firings(None).await.unwrap();
+        assert_eq!(billing.last_id(), "");
+        // Whoever gives up waiting loses nothing.
+        assert!(tokio::time::timeout(Duration::from_millis(50), billing.next()).await.is_err());
+        client.set_timer(&Timer::at(at("2027-01-02T00:00:00Z")).id("renew").queue("billing")).await.unwrap();
+        client.set_timer(&Timer::at(at("2027-01-02T00:00:00Z")).id("other")).await.unwrap();
+        client.advance("2d").await.unwrap();
+        let Ok(Some(Watched::News(offered))) = billing.next().await else { panic!("it is told") };
+        let firing = &offered.firing;
+        assert_eq!((firing.change, firing.timer_id.as_str()), (FiringChange::Offered, "renew"));
+        assert_eq!((firing.due, firing.queue.as_deref()), (at("2027-01-02T00:00:00Z"), Some("billing")));
+        assert_eq!((offered.timeline_id.as_str(), offered.id.as_str()), ("watched", billing.last_id()));
+        let claim = Request::post(&["v1", "queues", "billing", "claim"]).json(&json!({ "timeline_id": "watched" }));
+        let claimed: Value = client.json(claim.unwrap()).await.unwrap();
+        let Ok(Some(Watched::News(leased))) = billing.next().await else { panic!("it is told") };
+        assert_eq!((leased.firing.claimed_by.as_deref(), leased.firing.attempt), (Some("admin"), Some(1)));
+        assert_eq!(leased.firing.leased_until.unwrap().to_string(), claimed["firings"][0]["leased_until"]);
+        let done = json!({ "timeline_id": "watched", "firing_ids": [firing.firing_id] });
+        client.send(Request::post(&["v1", "firings", "ack"]).json(&done).unwrap()).await.unwrap();
+        assert_eq!(fired(&mut billing).await, "Acknowledged renew");
+        let mut both = [fired(&mut all).await, fired(&mut all).await];
+        both.sort();
+        assert_eq!(both, ["Offered other", "Offered renew"]);
+        // Whoever comes back later is told what was missed, and that claims may be missing.
+        let mut again = client.watch_firings_after("billing", &offered.id).await.unwrap();
+        assert_eq!([fired(&mut again).await, fired(&mut again).await], ["gap", "Acknowledged renew"]);
+        again.close();
+        assert!(again.next().await.unwrap().is_none(), "it was closed");
+        let refused = client.watch_firings("no queue").await.unwrap_err();
+        assert_eq!(refused.problem().unwrap().code, "invalid_parameter");
+        client.set_timer(&Timer::at(at("2027-01-05T00:00:00Z")).id("declined").queue("billing")).await.unwrap();
+        let declining = client.on("billing", |_| std::future::ready(Err("declined".into()))).await.unwrap();
+        assert_eq!(failures(&client).await.unwrap(), ["declined"]);
+        declining.close().await.unwrap();
+    });
+    service.audit();
+}
+
+#[test]
+fn what_the_clock_passes_is_watched() {
+    let service = Service::start();
+    runtime().block_on(async {
+        let client = standing(&service, "played").await;
+        record(&client, "played", &[2, 3, 9]).await;
+        let mut due = client.watch_due().await.unwrap();
+        client.advance("5d").await.unwrap();
+        assert_eq!(passed(&mut due).await, "2027-01-01T00:00:00.000001Z/2027-01-06T00:00:00Z");
+        client.rewind("4d").await.unwrap();
+        client.advance("2d").await.unwrap();
+        assert_eq!(passed(&mut due).await, "2027-01-02T00:00:00.000001Z/2027-01-04T00:00:00Z");
+        client.advance("P1M").await.unwrap();
+        let mut again = client.watch_due_after(due.last_id()).await.unwrap();
+        assert_eq!(passed(&mut again).await, "2027-01-04T00:00:00.000001Z/2027-02-04T00:00:00Z");
+    });
+    service.audit();
+}
+
+#[test]
+fn a_watch_comes_back_after_a_crash_and_ends_with_its_key() {
+    let mut service = Service::start();
+    let runtime = runtime();
+    let (front, client, mut firings, mut due) = runtime.block_on(async {
+        let front = Front::before(&service).await;
+        let client = standing_at(&front.url, &service.admin, "crash").await;
+        record(&client, "crash", &[2, 4]).await;
+        let mut firings = client.watch_firings(None).await.unwrap();
+        let mut due = client.watch_due().await.unwrap();
+        client.set_timer(&Timer::at(at(START)).id("before")).await.unwrap();
+        client.advance("36h").await.unwrap();
+        assert_eq!(fired(&mut firings).await, "Offered before");
+        assert_eq!(passed(&mut due).await, "2027-01-01T00:00:00.000001Z/2027-01-02T12:00:00Z");
+        (front, client, firings, due)
+    });
+    service.kill();
+    service.start_again();
+    runtime.block_on(async {
+        *front.service.lock().unwrap() = service.address();
+        client.set_timer(&Timer::at(at(START)).id("after")).await.unwrap();
+        client.advance("3d").await.unwrap();
+        assert_eq!([fired(&mut firings).await, fired(&mut firings).await], ["gap", "Offered after"]);
+        assert_eq!(passed(&mut due).await, "2027-01-02T12:00:00.000001Z/2027-01-05T12:00:00Z");
+        let key: Value = client
+            .json(Request::post(&["v1", "api-keys"]).json(&json!({ "timeline_id": "crash" })).unwrap())
+            .await
+            .unwrap();
+        let other = Client::builder().url(&front.url).key(key["api_key"].as_str().unwrap()).timeline("crash");
+        let mut watch = other.build().unwrap().watch_firings(None).await.unwrap();
+        let revoked =
+            Request::new(timenav_client::Method::DELETE, &["v1", "api-keys", key["key_id"].as_str().unwrap()]);
+        client.send(revoked).await.unwrap();
+        assert_eq!(watch.next().await.unwrap_err().problem().unwrap().http_status, 401);
+        assert!(watch.next().await.unwrap().is_none());
+    });
+    service.audit();
+}
+
+#[test]
+fn the_command_line_watches_across_a_crash() {
+    let mut service = Service::start();
+    let runtime = runtime();
+    let (front, client) = runtime.block_on(async {
+        let front = Front::before(&service).await;
+        let client = standing_at(&front.url, &service.admin, "shown").await;
+        client.set_timer(&Timer::at(at(START)).id("before")).await.unwrap();
+        (front, client)
+    });
+    let mut command = timenav();
+    command.args(["timer", "watch", "--timeline", "shown", "--after", "0"]);
+    command.env("TIMENAV_URL", &front.url).env("TIMENAV_API_KEY", &service.admin);
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut told = |expected: &str| {
+        let line = lines.next().unwrap();
+        assert!(line.ends_with(expected), "{line}");
+    };
+    told("  gap: claims and failed attempts may be missing");
+    told("  2027-01-01T00:00:00Z  before  default  offered");
+    service.kill();
+    service.start_again();
+    *front.service.lock().unwrap() = service.address();
+    runtime.block_on(client.set_timer(&Timer::at(at(START)).id("after"))).unwrap();
+    told("  gap: claims and failed attempts may be missing");
+    told("  2027-01-01T00:00:00Z  after  default  offered");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    service.audit();
+}
