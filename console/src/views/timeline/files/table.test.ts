@@ -48,5 +48,7 @@ describe('the first rows of a table', () => {
       '',
       'geojson',
     ]);
+    expect(['a.geojsonl', 'b.GeoJSONs', 'c.geojsonseq'].map(formatOf)).toEqual(['geojson', 'geojson', 'geojson']);
+    expect(['a.ifb', 'b.icalendar'].map(formatOf)).toEqual(['icalendar', 'icalendar']);
   });
 });

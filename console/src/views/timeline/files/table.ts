@@ -176,9 +176,14 @@ const FORMATS: Record<string, string> = {
   jsonl: 'ndjson',
   logfmt: 'logfmt',
   geojson: 'geojson',
+  geojsonl: 'geojson',
+  geojsons: 'geojson',
+  geojsonseq: 'geojson',
   json: 'json',
   ics: 'icalendar',
   ical: 'icalendar',
+  ifb: 'icalendar',
+  icalendar: 'icalendar',
 };
 
 /** Returns the format that the end of a name tells, or nothing. */
