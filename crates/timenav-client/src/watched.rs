@@ -49,7 +49,7 @@ pub enum FiringChange {
     Acknowledged,
     /// It has failed for good.
     Failed,
-    /// The clock went back, and its timer fires anew.
+    /// It was not done when the clock went back, and need not be any more.
     Superseded,
     /// Something that this version does not know.
     #[serde(other)]
