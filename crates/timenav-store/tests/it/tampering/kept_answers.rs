@@ -69,7 +69,7 @@ async fn an_answer_names_the_event_that_it_holds() {
             ("event_id = NULL WHERE event_id = 'e1'", "event_id = 'e1' WHERE timeline_id = 'main'"),
             (
                 "timeline_id = 'main', event_id = 'e1' WHERE event_id IS NULL",
-                "timeline_id = NULL, event_id = NULL WHERE key = (SELECT max(key) FROM outcomes)",
+                "timeline_id = NULL, event_id = NULL WHERE key = (SELECT key FROM outcomes ORDER BY key DESC LIMIT 1)",
             ),
         ] {
             change(&house, &format!("UPDATE outcomes SET {changed}"));
