@@ -41,7 +41,7 @@ const HOUR: &str = "3600000000";
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_is_kept_for_as_long_as_its_entry_says() {
     for house in houses() {
-        let house = asked(house).await;
+        let house = Box::pin(asked(house)).await;
         for (by, back) in
             [(DAYS, format!("-{DAYS}")), (HOUR, format!("-{HOUR}")), (&*format!("-{HOURS}"), HOURS.into())]
         {
@@ -62,7 +62,7 @@ async fn an_answer_is_kept_for_as_long_as_its_entry_says() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_names_the_event_that_it_holds() {
     for house in houses() {
-        let house = asked(house).await;
+        let house = Box::pin(asked(house)).await;
         for (changed, back) in [
             ("event_id = 'e2' WHERE event_id = 'e1'", "event_id = 'e1' WHERE event_id = 'e2'"),
             ("timeline_id = 'other' WHERE event_id = 'e1'", "timeline_id = 'main' WHERE event_id = 'e1'"),
@@ -84,7 +84,7 @@ async fn an_answer_names_the_event_that_it_holds() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_names_an_entry_that_is_there() {
     for house in houses() {
-        let house = asked(house).await;
+        let house = Box::pin(asked(house)).await;
         let text = |text: &str| match &house.database {
             None => format!("'{text}'"),
             Some(_) => format!("convert_to('{text}', 'UTF8')"),
@@ -105,7 +105,7 @@ async fn an_answer_names_an_entry_that_is_there() {
 /// By this column the answers of a timeline go with it.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_goes_with_its_timeline_on_postgresql() {
-    let house = asked(House::on_postgres()).await;
+    let house = Box::pin(asked(House::on_postgres())).await;
     for told_of in ["NULL", "'other'"] {
         change(&house, &format!("UPDATE outcomes SET told_of = {told_of} WHERE event_id = 'e1'"));
         let scan = found(&house, "system", FindingKind::StateMismatch, None).await;
