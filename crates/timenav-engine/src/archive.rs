@@ -51,6 +51,15 @@ pub struct Orphan {
     pub timeline: i64,
 }
 
+/// An answer that is kept for a repeated request.
+#[derive(Clone, Debug)]
+pub struct KeptOutcome {
+    /// The row.
+    pub record: IdempotencyRecord,
+    /// The timeline with whose end it goes, by name; `None` where it goes with none.
+    pub goes_with: Option<String>,
+}
+
 /// Entries that have so many bytes are handed over before more are read, so that memory holds few of them.
 pub const ENTRY_ROWS_BYTES: u64 = 4 * 1024 * 1024;
 
@@ -233,6 +242,13 @@ pub trait ScanSource: Send + Sync {
 
     /// Returns the outcomes kept under these keys.
     async fn outcome_rows(&self, keys: Vec<[u8; 32]>) -> Result<Vec<IdempotencyRecord>, StoreError>;
+
+    /// Returns outcomes in the order of their keys, from the one after `after` on.
+    async fn outcome_page(&self, after: Option<[u8; 32]>, rows_max: usize) -> Result<Vec<KeptOutcome>, StoreError>;
+
+    /// Returns the leaf of each of these entries, where there is one, of timelines that stand or have ended. Short forms of
+    /// leaves need not be made whole.
+    async fn leaves_named(&self, entries: Vec<(TimelineId, u64)>) -> Result<Vec<Option<Vec<u8>>>, StoreError>;
 
     /// Returns the positions of the sweeps that are kept of a timeline, in order, from those of entries before `end`.
     async fn sweep_rows(&self, timeline: TimelineKey, end: u64) -> Result<Vec<u64>, StoreError>;

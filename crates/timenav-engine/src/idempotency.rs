@@ -14,6 +14,9 @@ pub struct Idempotency {
 impl Idempotency {
     /// How long an outcome is kept, in host time: 24 hours.
     pub const KEPT: Span = Span::from_micros(24 * 3_600 * 1_000_000);
+    /// By how much what an outcome says of when it was kept may differ from when its entry was recorded: a group takes a
+    /// moment, and the host's clock may be set.
+    pub(crate) const KEPT_DIFFERENCE_MAX: Span = Span::from_micros(10 * 60 * 1_000_000);
     /// Stands in an outcome whose request cannot be compared with another any more. Whoever repeats it is answered as
     /// before, so that nothing is done twice.
     pub const FINGERPRINT_FORGOTTEN: [u8; 32] = [0; 32];

@@ -172,8 +172,8 @@ pub use adoption::{
 pub use aggregate::{AggregateEvents, AggregatedEvents, EventGroup, GroupBy, GroupKey};
 pub use anchors::{AnchorPage, AnchorRequest, ReturnScope, Returning};
 pub use archive::{
-    ENTRY_ROWS_BYTES, EntryMarks, EntryRow, EntryRows, KeptEnd, KeptEvent, KeptRows, Orphan, ScanSource, ServiceRows,
-    Snapshot,
+    ENTRY_ROWS_BYTES, EntryMarks, EntryRow, EntryRows, KeptEnd, KeptEvent, KeptOutcome, KeptRows, Orphan, ScanSource,
+    ServiceRows, Snapshot,
 };
 pub use arriving_door::{ARRIVAL_LASTS_MICROS, Arrivals, ArrivingRows, StrayArrivals};
 pub use background::{Background, BackgroundTraces, BackgroundWork};

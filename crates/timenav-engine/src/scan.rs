@@ -7,7 +7,7 @@ use timenav_core::ledger::Checkpoint;
 use timenav_core::scan::{FindingKind, Findings, Mark, open_kept};
 
 use crate::archive::Snapshot;
-use crate::stated::open_newest;
+use crate::stated::{carried_fault, open_newest};
 use crate::store_error::StoreError;
 
 mod authority;
@@ -121,7 +121,12 @@ fn open_marks(request: &ScanRequest<'_>, findings: &mut Findings) -> Vec<Mark> {
 /// Reads which tree is signed with the newest entries in the database.
 fn open_head(request: &ScanRequest<'_>, snapshot: &Snapshot, findings: &mut Findings) -> Option<Checkpoint> {
     match open_newest(&snapshot.head, &request.keys, request.verify) {
-        Ok(signed) => Some(signed),
+        Ok(signed) => {
+            if let Some(evidence) = carried_fault(&snapshot.head, &signed, &request.keys, request.verify) {
+                findings.add(FindingKind::StateMismatch, None, evidence);
+            }
+            Some(signed)
+        }
         Err(unsigned) => {
             let size = snapshot.head.frontier.size();
             let evidence = format!("the newest head in the database: {}", unsigned.evidence);

@@ -134,6 +134,25 @@ pub(crate) fn open_newest(
     }
 }
 
+/// Returns what is wrong with the note that a version before has left beside a head statement: nothing is signed anew over
+/// a tree without it, so it is of the tree that the statement is of, or empty.
+pub(crate) fn carried_fault(
+    head: &Head,
+    stated: &Checkpoint,
+    keys: &TrustedKeys,
+    ed25519: impl Fn(&[u8; 32], &[u8], &[u8; 64]) -> bool,
+) -> Option<String> {
+    if head.carried_note.is_empty() {
+        return None;
+    }
+    let fault = match open_signed(&head.carried_note, keys, ed25519) {
+        Ok(carried) if (carried.size, carried.root) == (stated.size, stated.root) => return None,
+        Ok(carried) => format!("it is of another tree, of {} entries", carried.size),
+        Err(unsigned) => unsigned.evidence,
+    };
+    Some(format!("table timelines, {}: the checkpoint in the row is not of the tree that is signed: {fault}", head.id))
+}
+
 #[cfg(test)]
 mod tests {
     use timenav_core::ledger::Hash;

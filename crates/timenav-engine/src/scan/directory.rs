@@ -38,6 +38,11 @@ impl DirectoryTold {
         self.powers
     }
 
+    /// Returns the version after all changes so far; 0 where the last of them was told by an entry of version 1.
+    pub(super) const fn version(&self) -> u64 {
+        self.directory.version
+    }
+
     /// Says so where an entry of `system` tells of another version than the entries before it lead to.
     pub(super) fn check_version(&self, record: &LeafRecord<'_>) -> Result<(), String> {
         let Some(authority) = &record.authority else { return Ok(()) };

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
+use timenav_core::data::SealedData;
 use timenav_core::place::Point;
 use timenav_core::scan::{FindingKind, Findings};
 use timenav_core::time::{Virtual, parse_timestamp};
@@ -113,8 +114,12 @@ pub(super) fn compare_data(findings: &mut Findings, data: &RecordedData, record:
     if record.data_id.as_str() != data.data_id {
         found("the row belongs to another record");
     }
+    let SealedData { salt, nonce, commitment, ciphertext, .. } = &record.sealed;
     if record.erased.is_none() && record.sealed.hash().to_hex() != data.sha256 {
         found("what is sealed is not what the entry was written for");
+    }
+    if record.erased.is_some() && [salt, nonce, commitment, ciphertext].iter().any(|part| !part.is_empty()) {
+        found("it is marked as erased, but the row still holds something");
     }
     record.erased
 }

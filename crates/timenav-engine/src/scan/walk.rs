@@ -335,6 +335,8 @@ impl Way<'_, '_> {
         self.checked.push(Checked { what: "rows", count: rows });
         if is_full && self.request.timeline.is_system() {
             // Of all timelines at once, since they share the tables.
+            let outcomes = self.compare_answers().await?;
+            self.checked.push(Checked { what: "outcomes", count: outcomes });
             for contradiction in self.request.source.contradictions().await? {
                 self.findings.add(FindingKind::StateMismatch, None, contradiction);
             }

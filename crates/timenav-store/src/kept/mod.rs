@@ -7,6 +7,7 @@ pub(crate) mod leaf;
 pub(crate) mod moves;
 pub(crate) mod names;
 pub(crate) mod origins;
+pub(crate) mod outcomes;
 pub(crate) mod packed;
 pub(crate) mod tables;
 pub(crate) mod values;

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use deadpool_postgres::Object;
-use serde::Deserialize;
 use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::time::Instant;
-use timenav_engine::{Commit, Idempotency, IdempotencyRecord, StoreError};
+use timenav_engine::{Commit, Idempotency, IdempotencyRecord, KeptOutcome, StoreError};
 use tokio_postgres::Row;
 
 use super::batch::{Batch, rows, values};
-use super::values::{Failed, bytes, get, id, instant, text};
+use super::values::{Failed, bytes, get, id, instant, number, sql, text};
+use crate::kept::outcomes::told_of;
 
 const FORGET_FINGERPRINTS: &str = "UPDATE outcomes SET fingerprint = $1";
 const PUT: &str = "INSERT INTO outcomes (key, fingerprint, expires_at, outcome, timeline_id, event_id, told_of)
@@ -24,6 +24,15 @@ const FORGET: &str = "DELETE FROM outcomes WHERE key IN
     (SELECT key FROM outcomes WHERE expires_at < $1 LIMIT 1000 FOR UPDATE SKIP LOCKED)";
 const SELECT: &str = "SELECT key, fingerprint, expires_at, outcome, timeline_id, event_id FROM outcomes
     WHERE key = ANY($1)";
+/// No key is empty.
+const SELECT_PAGE: &str = "SELECT key, fingerprint, expires_at, outcome, timeline_id, event_id, told_of FROM outcomes
+    WHERE key > $1 ORDER BY key LIMIT $2";
+/// Entries, by the names of their timelines, which stand or have ended.
+const SELECT_LEAVES: &str = "SELECT w.number, e.leaf
+    FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS w (timeline_id, position, number)
+    JOIN (SELECT timeline, timeline_id FROM timelines UNION ALL SELECT timeline, timeline_id FROM ended_timelines) t
+        ON t.timeline_id = w.timeline_id COLLATE \"C\"
+    JOIN entries e ON e.timeline = t.timeline AND e.position = w.position";
 const SELECT_OF: &str = "SELECT key, fingerprint, expires_at, outcome, timeline_id, event_id FROM outcomes
     WHERE timeline_id = $1 AND event_id = ANY($2) ORDER BY array_position($2, event_id), key";
 
@@ -75,17 +84,6 @@ pub(super) fn check_put(put: Option<(&Vec<Row>, usize)>) -> Result<(), Failed> {
     }
 }
 
-/// Returns the timeline that an outcome itself names, so that it goes with that timeline.
-fn told_of(outcome: &str) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Told {
-        timeline_id: Option<String>,
-    }
-    let told = serde_json::from_str::<Told>(outcome).ok()?.timeline_id;
-    // No timeline has such a name, and no column takes it.
-    told.filter(|name| !name.contains('\0'))
-}
-
 /// Returns the outcome kept under each of these keys.
 pub(super) async fn named(on: &Object, keys: &[[u8; 32]]) -> Result<Vec<Option<IdempotencyRecord>>, Failed> {
     if keys.is_empty() {
@@ -107,6 +105,28 @@ pub(super) async fn of_events(
     let ids: Vec<&str> = event_ids.iter().map(EventId::as_str).collect();
     let found = rows(on, SELECT_OF, &[&timeline.as_str(), &ids]).await?;
     found.iter().map(outcome).collect()
+}
+
+/// Returns outcomes in the order of their keys, from the one after `after` on.
+pub(super) async fn page(on: &Object, after: Option<[u8; 32]>, rows_max: usize) -> Result<Vec<KeptOutcome>, Failed> {
+    let after = after.map_or_else(Vec::new, |key| key.to_vec());
+    let found = rows(on, SELECT_PAGE, &[&after, &sql(rows_max as u64)]).await?;
+    let kept = |row: &Row| Ok(KeptOutcome { record: outcome(row)?, goes_with: get(row, 6)? });
+    found.iter().map(kept).collect()
+}
+
+/// Returns the leaf of each of these entries, as it is kept.
+pub(super) async fn leaves(on: &Object, entries: &[(TimelineId, u64)]) -> Result<Vec<Option<Vec<u8>>>, Failed> {
+    let (names, positions): (Vec<&str>, Vec<i64>) =
+        entries.iter().map(|(timeline, position)| (timeline.as_str(), sql(*position))).unzip();
+    let mut leaves = vec![None; entries.len()];
+    for row in rows(on, SELECT_LEAVES, &[&names, &positions]).await? {
+        let number = usize::try_from(number(&row, 0)?).ok().and_then(|number| number.checked_sub(1));
+        if let Some(leaf) = number.and_then(|number| leaves.get_mut(number)) {
+            *leaf = Some(get(&row, 1)?);
+        }
+    }
+    Ok(leaves)
 }
 
 fn outcome(row: &Row) -> Result<IdempotencyRecord, Failed> {

@@ -7,8 +7,8 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, TileId};
 use timenav_engine::{
     Anchor, DataRecord, ENTRY_ROWS_BYTES, EndedTimeline, EntryMarks, EntryRow, EntryRows, EventAt, IdempotencyRecord,
-    KeptEnd, KeptEvent, KeptRows, Pace, ScanSource, SeenEvent, SeenEvents, ServiceRows, Snapshot, StoreError,
-    TimelineKey, TimersFound, TimersWanted,
+    KeptEnd, KeptEvent, KeptOutcome, KeptRows, Pace, ScanSource, SeenEvent, SeenEvents, ServiceRows, Snapshot,
+    StoreError, TimelineKey, TimersFound, TimersWanted,
 };
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -125,6 +125,14 @@ impl ScanSource for PostgresStore {
 
     async fn outcome_rows(&self, keys: Vec<[u8; 32]>) -> Result<Vec<IdempotencyRecord>, StoreError> {
         Ok(outcomes::named(&self.reader().await?, &keys).await?.into_iter().flatten().collect())
+    }
+
+    async fn outcome_page(&self, after: Option<[u8; 32]>, rows_max: usize) -> Result<Vec<KeptOutcome>, StoreError> {
+        Ok(outcomes::page(&self.reader().await?, after, rows_max).await?)
+    }
+
+    async fn leaves_named(&self, entries: Vec<(TimelineId, u64)>) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+        Ok(outcomes::leaves(&self.reader().await?, &entries).await?)
     }
 
     async fn sweep_rows(&self, key: TimelineKey, end: u64) -> Result<Vec<u64>, StoreError> {

@@ -1,12 +1,18 @@
 //! What requests that may be sent twice were answered.
 
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use timenav_core::ids::{EventId, TimelineId};
-use timenav_engine::{IdempotencyRecord, StoreError};
+use timenav_engine::{IdempotencyRecord, KeptOutcome, StoreError};
 
-use super::values::{bytes, failed, id, instant};
+use super::values::{POSITION_MAX, bytes, failed, id, instant, sql};
+use crate::kept::outcomes::told_of;
 
 const SELECT: &str = "SELECT key, fingerprint, expires_at, outcome, timeline_id, event_id FROM outcomes";
+
+/// One entry, by the name of its timeline, which stands or has ended.
+const SELECT_LEAF: &str = "SELECT leaf FROM (SELECT timeline FROM timelines WHERE timeline_id = ?1
+        UNION ALL SELECT timeline FROM ended_timelines WHERE timeline_id = ?1) AS t
+    CROSS JOIN entries ON entry = (t.timeline << 40) + ?2";
 
 /// Returns the outcome kept under a key.
 pub(super) fn named(connection: &Connection, key: &[u8; 32]) -> Result<Option<IdempotencyRecord>, StoreError> {
@@ -31,6 +37,40 @@ pub(super) fn of_events(
         }
     }
     Ok(found)
+}
+
+/// Returns outcomes in the order of their keys, from the one after `after` on. Those of a timeline are found by what they
+/// say themselves.
+pub(super) fn page(
+    connection: &Connection,
+    after: Option<[u8; 32]>,
+    rows_max: usize,
+) -> Result<Vec<KeptOutcome>, StoreError> {
+    let select = format!("{SELECT} WHERE ?1 IS NULL OR key > ?1 ORDER BY key LIMIT ?2");
+    let mut select = connection.prepare_cached(&select).map_err(failed)?;
+    let mut rows = select.query(params![after, sql(rows_max as u64)]).map_err(failed)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        let record = outcome(row)?;
+        let goes_with = told_of(&record.outcome);
+        found.push(KeptOutcome { record, goes_with });
+    }
+    Ok(found)
+}
+
+/// Returns the leaf of each of these entries, as it is kept.
+pub(super) fn leaves(
+    connection: &Connection,
+    entries: &[(TimelineId, u64)],
+) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+    let mut select = connection.prepare_cached(SELECT_LEAF).map_err(failed)?;
+    let mut leaf = |(timeline, position): &(TimelineId, u64)| {
+        if *position > POSITION_MAX {
+            return Ok(None);
+        }
+        select.query_row(params![timeline.as_str(), sql(*position)], |row| row.get(0)).optional().map_err(failed)
+    };
+    entries.iter().map(&mut leaf).collect()
 }
 
 fn outcome(row: &Row<'_>) -> Result<IdempotencyRecord, StoreError> {

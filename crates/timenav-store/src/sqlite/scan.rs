@@ -11,8 +11,8 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, TileId};
 use timenav_engine::{
     Anchor, DataRecord, ENTRY_ROWS_BYTES, EndedTimeline, EntryMarks, EntryRow, EntryRows, EventAt, Head,
-    IdempotencyRecord, KeptEnd, KeptEvent, KeptRows, ScanSource, SeenEvents, ServiceRows, Snapshot, StoreError,
-    TimelineKey, TimersFound, TimersWanted,
+    IdempotencyRecord, KeptEnd, KeptEvent, KeptOutcome, KeptRows, ScanSource, SeenEvents, ServiceRows, Snapshot,
+    StoreError, TimelineKey, TimersFound, TimersWanted,
 };
 
 use super::contents::{self, Contents, Kept};
@@ -263,6 +263,18 @@ macro_rules! scan_source {
                     keys.iter().filter_map(|key| outcomes::named(connection, key).transpose()).collect()
                 })
                 .await
+            }
+
+            async fn outcome_page(
+                &self,
+                after: Option<[u8; 32]>,
+                rows_max: usize,
+            ) -> Result<Vec<KeptOutcome>, StoreError> {
+                self.read(move |connection| outcomes::page(connection, after, rows_max)).await
+            }
+
+            async fn leaves_named(&self, entries: Vec<(TimelineId, u64)>) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+                self.read(move |connection| outcomes::leaves(connection, &entries)).await
             }
 
             async fn sweep_rows(&self, key: TimelineKey, end: u64) -> Result<Vec<u64>, StoreError> {

@@ -3,6 +3,7 @@
 mod authority;
 mod carried_over;
 mod clean;
+mod columns;
 mod contents;
 mod crowd;
 mod depths;
@@ -10,6 +11,7 @@ mod ended;
 mod entries;
 mod erasing;
 mod heads;
+mod kept_answers;
 mod moved;
 mod planted;
 mod retention;

@@ -64,6 +64,13 @@ impl Replay {
         let service = snapshot.service.as_ref().filter(|_| self.from_the_start);
         if let Some(ServiceRows { directory, timelines, ended }) = service {
             rows += self.directory.compare(&mut self.findings, directory);
+            let (counted, kept) = (self.directory.version(), snapshot.head.directory);
+            if counted != kept {
+                let evidence = format!(
+                    "table timelines, system: the version of the directory is {kept}, but the entries lead to {counted}"
+                );
+                self.findings.add(FindingKind::StateMismatch, None, evidence);
+            }
             let named = |ids: &mut dyn Iterator<Item = &TimelineId>| ids.map(|id| (id.clone(), ())).collect();
             rows += compare_rows(
                 &mut self.findings,

@@ -1,15 +1,144 @@
-//! Answers that were kept for repeated requests, and that an erasure says are forgotten.
+//! Answers that were kept for repeated requests: those that an erasure says are forgotten, and all of them with the
+//! entries that they name.
 
+use std::fmt::Write as _;
+
+use serde::Deserialize;
+use timenav_core::ids::{EventId, TimelineId};
+use timenav_core::ledger::LeafRecord;
 use timenav_core::scan::FindingKind;
+use timenav_core::time::{Instant, Wall, parse_timestamp};
 
 use super::Way;
-use crate::changes::{OutcomeRecord, is_forgotten};
+use crate::archive::KeptOutcome;
+use crate::changes::{Change as _, EventCorrected, EventIntervened, OutcomeRecord, is_forgotten};
 use crate::idempotency::Idempotency;
 use crate::rows::IdempotencyRecord;
 use crate::scan::replay::ForgottenOutcomes;
 use crate::store_error::StoreError;
 
+/// Answers that are read at a time: one holds an event or two.
+const OUTCOMES_MAX: usize = 100;
+
+/// What an answer says of itself.
+struct Answer {
+    timeline: TimelineId,
+    position: u64,
+    /// What is wrong with its row by itself.
+    fault: Option<&'static str>,
+}
+
+/// Entries, as far as they tell when an answer was given: the one that it names, and the one before.
+struct Recorded {
+    at: Option<Instant<Wall>>,
+    before: Option<Instant<Wall>>,
+}
+
+impl Answer {
+    /// Reads what a row says of itself. `None` where it cannot be read.
+    fn of(kept: &KeptOutcome) -> Option<Self> {
+        let told: OutcomeRecord = serde_json::from_str(&kept.record.outcome).ok()?;
+        let (timeline, ledger, change) = told.parts()?;
+        let event = event_kept(change).ok()?.map(|event_id| (timeline.clone(), event_id));
+        let fault = if event != kept.record.event {
+            Some("an erasure of the event whose content it holds does not find it")
+        } else if kept.goes_with.as_deref() != Some(timeline.as_str()) {
+            Some("the timeline's end does not find it, so that it does not go with it")
+        } else {
+            None
+        };
+        Some(Self { timeline, position: ledger.position, fault })
+    }
+
+    /// The entries that tell when it was given.
+    fn entries(&self) -> [(TimelineId, u64); 2] {
+        [self.position, self.position.saturating_sub(1)].map(|position| (self.timeline.clone(), position))
+    }
+
+    /// Returns what is wrong with the row, beside the entries that it names.
+    fn compare(&self, expires_at: Instant<Wall>, recorded: &Recorded) -> Option<String> {
+        if let Some(fault) = self.fault {
+            return Some(fault.to_owned());
+        }
+        let Some(at) = recorded.at else { return Some("it names an entry that is not there".to_owned()) };
+        let is_after = |later: Instant<Wall>, earlier: Instant<Wall>| {
+            earlier.checked_add(Idempotency::KEPT_DIFFERENCE_MAX).is_some_and(|last| later > last)
+        };
+        let kept_at = expires_at.checked_sub(Idempotency::KEPT);
+        let is_late = kept_at.is_some_and(|kept_at| is_after(kept_at, at));
+        // No entry is from before the last one, whatever the host's clock shows: then it tells only that it was earlier.
+        let is_of_host = self.position == 0 || recorded.before.is_some_and(|before| before < at);
+        let is_early = is_of_host && kept_at.is_none_or(|kept_at| is_after(at, kept_at));
+        (is_late || is_early).then(|| format!("it is kept until {expires_at}, but the entry was recorded at {at}"))
+    }
+}
+
+/// Returns the event whose content a kept change holds; `None` where it holds none.
+///
+/// # Errors
+/// It cannot be read.
+fn event_kept(kept: &str) -> Result<Option<EventId>, ()> {
+    #[derive(Deserialize)]
+    struct Told {
+        kind: String,
+        event_id: Option<String>,
+    }
+    let told: Told = serde_json::from_str(kept).map_err(|_| ())?;
+    if ![EventCorrected::KIND, EventIntervened::KIND].contains(&&*told.kind) {
+        return Ok(None);
+    }
+    EventId::new(&told.event_id.ok_or(())?).map(Some).map_err(|_| ())
+}
+
+/// Returns when an entry was recorded.
+fn recorded_at(leaf: Option<&[u8]>) -> Option<Instant<Wall>> {
+    parse_timestamp(&LeafRecord::decode(leaf?).ok()?.recorded_at).ok()
+}
+
+/// Returns a key as it is shown.
+fn shown(key: &[u8; 32]) -> String {
+    key.iter().fold(String::new(), |mut shown, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(shown, "{byte:02x}");
+        shown
+    })
+}
+
 impl Way<'_, '_> {
+    /// Every answer names an entry, by which it is known for how long it is kept. What the entry answered is not compared.
+    /// Returns how many there are.
+    pub(super) async fn compare_answers(&mut self) -> Result<u64, StoreError> {
+        let source = self.request.source;
+        let (mut after, mut count) = (None, 0);
+        loop {
+            let page = match source.outcome_page(after, OUTCOMES_MAX).await {
+                Ok(page) => page,
+                Err(error) => return self.damage(error, "outcomes").map(|()| count),
+            };
+            let Some(last) = page.last() else { return Ok(count) };
+            after = Some(last.record.key);
+            count += page.len() as u64;
+            let answers: Vec<Option<Answer>> = page.iter().map(Answer::of).collect();
+            let entries = answers.iter().flatten().flat_map(Answer::entries).collect();
+            let leaves = source.leaves_named(entries).await?;
+            let mut pairs = leaves.as_chunks::<2>().0.iter();
+            for (kept, answer) in page.iter().zip(answers) {
+                let fault = match answer {
+                    None => Some("it cannot be read".to_owned()),
+                    Some(answer) => {
+                        let leaves = pairs.next().map_or([None, None], |pair| pair.each_ref().map(Option::as_deref));
+                        let [at, before] = leaves.map(recorded_at);
+                        answer.compare(kept.record.expires_at, &Recorded { at, before })
+                    }
+                };
+                if let Some(fault) = fault {
+                    let evidence = format!("table outcomes, {}: {fault}", shown(&kept.record.key));
+                    self.findings.add(FindingKind::StateMismatch, None, evidence);
+                }
+            }
+        }
+    }
+
     /// What entries say is forgotten is not kept any more. Once it was forgotten for long enough, a request may be sent anew
     /// under the same key: then its answer was kept after that.
     pub(super) async fn compare_outcomes(&mut self, forgotten: &[ForgottenOutcomes]) -> Result<(), StoreError> {

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, TileId};
 use timenav_engine::{
-    Anchor, DataRecord, EndedTimeline, EntryRows, EventAt, IdempotencyRecord, KeptRows, ScanSource, SeenEvents,
-    Snapshot, StoreError, TimelineKey, TimersFound, TimersWanted,
+    Anchor, DataRecord, EndedTimeline, EntryRows, EventAt, IdempotencyRecord, KeptOutcome, KeptRows, ScanSource,
+    SeenEvents, Snapshot, StoreError, TimelineKey, TimersFound, TimersWanted,
 };
 
 use super::FaultyStore;
@@ -88,6 +88,14 @@ impl ScanSource for FaultyStore {
 
     async fn outcome_rows(&self, keys: Vec<[u8; 32]>) -> Result<Vec<IdempotencyRecord>, StoreError> {
         self.reading()?.outcome_rows(keys).await
+    }
+
+    async fn outcome_page(&self, after: Option<[u8; 32]>, rows_max: usize) -> Result<Vec<KeptOutcome>, StoreError> {
+        self.reading()?.outcome_page(after, rows_max).await
+    }
+
+    async fn leaves_named(&self, entries: Vec<(TimelineId, u64)>) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+        self.reading()?.leaves_named(entries).await
     }
 
     async fn sweep_rows(&self, timeline: TimelineKey, end: u64) -> Result<Vec<u64>, StoreError> {

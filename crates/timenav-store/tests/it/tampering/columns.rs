@@ -1,0 +1,384 @@
+//! Every column of every table of the file, changed by hand: a scan says so, or there is a reason why it does not.
+//!
+//! The tables and columns are those of the file, so none that a migration adds is forgotten: it needs a row in this house,
+//! and a scan that finds what was changed, or a line in [`UNNOTICED`].
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use rusqlite::types::Value;
+use timenav_core::as_of::AsOf;
+use timenav_core::ids::{QueueId, TimerId};
+use timenav_core::intervention::Effect;
+use timenav_core::time::Span;
+use timenav_core::timers::Schedule;
+use timenav_engine::{
+    ApiKeyRequest, Claim, ClockChange, FiringsRequest, HorizonRequest, Idempotency, InterventionRequest, KeptFor,
+    NewTimeline, RetentionRequest, TimerRequest,
+};
+
+use super::authority::request;
+use super::*;
+use crate::doors::SeedSigner;
+use crate::house::on;
+
+const SECOND: i64 = 1_000_000;
+const DAY: i64 = 86_400 * SECOND;
+
+/// Columns where a change goes unnoticed: in which rows, and why that does no harm, or why nobody can know. What is found
+/// after all must not stand here.
+const UNNOTICED: &[(&str, &str, &str, &str)] = &[
+    ("arrivals", "timeline", "first, last", ARRIVALS),
+    ("arrivals", "timeline_id", "first, last", ARRIVALS),
+    ("arrivals", "arrival", "first, last", ARRIVALS),
+    ("arrivals", "until", "first, last", ARRIVALS),
+    ("arrivals", "is_over", "first, last", ARRIVALS),
+    ("carried_seals", "kind", "first, last", SEALS),
+    ("carried_seals", "id", "first, last", SEALS),
+    ("carried_seals", "seal", "first, last", SEALS),
+    ("data_records", "format", "last", "nothing reads it of a record that is erased"),
+    ("data_records", "kind", "last", "nothing reads it of a record that is erased"),
+    ("ended_timelines", "due_at", "first, last", "configured then; contents go earlier or later, the tree stays"),
+    ("ended_timelines", "fork_of", "first, last", LAYER),
+    ("ended_timelines", "is_let_go", "first, last", "its contents stay, or are deleted again where none are"),
+    ("ended_timelines", "overrides", "first, last", LAYER),
+    ("entries", "clock_entry", "last", "no fork begins on a timeline that has ended"),
+    ("entries", "events_count", "last", "no fork begins on a timeline that has ended"),
+    ("events", "cell", "last", NEVER_STOOD),
+    ("events", "lat", "null", "half a point is none: both are read together"),
+    ("events", "lon", "null", "half a point is none: both are read together"),
+    ("events", "parties", "null", NEVER_STOOD),
+    ("events", "time", "last", NEVER_STOOD),
+    (
+        "host_clock",
+        "known_at",
+        "first, last",
+        "no entry tells it; deletion waits where it is far from the host's clock",
+    ),
+    ("outcomes", "fingerprint", "first, last", ANSWER),
+    ("outcomes", "key", "first, last", ANSWER),
+    ("outcomes", "outcome", "first, last", ANSWER),
+    ("policies", "reads_until", "first, last", SWEPT),
+    ("policies", "refusals_until", "first, last", SWEPT),
+    ("room", "filling", "first, last", "nothing reads it"),
+    ("rotation_notes", "note", "first, last", ROTATION),
+    ("rotation_notes", "position", "first, last", ROTATION),
+    ("rotation_notes", "timeline", "first", ROTATION),
+    ("sweeps", "finished", "first, last", "what it names goes again, or stays although it is named"),
+    ("timelines", "directory", "last", "nothing reads it but of `system`; each entry has its own"),
+    ("timelines", "fork_of", "null", "half a fork is none: both are read together"),
+    ("timelines", "fork_size", "null", "half a fork is none: both are read together"),
+];
+const ANSWER: &str = "no entry tells with which key a request came, or what it was answered";
+const ARRIVALS: &str = "nothing arrives; what does is compared with the bundle's signatures when it stands";
+const LAYER: &str = "known gap: forks that continue it would read other events, which their own entries do not tell";
+const NEVER_STOOD: &str = "an inherited event that does not stand: only its id and where it ends are read";
+const ROTATION: &str = "whoever is given it verifies both signatures";
+const SEALS: &str = "read only where `system` has no statement, and such a service does not start";
+const SWEPT: &str = "what it covers is not looked at again, so that reads stay that should go";
+
+/// What is written into a column, where what its type suggests would be nonsense that anybody notices.
+const INSTEAD: &[(&str, &str, &str)] = &[
+    ("anchors", "clock_running", "1 - clock_running"),
+    ("anchors", "fixed", "1 - fixed"),
+    ("api_keys", "horizon", "iif(horizon IS NULL, 'clock', NULL)"),
+    ("ended_timelines", "is_let_go", "1 - is_let_go"),
+    ("firings", "state", "(state + 1) % 4"),
+    ("outcomes", "expires_at", "expires_at + 3600000000"),
+    ("outcomes", "outcome", "replace(outcome, 'what happened', 'what did not')"),
+    ("permissions", "role", "iif(role = 'read', 'write', 'read')"),
+    ("sweeps", "finished", "1 - finished"),
+    ("timelines", "clock_running", "1 - clock_running"),
+    ("timers", "cancelled", "1 - cancelled"),
+    ("users", "operator", "1 - operator"),
+    ("users", "restriction", "iif(restriction = 'full_access', 'read_only', 'full_access')"),
+];
+
+/// Rows of tables that are empty in a house where nothing is under way.
+const PLANTED: &[(&str, &str)] = &[
+    ("arrivals", "INSERT INTO arrivals VALUES (-7, 'job', 'arrival', 0, 0)"),
+    ("carried_seals", "INSERT INTO carried_seals VALUES ('password', 'admin', zeroblob(32))"),
+    ("room", "INSERT INTO room VALUES (zeroblob(8))"),
+];
+
+/// A column of a table, and what identifies a row.
+struct Column {
+    table: String,
+    name: String,
+    kind: String,
+    is_nullable: bool,
+    key: Vec<String>,
+}
+
+fn columns(connection: &Connection) -> Vec<Column> {
+    let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
+    let mut tables = connection.prepare(tables).unwrap();
+    let tables: Vec<String> = tables.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    let mut all = Vec::new();
+    for table in tables {
+        let select = "SELECT name, type, \"notnull\", pk FROM pragma_table_info(?1)";
+        let mut select = connection.prepare(select).unwrap();
+        let told: Vec<(String, String, bool, i64)> = select
+            .query_map([&table], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        let key: Vec<String> = told.iter().filter(|one| one.3 > 0).map(|one| one.0.clone()).collect();
+        let key = if key.is_empty() { vec!["rowid".to_owned()] } else { key };
+        all.extend(told.into_iter().map(|(name, kind, is_set, key_place)| Column {
+            table: table.clone(),
+            name,
+            kind,
+            is_nullable: !is_set && key_place == 0,
+            key: key.clone(),
+        }));
+    }
+    all
+}
+
+impl Column {
+    /// Returns what is written where there is something.
+    fn change(&self) -> String {
+        let (table, name) = (&*self.table, &*self.name);
+        if let Some((_, _, instead)) = INSTEAD.iter().find(|(of, column, _)| (*of, *column) == (table, name)) {
+            return (*instead).to_owned();
+        }
+        match &*self.kind {
+            "INTEGER" => format!("{name} + 1"),
+            "REAL" => format!("{name} + 0.5"),
+            "TEXT" => format!("{name} || 'x'"),
+            "BLOB" => format!("randomblob(max(1, length({name})))"),
+            other => panic!("{table}.{name} is {other}"),
+        }
+    }
+
+    /// Returns what is written where there is nothing.
+    fn filling(&self) -> String {
+        match self.kind.as_str() {
+            _ if INSTEAD.iter().any(|(of, column, _)| (*of, *column) == (&*self.table, &*self.name)) => self.change(),
+            "INTEGER" => "1".to_owned(),
+            "REAL" => "0.5".to_owned(),
+            "TEXT" => "'x'".to_owned(),
+            other => panic!("{}.{} is {other}", self.table, self.name),
+        }
+    }
+
+    /// Returns statements that change one row each: the first and the last that have a value, and one that has none.
+    fn attacks(&self, connection: &Connection) -> Vec<(&'static str, String)> {
+        let Self { table, name, key, .. } = self;
+        let listed = key.join(", ");
+        let mut all = Vec::new();
+        for (which, has, order) in
+            [("first", "IS NOT NULL", "ASC"), ("last", "IS NOT NULL", "DESC"), ("null", "IS NULL", "ASC")]
+        {
+            if has == "IS NULL" && !self.is_nullable {
+                continue;
+            }
+            let order = key.iter().map(|column| format!("{column} {order}")).collect::<Vec<_>>().join(", ");
+            // In a table of its own, for a row whose key changes under the search.
+            let quoted = key.iter().map(|column| format!("quote({column})")).collect::<Vec<_>>().join(" || ', ' || ");
+            let select = format!("SELECT {quoted} FROM {table} WHERE {name} {has} ORDER BY {order}");
+            let mut select = connection.prepare(&select).unwrap();
+            let rows = select.query_map([], |row| row.get::<_, String>(0)).unwrap().map(Result::unwrap);
+            let value = if has == "IS NULL" { self.filling() } else { self.change() };
+            let attacks = rows.map(|row| format!("UPDATE {table} SET {name} = {value} WHERE ({listed}) = ({row})"));
+            let attack = attacks.into_iter().find(|attack| changes(connection, attack, self));
+            all.extend(attack.map(|attack| (which, attack)));
+        }
+        all
+    }
+}
+
+/// Returns whether a statement is one that the table lets change a value. Nothing is changed.
+fn changes(connection: &Connection, attack: &str, column: &Column) -> bool {
+    let values = || -> Vec<Value> {
+        let Column { table, name, .. } = column;
+        let mut select = connection.prepare(&format!("SELECT {name} FROM {table} ORDER BY 1")).unwrap();
+        select.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    };
+    let before = values();
+    connection.execute_batch("SAVEPOINT tried").unwrap();
+    let is_done = matches!(connection.execute(attack, []), Ok(1)) && values() != before;
+    connection.execute_batch("ROLLBACK TO tried; RELEASE tried").unwrap();
+    is_done
+}
+
+/// Returns a house with a row in every table that has any in a service at rest.
+async fn whole_house() -> (House, BTreeSet<String>) {
+    let mut house = House::off_disk();
+    house.gazetteer = Some(Arc::new(OneCity));
+    let home = house.open().await;
+    home.close().await;
+    house.next_signer = Some(Arc::new(SeedSigner::new([8; 32])));
+    let home = house.open().await;
+    home.engine.rotate_signing_key().await.unwrap();
+    home.close().await;
+    house.signer = house.next_signer.take().unwrap();
+    let home = house.open().await;
+    steer(&home, ClockCommand::Pause).await;
+    steer(&home, ClockCommand::Travel { to: moment(0), location: Some("Utah".to_owned()) }).await;
+    record(&home, "main", 0, 260).await;
+    let anchor = AnchorRequest { timestamp: None, description: "here".to_owned(), fixed: true };
+    home.engine.set_anchor(&home.admin, None, anchor, None).await.unwrap();
+    let_in(&home).await;
+    change_history(&home).await;
+    fire(&home).await;
+    let_go(&home).await;
+    let heads = home.store.open().await.unwrap().heads;
+    home.close().await;
+    let timelines = heads.into_iter().map(|head| head.id.to_string()).chain(["job".to_owned()]).collect();
+    (house, timelines)
+}
+
+async fn steer(home: &Home<'_>, command: ClockCommand) {
+    let change = ClockChange { settle: false, ..ClockChange::from(command) };
+    home.engine.change_clock(&home.admin, None, change, None).await.unwrap();
+}
+
+/// Users, keys, passwords, sessions, roles.
+async fn let_in(home: &Home<'_>) {
+    let ada = home.user("ada", false).await;
+    let horizon = HorizonRequest { until_clock: true, known_at: Some(AsOf::Position(0)) };
+    let expires_at = Some(crate::sample::host(1 << 52));
+    let blind = ApiKeyRequest { user_id: Some(user_id("ada")), horizon, expires_at, ..request(None, None) };
+    home.engine.create_api_key(&home.admin, blind, None).await.unwrap();
+    home.engine.revoke_api_key(&home.admin, crate::sample::key_id(&ada)).await.unwrap();
+    let change = PermissionsChange { read: Some(users(["ada"])), ..PermissionsChange::default() };
+    home.engine.set_access_control(&home.admin, timeline_id("main"), change, None).await.unwrap();
+    home.restrict("ada", RestrictionLevel::ReadOnly).await;
+    let request = PasswordRequest { user_id: Some(user_id("ada")), password: password(SECRET), current: None };
+    home.engine.set_password(&home.admin, request).await.unwrap();
+    home.engine.log_in(user_id("ada"), password(SECRET), None).await.unwrap().unwrap();
+}
+
+/// Versions, interventions, sealed records, answers that are kept, forks, timelines that end.
+async fn change_history(home: &Home<'_>) {
+    let Home { engine, admin, .. } = home;
+    let asked = |number: u8| Some(Idempotency { key: [number; 32], fingerprint: [8; 32] });
+    let draft = EventDraft { event_id: Some(event_id("e1")), ..EventDraft::at(moment(5), "what happened in fact") };
+    engine.correct_event(admin, None, draft, None, asked(1)).await.unwrap();
+    let brief = NewTimeline { expires_in: Some(Span::from_micros(400 * DAY)), ..timeline_id("brief").into() };
+    engine.create_timeline(admin, brief, asked(2)).await.unwrap();
+    for name in ["fork", "job"] {
+        engine.fork_timeline(admin, timeline_id(name), &timeline_id("main"), None, None).await.unwrap();
+    }
+    for timeline in ["main", "fork"] {
+        let (event_id, effect) = (event_id("e3"), Effect::Cancel);
+        let request =
+            InterventionRequest { event_id, action: "cancel".into(), effect, time: moment(8), causes: Vec::new() };
+        engine.manipulate_event(admin, on(timeline), request, None).await.unwrap();
+    }
+    for text in ["{\"a\":1}", "{\"a\":2}"] {
+        let key = EncryptionKey::new(Zeroizing::new("a passphrase that is long enough".to_owned())).unwrap();
+        let data = Plaintext::new(Zeroizing::new(text.to_owned()));
+        let made = engine.encrypt_data(admin, timeline_id("main"), data, key, None).await.unwrap();
+        if text.contains('2') {
+            engine.erase_data(admin, ErasureRequest::Data(None, made.data_id), None).await.unwrap();
+        }
+    }
+    engine.erase_data(admin, ErasureRequest::Event(on("main"), event_id("e7")), None).await.unwrap();
+    engine.end_timeline(admin, timeline_id("job"), None).await.unwrap();
+}
+
+/// Timers that wait, fired, and were worked on; an advance that has ended, and a firing that waits.
+async fn fire(home: &Home<'_>) {
+    let Home { engine, admin, .. } = home;
+    for (name, seconds) in [("early", 10), ("late", 20), ("waits", 1_000)] {
+        let schedule = Some(Schedule::At(moment(seconds * SECOND)));
+        let (order_key, payload) = (Some("k".to_owned()), Some("{\"a\":1}".into()));
+        let request = TimerRequest { schedule, order_key, payload, ..TimerRequest::default() };
+        engine.set_timer(admin, None, (Some(TimerId::new(name).unwrap()), request), None).await.unwrap();
+    }
+    let claim = || async {
+        let claim = Claim { queue: QueueId::unnamed(), max: 9, ttl: Span::from_micros(30 * SECOND), waits: false };
+        engine.claim(admin, None, &claim).await.unwrap()
+    };
+    assert!(claim().await.is_empty());
+    let to = ClockCommand::Travel { to: moment(15 * SECOND), location: None };
+    engine.change_clock(admin, None, ClockChange::from(to), None).await.unwrap();
+    engine.keep_time().await;
+    let firing_ids: Vec<_> = claim().await.into_iter().map(|claimed| claimed.firing.firing_id).collect();
+    assert_eq!(firing_ids.len(), 1);
+    let request = FiringsRequest { timeline: None, firing_ids, lease_ids: None };
+    engine.acknowledge(admin, request, None).await.unwrap();
+    engine.keep_time().await;
+    steer(home, ClockCommand::Travel { to: moment(25 * SECOND), location: None }).await;
+    engine.keep_time().await;
+}
+
+/// Reads that were let go, and reads that are kept.
+async fn let_go(home: &Home<'_>) {
+    let Home { engine, admin, house, .. } = home;
+    let kept = KeptFor::Seconds(86_400);
+    let request = RetentionRequest { reads: kept, refusals: kept };
+    engine.set_retention(admin, timeline_id("main"), request, None).await.unwrap();
+    for _ in 0..3 {
+        engine.read_clock(admin, None).await.unwrap();
+    }
+    for _ in 0..3 {
+        house.clock.advance(DAY);
+        engine.prune(admin, timeline_id("one"), false).await.unwrap_err();
+        engine.prune(admin, timeline_id("main"), false).await.unwrap();
+    }
+    for _ in 0..100 {
+        engine.read_clock(admin, None).await.unwrap();
+    }
+    let asked = Some(Idempotency { key: [3; 32], fingerprint: [8; 32] });
+    let draft = EventDraft { event_id: Some(event_id("e2")), ..EventDraft::at(moment(5), "what happened indeed") };
+    engine.correct_event(admin, None, draft, None, asked).await.unwrap();
+}
+
+/// Returns whether any scan finds anything.
+async fn is_found(house: &House, timelines: &BTreeSet<String>) -> bool {
+    for timeline in timelines {
+        if look(house, timeline, Depth::Full, Outside::Kept).await.tampering_detected() {
+            return true;
+        }
+    }
+    false
+}
+
+fn plant(house: &House, from: &Path, table: &str) {
+    house.replace_database(from);
+    if let Some((_, insert)) = PLANTED.iter().find(|(planted, _)| *planted == table) {
+        assert_eq!(connect(house).execute(insert, []).unwrap(), 1, "{insert}");
+    }
+}
+
+#[tokio::test]
+async fn every_column_is_compared_or_says_why_not() {
+    let (house, timelines) = whole_house().await;
+    let whole = house.path().with_extension("whole");
+    house.copy_database(&whole);
+    clean(&house).await;
+    let all = columns(&connect(&house));
+    assert!(all.len() > 150, "{}", all.len());
+    let mut wrong = Vec::new();
+    for column in &all {
+        plant(&house, &whole, &column.table);
+        let attacks = column.attacks(&connect(&house));
+        let (table, name) = (&*column.table, &*column.name);
+        if attacks.is_empty() {
+            wrong.push(format!("{table}.{name}: this house has no row in which it can be changed"));
+        }
+        let mut unnoticed = Vec::new();
+        for (which, attack) in attacks {
+            plant(&house, &whole, table);
+            assert_eq!(connect(&house).execute(&attack, []).unwrap(), 1, "{attack}");
+            if !is_found(&house, &timelines).await {
+                unnoticed.push(which);
+            }
+        }
+        let stated = UNNOTICED.iter().find(|(of, column, ..)| (*of, *column) == (table, name));
+        let (stated, unnoticed) = (stated.map_or("", |(_, _, rows, _)| rows), unnoticed.join(", "));
+        if stated != unnoticed {
+            wrong.push(format!("{table}.{name}: no scan finds a change of [{unnoticed}], but stated is [{stated}]"));
+        }
+    }
+    let is_there = |of: &str, name: &str| all.iter().any(|column| (&*column.table, &*column.name) == (of, name));
+    let named = UNNOTICED.iter().map(|(of, name, ..)| (of, name)).chain(INSTEAD.iter().map(|(of, name, _)| (of, name)));
+    wrong.extend(named.filter(|(of, name)| !is_there(of, name)).map(|(of, name)| format!("{of}.{name} is no column")));
+    let told: BTreeSet<_> = UNNOTICED.iter().map(|(of, name, ..)| (of, name)).collect();
+    assert_eq!(told.len(), UNNOTICED.len(), "a column is named twice");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

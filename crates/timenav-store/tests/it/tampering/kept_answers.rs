@@ -1,0 +1,150 @@
+//! Answers that were kept for repeated requests, and checkpoints that stand in the database, changed by hand: in both
+//! databases.
+
+use timenav_engine::Idempotency;
+
+use super::*;
+use crate::cluster;
+use crate::house::on;
+
+/// Changes rows of a closed house by hand.
+fn change(house: &House, statement: &str) {
+    match &house.database {
+        None => assert!(connect(house).execute(statement, []).unwrap() > 0, "{statement}"),
+        Some(url) => cluster::execute(url, statement),
+    }
+}
+
+/// Returns a house with an answer that holds the content of an event, and one to a request that created a timeline.
+async fn asked(house: House) -> House {
+    let home = house.open().await;
+    record(&home, "main", 0, 3).await;
+    home.house.clock.advance(1_000_000);
+    let draft = EventDraft { event_id: Some(event_id("e1")), ..EventDraft::at(moment(5), "what happened in fact") };
+    let asked = Some(Idempotency { key: [7; 32], fingerprint: [8; 32] });
+    home.engine.correct_event(&home.admin, on("main"), draft, None, asked).await.unwrap();
+    let asked = Some(Idempotency { key: [9; 32], fingerprint: [8; 32] });
+    home.engine.create_timeline(&home.admin, timeline_id("other"), asked).await.unwrap();
+    home.close().await;
+    house
+}
+
+fn houses() -> [House; 2] {
+    [House::off_disk(), House::on_postgres()]
+}
+
+/// Two days, twenty hours and an hour, in microseconds.
+const DAYS: &str = "172800000000";
+const HOURS: &str = "72000000000";
+const HOUR: &str = "3600000000";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_is_kept_for_as_long_as_its_entry_says() {
+    for house in houses() {
+        let house = Box::pin(asked(house)).await;
+        for (by, back) in
+            [(DAYS, format!("-{DAYS}")), (HOUR, format!("-{HOUR}")), (&*format!("-{HOURS}"), HOURS.into())]
+        {
+            for of in ["event_id IS NULL", "event_id IS NOT NULL"] {
+                let moved = |by: &str| format!("UPDATE outcomes SET expires_at = expires_at + {by} WHERE {of}");
+                change(&house, &moved(by));
+                let scan = found(&house, "system", FindingKind::StateMismatch, None).await;
+                assert_eq!(told(&scan), [(FindingKind::StateMismatch, None)], "{by} {of}");
+                assert!(scan.findings[0].evidence.contains("it is kept until"), "{:#?}", scan.findings);
+                change(&house, &moved(&back));
+            }
+        }
+        clean(&house).await;
+    }
+}
+
+/// By these columns an erasure finds what it has to forget.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_names_the_event_that_it_holds() {
+    for house in houses() {
+        let house = Box::pin(asked(house)).await;
+        for (changed, back) in [
+            ("event_id = 'e2' WHERE event_id = 'e1'", "event_id = 'e1' WHERE event_id = 'e2'"),
+            ("timeline_id = 'other' WHERE event_id = 'e1'", "timeline_id = 'main' WHERE event_id = 'e1'"),
+            ("event_id = NULL WHERE event_id = 'e1'", "event_id = 'e1' WHERE timeline_id = 'main'"),
+            (
+                "timeline_id = 'main', event_id = 'e1' WHERE event_id IS NULL",
+                "timeline_id = NULL, event_id = NULL WHERE key = (SELECT key FROM outcomes ORDER BY key DESC LIMIT 1)",
+            ),
+        ] {
+            change(&house, &format!("UPDATE outcomes SET {changed}"));
+            let scan = found(&house, "system", FindingKind::StateMismatch, None).await;
+            assert!(scan.findings[0].evidence.contains("an erasure"), "{:#?}", scan.findings);
+            change(&house, &format!("UPDATE outcomes SET {back}"));
+        }
+        clean(&house).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_names_an_entry_that_is_there() {
+    for house in houses() {
+        let house = Box::pin(asked(house)).await;
+        let text = |text: &str| match &house.database {
+            None => format!("'{text}'"),
+            Some(_) => format!("convert_to('{text}', 'UTF8')"),
+        };
+        let position = r#"{"timeline_id":"main","position":4000,"size":4001,"root":"#;
+        let root = "0".repeat(64);
+        for (outcome, says) in [
+            ("{}".to_owned(), "cannot be read"),
+            (format!(r#"{position}"{root}","change":{{"kind":"forgotten"}}}}"#), "names an entry that is not there"),
+        ] {
+            change(&house, &format!("UPDATE outcomes SET outcome = {}, event_id = NULL", text(&outcome)));
+            let scan = found(&house, "system", FindingKind::StateMismatch, None).await;
+            assert!(scan.findings.iter().any(|one| one.evidence.contains(says)), "{says}: {:#?}", scan.findings);
+        }
+    }
+}
+
+/// By this column the answers of a timeline go with it.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_goes_with_its_timeline_on_postgresql() {
+    let house = Box::pin(asked(House::on_postgres())).await;
+    for told_of in ["NULL", "'other'"] {
+        change(&house, &format!("UPDATE outcomes SET told_of = {told_of} WHERE event_id = 'e1'"));
+        let scan = found(&house, "system", FindingKind::StateMismatch, None).await;
+        assert!(scan.findings[0].evidence.contains("does not go with it"), "{:#?}", scan.findings);
+    }
+}
+
+/// A checkpoint in the database is one of the tree that is there, as versions before have left it, or none.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_checkpoint_in_the_database_is_of_the_tree_that_is_there() {
+    for house in houses() {
+        let home = house.open().await;
+        record(&home, "main", 0, 3).await;
+        home.close().await;
+        let old = house.outside.notes()[&timeline_id("main")].clone();
+        let home = house.open().await;
+        record(&home, "main", 3, 3).await;
+        home.close().await;
+        let newest = house.outside.notes()[&timeline_id("main")].clone();
+        let of_other = house.outside.notes()[&TimelineId::system()].clone();
+        let put = |note: &str| {
+            let note = match &house.database {
+                None => format!("'{note}'"),
+                Some(_) => format!("convert_to('{note}', 'UTF8')"),
+            };
+            change(&house, &format!("UPDATE timelines SET carried_note = {note} WHERE timeline_id = 'main'"));
+        };
+        for note in ["planted", &old, &of_other, &newest.replace('A', "B")] {
+            put(note);
+            for depth in ["full", "quick", "tail:2", "sample:2"] {
+                let scan = look(&house, "main", depth.parse().unwrap(), Outside::Kept).await;
+                assert_eq!(told(&scan), [(FindingKind::StateMismatch, None)], "{depth} {note}");
+                assert!(scan.findings[0].evidence.contains("checkpoint in the row"), "{:#?}", scan.findings);
+            }
+        }
+        for note in ["", &newest] {
+            put(note);
+            clean(&house).await;
+        }
+        house.open().await.close().await;
+    }
+}
