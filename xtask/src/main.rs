@@ -115,7 +115,7 @@ enum Command {
     /// Leads a thousand random lives of a service, with repetitions, crashes and ends, beside a model. Takes minutes.
     Histories,
     /// Records two hundred histories of two services on one database, which die, stop and lose it, and looks for an order
-    /// that explains each. Takes a quarter of an hour. On a Citus cluster if PG_CITUS_WORKERS says of how many workers.
+    /// that explains each. Takes a quarter of an hour. On Citus too: CONTRIBUTING.md says how.
     Replicas {
         /// Runs these rounds instead, as `40..80`: each is the same wherever it begins.
         #[arg(long, value_name = "FIRST..END")]

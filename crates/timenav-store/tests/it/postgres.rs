@@ -352,6 +352,9 @@ fn each_statement_is_understood() {
 /// However many versions an event has on a later layer, a page looks at one of them. The server counts the rows.
 #[test]
 fn a_page_of_a_fork_looks_at_one_later_version_of_each_event() {
+    if is_spread() {
+        return println!("not tried: rows are read on other servers, and counted there");
+    }
     let (url, count, versions) = (database(), 10, 300);
     let store = open(&url).unwrap();
     let record = |key: i64, at: i64, names: Vec<String>| {
