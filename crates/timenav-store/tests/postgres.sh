@@ -8,7 +8,7 @@
 # At the end of its input it stops the server and deletes the folder. So it ends with whoever started it, however that ends.
 set -eu
 # What is sent to the whole group of a test run must not end this before it has cleaned up.
-trap '' INT HUP TERM
+trap '' INT HUP TERM PIPE
 
 bin=${PG_BIN:-}
 if [ -z "$bin" ]; then
