@@ -45,6 +45,7 @@ const REPLICAS: &[&str] = &[
     "process::replicas::histories::one_order_explains_two_hundred_rounds",
     "--",
     "--ignored",
+    "--nocapture",
 ];
 
 /// Checks, generates and measures timenav.
@@ -114,8 +115,12 @@ enum Command {
     /// Leads a thousand random lives of a service, with repetitions, crashes and ends, beside a model. Takes minutes.
     Histories,
     /// Records two hundred histories of two services on one database, which die, stop and lose it, and looks for an order
-    /// that explains each. Takes a quarter of an hour.
-    Replicas,
+    /// that explains each. Takes a quarter of an hour. On Citus too: CONTRIBUTING.md says how.
+    Replicas {
+        /// Runs these rounds instead, as `40..80`: each is the same wherever it begins.
+        #[arg(long, value_name = "FIRST..END")]
+        rounds: Option<String>,
+    },
     /// Runs the tests of the engine on PostgreSQL instead of SQLite. Takes minutes.
     EngineOnPostgres,
     /// Replaces services of an older build one by one by those of this one, on one database and under load, and finishes the
@@ -170,9 +175,9 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Fuzz { targets, seconds, list: false } => fuzz::run(&root, &targets, seconds),
         Command::FuzzApi { max_examples, seed } => fuzz_api::run(&root, &fuzz_api::Budget { max_examples, seed }),
         Command::Histories => process::run(&mut process::cargo(&root, HISTORIES)),
-        Command::Replicas => {
+        Command::Replicas { rounds } => {
             tools::postgres()?;
-            process::run(&mut process::cargo(&root, REPLICAS))
+            process::run(process::cargo(&root, REPLICAS).envs(rounds.map(|rounds| ("TIMENAV_TEST_ROUNDS", rounds))))
         }
         Command::RollingUpgrade { from } => rolling_upgrade::run(&root, &from),
         Command::Dist => dist::run(&root),

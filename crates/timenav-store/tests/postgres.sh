@@ -2,10 +2,13 @@
 # Starts a PostgreSQL for tests, in a folder of its own and on a socket in it, and says where: `postgres://…`.
 # Takes orders on its input, a line each, and answers each with a line: `stop` kills the server, `start` starts it again.
 # PG_PORT has it listen there on 127.0.0.1 too, and PG_TLS names a folder with server.crt and server.key for that.
+# PG_CITUS_WORKERS makes it the coordinator of a Citus cluster with so many workers, which are reached on sockets as well.
+# Then `stop-worker` kills the first of them and `start-worker` starts it again, and `join NAME` creates a database on all
+# of the servers and has that of the coordinator know the others.
 # At the end of its input it stops the server and deletes the folder. So it ends with whoever started it, however that ends.
 set -eu
 # What is sent to the whole group of a test run must not end this before it has cleaned up.
-trap '' INT HUP TERM
+trap '' INT HUP TERM PIPE
 
 bin=${PG_BIN:-}
 if [ -z "$bin" ]; then
@@ -29,10 +32,12 @@ if [ "$(id -u)" = 0 ]; then
     run="setpriv --reuid=$user --regid=$(id -g "$user") --clear-groups"
 fi
 
+workers=${PG_CITUS_WORKERS:-0}
+port=${PG_PORT:-5432}
 listen="-c listen_addresses=''"
 address="postgres:///postgres?host=$folder&user=timenav"
 if [ -n "${PG_PORT:-}" ]; then
-    listen="-c listen_addresses=127.0.0.1 -c port=$PG_PORT"
+    listen="-c listen_addresses=127.0.0.1"
     address="$address&port=$PG_PORT"
 fi
 if [ -n "${PG_TLS:-}" ]; then
@@ -42,37 +47,68 @@ if [ -n "${PG_TLS:-}" ]; then
     listen="$listen -c ssl=on -c ssl_cert_file=$folder/server.crt -c ssl_key_file=$folder/server.key"
 fi
 
+# Starts a server by its number: 0, and those of workers from 1 on.
 start() {
+    its=$listen
+    [ "$1" = 0 ] || its="-c listen_addresses=''"
+    # What a crash left half committed is finished at once, and not within a minute. Each database has a process for that.
+    [ "$workers" = 0 ] ||
+        its="$its -c shared_preload_libraries=citus -c citus.recover_2pc_interval=1s -c max_worker_processes=300"
     # Nothing here has to outlive the machine. Nobody else reaches the socket.
-    $run "$bin/pg_ctl" --silent --wait -D "$folder/data" -l "$folder/log" -o "$listen \
+    $run "$bin/pg_ctl" --silent --wait -D "$folder/data$1" -l "$folder/log$1" -o "$its -c port=$((port + $1)) \
         -c unix_socket_directories='$folder' -c unix_socket_permissions=0777 -c fsync=off -c full_page_writes=off \
         -c max_connections=400 -c shared_buffers=64MB -c autovacuum_naptime=5min" start </dev/null >/dev/null 2>&1
 }
 
 stop() {
-    $run "$bin/pg_ctl" --silent --wait -D "$folder/data" -m immediate stop >/dev/null 2>&1 || true
+    $run "$bin/pg_ctl" --silent --wait -D "$folder/data$1" -m immediate stop >/dev/null 2>&1 || true
+}
+
+# Runs statements on a server, in a database.
+ask() {
+    PGOPTIONS="-c client_min_messages=warning" "$bin/psql" -h "$folder" -p "$((port + $1))" -U timenav -d "$2" -qAt -v ON_ERROR_STOP=1 -c "$3" >/dev/null
+}
+
+# Has the coordinator's database of a name know those of the workers.
+join() {
+    ask 0 "$1" "CREATE EXTENSION citus; SELECT citus_set_coordinator_host('$folder', $port)"
+    for worker in $(seq "$workers"); do
+        ask "$worker" "$1" 'CREATE EXTENSION citus'
+        ask 0 "$1" "SELECT citus_add_node('$folder', $((port + worker)))"
+    done
 }
 
 finish() {
-    stop
+    for server in $(seq 0 "$workers"); do stop "$server"; done
     rm -rf "$folder"
 }
 trap finish EXIT
 
 cd "$folder"
-$run "$bin/initdb" -D "$folder/data" -U timenav -A trust -E UTF8 --locale=C --no-sync >"$folder/init" 2>&1 || {
-    echo "PostgreSQL cannot be set up: $(tail -n 1 "$folder/init")"
-    exit 1
-}
-start || {
-    echo "PostgreSQL does not start: $(tail -n 1 "$folder/log")"
-    exit 1
-}
+for server in $(seq 0 "$workers"); do
+    $run "$bin/initdb" -D "$folder/data$server" -U timenav -A trust -E UTF8 --locale=C --no-sync >"$folder/init" 2>&1 || {
+        echo "PostgreSQL cannot be set up: $(tail -n 1 "$folder/init")"
+        exit 1
+    }
+    start "$server" || {
+        echo "PostgreSQL does not start: $(tail -n 1 "$folder/log$server")"
+        exit 1
+    }
+done
+[ "$workers" = 0 ] || join postgres
 echo "$address"
-while read -r order; do
+while read -r order name; do
     case $order in
-        stop) stop ;;
-        start) start ;;
+        stop) stop 0 ;;
+        start) start 0 ;;
+        stop-worker) stop 1 ;;
+        start-worker) start 1 ;;
+        join)
+            for server in $(seq 0 "$workers"); do
+                ask "$server" postgres "CREATE DATABASE $name TEMPLATE template0"
+            done
+            join "$name"
+            ;;
         end) exit 0 ;;
     esac
     echo "$order: done"

@@ -18,8 +18,8 @@ use timenav_engine::{
 use tokio_postgres::Row;
 
 use super::batch::{Batch, rows, values};
-use super::retention;
 use super::values::{Failed, count, damaged, get, id, instant, number, rate, role, sql, text, text_or_none};
+use super::{migrations, retention};
 use crate::kept::origins;
 
 /// In the order of their numbers, so that two who lock several never wait for each other.
@@ -203,8 +203,21 @@ pub(super) enum Which<'a> {
     Some(&'a [TimelineKey], &'a RangeInclusive<TimelineKey>),
 }
 
-/// Returns heads by number.
+/// Returns heads by number, whether or not their entries are there.
 pub(super) async fn select(on: &Object, which: Which<'_>) -> Result<Vec<Head>, Failed> {
+    read(on, which, false).await
+}
+
+/// As [`select`], of heads that somebody goes on from.
+///
+/// # Errors
+/// With [`Failed::Unfinished`] where entries are spread over servers and a last entry is not there. On one server nothing
+/// but another hand takes it away.
+pub(super) async fn select_finished(on: &Object, which: Which<'_>) -> Result<Vec<Head>, Failed> {
+    read(on, which, true).await
+}
+
+async fn read(on: &Object, which: Which<'_>, is_to_be_finished: bool) -> Result<Vec<Head>, Failed> {
     let (named, some, known) = match which {
         Which::All => (None, None, (None, None)),
         Which::Named(named) => (Some(named.as_str()), None, (None, None)),
@@ -223,6 +236,9 @@ pub(super) async fn select(on: &Object, which: Which<'_>) -> Result<Vec<Head>, F
     // They do not need each other's answers.
     let (mut permissions, mut policies, mut last) =
         try_join!(permissions(on, only.as_deref()), retention::policies(on, only.as_deref()), last_leaves(on, &found))?;
+    if is_to_be_finished && !is_each_seen(&found, &last)? && migrations::is_spread(on).await? {
+        return Err(Failed::Unfinished);
+    }
     let mut heads = Vec::with_capacity(found.len());
     for row in &found {
         let key = TimelineKey(get(row, 0)?);
@@ -231,6 +247,16 @@ pub(super) async fn select(on: &Object, which: Which<'_>) -> Result<Vec<Head>, F
         heads.push(head(row, key, is_handed_over, lists)?);
     }
     Ok(heads)
+}
+
+/// Returns whether the last entry of each head is there.
+fn is_each_seen(heads: &[Row], last: &HashMap<TimelineKey, Vec<u8>>) -> Result<bool, Failed> {
+    for row in heads {
+        if number(row, 3)? > 0 && !last.contains_key(&TimelineKey(get(row, 0)?)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Returns the leaf of the last entry of each head.

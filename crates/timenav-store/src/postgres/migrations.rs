@@ -1,9 +1,11 @@
 //! Brings the tables of a database up to date, one numbered step after the other.
 
+use deadpool_postgres::Object;
 use timenav_core::ledger::sha256;
 use timenav_engine::{FEATURE_LEVEL, StoreError};
 use tokio_postgres::Transaction;
 
+use super::batch::rows;
 use super::values::{Failed, get};
 
 /// A change of the tables.
@@ -26,7 +28,7 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (
 )";
 
 /// Whether the database is the coordinator of a Citus cluster.
-pub(super) const IS_SPREAD: &str = "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')";
+const IS_SPREAD: &str = "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')";
 /// Spreads what grows with each entry over the workers of a cluster, all of one timeline on one of them. Heads, locks, and
 /// who may do what stay on the coordinator, where one statement sees all of them.
 const SPREAD: &str = "DO $$ BEGIN
@@ -78,6 +80,11 @@ pub(super) async fn run(transaction: &Transaction<'_>) -> Result<bool, Failed> {
 pub(super) async fn change_to(transaction: &Transaction<'_>, level: u64) -> Result<(), Failed> {
     transaction.batch_execute(LOCK).await?;
     take(transaction, &done(transaction).await?, level).await
+}
+
+/// Returns whether rows may be on several servers.
+pub(super) async fn is_spread(on: &Object) -> Result<bool, Failed> {
+    rows(on, IS_SPREAD, &[]).await?.first().map_or(Ok(false), |row| get(row, 0))
 }
 
 async fn done(transaction: &Transaction<'_>) -> Result<Vec<(String, String)>, Failed> {

@@ -46,6 +46,7 @@ mod versions;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use deadpool_postgres::Object;
 use futures_util::future::BoxFuture;
@@ -65,6 +66,10 @@ pub use upgrading::{Finished, PostgresUpgrade, SeenService};
 use values::Failed;
 
 use crate::kept::examination::Examination;
+
+/// For how long heads are read again whose last entries are not seen yet. The server takes locks back after two seconds.
+const FINISHED_WAIT: Duration = Duration::from_secs(1);
+const FINISHED_EVERY: Duration = Duration::from_millis(5);
 
 /// Where a database is, and how it is used.
 #[derive(Clone)]
@@ -175,6 +180,22 @@ impl PostgresStore {
         read: impl for<'a> FnOnce(&'a Object) -> BoxFuture<'a, Result<T, Failed>>,
     ) -> Result<T, Failed> {
         Moment::read(self.connections.reader().await?, read).await
+    }
+
+    /// As [`PostgresStore::moment`], of heads. Where a last entry is not seen yet it is read again, for a moment.
+    async fn heads_of_a_moment<T>(
+        &self,
+        read: impl for<'a> Fn(&'a Object) -> BoxFuture<'a, Result<T, Failed>>,
+    ) -> Result<T, Failed> {
+        let mut ended = self.moment(&read).await;
+        if let Err(Failed::Unfinished) = ended {
+            let waited = tokio::spawn(transaction::pause(FINISHED_WAIT));
+            while !waited.is_finished() && matches!(ended, Err(Failed::Unfinished)) {
+                transaction::pause(FINISHED_EVERY).await;
+                ended = self.moment(&read).await;
+            }
+        }
+        ended
     }
 
     /// Writes something beside the commits.

@@ -4,7 +4,7 @@ use deadpool_postgres::Object;
 use timenav_engine::Orphan;
 
 use super::batch::rows;
-use super::migrations::IS_SPREAD;
+use super::migrations::is_spread;
 use super::values::{Failed, get};
 
 /// Orphans that are told. Whoever put one there may have put any number.
@@ -113,9 +113,4 @@ async fn between(on: &Object, first: i64, last: i64) -> Result<Vec<Orphan>, Fail
         }
     }
     Ok(found)
-}
-
-/// Returns whether rows may be on several servers.
-async fn is_spread(on: &Object) -> Result<bool, Failed> {
-    rows(on, IS_SPREAD, &[]).await?.first().map_or(Ok(false), |row| get(row, 0))
 }

@@ -42,7 +42,7 @@ const SELECT_CLOCK_PAYLOADS: &str = "WITH RECURSIVE told (position, payload, nex
 impl Store for PostgresStore {
     async fn open(&self) -> Result<Opened, StoreError> {
         // All of one moment: a timeline that ends meanwhile is in one of the two tables.
-        Ok(self.moment(|on| opened(on).boxed()).await?)
+        Ok(self.heads_of_a_moment(|on| opened(on).boxed()).await?)
     }
 
     /// A commit whose answer got lost may have happened: then another hand has moved the heads, which was this one.
@@ -80,8 +80,8 @@ impl Store for PostgresStore {
         timelines: &[TimelineKey],
         known: RangeInclusive<TimelineKey>,
     ) -> Result<Vec<Head>, StoreError> {
-        let timelines = timelines.to_vec();
-        Ok(self.moment(|on| newest(on, timelines, known).boxed()).await?)
+        let (timelines, known) = (Arc::<[TimelineKey]>::from(timelines), Arc::new(known));
+        Ok(self.heads_of_a_moment(|on| newest(on, Arc::clone(&timelines), Arc::clone(&known)).boxed()).await?)
     }
 
     async fn hint(&self) {
@@ -294,17 +294,17 @@ impl Upkeep for PostgresStore {
 }
 
 async fn opened(on: &Object) -> Result<Opened, Failed> {
-    let (heads, ended) = (heads::select(on, heads::Which::All).await?, ends::select(on, None).await?);
+    let (heads, ended) = (heads::select_finished(on, heads::Which::All).await?, ends::select(on, None).await?);
     let directory = identity::directory(on, false).await?;
     Ok(Opened { heads, ended, directory, seals: CarriedSeals::default() })
 }
 
 async fn newest(
     on: &Object,
-    timelines: Vec<TimelineKey>,
-    known: RangeInclusive<TimelineKey>,
+    timelines: Arc<[TimelineKey]>,
+    known: Arc<RangeInclusive<TimelineKey>>,
 ) -> Result<Vec<Head>, Failed> {
-    heads::select(on, heads::Which::Some(&timelines, &known)).await
+    heads::select_finished(on, heads::Which::Some(&timelines, &known)).await
 }
 
 /// Host times never go down along a ledger, so the place is found by halving.

@@ -65,7 +65,11 @@ impl ScanSource for PostgresStore {
     }
 
     async fn snapshot(&self, timeline: &TimelineId) -> Result<Option<Snapshot>, StoreError> {
-        Ok(self.moment(|on| snapshot(on, timeline.clone()).boxed()).await?)
+        match self.heads_of_a_moment(|on| snapshot(on, timeline.clone(), true).boxed()).await {
+            // It is for the scan to say that an entry is missing.
+            Err(Failed::Unfinished) => Ok(self.moment(|on| snapshot(on, timeline.clone(), false).boxed()).await?),
+            ended => Ok(ended?),
+        }
     }
 
     async fn ended(&self, timeline: &TimelineId) -> Result<Option<EndedTimeline>, StoreError> {
@@ -158,8 +162,11 @@ impl ScanSource for PostgresStore {
 }
 
 /// Reads what is kept beside the entries.
-async fn snapshot(on: &Object, timeline: TimelineId) -> Result<Option<Snapshot>, Failed> {
-    let Some(head) = heads::select(on, Which::Named(&timeline)).await?.pop() else { return Ok(None) };
+async fn snapshot(on: &Object, timeline: TimelineId, is_to_be_finished: bool) -> Result<Option<Snapshot>, Failed> {
+    let which = Which::Named(&timeline);
+    let mut found =
+        if is_to_be_finished { heads::select_finished(on, which).await? } else { heads::select(on, which).await? };
+    let Some(head) = found.pop() else { return Ok(None) };
     let last = rows(on, SELECT_LAST, &[&head.key.0]).await?;
     let last: Option<i64> = last.first().map_or(Ok(None), |row| get(row, 0))?;
     let last_position = last.map(count).transpose()?;

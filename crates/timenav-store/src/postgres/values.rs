@@ -14,6 +14,9 @@ pub(super) enum Failed {
     Database(tokio_postgres::Error),
     /// As the engine is told.
     Store(StoreError),
+    /// Entries are spread over several servers, and a head is seen whose last entry is not seen yet: the server with the
+    /// entry commits after the one with the head.
+    Unfinished,
 }
 
 impl From<tokio_postgres::Error> for Failed {
@@ -33,6 +36,11 @@ impl From<Failed> for StoreError {
         match failed {
             Failed::Database(error) => meaning(&error),
             Failed::Store(error) => error,
+            Failed::Unfinished => StoreError::Unavailable(
+                "Citus has not finished a change: the head of a timeline is there, and its last entry is not. Citus does so \
+                 by itself, within `citus.recover_2pc_interval`"
+                    .to_owned(),
+            ),
         }
     }
 }

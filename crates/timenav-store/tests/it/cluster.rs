@@ -18,6 +18,9 @@ const NAMED: &str = "TIMENAV_TEST_POSTGRES";
 /// Names the workers of a Citus cluster, as `host:port`, separated by commas; the server named above is its coordinator.
 const WORKERS: &str = "TIMENAV_TEST_CITUS_WORKERS";
 
+/// How many workers a server has that the tests start, as the coordinator of a Citus cluster.
+const OWN_WORKERS: &str = "PG_CITUS_WORKERS";
+
 /// Says on which store the tests of the engine run: `sqlite`, the default, or `postgres`.
 const STORE: &str = "TIMENAV_TEST_STORE";
 
@@ -55,6 +58,11 @@ pub(crate) fn is_for_engine() -> bool {
     said(STORE).is_some_and(|store| store == "postgres")
 }
 
+/// Returns whether databases are those of a Citus cluster.
+pub(crate) fn is_spread() -> bool {
+    said(WORKERS).is_some() || said(OWN_WORKERS).is_some_and(|workers| workers != "0")
+}
+
 impl Cluster {
     fn new() -> Self {
         said(NAMED).map_or_else(Self::start, |url| Self { url, kept: None })
@@ -81,7 +89,7 @@ impl Cluster {
     pub(crate) fn order(&self, order: &str) {
         let mut kept = self.kept.as_ref().expect("a server of its own").lock();
         writeln!(kept.orders, "{order}").unwrap();
-        assert_eq!(kept.line(), format!("{order}: done"));
+        assert_eq!(kept.line(), format!("{}: done", order.split(' ').next().unwrap_or_default()));
     }
 }
 
@@ -156,6 +164,10 @@ async fn make_database() -> String {
     let name = format!("test_{}_{number}", std::process::id());
     let make = format!("CREATE DATABASE {name} TEMPLATE template0");
     let named = |url: &str| url.replacen("/postgres?", &format!("/{name}?"), 1);
+    if cluster.kept.is_some() && is_spread() {
+        cluster.order(&format!("join {name}"));
+        return named(&cluster.url);
+    }
     execute_there(&cluster.url, &make).await;
     let url = named(&cluster.url);
     let Some(workers) = said(WORKERS) else { return url };

@@ -6,6 +6,7 @@ mod fences;
 mod leases;
 mod looking_back;
 mod protocol;
+mod spread;
 mod timers_again;
 mod upgrading;
 mod witnesses;

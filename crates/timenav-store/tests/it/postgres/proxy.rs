@@ -1,12 +1,14 @@
-//! Stands between a store and its server, and loses what is said about one commit.
+//! Stands between a store and its server, and loses what is said about one commit, or counts how often it is waited for.
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
+use tokio::time::timeout;
 
 use crate::cluster::wait_for;
 
@@ -14,6 +16,11 @@ use crate::cluster::wait_for;
 const SOCKET: &str = ".s.PGSQL.5432";
 /// What a commit looks like on its way.
 const COMMIT: &[u8] = b"COMMIT\0";
+
+/// What the beginning of a transaction that writes looks like on its way.
+const BEGIN: &[u8] = b"BEGIN\0";
+/// How long an answer is held back where journeys are counted: what is sent without it has been sent by then.
+const HELD_BACK: Duration = Duration::from_millis(100);
 
 /// What gets lost of the next commit, and the connection with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +41,9 @@ pub(super) enum Lost {
 struct State {
     lost: AtomicU8,
     count: AtomicUsize,
+    /// Whether journeys are counted, and those of connections that write.
+    counts: AtomicBool,
+    journeys: AtomicUsize,
 }
 
 impl State {
@@ -88,6 +98,16 @@ impl Proxy {
         self.state.set(Lost::Nothing);
     }
 
+    /// Counts from here on how often somebody waits for the server: what is sent before an answer has come is one journey.
+    pub(super) fn count_journeys(&self) {
+        self.state.counts.store(true, Ordering::SeqCst);
+    }
+
+    /// Returns how many journeys there were since it was last asked, of transactions that write.
+    pub(super) fn journeys(&self) -> usize {
+        self.state.journeys.swap(0, Ordering::SeqCst)
+    }
+
     /// Returns how often something was lost.
     pub(super) fn lost(&self) -> usize {
         self.state.count.load(Ordering::SeqCst)
@@ -98,11 +118,17 @@ impl Proxy {
 async fn carry(mut client: UnixStream, server: PathBuf, state: Arc<State>) {
     let Ok(mut server) = UnixStream::connect(server).await else { return };
     let (mut asked, mut told) = (vec![0; 65_536], vec![0; 65_536]);
+    let (mut is_answered, mut writes) = (true, false);
     loop {
         tokio::select! {
             read = client.read(&mut asked) => {
                 let Some(read) = read.ok().filter(|read| *read > 0) else { return };
                 let bytes = &asked[..read];
+                writes |= bytes.windows(BEGIN.len()).any(|some| some == BEGIN);
+                if writes && is_answered {
+                    state.journeys.fetch_add(1, Ordering::SeqCst);
+                }
+                is_answered = false;
                 let is_commit = bytes.windows(COMMIT.len()).any(|some| some == COMMIT);
                 if is_commit && !state.is(Lost::Nothing) {
                     lose(bytes, &mut server, &state).await;
@@ -114,6 +140,14 @@ async fn carry(mut client: UnixStream, server: PathBuf, state: Arc<State>) {
             }
             read = server.read(&mut told) => {
                 let Some(read) = read.ok().filter(|read| *read > 0) else { return };
+                while state.counts.load(Ordering::SeqCst) {
+                    let Ok(more) = timeout(HELD_BACK, client.read(&mut asked)).await else { break };
+                    let Some(more) = more.ok().filter(|more| *more > 0) else { return };
+                    if server.write_all(&asked[..more]).await.is_err() {
+                        return;
+                    }
+                }
+                is_answered = true;
                 if client.write_all(&told[..read]).await.is_err() {
                     return;
                 }

@@ -38,6 +38,12 @@ impl Cluster {
         line.trim().to_owned()
     }
 
+    /// Returns whether it is the coordinator of a Citus cluster.
+    #[expect(clippy::disallowed_methods, reason = "the test command says here what the tests run on")]
+    pub(crate) fn is_spread() -> bool {
+        std::env::var("PG_CITUS_WORKERS").is_ok_and(|workers| workers != "0")
+    }
+
     /// Has the server killed, or started again.
     pub(crate) fn order(&mut self, order: &str) {
         writeln!(self.orders, "{order}").unwrap();

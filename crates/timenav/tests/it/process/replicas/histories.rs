@@ -4,6 +4,7 @@
 mod checker;
 
 use std::net::SocketAddr;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
@@ -16,9 +17,11 @@ use super::{Replica, send, two, wait};
 use crate::http::{Answer, Request, target};
 use crate::service::Service;
 
-/// Rounds that the tests run, each with another disturbance, and those that `cargo xtask replicas` runs.
-const ROUNDS: u64 = 5;
-const ROUNDS_MANY: u64 = 200;
+/// Rounds that the tests run, each with another disturbance, and those that `cargo xtask replicas` runs, unless it says
+/// which in a variable: `40..80`.
+const ROUNDS: Range<u64> = 0..5;
+const ROUNDS_MANY: Range<u64> = 0..200;
+const ROUNDS_SAID: &str = "TIMENAV_TEST_ROUNDS";
 /// Clients of a round, and what each of them asks.
 const CLIENTS: u64 = 6;
 const ASKED_EACH: u64 = 9;
@@ -37,13 +40,17 @@ enum Disturbance {
     FirstKilled,
     /// The server is killed, and started again.
     Database,
+    /// One of the servers is that a cluster spreads entries over.
+    Worker,
 }
 
 impl Disturbance {
-    const ALL: [Self; 5] = [Self::Nothing, Self::Stopped, Self::Killed, Self::FirstKilled, Self::Database];
+    const ALL: [Self; 6] =
+        [Self::Nothing, Self::Stopped, Self::Killed, Self::FirstKilled, Self::Database, Self::Worker];
 
     fn of(round: u64) -> Self {
-        Self::ALL[usize::try_from(round).unwrap() % Self::ALL.len()]
+        let all = if Cluster::is_spread() { &Self::ALL[..] } else { &Self::ALL[..5] };
+        all[usize::try_from(round).unwrap() % all.len()]
     }
 }
 
@@ -209,11 +216,17 @@ fn disturb(how: Disturbance, round: &Round, cluster: &mut Cluster, (first, secon
             pause(10);
             cluster.order("start");
         }
+        Disturbance::Worker => {
+            cluster.order("stop-worker");
+            pause(10);
+            cluster.order("start-worker");
+        }
     }
 }
 
-/// Runs a round, and looks for an order of what was answered. Returns whether the revocation came in the middle of it.
-fn play(number: u64, cluster: &mut Cluster, (first, second): (&mut Service, &mut Replica)) -> bool {
+/// Runs a round, and looks for an order of what was answered. Returns how much was asked, and whether the revocation came
+/// in the middle of it.
+fn play(number: u64, cluster: &mut Cluster, (first, second): (&mut Service, &mut Replica)) -> (usize, bool) {
     let made = first.post("/v1/api-keys", &json!({ "label": format!("round {number}") }));
     let text = |name: &str| made[name].as_str().unwrap_or_else(|| panic!("{made:#}")).to_owned();
     let round = Round {
@@ -247,7 +260,9 @@ fn play(number: u64, cluster: &mut Cluster, (first, second): (&mut Service, &mut
         panic!("round {number}, {how:?}: {violation}\n{}", all.join("\n"));
     }
     assert!(operations.iter().any(|one| one.told == Told::Done), "nothing was written");
-    operations.iter().any(|one| one.told == Told::Refused)
+    let unknown = operations.iter().filter(|one| one.told == Told::Unknown).count();
+    println!("{how:?}: {} operations, {unknown} of them without an answer", operations.len());
+    (operations.len(), operations.iter().any(|one| one.told == Told::Refused))
 }
 
 #[test]
@@ -258,10 +273,17 @@ fn one_order_explains_what_clients_of_two_services_were_told() {
 #[test]
 #[ignore = "takes a quarter of an hour: cargo xtask replicas"]
 fn one_order_explains_two_hundred_rounds() {
-    play_all(ROUNDS_MANY);
+    let said = said(ROUNDS_SAID);
+    let said = said.as_deref().map(|said| said.split_once("..").unwrap_or(("0", said)));
+    play_all(said.map_or(ROUNDS_MANY, |(first, end)| first.parse().unwrap()..end.parse().unwrap()));
 }
 
-fn play_all(rounds: u64) {
+#[expect(clippy::disallowed_methods, reason = "the test command says here which rounds it runs")]
+fn said(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+fn play_all(rounds: Range<u64>) {
     let mut cluster = Cluster::start();
     let (mut first, mut second) = two(&cluster);
     first.errors_expected = vec![
@@ -274,11 +296,14 @@ fn play_all(rounds: u64) {
         "timers cannot go on",
     ];
     first.post("/v1/pause-time", &json!({}));
-    let mut cut_off = 0;
-    for number in 0..rounds {
-        println!("round {} of {rounds}", number + 1);
-        cut_off += u32::from(play(number, &mut cluster, (&mut first, &mut second)));
+    let (mut asked, mut cut_off) = (0, 0);
+    for number in rounds.clone() {
+        println!("round {} of {}", number + 1, rounds.end);
+        let (operations, is_cut_off) = play(number, &mut cluster, (&mut first, &mut second));
+        asked += operations;
+        cut_off += u32::from(is_cut_off);
     }
+    println!("{asked} operations, and the key was refused in the middle of {cut_off} rounds");
     assert!(cut_off > 0, "nobody was refused in any round");
     for timeline in ["main", "system"] {
         let scan = second.post("/v1/detect-tampering", &json!({ "timeline_id": timeline }));
