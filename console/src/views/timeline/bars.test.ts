@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ALL } from '../../lib/events/filter';
-import { heights, share } from './bars';
+import { heights, laneHeights, share } from './bars';
 import { boxAround, CellCounter, classOf, classesOf, resolutionOf } from './cells';
 
 describe('the scale of counts', () => {
@@ -22,6 +22,19 @@ describe('the scale of counts', () => {
     expect(scale.ticks).toEqual([1, 10, 100, 1_000, 10_000, 100_000]);
     expect([share(scale, 0), share(scale, scale.max)]).toEqual([0, 1]);
     expect(share(scale, 10)).toBeGreaterThan(share(scale, 1));
+  });
+});
+
+describe('the scales of lanes', () => {
+  it('is one for all that have a name, and another for the rest', () => {
+    const scales = laneHeights([12, 90, 31], 54_000, false, 26);
+    expect([0, 1, 2, 3].map((lane) => scales(lane).max)).toEqual([90, 90, 90, 60_000]);
+  });
+
+  it('is the same for all where nothing is left over', () => {
+    const scales = laneHeights([907, 4], null, false, 150);
+    expect([0, 1, 2].map((lane) => scales(lane).max)).toEqual([1_000, 1_000, 1_000]);
+    expect(laneHeights([], 54, true, 150)(0).max).toBe(100);
   });
 });
 

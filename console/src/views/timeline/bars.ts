@@ -61,6 +61,19 @@ export function mostIn(counts: Counts, frame: Pick<Frame, 'scale'>): number {
   return bucketsIn(counts, frame).reduce((most, bucket) => Math.max(most, bucket.count), 0);
 }
 
+/** The scale of each lane, by its number. */
+export type LaneHeights = (lane: number) => Heights;
+
+/**
+ * Makes the scales of lanes: one for all that have a name, so that they compare, and one for the last where it is what is
+ * left over, often so much more that all others would be flat beside it.
+ */
+export function laneHeights(named: readonly number[], rest: number | null, isLog: boolean, room: number): LaneHeights {
+  const ofNamed = heights(Math.max(...named, 1), isLog, room);
+  const ofRest = rest === null ? ofNamed : heights(Math.max(rest, 1), isLog, room);
+  return (lane) => (lane < named.length ? ofNamed : ofRest);
+}
+
 /** One color of a bar: how much of each stretch it is. */
 export interface Part {
   color: string;

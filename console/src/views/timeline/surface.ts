@@ -1,7 +1,7 @@
 /** The axis as a picture on a canvas: keeps the sheet that events are drawn on, and draws what moves above it. */
 import type { Anchor } from '../../lib/anchors';
 import type { Micros } from '../../lib/instant';
-import { heights, mostIn, paintBars, paintLines, paintTicks, type Heights } from './bars';
+import { laneHeights, mostIn, paintBars, paintLines, paintTicks, type LaneHeights } from './bars';
 import { bucketAt, type Bucket, type Counts } from '../../lib/events/counts';
 import type { Legend } from './groups';
 import type { Lane } from './lanes';
@@ -180,11 +180,11 @@ export class Surface {
     if (scene.now !== null) paintFuture(frame, scene.now);
     paintRuler(frame, ticks(scene.scale));
     const strips = this.#strips(scene, base);
-    const scale = this.#heights(frame, scene, strips);
-    if (scale !== null) for (const y of strips.ys) paintLines(frame, scale, base + y, strips.above - 8);
+    const heights = this.#heights(frame, scene, strips);
+    if (heights !== null) strips.ys.forEach((y, i) => paintLines(frame, heights(i), base + y, strips.above - 8));
     this.#paintLanes(frame, scene);
     if (this.hasTimers) paintTimers(frame, scene.timers);
-    if (scale !== null) this.#paintCounts(frame, scene, strips, scale);
+    if (heights !== null) this.#paintCounts(frame, scene, strips, heights);
     // Below what is written: no line runs through a word.
     if (scene.now !== null) paintNow(frame, scene.now);
     if (scene.store.count > 0) this.#paintSheet(scene);
@@ -255,11 +255,12 @@ export class Surface {
     paintSheet(this.#paper, { layout: this.layout, store, palette, marks, colors }, base);
   }
 
-  /** The scale that bars are drawn to; null where every event has a dot. */
-  #heights(frame: Frame, scene: Scene, { above }: Strips): Heights | null {
+  /** The scales that bars are drawn to; null where every event has a dot. */
+  #heights(frame: Frame, scene: Scene, { above }: Strips): LaneHeights | null {
     if (!this.isBars(scene) || scene.counts!.count === 0) return null;
-    const all = this.#bars(scene).map(({ counts }) => counts);
-    return heights(Math.max(...all.map((counts) => mostIn(counts, frame)), 1), scene.isLog, above - 8);
+    const most = this.#bars(scene).map(({ counts }) => mostIn(counts, frame));
+    const rest = most.length > (scene.series?.length ?? 1) ? most.pop()! : null;
+    return laneHeights(most, rest, scene.isLog, above - 8);
   }
 
   /** The counts of each lane; of one where there are no lanes, or while they are not counted yet. */
@@ -278,7 +279,7 @@ export class Surface {
     return this.#known.rest;
   }
 
-  #paintCounts(frame: Frame, scene: Scene, strips: Strips, scale: Heights): void {
+  #paintCounts(frame: Frame, scene: Scene, strips: Strips, heights: LaneHeights): void {
     const { palette, base } = frame;
     const { counts, series, legend, isSplit } = scene;
     const room = strips.above - 8;
@@ -286,9 +287,10 @@ export class Surface {
     const isPlain = legend === null || series === null;
     if (isSplit && !isPlain) {
       for (const { counts: own, index } of this.#bars(scene))
-        paintBars(frame, own, [], hue(palette, index, groups), scale, base + strips.ys[index]!, room);
+        paintBars(frame, own, [], hue(palette, index, groups), heights(index), base + strips.ys[index]!, room);
       return;
     }
+    const scale = heights(0);
     // Parts of a logarithm say nothing: the bars are of one color then.
     const parts =
       isPlain || scale.isLog ? [] : series.map((own, index) => ({ color: hue(palette, index, 8), counts: own }));
@@ -299,10 +301,10 @@ export class Surface {
   /** Writes what the scale and the lanes are, above the bars. */
   #paintNames(frame: Frame, scene: Scene, strips: Strips): void {
     const { context, palette, base } = frame;
-    const scale = this.#heights(frame, scene, strips);
+    const heights = this.#heights(frame, scene, strips);
     const isSplit = scene.isSplit && scene.legend !== null;
-    for (const y of scale === null ? [] : strips.ys)
-      paintTicks(frame, scale!, base + y, strips.above - 8, isSplit ? 'right' : 'left');
+    const side = isSplit ? 'right' : 'left';
+    if (heights !== null) strips.ys.forEach((y, i) => paintTicks(frame, heights(i), base + y, strips.above - 8, side));
     if (!isSplit) return;
     const { groups } = scene.legend!;
     strips.ys.forEach((y, index) => {
