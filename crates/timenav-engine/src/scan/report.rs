@@ -146,7 +146,7 @@ pub(super) fn not_checked(request: &ScanRequest<'_>, size: u64, sampled: u64) ->
     sentences.push(
         match request.depth {
             Depth::Full if request.timeline.is_system() => {
-                "What repeated requests are answered is not derived from the ledger: outcomes were compared only with \
+                "Outcomes kept for repeated requests are not derived from the ledger: they were compared only with \
                  the entries that they name, and with the erasures that list them."
             }
             Depth::Full | Depth::Tail(_) => {
