@@ -37,7 +37,7 @@ def client(service: Service) -> Iterator[timenav.Client]:
 
 @pytest.fixture
 def timeline(client: timenav.Client, request: pytest.FixtureRequest) -> str:
-    """A timeline of the test's own."""
-    name = "".join(letter if letter.isalnum() else "-" for letter in request.node.name)[:100]
+    """A timeline of the test's own, named after its file as well: tests of two files may share a name."""
+    name = "".join(letter if letter.isalnum() else "-" for letter in request.node.nodeid)[-100:].strip("-")
     client.create_timeline(timeline_id=name)
     return name
