@@ -1,5 +1,7 @@
 //! The door to what is kept, for a scan: as it is, not as it should be.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use timenav_core::anchor::Anchor;
 use timenav_core::directory::Directory;
@@ -36,8 +38,8 @@ pub struct Snapshot {
 pub struct ServiceRows {
     /// Users, and what shows who they are.
     pub directory: Directory,
-    /// The timelines that stand.
-    pub timelines: Vec<TimelineId>,
+    /// The timelines that stand, and the number of each.
+    pub timelines: BTreeMap<TimelineId, TimelineKey>,
     /// The timelines that have ended.
     pub ended: Vec<EndedTimeline>,
 }

@@ -44,7 +44,7 @@ use marks::Marks;
 pub(super) use recorded::{Beside, ForgottenOutcomes, Made, Recorded, RecordedData, RecordedEvent};
 use recorded::{Erased, Followed};
 use signing_keys::SigningKeys;
-use timelines::Ended;
+use timelines::{Ended, ForkedFrom};
 use timers::TimersTold;
 pub(super) use timers::{TimerSums, is_of_timers};
 
@@ -82,8 +82,8 @@ pub(super) struct Replay {
     timelines: BTreeSet<TimelineId>,
     /// The timelines that have ended.
     ended: BTreeMap<TimelineId, Ended>,
-    /// Of the timelines that were forked, how many entries of another one they go on from.
-    fork_sizes: BTreeMap<TimelineId, u64>,
+    /// Of the timelines that were forked, where they go on from another one.
+    forked: BTreeMap<TimelineId, ForkedFrom>,
     /// When the timeline ends by itself.
     expires_at: Option<Instant<Wall>>,
     data_count: u64,
@@ -151,7 +151,7 @@ impl Replay {
             signing_keys: SigningKeys::default(),
             timelines: BTreeSet::new(),
             ended: BTreeMap::new(),
-            fork_sizes: BTreeMap::new(),
+            forked: BTreeMap::new(),
             expires_at: None,
             data_count: 0,
             policies: RetentionPolicies::default(),

@@ -172,9 +172,7 @@ async fn snapshot(on: &Object, timeline: TimelineId, is_to_be_finished: bool) ->
     let last_position = last.map(count).transpose()?;
     let (service, orphans, marked) = if timeline.is_system() {
         let directory = identity::directory(on, true).await?;
-        let mut timelines: Vec<TimelineId> =
-            heads::select(on, Which::All).await?.into_iter().map(|head| head.id).collect();
-        timelines.sort();
+        let timelines = heads::select(on, Which::All).await?.into_iter().map(|head| (head.id, head.key)).collect();
         let ended = ends::select(on, None).await?;
         let service = ServiceRows { directory, timelines, ended };
         (Some(service), orphans::orphans(on).await?, orphans::marked(on).await?)

@@ -1,5 +1,6 @@
 //! What a scan reads: rows as they are.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -86,7 +87,7 @@ impl SqliteArchive {
     /// # Errors
     /// They cannot be read.
     pub fn timelines(&self) -> Result<Vec<TimelineId>, StoreError> {
-        self.0.read(timelines)
+        Ok(self.0.read(timelines)?.into_keys().collect())
     }
 
     /// Returns the timelines that have ended, by name.
@@ -324,12 +325,13 @@ fn snapshot(connection: &Connection, timeline: &TimelineId) -> Result<Option<Sna
     Ok(Some(Snapshot { head, last_position, ahead, service, orphans, marked }))
 }
 
-fn timelines(connection: &Connection) -> Result<Vec<TimelineId>, StoreError> {
-    let mut select = connection.prepare("SELECT timeline_id FROM timelines ORDER BY timeline_id").map_err(failed)?;
+fn timelines(connection: &Connection) -> Result<BTreeMap<TimelineId, TimelineKey>, StoreError> {
+    let mut select = connection.prepare("SELECT timeline_id, timeline FROM timelines").map_err(failed)?;
     let mut rows = select.query([]).map_err(failed)?;
-    let mut timelines = Vec::new();
+    let mut timelines = BTreeMap::new();
     while let Some(row) = rows.next().map_err(failed)? {
-        timelines.push(id(TimelineId::new(&row.get::<_, String>(0).map_err(failed)?))?);
+        let name = id(TimelineId::new(&row.get::<_, String>(0).map_err(failed)?))?;
+        timelines.insert(name, TimelineKey(row.get(1).map_err(failed)?));
     }
     Ok(timelines)
 }

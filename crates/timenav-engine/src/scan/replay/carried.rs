@@ -9,7 +9,7 @@ use timenav_core::time::{Instant, Wall};
 use timenav_core::timers::Timers;
 
 use super::signing_keys::SigningKeys;
-use super::timelines::Ended;
+use super::timelines::{Ended, ForkedFrom};
 use super::{Followed, Replay};
 use crate::action::Action;
 use crate::head::Origin;
@@ -59,12 +59,13 @@ impl Replay {
         if self.timeline_id == TimelineId::SYSTEM {
             self.directory.take(Action::Adopt, record, recorded_at, payload)?;
             let timeline = TimelineId::new(&record.subject).ok()?;
-            let mut fork_size = None;
+            let mut fork = None;
             for AdoptedLayer { root, size, timeline_id, .. } in told.layers {
-                let ended = Ended { size, root, at: recorded_at, fork_size: fork_size.replace(size) };
-                self.ended.insert(TimelineId::layer_of(&timeline, &timeline_id), ended);
+                let layer = TimelineId::layer_of(&timeline, &timeline_id);
+                let of_next = ForkedFrom { of: Some(layer.clone()), size };
+                self.ended.insert(layer, Ended { size, root, at: recorded_at, fork: fork.replace(of_next) });
             }
-            self.fork_sizes.extend(fork_size.map(|size| (timeline.clone(), size)));
+            self.forked.extend(fork.map(|fork| (timeline.clone(), fork)));
             self.timelines.insert(timeline);
             return Some(Followed::State);
         }

@@ -76,9 +76,11 @@ impl Replay {
                 &mut self.findings,
                 "timelines",
                 &named(&mut self.timelines.iter()),
-                &named(&mut timelines.iter()),
+                &named(&mut timelines.keys()),
             );
-            let kept = ended.iter().map(|ended| (ended.id.clone(), Ended::of(ended))).collect();
+            let standing = timelines.iter().map(|(id, key)| (*key, id));
+            let names = standing.chain(ended.iter().map(|ended| (ended.key, &ended.id))).collect();
+            let kept = ended.iter().map(|ended| (ended.id.clone(), Ended::of(ended, &names))).collect();
             rows += compare_rows(&mut self.findings, "ended_timelines", &self.ended, &kept);
         }
         rows

@@ -1,11 +1,13 @@
 //! The making of timelines, and their ends.
 
+use std::collections::BTreeMap;
+
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, LeafRecord, TimelineEnded};
 use timenav_core::time::{Instant, Wall};
 
 use super::Replay;
-use crate::head::EndedTimeline;
+use crate::head::{EndedTimeline, TimelineKey};
 use crate::json::read;
 use crate::payload::TimelineCreated;
 
@@ -15,13 +17,22 @@ pub(super) struct Ended {
     pub(super) size: u64,
     pub(super) root: Hash,
     pub(super) at: Instant<Wall>,
-    pub(super) fork_size: Option<u64>,
+    pub(super) fork: Option<ForkedFrom>,
+}
+
+/// Where a timeline goes on from another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ForkedFrom {
+    /// The other timeline; `None` if nothing that is kept has that number.
+    pub(super) of: Option<TimelineId>,
+    pub(super) size: u64,
 }
 
 impl Ended {
-    pub(super) fn of(kept: &EndedTimeline) -> Self {
-        let fork_size = kept.fork.map(|fork| fork.size);
-        Self { size: kept.size, root: kept.root, at: kept.ended_at, fork_size }
+    /// Reads a row. The row names another timeline by its number, an entry by its name.
+    pub(super) fn of(kept: &EndedTimeline, names: &BTreeMap<TimelineKey, &TimelineId>) -> Self {
+        let fork = kept.fork.map(|fork| ForkedFrom { of: names.get(&fork.of).copied().cloned(), size: fork.size });
+        Self { size: kept.size, root: kept.root, at: kept.ended_at, fork }
     }
 }
 
@@ -30,7 +41,8 @@ impl Replay {
         if self.timeline_id == TimelineId::SYSTEM {
             let timeline = TimelineId::new(&record.subject).ok()?;
             let fork = read::<TimelineCreated>(payload).and_then(|made| made.fork);
-            self.fork_sizes.extend(fork.map(|fork| (timeline.clone(), fork.size)));
+            let forked = fork.map(|fork| ForkedFrom { of: TimelineId::new(&fork.fork_of).ok(), size: fork.size });
+            self.forked.extend(forked.map(|forked| (timeline.clone(), forked)));
             self.timelines.insert(timeline);
         }
         // On `system`, the making of other timelines tells of their clocks.
@@ -53,8 +65,8 @@ impl Replay {
     pub(super) fn end_timeline(&mut self, recorded_at: Instant<Wall>, payload: &[u8]) -> Option<()> {
         let TimelineEnded { timeline_id, size, root, .. } = TimelineEnded::decode(payload).ok()?;
         self.timelines.remove(&timeline_id);
-        let fork_size = self.fork_sizes.remove(&timeline_id);
-        self.ended.insert(timeline_id, Ended { size, root, at: recorded_at, fork_size });
+        let fork = self.forked.remove(&timeline_id);
+        self.ended.insert(timeline_id, Ended { size, root, at: recorded_at, fork });
         Some(())
     }
 }

@@ -39,7 +39,6 @@ const UNNOTICED: &[(&str, &str, &str, &str)] = &[
     ("data_records", "format", "last", "nothing reads it of a record that is erased"),
     ("data_records", "kind", "last", "nothing reads it of a record that is erased"),
     ("ended_timelines", "due_at", "first, last", "configured then; contents go earlier or later, the tree stays"),
-    ("ended_timelines", "fork_of", "first, last", LAYER),
     ("ended_timelines", "is_let_go", "first, last", "its contents stay, or are deleted again where none are"),
     ("ended_timelines", "overrides", "first, last", LAYER),
     ("entries", "clock_entry", "last", "no fork begins on a timeline that has ended"),
