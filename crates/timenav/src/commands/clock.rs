@@ -7,7 +7,7 @@ use settling::SettleOptions;
 
 use super::arguments::insert;
 use super::confirmed::{self, ConfirmOptions};
-use crate::client::{Client, CreateOption, ServiceOptions, TimelineOptions};
+use crate::client::{Client, CreateOption, ServerEvent, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output;
 use crate::surroundings::Surroundings;
@@ -92,7 +92,7 @@ enum Action {
         #[command(flatten)]
         create: CreateOption,
     },
-    /// Shows the clock and every change to it, until Ctrl-C. With --json, one response per line.
+    /// Shows the clock and every change to it, until Ctrl-C, also across lost connections. With --json, one response per line.
     Watch,
 }
 
@@ -134,11 +134,15 @@ pub(crate) fn run(command: ClockCommand, surroundings: &Surroundings) -> Result<
     confirmed::change(&client, path, body, (&confirm, Some(create)), clock_text)
 }
 
-/// Shows a clock until the stream ends.
+/// Shows a clock, across lost connections, until the service says no.
 fn watch(client: &Client, timeline: &TimelineOptions) -> Result<(), Failure> {
     client.expect_lines()?;
-    for message in client.stream(&["v1", "clock", "stream"], &timeline.query(), None)? {
-        let data = message?.data;
+    for message in client.watch(&["v1", "clock", "stream"], &timeline.query(), None)? {
+        let ServerEvent { name, data, .. } = message?;
+        // Where the connection was lost before it told anything, the next one begins with the clock as it is.
+        if name != "clock" {
+            continue;
+        }
         let line = if client.format().is_json() {
             data
         } else {
@@ -146,7 +150,6 @@ fn watch(client: &Client, timeline: &TimelineOptions) -> Result<(), Failure> {
         };
         output::write(&format!("{line}\n"))?;
     }
-    output::note("the service closed the stream");
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use crate::exit::Failure;
 use crate::output::{self, member};
 use crate::surroundings::Surroundings;
 
-/// Shows what happens on a timeline, until Ctrl-C.
+/// Shows what happens on a timeline, until Ctrl-C. A lost connection is opened again, at the message after the last.
 ///
 /// With --json, each message is a line with its `id`, `event` and `data`; use --after with an id to get later messages
 /// again.
@@ -39,10 +39,10 @@ pub(crate) struct StreamCommand {
     timeline: TimelineOptions,
 }
 
-/// Listens until the stream ends.
+/// Listens, across lost connections, until the service says no.
 ///
 /// # Errors
-/// The service does not answer, or says no.
+/// The service does not answer at the beginning, or says no.
 pub(crate) fn run(command: StreamCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     client.expect_lines()?;
@@ -55,11 +55,10 @@ pub(crate) fn run(command: StreamCommand, surroundings: &Surroundings) -> Result
         ("tolerance", command.tolerance),
     ];
     query.extend(given.into_iter().filter_map(|(name, value)| Some((name, value?))));
-    for message in client.stream(&["v1", "stream"], &query, command.after.as_deref())? {
+    for message in client.watch(&["v1", "stream"], &query, command.after.as_deref())? {
         let message = message?;
         output::write(&if client.format().is_json() { json_line(&message) } else { text_line(&message) })?;
     }
-    output::note("the service closed the stream");
     Ok(())
 }
 

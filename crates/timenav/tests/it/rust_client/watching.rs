@@ -179,24 +179,41 @@ fn the_command_line_watches_across_a_crash() {
         client.set_timer(&Timer::at(at(START)).id("before")).await.unwrap();
         (front, client)
     });
-    let mut command = timenav();
-    command.args(["timer", "watch", "--timeline", "shown", "--after", "0"]);
-    command.env("TIMENAV_URL", &front.url).env("TIMENAV_API_KEY", &service.admin);
-    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
-    let mut told = |expected: &str| {
+    let mut shown = |arguments: &[&str]| {
+        let mut command = timenav();
+        command.args(arguments).args(["--timeline", "shown"]);
+        command.env("TIMENAV_URL", &front.url).env("TIMENAV_API_KEY", &service.admin);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+        (child, lines)
+    };
+    let (timers, mut of_timers) = shown(&["timer", "watch", "--after", "0"]);
+    let (clock, mut of_clock) = shown(&["clock", "watch"]);
+    let (stream, mut of_stream) = shown(&["stream", "--topics", "events", "--after", "0"]);
+    let told = |lines: &mut dyn Iterator<Item = String>, expected: &str| {
         let line = lines.next().unwrap();
         assert!(line.ends_with(expected), "{line}");
     };
-    told("  gap: claims and failed attempts may be missing");
-    told("  2027-01-01T00:00:00Z  before  default  offered");
+    told(&mut of_timers, "  gap: claims and failed attempts may be missing");
+    told(&mut of_timers, "  2027-01-01T00:00:00Z  before  default  offered");
+    told(&mut of_clock, "  paused  rate 1  (generation 2)");
+    runtime.block_on(record(&client, "shown", &[2]));
+    told(&mut of_stream, "  2027-01-02T00:00:00Z  A day");
     service.kill();
     service.start_again();
     *front.service.lock().unwrap() = service.address();
-    runtime.block_on(client.set_timer(&Timer::at(at(START)).id("after"))).unwrap();
-    told("  gap: claims and failed attempts may be missing");
-    told("  2027-01-01T00:00:00Z  after  default  offered");
-    child.kill().unwrap();
-    child.wait().unwrap();
+    runtime.block_on(async {
+        client.set_timer(&Timer::at(at(START)).id("after")).await.unwrap();
+        record(&client, "shown", &[4]).await;
+        client.advance("1d").await.unwrap();
+    });
+    told(&mut of_timers, "  gap: claims and failed attempts may be missing");
+    told(&mut of_timers, "  2027-01-01T00:00:00Z  after  default  offered");
+    told(&mut of_clock, "2027-01-02T00:00:00Z  paused  rate 1  (generation 3)");
+    told(&mut of_stream, "  2027-01-04T00:00:00Z  A day");
+    for mut child in [timers, clock, stream] {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
     service.audit();
 }
