@@ -7,6 +7,7 @@ mod following;
 mod host_time;
 mod matrix;
 mod preloaded;
+mod robust;
 mod starts;
 mod sweeps;
 mod traced;

@@ -1,0 +1,105 @@
+//! Programs that start and wait in crowds, are watched by their own tools, or sit at a terminal.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use super::{DAY, Teller, compiled, done, exec, is_installed, probe, service, travel};
+use crate::service::run;
+
+const CROWD: &str = include_str!("../../programs/crowd.c");
+const TERMINAL: &str = include_str!("../../programs/terminal.py");
+/// For how many seconds programs are started; 2 unless this says otherwise.
+const SECONDS: &str = "TIMENAV_TEST_STARTS_SECONDS";
+
+/// A minute of it is `TIMENAV_TEST_STARTS_SECONDS=60`.
+#[test]
+fn none_of_a_crowd_of_starts_is_missed() {
+    let (Some(service), Some((_folder, crowd))) = (service(), compiled(CROWD, &["-static"])) else { return };
+    let seconds = std::env::var(SECONDS).unwrap_or_else(|_| "2".to_owned());
+    let shown = done(&service, &[&crowd, "starts", &DAY.1.to_string(), &seconds]);
+    println!("{shown}");
+    let started: u64 = shown.split_once(' ').and_then(|(count, _)| count.parse().ok()).expect("a count");
+    assert_eq!(shown, format!("{started} started, 0 at another time\n"));
+    assert!(started > 100, "{shown}");
+    service.audit();
+}
+
+/// Half of them read all the time, the others wait for the moment to which the clock is moved.
+#[test]
+fn three_hundred_threads_see_one_change() {
+    let (Some(service), Some((_folder, crowd))) = (service(), compiled(CROWD, &[])) else { return };
+    let later = DAY.1 + 86_400;
+    let mut threads = Teller::of(&mut exec(&service, &[&crowd, "threads", &later.to_string(), "300"]));
+    assert_eq!(threads.line(), "ready\n");
+    std::thread::sleep(Duration::from_millis(100));
+    assert!(threads.child.try_wait().unwrap().is_none(), "it is a day too early");
+    travel(&service, "2031-05-07T07:08:09Z");
+    assert_eq!(threads.line(), "300 threads, 0 wrong\n");
+    assert!(threads.child.wait().unwrap().success());
+    service.audit();
+}
+
+/// What looks for leaks stops all threads of its own program, as a debugger would.
+#[test]
+fn leaks_are_found_inside() {
+    let Some(service) = service() else { return };
+    let leaks = "#include <stdio.h>\n#include <stdlib.h>\n#include <time.h>\nint main(void) {\n\
+                 printf(\"%ld\\n\", (long)time(0));\nfor (int i = 0; i < 9; i++) malloc(111);\nreturn 0;\n}\n";
+    let Some((_folder, program)) = compiled(leaks, &["-O0", "-g", "-fsanitize=address"]) else { return };
+    let (native, _, told) = run(&mut std::process::Command::new(&program), "");
+    let (code, stdout, stderr) = run(&mut exec(&service, &[&program]), "");
+    assert_eq!(stdout, format!("{}\n", DAY.1), "{stderr}");
+    assert_eq!(code, native, "{stderr}\nnatively: {told}");
+    for said in ["detected memory leaks", "999 byte(s) leaked in 9 allocation(s)"] {
+        assert_eq!(stderr.contains(said), told.contains(said), "{said}: {stderr}\nnatively: {told}");
+    }
+    service.audit();
+}
+
+#[test]
+fn a_shell_at_a_terminal_controls_its_jobs() {
+    let Some(service) = service() else { return };
+    if !is_installed("python3") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("terminal.py");
+    std::fs::write(&script, TERMINAL).unwrap();
+    let inner = exec(&service, &["env", "PS1=ready$ ", "TERM=dumb", "bash", "--norc", "--noprofile", "-i"]);
+    let mut terminal = std::process::Command::new("python3");
+    terminal.arg(&script).arg(inner.get_program()).args(inner.get_args()).stdin(Stdio::null());
+    for (name, value) in inner.get_envs() {
+        terminal.env(name, value.unwrap_or_default());
+    }
+    let (code, stdout, stderr) = run(&mut terminal, "");
+    assert_eq!((code, stdout.as_str()), (Some(0), "exit code 7\n"), "{stderr}");
+    assert_eq!(stderr.matches(&DAY.1.to_string()).count(), 2, "{stderr}");
+    service.audit();
+}
+
+/// Somebody without rights may have their own programs on the clock, also where no program may gain any.
+#[test]
+fn rights_are_not_needed() {
+    let (Some(service), Some((folder, probe))) = (service(), probe(&[])) else { return };
+    if !is_installed("setpriv") || !rustix::process::geteuid().is_root() {
+        return;
+    }
+    // What is in the folder of the tests may be out of reach for others.
+    let program = folder.path().join("timenav");
+    std::fs::copy(env!("CARGO_BIN_EXE_timenav"), &program).unwrap();
+    for path in [folder.path(), &program] {
+        std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let inner = exec(&service, &[&probe, "readings", &DAY.1.to_string()]);
+    for more in [&[][..], &["--no-new-privs"]] {
+        let mut command = std::process::Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).args(more).arg(&program);
+        command.args(inner.get_args()).current_dir("/");
+        for (name, value) in inner.get_envs() {
+            command.env(name, value.unwrap_or_default());
+        }
+        let (code, stdout, stderr) = run(&mut command, "");
+        assert_eq!((code, stdout.as_str(), stderr.as_str()), (Some(0), "done\n", ""), "{more:?}");
+    }
+    service.audit();
+}
