@@ -12,6 +12,7 @@ mod advances;
 mod again;
 mod crashes;
 mod recording;
+mod edges;
 mod holding;
 mod observing;
 mod redelivering;
