@@ -4373,7 +4373,7 @@ export interface components {
             firings: components["schemas"]["FiringBody"][];
             /** @description What the clock showed before. */
             from: string;
-            /** @description Who held the instant it was stopped at, or whose lease holds a running one. */
+            /** @description Who held the instant it was stopped at, or whose lease holds it; if it is stuck, the last timer to fire. */
             held_by?: string | null;
             /** @description How far the clock has come. */
             reached: string;

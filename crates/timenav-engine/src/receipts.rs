@@ -33,7 +33,8 @@ pub struct Receipt {
     pub step: u64,
     /// What came of it.
     pub counts: Counts,
-    /// Who held the instant that it was stopped at, or holds it by a lease without a firing.
+    /// Who held the instant that it was stopped at, or holds it by a lease without a firing. Where it is stuck, the timer
+    /// that fired last.
     pub held_by: Option<String>,
     /// The first of its firings.
     pub firings: Vec<FiringRow>,

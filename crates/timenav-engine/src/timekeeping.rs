@@ -201,7 +201,8 @@ impl Engine {
     ) -> Result<Instance, Refusal> {
         let (timeline, advance_id) = (&state.head.id, &advance.advance_id);
         if advance.is_stuck() {
-            self.stop(timeline, advance_id, AdvanceState::Stuck, None).await?;
+            let last = self.last_fired(state, advance).await?;
+            self.stop(timeline, advance_id, AdvanceState::Stuck, last).await?;
             return Ok(Instance::Left);
         }
         if let Some(keeper) = self.keeper(timeline) {
@@ -281,6 +282,20 @@ impl Engine {
         let keeper = self.keeper(timeline);
         let stop = StopAdvance { advance_id: advance_id.clone(), state, held_by, keeper, unless_held: None };
         self.submit_service(timeline.clone(), stop).await.map(|_| ())
+    }
+
+    /// Names the timer that fired last at the instant of an advance: one of those that keep arming themselves for it.
+    async fn last_fired(&self, state: &TimelineState, advance: &Advance) -> Result<Option<String>, Refusal> {
+        let (here, key) = (state.head.clock.now(self.host(state)), state.head.key);
+        let max = usize::try_from(advance.at_instant).unwrap_or(usize::MAX);
+        // Those without an outcome may have an earlier moment, if they were late when they were set.
+        let open = TimersWanted::PendingSince(advance.stepped, max);
+        let mut firings = self.store().timer_rows(key, open).await?.firings;
+        let of_instant = TimersWanted::OfAdvance(advance.position, here, here, max);
+        firings.extend(self.store().timer_rows(key, of_instant).await?.firings);
+        let last = firings.iter().max_by_key(|firing| (firing.made, firing.fallen));
+        let count = advance.at_instant;
+        Ok(last.map(|last| format!("the timer `{}` (the last of {count} to fire at this instant)", last.timer_id)))
     }
 
     /// Returns the firings of the instant of an advance that have no outcome.

@@ -83,7 +83,8 @@ impl Deciding for StepAdvance {
         for _ in 0..STEPS_AT_ONCE_MAX {
             let head = &draft.state(ledger).head;
             let going = head.timers.advance.as_ref().filter(|advance| advance.advance_id == self.advance_id);
-            let Some(advance) = going else { break };
+            // Whoever takes it on stops it there.
+            let Some(advance) = going.filter(|advance| !advance.is_stuck()) else { break };
             let host = draft.host(ledger);
             let here = head.clock.now(host);
             let Move::To(next) = advance.next_move(upcoming.next()) else {

@@ -86,7 +86,7 @@ pub(crate) struct SettledBody {
     failed: u64,
     /// How many nobody has acknowledged yet: their queues have no listener. They go to the next one.
     unheard: u64,
-    /// Who held the instant it was stopped at, or whose lease holds a running one.
+    /// Who held the instant it was stopped at, or whose lease holds it; if it is stuck, the last timer to fire.
     #[serde(skip_serializing_if = "Option::is_none")]
     held_by: Option<String>,
     /// The first 100 firings.
@@ -117,7 +117,7 @@ pub(crate) struct AdvanceToldBody {
     failed: u64,
     /// How many nobody has acknowledged yet.
     unheard: u64,
-    /// Who held the instant it was stopped at.
+    /// Who held the instant it was stopped at; if it is stuck, the last timer to fire.
     #[serde(skip_serializing_if = "Option::is_none")]
     held_by: Option<String>,
 }
@@ -221,7 +221,8 @@ pub(crate) fn receipt_sentence(receipt: &Receipt, of_clock: &str) -> String {
         AdvanceState::Running => format!(" The advance is still on its way to {}.", receipt.to),
         AdvanceState::Stopped => format!(" The advance to {} was stopped.", receipt.to),
         AdvanceState::Stuck => {
-            format!(" The advance to {} is stuck: timers kept arming themselves for now.", receipt.to)
+            let named = receipt.held_by.as_ref().map_or_else(String::new, |last| format!(": {last}"));
+            format!(" The advance to {} is stuck, because timers kept arming themselves for now{named}.", receipt.to)
         }
     };
     let (acknowledged, failed, unheard) = (counts.acknowledged, counts.failed, counts.unheard());

@@ -1,0 +1,170 @@
+//! What happens where there is more than fits: at one instant, in a queue, and for a listener that goes.
+
+use std::thread;
+
+use serde_json::{Value, json};
+
+use super::{acknowledge, claim, of, set};
+use crate::http::{Connection, Request};
+use crate::service::Service;
+use crate::v1::standing;
+use crate::waiting::{until, until_so};
+
+/// Most firings of one instant of an advance.
+const AT_INSTANT: u64 = 10_000;
+/// Firings without an outcome from which on moments of rules are skipped.
+const PENDING: u64 = 10_000;
+
+/// Sets a rule that has had so many moments before the clock's, all of which fire at once into a queue that nobody listens
+/// to.
+fn set_late(service: &Service, timer_id: &str, moments: u64) {
+    let every = json!({ "rule": format!("FREQ=SECONDLY;COUNT={moments}"), "starts": "1999-12-31T00:00:00Z" });
+    let deliver = json!({ "to": "queue", "queue": "unheard" });
+    let body = json!({ "timer_id": timer_id, "every": every, "catch_up": true, "deliver": deliver });
+    service.post("/v1/timers", &body);
+}
+
+#[test]
+fn timers_that_arm_themselves_for_now_are_named() {
+    let service = standing();
+    set(&service, "first", "2000-01-02T00:00:00Z");
+    set(&service, "then", "2000-01-03T00:00:00Z");
+    assert!(claim(&service, 1, "0s").is_empty(), "so that the queue is heard");
+    let moved = service.post("/v1/fast-forward", &json!({ "duration": "10d", "wait": "0s" }));
+    let advance_id = moved["settled"]["advance_id"].as_str().expect("an id").to_owned();
+    let firings = claim(&service, 1, "20s");
+    // Together with the one that is held, one more than an instant may have.
+    set_late(&service, "again-and-again", AT_INSTANT);
+    acknowledge(&service, &firings);
+    let receipt = |wait: &str| service.get(&format!("/v1/advances/{advance_id}"), &[("wait", wait)]);
+    until_so("the advance has ended", || receipt("20s")["settled"]["state"] != "running");
+    let receipt = receipt("0s");
+    let settled = &receipt["settled"];
+    assert_eq!(
+        (&settled["state"], &settled["reached"]),
+        (&json!("stuck"), &json!("2000-01-02T00:00:00Z")),
+        "{receipt}"
+    );
+    assert_eq!((&settled["fired"], &settled["acknowledged"]), (&json!(AT_INSTANT + 1), &json!(1)));
+    let named = "the timer `again-and-again` (the last of 10001 to fire at this instant)";
+    assert_eq!(settled["held_by"], named);
+    let said = receipt["status"].as_str().expect("a sentence");
+    assert!(said.contains(&format!("because timers kept arming themselves for now: {named}.")), "{said}");
+    // The clock stands there, and can be moved on.
+    let clock = service.get("/v1/clock", &[]);
+    assert_eq!((&clock["current_time"], &clock["advance"]), (&json!("2000-01-02T00:00:00Z"), &Value::Null));
+    let moved = service.post("/v1/fast-forward", &json!({ "duration": "10d", "wait": "0s" }));
+    assert_eq!(moved["settled"]["state"], "running");
+    acknowledge(&service, &claim(&service, 1, "20s"));
+    let path = format!("/v1/advances/{}", moved["settled"]["advance_id"].as_str().expect("an id"));
+    until_so("the clock has gone on", || service.get(&path, &[("wait", "20s")])["settled"]["state"] == "settled");
+    service.audit();
+}
+
+#[test]
+fn beyond_ten_thousand_waiting_firings_rules_skip_and_single_timers_fire() {
+    let service = standing();
+    let hourly = |timer_id: &str, misfire: &str| {
+        let every = json!({ "rule": "FREQ=HOURLY", "starts": "2000-01-01T00:30:00Z" });
+        let body = json!({ "timer_id": timer_id, "every": every, "misfire": misfire });
+        service.post("/v1/timers", &body);
+    };
+    hourly("all", "all");
+    hourly("once", "once");
+    let singles = ["2000-01-01T07:00:00Z", "2000-01-02T08:00:00Z", "2000-01-02T08:00:00Z", "2000-01-03T09:00:00Z"];
+    for (number, at) in singles.iter().enumerate() {
+        set(&service, &format!("single-{number}"), at);
+    }
+    set_late(&service, "crowd", PENDING);
+    let pending = || service.get("/v1/clock", &[])["lag"]["pending"].as_u64();
+    until_so("the crowd waits", || pending() == Some(PENDING));
+    let jump = |duration: &str| {
+        service.post("/v1/fast-forward", &json!({ "duration": duration, "settle": false }));
+    };
+    let fired = |timer_id: &str| {
+        let shown = service.get(&format!("/v1/timers/{timer_id}"), &[]);
+        (shown["timer"]["next"].clone(), shown["firings"].as_array().expect("firings").len())
+    };
+    jump("3d");
+    until_so("all is told", || fired("all").0 == "2000-01-04T00:30:00Z" && fired("single-3").1 == 1);
+    for rule in ["all", "once"] {
+        assert_eq!(fired(rule), (json!("2000-01-04T00:30:00Z"), 0), "{rule}");
+    }
+    let claimed = claim(&service, 10, "20s");
+    assert_eq!(of(&claimed, "due"), singles);
+    // Each rule has one stretch of moments that were skipped, from the first to the last.
+    let told = skipped(&service);
+    let range = |hour: &str| crate::instant::micros(hour);
+    let expected = (range("2000-01-01T00:30:00Z"), range("2000-01-03T23:30:00Z"));
+    assert_eq!(told.iter().map(|(_, from, to)| (*from, *to)).collect::<Vec<_>>(), [expected, expected]);
+    acknowledge(&service, &claimed);
+    // Once fewer wait, rules fire again.
+    let body = json!({ "max": 10 });
+    let some = service.post("/v1/queues/unheard/claim", &body)["firings"].as_array().expect("firings").clone();
+    acknowledge(&service, &some);
+    jump("3h");
+    let again = until("rules fire again", || Some(claim(&service, 10, "20s")).filter(|some| !some.is_empty()));
+    assert_eq!(again[0]["due"], "2000-01-04T00:30:00Z");
+    let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": "main" }));
+    assert_eq!(scan["findings"], json!([]), "{scan:#}");
+    service.audit();
+}
+
+/// Returns what entries tell of moments that were skipped: timer, first and last.
+fn skipped(service: &Service) -> Vec<(u64, i128, i128)> {
+    let database = rusqlite::Connection::open(service.data().join("timenav.db")).expect("the database is there");
+    let mut statement = database.prepare("SELECT payload FROM entries ORDER BY entry").expect("the statement is right");
+    let payloads = statement.query_map([], |row| row.get::<_, Vec<u8>>(0)).expect("there are entries");
+    let mut told = Vec::new();
+    for payload in payloads {
+        let payload: Value = serde_json::from_slice(&payload.expect("a payload")).unwrap_or_default();
+        for one in payload["skipped"].as_array().into_iter().flatten() {
+            let number = |index: usize| one[index].as_i64().expect("a number");
+            told.push((number(0).unsigned_abs(), number(1).into(), number(2).into()));
+        }
+    }
+    told
+}
+
+fn listen(service: &Service, ack_timeout: &str) -> Connection {
+    let asked = json!({ "max": 10, "wait": "60s", "ack_timeout": ack_timeout });
+    let mut connection = service.connect();
+    connection.send_request(&service.signed(Request::post("/v1/queues/default/claim").json(&asked)));
+    // It, and whoever asks.
+    service.wait_for_metric("timenav_connections", 2);
+    connection
+}
+
+#[test]
+fn a_listener_that_has_gone_is_given_nothing() {
+    let service = standing();
+    for number in 0..10 {
+        drop(listen(&service, "10m"));
+        service.wait_for_metric("timenav_connections", 1);
+        set(&service, &format!("t-{number}"), "1999-12-31T00:00:00Z");
+        let firings = claim(&service, 10, "20s");
+        assert_eq!(of(&firings, "timer_id"), [format!("t-{number}")]);
+        assert_eq!(firings[0]["attempt"], 1, "nobody had it before");
+        acknowledge(&service, &firings);
+    }
+    service.audit();
+}
+
+/// What is handed to a listener in the moment in which it goes is another's at once, or once its lease has ended.
+#[test]
+fn nothing_is_lost_with_a_listener_that_goes_as_something_falls_due() {
+    let service = standing();
+    for number in 0..6 {
+        let timer_id = format!("t-{number}");
+        let gone = listen(&service, "1s");
+        thread::scope(|scope| {
+            scope.spawn(|| set(&service, &timer_id, "1999-12-31T00:00:00Z"));
+            scope.spawn(|| drop(gone));
+        });
+        let firings = claim(&service, 10, "60s");
+        assert_eq!(of(&firings, "timer_id"), [timer_id]);
+        assert!(firings[0]["attempt"].as_u64() <= Some(2), "{firings:?}");
+        acknowledge(&service, &firings);
+    }
+    service.audit();
+}

@@ -1,0 +1,319 @@
+//! kill -9 in many advances: each moment of each timer comes to one outcome, and receipts tell the same.
+
+mod crew;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::net::SocketAddr;
+use std::thread;
+
+use serde_json::{Value, json};
+
+use self::crew::{Crew, Killer, Steps, Told};
+use super::plans::{DAY, HEARD, HOUR, Plan, To, UNHEARD, When, moment, number, stamp};
+use crate::dice::Dice;
+use crate::http::{Connection, Request};
+use crate::service::Service;
+use crate::v1::standing;
+use crate::waiting::until_so;
+
+/// How many advances are interrupted, unless a variable says it. A hundred take some minutes.
+const KILLS: u64 = 3;
+const KILLS_SAID: &str = "TIMENAV_TEST_KILLS";
+/// Most steps (a request sent, an answer read) before a kill.
+const STEPS_MAX: u64 = 120;
+/// How many firings a timer is shown with.
+const SHOWN_MAX: usize = 100;
+
+/// What whoever drives the clock does next. It is done again until there is an answer.
+#[derive(Clone, Debug)]
+enum Act {
+    Set(Plan),
+    Cancel(String),
+    /// Go so many minutes forward, past one instant after the other, or over them all.
+    Forward {
+        by: i64,
+        is_settled: bool,
+    },
+    Settle(String),
+    /// Wait until what the clock jumped over has fallen due: only then is it told what cancelling a timer comes before.
+    CatchUp,
+    /// Press the red button.
+    Pause,
+}
+
+/// A timer that was set, or is about to be.
+struct Timer {
+    plan: Plan,
+    set_at: i64,
+    cancelled_at: Option<i64>,
+}
+
+/// What came of a firing.
+#[derive(Debug, PartialEq, Eq)]
+struct Outcome {
+    timer_id: String,
+    state: String,
+    due: i64,
+}
+
+/// One that drives a clock.
+struct Driver {
+    dice: Dice,
+    now: i64,
+    acts: VecDeque<Act>,
+    /// Acts that were answered: they name the next one, so that a repetition is known as one.
+    number: u64,
+    timers: BTreeMap<String, Timer>,
+    advances: Vec<String>,
+    /// Stretches that the clock jumped over, without their beginning.
+    jumps: Vec<(i64, i64)>,
+}
+
+impl Driver {
+    fn new() -> Self {
+        Self {
+            dice: Dice::new(14),
+            now: 0,
+            acts: VecDeque::new(),
+            number: 0,
+            timers: BTreeMap::new(),
+            advances: Vec::new(),
+            jumps: Vec::new(),
+        }
+    }
+
+    /// Sets timers, cancels one, and moves the clock.
+    fn plan(&mut self) {
+        let dice = &mut self.dice;
+        for index in 0..2 + dice.below(4) {
+            let mut plan = Plan::cast(dice, format!("r{:05}-{index}", self.number), self.now);
+            // After a kill every queue counts as heard for ten seconds: few advances are to be held up by one that is not.
+            if plan.to == To::Queue(UNHEARD) && dice.below(5) > 0 {
+                plan.to = To::Queue(HEARD[1]);
+            }
+            self.acts.push_back(Act::Set(plan));
+        }
+        let live: Vec<&String> =
+            self.timers.iter().filter(|(_, one)| one.cancelled_at.is_none()).map(|(timer_id, _)| timer_id).collect();
+        // Some never end, and are not to be too many.
+        let oldest = live.iter().take(live.len().saturating_sub(10));
+        self.acts.extend(oldest.map(|timer_id| Act::Cancel((*timer_id).clone())));
+        let by = 2 * HOUR + number(dice, DAY);
+        self.acts.push_back(Act::Forward { by, is_settled: dice.below(6) > 0 });
+        if dice.below(5) == 0 {
+            self.acts.push_back(Act::Pause);
+        }
+    }
+
+    /// Plans, and does what is planned, until the service is gone.
+    fn drive_on(&mut self, address: SocketAddr, admin: &str, steps: &Steps) {
+        while self.drive(address, admin, steps).is_ok() {
+            self.plan();
+        }
+    }
+
+    /// Does what is planned, until all of it was answered or the service is gone.
+    fn drive(&mut self, address: SocketAddr, admin: &str, steps: &Steps) -> io::Result<()> {
+        let mut connection = Connection::open(address)?;
+        while let Some(act) = self.acts.front().cloned() {
+            let request = self.request(&act).key(admin);
+            steps.step();
+            let answer = connection.exchange(&request)?;
+            steps.step();
+            assert!(matches!(answer.status, 200 | 201), "{act:?}: {answer}");
+            self.answered(&act, &answer.json());
+        }
+        Ok(())
+    }
+
+    fn request(&self, act: &Act) -> Request {
+        let request = match act {
+            Act::Set(plan) => Request::post("/v1/timers").json(&plan.body()),
+            Act::Cancel(timer_id) => Request::new("DELETE", &format!("/v1/timers/{timer_id}")),
+            Act::Forward { by, is_settled } => {
+                let to = json!({ "destination_time": stamp(self.now + by), "wait": "0s", "settle": is_settled });
+                Request::post("/v1/travel").json(&to)
+            }
+            Act::Settle(advance_id) => return Request::get(&format!("/v1/advances/{advance_id}?wait=5s")),
+            Act::CatchUp => return Request::get("/v1/timers?limit=1"),
+            Act::Pause => Request::post("/v1/pause-time").json(&json!({})),
+        };
+        request.idempotent(&format!("act-{}", self.number))
+    }
+
+    fn answered(&mut self, act: &Act, answer: &Value) {
+        self.acts.pop_front();
+        self.number += 1;
+        match act {
+            Act::Set(plan) => {
+                let timer = Timer { plan: plan.clone(), set_at: self.now, cancelled_at: None };
+                self.timers.insert(plan.timer_id.clone(), timer);
+            }
+            Act::Cancel(timer_id) => {
+                self.timers.get_mut(timer_id).expect("it was set").cancelled_at = Some(self.now);
+            }
+            Act::Forward { by, .. } => match answer["settled"]["advance_id"].as_str() {
+                Some(advance_id) => {
+                    self.advances.push(advance_id.to_owned());
+                    // After the button, if it is pressed.
+                    self.acts.push_back(Act::Settle(advance_id.to_owned()));
+                }
+                None => {
+                    self.jumps.push((self.now, self.now + by));
+                    self.now += by;
+                    self.acts.push_back(Act::CatchUp);
+                }
+            },
+            Act::Settle(_) => match answer["settled"]["state"].as_str().expect("a state") {
+                "running" => self.acts.push_front(act.clone()),
+                _ => self.now = moment(&answer["settled"]["reached"]),
+            },
+            Act::CatchUp => {
+                let earliest = answer["timers"].as_array().expect("timers").first();
+                if earliest.is_some_and(|timer| moment(&timer["next"]) <= self.now) {
+                    self.acts.push_front(Act::CatchUp);
+                }
+            }
+            Act::Pause => {}
+        }
+    }
+}
+
+/// Returns how many advances are interrupted.
+#[expect(clippy::disallowed_methods, reason = "whoever runs the test says here for how long")]
+fn kills_wanted() -> u64 {
+    std::env::var(KILLS_SAID).map_or(KILLS, |said| said.parse().expect("a number of kills"))
+}
+
+#[test]
+fn each_moment_comes_to_one_outcome_however_often_the_service_is_killed() {
+    let mut service = standing();
+    let (mut driver, crew) = (Driver::new(), Crew::default());
+    let (mut kills, mut in_advance) = (0, 0);
+    // The others come between two advances.
+    while in_advance < kills_wanted() {
+        let after = 1 + driver.dice.below(STEPS_MAX);
+        let killer = Killer { pid: service.pid(), after, pause: driver.dice.below(20_000) };
+        let (address, admin) = (service.address(), service.admin.clone());
+        thread::scope(|scope| {
+            let steps = killer.start(scope);
+            crew.start(scope, (address, &admin), &steps);
+            driver.drive_on(address, &admin, &steps);
+        });
+        kills += 1;
+        in_advance += u64::from(matches!(driver.acts.front(), Some(Act::Settle(_))));
+        service.kill();
+        service.start_again();
+        service.remember("main");
+    }
+    finish(&service, &mut driver, &crew);
+    check(&service, &driver, &crew.told());
+    println!("{kills} kills, {in_advance} of them in an advance");
+    service.audit();
+}
+
+/// Takes the clock beyond what is left, and has somebody listen to the queue that nobody listened to.
+fn finish(service: &Service, driver: &mut Driver, crew: &Crew) {
+    let is_endless = |timer: &&Timer| matches!(timer.plan.when, When::Daily(_)) && timer.cancelled_at.is_none();
+    let rules: Vec<String> =
+        driver.timers.values().filter(is_endless).map(|timer| timer.plan.timer_id.clone()).collect();
+    thread::scope(|scope| {
+        let _ends = crew.ends();
+        let (address, admin, steps) = (service.address(), &service.admin, Steps::nobody());
+        crew.start(scope, (address, admin), &steps);
+        let mut drive = |acts: Vec<Act>| {
+            driver.acts.extend(acts);
+            driver.drive(address, admin, &steps).expect("the service goes on");
+        };
+        drive(vec![Act::Forward { by: DAY, is_settled: true }]);
+        // What never ends is cancelled, and all else comes within a week.
+        drive(rules.into_iter().map(Act::Cancel).collect());
+        drive(vec![Act::Forward { by: 7 * DAY, is_settled: true }]);
+        crew.start_on(scope, UNHEARD, (address, admin), &steps);
+        let is_done = || service.get("/v1/clock", &[])["lag"].is_null();
+        let is_behind = |timer: &Value| moment(&timer["next"]) <= driver.now;
+        let are_to_come =
+            || !service.get("/v1/timers", &[])["timers"].as_array().expect("timers").iter().any(is_behind);
+        until_so("all firings have an outcome", || is_done() && are_to_come() && is_done());
+    });
+}
+
+/// Compares what was to fire with timers, receipts, events, and what workers were told.
+fn check(service: &Service, driver: &Driver, told: &Told) {
+    let planned = driver.timers.values().map(|timer| {
+        let upto = timer.cancelled_at.unwrap_or(driver.now);
+        let due = timer.plan.when.moments(timer.plan.when.first(timer.set_at), upto);
+        (timer.plan.timer_id.clone(), (due, timer.plan.to == To::Timeline))
+    });
+    let by_handlers = told.set.iter().map(|(timer_id, at)| {
+        let due: Vec<i64> = Some(*at).filter(|at| *at <= driver.now).into_iter().collect();
+        (timer_id.clone(), (due, false))
+    });
+    let mut outcomes: BTreeMap<String, Outcome> = BTreeMap::new();
+    let mut events: BTreeMap<String, i64> = BTreeMap::new();
+    for (timer_id, (expected, records)) in planned.chain(by_handlers) {
+        assert!(expected.len() <= SHOWN_MAX, "{timer_id} fires too often to be shown");
+        let shown = service.get(&format!("/v1/timers/{timer_id}"), &[]);
+        let firings = shown["firings"].as_array().expect("firings");
+        let mut due: Vec<i64> = firings.iter().map(|firing| moment(&firing["due"])).collect();
+        due.sort_unstable();
+        assert_eq!(due, expected, "{timer_id}: {shown:#}");
+        for firing in firings {
+            let (firing_id, state) = (text(&firing["firing_id"]), text(&firing["state"]));
+            assert!(["acknowledged", "failed"].contains(&state.as_str()), "{firing}");
+            let due = moment(&firing["due"]);
+            if records {
+                assert_eq!(firing["event_id"], firing["firing_id"]);
+                events.insert(firing_id.clone(), due);
+            }
+            assert!(
+                outcomes.insert(firing_id, Outcome { timer_id: timer_id.clone(), state, due }).is_none(),
+                "two firings have one id: {firing}"
+            );
+        }
+    }
+    let mut found: Vec<(String, i64)> = Vec::new();
+    for event in service.find_all("main", "*", "../..", "1000") {
+        found.push((text(&event["event_id"]), moment(&event["time"])));
+    }
+    found.sort();
+    assert_eq!(found, events.into_iter().collect::<Vec<_>>(), "each event once");
+    for (firing_id, state) in &told.outcomes {
+        let outcome = outcomes.get(firing_id).map(|outcome| &outcome.state);
+        assert_eq!(outcome, Some(state), "a worker was told of another outcome of {firing_id}");
+    }
+    check_receipts(service, driver, outcomes);
+    let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": "main" }));
+    assert_eq!(scan["findings"], json!([]), "{scan:#}");
+}
+
+/// Each firing is in one receipt, but for those that the clock jumped over and those that were late when they were set.
+fn check_receipts(service: &Service, driver: &Driver, mut outcomes: BTreeMap<String, Outcome>) {
+    let all = outcomes.len();
+    for advance_id in &driver.advances {
+        let settled = service.get(&format!("/v1/advances/{advance_id}"), &[])["settled"].clone();
+        let count = |name: &str| settled[name].as_u64().expect("a count");
+        assert_eq!(count("fired"), count("acknowledged") + count("failed") + count("unheard"), "{settled:#}");
+        let firings = settled["firings"].as_array().expect("firings");
+        assert_eq!(count("fired"), firings.len() as u64, "{settled:#}");
+        for firing in firings {
+            let known = outcomes.remove(firing["firing_id"].as_str().expect("an id"));
+            let (timer_id, state) = (text(&firing["timer_id"]), text(&firing["state"]));
+            assert_eq!(known, Some(Outcome { timer_id, state, due: moment(&firing["due"]) }), "{firing}");
+        }
+    }
+    let in_receipts = all - outcomes.len();
+    let is_jumped_over = |due: i64| driver.jumps.iter().any(|(from, to)| due > *from && due <= *to);
+    for (firing_id, outcome) in outcomes {
+        // What handlers set may be late.
+        let may_be = outcome.timer_id.starts_with('h') || is_jumped_over(outcome.due);
+        assert!(may_be, "{firing_id} is in no receipt: {outcome:?}");
+    }
+    println!("{} advances with {in_receipts} of {all} firings", driver.advances.len());
+    assert_eq!(service.get("/v1/clock", &[])["current_time"], stamp(driver.now));
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().expect("a text").to_owned()
+}
