@@ -13,13 +13,16 @@ const PALETTE = new Proxy({}, { get: () => '#000' }) as Palette;
 function paper(): { context: CanvasRenderingContext2D; written: { text: string; x: number }[] } {
   const written: { text: string; x: number }[] = [];
   const known: Record<string, unknown> = { fillText: (text: string, x: number) => written.push({ text, x }) };
-  const context = new Proxy({}, {
-    get: (set, name: string) => known[name] ?? set[name] ?? (() => undefined),
-    set: (set, name: string, value) => {
-      set[name] = value;
-      return true;
+  const context = new Proxy<Record<string, unknown>>(
+    {},
+    {
+      get: (set, name: string) => known[name] ?? set[name] ?? (() => undefined),
+      set: (set, name: string, value) => {
+        set[name] = value;
+        return true;
+      },
     },
-  });
+  );
   return { context: context as unknown as CanvasRenderingContext2D, written };
 }
 
