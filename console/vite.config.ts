@@ -55,7 +55,7 @@ export default defineConfig({
               test: (id) => LIBRARIES.test(id) || SHARED.test(id),
               minShareCount: 4,
             },
-            { name: 'events', test: /src\/(lib\/[\w./-]+|ui\/Menu)\.(ts|svelte)$/, minShareCount: 3 },
+            { name: 'events', test: /src\/(lib\/[\w./-]+|ui\/(Menu|menu-keys))\.(ts|svelte)$/, minShareCount: 3 },
           ],
         },
       },

@@ -84,6 +84,33 @@ describe('what was found', () => {
     await page.getByRole('article').getByText('rain-that-nobody-saw').first().waitFor();
   });
 
+  it('is of the last days by the clock, on request, or of a time that is typed', async () => {
+    await on.service.call('POST', 'v1/travel', { timeline_id: 'odd', destination_time: '2028-02-05T00:00:00Z' });
+    const page = await on.loggedIn('paradoxes?timeline=odd');
+    const list = page.getByRole('region', { name: 'Paradoxes', exact: true });
+    await list.getByRole('link', { name: 'Two places at once' }).waitFor();
+    const period = list.getByLabel('Virtual time, by the clock');
+    await period.selectOption('Last 7 days');
+    await expect.poll(() => list.getByRole('listitem').count()).toBe(1);
+    await list.getByRole('link', { name: /Effect before cause/ }).waitFor();
+    expect(new URL(page.url()).hash).toContain('period=7d');
+    await period.selectOption('Last hour');
+    await list.getByRole('heading', { name: 'No paradoxes in this time' }).waitFor();
+    await list.getByRole('link', { name: 'Show those of all time' }).click();
+    await list.getByRole('link', { name: 'Two places at once' }).waitFor();
+    await period.selectOption('From – to');
+    await list.getByLabel('From', { exact: true }).fill('2028-07-01T00:00:00Z');
+    await list.getByLabel('From', { exact: true }).press('Enter');
+    await list.getByLabel('To', { exact: true }).fill('2028-09-01');
+    await list.getByLabel('To', { exact: true }).press('Enter');
+    await list.getByText('Add a time and a zone: 2028-09-01T00:00:00Z').waitFor();
+    await list.getByLabel('To', { exact: true }).fill('2028-09-01T00:00:00Z');
+    await list.getByLabel('To', { exact: true }).press('Enter');
+    await expect.poll(() => list.getByRole('listitem').count()).toBe(1);
+    await list.getByRole('link', { name: 'Two places at once' }).waitFor();
+    await expectAccessible(page);
+  });
+
   it('depends on how fast somebody can be', async () => {
     const page = await on.loggedIn('paradoxes?timeline=odd');
     const list = page.getByRole('region', { name: 'Paradoxes', exact: true });

@@ -258,6 +258,22 @@ describe('a list', () => {
     await list.getByRole('button', { name: 'Events', exact: true }).click();
     await list.getByRole('button', { name: 'Events', exact: true }).click();
     expect(await list.getByRole('row').nth(1).innerText()).toContain('demo');
+    // Clocks go on, without anything being asked.
+    const asked: string[] = [];
+    page.on('request', (sent) => asked.push(new URL(sent.url()).pathname));
+    const row = list.getByRole('row').filter({ has: page.getByRole('link', { name: 'hurricanes', exact: true }) });
+    const shown = (): Promise<string> => row.getByRole('link').nth(1).innerText();
+    const before = await shown();
+    await expect.poll(shown).not.toBe(before);
+    expect(asked.filter((path) => path === '/timelines')).toEqual([]);
+    // What others change comes when it is asked for, and how old the list is is told.
+    await on.service.call('POST', 'v1/pause-time', { timeline_id: 'hurricanes' });
+    await page.getByText(/from what was read just now/).waitFor();
+    await button(page, 'Read again').click();
+    await row.getByText('paused', { exact: true }).waitFor();
+    const paused = await shown();
+    await on.service.call('POST', 'v1/resume-time', { timeline_id: 'hurricanes' });
+    expect(await shown()).toBe(paused);
     await list.getByRole('link', { name: 'hurricanes', exact: true }).click();
     await counted(page, '16 events');
   });

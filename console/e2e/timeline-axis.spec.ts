@@ -1,7 +1,7 @@
 /** The axis of the timeline, and what it reads. */
 import { describe, expect, it } from 'vitest';
 import { parse } from '../src/lib/instant';
-import { REFUSED } from './harness';
+import { REFUSED, expectAccessible } from './harness';
 import {
   on,
   LANDING,
@@ -115,6 +115,76 @@ describe('the axis', () => {
     await page.getByRole('heading', { name: 'In view' }).waitFor();
     expect(param(page, 'event')).toBeNull();
     await expect.poll(() => axis(page).evaluate((element) => element === document.activeElement)).toBe(true);
+  });
+
+  it('lists the events under a click where there are several, by mouse, keys and touch', async () => {
+    const times = (count: number, year: number): Record<string, unknown>[] =>
+      Array.from({ length: count }, (_, index) => ({
+        event_id: `y${year}-${index + 1}`,
+        time: `${year}-01-01T12:00:00Z`,
+        name: `Reading ${index + 1} of ${year}`,
+        description: 'Measured.',
+      }));
+    await timeline('crowd', ...times(11, 2001), ...times(40, 2002));
+    const at = (year: number): string => `timeline?timeline=crowd&center=${year}-01-01T12:00:00Z&zoom=60000000`;
+    const page = await on.loggedIn(at(2001), { hasTouch: true });
+    await counted(page, '51 events');
+    const menu = page.getByRole('menu', { name: '11 events here' });
+    /** Where the stack is, which stands on the line; where that is depends on the height. */
+    const find = async (list = menu): Promise<{ x: number; y: number }> => {
+      const box = (await axis(page).boundingBox())!;
+      const x = box.x + box.width / 2;
+      let y = box.y + box.height * 0.3;
+      await expect
+        .poll(async () => {
+          for (; y < box.y + box.height && !(await list.isVisible()); y += 8) await page.mouse.click(x, y);
+          return list.isVisible();
+        })
+        .toBe(true);
+      return { x, y: y - 8 };
+    };
+    const { x, y } = await find();
+    expect(param(page, 'event')).toBeNull();
+    const items = menu.getByRole('menuitem');
+    expect(await items.count()).toBe(8);
+    await expectAccessible(page);
+    const isFocused = (index: number): Promise<boolean> =>
+      items.nth(index).evaluate((element) => element === document.activeElement);
+    await expect.poll(() => isFocused(0)).toBe(true);
+
+    // By keys: the second one.
+    await page.keyboard.press('ArrowDown');
+    expect(await isFocused(1)).toBe(true);
+    const name = /^Reading \d+ of 2001/.exec(await items.nth(1).innerText())![0];
+    await page.keyboard.press('Enter');
+    await menu.waitFor({ state: 'detached' });
+    await card(page).getByRole('heading', { name, exact: true }).waitFor();
+    // Escape closes the list and nothing else, and keys go on where they were.
+    const chosen = param(page, 'event');
+    await page.mouse.click(x, y);
+    await menu.waitFor();
+    await page.keyboard.press('Escape');
+    await menu.waitFor({ state: 'detached' });
+    expect(param(page, 'event')).toBe(chosen);
+    await expect.poll(() => axis(page).evaluate((element) => element === document.activeElement)).toBe(true);
+
+    // By touch, where the list stays until one is chosen.
+    await page.touchscreen.tap(x, y);
+    await expect.poll(() => isFocused(0)).toBe(true);
+    const third = /^Reading \d+ of 2001/.exec(await items.nth(2).innerText())![0];
+    await items.nth(2).tap();
+    await card(page).getByRole('heading', { name: third, exact: true }).waitFor();
+
+    // What is left of them is in the list of all.
+    await page.touchscreen.tap(x, y);
+    await menu.getByRole('menuitem', { name: 'and 4 more, as a list' }).click();
+    const rows = page.getByRole('region', { name: 'Events on the axis' }).locator('tbody tr');
+    await expect.poll(() => rows.count()).toBe(11);
+    await region(page, 'In view').or(card(page)).first().waitFor();
+
+    // No zoom takes a bar apart that is one instant.
+    await page.goto(`${on.service.url}/#/${at(2002)}`);
+    await find(page.getByRole('menu', { name: '40 events here' }));
   });
 
   it('keeps a time that is brushed, and tells the map', async () => {

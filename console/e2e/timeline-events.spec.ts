@@ -122,6 +122,13 @@ describe('recording', () => {
     await timeline('blank');
     const page = await on.loggedIn('timeline?timeline=blank');
     await page.getByRole('heading', { name: 'Nothing has happened on blank yet' }).waitFor();
+    // What a program would need to see its clock, ready to be pasted.
+    await page.getByText('timenav exec --timeline blank -- date', { exact: true }).waitFor();
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('region', { name: 'Axis' }).getByRole('button', { name: 'Copy the command' }).click();
+    await expect
+      .poll(() => page.evaluate(() => navigator.clipboard.readText()))
+      .toBe('timenav exec --timeline blank -- date');
     await page.getByRole('button', { name: 'Import a file…' }).click();
     await page.getByRole('dialog', { name: 'Import into blank' }).getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('region', { name: 'Axis' }).getByRole('button', { name: 'Record an event' }).click();

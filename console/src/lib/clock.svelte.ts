@@ -100,9 +100,7 @@ export class LiveClock {
 
   #compute(): Micros {
     if (this.body === null || this.body.state === 'paused') return this.#shown;
-    const passed = (performance.now() - this.#since) * this.body.rate * 1_000;
-    const now = this.#shown + BigInt(Math.floor(passed));
-    return now > LAST ? LAST : now < FIRST ? FIRST : now;
+    return movedOn(this.#shown, this.body.rate, performance.now() - this.#since);
   }
 
   /** Returns how far local time at the clock's location is from UTC, in microseconds, or null. */
@@ -126,6 +124,12 @@ export class LiveClock {
     cancelAnimationFrame(this.#frame);
     this.#stream.close();
   }
+}
+
+/** Returns what a running clock shows some milliseconds of host time later; at the ends of the calendar it stays. */
+export function movedOn(shown: Micros, rate: number, passedMs: number): Micros {
+  const now = shown + BigInt(Math.floor(passedMs * rate * 1_000));
+  return now > LAST ? LAST : now < FIRST ? FIRST : now;
 }
 
 /** An advance is one generation, however many instants it stands at. */

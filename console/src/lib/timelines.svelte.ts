@@ -45,6 +45,10 @@ class Timelines {
   hasMore = $state(false);
   /** Timelines that are known to have ended since the page was opened. */
   ended = $state<string[]>([]);
+  /** When the first page was read, by `performance.now()`. */
+  readAt = $state(0);
+  /** The same of the page that each of them came with. */
+  #readAt = new WeakMap<TimelineBody, number>();
   /** Those that were found by their name and are on none of the pages. */
   #found = $state.raw<ReadonlyMap<string, TimelineBody>>(new Map());
   #cursor: string | null = null;
@@ -54,6 +58,7 @@ class Timelines {
   read(): Promise<void> {
     const reading = this.#page(null).then((body) => {
       this.list = body.timelines;
+      this.readAt = performance.now();
       this.#found = new Map();
       this.#took(body);
       this.isRead = true;
@@ -90,8 +95,17 @@ class Timelines {
     this.#keep([(await service.timeline({ timeline_id: timelineId })) as TimelineBody]);
   }
 
-  #page(cursor: string | null, limit = PAGE_ITEMS, signal?: AbortSignal): Promise<TimelinesBody> {
-    return service.timelines({ limit, ...(cursor === null ? {} : { cursor }) }, { signal }) as Promise<TimelinesBody>;
+  /** Returns when it was read what the clock of a timeline shows, by `performance.now()`. */
+  shownAt(one: TimelineBody): number {
+    return this.#readAt.get(one) ?? this.readAt;
+  }
+
+  async #page(cursor: string | null, limit = PAGE_ITEMS, signal?: AbortSignal): Promise<TimelinesBody> {
+    const asked = { limit, ...(cursor === null ? {} : { cursor }) };
+    const body = (await service.timelines(asked, { signal })) as TimelinesBody;
+    const now = performance.now();
+    for (const one of body.timelines) this.#readAt.set(one, now);
+    return body;
   }
 
   #took(body: TimelinesBody): void {

@@ -71,9 +71,13 @@ export function gestures(target: GestureTarget): (element: HTMLElement) => () =>
       const at = point(event);
       if (!pointers.delete(event.pointerId)) return;
       if (event.type === 'pointercancel') target.brush(null, false);
-      else if (!hasMoved) target.click(at);
-      else if (brushFrom !== null) target.brush({ from: brushFrom, to: at.x }, true);
+      else if (hasMoved && brushFrom !== null) target.brush({ from: brushFrom, to: at.x }, true);
       brushFrom = null;
+    }
+
+    // After a tap, the browser moves the focus before it tells of the click: what opens then keeps it.
+    function click(event: MouseEvent): void {
+      if (!hasMoved) target.click(point(event));
     }
 
     function wheel(event: WheelEvent): void {
@@ -102,6 +106,7 @@ export function gestures(target: GestureTarget): (element: HTMLElement) => () =>
     element.addEventListener('pointermove', move, { signal });
     element.addEventListener('pointerup', up, { signal });
     element.addEventListener('pointercancel', up, { signal });
+    element.addEventListener('click', click, { signal });
     element.addEventListener('pointerleave', leave, { signal });
     element.addEventListener('dblclick', double, { signal });
     element.addEventListener('wheel', wheel, { passive: false, signal });

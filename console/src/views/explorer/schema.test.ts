@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { durationIssue, rangeIssue, splitRange, timestampIssue } from './formats';
+import { timestampIssue } from '../../lib/timestamp';
+import { durationIssue, rangeIssue, splitRange } from './formats';
 import { exampleOf, inWords, resolve, validate, type Schema, type Schemas } from './schema';
 
 const ID = '^[0-9A-Za-z][0-9A-Za-z._:@-]{0,127}$';

@@ -19,7 +19,12 @@ const STREAM_MAX_MS = 400;
 export interface Question extends Choice {
   speed: string;
   tolerance: string;
+  /** Of which time, as the API writes it: asked for with each look, as it may go by the clock. */
+  range: () => string;
 }
+
+/** All of time. */
+export const ALWAYS = '../..';
 
 export class Monitor {
   body = $state.raw<ParadoxesBody | null>(null);
@@ -29,7 +34,9 @@ export class Monitor {
   /** Changes of history since the list was read that are not in it. */
   changes = $state(0);
   #request: AbortController | null = null;
-  #question: Question = { kinds: [], observations: false, speed: '', tolerance: '' };
+  #question: Question = { kinds: [], observations: false, speed: '', tolerance: '', range: () => ALWAYS };
+  /** Of which time the list is. */
+  #range = ALWAYS;
   #tookMs = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #stream = $state.raw<Stream | null>(null);
@@ -71,6 +78,7 @@ export class Monitor {
     this.#request?.abort();
     const request = new AbortController();
     this.#request = request;
+    this.#range = question.range();
     this.isBusy = true;
     this.#meanwhile = [];
     await this.#opening();
@@ -129,7 +137,7 @@ export class Monitor {
     return service.monitorParadox(
       {
         timeline_id: this.timeline,
-        time_range: '../..',
+        time_range: this.#range,
         limit: PAGE_ITEMS,
         cursor,
         kinds: kinds.join(','),
@@ -169,7 +177,9 @@ export class Monitor {
   }
 
   #hear(message: Message): void {
-    if (message.event !== 'paradox-made' && message.event !== 'paradox-healed') {
+    const isTold = message.event === 'paradox-made' || message.event === 'paradox-healed';
+    // Whether a paradox is in a part of time, the service knows.
+    if (!isTold || this.#range !== ALWAYS) {
       this.#changed();
       return;
     }

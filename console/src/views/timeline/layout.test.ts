@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dotAt, layOut, pick, ROW, type Layout, type Strips } from './layout';
+import { NONE, atOnce, dotAt, layOut, pick, ROW, type Layout, type Strips } from './layout';
 import { fitted, panned, xOf, type Scale } from '../../lib/events/scale';
 import { EventStore } from '../../lib/events/store';
 
@@ -92,12 +92,39 @@ describe('the layout', () => {
     expect(long.bar).toBeCloseTo(6_000, 0);
   });
 
-  it('stacks what happens at nearly one time, and picks each of it', () => {
-    const store = days([10, 50, 50.01, 50.02, 90]);
+  it('stacks what happens at nearly one time, and picks all of it', () => {
+    const store = days([10, 50.5, 50.51, 50.52, 90]);
     const layout = lay(store, fitted(0n, 100n * DAY, WIDTH, 0));
     const dots = [1, 2, 3].map((row) => dotAt(layout, store, row));
-    expect(new Set(dots.map((dot) => dot.y)).size).toBe(new Set(dots.map((dot) => dot.x)).size === 1 ? 3 : 2);
-    expect([1, 2, 3].map((row) => pick(layout, dots[row - 1]!.x, dots[row - 1]!.y))).toEqual([1, 2, 3]);
+    expect([new Set(dots.map((dot) => dot.x)).size, new Set(dots.map((dot) => dot.y)).size]).toEqual([1, 3]);
+    for (const row of [1, 2, 3])
+      expect(pick(layout, dots[row - 1]!.x, dots[row - 1]!.y)).toEqual({ row, rows: [1, 2, 3] });
+  });
+
+  it('picks of the stacks of two groups at one instant only the one under the pointer', () => {
+    const store = days([10, 50, 50, 50, 90]);
+    const strips: Strips = { ys: [-100, 0], groups: Uint8Array.from([0, 1, 0, 1, 0]), above: 90 };
+    const view = fitted(0n, 100n * DAY, WIDTH, 0);
+    const layout = layOut({ store, scale: view, strips, below: 0, margin: 0, measure: () => 50, selected: -1 });
+    const { x, y } = dotAt(layout, store, 3);
+    expect(pick(layout, x, y).rows).toEqual([1, 3]);
+    expect(pick(layout, x, y - 100).rows).toEqual([2]);
+  });
+
+  it('picks all lasting events whose thin bars lie on each other', () => {
+    const long = Object.fromEntries([0, 1, 2].map((index) => [index, { end: 60 }]));
+    const store = days([10, 11, 12], long);
+    const view = fitted(0n, 100n * DAY, WIDTH, 0);
+    const layout = layOut({ store, scale: view, strips: LINE, below: 0, margin: 0, measure: () => 50, selected: -1 });
+    expect(pick(layout, xOf(view, 40n * DAY) - WIDTH / 2, 3).rows).toEqual([0, 1, 2]);
+    expect(pick(layout, xOf(view, 70n * DAY) - WIDTH / 2, 3)).toBe(NONE);
+  });
+
+  it('tells the rows of a bar that no zoom takes apart', () => {
+    const store = days([10, 50, 50, 50, 51]);
+    expect(atOnce(store, { from: 49n * DAY, to: 51n * DAY })).toEqual([1, 2, 3]);
+    expect(atOnce(store, { from: 49n * DAY, to: 52n * DAY })).toEqual([]);
+    expect(atOnce(store, { from: 9n * DAY, to: 11n * DAY })).toEqual([]);
   });
 
   it('picks the label or the dot under the pointer, and nothing elsewhere', () => {
@@ -105,9 +132,9 @@ describe('the layout', () => {
     const view = fitted(0n, 100n * DAY, WIDTH, 0);
     const layout = lay(store, view);
     const x = xOf(view, 50n * DAY) - WIDTH / 2;
-    expect(pick(layout, x + 2, -5)).toBe(1);
+    expect(pick(layout, x + 2, -5)).toEqual({ row: 1, rows: [1] });
     const label = layout.labels.find((found) => found.row === 2)!;
-    expect(pick(layout, label.isLeft ? label.x - 20 : label.x + 20, 12 + label.line * ROW + 5)).toBe(2);
-    expect(pick(layout, x + 200, -5)).toBe(-1);
+    expect(pick(layout, label.isLeft ? label.x - 20 : label.x + 20, 12 + label.line * ROW + 5).row).toBe(2);
+    expect(pick(layout, x + 200, -5)).toBe(NONE);
   });
 });

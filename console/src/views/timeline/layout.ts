@@ -2,6 +2,7 @@
  * Where events are drawn one by one: dots in stacks as far as these fit, and labels. All in pixels from the middle of
  * the scale it was made for, so a drag only shifts it.
  */
+import type { Micros } from '../../lib/instant';
 import type { Scale } from '../../lib/events/scale';
 import { split } from '../../lib/events/scale';
 import type { EventStore } from '../../lib/events/store';
@@ -24,6 +25,8 @@ export interface Label {
   /** Length of the bar in pixels; 0 for a moment. */
   bar: number;
   line: number;
+  /** How far its text can move to the right in its bar, to stay in view. */
+  slack: number;
   /** Whether it stands left of its moment, since it would leave the screen on the right. */
   isLeft: boolean;
   text: string;
@@ -42,6 +45,8 @@ export interface Layout {
   /** Where the dot of each row in sight is: from the middle, and from the base line. */
   xs: Float32Array;
   ys: Float32Array;
+  /** Which stack it is in. */
+  columns: Int32Array;
   labels: Label[];
   /** Events that last and have no label, thin. */
   thin: { row: number; x: number; y: number; bar: number }[];
@@ -115,12 +120,14 @@ function stack({ scale, strips }: LayoutInput, xs: (row: number) => number, firs
   for (let row = first; row < last; row += 1) heights.set(key(row), (heights.get(key(row)) ?? 0) + 1);
   const room = Math.max(1, Math.floor((strips.above - 4) / DOT));
   const isDots = [...heights.values()].every((height) => height <= room);
-  const found = { isDots, xs: new Float32Array(last - first), ys: new Float32Array(last - first) };
+  const count = last - first;
+  const found = { isDots, xs: new Float32Array(count), ys: new Float32Array(count), columns: new Int32Array(count) };
   const levels = new Map<number, number>();
   for (let row = first; row < last; row += 1) {
     const column = key(row);
     const level = levels.get(column) ?? 0;
     levels.set(column, level + 1);
+    found.columns[row - first] = column;
     // One alone stands where it happened; a stack stands upright.
     const isAlone = !isDots || heights.get(column) === 1;
     found.xs[row - first] = isAlone ? xs(row) : begin + (Math.floor(column / 16) + 0.5) * wide;
@@ -150,7 +157,7 @@ function place(input: LayoutInput, xs: (row: number) => number, first: number, l
   for (const row of candidates(input, xs, first, last, from)) {
     const start = xs(row);
     const bar = store.lengths[row]! / scale.pixel;
-    const { text, width, isLeft } = written(input, shorten(store.titles[row]!), start, bar);
+    const { text, width, slack, isLeft } = written(input, shorten(store.titles[row]!), start, bar);
     const begin = isLeft ? start - width : start;
     const left = Math.max(0, Math.floor((begin - 4 - from) / cell));
     const right = Math.min(cells - 1, Math.ceil((begin + width + 6 - from) / cell));
@@ -160,7 +167,7 @@ function place(input: LayoutInput, xs: (row: number) => number, first: number, l
       continue;
     }
     taken[line]!.fill(1, left, right + 1);
-    labels.push({ row, x: start, width, bar, line, isLeft, text });
+    labels.push({ row, x: start, width, bar, line, slack, isLeft, text });
   }
   return { labels, thin };
 }
@@ -170,16 +177,17 @@ function written({ scale, measure }: LayoutInput, whole: string, start: number, 
   const half = scale.width / 2;
   const wide = (text: string): number => Math.min(measure(text), LABEL_MAX) + LABEL_ROOM;
   const width = wide(whole);
-  if (bar >= BAR_MIN) return { text: whole, width: Math.max(width, bar), isLeft: false };
+  const slack = bar >= BAR_MIN ? Math.max(0, bar - width) : 0;
   const isOnScreen = start >= -half && start <= half;
-  if (!isOnScreen || start + width <= half) return { text: whole, width: Math.max(width, bar), isLeft: false };
-  if (start - width > -half) return { text: whole, width, isLeft: true };
+  if (bar >= BAR_MIN || !isOnScreen || start + width <= half)
+    return { text: whole, width: Math.max(width, bar), slack, isLeft: false };
+  if (start - width > -half) return { text: whole, width, slack, isLeft: true };
   // Neither side has room for all of it.
   const isLeft = start > 0;
   const most = half + Math.abs(start);
   let text = whole;
   while (text.length > 2 && wide(text) > most) text = `${text.slice(0, -2).trimEnd()}…`;
-  return { text, width: wide(text), isLeft };
+  return { text, width: wide(text), slack, isLeft };
 }
 
 function isFree(used: Uint8Array, left: number, right: number): boolean {
@@ -218,14 +226,23 @@ function candidates(
   return found;
 }
 
-/** What is under the pointer: `x` in pixels from the middle, `y` from the base line, downwards. */
-export function pick(layout: Layout, x: number, y: number): number {
+/** What is under the pointer: the nearest row, and all that are there, which one cannot tell apart. */
+export interface Picked {
+  /** −1 where there is none. */
+  row: number;
+  rows: readonly number[];
+}
+export const NONE: Picked = { row: -1, rows: [] };
+
+/** Returns what is under the pointer: `x` in pixels from the middle, `y` from the base line, downwards. */
+export function pick(layout: Layout, x: number, y: number): Picked {
   for (const label of layout.labels) {
     const top = 12 + label.line * ROW;
     const begin = label.isLeft ? label.x - label.width : label.x;
-    if (x >= begin - 4 && x <= begin + label.width && y >= top - 2 && y < top + ROW - 2) return label.row;
+    if (x >= begin - 4 && x <= begin + label.width && y >= top - 2 && y < top + ROW - 2)
+      return { row: label.row, rows: [label.row] };
   }
-  if (!layout.isDots) return -1;
+  if (!layout.isDots) return NONE;
   let best = -1;
   let nearest = 14;
   for (let row = layout.first; row < layout.last; row += 1) {
@@ -235,8 +252,26 @@ export function pick(layout: Layout, x: number, y: number): number {
       best = row;
     }
   }
-  if (best >= 0) return best;
-  return layout.thin.find((bar) => x >= bar.x && x <= bar.x + bar.bar && Math.abs(y - bar.y - 3) < 5)?.row ?? -1;
+  if (best >= 0) return { row: best, rows: stackOf(layout, best) };
+  const bars = layout.thin.filter((bar) => x >= bar.x && x <= bar.x + bar.bar && Math.abs(y - bar.y - 3) < 5);
+  const rows = bars.map((bar) => bar.row).sort((a, b) => a - b);
+  return rows.length === 0 ? NONE : { row: rows[0]!, rows };
+}
+
+/** Returns the rows of the stack that a row is in. */
+function stackOf({ columns, first, last }: Layout, row: number): number[] {
+  const column = columns[row - first]!;
+  const found: number[] = [];
+  for (let other = first; other < last; other += 1) if (columns[other - first] === column) found.push(other);
+  return found;
+}
+
+/** Returns the rows of a stretch where all of them are at one instant, which no zoom takes apart; else none. */
+export function atOnce(store: EventStore, { from, to }: { from: Micros; to: Micros }): number[] {
+  const first = store.lowerBound(from);
+  const count = store.lowerBound(to) - first;
+  if (count < 2 || store.time(first) !== store.time(first + count - 1)) return [];
+  return Array.from({ length: count }, (_, index) => first + index);
 }
 
 /** Returns where the dot of an event is: from the middle, and from the base line. */

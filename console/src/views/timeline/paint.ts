@@ -84,18 +84,42 @@ function paintLabels(
       sheet.fill();
     }
     sheet.textAlign = label.isLeft ? 'right' : 'left';
-    // What began left of the sheet keeps its label in sight.
-    const from = label.isLeft ? x - 7 : Math.max(x + 7, hasBar ? 7 : -Infinity);
-    const middle = y + (ROW - 5) / 2 + 0.5;
-    // The line of now, those of the ruler and those of forks end where something is written.
-    sheet.strokeStyle = palette.surface;
-    sheet.lineWidth = 5;
-    sheet.lineJoin = 'round';
-    sheet.strokeText(label.text, from, middle, LABEL_MAX);
-    sheet.fillStyle = palette.ink;
-    sheet.fillText(label.text, from, middle, LABEL_MAX);
+    if (!slides(layout, label)) write(sheet, palette, label.text, label.isLeft ? x - 7 : x + 7, y);
   }
   sheet.textAlign = 'left';
+}
+
+/** Whether the view may begin in the bar of a label before there is another sheet: its text then moves with the view. */
+function slides({ to, scale }: Layout, label: Label): boolean {
+  return label.slack > 0 && label.x < to - scale.width;
+}
+
+/**
+ * Writes the labels that stay in view while their bars go out of it on the left; the sheet, which has the bars, begins
+ * at `left`. There are no more of them than the lines have room for, however many events there are.
+ */
+export function paintSliding({ context, palette, scale, base }: Frame, layout: Layout, left: number): void {
+  context.font = `500 12.5px ${palette.sans}`;
+  context.textBaseline = 'middle';
+  context.textAlign = 'left';
+  for (const label of layout.labels) {
+    if (!slides(layout, label)) continue;
+    const x = left + label.x - layout.from;
+    if (x + label.width < 0 || x > scale.width) continue;
+    const moved = Math.min(label.slack, Math.max(0, -x));
+    write(context, palette, label.text, x + moved + 7, base + 12 + label.line * ROW);
+  }
+}
+
+/** Writes a label; the line of now, those of the ruler and those of forks end where something is written. */
+function write(context: CanvasRenderingContext2D, palette: Palette, text: string, x: number, top: number): void {
+  const middle = top + (ROW - 5) / 2 + 0.5;
+  context.strokeStyle = palette.surface;
+  context.lineWidth = 5;
+  context.lineJoin = 'round';
+  context.strokeText(text, x, middle, LABEL_MAX);
+  context.fillStyle = palette.ink;
+  context.fillText(text, x, middle, LABEL_MAX);
 }
 
 interface Mark {

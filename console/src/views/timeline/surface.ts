@@ -6,7 +6,7 @@ import { bucketAt, type Bucket, type Counts } from '../../lib/events/counts';
 import type { Legend } from './groups';
 import type { Lane } from './lanes';
 import { TIMERS_HEIGHT, paintTimers, type TimerMark } from './timer-lane';
-import { dotAt, layOut, pick, type Layout, type Strips } from './layout';
+import { NONE, dotAt, layOut, pick, type Layout, type Picked, type Strips } from './layout';
 import type { Flashes } from './live.svelte';
 import type { Range } from './model.svelte';
 import {
@@ -20,6 +20,7 @@ import {
   paintRuler,
   paintSelection,
   paintSheet,
+  paintSliding,
   type Frame,
   type Marks,
 } from './paint';
@@ -138,9 +139,9 @@ export class Surface {
     return this.#floor - (below - (index - above)) * LANE + LANE / 2;
   }
 
-  /** Returns the row under a point, or −1. */
-  pick(scene: Scene, x: number, y: number): number {
-    if (this.layout === null || scene.store.count === 0) return -1;
+  /** Returns the events under a point. */
+  pick(scene: Scene, x: number, y: number): Picked {
+    if (this.layout === null || scene.store.count === 0) return NONE;
     const middle = xOf(scene.scale, this.layout.scale.center);
     return pick(this.layout, x - middle, y - this.base(scene));
   }
@@ -187,7 +188,7 @@ export class Surface {
     if (heights !== null) this.#paintCounts(frame, scene, strips, heights);
     // Below what is written: no line runs through a word.
     if (scene.now !== null) paintNow(frame, scene.now);
-    if (scene.store.count > 0) this.#paintSheet(scene);
+    if (scene.store.count > 0) this.#paintSheet(frame);
     this.#paintNames(frame, scene, strips);
     if (scene.range !== null) paintRange(frame, scene.range.from, scene.range.to);
     if (scene.playhead !== null) paintPlayhead(frame, scene.playhead);
@@ -336,14 +337,15 @@ export class Surface {
     return width;
   }
 
-  #paintSheet(scene: Scene): void {
+  #paintSheet(frame: Frame): void {
     if (this.layout === null || this.#sheet.width === 0) return;
-    const left = xOf(scene.scale, this.layout.scale.center) + this.layout.from;
-    const context = this.#context;
-    context.setTransform(1, 0, 0, 1, 0, 0);
+    const { context, scale } = frame;
     // Whole pixels of the screen: letters stay sharp.
-    context.drawImage(this.#sheet, Math.round(left * this.ratio), 0);
+    const left = Math.round((xOf(scale, this.layout.scale.center) + this.layout.from) * this.ratio);
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.drawImage(this.#sheet, left, 0);
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    paintSliding(frame, this.layout, left / this.ratio);
   }
 
   /** Where the dot of an event is on the screen. */
