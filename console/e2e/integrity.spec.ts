@@ -91,7 +91,7 @@ describe('the ledger', () => {
   it('leaves out reads on request, which the address says', async () => {
     const page = await on.loggedIn('integrity?timeline=demo');
     const ledger = page.getByRole('region', { name: /^Ledger/ });
-    const actions = (): Promise<string[]> => ledger.locator('td.what code').allInnerTexts();
+    const actions = (): Promise<string[]> => ledger.locator('.what code').allInnerTexts();
     // To look at a page is an entry, so the newest ones are reads.
     await expect.poll(actions).toContain('reads');
     await ledger.getByLabel('Changes only').check();

@@ -12,6 +12,8 @@ describe('an address', () => {
       ],
       ['compare', { timeline: 'plan', with: 'main', change: 'differs', event: 'x' }],
       ['paradoxes', { tab: 'lab', event: 'x', action: 'cancel' }],
+      ['paradoxes', { period: '7d' }],
+      ['access', { tab: 'log', period: '365d' }],
       ['integrity', { position: '7' }],
       ['access', { tab: 'log', period: 'custom', from: '2020-01-01T00:00:00Z' }],
       ['explorer', { op: 'travel', anything: 'of the form' }],

@@ -1,5 +1,6 @@
 /** What each view understands of an address. What it does not is left out, and the page says so. */
 import { parse } from './instant';
+import { CUSTOM, PERIODS } from './periods';
 import { isZone } from './zone.svelte';
 import { parseBox, parseMapParts, parseRange } from './ranges';
 
@@ -26,6 +27,9 @@ const grouping: Check = (text) =>
   /^(actor|source|attribute[.].+)$/.test(text)
     ? null
     : 'must be actor, source, or an attribute such as attribute.status';
+
+/** Which time it is of, where a view has a filter for it. */
+const PERIOD = { period: oneOf(...PERIODS.map(([id]) => id), CUSTOM), from: anything, to: anything };
 
 const TABS = ['permissions', 'log', 'retention', 'settings', 'users', 'restrictions', 'keys', 'sessions'];
 
@@ -74,15 +78,14 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     speed: above,
     tolerance: anything,
     paradox: anything,
+    ...PERIOD,
   },
   integrity: { position, before: position, show: oneOf('changes') },
   access: {
     tab: oneOf(...TABS),
     user: anything,
     action: anything,
-    period: oneOf('1h', '24h', '7d', '30d', 'custom'),
-    from: anything,
-    to: anything,
+    ...PERIOD,
     looks: oneOf('hidden'),
     q: anything,
   },

@@ -8,7 +8,7 @@ export interface Progress {
   bytes: number;
 }
 
-interface Finding {
+export interface Finding {
   kind: string;
   position?: number | null;
   evidence: string;

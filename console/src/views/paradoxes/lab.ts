@@ -56,7 +56,7 @@ export interface Checked {
   candidates: { event_id: string; name?: string | null }[];
 }
 
-interface Difference {
+export interface Difference {
   name: string;
   before: string | null;
   after: string | null;
