@@ -89,7 +89,7 @@ function paintLabels(
   sheet.textAlign = 'left';
 }
 
-/** Whether the view may begin in the bar of a label before there is another sheet: its text then moves with the view. */
+/** Whether the view may begin in a label's bar before there is another sheet: its text then moves with the view. */
 function slides({ to, scale }: Layout, label: Label): boolean {
   return label.slack > 0 && label.x < to - scale.width;
 }
