@@ -65,8 +65,8 @@ export function mostIn(counts: Counts, frame: Pick<Frame, 'scale'>): number {
 export type LaneHeights = (lane: number) => Heights;
 
 /**
- * Makes the scales of lanes: one for all that have a name, so that they compare, and one for the last where it is what is
- * left over, often so much more that all others would be flat beside it.
+ * Makes the scales of lanes: one for all that have a name, so that they compare, and one for the last where it is what
+ * is left over, often so much more that all others would be flat beside it.
  */
 export function laneHeights(named: readonly number[], rest: number | null, isLog: boolean, room: number): LaneHeights {
   const ofNamed = heights(Math.max(...named, 1), isLog, room);
