@@ -1,5 +1,6 @@
 //! `/v1/timers`, queues, firings, and clock changes that pass timers.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use serde_json::{Value, json};
@@ -15,12 +16,22 @@ mod recording;
 mod edges;
 mod holding;
 mod kills;
+mod model;
 mod observing;
 mod plans;
 mod redelivering;
 mod rules;
 mod spending;
 mod webhooks;
+
+/// Has workers go, also where a test fails while they wait.
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
 
 /// Sets a timer of `main` and returns it.
 fn set(service: &Service, timer_id: &str, at: &str) -> Value {

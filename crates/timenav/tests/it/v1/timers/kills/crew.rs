@@ -11,6 +11,7 @@ use std::thread::{self, Scope};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
+use super::super::Ends;
 use super::super::plans::{HEARD, HOUR, moment, stamp};
 use crate::dice::Dice;
 use crate::http::{Connection, Request};
@@ -68,15 +69,6 @@ pub(super) struct Told {
 pub(super) struct Crew {
     told: Mutex<Told>,
     is_over: AtomicBool,
-}
-
-/// Has workers go, also where a test fails while they wait.
-pub(super) struct Ends<'a>(&'a AtomicBool);
-
-impl Drop for Ends<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 impl Crew {

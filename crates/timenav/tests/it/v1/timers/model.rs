@@ -1,0 +1,370 @@
+//! Random lives of timers, with targets that are slow, fail or vanish, beside a model of what must become of them. A dry
+//! run lists exactly what then fires.
+
+mod oracle;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use serde_json::{Value, json};
+
+use self::oracle::{Fate, Firing, Misfire, Model};
+use super::Ends;
+use super::plans::{DAY, HEARD, HOUR, Plan, To, UNHEARD, When, moment, number, stamp};
+use crate::dice::Dice;
+use crate::http::{Answer, Request, target};
+use crate::service::Service;
+use crate::waiting::{until, until_so};
+
+/// Lives that the tests play, unless a variable says how many. Some hundred take some minutes.
+const LIVES: u64 = 4;
+const LIVES_SAID: &str = "TIMENAV_TEST_LIVES";
+/// Lives side by side.
+const SIDE_BY_SIDE: u64 = 8;
+/// What is done in a life.
+const ACTS: u64 = 24;
+
+/// A timeline of a service, and what must be there.
+struct Life<'a> {
+    service: &'a Service,
+    name: String,
+    model: Model,
+    /// Advances that fired something.
+    advances: u64,
+    is_over: &'a AtomicBool,
+}
+
+impl Life<'_> {
+    fn send(&self, path: &str, mut body: Value) -> Answer {
+        body["timeline_id"] = json!(self.name);
+        self.service.send(Request::post(path).json(&body))
+    }
+
+    #[track_caller]
+    fn post(&self, path: &str, body: Value) -> Value {
+        let answer = self.send(path, body);
+        assert!(matches!(answer.status, 200 | 201), "{}: {path}: {answer}", self.name);
+        answer.json()
+    }
+
+    fn get(&self, path: &str) -> Value {
+        self.service.get(path, &[("timeline_id", &self.name)])
+    }
+
+    /// Claims firings and does with each what its fate is, until the life is over.
+    fn work(service: &Service, name: &str, is_over: &AtomicBool) {
+        let worker = Life { service, name: name.to_owned(), model: Model::default(), advances: 0, is_over };
+        while !worker.is_over.load(Ordering::Relaxed) {
+            let asked = json!({ "max": 4, "wait": "1s", "ack_timeout": "4s" });
+            let claimed = worker.post(&format!("/v1/queues/{}/claim", HEARD[0]), asked);
+            for firing in claimed["firings"].as_array().expect("firings") {
+                worker.handle(firing);
+            }
+        }
+    }
+
+    fn handle(&self, firing: &Value) {
+        let timer_id = firing["timer_id"].as_str().expect("an id");
+        let fate = Fate::of(timer_id, moment(&firing["due"]));
+        let (is_first, is_within) = (firing["attempt"] == 1, firing["step"].is_u64());
+        let named = json!({ "firing_ids": [firing["firing_id"]], "lease_ids": [firing["lease_id"]] });
+        match fate {
+            Fate::Vanishes if is_first && is_within => return,
+            Fate::Fails if is_within => return drop(self.post("/v1/firings/fail", named)),
+            Fate::FailsOnce if is_first && is_within => return drop(self.post("/v1/firings/fail", named)),
+            Fate::Slow => {
+                let extended = self.post("/v1/firings/extend", named.clone());
+                assert_eq!(extended["firings"][0]["state"], "leased", "{extended}");
+            }
+            _ => {}
+        }
+        let acknowledged = self.post("/v1/firings/ack", named);
+        assert_eq!(acknowledged["firings"][0]["state"], "acknowledged", "{firing}");
+    }
+
+    /// Does something, and compares.
+    fn act(&mut self, dice: &mut Dice, act: u64) {
+        let timer_ids: Vec<String> = self.model.armed().into_iter().map(|(timer_id, _)| timer_id).collect();
+        let one = usize::try_from(dice.next() % timer_ids.len().max(1) as u64).expect("few timers");
+        match (dice.below(16), timer_ids.get(one)) {
+            (0..=4, _) | (_, None) => self.set(dice, format!("t{act}")),
+            (5, Some(timer_id)) => self.change(dice, timer_id),
+            (6, Some(timer_id)) => {
+                let path = target(&format!("/v1/timers/{timer_id}"), &[("timeline_id", &self.name)]);
+                self.service.send(Request::new("DELETE", &path)).expect(200);
+                self.model.cancel(timer_id);
+            }
+            (7..=10, _) => self.advance(dice.below(2) == 0, HOUR + number(dice, 2 * DAY)),
+            (11, _) => self.run(HOUR + number(dice, DAY)),
+            (12, _) => {
+                let to = self.model.now + HOUR + number(dice, 2 * DAY);
+                self.post("/v1/travel", json!({ "destination_time": stamp(to), "settle": false }));
+                self.model.jump(to);
+            }
+            (13 | 14, _) => self.rewind(HOUR + number(dice, 2 * DAY), dice.below(3) > 0),
+            _ => self.redeliver(),
+        }
+        self.check();
+    }
+
+    fn set(&mut self, dice: &mut Dice, timer_id: String) {
+        let mut plan = Plan::cast(dice, timer_id, self.model.now);
+        if plan.to != To::Timeline && plan.to != To::Queue(UNHEARD) {
+            plan.to = To::Queue(HEARD[0]);
+        }
+        if dice.below(8) == 0 {
+            plan.when = When::Once(self.model.now - number(dice, DAY));
+        }
+        let (misfire, word) = Misfire::ALL[usize::try_from(dice.below(3)).expect("three")];
+        let is_rule = !matches!(plan.when, When::Once(_));
+        let mut body = plan.body();
+        if is_rule {
+            body["misfire"] = json!(word);
+        }
+        let set = self.post("/v1/timers", body);
+        let position = set["timer"]["position"].as_u64().expect("a position");
+        self.model.set(plan, if is_rule { misfire } else { Misfire::All }, position);
+    }
+
+    fn change(&mut self, dice: &mut Dice, timer_id: &str) {
+        let when = When::cast(dice, self.model.now);
+        let mut body = when.fields();
+        let is_rule = !matches!(when, When::Once(_));
+        if is_rule {
+            body["misfire"] = json!("once");
+        }
+        body["timeline_id"] = json!(self.name);
+        self.service.send(Request::new("PATCH", &format!("/v1/timers/{timer_id}")).json(&body)).expect(200);
+        self.model.change(timer_id, when, if is_rule { Misfire::Once } else { Misfire::All });
+    }
+
+    /// Goes forward past one instant after the other. What a dry run listed is what fires.
+    fn advance(&mut self, by_duration: bool, by: i64) {
+        let to = self.model.now + by;
+        let (path, body) = if by_duration {
+            ("/v1/fast-forward", json!({ "duration": format!("{by}m") }))
+        } else {
+            ("/v1/travel", json!({ "destination_time": stamp(to) }))
+        };
+        let foreseen = self.model.foreseen(to);
+        let mut dry = body.clone();
+        dry["dry_run"] = json!(true);
+        let would = self.post(path, dry)["would_fire"].clone();
+        let listed: Vec<(String, i64)> = fired(&would).into_iter().map(|one| (one.timer_id, one.due)).collect();
+        let expected: Vec<(String, i64)> = foreseen.iter().map(|one| (one.timer_id.clone(), one.due)).collect();
+        assert_eq!(listed, expected, "{}: a dry run to {}", self.name, stamp(to));
+        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        foreseen.iter().for_each(|one| *counts.entry(&one.timer_id).or_default() += 1);
+        let told = would["timers"].as_array().expect("timers").iter();
+        let told: BTreeMap<&str, u64> =
+            told.map(|one| (one["timer_id"].as_str().unwrap(), one["count"].as_u64().unwrap())).collect();
+        assert_eq!((told, &would["count"]), (counts, &json!(foreseen.len())), "{}", self.name);
+        assert_eq!((&would["complete"], &would["to"]), (&json!(true), &json!(stamp(to))));
+
+        let mut body = body;
+        body["wait"] = json!("10m");
+        let moved = self.post(path, body);
+        self.settled(&moved, to);
+    }
+
+    /// Compares the receipt of an advance with what must have fired, which the model then knows too.
+    fn settled(&mut self, moved: &Value, to: i64) {
+        let expected = self.model.advance(to);
+        let settled = &moved["settled"];
+        if expected.is_empty() {
+            assert_eq!(*settled, Value::Null, "{}", self.name);
+            return;
+        }
+        self.advances += 1;
+        assert_eq!((&settled["state"], &settled["reached"]), (&json!("settled"), &json!(stamp(to))), "{settled:#}");
+        // The receipt shows a hundred.
+        assert_eq!(fired(settled), expected[..expected.len().min(100)], "{}: {settled:#}", self.name);
+        let count = |state: &str| json!(expected.iter().filter(|one| one.state == state).count());
+        assert_eq!(settled["fired"], json!(expected.len()));
+        assert_eq!((&settled["acknowledged"], &settled["failed"]), (&count("acknowledged"), &count("failed")));
+        assert_eq!(settled["unheard"], count("pending"));
+    }
+
+    /// Goes on with a clock that runs, and stands still again a minute later.
+    fn run(&mut self, by: i64) {
+        self.post("/v1/resume-time", json!({}));
+        for (by, state) in [(by, "running"), (1, "paused")] {
+            let to = self.model.now + by;
+            let moved = self.post("/v1/travel", json!({ "destination_time": stamp(to), "wait": "10m" }));
+            assert_eq!(moved["state"], state);
+            self.settled(&moved, to);
+            self.post("/v1/pause-time", json!({}));
+        }
+    }
+
+    fn rewind(&mut self, by: i64, refire: bool) {
+        let body = json!({ "duration": format!("{by}m"), "refire": refire });
+        let rewound = self.post("/v1/rewind", body);
+        self.model.rewind(self.model.now - by, refire);
+        assert_eq!(rewound["current_time"], stamp(self.model.now));
+    }
+
+    /// Has a firing delivered again that failed, if there is one.
+    fn redeliver(&mut self) {
+        let is_only = |one: &Firing| {
+            let same = |other: &&Firing| (&other.timer_id, other.due) == (&one.timer_id, one.due);
+            one.state == "failed" && self.model.firings.iter().filter(same).count() == 1
+        };
+        let Some(failed) = self.model.firings.iter().find(|one| is_only(one)).cloned() else { return };
+        let shown = self.get(&format!("/v1/timers/{}", failed.timer_id));
+        let firings = shown["firings"].as_array().expect("firings");
+        let firing = firings.iter().find(|one| moment(&one["due"]) == failed.due).expect("it is shown");
+        let path = format!("/v1/firings/{}/redeliver", firing["firing_id"].as_str().expect("an id"));
+        self.post(&path, json!({}));
+        self.send(&path, json!({})).refused(409, "conflict");
+        self.model.firings.push(Firing { state: "acknowledged", ..failed });
+    }
+
+    /// Compares what is armed and what waits, once what somebody listens to is done.
+    fn check(&self) {
+        let pending = self.model.pending().len();
+        let lag = || self.get("/v1/clock")["lag"]["pending"].as_u64().unwrap_or(0) == pending as u64;
+        let armed = || {
+            let listed = self.get("/v1/timers")["timers"].as_array().expect("timers").clone();
+            let one = |timer: &Value| (timer["timer_id"].as_str().unwrap().to_owned(), moment(&timer["next"]));
+            listed.iter().map(one).collect::<Vec<_>>()
+        };
+        until_so("what was jumped over has fallen due, and is done", || armed() == self.model.armed() && lag());
+        let clock = self.get("/v1/clock");
+        assert_eq!((&clock["current_time"], &clock["state"]), (&json!(stamp(self.model.now)), &json!("paused")));
+    }
+
+    /// Takes what nobody listened to, in its order, and compares every firing. Returns how much there was.
+    fn end(mut self) -> Tally {
+        let asked = json!({ "max": 1000 });
+        let claimed = self.post(&format!("/v1/queues/{UNHEARD}/claim"), asked)["firings"].clone();
+        let claimed = claimed.as_array().expect("firings");
+        let order = |firing: &Value| (moment(&firing["due"]), firing["timer_id"].as_str().unwrap().to_owned());
+        let offered: Vec<(i64, String)> = claimed.iter().map(order).collect();
+        let expected: Vec<(i64, String)> =
+            self.model.pending().into_iter().map(|(due, _, timer_id)| (due, timer_id)).collect();
+        assert_eq!(offered, expected, "{}", self.name);
+        for some in claimed.chunks(100) {
+            let named: Vec<&Value> = some.iter().map(|firing| &firing["firing_id"]).collect();
+            self.post("/v1/firings/ack", json!({ "firing_ids": named }));
+        }
+        let pending = self.model.firings.iter_mut().filter(|one| one.state == "pending");
+        pending.for_each(|one| one.state = "acknowledged");
+        for timer_id in self.model.timers.keys() {
+            let of_it = self.model.firings.iter().filter(|one| one.timer_id == *timer_id);
+            let mut expected: Vec<(i64, &str)> = of_it.map(|one| (one.due, one.state)).collect();
+            let shown = self.get(&format!("/v1/timers/{timer_id}"));
+            let firings = shown["firings"].as_array().expect("firings").iter();
+            let one = |firing: &Value| (moment(&firing["due"]), firing["state"].as_str().unwrap().to_owned());
+            let mut found: Vec<(i64, String)> = firings.map(one).collect();
+            expected.sort_unstable();
+            found.sort();
+            assert!(expected.len() <= 100, "{timer_id} fires too often to be shown");
+            assert!(
+                found.iter().map(|(due, state)| (*due, state.as_str())).eq(expected.clone()),
+                "{expected:?} {shown:#}"
+            );
+        }
+        let count = |state: &str| self.model.firings.iter().filter(|one| one.state == state).count() as u64;
+        let [acknowledged, failed, superseded] = ["acknowledged", "failed", "superseded"].map(count);
+        Tally { advances: self.advances, acknowledged, failed, superseded }
+    }
+}
+
+/// What was compared in a life.
+#[derive(Debug, Default)]
+struct Tally {
+    advances: u64,
+    acknowledged: u64,
+    failed: u64,
+    superseded: u64,
+}
+
+impl Tally {
+    fn add(mut self, other: &Self) -> Self {
+        self.advances += other.advances;
+        self.acknowledged += other.acknowledged;
+        self.failed += other.failed;
+        self.superseded += other.superseded;
+        self
+    }
+}
+
+/// Returns the firings that are listed.
+fn fired(listed: &Value) -> Vec<Firing> {
+    let state = |one: &Value| match one["state"].as_str() {
+        Some("acknowledged") => "acknowledged",
+        Some("failed") => "failed",
+        _ => "pending",
+    };
+    let one = |one: &Value| Firing {
+        timer_id: one["timer_id"].as_str().expect("an id").to_owned(),
+        due: moment(&one["due"]),
+        state: state(one),
+    };
+    listed["firings"].as_array().expect("firings").iter().map(one).collect()
+}
+
+/// Lives a life, and from some point on another one in a fork beside it.
+fn live(service: &Service, seed: u64) -> Tally {
+    let (mut dice, is_over) = (Dice::new(seed), AtomicBool::new(false));
+    let name = format!("life-{seed}");
+    let mut life = Life { service, name: name.clone(), model: Model::default(), advances: 0, is_over: &is_over };
+    life.post("/v1/pause-time", json!({}));
+    life.post("/v1/travel", json!({ "destination_time": stamp(0) }));
+    let forked_at = dice.below(ACTS);
+    thread::scope(|scope| {
+        let _ends = Ends(&is_over);
+        let is_over = &is_over;
+        scope.spawn(move || Life::work(service, &format!("life-{seed}"), is_over));
+        for act in 0..forked_at {
+            life.act(&mut dice, act);
+        }
+        let fork = format!("{name}-fork");
+        service.post("/timelines", &json!({ "timeline_id": fork, "fork_of": name }));
+        let mut forked = Life { service, name: fork, model: life.model.fork(), advances: 0, is_over };
+        scope.spawn(move || Life::work(service, &format!("life-{seed}-fork"), is_over));
+        forked.check();
+        for act in forked_at..ACTS {
+            life.act(&mut dice, act);
+            if act % 3 == 0 {
+                forked.act(&mut dice, act);
+            }
+        }
+        let finish = |mut life: Life<'_>| {
+            life.advance(true, 2 * DAY);
+            life.check();
+            life.end()
+        };
+        finish(life).add(&finish(forked))
+    })
+}
+
+/// Returns how many lives are lived.
+#[expect(clippy::disallowed_methods, reason = "whoever runs the test says here for how long")]
+fn lives() -> u64 {
+    std::env::var(LIVES_SAID).map_or(LIVES, |said| said.parse().expect("a number of lives"))
+}
+
+#[test]
+fn what_fires_is_what_a_sorted_list_says_and_what_a_dry_run_foresaw() {
+    let service = Service::start();
+    let all = |first: u64| {
+        let seeds = (first..lives()).step_by(usize::try_from(SIDE_BY_SIDE).expect("few"));
+        seeds.fold(Tally::default(), |sum, seed| sum.add(&live(&service, seed)))
+    };
+    let tally = thread::scope(|scope| {
+        let all = &all;
+        let threads: Vec<_> = (0..SIDE_BY_SIDE).map(|first| scope.spawn(move || all(first))).collect();
+        threads.into_iter().fold(Tally::default(), |sum, thread| sum.add(&thread.join().expect("lives go well")))
+    });
+    println!("{} lives: {tally:?}", lives());
+    for timeline in service.timelines() {
+        let request = Request::post("/v1/detect-tampering").json(&json!({ "timeline_id": timeline }));
+        // Of so many lives not all are scanned within a minute.
+        let scan = until("a scan", || Some(service.send(request.clone())).filter(|answer| answer.status != 429));
+        assert_eq!(scan.expect(200)["findings"], json!([]), "{timeline}");
+    }
+    service.audit();
+}
