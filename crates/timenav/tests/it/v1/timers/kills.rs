@@ -153,18 +153,17 @@ impl Driver {
             Act::Cancel(timer_id) => {
                 self.timers.get_mut(timer_id).expect("it was set").cancelled_at = Some(self.now);
             }
-            Act::Forward { by, .. } => match answer["settled"]["advance_id"].as_str() {
-                Some(advance_id) => {
+            Act::Forward { by, .. } => {
+                if let Some(advance_id) = answer["settled"]["advance_id"].as_str() {
                     self.advances.push(advance_id.to_owned());
                     // After the button, if it is pressed.
                     self.acts.push_back(Act::Settle(advance_id.to_owned()));
-                }
-                None => {
+                } else {
                     self.jumps.push((self.now, self.now + by));
                     self.now += by;
                     self.acts.push_back(Act::CatchUp);
                 }
-            },
+            }
             Act::Settle(_) => match answer["settled"]["state"].as_str().expect("a state") {
                 "running" => self.acts.push_front(act.clone()),
                 _ => self.now = moment(&answer["settled"]["reached"]),

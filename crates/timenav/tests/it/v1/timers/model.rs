@@ -155,7 +155,9 @@ impl Life<'_> {
         let expected: Vec<(String, i64)> = foreseen.iter().map(|one| (one.timer_id.clone(), one.due)).collect();
         assert_eq!(listed, expected, "{}: a dry run to {}", self.name, stamp(to));
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-        foreseen.iter().for_each(|one| *counts.entry(&one.timer_id).or_default() += 1);
+        for one in &foreseen {
+            *counts.entry(&one.timer_id).or_default() += 1;
+        }
         let told = would["timers"].as_array().expect("timers").iter();
         let told: BTreeMap<&str, u64> =
             told.map(|one| (one["timer_id"].as_str().unwrap(), one["count"].as_u64().unwrap())).collect();
