@@ -222,7 +222,7 @@ pub(crate) async fn evidence(house: &House, timeline: &str) -> Vec<String> {
 /// Checks that no timeline has a finding.
 pub(crate) async fn clean(house: &House) {
     let system = house.archive().snapshot(&TimelineId::system()).await.unwrap().unwrap();
-    for timeline in system.service.unwrap().timelines {
+    for timeline in system.service.unwrap().timelines.into_keys() {
         for depth in [Depth::Full, Depth::Quick, "tail:100".parse().unwrap(), "sample:50".parse().unwrap()] {
             let scan = look(house, timeline.as_str(), depth, Outside::Kept).await;
             assert_eq!(told(&scan), [], "{timeline} {depth}: {:#?}", scan.findings);
