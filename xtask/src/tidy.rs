@@ -7,6 +7,7 @@
 mod tree;
 mod leftovers;
 mod modules;
+mod named_tests;
 mod layers;
 mod circles;
 mod papers;
@@ -70,6 +71,7 @@ fn check(tree: &Tree) -> Vec<Problem> {
         circles::check,
         papers::check,
         links::check,
+        named_tests::check,
         whitespace::check,
         width::check,
         words::check,
