@@ -4,6 +4,7 @@ import os
 import pty
 import re
 import select
+import signal
 import sys
 import time
 
@@ -16,6 +17,8 @@ JOB = """perl -e '$| = 1; $SIG{CONT} = sub { print "goes o"."n\\n" }; print "be"
 def main() -> None:
     pid, terminal = pty.fork()
     if pid == 0:
+        # Whoever runs the tests in the background has it ignored, and so would every program here.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.execvp(sys.argv[1], sys.argv[1:])
     seen = everything = ""
 
