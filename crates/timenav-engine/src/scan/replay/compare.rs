@@ -79,8 +79,8 @@ impl Replay {
                 &named(&mut timelines.keys()),
             );
             let standing = timelines.iter().map(|(id, key)| (*key, id));
-            let names = standing.chain(ended.iter().map(|ended| (ended.key, &ended.id))).collect();
-            let kept = ended.iter().map(|ended| (ended.id.clone(), Ended::of(ended, &names))).collect();
+            let by_key = standing.chain(ended.iter().map(|ended| (ended.key, &ended.id))).collect();
+            let kept = ended.iter().map(|ended| (ended.id.clone(), Ended::of(ended, &by_key))).collect();
             rows += compare_rows(&mut self.findings, "ended_timelines", &self.ended, &kept);
         }
         rows
