@@ -1,22 +1,23 @@
 //! Programs that start and wait in crowds, are watched by their own tools, or sit at a terminal.
 
 use std::process::Stdio;
-use std::time::Duration;
 
 use super::{DAY, Teller, compiled, done, exec, is_installed, probe, service, travel};
 use crate::service::run;
 
 const CROWD: &str = include_str!("../../programs/crowd.c");
 const TERMINAL: &str = include_str!("../../programs/terminal.py");
-/// For how many seconds programs are started; 2 unless this says otherwise.
-const SECONDS: &str = "TIMENAV_TEST_STARTS_SECONDS";
 
-/// A minute of it is `TIMENAV_TEST_STARTS_SECONDS=60`.
+/// Returns for how many seconds programs are started.
+#[expect(clippy::disallowed_methods, reason = "whoever runs the test says here for how long")]
+fn seconds() -> String {
+    std::env::var("TIMENAV_TEST_STARTS_SECONDS").unwrap_or_else(|_| "2".to_owned())
+}
+
 #[test]
 fn none_of_a_crowd_of_starts_is_missed() {
     let (Some(service), Some((_folder, crowd))) = (service(), compiled(CROWD, &["-static"])) else { return };
-    let seconds = std::env::var(SECONDS).unwrap_or_else(|_| "2".to_owned());
-    let shown = done(&service, &[&crowd, "starts", &DAY.1.to_string(), &seconds]);
+    let shown = done(&service, &[&crowd, "starts", &DAY.1.to_string(), &seconds()]);
     println!("{shown}");
     let started: u64 = shown.split_once(' ').and_then(|(count, _)| count.parse().ok()).expect("a count");
     assert_eq!(shown, format!("{started} started, 0 at another time\n"));
@@ -31,7 +32,6 @@ fn three_hundred_threads_see_one_change() {
     let later = DAY.1 + 86_400;
     let mut threads = Teller::of(&mut exec(&service, &[&crowd, "threads", &later.to_string(), "300"]));
     assert_eq!(threads.line(), "ready\n");
-    std::thread::sleep(Duration::from_millis(100));
     assert!(threads.child.try_wait().unwrap().is_none(), "it is a day too early");
     travel(&service, "2031-05-07T07:08:09Z");
     assert_eq!(threads.line(), "300 threads, 0 wrong\n");

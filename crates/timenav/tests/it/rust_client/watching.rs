@@ -179,7 +179,7 @@ fn the_command_line_watches_across_a_crash() {
         client.set_timer(&Timer::at(at(START)).id("before")).await.unwrap();
         (front, client)
     });
-    let mut shown = |arguments: &[&str]| {
+    let shown = |arguments: &[&str]| {
         let mut command = timenav();
         command.args(arguments).args(["--timeline", "shown"]);
         command.env("TIMENAV_URL", &front.url).env("TIMENAV_API_KEY", &service.admin);
