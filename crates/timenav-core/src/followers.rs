@@ -6,8 +6,9 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::ids::{FollowerId, FollowerName, TimelineId, UserId};
-use crate::limits::{FOLLOWER_AWAY_SECONDS, FOLLOWERS_AWAY_MAX, FOLLOWERS_PER_TIMELINE_MAX};
+use crate::limits::{FOLLOWER_AWAY_SECONDS, FOLLOWER_STEP_SECONDS_MAX, FOLLOWERS_AWAY_MAX, FOLLOWERS_PER_TIMELINE_MAX};
 use crate::time::{Instant, Span, Wall};
+use crate::timers::Advance;
 
 /// Somebody who follows a clock under a name, by one stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,22 +27,49 @@ pub struct Follower {
     pub confirmed: Option<Confirmed>,
     /// Host time at which the stream ended, if it has.
     pub left: Option<Instant<Wall>>,
+    /// Whether it confirms each step of an advance: firings of an instant are offered once it has.
+    pub steps: bool,
+    /// Whether it took too long over a step. It is not waited for at another one until it has confirmed something newer.
+    pub is_late: bool,
 }
 
 /// A change of a clock that a follower has applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Confirmed {
-    /// The generation of the clock.
-    pub generation: u64,
+    /// Which.
+    pub step: Step,
     /// Host time at which it was confirmed.
     pub at: Instant<Wall>,
+}
+
+/// What a follower has come to: a change of the clock, and within an advance the instant at which it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Step {
+    /// The generation of the clock.
+    pub generation: u64,
+    /// How many instants the advance of that generation has come to; 0 without one.
+    pub number: u64,
+}
+
+impl Step {
+    /// Returns a change of the clock, without a step.
+    #[must_use]
+    pub const fn of(generation: u64) -> Self {
+        Self { generation, number: 0 }
+    }
 }
 
 impl Follower {
     /// Returns whether it has confirmed this generation of the clock, or a later one.
     #[must_use]
     pub fn has_confirmed(&self, generation: u64) -> bool {
-        self.confirmed.is_some_and(|confirmed| confirmed.generation >= generation)
+        self.has_come_to(Step::of(generation))
+    }
+
+    /// Returns whether it has confirmed this step, or a later one.
+    #[must_use]
+    pub fn has_come_to(&self, step: Step) -> bool {
+        self.confirmed.is_some_and(|confirmed| confirmed.step >= step)
     }
 
     /// Returns whether its stream is open.
@@ -156,10 +184,40 @@ impl Followers {
         if follower.user_id != *user_id {
             return None;
         }
-        if !follower.has_confirmed(confirmed.generation) {
+        if !follower.has_come_to(confirmed.step) {
             follower.confirmed = Some(confirmed);
+            follower.is_late = false;
         }
         Some(follower)
+    }
+
+    /// Returns whether anybody is there who confirms the steps of advances.
+    #[must_use]
+    pub fn any_confirms_steps(&self, timeline: &TimelineId) -> bool {
+        self.there(timeline).any(|follower| follower.steps)
+    }
+
+    /// Returns the names of those for whom the firings of the instant of an advance wait, and until when, by the host: who
+    /// confirms steps, is there, has not come to this one, and may be waited for. Once it is that late, nobody is waited
+    /// for any longer, and those who were are not waited for again until they have confirmed something newer.
+    pub fn waited_for(
+        &mut self,
+        (timeline, generation, advance): (&TimelineId, u64, &Advance),
+        host: Instant<Wall>,
+        may_be: impl Fn(&UserId) -> bool,
+    ) -> Option<(Vec<FollowerName>, Instant<Wall>)> {
+        let step = Step { generation, number: advance.step };
+        let there = self.there.get_mut(timeline)?;
+        let is_missing = |follower: &&mut Follower| follower.steps && !follower.is_late && !follower.has_come_to(step);
+        let missing = there.values_mut().filter(is_missing).filter(|follower| may_be(&follower.user_id));
+        let longest = Span::from_secs(FOLLOWER_STEP_SECONDS_MAX);
+        let until = longest.and_then(|span| advance.held_since.checked_add(span)).unwrap_or(Instant::MAX);
+        if host < until {
+            let names: Vec<FollowerName> = missing.map(|follower| follower.name.clone()).collect();
+            return (!names.is_empty()).then_some((names, until));
+        }
+        missing.for_each(|follower| follower.is_late = true);
+        None
     }
 
     /// Returns all followers of a clock: those who are there in the order in which they came, then those who went away.

@@ -238,6 +238,8 @@ pub const WEBHOOK_HOSTS_MAX: usize = 64;
 pub const FAILURE_REASON_BYTES_MAX: usize = 1_024;
 /// Most followers of one timeline's clock.
 pub const FOLLOWERS_PER_TIMELINE_MAX: usize = 1_000;
+/// How long the firings of an instant wait for followers that confirm each step of an advance, in seconds of host time.
+pub const FOLLOWER_STEP_SECONDS_MAX: i64 = 5;
 /// Most names of followers that one clock change waits for.
 pub const FOLLOWERS_NAMED_MAX: usize = 100;
 /// How long a follower that went away is still listed, in seconds.

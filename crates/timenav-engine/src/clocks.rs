@@ -5,7 +5,7 @@ use std::pin::pin;
 
 use timenav_core::access::Demand;
 use timenav_core::clock::{Clock, ClockCommand};
-use timenav_core::ids::{AdvanceId, FollowerName, TimelineId};
+use timenav_core::ids::{AdvanceId, TimelineId};
 use timenav_core::time::{Instant, Virtual, Wall};
 use timenav_core::timers::AdvanceState;
 
@@ -16,7 +16,7 @@ use crate::deciding::advances::StopAdvance;
 use crate::deciding::clocks::{ChangeClock, Passing};
 use crate::engine::Engine;
 use crate::expected::Expected;
-use crate::followers::{FollowedBy, check_name};
+use crate::followers::{FollowAs, FollowedBy, check_name};
 use crate::head::TimelineState;
 use crate::horizon::HorizonUse;
 use crate::idempotency::Idempotency;
@@ -353,14 +353,14 @@ impl Engine {
         caller: &Caller,
         timeline: Option<TimelineId>,
         seen: Option<u64>,
-        name: FollowerName,
+        follow: FollowAs,
     ) -> Result<(TimelineId, ClockStream), Refusal> {
-        check_name(&name)?;
+        check_name(&follow.name)?;
         let timeline = caller.timeline(timeline);
         if caller.check_horizon(&timeline, HorizonUse::Refused).is_err() {
             return Err(self.refuse_beyond_horizon(caller, &timeline, "clock_stream").await);
         }
-        self.open_stream(caller, Some(timeline), seen, Some(name)).await
+        self.open_stream(caller, Some(timeline), seen, Some(follow)).await
     }
 
     async fn open_stream(
@@ -368,13 +368,13 @@ impl Engine {
         caller: &Caller,
         timeline: Option<TimelineId>,
         seen: Option<u64>,
-        name: Option<FollowerName>,
+        follow: Option<FollowAs>,
     ) -> Result<(TimelineId, ClockStream), Refusal> {
-        let follow = name.as_ref().map(ToString::to_string);
-        let look = self.look(caller, timeline, Demand::Look, Reading::ClockStream { follow }).await?;
+        let name = follow.as_ref().map(|follow| follow.name.to_string());
+        let look = self.look(caller, timeline, Demand::Look, Reading::ClockStream { follow: name }).await?;
         let timeline = look.timeline();
         // Whoever changes the clock from here on waits for this one, and it is told the change.
-        let follower = name.map(|name| self.begin_following(caller, &timeline, name)).transpose()?;
+        let follower = follow.map(|follow| self.begin_following(caller, &timeline, follow)).transpose()?;
         // Listened to before the clock is read, so that no change comes between.
         let size = || self.state(&timeline).map_or(0, |state| state.head.frontier.size());
         let growth = self.live().listen_to_growth(&timeline, size);

@@ -1,11 +1,10 @@
 //! Who follows a clock under a name, and has each of them seen its last change?
 
-use std::sync::Arc;
-
 use timenav_core::access::{self, Demand};
-use timenav_core::followers::{Awaited, Confirmed, Follower, Standing, is_confirmed};
+use timenav_core::followers::{Awaited, Confirmed, Follower, Standing, Step, is_confirmed};
 use timenav_core::ids::{FollowerId, FollowerName, TimelineId, UserId, type_id};
 use timenav_core::limits::{FOLLOWERS_NAMED_MAX, FOLLOWERS_PER_TIMELINE_MAX};
+use timenav_core::time::{Instant, Wall};
 
 use crate::caller::Caller;
 use crate::engine::Engine;
@@ -36,7 +35,18 @@ impl Drop for FollowedBy {
         let host = self.engine.now();
         self.engine.roll().followers().leave(&self.timeline, &self.follower_id, host);
         self.engine.roll().tell();
+        // Firings may have waited for it.
+        self.engine.timing().wake_claims();
     }
+}
+
+/// As whom somebody follows a clock.
+#[derive(Clone, Debug)]
+pub struct FollowAs {
+    /// Under which name.
+    pub name: FollowerName,
+    /// Whether each step of an advance is confirmed too, so that firings wait for that.
+    pub steps: bool,
 }
 
 /// Which change of a clock a follower has applied.
@@ -48,6 +58,8 @@ pub struct Confirmation {
     pub follower_id: FollowerId,
     /// The generation of the clock.
     pub generation: u64,
+    /// How many instants the advance of that generation had come to; 0 without one.
+    pub step: u64,
 }
 
 /// The followers of a clock.
@@ -121,7 +133,7 @@ impl Engine {
         &self,
         caller: &Caller,
         timeline: &TimelineId,
-        name: FollowerName,
+        FollowAs { name, steps }: FollowAs,
     ) -> Result<FollowedBy, Refusal> {
         let follower_id = type_id("follower", self.uuid());
         let follower_id = FollowerId::new(&follower_id).map_err(|error| Refusal::id("follower_id", error))?;
@@ -133,6 +145,8 @@ impl Engine {
             since: self.now(),
             confirmed: None,
             left: None,
+            steps,
+            is_late: false,
         };
         let too_many = |_| Refusal::LimitReached { what: "followers of this clock", max: FOLLOWERS_PER_TIMELINE_MAX };
         self.roll().followers().begin(follower).map_err(too_many)?;
@@ -145,7 +159,7 @@ impl Engine {
     /// # Errors
     /// The caller may not, has no such follower whose stream is open, or the clock has not changed that often.
     pub async fn confirm(&self, caller: &Caller, confirmation: Confirmation) -> Result<(Follower, u64), Refusal> {
-        let Confirmation { timeline, follower_id, generation } = confirmation;
+        let Confirmation { timeline, follower_id, generation, step } = confirmation;
         let timeline = caller.timeline(timeline);
         let state = self.admit(caller, &timeline, Demand::Look, "confirm_clock").await?;
         let newest = state.head.clock.generation;
@@ -153,11 +167,19 @@ impl Engine {
             let detail = format!("the clock has not changed that often; its generation is {newest}");
             return Err(Refusal::invalid("generation", detail));
         }
-        let confirmed = Confirmed { generation, at: self.now() };
+        let reached = state.head.timers.advance.as_ref().map_or(0, |advance| advance.step);
+        if generation == newest && step > reached {
+            let detail = format!("the advance has not come to that many instants; it is at step {reached}");
+            return Err(Refusal::invalid("step", detail));
+        }
+        let confirmed = Confirmed { step: Step { generation, number: step }, at: self.now() };
         let whose = (&timeline, &caller.user_id);
         let follower = self.roll().followers().confirm(whose, &follower_id, confirmed).cloned();
         let follower = follower.ok_or_else(|| Refusal::NotFound { what: "follower", id: follower_id.to_string() })?;
         self.roll().tell();
+        if follower.steps && state.head.timers.advance.is_some() {
+            self.timing().wake_claims();
+        }
         Ok((follower, newest))
     }
 
@@ -183,7 +205,7 @@ impl Engine {
             WhichFollowers::All => {
                 let there: Vec<Follower> = self.roll().followers().there(timeline).cloned().collect();
                 let state = self.state(timeline);
-                let may_write = |follower: &Follower| self.may_write(state.as_ref(), &follower.user_id);
+                let may_write = |follower: &Follower| self.may_write(state.as_deref(), &follower.user_id);
                 Awaited::These(there.into_iter().filter(may_write).collect())
             }
         };
@@ -209,8 +231,31 @@ impl Engine {
         self.roll().followers().standing(&wait.timeline, &wait.awaited, wait.generation)
     }
 
+    /// Returns the position below which firings may be offered, as far as followers at this service have come to the
+    /// instant of an advance; `None` where nobody is waited for.
+    pub(crate) fn offered_below(&self, state: &TimelineState) -> Option<u64> {
+        self.follow_steps(state).map(|_| state.head.timers.advance.as_ref().map_or(0, |advance| advance.stepped))
+    }
+
+    /// Returns for whom the firings of the instant of an advance wait, and until when, by the host. Nobody is waited for any
+    /// longer once that is over.
+    pub(crate) fn follow_steps(&self, state: &TimelineState) -> Option<(Vec<FollowerName>, Instant<Wall>)> {
+        let advance = state.head.timers.advance.as_ref()?;
+        let instant = (&state.head.id, state.head.clock.generation, advance);
+        let may_write = |user_id: &UserId| self.may_write(Some(state), user_id);
+        self.roll().followers().waited_for(instant, self.host(state), may_write)
+    }
+
+    /// Says for whom the firings of the instant of an advance wait.
+    pub(crate) fn followed_by(&self, state: &TimelineState) -> Option<String> {
+        let has_firings = state.head.timers.advance.as_ref().is_some_and(|advance| advance.open > 0);
+        let (names, _) = self.follow_steps(state).filter(|_| has_firings)?;
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        Some(format!("followers that have not confirmed the instant: {}", names.join(", ")))
+    }
+
     /// Returns whether a user may write to a timeline, with whatever key.
-    fn may_write(&self, state: Option<&Arc<TimelineState>>, user_id: &UserId) -> bool {
+    fn may_write(&self, state: Option<&TimelineState>, user_id: &UserId) -> bool {
         let lists = state.filter(|state| !state.head.id.is_system()).map(|state| &*state.head.permissions);
         access::decide(self.directory().standing(user_id, None, lists), Demand::Record).is_ok()
     }

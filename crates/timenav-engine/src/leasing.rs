@@ -211,12 +211,13 @@ impl Engine {
         (lease_id, holder): (LeaseId, String),
     ) -> Result<Vec<(FiringRow, u32)>, Refusal> {
         let (sender, claimed) = oneshot::channel();
-        let (engine, rows, seen) = (self.clone(), self.rows_of(state), state.head.frontier.size());
+        let below = self.offered_below(state).unwrap_or(state.head.frontier.size());
+        let (engine, rows) = (self.clone(), self.rows_of(state));
         let (queue, wanted) = (queue.clone(), LeasesWanted::Offered(queue.clone(), max));
         tokio::spawn(async move {
             let (key, timeline) = (rows.key, rows.timeline.clone());
             let claiming = engine.change_leases(key, wanted, move |mut found| {
-                found.firings.retain(|firing| firing.made < seen);
+                found.firings.retain(|firing| firing.made < below);
                 rows.claim(found, &queue, (max, ttl), (&lease_id, &holder))
             });
             if let Err(Ok(unheard)) = sender.send(claiming.await) {

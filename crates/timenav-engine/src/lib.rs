@@ -215,7 +215,7 @@ pub use expected::Expected;
 pub use export::{EventExport, ExportEvents};
 pub use facts::{Asker, Facts, Wanted};
 pub use firings::{Claim, ClaimedFiring, FiringAnswer, FiringsRequest};
-pub use followers::{Confirmation, FollowedBy, FollowersSeen, WaitFor, WhichFollowers};
+pub use followers::{Confirmation, FollowAs, FollowedBy, FollowersSeen, WaitFor, WhichFollowers};
 pub use foresight::{ForeseenFiring, Foresight};
 pub use gazetteer::{Gazetteer, KnownPlace};
 pub use head::{EndedTimeline, Fork, Head, Layer, Origin, TimelineKey, TimelineState};

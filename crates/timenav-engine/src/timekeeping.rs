@@ -142,7 +142,7 @@ impl Engine {
             let timers = &state.head.timers;
             let done = match &timers.advance {
                 Some(advance) => match self.take_on(&state, advance, host).await {
-                    Ok(Instance::Held(until)) => return Next::EachTime(until),
+                    Ok(Instance::Held(until)) => return Next::EachTime(self.until_followed(&state).or(until)),
                     Ok(Instance::Left) => Ok(()),
                     Err(refusal) => Err(refusal),
                 },
@@ -190,6 +190,16 @@ impl Engine {
 
     fn after_failure(&self) -> Next {
         Next::At(self.now().checked_add(AFTER_FAILURE).unwrap_or(Instant::MAX))
+    }
+
+    /// Returns when the firings of an instant that is held are offered at the latest, if they wait for followers.
+    fn until_followed(&self, state: &TimelineState) -> Option<Instant<Wall>> {
+        let waited_for = self.follow_steps(state);
+        if waited_for.is_none() && self.roll().followers().any_confirms_steps(&state.head.id) {
+            // They may have waited up to now.
+            self.timing().wake_claims();
+        }
+        waited_for.map(|(_, until)| until)
     }
 
     /// Takes an advance on, unless something holds its instant.

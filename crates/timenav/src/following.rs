@@ -152,7 +152,9 @@ pub(crate) fn follow(
 ) -> std::io::Result<std::convert::Infallible> {
     let (_never_told, nothing) = mpsc::channel::<()>();
     let mut query = timeline.query();
-    query.extend(name.follow.iter().map(|name| ("follow", name.clone())));
+    if let Some(name) = &name.follow {
+        query.extend([("follow", name.clone()), ("steps", "true".to_owned())]);
+    }
     let confirming = name.follow.as_ref().map(|_| confirming::begin(client.caller(), Arc::clone(shown))).transpose()?;
     let mut said = Said::There;
     let mut retry = RETRY_MIN;
@@ -175,7 +177,9 @@ pub(crate) fn follow(
                             take(&told, first.take(), &**shown, &mut known);
                             if let (Some(confirming), Some(follower_id)) = (&confirming, data["follower_id"].as_str()) {
                                 let (follower_id, generation) = (follower_id.to_owned(), known.clock.generation);
-                                let applied = Applied { follower_id, generation, timeline: timeline.timeline.clone() };
+                                let step = data["advance"]["step"].as_u64();
+                                let timeline = timeline.timeline.clone();
+                                let applied = Applied { follower_id, generation, step, timeline };
                                 // It ends with the process.
                                 let _ = confirming.send(applied);
                             }

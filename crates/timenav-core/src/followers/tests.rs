@@ -1,4 +1,6 @@
 use super::*;
+use crate::ids::AdvanceId;
+use crate::timers::Counts;
 
 const MAIN: &str = "main";
 
@@ -31,11 +33,13 @@ fn follower(number: u32, called: &str, since: i64) -> Follower {
         since: host(since),
         confirmed: None,
         left: None,
+        steps: false,
+        is_late: false,
     }
 }
 
 fn confirm(followers: &mut Followers, number: u32, generation: u64) -> bool {
-    let confirmed = Confirmed { generation, at: host(0) };
+    let confirmed = Confirmed { step: Step::of(generation), at: host(0) };
     followers.confirm((&timeline(), &user("ada")), &id(number), confirmed).is_some()
 }
 
@@ -67,7 +71,7 @@ fn a_confirmation_confirms_all_before() {
 fn nobody_confirms_for_another_user() {
     let mut followers = Followers::default();
     followers.begin(follower(1, "web", 0)).unwrap();
-    let confirmed = Confirmed { generation: 1, at: host(0) };
+    let confirmed = Confirmed { step: Step::of(1), at: host(0) };
     assert!(followers.confirm((&timeline(), &user("eve")), &id(1), confirmed).is_none());
     let other = TimelineId::new("other").unwrap();
     assert!(followers.confirm((&other, &user("ada")), &id(1), confirmed).is_none());
@@ -88,7 +92,7 @@ fn who_comes_back_confirms_for_who_went_away() {
     assert_eq!(states(&followers, &awaited, 7), expected, "what was confirmed stays so");
     assert!(!confirm(&mut followers, 1, 7), "its stream has ended");
     followers.begin(Follower { user_id: user("eve"), ..follower(3, "web", 6) }).unwrap();
-    let confirmed = Confirmed { generation: 7, at: host(7) };
+    let confirmed = Confirmed { step: Step::of(7), at: host(7) };
     assert!(followers.confirm((&timeline(), &user("eve")), &id(3), confirmed).is_some());
     assert_eq!(states(&followers, &awaited, 7)[0], told("web", "away"), "another user's is another one");
     followers.begin(follower(4, "web", 8)).unwrap();
@@ -164,4 +168,69 @@ fn there_are_only_so_many() {
         followers.leave(&timeline(), &id(number), host(1));
     }
     assert_eq!(followers.of(&timeline(), host(1)).len(), FOLLOWERS_AWAY_MAX);
+}
+
+/// An advance of generation 4 that came to an instant at ten seconds.
+fn advance(step: u64) -> Advance {
+    Advance {
+        advance_id: AdvanceId::new("advance_1").unwrap(),
+        position: 1,
+        from: Instant::MIN,
+        to: Instant::MAX,
+        location: None,
+        is_running: false,
+        step,
+        stepped: 9,
+        held_since: host(10),
+        at_instant: 1,
+        open: 1,
+        counts: Counts::default(),
+    }
+}
+
+/// Returns who is waited for at an instant of generation 4, and until when.
+fn waited_for(followers: &mut Followers, number: u64, seconds: i64) -> Option<(Vec<String>, i64)> {
+    let (timeline, advance) = (timeline(), advance(number));
+    let not_eve = |user_id: &UserId| *user_id != user("eve");
+    let (names, until) = followers.waited_for((&timeline, 4, &advance), host(seconds), not_eve)?;
+    Some((names.iter().map(ToString::to_string).collect(), until.micros() / 1_000_000))
+}
+
+fn come_to(followers: &mut Followers, number: u32, (generation, step): (u64, u64)) {
+    let confirmed = Confirmed { step: Step { generation, number: step }, at: host(0) };
+    followers.confirm((&timeline(), &user("ada")), &id(number), confirmed).unwrap();
+}
+
+#[test]
+fn an_instant_waits_for_those_who_confirm_steps() {
+    let mut followers = Followers::default();
+    followers.begin(follower(1, "changes", 0)).unwrap();
+    followers.begin(Follower { steps: true, ..follower(2, "steps", 0) }).unwrap();
+    let eve = Follower { steps: true, user_id: user("eve"), ..follower(3, "reader", 0) };
+    followers.begin(eve).unwrap();
+    let steps = || Some((vec!["steps".to_owned()], 15));
+    assert_eq!(waited_for(&mut followers, 1, 10), steps());
+    come_to(&mut followers, 2, (4, 0));
+    assert_eq!(waited_for(&mut followers, 1, 10), steps(), "it has confirmed the beginning alone");
+    come_to(&mut followers, 2, (4, 1));
+    assert_eq!(waited_for(&mut followers, 1, 10), None);
+    assert_eq!(waited_for(&mut followers, 2, 10), steps());
+    come_to(&mut followers, 2, (4, 1));
+    assert_eq!(waited_for(&mut followers, 2, 10), steps(), "it has said no more than before");
+    come_to(&mut followers, 2, (5, 0));
+    assert_eq!(waited_for(&mut followers, 2, 10), None, "a later change confirms all before");
+    let gone = FollowerId::clone(&id(2));
+    followers.leave(&timeline(), &gone, host(11));
+    assert_eq!(waited_for(&mut followers, 3, 11), None, "who is not there is not waited for");
+}
+
+#[test]
+fn who_took_too_long_is_not_waited_for_until_it_goes_on() {
+    let mut followers = Followers::default();
+    followers.begin(Follower { steps: true, ..follower(2, "steps", 0) }).unwrap();
+    assert!(waited_for(&mut followers, 1, 14).is_some());
+    assert_eq!(waited_for(&mut followers, 1, 15), None);
+    assert_eq!(waited_for(&mut followers, 2, 10), None, "nor at the next instant");
+    come_to(&mut followers, 2, (4, 2));
+    assert!(waited_for(&mut followers, 3, 10).is_some());
 }

@@ -86,7 +86,8 @@ pub(crate) struct SettledBody {
     failed: u64,
     /// How many nobody has acknowledged yet: their queues have no listener. They go to the next one.
     unheard: u64,
-    /// Who held the instant it was stopped at, or whose lease holds it; if it is stuck, the last timer to fire.
+    /// Who held the instant it was stopped at, or whose lease holds it, or which followers have not confirmed it; if it is
+    /// stuck, the last timer to fire.
     #[serde(skip_serializing_if = "Option::is_none")]
     held_by: Option<String>,
     /// The first 100 firings.

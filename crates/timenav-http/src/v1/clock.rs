@@ -110,6 +110,11 @@ pub(crate) struct WatchRequest {
     /// was applied; a clock change with `followers` waits for that. Without it, nobody waits for this listener.
     #[schema(value_type = Option<String>, format = "own-follower-name", example = "web-1")]
     follow: Option<Text<FollowerName>>,
+    /// Whether the follower confirms each `step` of an advance too. Then the firings of an instant are handed out once it
+    /// has, so that no handler meets a follower at an earlier time; after 5 seconds they are handed out all the same.
+    /// Needs `follow`. Defaults to `false`.
+    #[serde(default, deserialize_with = "wire::truth")]
+    steps: Option<bool>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,

@@ -66,6 +66,11 @@ pub(crate) struct ConfirmRequest {
     #[schema(value_type = u64, minimum = 0, maximum = 9_007_199_254_740_991_i64, example = 7)]
     #[serde(deserialize_with = "generation")]
     generation: u64,
+    /// The step of the advance of that generation that was applied, as `advance` of the message names it. It confirms all
+    /// before. Defaults to none.
+    #[schema(value_type = Option<u64>, minimum = 0, maximum = 9_007_199_254_740_991_i64, example = 2)]
+    #[serde(default, deserialize_with = "wire::number")]
+    step: Option<u64>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
@@ -105,6 +110,11 @@ pub(crate) struct FollowerBody {
     /// The newest generation of the clock that it has confirmed. Absent if it has confirmed none.
     #[serde(skip_serializing_if = "Option::is_none")]
     generation: Option<u64>,
+    /// The newest step that it has confirmed of the advance of that generation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step: Option<u64>,
+    /// Whether it confirms the steps of advances. Firings of an instant wait for it then.
+    steps: bool,
     /// Host time at which it confirmed that.
     #[serde(skip_serializing_if = "Option::is_none")]
     confirmed_at: Option<String>,
@@ -242,10 +252,11 @@ async fn confirm(
     Authenticated(caller): Authenticated,
     Params(request): Params<ConfirmRequest>,
 ) -> Result<Json<ConfirmedBody>, Failure> {
-    let ConfirmRequest { follower_id: Text(follower_id), generation, timeline_id } = request;
-    let confirmation = Confirmation { timeline: timeline(timeline_id), follower_id, generation };
+    let ConfirmRequest { follower_id: Text(follower_id), generation, step, timeline_id } = request;
+    let step = step.unwrap_or(0);
+    let confirmation = Confirmation { timeline: timeline(timeline_id), follower_id, generation, step };
     let (follower, newest) = app.engine.confirm(&caller, confirmation).await?;
-    let generation = follower.confirmed.map_or(generation, |confirmed| confirmed.generation);
+    let generation = follower.confirmed.map_or(generation, |confirmed| confirmed.step.generation);
     let status = if generation >= newest {
         format!("`{}` has confirmed the newest change.", follower.name)
     } else {
@@ -273,7 +284,9 @@ impl FollowerBody {
             user_id: follower.user_id.to_string(),
             state,
             since: follower.since.to_string(),
-            generation: follower.confirmed.map(|confirmed| confirmed.generation),
+            generation: follower.confirmed.map(|confirmed| confirmed.step.generation),
+            step: follower.confirmed.map(|confirmed| confirmed.step.number).filter(|number| *number > 0),
+            steps: follower.steps,
             confirmed_at: follower.confirmed.map(|confirmed| confirmed.at.to_string()),
             left_at: follower.left.map(|left| left.to_string()),
         }
@@ -301,7 +314,7 @@ impl AwaitedFollowerBody {
             state: standing.state.as_str(),
             follower_id: follower.map(|follower| follower.follower_id.to_string()),
             user_id: follower.map(|follower| follower.user_id.to_string()),
-            generation: confirmed.map(|confirmed| confirmed.generation),
+            generation: confirmed.map(|confirmed| confirmed.step.generation),
             confirmed_at: confirmed.map(|confirmed| confirmed.at.to_string()),
         }
     }

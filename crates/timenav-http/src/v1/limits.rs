@@ -179,6 +179,7 @@ fn of_timers(limits: &mut Map<String, Value>) {
     limits.insert("followers_named_max".to_owned(), core::FOLLOWERS_NAMED_MAX.into());
     limits.insert("followers_away_max".to_owned(), core::FOLLOWERS_AWAY_MAX.into());
     limits.insert("follower_away_seconds_max".to_owned(), core::FOLLOWER_AWAY_SECONDS.into());
+    limits.insert("follower_step_seconds_max".to_owned(), core::FOLLOWER_STEP_SECONDS_MAX.into());
     limits.insert("follower_wait_seconds_default".to_owned(), core::FOLLOWER_WAIT_SECONDS_DEFAULT.into());
     limits.insert("pending_of_rules_max".to_owned(), core::PENDING_OF_RULES_MAX.into());
     limits.insert("catch_up_moments_max".to_owned(), core::CATCH_UP_MOMENTS_MAX.into());

@@ -22,6 +22,8 @@ pub(super) struct Applied {
     /// The follower whose stream told it.
     pub(super) follower_id: String,
     pub(super) generation: u64,
+    /// The step of the advance that goes on.
+    pub(super) step: Option<u64>,
     /// The timeline, where a request has to name it.
     pub(super) timeline: Option<String>,
 }
@@ -62,6 +64,9 @@ fn run(runtime: &Runtime, caller: &Caller, shown: &impl Shown, applied: &Receive
 /// Returns whether there is nothing more to be done about it.
 fn confirm(runtime: &Runtime, caller: &Caller, applied: &Applied) -> bool {
     let mut body = json!({ "follower_id": applied.follower_id, "generation": applied.generation });
+    if let Some(step) = applied.step {
+        body["step"] = step.into();
+    }
     if let Some(timeline) = &applied.timeline {
         body["timeline_id"] = timeline.as_str().into();
     }

@@ -12,7 +12,7 @@ use futures_util::stream::{self, StreamExt};
 use http::{HeaderMap, header};
 use timenav_core::clock::Clock;
 use timenav_core::ids::{FollowerId, TimelineId};
-use timenav_engine::{Caller, FollowedBy};
+use timenav_engine::{Caller, FollowAs, FollowedBy};
 
 use super::{ClockBody, WatchRequest};
 use crate::auth::{Authenticated, credential_end};
@@ -33,8 +33,10 @@ pub(super) async fn watch(
     let seen = last_event_id(&headers)?;
     let place = place(&app, &caller)?;
     let named = timeline(request.timeline_id);
+    let steps = request.steps.unwrap_or(false);
     let (timeline_id, stream) = match request.follow {
-        Some(Text(name)) => app.engine.follow_clock(&caller, named, seen, name).await?,
+        Some(Text(name)) => app.engine.follow_clock(&caller, named, seen, FollowAs { name, steps }).await?,
+        None if steps => return Err(Failure::invalid("steps", "name the follower that confirms them: `follow`")),
         None => app.engine.watch_clock(&caller, named, seen).await?,
     };
     let follower = stream.follower;

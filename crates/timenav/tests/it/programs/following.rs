@@ -1,6 +1,7 @@
 //! A run that follows the clock under a name: whoever changes the clock may wait until its programs are there.
 
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
@@ -9,7 +10,10 @@ use timenav_client::Client;
 use super::{DAY, PATH, Teller, children, service};
 use crate::cli::command;
 use crate::service::run;
+use crate::waiting::until;
 
+/// Firings of an instant wait for followers for longer than this.
+const STEP_WAIT: Duration = Duration::from_secs(4);
 const LATER: (&str, i64) = ("2041-01-01T00:00:00Z", 2_240_611_200);
 const LAST: (&str, i64) = ("2000-02-29T12:00:00Z", 951_825_600);
 
@@ -52,12 +56,43 @@ fn a_change_waits_for_programs_and_clients_and_names_who_has_not_confirmed() {
     teller.end();
     clock.close();
     // Nobody is there any more, and `all` waits for nobody who is gone.
-    crate::waiting::until("two streams that have ended", || {
+    until("two streams that have ended", || {
         let listed = service.get("/v1/followers", &[]);
         let followers = listed["followers"].as_array().unwrap();
         followers.iter().all(|follower| follower["state"] == "away").then_some(())
     });
     let answer = service.post("/v1/pause-time", &json!({ "followers": "all", "wait": "10m" }));
     assert_eq!(answer["followers"]["state"], "confirmed", "{answer}");
+    service.audit();
+}
+
+/// Whoever handles a firing and asks a program for the time is told the instant of the firing, every time.
+#[test]
+fn handlers_never_meet_a_program_at_an_earlier_instant() {
+    let Some(service) = service() else { return };
+    let script = "while read -r word; do printf '%(%s)T\\n' -1; done; exit 5";
+    let mut follower = command(&service, &["exec", "--follow", "shell", "--", "bash", "-c", script]);
+    let mut teller = Teller::of(follower.env("PATH", PATH).stderr(Stdio::inherit()));
+    assert_eq!(teller.ask(), DAY.1);
+    let every = json!({ "every": "FREQ=MINUTELY;COUNT=60", "starts": DAY.0, "zone": "UTC" });
+    service.post("/v1/timers", &every);
+    let claim = |wait: &str| service.post("/v1/queues/default/claim", &json!({ "max": 1, "wait": wait }));
+    assert_eq!(claim("0s")["firings"], json!([]), "from here on somebody listens");
+    std::thread::scope(|scope| {
+        let moving = scope.spawn(|| service.post("/v1/fast-forward", &json!({ "duration": "2h", "wait": "10m" })));
+        for minute in 1..60 {
+            let began = Instant::now();
+            let firing = claim("60s")["firings"][0].clone();
+            let told = teller.ask();
+            // Where the machine stood still for so long, nobody was waited for.
+            if began.elapsed() < STEP_WAIT {
+                assert_eq!(told, DAY.1 + 60 * minute, "{firing}");
+            }
+            service.post("/v1/firings/ack", &json!({ "firing_ids": [firing["firing_id"]] }));
+        }
+        let settled = moving.join().unwrap()["settled"].clone();
+        assert_eq!((&settled["state"], &settled["acknowledged"]), (&json!("settled"), &json!(59)), "{settled}");
+    });
+    teller.end();
     service.audit();
 }

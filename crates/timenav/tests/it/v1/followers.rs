@@ -1,9 +1,11 @@
 //! Followers of a clock: `follow` on its stream, `POST /v1/followers/confirm`, `GET /v1/followers`, and `followers` of a
 //! clock change.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
-use super::messages::{Message, open};
+use super::messages::{Message, Messages, open};
 use super::{send, standing};
 use crate::http::{Connection, Request};
 use crate::service::Service;
@@ -159,6 +161,97 @@ fn every_change_of_a_clock_waits() {
     service.audit();
 }
 
+/// How long the firings of an instant wait for followers, at most.
+const STEP_WAIT: Duration = Duration::from_secs(5);
+
+/// Confirms the step of an advance that a message told.
+fn confirm_step(service: &Service, told: &Message) -> Value {
+    let step = &told.data["advance"]["step"];
+    let (follower_id, generation) = (&told.data["follower_id"], &told.data["generation"]);
+    let body = json!({ "follower_id": follower_id, "generation": generation, "step": step });
+    service.post("/v1/followers/confirm", &body)
+}
+
+/// Reads the messages of a stream up to a step of an advance.
+fn up_to_step(stream: &mut Messages<'_>, step: u64) -> Message {
+    loop {
+        let told = stream.next().unwrap();
+        if told.data["advance"]["step"] == step {
+            return told;
+        }
+    }
+}
+
+fn claimed(service: &Service, wait: &str) -> Vec<Value> {
+    let claimed = service.post("/v1/queues/q/claim", &json!({ "max": 10, "wait": wait }));
+    claimed["firings"].as_array().unwrap().clone()
+}
+
+fn acknowledge(service: &Service, firings: &[Value]) {
+    let firing_ids: Vec<&Value> = firings.iter().map(|firing| &firing["firing_id"]).collect();
+    service.post("/v1/firings/ack", &json!({ "firing_ids": firing_ids }));
+}
+
+/// No handler meets a follower that shows an earlier instant; and one that does not answer holds nothing up for long.
+#[test]
+fn firings_wait_for_followers_that_confirm_steps() {
+    let service = standing();
+    for minute in ["05", "30", "40"] {
+        let at = format!("2000-01-01T00:{minute}:00Z");
+        service.post("/v1/timers", &json!({ "at": at, "deliver": { "to": "queue", "queue": "q" } }));
+    }
+    // The first one falls due before anybody listens, and is handed out whoever follows.
+    service.post("/v1/fast-forward", &json!({ "duration": "10m" }));
+    let mut connection = service.connect();
+    let mut stream = open(&mut connection, &service, following("web&steps=true"));
+    confirm(&service, &stream.next().unwrap());
+    let service = &service;
+    std::thread::scope(|scope| {
+        let listening = || scope.spawn(move || claimed(service, "60s"));
+        assert_eq!(listening().join().unwrap()[0]["due"], "2000-01-01T00:05:00Z");
+        let (first, began) = (listening(), Instant::now());
+        let move_on = json!({ "duration": "1h", "wait": "5m" });
+        let moving = scope.spawn(move || send(service, "/v1/fast-forward", &move_on).expect(200));
+        let told = up_to_step(&mut stream, 1);
+        assert_eq!(told.data["current_time"], "2000-01-01T00:30:00Z");
+        let advance = format!("/v1/advances/{}", told.data["advance"]["advance_id"].as_str().unwrap());
+        let held = || service.get(&advance, &[])["settled"]["held_by"].clone();
+        // To confirm the change without the step is not enough.
+        confirm(service, &told);
+        let (held_by, is_handed_out) = (held(), first.is_finished());
+        // Where the machine stood still for so long, nobody was waited for.
+        if began.elapsed() < STEP_WAIT {
+            assert_eq!(held_by, "followers that have not confirmed the instant: `web`");
+            assert!(!is_handed_out);
+        }
+        let follower = service.get("/v1/followers", &[])["followers"][0].clone();
+        assert_eq!((&follower["steps"], &follower["step"]), (&json!(true), &Value::Null), "{follower}");
+        let beyond = json!({ "follower_id": told.data["follower_id"], "generation": told.id, "step": 2 });
+        let refused = send(service, "/v1/followers/confirm", &beyond).refused(400, "invalid_parameter");
+        assert_eq!(refused["errors"][0]["pointer"], "#/step", "{refused}");
+        confirm_step(service, &told);
+        let firings = first.join().unwrap();
+        assert_eq!((&firings[0]["due"], &firings[0]["step"]), (&json!("2000-01-01T00:30:00Z"), &json!(1)));
+        assert_eq!(service.get("/v1/followers", &[])["followers"][0]["step"], 1);
+        assert_eq!(held(), Value::Null);
+
+        // The next one is not confirmed, and is handed out all the same.
+        let second = listening();
+        acknowledge(service, &firings);
+        let told = up_to_step(&mut stream, 2);
+        let firings = second.join().unwrap();
+        assert_eq!((&firings[0]["due"], &firings[0]["step"]), (&json!("2000-01-01T00:40:00Z"), &json!(2)));
+        let late = service.get("/v1/followers", &[])["followers"][0].clone();
+        assert_eq!((&late["step"], &late["generation"]), (&json!(1), &json!(told.id)), "{late}");
+        acknowledge(service, &firings);
+        let answer = moving.join().unwrap();
+        let settled = &answer["settled"];
+        assert_eq!((&settled["state"], &settled["acknowledged"]), (&json!("settled"), &json!(2)), "{answer}");
+    });
+    drop(stream);
+    service.audit();
+}
+
 #[test]
 fn followers_are_refused_with_what_would_be_right() {
     let service = standing();
@@ -168,6 +261,8 @@ fn followers_are_refused_with_what_would_be_right() {
         assert!(refused["detail"].as_str().unwrap().contains(said), "{refused}");
         assert_eq!(field(&refused), "#/follow");
     }
+    let unnamed = Request::get("/v1/clock/stream?steps=true").header("Accept", "text/event-stream");
+    assert_eq!(field(&service.send(unnamed).refused(400, "invalid_parameter")), "#/steps");
     let before = service.get("/v1/clock", &[]);
     let many: Vec<String> = (0..=100).map(|number| format!("web-{number}")).collect();
     for (followers, said) in [
