@@ -57,6 +57,15 @@ interface Stage {
 /** As long as `expect.poll` waits. */
 const WAIT_MAX_MS = 60_000;
 const SIZE = { width: 1280, height: 800 };
+const named = new Map<string, number>();
+
+/** Returns a name that the service of the file does not know yet: one that a try before took is not taken again. */
+export function fresh(name: string): string {
+  const tries = (named.get(name) ?? 0) + 1;
+  named.set(name, tries);
+  return tries === 1 ? name : `${name}-${tries}`;
+}
+
 /** What pages write and another test must not find. Files of the console stay, so that they need not be read again. */
 const WRITTEN = 'local_storage,indexeddb,cache_storage,file_systems,service_workers';
 
