@@ -1,7 +1,7 @@
 /** The clock: what it shows, each way to move it, anchors, keys, and what is not offered to whom. */
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { REFUSED, expectAccessible, expectNoSidewaysScroll, stage } from './harness';
+import { expectAccessible, expectNoSidewaysScroll, fresh, REFUSED, stage } from './harness';
 
 const on = stage();
 
@@ -16,18 +16,20 @@ interface Clock {
 const clockOf = (timeline: string): Promise<Clock> => on.service.call<Clock>('GET', `v1/clock?timeline_id=${timeline}`);
 
 /** Makes a timeline whose clock stands at a known moment, so that what is shown can be told in advance. */
-async function standing(timeline: string, at = '2028-02-29T07:30:00Z', location = 'Paris'): Promise<void> {
+async function standing(name: string, at = '2028-02-29T07:30:00Z', location = 'Paris'): Promise<string> {
+  const timeline = fresh(name);
   await on.service.call('POST', 'timelines', { timeline_id: timeline });
   await on.service.call('POST', 'v1/pause-time', { timeline_id: timeline });
   await on.service.call('POST', 'v1/travel', { timeline_id: timeline, destination_time: at, location });
+  return timeline;
 }
 
 const face = (page: Page): ReturnType<Page['getByRole']> => page.getByRole('region', { name: 'The clock of' });
 
 describe('the face', () => {
   it('tells time, date, place and state, in UTC and there', async () => {
-    await standing('face');
-    const page = await on.loggedIn('clock?timeline=face');
+    const timeline = await standing('face');
+    const page = await on.loggedIn(`clock?timeline=${timeline}`);
     await page.getByRole('heading', { name: 'Tuesday, 29 February 2028' }).waitFor();
     await face(page).getByText('07:30:00', { exact: false }).first().waitFor();
     await face(page).getByText('Paused').waitFor();
@@ -51,11 +53,11 @@ describe('the face', () => {
   });
 
   it('shows at once what somebody else does to the clock', async () => {
-    await standing('shared');
-    const page = await on.loggedIn('clock?timeline=shared');
+    const timeline = await standing('shared');
+    const page = await on.loggedIn(`clock?timeline=${timeline}`);
     await face(page).getByText('Paused').waitFor();
     await on.service.call('POST', 'v1/travel', {
-      timeline_id: 'shared',
+      timeline_id: timeline,
       destination_time: '-000043-03-15T10:00:00Z',
       location: 'Rome',
     });
@@ -65,8 +67,8 @@ describe('the face', () => {
 
 describe('moving the clock', () => {
   it('has one key for each way, which rest while somebody types', async () => {
-    await standing('keys');
-    const page = await on.loggedIn('clock?timeline=keys');
+    const timeline = await standing('keys');
+    const page = await on.loggedIn(`clock?timeline=${timeline}`);
     await face(page).getByText('Paused').waitFor();
     await page.keyboard.press('3');
     await page.keyboard.press('f');
@@ -78,31 +80,31 @@ describe('moving the clock', () => {
     await page.getByLabel('Length of time').fill('2h');
     await page.getByLabel('Length of time').press(' ');
     await page.keyboard.press('Escape');
-    expect((await clockOf('keys')).state).toBe('paused');
+    expect((await clockOf(timeline)).state).toBe('paused');
     await page.getByLabel('Length of time').fill('2h');
     await page.keyboard.press('Escape');
     await page.keyboard.press(' ');
     await face(page).getByText('Running').waitFor();
-    expect((await clockOf('keys')).state).toBe('running');
+    expect((await clockOf(timeline)).state).toBe('running');
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keys of the clock' }).waitFor();
     await page.keyboard.press('Escape');
   });
 
   it('loses no key of a quick hand, and takes back what was moved last', async () => {
-    await standing('quick');
-    const page = await on.loggedIn('clock?timeline=quick');
+    const timeline = await standing('quick');
+    const page = await on.loggedIn(`clock?timeline=${timeline}`);
     await face(page).getByText('Paused').waitFor();
-    const { generation } = await clockOf('quick');
+    const { generation } = await clockOf(timeline);
     for (const key of ['3', 'f', 'f', 'f', 'r', 'f', 'u']) await page.keyboard.press(key);
-    await expect.poll(async () => (await clockOf('quick')).generation).toBe(generation + 6);
-    expect((await clockOf('quick')).current_time).toBe('2028-03-02T07:30:00Z');
+    await expect.poll(async () => (await clockOf(timeline)).generation).toBe(generation + 6);
+    expect((await clockOf(timeline)).current_time).toBe('2028-03-02T07:30:00Z');
     await page.getByRole('heading', { name: 'Thursday, 2 March 2028' }).waitFor();
   });
 
   it('pauses, resumes, goes on and back with buttons, and offers the way back', async () => {
-    await standing('buttons');
-    const page = await on.loggedIn('clock?timeline=buttons');
+    const timeline = await standing('buttons');
+    const page = await on.loggedIn(`clock?timeline=${timeline}`);
     await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByRole('button', { name: 'Pause' }).click();
     await face(page).getByText('Paused').waitFor();
@@ -122,8 +124,8 @@ describe('moving the clock', () => {
   });
 
   it('sets a rate by name, by number and on the slider', async () => {
-    await standing('paced');
-    const page = await on.loggedIn('clock?timeline=paced');
+    const timeline = await standing('paced');
+    const page = await on.loggedIn(`clock?timeline=${timeline}`);
     await page.getByRole('button', { name: 'a minute a second' }).click();
     await face(page).getByText('60×').waitFor();
     await page.getByLabel('Rate as a number').fill('0');
@@ -133,19 +135,24 @@ describe('moving the clock', () => {
     await face(page).getByText('0.5×').waitFor();
     await page.getByRole('slider', { name: 'Rate' }).press('End');
     await face(page).getByText('1,000,000×').waitFor();
-    expect((await clockOf('paced')).rate).toBe(1_000_000);
+    expect((await clockOf(timeline)).rate).toBe(1_000_000);
   });
 });
 
 describe('what a move would do', () => {
   it('is told before it is made: where it goes, and what it passes', async () => {
-    await standing('passing');
+    const timeline = await standing('passing');
     const event = (event_id: string, time: string): Promise<unknown> =>
-      on.service.call('POST', 'v1/events?timeline_id=passing', { event_id, time, name: event_id, description: 'x' });
+      on.service.call('POST', `v1/events?timeline_id=${timeline}`, {
+        event_id,
+        time,
+        name: event_id,
+        description: 'x',
+      });
     await event('Earlier', '2028-02-28T12:00:00Z');
     await event('Next', '2028-02-29T08:00:00Z');
     await event('After', '2028-03-01T07:30:00Z');
-    const page = await on.loggedIn('clock?timeline=passing');
+    const page = await on.loggedIn(`clock?timeline=${timeline}`);
     await page.getByRole('button', { name: '1 day' }).click();
     await page.getByText('28 February 2028, 07:30, passes 1 event', { exact: false }).waitFor();
     await page.getByText('1 March 2028, 07:30, passes 2 events', { exact: false }).waitFor();
@@ -171,12 +178,12 @@ describe('what a move would do', () => {
   });
 
   it('is above the fold, on a phone too', async () => {
-    await standing('fold');
+    const timeline = await standing('fold');
     for (const [width, height, hidden] of [
       [1440, 900, 0],
       [390, 844, 62],
     ] as const) {
-      const page = await on.loggedIn('clock?timeline=fold', { viewport: { width, height } });
+      const page = await on.loggedIn(`clock?timeline=${timeline}`, { viewport: { width, height } });
       await page.getByText('passes no events').first().waitFor();
       for (const name of ['Rewind', 'Resume', 'Fast-forward', 'Travel…', '1 year']) {
         const box = await page.getByRole('button', { name }).first().boundingBox();
@@ -188,8 +195,8 @@ describe('what a move would do', () => {
 
 describe('travel', () => {
   it('understands what is typed before anything is done', async () => {
-    await standing('typed');
-    const page = await on.loggedIn('clock?timeline=typed');
+    const timeline = await standing('typed');
+    const page = await on.loggedIn(`clock?timeline=${timeline}`);
     await page.getByRole('button', { name: /^Travel/ }).click();
     const dialog = page.getByRole('dialog', { name: 'Travel' });
     await dialog.getByLabel('Moment').fill('yesterday');
@@ -198,15 +205,15 @@ describe('travel', () => {
     await dialog.getByRole('textbox', { name: 'Place' }).fill('Rome');
     await dialog.getByText('Friday, 15 March 44 BCE, 10:49:56 in Rome').waitFor();
     await dialog.getByText('Rome, Lazio, Italy · Europe/Rome').waitFor();
-    expect((await clockOf('typed')).location).toBe('Paris');
+    expect((await clockOf(timeline)).location).toBe('Paris');
     await dialog.getByRole('button', { name: 'Travel', exact: true }).click();
     await page.getByRole('heading', { name: 'Friday, 15 March 44 BCE' }).waitFor();
-    expect(await clockOf('typed')).toMatchObject({ current_time: '-000043-03-15T10:00:00Z', location: 'Rome' });
+    expect(await clockOf(timeline)).toMatchObject({ current_time: '-000043-03-15T10:00:00Z', location: 'Rome' });
   });
 
   it('picks the day on a calendar with the arrow keys, the time in fields and the place on the map', async () => {
-    await standing('picked');
-    const page = await on.loggedIn('clock?timeline=picked&do=travel');
+    const timeline = await standing('picked');
+    const page = await on.loggedIn(`clock?timeline=${timeline}&do=travel`);
     const dialog = page.getByRole('dialog', { name: 'Travel' });
     await dialog
       .getByRole('gridcell', { name: '29' })
@@ -226,63 +233,65 @@ describe('travel', () => {
     expect(place).toMatch(/^-?\d+\.\d\d,-?\d+\.\d\d$/);
     await dialog.getByRole('button', { name: 'Travel', exact: true }).click();
     await page.getByRole('heading', { name: 'Friday, 7 April 2028' }).waitFor();
-    expect(await clockOf('picked')).toMatchObject({ current_time: '2028-04-07T12:05:00Z', location: place });
+    expect(await clockOf(timeline)).toMatchObject({ current_time: '2028-04-07T12:05:00Z', location: place });
   });
 });
 
 describe('anchors', () => {
   it('are set, listed, returned to and forked from', async () => {
-    await standing('marked');
-    const page = await on.loggedIn('clock?timeline=marked');
+    const timeline = await standing('marked');
+    const page = await on.loggedIn(`clock?timeline=${timeline}`);
     await page.getByText('No anchors yet').waitFor();
     await page.keyboard.press('a');
     await page.getByLabel('Description').fill('Before the release');
     await page.getByRole('dialog').getByRole('button', { name: 'Set the anchor' }).click();
     const row = page.getByRole('row', { name: /Before the release/ });
     await row.getByText('29 February 2028, 07:30').waitFor();
-    await on.service.call('POST', 'v1/fast-forward', { timeline_id: 'marked', duration: '10d' });
+    await on.service.call('POST', 'v1/fast-forward', { timeline_id: timeline, duration: '10d' });
     await row.getByText('10 days ago').waitFor();
     await row.getByRole('button', { name: 'Return' }).click();
     await page.getByRole('radio', { name: /The clock alone/ }).check();
     await page.getByRole('dialog').getByRole('button', { name: 'Return', exact: true }).click();
     await page.getByRole('heading', { name: 'Tuesday, 29 February 2028' }).waitFor();
     await row.getByRole('button', { name: 'Fork' }).click();
-    await page.getByLabel('Name').fill('marked-fork');
+    await page.getByLabel('Name').fill(`${timeline}-fork`);
     await page.getByRole('button', { name: 'Fork the timeline' }).click();
-    await page.getByRole('button', { name: 'Timeline: marked-fork' }).waitFor();
+    await page.getByRole('button', { name: `Timeline: ${timeline}-fork` }).waitFor();
   });
 });
 
 describe('who may not move the clock', () => {
   it('is told so, beside controls that do nothing', async () => {
-    await on.service.user('reader');
-    await standing('readable');
+    const reader = fresh('reader');
+    await on.service.user(reader);
+    const timeline = await standing('readable');
     await on.service.call('POST', 'v1/set-access-control', {
-      timeline_id: 'readable',
-      permissions: { read: ['reader'] },
+      timeline_id: timeline,
+      permissions: { read: [reader] },
     });
-    const page = await on.loggedIn('clock?timeline=readable', { user: 'reader', expected: REFUSED });
-    await page.getByText('Your access to readable is read-only.').first().waitFor();
+    const page = await on.loggedIn(`clock?timeline=${timeline}`, { user: reader, expected: REFUSED });
+    await page.getByText(`Your access to ${timeline} is read-only.`).first().waitFor();
     for (const name of [/^Resume/, /^Rewind/, /^Fast-forward/, /^Travel/])
       expect(await page.getByRole('button', { name }).isDisabled()).toBe(true);
     await page.keyboard.press('t');
     await page.keyboard.press(' ');
     expect(await page.getByRole('dialog').count()).toBe(0);
-    expect((await clockOf('readable')).state).toBe('paused');
+    expect((await clockOf(timeline)).state).toBe('paused');
   });
 
   it('learns how far limited access goes', async () => {
-    await on.service.user('limited');
-    await standing('near', '2028-02-29T07:30:00Z');
+    const limited = fresh('limited');
+    await on.service.user(limited);
+    const timeline = await standing('near', '2028-02-29T07:30:00Z');
     await on.service.call('POST', 'v1/set-access-control', {
-      timeline_id: 'near',
-      permissions: { write: ['limited'] },
+      timeline_id: timeline,
+      permissions: { write: [limited] },
     });
     await on.service.call('POST', 'v1/restrict-time-travel', {
-      user_id: 'limited',
+      user_id: limited,
       restriction_level: 'limited_access',
     });
-    const page = await on.loggedIn('clock?timeline=near', { user: 'limited', expected: REFUSED });
+    const page = await on.loggedIn(`clock?timeline=${timeline}`, { user: limited, expected: REFUSED });
     await page.getByText(/Your access is limited: you can move the clock only within \d+ days of host time/).waitFor();
     await page.getByText('With limited access, the rate of a clock stays as it is.').waitFor();
     await page.getByRole('button', { name: 'Fast-forward' }).click();
@@ -291,13 +300,13 @@ describe('who may not move the clock', () => {
 });
 
 it('fits every width and can be used by everybody', async () => {
-  await standing('wide');
+  const timeline = await standing('wide');
   await on.service.call('POST', 'v1/set-anchor', {
-    timeline_id: 'wide',
+    timeline_id: timeline,
     description: 'A description that goes on for longer than a table likes, as descriptions do',
   });
   for (const colorScheme of ['light', 'dark'] as const) {
-    const page = await on.loggedIn('clock?timeline=wide', { colorScheme });
+    const page = await on.loggedIn(`clock?timeline=${timeline}`, { colorScheme });
     await page.getByRole('row', { name: /A description/ }).waitFor();
     for (const width of [320, 390, 768, 1280, 2560]) {
       await page.setViewportSize({ width, height: 800 });
@@ -312,13 +321,13 @@ it('fits every width and can be used by everybody', async () => {
 
 describe('followers', () => {
   it('tells who follows under a name, and whether each has seen the last change', async () => {
-    await standing('followed');
-    const page = await on.loggedIn('clock?timeline=followed');
+    const timeline = await standing('followed');
+    const page = await on.loggedIn(`clock?timeline=${timeline}`);
     const panel = page.getByRole('region', { name: 'Followers' });
     await panel.getByText('Nobody follows under a name').waitFor();
 
     const leaving = new AbortController();
-    const url = `${on.service.url}/v1/clock/stream?timeline_id=followed&follow=web-1`;
+    const url = `${on.service.url}/v1/clock/stream?timeline_id=${timeline}&follow=web-1`;
     const headers = { Authorization: `Bearer ${on.service.adminKey}` };
     const stream = await fetch(url, { headers, signal: leaving.signal });
     const reader = stream.body!.getReader();
@@ -331,7 +340,7 @@ describe('followers', () => {
 
     const confirm = (generation: number): Promise<unknown> =>
       on.service.call('POST', 'v1/followers/confirm', {
-        timeline_id: 'followed',
+        timeline_id: timeline,
         follower_id: told.follower_id,
         generation,
       });
@@ -339,7 +348,7 @@ describe('followers', () => {
     await panel.getByRole('button', { name: 'Look again' }).click();
     await row.getByText('There').waitFor();
     // A change of the clock is looked after by itself.
-    await on.service.call('POST', 'v1/fast-forward', { timeline_id: 'followed', duration: '1h' });
+    await on.service.call('POST', 'v1/fast-forward', { timeline_id: timeline, duration: '1h' });
     await row.getByText('Not yet').waitFor();
     await expectAccessible(page);
 

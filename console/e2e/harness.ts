@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type axe from 'axe-core';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, inject, type RunnerTask as Task } from 'vitest';
 import { PASSWORD, Service } from './service';
 
 export { BINARY, PASSWORD, Service, underPrefix } from './service';
@@ -57,6 +57,15 @@ interface Stage {
 /** As long as `expect.poll` waits. */
 const WAIT_MAX_MS = 60_000;
 const SIZE = { width: 1280, height: 800 };
+const named = new Map<string, number>();
+
+/** Returns a name that the service of the file does not know yet: one that a try before took is not taken again. */
+export function fresh(name: string): string {
+  const tries = (named.get(name) ?? 0) + 1;
+  named.set(name, tries);
+  return tries === 1 ? name : `${name}-${tries}`;
+}
+
 /** What pages write and another test must not find. Files of the console stay, so that they need not be read again. */
 const WRITTEN = 'local_storage,indexeddb,cache_storage,file_systems,service_workers';
 
@@ -139,6 +148,9 @@ export function stage(...options: string[]): Stage {
     ]);
     backstage = new Backstage(service, browser);
   });
+  // Where `E2E_TWICE` is set each test runs twice, to find those that cannot be tried again.
+  // eslint-disable-next-line no-empty-pattern -- Vitest insists on a pattern for fixtures, and there are none
+  if (process.env.E2E_TWICE) beforeAll(({}, suite) => repeated(suite.tasks));
   afterEach(async () => expect(await backstage?.clear()).toEqual([]));
   afterAll(() => backstage?.close());
   const there = (): Backstage => {
@@ -167,6 +179,13 @@ export function stage(...options: string[]): Stage {
     },
   };
   return made;
+}
+
+function repeated(tasks: readonly Task[]): void {
+  for (const task of tasks) {
+    if (task.type === 'suite') repeated(task.tasks);
+    else task.repeats = 1;
+  }
 }
 
 function watch(page: Page, expected?: RegExp): void {

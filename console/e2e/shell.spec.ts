@@ -1,15 +1,16 @@
 /** The shell: first run, log in and out, sessions that end, services that restart, prefixes, widths, policies. */
 import { describe, expect, it } from 'vitest';
 import {
+  expectAccessible,
+  expectNoSidewaysScroll,
+  fresh,
+  logIn,
   PASSWORD,
   REFUSED,
   Service,
-  UNREACHABLE,
-  expectAccessible,
-  expectNoSidewaysScroll,
-  logIn,
   stage,
   underPrefix,
+  UNREACHABLE,
 } from './harness';
 
 const on = stage();
@@ -182,6 +183,25 @@ describe('timelines', () => {
     await page.getByRole('combobox', { name: 'Find a timeline' }).fill('dem');
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Timeline: demo' }).waitFor();
+  });
+
+  it('show their clocks on a phone too, none of them cut off', async () => {
+    const name = fresh('a-timeline-with-a-name-that-is-longer-than-a-phone-is-wide');
+    await on.service.timeline(name, { event_id: 'a', time: '2000-01-01T00:00:00Z', description: 'A' });
+    await on.service.call('POST', 'v1/pause-time', { timeline_id: name });
+    await on.service.call('POST', 'v1/travel', { timeline_id: name, destination_time: '2028-09-30T23:59:59Z' });
+    const page = await on.loggedIn('timelines', { viewport: { width: 390, height: 844 } });
+    const list = page.getByRole('region', { name: 'Timelines', exact: true });
+    for (const width of [320, 390, 1280]) {
+      await page.setViewportSize({ width, height: 844 });
+      const row = list.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
+      const clock = row.getByText('30 September 2028, 23:59:59').filter({ visible: true });
+      await clock.waitFor();
+      const [shown, around] = [(await clock.boundingBox())!, (await list.boundingBox())!];
+      expect(shown.x + shown.width).toBeLessThanOrEqual(around.x + around.width);
+      const over = await list.evaluate((element) => element.scrollWidth - element.clientWidth);
+      if (width < 700) expect(over).toBeLessThanOrEqual(0);
+    }
   });
 });
 

@@ -1,7 +1,7 @@
 /** Timers: set, listed and cancelled; what a move would fire; an advance as it goes, and its receipt. */
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { REFUSED, expectAccessible, expectNoSidewaysScroll, stage } from './harness';
+import { expectAccessible, expectNoSidewaysScroll, fresh, REFUSED, stage } from './harness';
 import { axis, param } from './timeline-page';
 
 const on = stage();
@@ -9,10 +9,12 @@ const on = stage();
 const NOW = '2027-01-01T08:00:00Z';
 
 /** Makes a timeline whose clock stands at a known moment. */
-async function standing(timeline: string): Promise<void> {
+async function standing(name: string): Promise<string> {
+  const timeline = fresh(name);
   await on.service.call('POST', 'timelines', { timeline_id: timeline });
   await on.service.call('POST', 'v1/pause-time', { timeline_id: timeline });
   await on.service.call('POST', 'v1/travel', { timeline_id: timeline, destination_time: NOW });
+  return timeline;
 }
 
 const set = (timeline_id: string, timer_id: string, more: Record<string, unknown>): Promise<unknown> =>
@@ -43,8 +45,8 @@ const receipt = (page: Page): ReturnType<Page['getByRole']> => page.getByRole('r
 
 describe('the list of timers', () => {
   it('says what to do where there are none, and sets one at a moment', async () => {
-    await standing('first');
-    const page = await on.loggedIn('timers?timeline=first');
+    const timeline = await standing('first');
+    const page = await on.loggedIn(`timers?timeline=${timeline}`);
     await page.getByRole('heading', { name: 'No timer will fire' }).waitFor();
     await page.getByText('timenav timer listen --queue default').waitFor();
     await list(page).getByRole('button', { name: 'Set a timer…' }).click();
@@ -64,14 +66,14 @@ describe('the list of timers', () => {
       .getByRole('row', { name: /renew-42.*31 January 2027, 09:00.*once.*billing/ })
       .waitFor();
     await card(page, 'renew-42').getByText('"invoice": 42').waitFor();
-    expect(await on.service.call('GET', 'v1/timers/renew-42?timeline_id=first')).toMatchObject({
+    expect(await on.service.call('GET', `v1/timers/renew-42?timeline_id=${timeline}`)).toMatchObject({
       timer: { state: 'armed', payload: { invoice: 42 }, deliver: { queue: 'billing' } },
     });
   });
 
   it('sets one by a rule or by cron, tells what is wrong beside its field, and shows what comes', async () => {
-    await standing('rules');
-    const page = await on.loggedIn('timers?timeline=rules&do=set', { expected: REFUSED });
+    const timeline = await standing('rules');
+    const page = await on.loggedIn(`timers?timeline=${timeline}&do=set`, { expected: REFUSED });
     const dialog = page.getByRole('dialog', { name: 'Set a timer' });
     await dialog.getByText('By cron', { exact: true }).click();
     await dialog.getByLabel('Cron expression').fill('0 9 * * MON-FRI 7');
@@ -99,8 +101,8 @@ describe('the list of timers', () => {
   });
 
   it('sets one that records an event, and shows what it recorded', async () => {
-    await standing('recording');
-    const page = await on.loggedIn('timers?timeline=recording&do=set');
+    const timeline = await standing('recording');
+    const page = await on.loggedIn(`timers?timeline=${timeline}&do=set`);
     const dialog = page.getByRole('dialog', { name: 'Set a timer' });
     await dialog.getByLabel('Moment').fill('2027-01-31T09:00:00Z');
     await dialog.getByText('Records an event', { exact: true }).click();
@@ -126,20 +128,20 @@ describe('the list of timers', () => {
     await page.mouse.move(box.x + box.width / 2, box.y + box.height - 15);
     await page.getByText('Fires next: 31 January 2027, 09:00 · records an event').waitFor();
     // Nobody has to listen for it.
-    await on.service.call('POST', 'v1/fast-forward', { timeline_id: 'recording', duration: 'P1M' });
-    await page.goto(`${on.service.url}/#/timers?timeline=recording&timer=trial`);
+    await on.service.call('POST', 'v1/fast-forward', { timeline_id: timeline, duration: 'P1M' });
+    await page.goto(`${on.service.url}/#/timers?timeline=${timeline}&timer=trial`);
     await card(page, 'trial').getByText('1 acknowledged').waitFor();
     await card(page, 'trial').getByRole('link', { name: 'the event' }).click();
     await page.getByRole('article', { name: 'Event' }).getByRole('heading', { name: 'Trial ends' }).waitFor();
   });
 
   it('cancels one, keeps it among those that were cancelled, and turns pages', async () => {
-    await standing('many-timers');
+    const timeline = await standing('many-timers');
     for (let day = 1; day <= 60; day += 1) {
       const at = new Date(Date.UTC(2027, 1, day)).toISOString();
-      await set('many-timers', `t-${String(day).padStart(2, '0')}`, { at });
+      await set(timeline, `t-${String(day).padStart(2, '0')}`, { at });
     }
-    const page = await on.loggedIn('timers?timeline=many-timers');
+    const page = await on.loggedIn(`timers?timeline=${timeline}`);
     await list(page).getByText('1 to 50').waitFor();
     await list(page).getByRole('button', { name: 'Next page' }).click();
     await list(page).getByText('51 to 60').waitFor();
@@ -153,12 +155,12 @@ describe('the list of timers', () => {
 
 describe('a move over timers', () => {
   it('says before it is made what it would fire, and afterwards what came of it', async () => {
-    await standing('before');
-    const page = await on.loggedIn('clock?timeline=before');
+    const timeline = await standing('before');
+    const page = await on.loggedIn(`clock?timeline=${timeline}`);
     const next = page.getByRole('region', { name: 'Next' });
     await next.getByText('Nothing is ahead of the clock').waitFor();
-    await set('before', 'renew', { at: '2027-01-03T09:00:00Z' });
-    await set('before', 'daily', { cron: { expression: '0 12 * * *' } });
+    await set(timeline, 'renew', { at: '2027-01-03T09:00:00Z' });
+    await set(timeline, 'daily', { cron: { expression: '0 12 * * *' } });
     await page.reload();
     await next.getByRole('link', { name: 'daily' }).waitFor();
     await next.getByRole('listitem').filter({ hasText: 'renew' }).getByText('billing').waitFor();
@@ -169,7 +171,7 @@ describe('a move over timers', () => {
     await page.getByText('What would fire').click();
     await page.getByRole('listitem').filter({ hasText: 'daily' }).getByText('7 times').waitFor();
     // Nothing has moved for that.
-    expect(await on.service.call('GET', 'v1/clock?timeline_id=before')).toMatchObject({ current_time: NOW });
+    expect(await on.service.call('GET', `v1/clock?timeline_id=${timeline}`)).toMatchObject({ current_time: NOW });
     await page.getByRole('button', { name: 'Fast-forward' }).click();
     await receipt(page).getByText('8 firings at 8 instants: 8 not acknowledged yet.').waitFor();
     await receipt(page).getByText('Firings', { exact: true }).click();
@@ -180,9 +182,9 @@ describe('a move over timers', () => {
   });
 
   it('is told in the dialog of a travel too', async () => {
-    await standing('traveling');
-    await set('traveling', 'renew', { at: '2027-01-03T09:00:00Z' });
-    const page = await on.loggedIn('clock?timeline=traveling&do=travel&to=2027-02-01T00:00:00Z');
+    const timeline = await standing('traveling');
+    await set(timeline, 'renew', { at: '2027-01-03T09:00:00Z' });
+    const page = await on.loggedIn(`clock?timeline=${timeline}&do=travel&to=2027-02-01T00:00:00Z`);
     const dialog = page.getByRole('dialog', { name: 'Travel' });
     await dialog.getByText('The way there passes no events and fires 1 timer.').waitFor();
     await dialog.getByRole('button', { name: 'Travel', exact: true }).click();
@@ -194,12 +196,15 @@ describe('a move over timers', () => {
   });
 
   it('stands still until the worker is done, on every page that looks', async () => {
-    await standing('held');
-    await set('held', 'renew', { at: '2027-01-03T09:00:00Z' });
-    const [page, other] = [await on.loggedIn('clock?timeline=held'), await on.loggedIn('timers?timeline=held')];
+    const timeline = await standing('held');
+    await set(timeline, 'renew', { at: '2027-01-03T09:00:00Z' });
+    const [page, other] = [
+      await on.loggedIn(`clock?timeline=${timeline}`),
+      await on.loggedIn(`timers?timeline=${timeline}`),
+    ];
     await page.getByRole('button', { name: '1 week' }).click();
     await page.getByText('fires 1 timer').first().waitFor();
-    const claimed = claim('held');
+    const claimed = claim(timeline);
     await page.getByRole('button', { name: 'Fast-forward' }).click();
     const firings = await claimed;
     expect(firings).toHaveLength(1);
@@ -210,25 +215,25 @@ describe('a move over timers', () => {
       await running.getByText('Standing at 3 January 2027, 09:00, instant 1.').waitFor();
     }
     expect(await page.getByRole('button', { name: 'Fast-forward' }).isDisabled()).toBe(true);
-    await acknowledge('held', firings);
+    await acknowledge(timeline, firings);
     for (const one of [page, other]) await receipt(one).getByText('1 firing at 1 instant: 1 acknowledged.').waitFor();
     await page.getByRole('heading', { name: 'Friday, 8 January 2027' }).waitFor();
     await page.getByRole('button', { name: /^Go back to 1 January 2027/ }).waitFor();
   });
 
   it('is stopped where it is', async () => {
-    await standing('stopped');
-    await set('stopped', 'renew', { at: '2027-01-03T09:00:00Z' });
-    const page = await on.loggedIn('clock?timeline=stopped');
+    const timeline = await standing('stopped');
+    await set(timeline, 'renew', { at: '2027-01-03T09:00:00Z' });
+    const page = await on.loggedIn(`clock?timeline=${timeline}`);
     await page.getByRole('button', { name: '1 week' }).click();
     await page.getByText('fires 1 timer').first().waitFor();
-    const claimed = claim('stopped');
+    const claimed = claim(timeline);
     await page.getByRole('button', { name: 'Fast-forward' }).click();
     await claimed;
     await page.getByRole('button', { name: 'Stop here' }).click();
     await receipt(page).getByText('at 3 January 2027, 09:00, before 8 January 2027, 08:00').waitFor();
     await page.getByRole('heading', { name: 'Sunday, 3 January 2027' }).waitFor();
-    expect(await on.service.call('GET', 'v1/clock?timeline_id=stopped')).toMatchObject({
+    expect(await on.service.call('GET', `v1/clock?timeline_id=${timeline}`)).toMatchObject({
       current_time: '2027-01-03T09:00:00Z',
       state: 'paused',
     });
@@ -237,9 +242,9 @@ describe('a move over timers', () => {
 
 describe('the axis', () => {
   it('has a lane of timers, which lead to what they are', async () => {
-    await standing('lane');
-    await set('lane', 'renew', { at: '2027-01-03T09:00:00Z' });
-    const at = `timeline?timeline=lane&center=2027-01-03T09:00:00Z&zoom=60000000`;
+    const timeline = await standing('lane');
+    await set(timeline, 'renew', { at: '2027-01-03T09:00:00Z' });
+    const at = `timeline?timeline=${timeline}&center=2027-01-03T09:00:00Z&zoom=60000000`;
     const page = await on.loggedIn(at);
     await page.getByRole('link', { name: 'Timers', exact: true }).last().waitFor();
     await axis(page).getByRole('link', { name: 'Timers' }).waitFor();
@@ -251,7 +256,7 @@ describe('the axis', () => {
     await card(page, 'renew').waitFor();
     expect(param(page, 'timer')).toBe('renew');
     // What has fired stays, with its outcome.
-    await on.service.call('POST', 'v1/fast-forward', { timeline_id: 'lane', duration: '1w' });
+    await on.service.call('POST', 'v1/fast-forward', { timeline_id: timeline, duration: '1w' });
     const after = await on.loggedIn(at);
     await axis(after).getByRole('link', { name: 'Timers' }).waitFor();
     await expect
@@ -264,8 +269,8 @@ describe('the axis', () => {
   });
 
   it('has none where there are no timers', async () => {
-    await standing('laneless');
-    const page = await on.loggedIn('timeline?timeline=laneless');
+    const timeline = await standing('laneless');
+    const page = await on.loggedIn(`timeline?timeline=${timeline}`);
     await axis(page).waitFor();
     const answered = page.waitForResponse((answer) => answer.url().includes('/v1/timers'));
     await page.reload();
@@ -276,30 +281,31 @@ describe('the axis', () => {
 });
 
 it('offers nothing to set to who may only read', async () => {
-  await on.service.user('reader');
-  await standing('looked-at');
-  await set('looked-at', 'renew', { at: '2027-01-03T09:00:00Z' });
+  const reader = fresh('reader');
+  await on.service.user(reader);
+  const timeline = await standing('looked-at');
+  await set(timeline, 'renew', { at: '2027-01-03T09:00:00Z' });
   await on.service.call('POST', 'v1/set-access-control', {
-    timeline_id: 'looked-at',
-    permissions: { read: ['reader'] },
+    timeline_id: timeline,
+    permissions: { read: [reader] },
   });
-  const page = await on.loggedIn('timers?timeline=looked-at&timer=renew', { user: 'reader' });
-  await page.getByText('Your access to looked-at is read-only.').first().waitFor();
+  const page = await on.loggedIn(`timers?timeline=${timeline}&timer=renew`, { user: reader });
+  await page.getByText(`Your access to ${timeline} is read-only.`).first().waitFor();
   expect(await page.getByRole('button', { name: 'Set a timer…' }).isDisabled()).toBe(true);
   expect(await page.getByRole('button', { name: 'Cancel renew' }).isDisabled()).toBe(true);
   await card(page, 'renew').getByText('3 January 2027, 09:00').first().waitFor();
 });
 
 it('fits every width and can be used by everybody', async () => {
-  await standing('wide');
-  await set('wide', 'a-timer-with-a-name-that-goes-on-for-longer-than-a-table-likes-as-names-do', {
+  const timeline = await standing('wide');
+  await set(timeline, 'a-timer-with-a-name-that-goes-on-for-longer-than-a-table-likes-as-names-do', {
     every: { rule: 'FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1', zone: 'America/Argentina/Buenos_Aires' },
     payload: { note: 'a text that is long enough to leave the page if it were let '.repeat(4) },
   });
-  await set('wide', 'renew', { at: '2027-01-03T09:00:00Z' });
-  await on.service.call('POST', 'v1/fast-forward', { timeline_id: 'wide', duration: '1w' });
+  await set(timeline, 'renew', { at: '2027-01-03T09:00:00Z' });
+  await on.service.call('POST', 'v1/fast-forward', { timeline_id: timeline, duration: '1w' });
   for (const colorScheme of ['light', 'dark'] as const) {
-    const page = await on.loggedIn('timers?timeline=wide', { colorScheme });
+    const page = await on.loggedIn(`timers?timeline=${timeline}`, { colorScheme });
     await list(page)
       .getByRole('link', { name: /^a-timer/ })
       .click();

@@ -8,6 +8,7 @@ import { Settings, type PlainInit } from '../../../clients/typescript/src/settin
 import type { Answer, OperationName } from '../../../clients/typescript/src/shapes';
 import { readJson, refusal, type CallOptions } from '../../../clients/typescript/src/transport';
 import { address, type Query } from './base';
+import { heardFromHost } from './host-clock';
 import { asked } from './quiet';
 import { reach } from './reach.svelte';
 
@@ -38,6 +39,7 @@ async function fetched(path: string, url: string, init: RequestInit): Promise<Re
     answered();
   }
   reach.worked();
+  heardFromHost(answer.headers.get('Date'));
   if (answer.status === 401 && !path.endsWith('/log-in')) whenLoggedOut();
   return answer;
 }

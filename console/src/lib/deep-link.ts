@@ -35,7 +35,7 @@ const TABS = ['permissions', 'log', 'retention', 'settings', 'users', 'restricti
 
 /** The parameters of each view beside `timeline`. The Explorer's are the fields of its operation. */
 const UNDERSTOOD: Record<string, Record<string, Check>> = {
-  clock: { do: oneOf('travel', 'anchor', 'keys'), to: anything, anchor: anything, zone: oneOf('local') },
+  clock: { do: oneOf('travel', 'anchor', 'hold', 'keys'), to: anything, anchor: anything, zone: oneOf('local') },
   timeline: {
     most: above,
     center: time,
@@ -60,7 +60,7 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     play: oneOf('all', '1', '10', '60', '3600'),
     value: (text) => (text.length <= 256 ? null : 'must be the name of an attribute'),
   },
-  timers: { do: oneOf('set'), state: oneOf('done', 'cancelled'), timer: anything },
+  timers: { do: oneOf('set', 'hold'), state: oneOf('done', 'cancelled'), timer: anything },
   timelines: { q: anything, sort: anything },
   compare: {
     with: anything,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { scheduleOf } from './schedule-of';
 import type { Firing, Settled, Timer, WouldFire } from './timers';
-import { firesText, heldText, isRepeating, receiptText, scheduleOf } from './words';
+import { firesText, heldText, isRepeating, receiptText } from './words';
 
 const timer = (more: Partial<Timer>): Timer => ({
   timer_id: 'renew-42',

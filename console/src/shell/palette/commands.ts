@@ -129,6 +129,7 @@ function actions({ href, may, timelines }: Sources): Command[] {
     act('export', 'Export events or a picture…', 'download', href('timeline', { do: 'export' })),
     ...(may.move ? [act('travel', 'Travel…', 'travel', href('clock', { do: 'travel' }))] : []),
     ...(may.move ? [act('anchor', 'Set an anchor…', 'anchor', href('clock', { do: 'anchor' }))] : []),
+    ...(may.move ? [act('hold', 'Hold the clock…', 'lock', href('clock', { do: 'hold' }))] : []),
     act('save', 'Save this view…', 'check', href('timeline', { do: 'save' })),
     ...(hasDemo ? [act('tour', 'Take the tour', 'info', href('timeline', { timeline: 'demo', tour: '1' }))] : []),
     act('tree', 'Show forks and anchors', 'fork', href('timeline', { do: 'tree' })),

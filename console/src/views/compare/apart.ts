@@ -2,7 +2,8 @@
 import { parse } from '../../lib/instant';
 import { momentText } from '../../lib/people';
 import type { Timer } from '../../lib/timers/timers';
-import { isRepeating, scheduleOf } from '../../lib/timers/words';
+import { scheduleOf } from '../../lib/timers/schedule-of';
+import { isRepeating } from '../../lib/timers/words';
 
 /** Returns when a timer fires next, and by what; or that it is over. */
 export function timerText(timer: Timer): string {
