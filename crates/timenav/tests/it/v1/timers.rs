@@ -11,6 +11,7 @@ use crate::service::Service;
 
 mod advances;
 mod again;
+mod causes;
 mod crashes;
 mod recording;
 mod edges;
