@@ -24,6 +24,7 @@ mod redelivering;
 mod rules;
 mod spending;
 mod webhooks;
+mod webhooks_tls;
 
 /// Has workers go, also where a test fails while they wait.
 struct Ends<'a>(&'a AtomicBool);
