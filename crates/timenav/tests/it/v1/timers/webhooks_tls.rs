@@ -89,7 +89,7 @@ fn delivered(service: &Service, url: &str) -> Value {
 
 /// Returns a service that sends webhooks there, with some authority or none.
 fn sending(url: &str, authority: Option<&Path>) -> Service {
-    let mut arguments = vec!["--webhook-to", url];
+    let mut arguments = vec!["--webhook-to", url.strip_suffix("/in").unwrap_or(url)];
     if let Some(file) = authority {
         arguments.extend(["--webhook-ca", file.to_str().unwrap()]);
     }
