@@ -3572,7 +3572,7 @@ export interface components {
         ParadoxBody: {
             /** @description The code of the kind, such as `P01`. */
             code: string;
-            /** @description The events and interventions involved, in order. */
+            /** @description The events, interventions and firings of timers involved, in order. */
             events: string[];
             /** @description An explanation in a sentence. */
             explanation: string;
@@ -3596,7 +3596,7 @@ export interface components {
              * @description Position of the last ledger entry involved: the paradox exists since then.
              */
             since: number;
-            /** @description The evidence. Its fields depend on the kind. */
+            /** @description The evidence. Its fields depend on the kind; if a cause is a firing, `timer` says of which timer. */
             witness: Record<string, unknown>;
         };
         /** @description One page of paradoxes, ordered by the first record that shows them, then by code. */

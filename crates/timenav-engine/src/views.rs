@@ -24,6 +24,7 @@ use crate::view_board::Kept;
 mod feed;
 mod following;
 mod narrowed;
+mod timers;
 
 /// Entries read at a time.
 const BLOCK_ENTRIES: u64 = 4_096;

@@ -262,6 +262,9 @@ pub(crate) struct ServeOptions {
     #[arg(long, env = "TIMENAV_WEBHOOK_TO_PRIVATE", value_parser = BoolishValueParser::new(), num_args = 0..=1,
         require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
     pub(crate) webhook_to_private: Option<bool>,
+    /// A file with certificates of authorities, in PEM, that can vouch for these hosts beside those of this machine.
+    #[arg(long, env = "TIMENAV_WEBHOOK_CA", value_name = "FILE")]
+    pub(crate) webhook_ca: Option<PathBuf>,
     /// Start even if the database is behind or differs from what was signed.
     ///
     /// Use it for one start after you restored a backup on purpose; it cannot be set in the file. `timenav accept-rollback`
@@ -388,6 +391,8 @@ pub(crate) struct Settings {
     pub(crate) webhook_to: Vec<WebhookTo>,
     /// Whether names among these may lead to addresses of a private network.
     pub(crate) webhook_to_private: bool,
+    /// Who can vouch for them, beside the authorities of this machine.
+    pub(crate) webhook_ca: Option<PathBuf>,
     /// Whether to start although the database is not what was signed.
     pub(crate) accept_rollback: bool,
     /// How long requests in flight may take after the signal to stop.
@@ -477,6 +482,7 @@ impl Settings {
                 .duration(),
             webhook_to: webhook_to::settled(options.webhook_to, file.webhook_to, listen)?,
             webhook_to_private: options.webhook_to_private.or(file.webhook_to_private).unwrap_or(false),
+            webhook_ca: options.webhook_ca.or(file.webhook_ca),
             accept_rollback,
             shutdown_deadline: Duration::from_secs(deadline_secs.unwrap_or(SHUTDOWN_DEADLINE_SECS_DEFAULT)),
             log_format: options.log_format.or(file.log_format).unwrap_or_default(),

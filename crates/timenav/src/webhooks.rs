@@ -12,6 +12,7 @@ use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context as _;
 use timenav_core::ids::TimelineId;
 use timenav_core::limits::WEBHOOKS_PER_TIMELINE_MAX;
 use timenav_engine::{ClaimedFiring, Engine, Refusal, Seldom};
@@ -21,7 +22,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 pub(crate) use self::gate::Gate;
-use self::sending::{Attempt, Sender};
+use self::sending::{Attempt, Sender, Trusted};
+use crate::client::authorities;
+use crate::config::Settings;
 use crate::traces::Spans;
 
 /// How long is waited after the store did not answer.
@@ -30,15 +33,17 @@ const AFTER_FAILURE: Duration = Duration::from_secs(1);
 /// Begins to send webhooks, if any may go anywhere.
 ///
 /// # Errors
-/// They are to go over TLS, and there is nothing to check certificates with.
+/// They are to go over TLS, and there is nothing to check certificates with; or a file of authorities cannot be read.
 pub(crate) fn start(
     engine: &Engine,
     gate: Option<Arc<Gate>>,
-    (allows_private, spans): (bool, Spans),
+    (settings, spans): (&Settings, Spans),
     closing: &CancellationToken,
 ) -> anyhow::Result<()> {
     let Some(gate) = gate else { return Ok(()) };
-    let sender = Arc::new(Sender::new(gate, allows_private, spans)?);
+    let authorities = settings.webhook_ca.as_deref().map(authorities).transpose().context("--webhook-ca")?;
+    let trusted = Trusted { allows_private: settings.webhook_to_private, authorities: authorities.unwrap_or_default() };
+    let sender = Arc::new(Sender::new(gate, &trusted, spans)?);
     tokio::spawn(run(engine.clone(), sender, closing.clone()));
     Ok(())
 }

@@ -1962,7 +1962,7 @@ class ParadoxBody(TypedDict):
     code: str
     """The code of the kind, such as `P01`."""
     events: Sequence[str]
-    """The events and interventions involved, in order."""
+    """The events, interventions and firings of timers involved, in order."""
     explanation: str
     """An explanation in a sentence."""
     first: int
@@ -1980,7 +1980,7 @@ class ParadoxBody(TypedDict):
     since: int
     """Position of the last ledger entry involved: the paradox exists since then."""
     witness: Mapping[str, Any]
-    """The evidence. Its fields depend on the kind."""
+    """The evidence. Its fields depend on the kind; if a cause is a firing, `timer` says of which timer."""
 
 
 class ParadoxesBody(TypedDict):

@@ -104,8 +104,17 @@ export function severityTone(severity: string): Tone {
   return severity === 'critical' ? 'bad' : severity === 'high' ? 'warn' : severity === 'medium' ? 'accent' : '';
 }
 
-/** Returns the events of a paradox that have a page: no intervention, and no cause that was never recorded. */
+/** Returns the events of a paradox that have a page: no intervention, no firing that is no event, and no cause that was
+ * never recorded. */
 export function eventsOf(paradox: Paradox): string[] {
-  const missing = paradox.kind === 'dangling_cause' ? paradox.witness.cause : null;
+  const { cause, effect } = paradox.witness;
+  const isFiring = timerOf(paradox) !== null && cause !== effect;
+  const missing = isFiring || paradox.kind === 'dangling_cause' ? cause : null;
   return paradox.events.filter((event) => event !== missing && !event.startsWith('intervention_'));
+}
+
+/** Returns the timer that caused what a paradox is about, if its cause is a firing. */
+export function timerOf(paradox: Paradox): string | null {
+  const timer = paradox.witness.timer as { timer_id: string | null } | null | undefined;
+  return timer?.timer_id ?? null;
 }

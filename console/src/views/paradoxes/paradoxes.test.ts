@@ -3,7 +3,7 @@ import { parse } from '../../lib/instant';
 import { BACK_ROOM, axisScale, chainSpots, chainWay, elide, logShare, ringSpots, ringWay, shorten } from './layout';
 import { differences, effectWords, statusWords } from './lab';
 import { append, follow } from './following';
-import { countOf, kindOf, type Paradox, type ParadoxesBody } from './paradox';
+import { countOf, eventsOf, kindOf, timerOf, type Paradox, type ParadoxesBody } from './paradox';
 import { named } from './names.svelte';
 import { gapWords, pictureOf } from './picture';
 
@@ -56,6 +56,26 @@ const told = (code: string, witness: Record<string, unknown>): Paradox => ({
   since: 0,
   key: code,
   witness,
+});
+
+describe('a firing as a cause', () => {
+  const timer = { timer_id: 'trial', due: '2027-01-31T09:00:00Z', taken_back: 'comes_again' };
+  const witness = { cause: 'firing_1', effect: 'firing_1', intervention: null, impact: 0, timer };
+
+  it('is drawn as its timer, beside the event that it recorded', () => {
+    const picture = pictureOf(told('P05', witness), new Map([['firing_1', 'Trial ends']]));
+    expect(picture?.shape === 'chain' && picture.nodes.map((node) => [node.label, node.event])).toEqual([
+      ['timer trial', null],
+      ['Trial ends', 'firing_1'],
+    ]);
+  });
+
+  it('has a page only as an event', () => {
+    const paradox = { ...told('P05', witness), events: ['firing_1'] };
+    expect([timerOf(paradox), eventsOf(paradox)]).toEqual(['trial', ['firing_1']]);
+    const other = { ...told('P05', { ...witness, effect: 'e' }), events: ['firing_1', 'e'] };
+    expect(eventsOf(other)).toEqual(['e']);
+  });
 });
 
 describe('the words of paradoxes', () => {

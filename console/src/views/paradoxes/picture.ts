@@ -2,7 +2,7 @@
 import { distance, parse, type Micros } from '../../lib/instant';
 import { momentText } from '../../lib/people';
 import { stretchText } from '../../lib/when';
-import type { Paradox, Step } from './paradox';
+import { timerOf, type Paradox, type Step } from './paradox';
 
 /** Something that is drawn; `event` is its id where it has a page. */
 export interface Node {
@@ -73,7 +73,7 @@ export function gapWords(micros: number): string {
  * called by their names where these are known.
  */
 export function pictureOf(paradox: Paradox, names: ReadonlyMap<string, string> = new Map()): Picture | null {
-  const picture = drawnOf(paradox);
+  const picture = withTimer(drawnOf(paradox), timerOf(paradox), paradox.witness.cause);
   if (picture === null || names.size === 0) return picture;
   const called = <T extends { label: string; event: string | null }>(part: T): T =>
     part.event !== null && part.label === part.event ? { ...part, label: names.get(part.event) ?? part.label } : part;
@@ -85,6 +85,19 @@ export function pictureOf(paradox: Paradox, names: ReadonlyMap<string, string> =
     default:
       return { ...picture, nodes: picture.nodes.map(called) };
   }
+}
+
+/** Draws a timer in place of a firing of it that is a cause. The event that it recorded may have the same id. */
+function withTimer(picture: Picture | null, timer: string | null, cause: unknown): Picture | null {
+  if (picture === null || timer === null) return picture;
+  let isDone = false;
+  const drawn = <T extends { label: string; event: string | null }>(part: T): T => {
+    if (isDone || part.event !== cause) return part;
+    isDone = true;
+    return { ...part, id: 'timer', label: `timer ${timer}`, event: null };
+  };
+  if (picture.shape === 'axis') return { ...picture, bars: picture.bars.map(drawn) };
+  return picture.shape === 'chain' ? { ...picture, nodes: picture.nodes.map(drawn) } : picture;
 }
 
 function drawnOf(paradox: Paradox): Picture | null {

@@ -118,6 +118,8 @@ impl View {
                 }
             }
             Undo::Negation { node, before } => self.negate(node, before),
+            Undo::Firing { node, before } => self.set_firing(node, before),
+            Undo::Return(before) => self.firings.returned = before,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::kinds::{Grade, Kind};
 use super::stream::Jumped;
-use super::told::{Step, Witness};
+use super::told::{Step, Taken, TimerTold, Witness};
 use crate::time::Span;
 
 /// Events of a cycle or a path that are named in a sentence.
@@ -13,7 +13,15 @@ impl Witness {
     pub(super) fn explain(&self, kind: Kind, grade: Grade) -> String {
         let may = if grade == Grade::Possible { "may come" } else { "lies" };
         match self {
-            Self::Edge { cause, effect, cause_time, effect_time, gap } => {
+            Self::Edge { cause, effect, effect_time, gap, timer: Some(timer), .. } => {
+                let (effect_at, due, by, timer) = (effect_time.min, timer.due, length(*gap), timer_name(timer));
+                let firing = if cause == effect { String::new() } else { format!("`{cause}`, a firing of ") };
+                let did = if cause == effect { "recorded it" } else { "fired" };
+                format!(
+                    "`{effect}` ({effect_at}) {may} before {firing}{timer}, which {did} at {due}, by {by} as recorded."
+                )
+            }
+            Self::Edge { cause, effect, cause_time, effect_time, gap, timer: None } => {
                 let (effect_at, cause_at) = (effect_time.min, cause_time.max);
                 format!(
                     "`{effect}` ({effect_at}) {may} before its cause `{cause}` ({cause_at}), by {} as recorded.",
@@ -25,13 +33,18 @@ impl Witness {
                 let names: Vec<&str> = path.iter().map(crate::ids::EventId::as_str).collect();
                 format!("`{intervention}` removed `{event}`, but happened because of it: {}.", chain(&names, *length))
             }
+            Self::Orphan { effect, cause, impact, timer: Some(timer), .. } => {
+                let (why, others) = (taken_words(timer), others(*impact));
+                let timer = timer_name(timer);
+                if cause == effect {
+                    format!("`{effect}` was recorded by {timer}, {why}{others}.")
+                } else {
+                    format!("`{effect}` requires `{cause}`, a firing of {timer}, {why}{others}.")
+                }
+            }
             Self::Orphan { effect, cause, intervention, impact, .. } => {
                 let by = intervention.as_ref().map(|by| format!(" by `{by}`")).unwrap_or_default();
-                let others = match impact {
-                    0 => String::new(),
-                    1 => ", and 1 more event depends on it".to_owned(),
-                    count => format!(", and {count} more events depend on it"),
-                };
+                let others = others(*impact);
                 format!("`{effect}` requires `{cause}`, which was removed{by}{others}.")
             }
             Self::Dangling { effect, cause, is_overdue } => {
@@ -97,6 +110,31 @@ impl Witness {
             |kmh| format!("with {} to get there, which takes {kmh:.0} km/h", length(*gap)),
         );
         format!("`{actor}` {is} at two places {km:.1} km apart (`{one}`, `{other}`) {how}.")
+    }
+}
+
+/// Says how many more events hang on an orphan.
+fn others(impact: usize) -> String {
+    match impact {
+        0 => String::new(),
+        1 => ", and 1 more event depends on it".to_owned(),
+        count => format!(", and {count} more events depend on it"),
+    }
+}
+
+fn timer_name(timer: &TimerTold) -> String {
+    timer.timer_id.as_ref().map_or_else(|| "a timer".to_owned(), |timer_id| format!("the timer `{timer_id}`"))
+}
+
+/// Says why the moment of a firing does not come any more, of its timer.
+fn taken_words(TimerTold { due, taken, .. }: &TimerTold) -> String {
+    match taken {
+        Some(Taken::Cancelled(at)) => format!("which was cancelled at {at} on the clock, before it fired at {due}"),
+        Some(Taken::Changed(at)) => {
+            format!("which was changed at {at} on the clock, and does not fire at {due} any more")
+        }
+        Some(Taken::ComesAgain) | None => format!("whose moment {due} comes again"),
+        Some(Taken::Returned) => format!("whose firing at {due} was taken back by a return to an anchor"),
     }
 }
 

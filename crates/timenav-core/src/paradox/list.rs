@@ -183,6 +183,11 @@ impl View {
                 self.path(event, intervention).into_iter().for_each(|node| add(self.graph.position(node)));
             }
             _ => {
+                if let Site::Early { cause, effect, .. } | Site::Orphan { cause, effect } = site
+                    && let Some(node) = self.firing_of(cause, effect)
+                {
+                    self.firings.positions(node).for_each(&mut add);
+                }
                 for node in self.nodes_of(site).into_iter().flatten().filter(|node| self.graph.is_known(*node)) {
                     add(self.graph.position(node));
                     self.graph.rare(node).and_then(|rare| rare.cancelled).into_iter().for_each(|(at, _)| add(at));

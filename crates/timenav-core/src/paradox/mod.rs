@@ -26,10 +26,12 @@ mod pairs;
 mod sequences;
 mod anchors;
 mod stream;
+mod firings;
 
 mod negation;
 mod undo;
 mod view;
+mod fired;
 mod build;
 mod change;
 mod list;
@@ -44,12 +46,12 @@ pub use change::Delta;
 pub use kinds::{Grade, Kind, Severity};
 pub use list::{Heading, List};
 pub use query::{Ancestor, Standing};
-pub use record::{AnchorSet, Came, Cancelled, Intervention, Record, Stamp, Version};
+pub use record::{AnchorSet, Came, Cancelled, Intervention, Record, Stamp, TimerRecord, Version};
 pub use settings::{
     CYCLE_SEARCH_EDGES_MAX, DUPLICATE_METRES_DEFAULT, DUPLICATE_MICROS_DEFAULT, IMPACT_EVENTS_MAX,
     PARTNERS_PER_EVENT_MAX, PATH_EVENTS_MAX, SPEED_KMH_DEFAULT, SPEED_OF_LIGHT_KMH, Settings,
 };
 pub use stream::Jumped;
-pub use told::{Key, Paradox, Step, Witness};
+pub use told::{Key, Paradox, Step, Taken, TimerTold, Witness};
 pub use uncertain::{Stretch, Uncertain, is_inverted};
 pub use view::View;

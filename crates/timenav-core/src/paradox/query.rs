@@ -47,7 +47,11 @@ impl View {
 
     fn standing_of(&self, node: u32) -> Standing {
         match (self.graph.is_known(node), self.graph.is_live(node)) {
-            (false, _) => Standing::Unrecorded,
+            (false, _) => match self.firings.get(node).map(|firing| firing.taken().is_some()) {
+                None => Standing::Unrecorded,
+                Some(true) => Standing::TakenAway,
+                Some(false) => Standing::Stands,
+            },
             (true, false) => Standing::TakenAway,
             (true, true) => Standing::Stands,
         }
@@ -108,7 +112,7 @@ impl View {
     pub fn is_within(&self, event_id: &EventId, first: Instant<Virtual>, last: Instant<Virtual>) -> bool {
         let Some(node) = self.ids.find(event_id.as_str().as_bytes()) else { return false };
         if !self.graph.is_known(node) {
-            return false;
+            return self.firings.get(node).is_some_and(|firing| firing.due >= first && firing.due <= last);
         }
         let (time, end, precision) = self.graph.times(node);
         let start = Uncertain::new(time, precision);

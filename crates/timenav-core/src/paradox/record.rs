@@ -2,8 +2,9 @@
 
 use crate::clock::ClockMoved;
 use crate::event::{Cause, EventDraft};
-use crate::ids::{AnchorId, EventId};
+use crate::ids::{AnchorId, EventId, TimerId};
 use crate::time::{Instant, Virtual, Wall};
+use crate::timers::{Fallen, Schedule};
 
 /// One record of a ledger, as far as paradoxes are concerned.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +24,8 @@ pub enum Record<'a> {
         /// Where it went.
         moved: &'a ClockMoved,
     },
+    /// Something happened to timers. When it was recorded is told by another record.
+    Timers(TimerRecord<'a>),
     /// Any other record: only when it was recorded matters.
     Other(Stamp),
 }
@@ -115,7 +118,86 @@ impl Record<'_> {
             Self::Intervention(intervention) => intervention.stamp.position,
             Self::AnchorSet(anchor) => anchor.position,
             Self::ClockMoved { position, .. } => *position,
+            Self::Timers(record) => record.position(),
             Self::Other(stamp) => stamp.position,
+        }
+    }
+}
+
+/// What happened to timers, as far as paradoxes are concerned.
+#[derive(Clone, Copy, Debug)]
+pub enum TimerRecord<'a> {
+    /// A timeline begins, whose own timers have positions from here on.
+    Begins {
+        /// What is added to the position of an entry that sets a timer.
+        base: u64,
+    },
+    /// An entry at a position of its timeline set a timer.
+    Set {
+        /// The position of the entry.
+        entry: u64,
+        /// Its name.
+        timer_id: &'a TimerId,
+    },
+    /// A moment of a timer fell due.
+    Fired {
+        /// Position in the ledger.
+        position: u64,
+        /// The name of the firing.
+        firing_id: &'a EventId,
+        /// The timer, the moment and the round.
+        fallen: Fallen,
+    },
+    /// A timer was cancelled or got another schedule, while the clock showed a moment.
+    Changed {
+        /// Position in the ledger.
+        position: u64,
+        /// The position of the timer.
+        timer: u64,
+        /// What the clock showed.
+        clock_at: Instant<Virtual>,
+        /// When it falls due from here on; `None` if it was cancelled.
+        schedule: Option<&'a Schedule>,
+    },
+    /// A firing without an outcome was superseded.
+    Superseded {
+        /// Position in the ledger.
+        position: u64,
+        /// Which.
+        fallen: Fallen,
+    },
+    /// A timer went back to a moment, in another round.
+    Rearmed {
+        /// Position in the ledger.
+        position: u64,
+        /// The position of the timer.
+        timer: u64,
+        /// The moment.
+        next: Instant<Virtual>,
+        /// The round.
+        round: u32,
+    },
+    /// Timers stand as they stood when an anchor was set.
+    Returned {
+        /// Position in the ledger.
+        position: u64,
+        /// Which anchor.
+        anchor_id: &'a AnchorId,
+    },
+}
+
+impl TimerRecord<'_> {
+    /// Returns the position in the ledger; of a timeline that begins and a timer that is set, in the timeline's own.
+    #[must_use]
+    pub const fn position(&self) -> u64 {
+        match self {
+            Self::Begins { .. } => 0,
+            Self::Set { entry, .. } => *entry,
+            Self::Fired { position, .. }
+            | Self::Changed { position, .. }
+            | Self::Superseded { position, .. }
+            | Self::Rearmed { position, .. }
+            | Self::Returned { position, .. } => *position,
         }
     }
 }

@@ -6,7 +6,7 @@ use super::kinds::{Grade, Kind, Severity};
 use super::stream::Jumped;
 use super::uncertain::Uncertain;
 use crate::event::CauseKind;
-use crate::ids::{AnchorId, EventId};
+use crate::ids::{AnchorId, EventId, TimerId};
 use crate::time::{Instant, Span, Virtual};
 
 /// A paradox, or an observation about the data.
@@ -21,7 +21,7 @@ pub struct Paradox {
     /// Whether it is only an observation. A cause that stays unrecorded longer than the grace is
     /// more than that.
     pub is_observation: bool,
-    /// The events and interventions involved, in order.
+    /// The events, interventions and firings involved, in order.
     pub events: Vec<EventId>,
     /// What about them shows it.
     pub witness: Witness,
@@ -67,6 +67,43 @@ pub struct Step {
     pub gap: Span,
 }
 
+/// The timer of a firing that is a cause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimerTold {
+    /// Its name, if an entry tells it.
+    pub timer_id: Option<TimerId>,
+    /// The moment of the firing.
+    pub due: Instant<Virtual>,
+    /// How the moment was taken back, if it was.
+    pub taken: Option<Taken>,
+}
+
+/// How the moment of a firing was taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// The timer was cancelled while the clock showed an earlier moment.
+    Cancelled(Instant<Virtual>),
+    /// The timer was changed while the clock showed an earlier moment, and does not have this one any more.
+    Changed(Instant<Virtual>),
+    /// It comes again, in another round.
+    ComesAgain,
+    /// History returned to an anchor that was set before.
+    Returned,
+}
+
+impl Taken {
+    /// Returns the word on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Cancelled(_) => "cancelled",
+            Self::Changed(_) => "changed",
+            Self::ComesAgain => "comes_again",
+            Self::Returned => "returned",
+        }
+    }
+}
+
 /// What shows a paradox.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Witness {
@@ -82,6 +119,8 @@ pub enum Witness {
         effect_time: Uncertain,
         /// By how much the effect is earlier, as the times were given.
         gap: Span,
+        /// The timer, where the cause is a firing.
+        timer: Option<TimerTold>,
     },
     /// P02, P03: one shortest cycle.
     Cycle {
@@ -115,6 +154,8 @@ pub enum Witness {
         intervention: Option<EventId>,
         /// How many events that stand hang on the orphan, up to [`super::IMPACT_EVENTS_MAX`].
         impact: usize,
+        /// The timer, where what it requires is a firing.
+        timer: Option<TimerTold>,
     },
     /// P06: an event, and what it names and nobody recorded.
     Dangling {

@@ -1,5 +1,6 @@
 //! How to take back what one record did.
 
+use super::firings::Firing;
 use super::graph::Row;
 use super::negation::Negation;
 use super::site::Site;
@@ -20,6 +21,10 @@ pub(super) enum Undo {
     Watermark { source: u32, before: Option<(i64, u32)>, late: Option<Site> },
     /// A negation came or went.
     Negation { node: u32, before: Option<Negation> },
+    /// A firing came, was taken back, or occurs again.
+    Firing { node: u32, before: Option<Firing> },
+    /// History returned to an anchor; so far as was known before.
+    Return(Option<(u64, u64)>),
 }
 
 /// How many names there were of each kind.

@@ -2,6 +2,7 @@
 
 use super::anchors::{Anchor, Anchors};
 use super::cycles::{Cycles, Sides, reaches};
+use super::firings::Firings;
 use super::graph::{Graph, Rare, Row};
 use super::names::Names;
 use super::negation::Negation;
@@ -36,6 +37,7 @@ pub struct View {
     pub(super) pairs: Pairs,
     pub(super) sequences: Sequences,
     pub(super) anchors: Anchors,
+    pub(super) firings: Firings,
     pub(super) negations: Map<u32, Negation>,
     pub(super) negated: Map<u32, Vec<u32>>,
     pub(super) stream: Stream,
@@ -61,12 +63,15 @@ impl View {
             Record::Version(version) => self.version(version),
             Record::Cancelled(cancelled) => self.cancelled(cancelled),
             Record::Intervention(intervention) => self.intervention(intervention),
-            Record::AnchorSet(anchor) if anchor.is_fixed => {
+            Record::AnchorSet(anchor) => {
                 let (position, timestamp) = (anchor.position, anchor.timestamp);
-                self.anchors.push(Anchor { id: anchor.anchor_id.clone(), position, timestamp });
-                self.note(|_| Undo::Anchor);
+                self.firings.anchor_set(anchor.anchor_id, position);
+                if anchor.is_fixed {
+                    self.anchors.push(Anchor { id: anchor.anchor_id.clone(), position, timestamp });
+                    self.note(|_| Undo::Anchor);
+                }
             }
-            Record::AnchorSet(_) => {}
+            Record::Timers(record) => self.of_timers(record),
             Record::ClockMoved { position, moved } => {
                 self.note(|view| Undo::Stream(Box::new(view.stream.clone())));
                 let jumps = self.stream.moved(*position, moved, self.settings.tolerance);
@@ -126,7 +131,8 @@ impl View {
     fn row(&mut self, event: u32, version: &Version<'_>) -> Row {
         let Version { stamp, draft, came, .. } = version;
         let causes = self.causes(&draft.causes);
-        let is_waiting = causes.iter().any(|(cause, _)| !self.graph.is_known(*cause));
+        let is_waiting =
+            causes.iter().any(|(cause, _)| !self.graph.is_known(*cause) && self.firings.get(*cause).is_none());
         let is_future = draft.kind.unwrap_or_default() == EventKind::Observed
             && stamp.clock_at.micros().saturating_add(self.settings.tolerance.micros())
                 < uncertain::Uncertain::new(draft.time, draft.precision).min.micros();
@@ -352,16 +358,20 @@ impl View {
             sites.extend(is_inverted.then_some(Site::Inverted { event: node }));
             sites.extend(graph.rare(node).and_then(|rare| rare.future).map(|_| Site::Future { event: node }));
         }
+        sites.extend(self.own_firing_site(node));
         sites.extend(graph.is_unlinked(node).then_some(Site::Unlinked { event: node }));
         self.anchors.sites_of(graph, node, sites);
     }
 
-    fn edge_site(&self, cause: u32, requires: bool, effect: u32) -> Option<Site> {
+    pub(super) fn edge_site(&self, cause: u32, requires: bool, effect: u32) -> Option<Site> {
         let graph = &self.graph;
         if !graph.is_live(effect) {
             None
         } else if !graph.is_known(cause) {
-            Some(Site::Dangling { cause, effect })
+            match self.firings.get(cause) {
+                Some(firing) => self.effect_site(firing, cause, requires, effect),
+                None => Some(Site::Dangling { cause, effect }),
+            }
         } else if !graph.is_live(cause) {
             requires.then_some(Site::Orphan { cause, effect })
         } else if cause == effect {

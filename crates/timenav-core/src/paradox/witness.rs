@@ -1,11 +1,13 @@
 //! From where a paradox is to how it is told.
 
 use super::cycles::shortest_cycle;
+use super::firings::Firing;
 use super::kinds::{Grade, Kind};
 use super::places::Place;
 use super::settings::{IMPACT_EVENTS_MAX, PATH_EVENTS_MAX};
 use super::site::{NONE, Site};
 use super::told::{Key, Paradox, Step, Witness};
+use super::uncertain::Uncertain;
 use super::view::View;
 use crate::event::CauseKind;
 use crate::ids::EventId;
@@ -44,13 +46,18 @@ impl View {
                 Witness::Path { event, intervention, path: told, length: path.len() }
             }
             Site::Orphan { cause, effect } => {
-                let cancelled = self.graph.rare(cause).and_then(|rare| rare.cancelled);
+                let timer = self.firing_of(cause, effect).and_then(|node| self.firings.told(node));
+                let cancelled = match &timer {
+                    Some(_) => self.firings.get(cause).and_then(Firing::taken).map(|(position, _)| (position, NONE)),
+                    None => self.graph.rare(cause).and_then(|rare| rare.cancelled),
+                };
                 Witness::Orphan {
                     effect: self.id(effect),
                     cause: self.id(cause),
                     cancelled_at: cancelled.map(|(position, _)| position),
                     intervention: cancelled.filter(|(_, by)| *by != NONE).map(|(_, by)| self.id(by)),
                     impact: self.count_descendants(effect, IMPACT_EVENTS_MAX),
+                    timer,
                 }
             }
             Site::Dangling { cause, effect } => {
@@ -88,8 +95,10 @@ impl View {
     }
 
     fn tell_early(&self, cause: u32, effect: u32) -> Witness {
+        let timer = self.firing_of(cause, effect).and_then(|node| self.firings.told(node));
         let requires = self.graph.requires(cause, effect);
-        let cause_time = self.due(cause, requires);
+        let cause_time =
+            timer.as_ref().map_or_else(|| self.due(cause, requires), |timer| Uncertain::new(timer.due, None));
         let given: Instant<Virtual> = if cause_time.is_exact() { cause_time.min } else { self.time(cause) };
         Witness::Edge {
             cause: self.id(cause),
@@ -97,6 +106,7 @@ impl View {
             cause_time,
             effect_time: self.graph.start(effect),
             gap: given.since(self.time(effect)),
+            timer,
         }
     }
 
@@ -232,6 +242,10 @@ impl Witness {
     /// Returns the events and interventions that it names, in order.
     pub(super) fn events(&self) -> Vec<EventId> {
         match self {
+            // An event that is its own cause is the effect of the firing whose id it has.
+            Self::Edge { cause, effect, .. } | Self::Orphan { cause, effect, .. } if cause == effect => {
+                vec![effect.clone()]
+            }
             Self::Edge { cause, effect, .. }
             | Self::Orphan { cause, effect, .. }
             | Self::Dangling { cause, effect, .. } => {

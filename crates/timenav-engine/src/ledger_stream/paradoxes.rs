@@ -64,8 +64,10 @@ impl LedgerStream {
     pub(super) async fn paradoxes_of(&mut self, position: u64, leaf: &[u8]) -> Result<Vec<News>, Refusal> {
         let Some(watch) = &mut self.paradoxes else { return Ok(Vec::new()) };
         let record = LeafRecord::decode(leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
-        match Action::of(&record).map_or(OnEvents::Nothing, Action::on_events) {
+        let action = Action::of(&record);
+        match action.map_or(OnEvents::Nothing, Action::on_events) {
             OnEvents::Changes => {}
+            OnEvents::Nothing if action.is_some_and(is_of_firings) => {}
             OnEvents::Erases => {
                 let entry = self.engine.store().entry(self.key, position).await?;
                 // What the paradoxes of an erased event were is told to nobody any more, and so is not what
@@ -85,4 +87,9 @@ impl LedgerStream {
         let made = delta.made.into_iter().filter(wanted).map(told(false));
         Ok(healed.chain(made).collect())
     }
+}
+
+/// Returns whether an entry may tell of firings that come, or do not occur any more: they are causes of events.
+const fn is_of_firings(action: Action) -> bool {
+    matches!(action, Action::FireTimers | Action::ChangeTimer | Action::CancelTimer | Action::RestoreTimers)
 }

@@ -36,6 +36,11 @@ impl<'a> TimerRecord<'a> {
         })
     }
 
+    /// Returns when it falls due, as JSON.
+    pub(super) fn schedule(&self) -> &'a str {
+        self.schedule.get()
+    }
+
     /// Returns the row of a timer at a position that somebody set, which is armed for nothing. `None` if the record holds
     /// what none can be.
     pub(super) fn row(&self, position: u64, set_by: &str, set_at: Instant<Wall>) -> Option<TimerRow> {
@@ -91,6 +96,16 @@ impl<'a> TimerTold<'a> {
     /// Returns whether it says what the timer is.
     pub(crate) const fn is_whole(&self) -> bool {
         self.timer.is_some()
+    }
+
+    /// Returns the moment that it is armed for, as a text.
+    pub(crate) fn next(&self) -> Option<&str> {
+        self.next.as_deref()
+    }
+
+    /// Returns its round.
+    pub(crate) const fn round(&self) -> u32 {
+        self.round
     }
 
     /// Returns whether it has a moment that it is armed for.

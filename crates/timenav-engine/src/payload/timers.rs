@@ -128,6 +128,16 @@ impl<'a> TimerSet<'a> {
         self.position
     }
 
+    /// Returns whether the entry gives a timer another schedule: then its firings are of another round.
+    pub(crate) fn has_another_schedule(&self) -> bool {
+        self.was.as_ref().is_some_and(|was| was.round() != self.round)
+    }
+
+    /// Returns when it falls due, as JSON.
+    pub(crate) fn schedule(&self) -> &'a str {
+        self.timer.schedule()
+    }
+
     /// Returns how the timer stood before, where the entry changes one. `None` if that cannot be read.
     pub(crate) fn stood(&self) -> Option<Stood<TimerRow>> {
         self.was.as_ref()?.stood(self.position?)

@@ -8,6 +8,7 @@ use timenav_core::ledger::LeafRecord;
 use timenav_core::paradox::{AnchorSet, Came, Cancelled, Intervention, Record, Stamp, Version};
 use timenav_core::time::{Instant, Virtual, parse_timestamp};
 
+use super::timers;
 use crate::action::{Action, OnEvents};
 use crate::archive::EntryRow;
 use crate::event_content::{CauseContent, event_draft};
@@ -26,7 +27,10 @@ pub(super) fn erases(row: &EntryRow) -> bool {
 
 /// Returns whether what is taken in changes a view by itself, and not only by what it makes and heals.
 pub(super) fn are_of_events(records: &[Record<'_>]) -> bool {
-    !matches!(records, [Record::Other(_) | Record::ClockMoved { .. } | Record::AnchorSet(_)])
+    let is_aside = |record: &Record<'_>| {
+        matches!(record, Record::Other(_) | Record::ClockMoved { .. } | Record::AnchorSet(_) | Record::Timers(_))
+    };
+    !records.iter().all(is_aside)
 }
 
 /// Hands the records that an entry is about to `take`. An entry that cannot be read is nothing here:
@@ -48,6 +52,16 @@ fn told(leaf: &LeafRecord<'_>, row: &EntryRow, stamp: Stamp, take: &mut dyn FnMu
     let text = std::str::from_utf8(&row.payload).ok().filter(|text| !text.is_empty())?;
     // What another version calls otherwise tells of the clock if it says so itself.
     let Some(action) = Action::of(leaf) else { return clock_moved(row, stamp, take) };
+    // On `system`, an entry tells of the making of another timeline, and of that one's clock and timers.
+    if action == Action::CreateTimeline && leaf.subject != leaf.timeline_id {
+        return None;
+    }
+    if let Some(done) = timers::done(action, leaf, row) {
+        let moved = moved(row, stamp);
+        let first = moved.as_ref().map(|moved| Record::ClockMoved { position: stamp.position, moved });
+        done.records(stamp, row.position, first.unwrap_or(Record::Other(stamp)), take);
+        return Some(());
+    }
     match action {
         Action::RecordEvent => version(leaf, text, stamp, Came::Recorded, take),
         Action::CorrectEvent => {
@@ -56,8 +70,6 @@ fn told(leaf: &LeafRecord<'_>, row: &EntryRow, stamp: Stamp, take: &mut dyn FnMu
         }
         Action::ManipulateEvent => intervened(leaf, text, stamp, take),
         Action::SetAnchor => anchor_set(text, stamp, take),
-        // On `system`, an entry tells of the making of another timeline, and of that one's clock.
-        Action::CreateTimeline if leaf.subject != leaf.timeline_id => None,
         Action::CreateTimeline
         | Action::Travel
         | Action::PauseTime
@@ -116,11 +128,15 @@ fn anchor_set(text: &str, stamp: Stamp, take: &mut dyn FnMut(&[Record<'_>])) -> 
 }
 
 fn clock_moved(row: &EntryRow, stamp: Stamp, take: &mut dyn FnMut(&[Record<'_>])) -> Option<()> {
-    // A clock that was paused or resumed again goes on as since long before this entry.
-    let (host, clock) = (stamp.recorded_at, clock_in(&row.payload)?);
-    let moved = ClockMoved { host, moment: clock.moment(host) };
+    let moved = moved(row, stamp)?;
     take(&[Record::ClockMoved { position: stamp.position, moved: &moved }]);
     Some(())
+}
+
+fn moved(row: &EntryRow, stamp: Stamp) -> Option<ClockMoved> {
+    // A clock that was paused or resumed again goes on as since long before this entry.
+    let (host, clock) = (stamp.recorded_at, clock_in(&row.payload)?);
+    Some(ClockMoved { host, moment: clock.moment(host) })
 }
 
 fn version(

@@ -1,8 +1,8 @@
 //! The view of what a key with a horizon sees: of the versions that stand and tell of nothing later, as if nothing else
 //! had been recorded.
 //!
-//! Nobody else has a use for such a view, so it is made for one question. Interventions, cancelled events, older versions
-//! and the moves of the clock are no part of it: what was meant to become of an event may be later than the clock.
+//! Nobody else has a use for such a view, so it is made for one question. Interventions, cancelled events, older versions,
+//! timers and the moves of the clock are no part of it: what was meant to become of an event may be later than the clock.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -35,7 +35,11 @@ impl Seen {
                     self.put(version.event_id, position);
                 }
                 Record::Cancelled(cancelled) => self.put(cancelled.event_id, None),
-                Record::Intervention(_) | Record::AnchorSet(_) | Record::ClockMoved { .. } | Record::Other(_) => {}
+                Record::Intervention(_)
+                | Record::AnchorSet(_)
+                | Record::ClockMoved { .. }
+                | Record::Timers(_)
+                | Record::Other(_) => {}
             }
         }
     }

@@ -6,8 +6,8 @@ use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use timenav_core::ids::{EventId, TimelineId};
-use timenav_core::paradox::{Jumped, Kind, Paradox, Settings, Step, Uncertain, Witness};
+use timenav_core::ids::{EventId, TimelineId, TimerId};
+use timenav_core::paradox::{Jumped, Kind, Paradox, Settings, Step, Taken, TimerTold, Uncertain, Witness};
 use timenav_core::time::{Duration, Instant, TimeRange, Virtual, Zone};
 use timenav_engine::{HorizonUse, MonitorParadox, ParadoxPage};
 use utoipa::ToSchema;
@@ -123,9 +123,9 @@ pub(crate) struct ParadoxBody {
     severity: &'static str,
     /// Whether it is only an observation about the data.
     is_observation: bool,
-    /// The events and interventions involved, in order.
+    /// The events, interventions and firings of timers involved, in order.
     events: Vec<String>,
-    /// The evidence. Its fields depend on the kind.
+    /// The evidence. Its fields depend on the kind; if a cause is a firing, `timer` says of which timer.
     #[schema(value_type = Object)]
     witness: Value,
     /// An explanation in a sentence.
@@ -266,13 +266,25 @@ fn step(step: &Step) -> Value {
     })
 }
 
+/// Adds the timer, where the cause is one of its firings.
+fn with_timer(mut told: Value, timer: Option<&TimerTold>) -> Value {
+    if let Some(TimerTold { timer_id, due, taken }) = timer {
+        let timer_id = timer_id.as_ref().map(TimerId::as_str);
+        told["timer"] = json!({ "timer_id": timer_id, "due": due.to_string(), "taken_back": taken.map(Taken::as_str) });
+    }
+    told
+}
+
 /// Returns a witness as JSON. Lengths of time are in microseconds.
 fn witness(witness: &Witness) -> Value {
     match witness {
-        Witness::Edge { cause, effect, cause_time, effect_time, gap } => json!({
-            "cause": cause.as_str(), "effect": effect.as_str(), "cause_time": between(*cause_time),
-            "effect_time": between(*effect_time), "gap_us": gap.micros(),
-        }),
+        Witness::Edge { cause, effect, cause_time, effect_time, gap, timer } => {
+            let told = json!({
+                "cause": cause.as_str(), "effect": effect.as_str(), "cause_time": between(*cause_time),
+                "effect_time": between(*effect_time), "gap_us": gap.micros(),
+            });
+            with_timer(told, timer.as_ref())
+        }
         Witness::Cycle { steps, length, component_size } => json!({
             "cycle": steps.iter().map(step).collect::<Vec<_>>(), "length": length, "component_size": component_size,
         }),
@@ -280,10 +292,13 @@ fn witness(witness: &Witness) -> Value {
             "event": event.as_str(), "intervention": intervention.as_str(),
             "path": path.iter().map(EventId::as_str).collect::<Vec<_>>(), "length": length,
         }),
-        Witness::Orphan { effect, cause, cancelled_at, intervention, impact } => json!({
-            "effect": effect.as_str(), "cause": cause.as_str(), "cancelled_at": cancelled_at,
-            "intervention": intervention.as_ref().map(EventId::as_str), "impact": impact,
-        }),
+        Witness::Orphan { effect, cause, cancelled_at, intervention, impact, timer } => {
+            let told = json!({
+                "effect": effect.as_str(), "cause": cause.as_str(), "cancelled_at": cancelled_at,
+                "intervention": intervention.as_ref().map(EventId::as_str), "impact": impact,
+            });
+            with_timer(told, timer.as_ref())
+        }
         Witness::Dangling { effect, cause, is_overdue } => {
             json!({ "effect": effect.as_str(), "cause": cause.as_str(), "is_overdue": is_overdue })
         }

@@ -105,7 +105,7 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     tokio::spawn(tend(wired.engine.clone(), closing.clone()));
     tokio::spawn(replicas::follow(wired.engine.clone(), closing.clone()));
     witnesses::start(&wired.engine, settings, (wired.cosigned_file(), &spans), &closing)?;
-    webhooks::start(&wired.engine, wired.webhooks.clone(), (settings.webhook_to_private, spans), &closing)?;
+    webhooks::start(&wired.engine, wired.webhooks.clone(), (settings, spans), &closing)?;
     tokio::spawn(replicas::compare(wired.engine.clone(), closing.clone()));
     tokio::spawn(timekeeper::tell_presence(wired.engine.clone(), closing.clone()));
     tokio::spawn(timekeeper::keep_time(wired.engine.clone(), closing.clone()));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use opentelemetry::KeyValue;
-use reqwest::{Client, ClientBuilder, RequestBuilder, StatusCode, Url};
+use reqwest::{Certificate, Client, ClientBuilder, RequestBuilder, StatusCode, Url};
 use serde_json::{Value, json};
 use timenav_core::ids::TimelineId;
 use timenav_core::limits::{WEBHOOK_SECONDS_MAX, WEBHOOKS_PER_HOST_MAX};
@@ -38,6 +38,13 @@ pub(super) enum Attempt {
     Hopeless(String),
 }
 
+/// Whom requests may reach, of those that are listed, and who can vouch for them beside the authorities of this machine.
+#[derive(Default)]
+pub(super) struct Trusted {
+    pub(super) allows_private: bool,
+    pub(super) authorities: Vec<Certificate>,
+}
+
 /// Sends requests to webhooks.
 pub(super) struct Sender {
     gate: Arc<Gate>,
@@ -53,22 +60,24 @@ impl Sender {
     ///
     /// # Errors
     /// Requests go over TLS, and there is nothing to check certificates with.
-    pub(super) fn new(gate: Arc<Gate>, allows_private: bool, spans: Spans) -> anyhow::Result<Self> {
-        Ok(Self { spans, ..Self::patient(gate, allows_private, ANSWER_TIME_MAX)? })
+    pub(super) fn new(gate: Arc<Gate>, trusted: &Trusted, spans: Spans) -> anyhow::Result<Self> {
+        Ok(Self { spans, ..Self::patient(gate, trusted, ANSWER_TIME_MAX)? })
     }
 
     /// As [`Sender::new`], with another time that webhooks may take to answer.
-    fn patient(gate: Arc<Gate>, allows_private: bool, answer_time: Duration) -> anyhow::Result<Self> {
-        let builder = || builder(allows_private).timeout(answer_time);
-        let http = match builder().build() {
-            // A machine without certificates of authorities, such as a small container, needs none for plain HTTP.
-            Err(_) if gate.allowed().iter().all(WebhookTo::is_plain) => {
-                builder().tls_certs_only([]).build()?
+    fn patient(gate: Arc<Gate>, trusted: &Trusted, answer_time: Duration) -> anyhow::Result<Self> {
+        let authorities = || trusted.authorities.iter().cloned();
+        let builder = || builder(trusted.allows_private).timeout(answer_time);
+        let http = match builder().tls_certs_merge(authorities()).build() {
+            // A machine without certificates of authorities, such as a small container, needs none for plain HTTP, nor
+            // where the operator names them.
+            Err(_) if !trusted.authorities.is_empty() || gate.allowed().iter().all(WebhookTo::is_plain) => {
+                builder().tls_certs_only(authorities()).build()?
             }
             built => built.map_err(|error| {
                 anyhow::Error::new(error).context(
                     "the certificates of webhooks cannot be checked: install the certificates of authorities (on Debian \
-                     the package ca-certificates)",
+                     the package ca-certificates), or name your own with --webhook-ca",
                 )
             })?,
         };
@@ -245,7 +254,7 @@ mod tests {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let gate = Gate::new(vec![url.parse().unwrap()], Arc::new(FileSigner::new(&[1; 32]).unwrap()));
         // It takes the connection, and says nothing.
-        let sender = Sender::patient(Arc::new(gate), false, Duration::from_millis(1)).unwrap();
+        let sender = Sender::patient(Arc::new(gate), &Trusted::default(), Duration::from_millis(1)).unwrap();
         let request = sender.http.post(format!("{url}/secret-path"));
         let (Attempt::Refused(reason), None) = sender.ask(&url.parse().unwrap(), request).await else {
             panic!("not refused")

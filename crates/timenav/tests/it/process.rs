@@ -32,7 +32,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 /// Runs `serve` on a folder where it cannot run, and returns what it complains of.
-fn refused_start(data: &Path, arguments: &[&str]) -> String {
+pub(crate) fn refused_start(data: &Path, arguments: &[&str]) -> String {
     let mut command = timenav();
     command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data).args(arguments);
     let (code, stdout, stderr) = run(&mut command, "");

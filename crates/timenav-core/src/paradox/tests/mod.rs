@@ -3,5 +3,6 @@ mod histories;
 mod oracle;
 
 mod examples;
+mod firings;
 mod kinds;
 mod properties;

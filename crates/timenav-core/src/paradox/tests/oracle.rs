@@ -68,7 +68,7 @@ impl Oracle {
                 let stood = live.map(|(id, event)| (id.clone(), event.draft.clone())).collect();
                 self.anchors.push((id.as_str().to_owned(), *timestamp, stood));
             }
-            Told::Anchor { .. } | Told::Clock { .. } => {}
+            Told::Anchor { .. } | Told::Clock { .. } | Told::Timers(_) => {}
         }
     }
 

@@ -4,7 +4,7 @@ use crate::clock::{Clock, ClockCommand, ClockMoved, decide};
 use crate::event::{Assertion, Cause, CauseKind, EventDraft, Precision};
 use crate::ids::{AnchorId, EventId};
 use crate::paradox::{
-    AnchorSet, Came, Cancelled, Delta, Intervention, Kind, Paradox, Record, Settings, Stamp, Version, View,
+    AnchorSet, Came, Cancelled, Delta, Intervention, Kind, Paradox, Record, Settings, Stamp, TimerRecord, Version, View,
 };
 use crate::place::{Geo, Point};
 use crate::time::{Instant, Virtual, Wall, Zone, parse_timestamp};
@@ -18,6 +18,7 @@ pub(super) enum Told {
     Intervention { id: EventId, stamp: Stamp, time: Instant<Virtual>, on: EventId, negates: bool, causes: Vec<Cause> },
     Anchor { id: AnchorId, position: u64, timestamp: Instant<Virtual>, is_fixed: bool },
     Clock { position: u64, moved: ClockMoved },
+    Timers(TimerRecord<'static>),
 }
 
 impl Told {
@@ -43,6 +44,7 @@ impl Told {
                 timestamp: *timestamp,
                 is_fixed: *is_fixed,
             }),
+            Self::Timers(record) => Record::Timers(*record),
             Self::Clock { position, moved } => Record::ClockMoved { position: *position, moved },
         }
     }

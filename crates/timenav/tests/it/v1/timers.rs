@@ -11,6 +11,7 @@ use crate::service::Service;
 
 mod advances;
 mod again;
+mod causes;
 mod crashes;
 mod recording;
 mod edges;
@@ -23,6 +24,7 @@ mod redelivering;
 mod rules;
 mod spending;
 mod webhooks;
+mod webhooks_tls;
 
 /// Has workers go, also where a test fails while they wait.
 struct Ends<'a>(&'a AtomicBool);

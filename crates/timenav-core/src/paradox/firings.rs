@@ -1,0 +1,125 @@
+//! Firings of timers: what they caused, and whether their moments still come.
+//!
+//! A firing is no event. Events name it as a cause by its id, and the event that a timer records is an effect of the firing
+//! whose id it has, without naming it. A firing occurs until its moment is taken back.
+
+use super::site::Map;
+use super::told::{Taken, TimerTold};
+use crate::ids::{AnchorId, TimerId};
+use crate::time::{Instant, Virtual};
+use crate::timers::Fallen;
+
+/// Firings, by node and by timer.
+#[derive(Debug, Default)]
+pub(super) struct Firings {
+    pub(super) base: u64,
+    timers: Map<u64, Timer>,
+    of: Map<u32, Firing>,
+    /// Where anchors were set.
+    anchors: Map<AnchorId, u64>,
+    /// The anchor and the position of the last return, of which there may be several records.
+    pub(super) returned: Option<(u64, u64)>,
+}
+
+#[derive(Debug, Default)]
+struct Timer {
+    id: Option<TimerId>,
+    /// Its firings, as they came.
+    fired: Vec<u32>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Firing {
+    timer: u64,
+    pub(super) round: u32,
+    pub(super) due: Instant<Virtual>,
+    pub(super) position: u64,
+    /// When it was taken back and came again, in the order of the ledger. Most never are.
+    pub(super) changes: Vec<(u64, Option<Taken>)>,
+}
+
+impl Firing {
+    /// Returns where it was taken back, and how, if it does not occur any more.
+    pub(super) fn taken(&self) -> Option<(u64, Taken)> {
+        let (position, taken) = self.changes.last()?;
+        Some((*position, (*taken)?))
+    }
+
+    /// Returns whether it occurred when the ledger had come to a position.
+    fn stood_at(&self, position: u64) -> bool {
+        let last = self.changes.iter().rfind(|(at, _)| *at <= position);
+        self.position <= position && last.is_none_or(|(_, taken)| taken.is_none())
+    }
+}
+
+impl Firings {
+    pub(super) fn get(&self, node: u32) -> Option<&Firing> {
+        self.of.get(&node)
+    }
+
+    pub(super) fn anchor_set(&mut self, anchor_id: &AnchorId, position: u64) {
+        self.anchors.insert(anchor_id.clone(), position);
+    }
+
+    pub(super) fn put_back(&mut self, node: u32, before: Option<Firing>) {
+        match before {
+            Some(before) => drop(self.of.insert(node, before)),
+            None => {
+                let gone = self.of.remove(&node);
+                // What came last is taken back first.
+                gone.and_then(|gone| self.timers.get_mut(&gone.timer)?.fired.pop());
+            }
+        }
+    }
+
+    /// A timer has a name.
+    pub(super) fn name(&mut self, entry: u64, timer_id: &TimerId) {
+        self.timers.entry(self.base + entry).or_default().id = Some(timer_id.clone());
+    }
+
+    /// Returns a firing of a timer that was not known before.
+    pub(super) fn made(&mut self, node: u32, position: u64, fallen: Fallen) -> Option<Firing> {
+        if self.of.contains_key(&node) {
+            return None;
+        }
+        let Fallen { due, position: timer, round } = fallen;
+        self.timers.entry(timer).or_default().fired.push(node);
+        Some(Firing { timer, round, due, position, changes: Vec::new() })
+    }
+
+    /// Returns the firings that do not occur as they did when an anchor was set: those that did, and those that did not.
+    /// `None` if the record is one more of the same return.
+    pub(super) fn return_to(&mut self, anchor_id: &AnchorId, position: u64) -> Option<(Vec<u32>, Vec<u32>)> {
+        let anchor = *self.anchors.get(anchor_id)?;
+        let is_same = self.returned == Some((anchor, position.saturating_sub(1)));
+        self.returned = Some((anchor, position));
+        if is_same {
+            return None;
+        }
+        let differs = |(node, one): (&u32, &Firing)| (one.stood_at(anchor) != one.taken().is_none()).then_some(*node);
+        let mut differing: Vec<u32> = self.of.iter().filter_map(differs).collect();
+        differing.sort_unstable();
+        Some(differing.into_iter().partition(|node| self.get(*node).is_some_and(|one| one.stood_at(anchor))))
+    }
+
+    /// Returns the firings of a timer that occur and of which something is so.
+    pub(super) fn of_timer(&self, timer: u64, is_so: impl Fn(&Firing) -> bool) -> Vec<u32> {
+        let fired = self.timers.get(&timer).map_or(&[][..], |timer| &timer.fired);
+        let is_meant = |node: &&u32| self.get(**node).is_some_and(|one| one.taken().is_none() && is_so(one));
+        fired.iter().filter(is_meant).copied().collect()
+    }
+
+    /// Returns what is told of a firing.
+    pub(super) fn told(&self, node: u32) -> Option<TimerTold> {
+        let firing = self.get(node)?;
+        let timer_id = self.timers.get(&firing.timer)?.id.clone();
+        Some(TimerTold { timer_id, due: firing.due, taken: firing.taken().map(|(_, taken)| taken) })
+    }
+
+    /// Returns where the ledger tells of a firing: where it was made, and where it was taken back.
+    pub(super) fn positions(&self, node: u32) -> impl Iterator<Item = u64> {
+        let firing = self.get(node);
+        let taken = firing.and_then(Firing::taken).map(|(position, _)| position);
+        firing.map(|firing| firing.position).into_iter().chain(taken)
+    }
+}

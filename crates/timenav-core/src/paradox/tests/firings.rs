@@ -1,0 +1,285 @@
+//! Firings of timers as causes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+
+use super::story::{DraftExt, Story, Told, at, event, id};
+use crate::ids::{AnchorId, TimerId};
+use crate::paradox::{Came, Delta, Kind, Paradox, Record, Settings, Stamp, Taken, TimerRecord, View, Witness};
+use crate::time::{Instant, Virtual};
+use crate::timers::{Fallen, Schedule};
+
+const DUE: &str = "2026-01-31T09:00:00Z";
+
+impl Story {
+    fn timers(&mut self, record: impl FnOnce(u64) -> TimerRecord<'static>) {
+        self.tell(Told::Timers(record(self.told.len() as u64)));
+    }
+
+    fn set(&mut self, timer_id: &str) -> u64 {
+        let timer_id: &'static TimerId = Box::leak(Box::new(TimerId::new(timer_id).unwrap()));
+        let position = self.told.len() as u64;
+        self.timers(|entry| TimerRecord::Set { entry, timer_id });
+        position
+    }
+
+    fn fire(&mut self, firing: &str, (timer, due, round): (u64, &str, u32)) {
+        let firing_id = Box::leak(Box::new(id(firing)));
+        let fallen = Fallen { due: at(due), position: timer, round };
+        self.timers(|position| TimerRecord::Fired { position, firing_id, fallen });
+    }
+
+    fn cancel_timer(&mut self, timer: u64, clock: &str) {
+        let clock_at = at(clock);
+        self.timers(|position| TimerRecord::Changed { position, timer, clock_at, schedule: None });
+    }
+}
+
+#[test]
+fn a_firing_is_a_cause_like_an_event() {
+    let mut story = Story::new();
+    let timer = story.set("renew");
+    story.fire("firing_1", (timer, DUE, 0));
+    story.record("after", event("2026-01-31T09:00:00Z").because_of(&["firing_1"]));
+    story.record("before", event("2026-01-31T08:00:00Z").maybe_because_of(&["firing_1"]));
+    story.check(&["P01 definite firing_1,before"]);
+    story.check_kind(Kind::DanglingCause, &[]);
+    let early = &story.of(Kind::EffectBeforeCause)[0];
+    assert_eq!(
+        early.explanation,
+        "`before` (2026-01-31T08:00:00Z) lies before `firing_1`, a firing of the timer `renew`, which fired at \
+         2026-01-31T09:00:00Z, by 1 h as recorded."
+    );
+    // Cancelled once it has fired, it stays so.
+    story.cancel_timer(timer, DUE);
+    story.check(&["P01 definite firing_1,before"]);
+    story.cancel_timer(timer, "2026-01-01T00:00:00Z");
+    story.check(&["P05 definite firing_1,after"]);
+    let orphan = &story.of(Kind::OrphanedEffect)[0];
+    assert_eq!(
+        orphan.explanation,
+        "`after` requires `firing_1`, a firing of the timer `renew`, which was cancelled at 2026-01-01T00:00:00Z on \
+         the clock, before it fired at 2026-01-31T09:00:00Z."
+    );
+    let Witness::Orphan { cancelled_at, timer: Some(told), .. } = &orphan.witness else { panic!("{orphan:?}") };
+    assert_eq!((*cancelled_at, told.timer_id.as_ref().unwrap().as_str()), (Some(5), "renew"));
+}
+
+#[test]
+fn the_event_that_a_timer_records_is_an_effect_of_its_firing() {
+    let mut story = Story::new();
+    let timer = story.set("trial");
+    story.fire("firing_1", (timer, DUE, 0));
+    story.record("firing_1", event(DUE));
+    story.check(&[]);
+    story.correct("firing_1", event("2026-01-30T09:00:00Z"));
+    story.check(&["P01 definite firing_1"]);
+    story.correct("firing_1", event(DUE));
+    let anchor_id: &'static AnchorId = Box::leak(Box::new(AnchorId::new("a").unwrap()));
+    story.anchor("a", DUE, false);
+    story.timers(|position| TimerRecord::Rearmed { position, timer, next: at(DUE), round: 1 });
+    story.check(&["P05 definite firing_1"]);
+    assert_eq!(
+        story.of(Kind::OrphanedEffect)[0].explanation,
+        "`firing_1` was recorded by the timer `trial`, whose moment 2026-01-31T09:00:00Z comes again."
+    );
+    story.fire("firing_2", (timer, DUE, 1));
+    story.record("firing_2", event(DUE));
+    story.check(&["P05 definite firing_1"]);
+    // At the anchor the first one stood, and the second one was not there.
+    story.timers(|position| TimerRecord::Returned { position, anchor_id });
+    story.check(&["P05 definite firing_2"]);
+    story.cancel("firing_2");
+    story.check(&[]);
+}
+
+#[test]
+fn another_schedule_takes_back_what_is_later_than_the_clock() {
+    let later = "2026-02-01T09:00:00Z";
+    for (moment, clock, expected) in [
+        (DUE, "2026-01-01T00:00:00Z", Some(Taken::ComesAgain)),
+        (later, "2026-01-01T00:00:00Z", Some(Taken::Changed(at("2026-01-01T00:00:00Z")))),
+        (later, DUE, None),
+    ] {
+        let mut story = Story::new();
+        let timer = story.set("renew");
+        story.fire("firing_1", (timer, DUE, 0));
+        story.record("e", event(DUE).because_of(&["firing_1"]));
+        let schedule = Some(&*Box::leak(Box::new(Schedule::At(at(moment)))));
+        let clock_at = at(clock);
+        story.timers(|position| TimerRecord::Changed { position, timer, clock_at, schedule });
+        let taken = |paradox: &Paradox| match &paradox.witness {
+            Witness::Orphan { timer, .. } => timer.as_ref()?.taken,
+            _ => None,
+        };
+        assert_eq!(story.of(Kind::OrphanedEffect).iter().find_map(taken), expected);
+    }
+}
+
+/// What happens in a made-up history of two timers.
+#[derive(Clone, Copy, Debug)]
+enum Op {
+    Fire(u8, u8),
+    Record(u8),
+    Name(u8, bool),
+    Cancel(u8, u8),
+    Rearm(u8, u8),
+    Supersede(u8),
+    Anchor,
+    Return(u8),
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        4 => (0..2_u8, 0..6_u8).prop_map(|(timer, hour)| Op::Fire(timer, hour)),
+        3 => (0..12_u8).prop_map(Op::Record),
+        3 => (0..12_u8, any::<bool>()).prop_map(|(firing, requires)| Op::Name(firing, requires)),
+        2 => (0..2_u8, 0..6_u8).prop_map(|(timer, hour)| Op::Cancel(timer, hour)),
+        2 => (0..2_u8, 0..6_u8).prop_map(|(timer, hour)| Op::Rearm(timer, hour)),
+        1 => (0..12_u8).prop_map(Op::Supersede),
+        2 => Just(Op::Anchor),
+        2 => (0..4_u8).prop_map(Op::Return),
+    ]
+}
+
+fn hour(hour: u8) -> Instant<Virtual> {
+    at(&format!("2026-01-01T{hour:02}:00:00Z"))
+}
+
+/// What is so by the definition alone: which firings occur, kept whole for each anchor.
+#[derive(Default)]
+struct Plain {
+    fired: Vec<Fallen>,
+    stands: BTreeSet<usize>,
+    anchors: Vec<BTreeSet<usize>>,
+    rounds: [u32; 2],
+    recorded: BTreeSet<usize>,
+    named: Vec<(usize, String)>,
+}
+
+impl Plain {
+    fn gone(&mut self, is_so: impl Fn(&Fallen) -> bool) {
+        let fired = &self.fired;
+        self.stands.retain(|number| !is_so(&fired[*number]));
+    }
+
+    fn orphans(&self) -> BTreeSet<(String, String)> {
+        let gone = |number: &usize| *number < self.fired.len() && !self.stands.contains(number);
+        let own = self.recorded.iter().filter(|number| gone(number));
+        let own = own.map(|number| (format!("f{number}"), format!("f{number}")));
+        let named = self.named.iter().filter(|(number, _)| gone(number) && !self.recorded.contains(number));
+        own.chain(named.map(|(number, effect)| (format!("f{number}"), effect.clone()))).collect()
+    }
+
+    /// Takes in what happens, and returns what the view is told of it.
+    fn take(&mut self, op: Op, position: u64) -> Option<Told> {
+        let stamp = Stamp { position, recorded_at: Instant::EPOCH, clock_at: hour(0) };
+        let version = |text: &str, draft| Told::Version { id: id(text), stamp, draft, came: Came::Recorded };
+        let anchor = |number: usize| AnchorId::new(&format!("a{number}")).unwrap();
+        Some(match op {
+            Op::Fire(timer, at) => {
+                let round = self.rounds[usize::from(timer)];
+                let fallen = Fallen { due: hour(at), position: u64::from(timer), round };
+                self.stands.insert(self.fired.len());
+                let firing_id = Box::leak(Box::new(id(&format!("f{}", self.fired.len()))));
+                self.fired.push(fallen);
+                Told::Timers(TimerRecord::Fired { position, firing_id, fallen })
+            }
+            Op::Record(number) => {
+                let number = usize::from(number);
+                let fallen = self.fired.get(number).filter(|_| self.recorded.insert(number))?;
+                version(&format!("f{number}"), event(&fallen.due.to_string()))
+            }
+            Op::Name(number, requires) => {
+                let (cause, effect) = (format!("f{number}"), format!("e{}", position));
+                let draft = event("2026-01-01T12:00:00Z");
+                if requires {
+                    self.named.push((usize::from(number), effect.clone()));
+                    version(&effect, draft.because_of(&[&cause]))
+                } else {
+                    version(&effect, draft.maybe_because_of(&[&cause]))
+                }
+            }
+            Op::Cancel(timer, clock) => {
+                let timer = u64::from(timer);
+                self.gone(|fallen| fallen.position == timer && fallen.due > hour(clock));
+                let clock_at = hour(clock);
+                Told::Timers(TimerRecord::Changed { position, timer, clock_at, schedule: None })
+            }
+            Op::Rearm(timer, at) => {
+                self.rounds[usize::from(timer)] += 1;
+                let (round, timer) = (self.rounds[usize::from(timer)], u64::from(timer));
+                self.gone(|fallen| fallen.position == timer && fallen.due >= hour(at));
+                Told::Timers(TimerRecord::Rearmed { position, timer, next: hour(at), round })
+            }
+            Op::Supersede(number) => {
+                let fallen = *self.fired.get(usize::from(number))?;
+                self.gone(|other| *other == fallen);
+                Told::Timers(TimerRecord::Superseded { position, fallen })
+            }
+            Op::Anchor => {
+                let id = anchor(self.anchors.len());
+                self.anchors.push(self.stands.clone());
+                Told::Anchor { id, position, timestamp: hour(0), is_fixed: false }
+            }
+            Op::Return(number) => {
+                self.stands.clone_from(self.anchors.get(usize::from(number))?);
+                let anchor_id = Box::leak(Box::new(anchor(usize::from(number))));
+                Told::Timers(TimerRecord::Returned { position, anchor_id })
+            }
+        })
+    }
+}
+
+/// Returns causes and effects of the orphans of a view, and how often all keys occur.
+fn orphans(view: &View) -> BTreeSet<(String, String)> {
+    let orphan = |witness: &Witness| match witness {
+        Witness::Orphan { cause, effect, .. } => Some((cause.to_string(), effect.to_string())),
+        _ => None,
+    };
+    view.list(|_| true).all().iter().filter_map(|paradox| orphan(&paradox.witness)).collect()
+}
+
+proptest! {
+    #[test]
+    fn what_lost_its_firing_is_an_orphan_however_the_view_is_made(ops in prop::collection::vec(op(), 1..40)) {
+        let (mut plain, mut told, mut view) = (Plain::default(), Vec::new(), View::new(Settings::default()));
+        let mut known: BTreeMap<_, _> = BTreeMap::new();
+        for op in ops {
+            // Returns of several records do not follow each other: what is between them is told apart by positions.
+            let position = 2 * told.len() as u64;
+            let Some(one) = plain.take(op, position) else { continue };
+            let foreseen = view.what_if(&[one.record()]);
+            let Delta { made, healed } = view.apply(&one.record());
+            told.push(one);
+            prop_assert_eq!(&foreseen, &Delta { made: made.clone(), healed: healed.clone() });
+            for paradox in healed {
+                prop_assert!(known.remove(&paradox.key).is_some());
+            }
+            known.extend(made.into_iter().map(|paradox| (paradox.key, ())));
+            prop_assert_eq!(orphans(&view), plain.orphans());
+        }
+        let keys = |view: &View| view.list(|_| true).all().into_iter().map(|one| one.key).collect::<BTreeSet<_>>();
+        let built = View::build(Settings::default(), told.iter().map(Told::record));
+        prop_assert_eq!(keys(&view), keys(&built));
+        prop_assert_eq!(keys(&view), known.into_keys().collect::<BTreeSet<_>>());
+    }
+}
+
+#[test]
+fn an_entry_that_is_one_of_several_of_a_return_gives_nothing_back() {
+    let mut view = View::new(Settings::default());
+    let (firing_id, anchor_id) = (id("f"), AnchorId::new("a").unwrap());
+    let fallen = Fallen { due: hour(1), position: 0, round: 0 };
+    let returned = |position| Record::Timers(TimerRecord::Returned { position, anchor_id: &anchor_id });
+    view.apply(&Record::Timers(TimerRecord::Fired { position: 0, firing_id: &firing_id, fallen }));
+    let anchor = Told::Anchor { id: anchor_id.clone(), position: 1, timestamp: hour(0), is_fixed: false };
+    view.apply(&anchor.record());
+    let effect = event("2026-01-01T12:00:00Z").because_of(&["f"]);
+    let stamp = Stamp { position: 2, recorded_at: Instant::EPOCH, clock_at: hour(0) };
+    view.apply(&Told::Version { id: id("e"), stamp, draft: effect, came: Came::Recorded }.record());
+    view.apply_all(&[returned(3), Record::Timers(TimerRecord::Superseded { position: 3, fallen })]);
+    view.apply(&returned(4));
+    assert_eq!(orphans(&view).len(), 1);
+}

@@ -1,0 +1,123 @@
+//! From the entries about timers to what a view is fed.
+
+use timenav_core::ids::{AnchorId, EventId, TimelineId, TimerId};
+use timenav_core::ledger::LeafRecord;
+use timenav_core::paradox::{Record, Stamp, TimerRecord};
+use timenav_core::time::{Instant, Virtual, parse_timestamp};
+use timenav_core::timers::{Fallen, Schedule};
+
+use crate::action::Action;
+use crate::archive::EntryRow;
+use crate::json::read;
+use crate::payload::{
+    FiredAgain, ScheduleRecord, TimelineCreated, TimerCancelled, TimerRestored, TimerSet, TimersFired, TimersRestored,
+    fallen_of,
+};
+
+/// What an entry did to timers.
+pub(super) enum Done {
+    /// A timeline began.
+    Begun { base: u64 },
+    /// A timer was set.
+    Set(TimerId),
+    /// Timers fired.
+    Fired(Vec<(EventId, Fallen)>),
+    /// A timer was changed, or cancelled.
+    Changed { timer: u64, schedule: Option<Schedule> },
+    /// Timers stand as at another moment.
+    Restored(Restored),
+}
+
+/// Timers that stand as at another moment.
+pub(super) struct Restored {
+    anchor_id: Option<AnchorId>,
+    superseded: Vec<Fallen>,
+    /// Timers that went back: which, to what, and in which round.
+    rearmed: Vec<(u64, Instant<Virtual>, u32)>,
+    fired: Vec<(EventId, Fallen)>,
+}
+
+/// Returns what an entry did to timers; `None` if that was nothing, or cannot be read.
+pub(super) fn done(action: Action, leaf: &LeafRecord<'_>, row: &EntryRow) -> Option<Done> {
+    let payload = row.payload.as_slice();
+    let timeline = TimelineId::new(&leaf.timeline_id).ok();
+    match action {
+        Action::CreateTimeline => {
+            let fork = read::<TimelineCreated>(payload)?.fork;
+            Some(Done::Begun { base: fork.and_then(|fork| fork.timers_base).unwrap_or_default() })
+        }
+        Action::SetTimer => Some(Done::Set(TimerId::new(&leaf.subject).ok()?)),
+        Action::FireTimers => {
+            let fired = read::<TimersFired>(payload)?.fired;
+            let fired = fired.iter().map(|(timer, due, round, _)| firing(timeline.as_ref()?, &(*timer, *due, *round)));
+            Some(Done::Fired(fired.collect::<Option<_>>()?))
+        }
+        Action::CancelTimer => Some(Done::Changed { timer: read::<TimerCancelled>(payload)?.position, schedule: None }),
+        Action::ChangeTimer => {
+            let told: TimerSet<'_> = read(payload)?;
+            if !told.has_another_schedule() {
+                return None;
+            }
+            let schedule = read::<ScheduleRecord>(told.schedule().as_bytes())?.schedule()?;
+            Some(Done::Changed { timer: told.changes()?, schedule: Some(schedule) })
+        }
+        Action::RestoreTimers => {
+            let told: TimersRestored<'_> = read(payload)?;
+            let again = |one: &FiredAgain| firing(timeline.as_ref()?, &(one.timer, one.due, one.round));
+            Some(Done::Restored(Restored {
+                anchor_id: told.anchor_id.as_deref().map(AnchorId::new).transpose().ok()?,
+                superseded: told.superseded.iter().map(fallen_of).collect::<Option<_>>()?,
+                // Where the timeline comes from they stand like that already, and a return says all by its anchor.
+                rearmed: if told.inherited || told.anchor_id.is_some() { &[][..] } else { &told.timers }
+                    .iter()
+                    .filter_map(rearmed)
+                    .collect(),
+                fired: told.fired.iter().map(again).collect::<Option<_>>()?,
+            }))
+        }
+        _ => None,
+    }
+}
+
+fn firing(timeline: &TimelineId, fallen: &(u64, i64, u32)) -> Option<(EventId, Fallen)> {
+    let fallen = fallen_of(fallen)?;
+    Some((EventId::new(fallen.firing_id(timeline).as_str()).ok()?, fallen))
+}
+
+/// Returns where a timer went back to. One that is delivered again stays where it was.
+fn rearmed(timer: &TimerRestored<'_>) -> Option<(u64, Instant<Virtual>, u32)> {
+    let (was, is) = (timer.was.as_ref()?, timer.is.as_ref()?);
+    let next = parse_timestamp(is.next()?).ok()?;
+    (was.next() != is.next()).then_some((timer.position, next, is.round()))
+}
+
+impl Done {
+    /// Hands to `take` what an entry did to timers, behind what else it tells.
+    pub(super) fn records(&self, stamp: Stamp, entry: u64, first: Record<'_>, take: &mut dyn FnMut(&[Record<'_>])) {
+        let Stamp { position, clock_at, .. } = stamp;
+        let mut records = vec![first];
+        let mut add = |record| records.push(Record::Timers(record));
+        match self {
+            Self::Begun { base } => add(TimerRecord::Begins { base: *base }),
+            Self::Set(timer_id) => add(TimerRecord::Set { entry, timer_id }),
+            Self::Fired(fired) => fired.iter().for_each(|one| add(fired_record(position, one))),
+            Self::Changed { timer, schedule } => {
+                let (timer, schedule) = (*timer, schedule.as_ref());
+                add(TimerRecord::Changed { position, timer, clock_at, schedule });
+            }
+            Self::Restored(Restored { anchor_id, superseded, rearmed, fired }) => {
+                anchor_id.iter().for_each(|anchor_id| add(TimerRecord::Returned { position, anchor_id }));
+                superseded.iter().for_each(|fallen| add(TimerRecord::Superseded { position, fallen: *fallen }));
+                for &(timer, next, round) in rearmed {
+                    add(TimerRecord::Rearmed { position, timer, next, round });
+                }
+                fired.iter().for_each(|one| add(fired_record(position, one)));
+            }
+        }
+        take(&records);
+    }
+}
+
+const fn fired_record(position: u64, (firing_id, fallen): &(EventId, Fallen)) -> TimerRecord<'_> {
+    TimerRecord::Fired { position, firing_id, fallen: *fallen }
+}

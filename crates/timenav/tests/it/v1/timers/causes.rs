@@ -1,0 +1,139 @@
+//! Timers as causes of events, and paradoxes that name them.
+
+use serde_json::{Value, json};
+
+use super::{acknowledge, claim};
+use crate::http::Request;
+use crate::service::Service;
+use crate::v1::messages::open;
+use crate::v1::standing;
+
+/// Sets a timer that fires each day from 2 January 2000 on, and delivers somewhere.
+fn daily(service: &Service, timer_id: &str, deliver: &Value) {
+    let every = json!({ "rule": "FREQ=DAILY", "starts": "2000-01-02T00:00:00Z" });
+    service.post("/v1/timers", &json!({ "timer_id": timer_id, "every": every, "deliver": deliver }));
+}
+
+fn recorded() -> Value {
+    json!({ "to": "timeline", "event": { "name": "Daily" } })
+}
+
+fn go(service: &Service, day: u32, refire: bool) {
+    let to = format!("2000-01-{day:02}T00:00:00Z");
+    service.post("/v1/travel", &json!({ "destination_time": to, "refire": refire }));
+}
+
+fn paradoxes(service: &Service) -> Vec<Value> {
+    let asked = [("timeline_id", "main"), ("time_range", "../..")];
+    service.get("/v1/monitor-paradox", &asked)["paradoxes"].as_array().unwrap().clone()
+}
+
+/// Returns the code and the moment of the firing of each paradox, and how it was taken back.
+fn told(service: &Service) -> Vec<(String, String, Value)> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let one = |paradox: &Value| {
+        let timer = &paradox["witness"]["timer"];
+        (text(&paradox["code"]), text(&timer["due"]), timer["taken_back"].clone())
+    };
+    paradoxes(service).iter().map(one).collect()
+}
+
+fn orphan(day: u32, how: &str) -> (String, String, Value) {
+    ("P05".to_owned(), format!("2000-01-{day:02}T00:00:00Z"), json!(how))
+}
+
+#[test]
+fn events_of_a_timer_that_was_cancelled_before_they_happened_are_orphans() {
+    let service = standing();
+    daily(&service, "daily", &recorded());
+    go(&service, 4, false);
+    // What fired before the clock went back stays, and is no paradox.
+    let anchor = service.post("/v1/set-anchor", &json!({ "fixed": false }))["anchor_id"].clone();
+    go(&service, 2, false);
+    assert_eq!(paradoxes(&service), [] as [Value; 0]);
+    service.send(Request::new("DELETE", "/v1/timers/daily")).expect(200);
+    // 2 January is not before: it fired at the very moment that the clock showed.
+    assert_eq!(told(&service), [orphan(3, "cancelled"), orphan(4, "cancelled")]);
+    let first = paradoxes(&service)[0].clone();
+    assert_eq!(first["witness"]["timer"]["timer_id"], "daily");
+    assert_eq!((&first["events"][0], first["events"].as_array().unwrap().len()), (&first["witness"]["effect"], 1));
+    let explanation = first["explanation"].as_str().unwrap();
+    assert!(explanation.contains("was recorded by the timer `daily`, which was cancelled at 2000-01-02"), "{first}");
+    let event_id = first["events"][0].as_str().unwrap();
+    let check = service.get("/v1/check-timeline", &[("timeline_id", "main"), ("significant_event", event_id)]);
+    assert_eq!(check["paradoxes"][0]["key"], first["key"], "{check}");
+    // Of two ways out, one takes the event back, and the other returns to where the timer stood.
+    let prevent = json!({ "event_id": event_id, "action": "prevent", "time": "2000-01-02T00:00:00Z" });
+    let healed = service.post("/v1/manipulate-event", &prevent);
+    assert_eq!(healed["paradoxes_healed"][0]["key"], first["key"], "{healed}");
+    assert_eq!(told(&service), [orphan(4, "cancelled")]);
+    service.post("/v1/return-to-anchor", &json!({ "anchor_id": anchor }));
+    assert_eq!(told(&service), []);
+    service.audit();
+}
+
+#[test]
+fn who_listens_to_paradoxes_hears_of_those_that_timers_make() {
+    let service = standing();
+    daily(&service, "daily", &recorded());
+    go(&service, 3, false);
+    go(&service, 2, false);
+    let mut connection = service.connect();
+    let request = Request::get("/v1/stream?topics=paradoxes").header("Accept", "text/event-stream");
+    let mut messages = open(&mut connection, &service, request);
+    service.send(Request::new("DELETE", "/v1/timers/daily")).expect(200);
+    let message = std::iter::from_fn(|| messages.next()).find(|message| message.event == "paradox-made");
+    assert_eq!(message.expect("a message").data["paradox"]["key"], paradoxes(&service)[0]["key"]);
+    service.audit();
+}
+
+#[test]
+fn a_moment_that_comes_again_leaves_what_it_caused_before() {
+    let mut service = standing();
+    daily(&service, "daily", &recorded());
+    go(&service, 3, false);
+    go(&service, 2, true);
+    assert_eq!(told(&service), [orphan(3, "comes_again")]);
+    go(&service, 3, false);
+    assert_eq!(told(&service), [orphan(3, "comes_again")]);
+    // A fork has the same past.
+    service.post("/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" }));
+    let asked = [("timeline_id", "fork"), ("time_range", "../..")];
+    let of_fork = service.get("/v1/monitor-paradox", &asked)["paradoxes"].clone();
+    assert_eq!(of_fork[0]["witness"]["timer"]["timer_id"], "daily", "{of_fork}");
+    // The schedule changes, and has neither day any more.
+    go(&service, 1, false);
+    let change = json!({ "every": { "rule": "FREQ=DAILY;INTERVAL=2", "starts": "2000-01-04T00:00:00Z" } });
+    service.send(Request::new("PATCH", "/v1/timers/daily").json(&change)).expect(200);
+    assert_eq!(told(&service), [orphan(2, "changed"), orphan(3, "comes_again"), orphan(3, "changed")]);
+    let before = paradoxes(&service);
+    service.restart();
+    assert_eq!(paradoxes(&service), before, "made anew from the ledger");
+    service.audit();
+}
+
+#[test]
+fn a_handler_may_name_its_firing_as_a_cause() {
+    let service = standing();
+    daily(&service, "work", &json!({ "to": "queue", "queue": "default" }));
+    service.post("/v1/travel", &json!({ "destination_time": "2000-01-03T00:00:00Z", "settle": false }));
+    let firings = claim(&service, 10, "20s");
+    for firing in &firings {
+        let event = json!({ "time": firing["due"], "causes": [firing["firing_id"]] });
+        service.post("/v1/events", &event);
+    }
+    acknowledge(&service, &firings);
+    let late = json!({ "event_id": "late", "time": "2000-01-02T12:00:00Z", "causes": [firings[1]["firing_id"]] });
+    service.post("/v1/events", &late);
+    let asked = [("timeline_id", "main"), ("time_range", "../.."), ("include", "observations")];
+    let all = service.get("/v1/monitor-paradox", &asked);
+    assert_eq!(all["observations"].get("P06"), None, "a firing is a cause that there is: {all}");
+    let early = &paradoxes(&service)[0];
+    assert_eq!((&early["code"], &early["events"]), (&json!("P01"), &json!([firings[1]["firing_id"], "late"])));
+    assert_eq!(early["witness"]["timer"]["timer_id"], "work");
+    service.post("/v1/rewind", &json!({ "duration": "1d", "refire": true }));
+    let codes: Vec<_> = told(&service).into_iter().map(|(code, due, _)| (code, due)).collect();
+    let due = "2000-01-03T00:00:00Z".to_owned();
+    assert_eq!(codes, [("P05".to_owned(), due.clone()), ("P05".to_owned(), due)]);
+    service.audit();
+}
