@@ -18,13 +18,15 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// A library that warns of what clients do, a line for each time they do it. The service counts these itself.
-const TALKATIVE: &str = "h2";
+/// Libraries that log what others do, a line for each time they do it, and the level that is left to them. The service
+/// counts what clients do itself, and says of certificates that it refuses where it refuses them.
+const TALKATIVE: [(&str, &str); 2] = [("h2", "error"), ("rustls_platform_verifier", "off")];
 
-/// Returns the filter with that library at `error`, unless somebody asked for it by name.
+/// Returns the filter with these libraries at their levels, unless somebody asked for one by name.
 fn quieter(filter: &str) -> String {
-    let asks_for_it = filter.split(',').any(|directive| directive.trim().starts_with(TALKATIVE));
-    if asks_for_it { filter.to_owned() } else { format!("{filter},{TALKATIVE}=error") }
+    let asks_for = |library: &str| filter.split(',').any(|directive| directive.trim().starts_with(library));
+    let left = TALKATIVE.iter().filter(|(library, _)| !asks_for(library));
+    left.fold(filter.to_owned(), |filter, (library, level)| format!("{filter},{library}={level}"))
 }
 
 /// Sends the log of this process to stderr. Stdout stays for answers.
