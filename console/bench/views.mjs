@@ -18,6 +18,7 @@
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { chromium } from 'playwright-core';
+import { viewsOf } from './view-list.mjs';
 import { SIZE, Site, Traffic, launch } from './visit.mjs';
 
 const READY_MAX_MS = 120_000;
@@ -38,34 +39,7 @@ const site = new Site(base, key);
 
 const only = options.includes('--only') ? options[options.indexOf('--only') + 1] : null;
 
-/** The views, each with what is there once it shows what it is for. */
-const VIEWS = [
-  { name: 'Timeline', at: 'timeline', ready: (page) => page.getByText(/[\d,]+ events$/).first(), axis: '.axis canvas' },
-  { name: 'Timeline, list', at: 'timeline', params: '&view=list', ready: (page) => page.locator('tbody tr').nth(3) },
-  { name: 'Clock', at: 'clock', ready: (page) => page.getByRole('timer') },
-  ...(against
-    ? [
-        {
-          name: 'Compare',
-          at: 'compare',
-          params: `&with=${against}`,
-          ready: (page) => page.getByText(/Both share/),
-          axis: 'canvas',
-        },
-      ]
-    : []),
-  {
-    name: 'Paradoxes',
-    at: 'paradoxes',
-    // The words in the navigation and above the view are there before anything was looked for.
-    ready: (page) => page.getByRole('region', { name: 'Paradoxes' }).getByText(/^(No|[\d,]+) paradox/),
-  },
-  { name: 'What if', at: 'paradoxes', params: '&tab=lab', ready: (page) => page.getByLabel('Event', { exact: true }) },
-  { name: 'Integrity', at: 'integrity', ready: (page) => page.getByText(/under one signature/) },
-  { name: 'Access', at: 'access', ready: (page) => page.getByRole('main').locator('h1, h2').first() },
-  { name: 'Timelines', at: 'timelines', ready: (page) => page.locator('tbody tr').first() },
-  { name: 'Explorer', at: 'explorer', ready: (page) => page.getByRole('main').locator('h1, h2').first() },
-];
+const VIEWS = viewsOf(against);
 
 /** Processor time of a process and all that it started, in seconds. */
 function cpuSeconds(pid) {

@@ -36,15 +36,15 @@ export class Site {
     return JSON.parse(text);
   }
 
-  /** Makes a user who may read some timelines, and returns the password. Who administers them keeps doing so. */
-  async makeUser(timelines) {
+  /** Makes a user with rights on some timelines, and returns the password. Who administers them keeps doing so. */
+  async makeUser(timelines, rights = ['read']) {
     await this.removeUser();
     const password = randomBytes(18).toString('base64url');
     await this.call('POST', 'v1/users', { user_id: USER });
     for (const name of timelines) {
       const { permissions } = await this.call('GET', `v1/access-control?timeline_id=${name}`);
-      const read = [...new Set([...permissions.read, USER])];
-      await this.call('POST', 'v1/set-access-control', { timeline_id: name, permissions: { read } });
+      const granted = Object.fromEntries(rights.map((right) => [right, [...new Set([...permissions[right], USER])]]));
+      await this.call('POST', 'v1/set-access-control', { timeline_id: name, permissions: granted });
     }
     await this.call('POST', 'v1/set-password', { user_id: USER, password });
     return password;

@@ -195,7 +195,8 @@ fn acknowledge(service: &Service, firings: &[Value]) {
 /// No handler meets a follower that shows an earlier instant; and one that does not answer holds nothing up for long.
 #[test]
 fn firings_wait_for_followers_that_confirm_steps() {
-    let service = standing();
+    let owned = standing();
+    let service = &owned;
     for minute in ["05", "30", "40"] {
         let at = format!("2000-01-01T00:{minute}:00Z");
         service.post("/v1/timers", &json!({ "at": at, "deliver": { "to": "queue", "queue": "q" } }));
@@ -203,9 +204,8 @@ fn firings_wait_for_followers_that_confirm_steps() {
     // The first one falls due before anybody listens, and is handed out whoever follows.
     service.post("/v1/fast-forward", &json!({ "duration": "10m" }));
     let mut connection = service.connect();
-    let mut stream = open(&mut connection, &service, following("web&steps=true"));
-    confirm(&service, &stream.next().unwrap());
-    let service = &service;
+    let mut stream = open(&mut connection, service, following("web&steps=true"));
+    confirm(service, &stream.next().unwrap());
     std::thread::scope(|scope| {
         let listening = || scope.spawn(move || claimed(service, "60s"));
         assert_eq!(listening().join().unwrap()[0]["due"], "2000-01-01T00:05:00Z");
@@ -249,7 +249,7 @@ fn firings_wait_for_followers_that_confirm_steps() {
         assert_eq!((&settled["state"], &settled["acknowledged"]), (&json!("settled"), &json!(2)), "{answer}");
     });
     drop(stream);
-    service.audit();
+    owned.audit();
 }
 
 #[test]

@@ -1,0 +1,92 @@
+/**
+ * Takes a picture of every view of the console on a timeline, light and dark, on a phone, a laptop and a wide screen:
+ *
+ *   TIMENAV_API_KEY=… node bench/looks.mjs http://127.0.0.1:8080 demo FOLDER [--against FORK] [--only VIEW]
+ *
+ * Files are called `VIEW-SCHEME-WIDTH.png`, and `sheet-SCHEME-WIDTH.png` has all views of one kind beside each other. A
+ * view that does not get ready, is wider than its page, or says something on the console of the browser, is named, and
+ * the script fails in the end. The key is an operator's; CHROMIUM_BIN names the browser.
+ */
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+import { viewsOf } from './view-list.mjs';
+import { Site, launch } from './visit.mjs';
+
+const READY_MAX_MS = 60_000;
+/** Time for what comes after a view is ready: maps, tracks, and moves that end. */
+const REST_MS = 1_500;
+const SIZES = [
+  { width: 390, height: 844 },
+  { width: 1440, height: 900 },
+  { width: 2560, height: 1440 },
+];
+const [base, timeline, folder, ...options] = process.argv.slice(2);
+const key = process.env.TIMENAV_API_KEY;
+if (!base || !timeline || !folder || !key) {
+  console.error('usage: TIMENAV_API_KEY=… node bench/looks.mjs URL TIMELINE FOLDER [--against FORK] [--only VIEW]');
+  process.exit(2);
+}
+const option = (name) => (options.includes(name) ? options[options.indexOf(name) + 1] : null);
+const against = option('--against');
+const views = viewsOf(against).filter(({ name }) => option('--only') === null || name === option('--only'));
+const file = (name, scheme, width) =>
+  join(folder, `${name.toLowerCase().replace(/[^a-z]+/g, '-')}-${scheme}-${width}.png`);
+const faults = [];
+
+/** Takes the picture of a view, and notes what is wrong with it. */
+async function look(context, view, path) {
+  const page = await context.newPage();
+  const fault = (what) => faults.push(`${path}: ${what}`);
+  page.on('pageerror', (error) => fault(error.message));
+  page.on('console', (message) => message.type() === 'error' && fault(message.text()));
+  await page.goto(`${base}/#/${view.at}?timeline=${encodeURIComponent(timeline)}${view.params ?? ''}`);
+  await view
+    .ready(page)
+    .waitFor({ timeout: READY_MAX_MS })
+    .catch(() => fault('is not ready'));
+  await page.waitForTimeout(REST_MS);
+  const beyond = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  if (beyond > 0) fault(`is ${beyond} pixels wider than its page`);
+  await page.screenshot({ path });
+  await page.close();
+}
+
+/** Puts pictures beside each other, so that one look sees all. */
+async function sheet(browser, pictures, width, path) {
+  const shown = width < 600 ? 300 : 620;
+  const image = (picture) =>
+    `<img width=${shown} src="data:image/png;base64,${readFileSync(picture).toString('base64')}">`;
+  const page = await browser.newPage({ viewport: { width: (shown + 12) * (width < 600 ? 6 : 3), height: 600 } });
+  await page.setContent(`<body style="margin:6px;background:#888">${pictures.map(image).join(' ')}</body>`);
+  await page.screenshot({ path, fullPage: true });
+  await page.close();
+}
+
+const site = new Site(base, key);
+const password = await site.makeUser(against === null ? [timeline] : [timeline, against], ['read', 'write']);
+mkdirSync(folder, { recursive: true });
+const server = await launch();
+const browser = await chromium.connect(server.wsEndpoint());
+try {
+  for (const colorScheme of ['light', 'dark']) {
+    for (const viewport of SIZES) {
+      const hasTouch = viewport.width < 600;
+      const context = await browser.newContext({ viewport, colorScheme, hasTouch, reducedMotion: 'reduce' });
+      await site.logIn(context, password);
+      const pictures = [];
+      for (const view of views) {
+        pictures.push(file(view.name, colorScheme, viewport.width));
+        await look(context, view, pictures.at(-1));
+      }
+      await context.close();
+      await sheet(browser, pictures, viewport.width, file('sheet', colorScheme, viewport.width));
+    }
+  }
+} finally {
+  await browser.close();
+  await server.close();
+  await site.removeUser();
+}
+for (const fault of faults) console.error(fault);
+process.exit(faults.length === 0 ? 0 : 1);
