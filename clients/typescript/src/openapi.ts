@@ -1893,6 +1893,13 @@ export interface components {
              */
             generation: number;
             /**
+             * Format: int64
+             * @description The step of the advance of that generation that was applied, as `advance` of the message names it. It confirms all
+             *     before. Defaults to none.
+             * @example 2
+             */
+            step?: number | null;
+            /**
              * @description The timeline. Defaults to the API key's.
              * @example main
              */
@@ -2900,6 +2907,13 @@ export interface components {
             since: string;
             /** @description `current` if it has confirmed the newest change, `behind` if it has not, `away` if its stream has ended. */
             state: string;
+            /**
+             * Format: int64
+             * @description The newest step that it has confirmed of the advance of that generation.
+             */
+            step?: number | null;
+            /** @description Whether it confirms the steps of advances. Firings of an instant wait for it then. */
+            steps: boolean;
             /** @description Who follows. */
             user_id: string;
         };
@@ -4373,7 +4387,10 @@ export interface components {
             firings: components["schemas"]["FiringBody"][];
             /** @description What the clock showed before. */
             from: string;
-            /** @description Who held the instant it was stopped at, or whose lease holds it; if it is stuck, the last timer to fire. */
+            /**
+             * @description Who held the instant it was stopped at, or whose lease holds it, or which followers have not confirmed it; if it is
+             *     stuck, the last timer to fire.
+             */
             held_by?: string | null;
             /** @description How far the clock has come. */
             reached: string;
@@ -6877,6 +6894,12 @@ export interface operations {
                  *     was applied; a clock change with `followers` waits for that. Without it, nobody waits for this listener.
                  */
                 follow?: string;
+                /**
+                 * @description Whether the follower confirms each `step` of an advance too. Then the firings of an instant are handed out once it
+                 *     has, so that no handler meets a follower at an earlier time; after 5 seconds they are handed out all the same.
+                 *     Needs `follow`. Defaults to `false`.
+                 */
+                steps?: boolean;
                 /** @description The timeline. Defaults to the API key's. */
                 timeline_id?: string;
             };
@@ -7966,6 +7989,7 @@ export interface operations {
                      *           "name": "text",
                      *           "since": "text",
                      *           "state": "running",
+                     *           "steps": true,
                      *           "user_id": "alice"
                      *         }
                      *       ],
@@ -8005,6 +8029,7 @@ export interface operations {
                  * @example {
                  *       "follower_id": "follower_01kan5hcbje6e8xbnhpb5dvnfa",
                  *       "generation": 7,
+                 *       "step": 2,
                  *       "timeline_id": "main"
                  *     }
                  */

@@ -193,7 +193,7 @@ export const OPERATIONS = {
   clock_stream: {
     method: 'GET',
     path: '/v1/clock/stream',
-    query: ['follow', 'timeline_id'],
+    query: ['follow', 'steps', 'timeline_id'],
     body: 'none',
     isOnce: false,
     hasTimeline: true,

@@ -365,7 +365,12 @@ class AsyncCalls(AsyncTransport):
         return cast("schemas.ClockBody", await self._json(OPERATIONS["clock"], {"timeline_id": timeline_id}))
 
     async def clock_stream(
-        self, *, follow: str | Unset = UNSET, timeline_id: str | Unset = UNSET, last_event_id: str | Unset = UNSET
+        self,
+        *,
+        follow: str | Unset = UNSET,
+        steps: bool | Unset = UNSET,
+        timeline_id: str | Unset = UNSET,
+        last_event_id: str | Unset = UNSET,
     ) -> AsyncEvents[schemas.ClockBody]:
         """Watches the clock: one message for each change.
 
@@ -375,7 +380,7 @@ class AsyncCalls(AsyncTransport):
             "AsyncEvents[schemas.ClockBody]",
             await self._events(
                 OPERATIONS["clock_stream"],
-                {"follow": follow, "timeline_id": timeline_id, "last_event_id": last_event_id},
+                {"follow": follow, "steps": steps, "timeline_id": timeline_id, "last_event_id": last_event_id},
             ),
         )
 
@@ -744,6 +749,7 @@ class AsyncCalls(AsyncTransport):
         follower_id: str,
         generation: int,
         idempotency_key: str | Unset = UNSET,
+        step: int | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
     ) -> schemas.ConfirmedBody:
         """Confirms that a follower has applied a change of the clock."""
@@ -755,6 +761,7 @@ class AsyncCalls(AsyncTransport):
                     "follower_id": follower_id,
                     "generation": generation,
                     "idempotency_key": idempotency_key,
+                    "step": step,
                     "timeline_id": timeline_id,
                 },
             ),

@@ -265,7 +265,7 @@ OPERATIONS: dict[str, Operation] = {
         body_kind="none",
         is_once=False,
         has_timeline=True,
-        query={"follow": "follow", "timeline_id": "timeline_id"},
+        query={"follow": "follow", "steps": "steps", "timeline_id": "timeline_id"},
         header={"last_event_id": "Last-Event-ID"},
     ),
     "correct_event": Operation(
@@ -472,7 +472,7 @@ OPERATIONS: dict[str, Operation] = {
         is_once=True,
         has_timeline=True,
         header={"idempotency_key": "Idempotency-Key"},
-        body={"follower_id": "follower_id", "generation": "generation", "timeline_id": "timeline_id"},
+        body={"follower_id": "follower_id", "generation": "generation", "step": "step", "timeline_id": "timeline_id"},
     ),
     "hand_over": Operation(
         name="hand_over",

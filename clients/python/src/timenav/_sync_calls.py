@@ -351,7 +351,12 @@ class Calls(Transport):
         return cast("schemas.ClockBody", self._json(OPERATIONS["clock"], {"timeline_id": timeline_id}))
 
     def clock_stream(
-        self, *, follow: str | Unset = UNSET, timeline_id: str | Unset = UNSET, last_event_id: str | Unset = UNSET
+        self,
+        *,
+        follow: str | Unset = UNSET,
+        steps: bool | Unset = UNSET,
+        timeline_id: str | Unset = UNSET,
+        last_event_id: str | Unset = UNSET,
     ) -> Events[schemas.ClockBody]:
         """Watches the clock: one message for each change.
 
@@ -361,7 +366,7 @@ class Calls(Transport):
             "Events[schemas.ClockBody]",
             self._events(
                 OPERATIONS["clock_stream"],
-                {"follow": follow, "timeline_id": timeline_id, "last_event_id": last_event_id},
+                {"follow": follow, "steps": steps, "timeline_id": timeline_id, "last_event_id": last_event_id},
             ),
         )
 
@@ -730,6 +735,7 @@ class Calls(Transport):
         follower_id: str,
         generation: int,
         idempotency_key: str | Unset = UNSET,
+        step: int | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
     ) -> schemas.ConfirmedBody:
         """Confirms that a follower has applied a change of the clock."""
@@ -741,6 +747,7 @@ class Calls(Transport):
                     "follower_id": follower_id,
                     "generation": generation,
                     "idempotency_key": idempotency_key,
+                    "step": step,
                     "timeline_id": timeline_id,
                 },
             ),

@@ -521,6 +521,10 @@ class ConfirmRequest(TypedDict):
     """The follower, as the messages of its stream name it."""
     generation: int
     """The generation of the clock that was applied. It confirms all before."""
+    step: NotRequired[int | None]
+    """The step of the advance of that generation that was applied, as `advance` of the message names it. It
+    confirms all before. Defaults to none.
+    """
     timeline_id: NotRequired[str | None]
     """The timeline. Defaults to the API key's."""
 
@@ -1393,6 +1397,10 @@ class FollowerBody(TypedDict):
     """Host time since which its stream is open."""
     state: str
     """`current` if it has confirmed the newest change, `behind` if it has not, `away` if its stream has ended."""
+    step: NotRequired[int | None]
+    """The newest step that it has confirmed of the advance of that generation."""
+    steps: bool
+    """Whether it confirms the steps of advances. Firings of an instant wait for it then."""
     user_id: str
     """Who follows."""
 

@@ -74,8 +74,8 @@ fn handlers_never_meet_a_program_at_an_earlier_instant() {
     let mut follower = command(&service, &["exec", "--follow", "shell", "--", "bash", "-c", script]);
     let mut teller = Teller::of(follower.env("PATH", PATH).stderr(Stdio::inherit()));
     assert_eq!(teller.ask(), DAY.1);
-    let every = json!({ "every": "FREQ=MINUTELY;COUNT=60", "starts": DAY.0, "zone": "UTC" });
-    service.post("/v1/timers", &every);
+    let every = json!({ "rule": "FREQ=MINUTELY;COUNT=60", "starts": DAY.0 });
+    service.post("/v1/timers", &json!({ "every": every }));
     let claim = |wait: &str| service.post("/v1/queues/default/claim", &json!({ "max": 1, "wait": wait }));
     assert_eq!(claim("0s")["firings"], json!([]), "from here on somebody listens");
     std::thread::scope(|scope| {
