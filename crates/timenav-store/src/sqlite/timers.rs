@@ -35,6 +35,11 @@ const SHORT_TIMER: &str = "SELECT position, timer_id, next, round, cancelled, sc
 const FIRING: &str =
     "SELECT due, position, round, firing_id, timer_id, queue, order_key, state, made, settled, advance,
     reason FROM firings WHERE timeline = ?1";
+/// Left to itself, SQLite reads all firings that there ever were, in their order, and looks for those that are pending.
+const PENDING: &str =
+    "SELECT due, position, round, firing_id, timer_id, queue, order_key, state, made, settled, advance,
+    reason FROM firings INDEXED BY firings_pending WHERE timeline = ?1
+    AND queue = ?2 AND state = 0 ORDER BY due, position, round LIMIT ?3";
 const ADVANCE: &str = "SELECT position, advance_id, ended, record FROM advances WHERE timeline = ?1";
 
 /// Writes what happens to the timers of a timeline.
@@ -159,8 +164,8 @@ pub(super) fn find(
             asker.firings(order, vec![sql(*position).into(), limit(items_max)])
         }
         TimersWanted::Pending(queue, items_max) => {
-            let order = "AND queue = ?2 AND state = 0 ORDER BY due, position, round LIMIT ?3";
-            asker.firings(order, vec![word(queue.as_str()), limit(items_max)])
+            let values = vec![word(queue.as_str()), limit(items_max)];
+            Ok(TimersFound { firings: asker.rows(PENDING, values, firing)?, ..TimersFound::default() })
         }
         TimersWanted::PendingSince(made, items_max) => {
             let order = "AND made >= ?2 AND state = 0 ORDER BY made LIMIT ?3";
@@ -283,4 +288,68 @@ fn number(state: FiringState) -> i64 {
 fn state(number: i64) -> Result<FiringState, StoreError> {
     let state = usize::try_from(number).ok().and_then(|at| FiringState::ALL.get(at).copied());
     state.ok_or_else(|| damaged("a firing in no state that there is"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+    use crate::sqlite::migrations;
+
+    /// Many timers that are done, whose firings are acknowledged; one timer is armed, and one firing is pending.
+    const LONG_HISTORY: &str =
+        "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 5000)
+        INSERT INTO timers (timeline, position, timer_id, next, round, cancelled, schedule, deliver, queue, order_key,
+            payload, set_by, set_at)
+        SELECT 1, n, 'timer_' || n, iif(n = 5000, 90000, NULL), 0, n % 2, '{}', '{}', 'q', NULL, '{}', 'ada', 0
+        FROM number;
+        WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 5000)
+        INSERT INTO firings (timeline, due, position, round, firing_id, timer_id, queue, order_key, state, made,
+            settled, advance, reason)
+        SELECT 1, n, n, 0, 'firing_' || n, 'timer_' || n, 'q', NULL, n < 5000, 6000 + n, 12000 + n, 5500, NULL
+        FROM number";
+    /// Steps of SQLite's machine that a question about one row may take: a few dozen do.
+    const STEPS_MAX: u64 = 1_000;
+
+    /// Whoever claims a firing, or steps to an instant, asks for a few rows each time: among all there ever were.
+    #[test]
+    fn a_few_rows_are_found_without_those_that_are_done() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrations::run(&mut connection).unwrap();
+        connection.execute_batch(LONG_HISTORY).unwrap();
+        let steps = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&steps);
+        let count = move || {
+            counted.fetch_add(1, Ordering::Relaxed);
+            false
+        };
+        connection.progress_handler(1, Some(count)).unwrap();
+        let (early, late) = (Instant::from_micros(1).unwrap(), Instant::from_micros(90_000).unwrap());
+        let firing_id = FiringId::new("firing_4000").unwrap();
+        for (wanted, found) in [
+            (TimersWanted::Named(TimerId::new("timer_4000").unwrap()), 1),
+            (TimersWanted::At(vec![4_000]), 1),
+            (TimersWanted::Earliest(1), 1),
+            (TimersWanted::ArmedUntil(late, None, 1), 1),
+            (TimersWanted::Listed(TimerStanding::Armed, None, 1), 1),
+            (TimersWanted::Listed(TimerStanding::Done, None, 1), 1),
+            (TimersWanted::Listed(TimerStanding::Cancelled, None, 1), 1),
+            (TimersWanted::ByPosition(Some(4_000), 1), 1),
+            (TimersWanted::Firings(vec![firing_id]), 1),
+            (TimersWanted::FiringsOf(4_000, 1), 1),
+            (TimersWanted::Pending(QueueId::new("q").unwrap(), 10), 1),
+            (TimersWanted::Pending(QueueId::new("nobody").unwrap(), 10), 0),
+            (TimersWanted::PendingSince(6_000, 10), 1),
+            (TimersWanted::OfAdvance(5_500, early, late, 1), 1),
+            (TimersWanted::FiringsAfter(None, 1), 1),
+        ] {
+            steps.store(0, Ordering::Relaxed);
+            let rows = find(&connection, TimelineKey(1), &wanted).unwrap();
+            assert_eq!(rows.timers.len() + rows.firings.len(), found, "{wanted:?}");
+            let taken = steps.load(Ordering::Relaxed);
+            assert!(taken < STEPS_MAX, "{wanted:?} took {taken} steps");
+        }
+    }
 }
