@@ -11,42 +11,14 @@ const NAMED_MAX: usize = 6;
 impl Witness {
     /// Returns the witness as a sentence for people.
     pub(super) fn explain(&self, kind: Kind, grade: Grade) -> String {
-        let may = if grade == Grade::Possible { "may come" } else { "lies" };
         match self {
-            Self::Edge { cause, effect, effect_time, gap, timer: Some(timer), .. } => {
-                let (effect_at, due, by, timer) = (effect_time.min, timer.due, length(*gap), timer_name(timer));
-                let firing = if cause == effect { String::new() } else { format!("`{cause}`, a firing of ") };
-                let did = if cause == effect { "recorded it" } else { "fired" };
-                format!(
-                    "`{effect}` ({effect_at}) {may} before {firing}{timer}, which {did} at {due}, by {by} as recorded."
-                )
-            }
-            Self::Edge { cause, effect, cause_time, effect_time, gap, timer: None } => {
-                let (effect_at, cause_at) = (effect_time.min, cause_time.max);
-                format!(
-                    "`{effect}` ({effect_at}) {may} before its cause `{cause}` ({cause_at}), by {} as recorded.",
-                    length(*gap)
-                )
-            }
+            Self::Edge { .. } => self.explain_edge(grade),
             Self::Cycle { steps, length, component_size } => cycle(kind, steps, *length, *component_size),
             Self::Path { event, intervention, path, length } => {
                 let names: Vec<&str> = path.iter().map(crate::ids::EventId::as_str).collect();
                 format!("`{intervention}` removed `{event}`, but happened because of it: {}.", chain(&names, *length))
             }
-            Self::Orphan { effect, cause, impact, timer: Some(timer), .. } => {
-                let (why, others) = (taken_words(timer), others(*impact));
-                let timer = timer_name(timer);
-                if cause == effect {
-                    format!("`{effect}` was recorded by {timer}, {why}{others}.")
-                } else {
-                    format!("`{effect}` requires `{cause}`, a firing of {timer}, {why}{others}.")
-                }
-            }
-            Self::Orphan { effect, cause, intervention, impact, .. } => {
-                let by = intervention.as_ref().map(|by| format!(" by `{by}`")).unwrap_or_default();
-                let others = others(*impact);
-                format!("`{effect}` requires `{cause}`, which was removed{by}{others}.")
-            }
+            Self::Orphan { .. } => self.explain_orphan(),
             Self::Dangling { effect, cause, is_overdue } => {
                 let yet = if *is_overdue { "for longer than allowed" } else { "yet" };
                 format!("`{effect}` names `{cause}` as its cause, but that event was not recorded {yet}.")
@@ -93,6 +65,40 @@ impl Witness {
             }
             Self::Inverted { event, time, end } => format!("`{event}` ends at {end}, before it begins at {time}."),
             Self::Unlinked { event } => format!("The versions of `{event}` do not follow from one another."),
+        }
+    }
+
+    fn explain_edge(&self, grade: Grade) -> String {
+        let Self::Edge { cause, effect, cause_time, effect_time, gap, timer } = self else {
+            return String::new();
+        };
+        let may = if grade == Grade::Possible { "may come" } else { "lies" };
+        let (effect_at, cause_at, by) = (effect_time.min, cause_time.max, length(*gap));
+        let Some(timer) = timer else {
+            return format!(
+                "`{effect}` ({effect_at}) {may} before its cause `{cause}` ({cause_at}), by {by} as recorded."
+            );
+        };
+        let (due, timer) = (timer.due, timer_name(timer));
+        let firing = if cause == effect { String::new() } else { format!("`{cause}`, a firing of ") };
+        let did = if cause == effect { "recorded it" } else { "fired" };
+        format!("`{effect}` ({effect_at}) {may} before {firing}{timer}, which {did} at {due}, by {by} as recorded.")
+    }
+
+    fn explain_orphan(&self) -> String {
+        let Self::Orphan { effect, cause, intervention, impact, timer, .. } = self else {
+            return String::new();
+        };
+        let others = others(*impact);
+        let Some(timer) = timer else {
+            let by = intervention.as_ref().map(|by| format!(" by `{by}`")).unwrap_or_default();
+            return format!("`{effect}` requires `{cause}`, which was removed{by}{others}.");
+        };
+        let (why, timer) = (taken_words(timer), timer_name(timer));
+        if cause == effect {
+            format!("`{effect}` was recorded by {timer}, {why}{others}.")
+        } else {
+            format!("`{effect}` requires `{cause}`, a firing of {timer}, {why}{others}.")
         }
     }
 

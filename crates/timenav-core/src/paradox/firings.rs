@@ -62,13 +62,12 @@ impl Firings {
     }
 
     pub(super) fn put_back(&mut self, node: u32, before: Option<Firing>) {
-        match before {
-            Some(before) => drop(self.of.insert(node, before)),
-            None => {
-                let gone = self.of.remove(&node);
-                // What came last is taken back first.
-                gone.and_then(|gone| self.timers.get_mut(&gone.timer)?.fired.pop());
-            }
+        if let Some(before) = before {
+            self.of.insert(node, before);
+        } else {
+            let gone = self.of.remove(&node);
+            // What came last is taken back first.
+            gone.and_then(|gone| self.timers.get_mut(&gone.timer)?.fired.pop());
         }
     }
 

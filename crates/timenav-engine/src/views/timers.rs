@@ -106,12 +106,18 @@ impl Done {
                 add(TimerRecord::Changed { position, timer, clock_at, schedule });
             }
             Self::Restored(Restored { anchor_id, superseded, rearmed, fired }) => {
-                anchor_id.iter().for_each(|anchor_id| add(TimerRecord::Returned { position, anchor_id }));
-                superseded.iter().for_each(|fallen| add(TimerRecord::Superseded { position, fallen: *fallen }));
+                if let Some(anchor_id) = anchor_id {
+                    add(TimerRecord::Returned { position, anchor_id });
+                }
+                for &fallen in superseded {
+                    add(TimerRecord::Superseded { position, fallen });
+                }
                 for &(timer, next, round) in rearmed {
                     add(TimerRecord::Rearmed { position, timer, next, round });
                 }
-                fired.iter().for_each(|one| add(fired_record(position, one)));
+                for one in fired {
+                    add(fired_record(position, one));
+                }
             }
         }
         take(&records);

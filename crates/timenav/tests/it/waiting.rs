@@ -3,7 +3,7 @@
 //! A bound on looks alone is a bound on time in disguise, and a busy machine breaks it. So there is a pause between two
 //! looks, and patience enough for the slowest machine: nobody waits that long but for what never happens.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The pause between two looks, at first.
 const SHORT_PAUSE: Duration = Duration::from_millis(1);
@@ -38,6 +38,24 @@ pub(crate) fn try_until<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
         }
         found
     })
+}
+
+/// A length of host time during which the service waits for somebody.
+pub(crate) struct Patience {
+    began: Instant,
+    length: Duration,
+}
+
+#[expect(clippy::disallowed_methods, reason = "a machine may stand still for longer than the service waits")]
+impl Patience {
+    pub(crate) fn of(length: Duration) -> Self {
+        Self { began: Instant::now(), length }
+    }
+
+    /// Returns whether the service surely still waits.
+    pub(crate) fn lasts(&self) -> bool {
+        self.began.elapsed() < self.length
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "nothing tells from outside how far somebody else has come")]

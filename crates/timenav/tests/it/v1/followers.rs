@@ -1,7 +1,7 @@
 //! Followers of a clock: `follow` on its stream, `POST /v1/followers/confirm`, `GET /v1/followers`, and `followers` of a
 //! clock change.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use super::messages::{Message, Messages, open};
 use super::{send, standing};
 use crate::http::{Connection, Request};
 use crate::service::Service;
-use crate::waiting::{until, until_so};
+use crate::waiting::{Patience, until, until_so};
 
 fn following(name: &str) -> Request {
     Request::get(&format!("/v1/clock/stream?follow={name}")).header("Accept", "text/event-stream")
@@ -209,7 +209,7 @@ fn firings_wait_for_followers_that_confirm_steps() {
     std::thread::scope(|scope| {
         let listening = || scope.spawn(move || claimed(service, "60s"));
         assert_eq!(listening().join().unwrap()[0]["due"], "2000-01-01T00:05:00Z");
-        let (first, began) = (listening(), Instant::now());
+        let (first, patience) = (listening(), Patience::of(STEP_WAIT));
         let move_on = json!({ "duration": "1h", "wait": "5m" });
         let moving = scope.spawn(move || send(service, "/v1/fast-forward", &move_on).expect(200));
         let told = up_to_step(&mut stream, 1);
@@ -220,7 +220,7 @@ fn firings_wait_for_followers_that_confirm_steps() {
         confirm(service, &told);
         let (held_by, is_handed_out) = (held(), first.is_finished());
         // Where the machine stood still for so long, nobody was waited for.
-        if began.elapsed() < STEP_WAIT {
+        if patience.lasts() {
             assert_eq!(held_by, "followers that have not confirmed the instant: `web`");
             assert!(!is_handed_out);
         }
