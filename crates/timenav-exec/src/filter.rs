@@ -52,7 +52,10 @@ pub(crate) fn filter() -> Vec<Instruction> {
 /// Returns the filter for a tracer, who has to know of what would get out of its reach too.
 pub(crate) fn filter_for_tracer() -> Vec<Instruction> {
     let untraced = vec![load(parameter(0)), jump_if_any(UNTRACED, 0, 1), end(Verdict::Report), end(Verdict::Allow)];
-    let mut filter = around(wide_calls(rule(number(libc::SYS_clone), untraced)));
+    let mut more = rule(number(libc::SYS_clone), untraced);
+    // Its flags are in memory, which no filter reads.
+    more.extend(rule(number(libc::SYS_clone3), vec![end(Verdict::Report)]));
+    let mut filter = around(wide_calls(more));
     for instruction in filter.iter_mut().filter(|it| u32::from(it.code) == END && it.k == REPORTED) {
         instruction.k = libc::SECCOMP_RET_TRACE;
     }

@@ -185,10 +185,6 @@ impl<'a> Tracer<'a> {
         let architecture = if found.cs == WIDE_CODE { X86_64 } else { I386 };
         let call = call_of(pid, &found);
         self.stages.insert(pid, Stage::Calling);
-        if i64::from(call.number) == libc::SYS_clone3 && found.cs == WIDE_CODE && is_untraced(&call) {
-            // What it starts would be on host time once it executes. As before Linux 5.3, callers have `clone`.
-            return self.replace(pid, &found, with_value(&found, -i64::from(libc::ENOSYS)));
-        }
         match verdict(rules, architecture, call.number.cast_unsigned(), &call.parameters) {
             Verdict::Allow => {}
             Verdict::Report => self.take(pid, &found),
@@ -207,6 +203,12 @@ impl<'a> Tracer<'a> {
                 // What it starts is to be seen too.
                 let _ = ptrace::set_registers(pid, &Registers { rdi: found.rdi & !u64::from(UNTRACED), ..*found });
             }
+            // What it starts would be on host time once it executes, or could execute nothing. As before Linux 5.3, callers
+            // have `clone`.
+            libc::SYS_clone3 if is_untraced(&call) => {
+                self.replace(pid, found, with_value(found, -i64::from(libc::ENOSYS)));
+            }
+            libc::SYS_clone3 => {}
             libc::SYS_timerfd_settime => {
                 let held = Held(Cell::new(Reply::GoOn));
                 if let Answered::ByHost = self.timers.set(&call, self.board, &held) {
@@ -269,8 +271,7 @@ impl<'a> Tracer<'a> {
     }
 }
 
-/// Returns whether a `clone3` starts something out of a tracer's reach. A filter cannot see it: there, what is started
-/// can execute nothing, since nobody answers.
+/// Returns whether a `clone3` starts something out of a tracer's reach.
 fn is_untraced(call: &Call) -> bool {
     let mut flags = [0; 8];
     let is_read = ptrace::read(call.pid, call.parameters[0], &mut flags).is_ok();

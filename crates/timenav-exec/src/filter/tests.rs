@@ -109,7 +109,8 @@ fn waits_until_a_moment_of_realtime_are_reported() {
 #[test]
 fn a_tracer_decides_as_the_kernel_does() {
     let (listener, tracer) = (filter(), filter_for_tracer());
-    for number in 0..500 {
+    // `clone3` is the tracer's business alone.
+    for number in (0..500).filter(|number| *number != 435) {
         for parameters in [[0; 6], [0, 1, 8, 8, 8, 8], [1, 393, 3, 1 << 32, 0, 0], [5, 134, 0, 8, 0, 0]] {
             for architecture in [X86_64, I386, 0xc000_00b7] {
                 let expected = match run(architecture, number, &parameters) {
@@ -126,5 +127,7 @@ fn a_tracer_decides_as_the_kernel_does() {
     }
     let clone = |flags: u64| verdict(&tracer, X86_64, 56, &[flags, 0, 0, 0, 0, 0]);
     assert_eq!((clone(17), clone(0x0080_0011)), (Verdict::Allow, Verdict::Report), "out of a tracer's reach");
+    let clone3 = |filter: &[Instruction]| verdict(filter, X86_64, 435, &[0x1000, 88, 0, 0, 0, 0]);
+    assert_eq!((clone3(&filter()), clone3(&tracer)), (Verdict::Allow, Verdict::Report), "its flags are in memory");
     assert!(tracer.iter().all(|it| u32::from(it.code) != END || it.k != REPORTED), "nobody listens");
 }

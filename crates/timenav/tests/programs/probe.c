@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +81,16 @@ static int starts(char *self, char *expected) {
     pid = syscall(SYS_clone, 0x00800000 /* CLONE_UNTRACED */, 0, 0, 0, 0);
     if (!pid) execv(self, arguments);
     waitpid(pid, &status, __WALL);
+    /* The same without the C library, which has its own ways to `clone3`. */
+    unsigned long ways[] = {0, 0x00004000 /* CLONE_VFORK */, 0x00800000 /* CLONE_UNTRACED */};
+    for (int i = 0; i < 3; i++) {
+        struct { unsigned long flags, pidfd, child, parent, signal, stack, size, tls; } how = {ways[i], .signal = SIGCHLD};
+        pid = syscall(SYS_clone3, &how, sizeof how);
+        if (pid < 0 && errno == ENOSYS) pid = fork();
+        if (!pid) { execv(self, arguments); _exit(1); }
+        waitpid(pid, &status, 0);
+        if (status) printf("clone3 of %lx: status %x\n", ways[i], status);
+    }
     if (!(pid = fork())) {
         char *empty[] = {"PATH=/nowhere", 0};
         char name[64];

@@ -1,16 +1,20 @@
 //! Whole lives of a service: everything that changes a timeline, drawn at random, with answers that are lost, commits that
-//! fail, kills, requests that are sent again, contents that are let go or erased, and ends. After each life, every state there was
-//! is read and compared with the model, and every ledger is audited.
+//! fail, kills, requests that are sent again, contents that are let go or erased, and ends; users, their keys and their
+//! rights, and sealed data. After each life, every state there was is read and compared with the model, everybody looks
+//! at every timeline, and every ledger is audited.
 
+mod household;
 mod world;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
+use timenav_core::access::{RestrictionLevel, Role};
 use timenav_core::clock::{ClockCommand, Rate};
 use timenav_core::intervention::Effect;
 use timenav_core::time::parse_duration;
 
+use self::household::{Chore, USERS};
 use self::world::World;
 use crate::cases::check_cases;
 use crate::house::House;
@@ -37,6 +41,7 @@ enum Deed {
     /// Erase an event that was recorded there, in all that goes on from it too.
     Erase(u8),
     End,
+    House(Chore),
 }
 
 /// What becomes of a request that the service would answer.
@@ -59,6 +64,22 @@ enum Step {
     Pass(u8),
     Close,
     Kill,
+}
+
+fn chores() -> impl Strategy<Value = Chore> {
+    let user = || 0..USERS;
+    let level = select(vec![RestrictionLevel::FullAccess, RestrictionLevel::ReadOnly, RestrictionLevel::NoAccess]);
+    let role = select(vec![None, Some(Role::Read), Some(Role::Write), Some(Role::Admin)]);
+    prop_oneof![
+        4 => (user(), prop::bool::weighted(0.2)).prop_map(|(user, operator)| Chore::Add { user, operator }),
+        2 => user().prop_map(Chore::Remove),
+        2 => (user(), level).prop_map(|(user, level)| Chore::Restrict(user, level)),
+        4 => user().prop_map(Chore::GiveKey),
+        2 => any::<Index>().prop_map(Chore::StopKey),
+        4 => (0..=USERS, role).prop_map(|(user, role)| Chore::Permit(user, role)),
+        3 => Just(Chore::Seal),
+        2 => any::<Index>().prop_map(Chore::EraseData),
+    ]
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -88,6 +109,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => (1..4_u32).prop_map(|days| Deed::Retain { days }),
         2 => event().prop_map(Deed::Erase),
         1 => Just(Deed::End),
+        9 => chores().prop_map(Deed::House),
     ];
     let fate = prop_oneof![8 => Just(Fate::Answered), 1 => Just(Fate::NotWritten), 1 => Just(Fate::AnswerLost)];
     let step = prop_oneof![

@@ -17,6 +17,7 @@ use timenav_engine::{
     ReturnScope, WallClock as _, WhichEvents,
 };
 
+use super::household::{Errand, Household, Made};
 use super::{Deed, Fate};
 use crate::engine::life::{Known, Life, Mark, State, draft, found, is_free, listed, standing};
 use crate::engine::model::Model;
@@ -51,6 +52,7 @@ enum What {
     Retain(u32),
     Erase(u8),
     End,
+    House(Errand),
 }
 
 /// What was answered, in words that compare, and what the model has to learn from it.
@@ -61,6 +63,7 @@ struct Answer {
     anchor_id: Option<AnchorId>,
     step: Option<(Clock, Instant<Virtual>, bool)>,
     position: u64,
+    made: Made,
 }
 
 struct Asked {
@@ -76,6 +79,7 @@ pub(super) struct World<'a> {
     /// `None` only while nothing has the database open.
     open: Option<(Arc<FaultyStore>, Home<'a>)>,
     lives: Vec<Life>,
+    household: Household,
     ended: BTreeSet<TimelineId>,
     clocks: Model,
     anchored: BTreeMap<AnchorId, Instant<Virtual>>,
@@ -95,6 +99,7 @@ impl<'a> World<'a> {
             house,
             open: Some(open(house).await),
             lives: Vec::new(),
+            household: Household::default(),
             ended: BTreeSet::new(),
             clocks: Model::default(),
             anchored: BTreeMap::new(),
@@ -126,12 +131,14 @@ impl<'a> World<'a> {
         let home = self.home();
         let view = home.engine.timeline(&home.admin, &name).await.unwrap().clock.unwrap();
         self.clocks.insert(name.as_str(), view.clock, self.house.clock.now());
+        self.household.begin(&name);
         self.lives.push(Life { name, past: BTreeMap::from([(0, now.clone())]), now, anchors });
     }
 
     /// Makes a request of what was drawn, unless it can be none.
     fn draw(&mut self, on: Index, deed: Deed) -> Option<Request> {
         let life = on.get(&self.lives);
+        let mut on = life.name.clone();
         let what = match deed {
             Deed::Record(event, time) => What::Record(draft(event, time)),
             Deed::Correct(event, time) => What::Correct(draft(event, time)),
@@ -156,9 +163,14 @@ impl<'a> World<'a> {
             }
             Deed::End if life.name == timeline_id("main") => return None,
             Deed::End => What::End,
+            Deed::House(chore) => {
+                let (aim, errand) = self.household.draw(&on, chore, self.requests_count)?;
+                on = aim;
+                What::House(errand)
+            }
         };
         self.requests_count += 1;
-        Some(Request { on: life.name.clone(), what, number: self.requests_count })
+        Some(Request { on, what, number: self.requests_count })
     }
 
     /// Returns which event of that id was recorded on a timeline, if there is one.
@@ -186,6 +198,7 @@ impl<'a> World<'a> {
             What::Intervene(event, effect) => known(&format!("e{event}"))
                 .is_some_and(|known| known.stands.is_some() || matches!(effect, Effect::Restore | Effect::Note)),
             What::Steer(command) => clock.clone().change(request.on.as_str(), command, now).is_ok(),
+            What::House(errand) => self.household.may(errand),
             What::Anchor | What::Return(..) | What::Fork { .. } | What::Retain(_) | What::Erase(_) | What::End => true,
         }
     }
@@ -260,6 +273,7 @@ impl<'a> World<'a> {
                 self.forget(name, born);
             }
             What::End => drop(self.ended.insert(name.clone())),
+            What::House(errand) => self.household.apply(name, errand, answer.made.clone()),
         }
         self.remember().await;
     }
@@ -319,16 +333,25 @@ impl<'a> World<'a> {
         // Where nothing had to be written, nothing could be lost.
         let is_lost = lost.as_ref().is_some_and(is_unavailable);
         assert!(is_lost || lost.as_ref().is_none_or(Result::is_ok), "{request:?}: {lost:?}");
-        let answer = match lost {
-            Some(Ok(answer)) => answer,
-            _ => self.send(&request).await.unwrap_or_else(|refusal| panic!("{request:?}: {refusal}")),
-        };
         // A fork asks the parent first, and that is where it is cut off.
         let was_written = is_lost && matches!(fate, Fate::AnswerLost) && !matches!(request.what, What::Fork { .. });
+        let is_repeatable = !matches!(&request.what, What::House(errand) if !errand.is_repeatable());
+        let answer = match lost {
+            Some(Ok(answer)) => answer,
+            // What was done without a key is not there any more to be done again.
+            _ if was_written && !is_repeatable => {
+                let again = self.send(&request).await;
+                assert!(matches!(again, Err(Refusal::NotFound { .. })), "{request:?}: {again:?}");
+                plain(String::new(), true, 0)
+            }
+            _ => self.send(&request).await.unwrap_or_else(|refusal| panic!("{request:?}: {refusal}")),
+        };
         assert_eq!(answer.replayed, was_written, "{request:?}, {fate:?}");
         let about = self.about(&request);
         self.apply(&request, &answer).await;
-        self.asked.push(Asked { request, about, told: answer.told, at: self.house.clock.now() });
+        if is_repeatable {
+            self.asked.push(Asked { request, about, told: answer.told, at: self.house.clock.now() });
+        }
     }
 
     /// Returns the event whose content the answer to a request holds.
@@ -443,6 +466,10 @@ impl<'a> World<'a> {
                 let told = format!("{} {:?} {} {:?}", end.size, end.root, end.checkpoint, end.ledger);
                 plain(told, end.replayed, end.ledger.position)
             }
+            What::House(errand) => {
+                let came = errand.send(self.home(), &on, key).await?;
+                Answer { made: came.made, ..plain(came.told, came.replayed, came.position) }
+            }
         })
     }
 
@@ -517,13 +544,16 @@ impl<'a> World<'a> {
                 assert_eq!(events, standing(state), "{name} {anchor_id}");
             }
         }
+        let standing: Vec<&TimelineId> =
+            self.lives.iter().map(|life| &life.name).filter(|name| !self.ended.contains(name)).collect();
+        self.household.check(self.home(), &standing).await;
         let (_, home) = self.open.take().expect("the service runs");
         home.close().await;
     }
 }
 
 fn plain(told: String, replayed: bool, position: u64) -> Answer {
-    Answer { told, replayed, position, anchor_id: None, step: None }
+    Answer { told, replayed, position, anchor_id: None, step: None, made: Made::Nothing }
 }
 
 fn stepped(made: ClockStep) -> Answer {
