@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -26,6 +29,48 @@ def test_long_workflows(pytester: pytest.Pytester, service: Service, monkeypatch
     tests = sum(text.count("\ndef test_") for text in files.values())
     assert tests == 5
     pytester.runpytest_subprocess("-q", "-p", "no:cacheprovider").assert_outcomes(passed=tests)
+
+
+YEARS = """
+import subprocess, time
+import pytest
+
+@pytest.mark.parametrize("year", range(2001, 2013))
+def test_year(year):
+    subprocess.run(["timenav", "clock", "travel", f"{year}-06-15T12:00:00Z"], check=True)
+    while time.gmtime().tm_year != year:
+        time.sleep(0.001)
+    time.sleep(0.1)
+    assert time.gmtime().tm_year == year
+"""
+
+
+def test_each_worker_of_xdist_has_a_clock(tmp_path: Path, service: Service) -> None:
+    page = (RECIPES / "parallel-tests.md").read_text(encoding="utf-8")
+    (script,) = re.findall(r"^```sh own-clock.sh\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    (python,) = re.findall(r"`(exec \./own-clock\.sh [^`]*)`", page)
+    (command,) = re.findall(r"^\$ pytest (--dist .*)$", page, re.MULTILINE)
+    for name, text in {"own-clock.sh": script, "own-python.sh": f"#!/bin/sh\n{python}\n"}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "test_years.py").write_text(YEARS, encoding="utf-8")
+    found = [str(Path(sys.executable).parent), str(Path(os.environ["TIMENAV_BIN"]).parent), os.environ["PATH"]]
+    known = {**os.environ, "PATH": os.pathsep.join(found), "TIMENAV_URL": service.url, "TIMENAV_API_KEY": service.key}
+    started = subprocess.run(["timenav", "exec", "--", "true"], check=False, capture_output=True, env=known)
+    if started.returncode != 0:
+        pytest.skip(f"no program can be put on a clock here: {started.stderr.decode()}")
+    tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *shlex.split(command)]
+    done = subprocess.run(tests, check=False, capture_output=True, text=True, cwd=tmp_path, env=known)
+    assert (done.returncode, "12 passed" in done.stdout) == (0, True), done.stdout + done.stderr
+    with service.client() as client:
+        for _ in range(1_000):
+            # What ends a worker's timeline may outlive whoever waited for the worker.
+            listed = [timeline["timeline_id"] for timeline in client.timelines()["timelines"]]
+            left = [name for name in listed if re.fullmatch(r"test-[0-9a-f]{16}", name)]
+            if not left:
+                break
+            time.sleep(0.02)
+    assert not left
 
 
 # The oldest version that the page says it needs, and one that is newer.

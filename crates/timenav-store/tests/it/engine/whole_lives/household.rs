@@ -1,0 +1,293 @@
+//! Who lives with a service, what they may, and what they sealed, beside what should have become of it: users, their
+//! keys, restrictions, the lists of timelines, and sealed data.
+
+use std::collections::BTreeMap;
+
+use proptest::sample::Index;
+use timenav_core::access::{Permissions, RestrictionLevel, Role};
+use timenav_core::data::{EncryptionKey, Plaintext};
+use timenav_core::ids::{DataId, KeyId, TimelineId, UserId};
+use timenav_engine::{
+    ApiKeyRequest, ErasureRequest, HorizonRequest, Idempotency, LedgerPosition, PermissionsChange, Refusal,
+};
+use zeroize::Zeroizing;
+
+use crate::house::Home;
+use crate::sample::{timeline_id, user_id};
+
+/// How many users there can be beside the first operator.
+pub(super) const USERS: u8 = 3;
+
+/// What somebody asks for about users and what is theirs.
+#[derive(Clone, Debug)]
+pub(super) enum Chore {
+    Add {
+        user: u8,
+        operator: bool,
+    },
+    Remove(u8),
+    Restrict(u8, RestrictionLevel),
+    GiveKey(u8),
+    StopKey(Index),
+    /// Takes a user, or the first operator where it is the first number, off a timeline's lists, and puts them on one.
+    Permit(u8, Option<Role>),
+    Seal,
+    EraseData(Index),
+}
+
+/// A chore with all that was drawn for it.
+#[derive(Clone, Debug)]
+pub(super) enum Errand {
+    Add { user: UserId, operator: bool },
+    Remove(UserId),
+    Restrict(UserId, RestrictionLevel),
+    GiveKey(UserId),
+    StopKey(KeyId),
+    Permit(Permissions),
+    Seal(String),
+    EraseData(DataId),
+}
+
+/// What came of an errand: what tells it from others, and what the model has to learn from it.
+pub(super) struct Came {
+    pub(super) told: String,
+    pub(super) position: u64,
+    pub(super) replayed: bool,
+    pub(super) made: Made,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) enum Made {
+    #[default]
+    Nothing,
+    Key(KeyId, Option<String>),
+    Data(DataId),
+}
+
+#[derive(Debug, PartialEq)]
+struct Member {
+    operator: bool,
+    level: RestrictionLevel,
+}
+
+struct GivenKey {
+    key_id: KeyId,
+    /// Unknown where the first answer was lost.
+    secret: Option<String>,
+    user: UserId,
+    is_live: bool,
+}
+
+struct Sealed {
+    data_id: DataId,
+    on: TimelineId,
+    text: String,
+    is_erased: bool,
+}
+
+#[derive(Default)]
+pub(super) struct Household {
+    members: BTreeMap<UserId, Member>,
+    keys: Vec<GivenKey>,
+    lists: BTreeMap<TimelineId, Permissions>,
+    sealed: Vec<Sealed>,
+}
+
+impl Errand {
+    /// Whether it can be sent again with a key of its own.
+    pub(super) const fn is_repeatable(&self) -> bool {
+        !matches!(self, Self::Remove(_) | Self::StopKey(_))
+    }
+
+    pub(super) async fn send(
+        &self,
+        home: &Home<'_>,
+        on: &TimelineId,
+        key: Option<Idempotency>,
+    ) -> Result<Came, Refusal> {
+        let (engine, admin) = (&home.engine, &home.admin);
+        let plain = |(told, ledger, replayed): (String, LedgerPosition, bool)| Came {
+            told: format!("{told} {ledger:?}"),
+            position: ledger.position,
+            replayed,
+            made: Made::Nothing,
+        };
+        let of_user = |(user, ledger, replayed): (UserId, _, _)| plain((user.to_string(), ledger, replayed));
+        Ok(match self {
+            Self::Add { user, operator } => of_user(engine.create_user(admin, user.clone(), *operator, key).await?),
+            Self::Remove(user) => of_user(engine.delete_user(admin, user.clone()).await?),
+            Self::Restrict(user, level) => {
+                of_user(engine.restrict_time_travel(admin, user.clone(), *level, key).await?)
+            }
+            Self::GiveKey(user) => {
+                let request = ApiKeyRequest {
+                    user_id: Some(user.clone()),
+                    timeline_id: None,
+                    label: "of a life".to_owned(),
+                    scopes: None,
+                    horizon: HorizonRequest::default(),
+                    expires_at: None,
+                };
+                let given = engine.create_api_key(admin, request, key).await?;
+                let came = plain((given.key_id.to_string(), given.ledger, given.replayed));
+                Came { made: Made::Key(given.key_id, given.secret), ..came }
+            }
+            Self::StopKey(key_id) => {
+                let (key_id, ledger, replayed) = engine.revoke_api_key(admin, key_id.clone()).await?;
+                plain((key_id.to_string(), ledger, replayed))
+            }
+            Self::Permit(Permissions { read, write, admin: admins }) => {
+                let lists = [read, write, admins].map(|list| Some(list.clone()));
+                let [read, write, admin_list] = lists;
+                let change = PermissionsChange { read, write, admin: admin_list, expected: None };
+                plain(engine.set_access_control(admin, on.clone(), change, key).await?)
+            }
+            Self::Seal(text) => {
+                let data = Plaintext::new(Zeroizing::new(text.clone()));
+                let sealed = engine.encrypt_data(admin, on.clone(), data, own_key(), key).await?;
+                let came = plain((sealed.data_id.to_string(), sealed.ledger, sealed.replayed));
+                Came { made: Made::Data(sealed.data_id), ..came }
+            }
+            Self::EraseData(data_id) => {
+                let erasure = ErasureRequest::Data(Some(on.clone()), data_id.clone());
+                let erased = engine.erase_data(admin, erasure, key).await?;
+                plain((format!("{} {}", erased.timeline_id, erased.position), erased.ledger, erased.replayed))
+            }
+        })
+    }
+}
+
+impl Household {
+    /// A timeline that was just made is its maker's.
+    pub(super) fn begin(&mut self, timeline: &TimelineId) {
+        self.lists.insert(timeline.clone(), Permissions::of_creator(user_id("admin")));
+    }
+
+    /// Makes an errand of what was drawn, and says on which timeline, unless it can be none.
+    pub(super) fn draw(&self, on: &TimelineId, chore: Chore, number: usize) -> Option<(TimelineId, Errand)> {
+        let everywhere = |errand| Some((timeline_id("main"), errand));
+        match chore {
+            Chore::Add { user, operator } => everywhere(Errand::Add { user: name(user), operator }),
+            Chore::Remove(user) => everywhere(Errand::Remove(name(user))),
+            Chore::Restrict(user, level) => everywhere(Errand::Restrict(name(user), level)),
+            Chore::GiveKey(user) => everywhere(Errand::GiveKey(name(user))),
+            Chore::StopKey(_) if self.keys.is_empty() => None,
+            Chore::StopKey(which) => everywhere(Errand::StopKey(which.get(&self.keys).key_id.clone())),
+            Chore::Permit(user, role) => {
+                let user = if user == 0 { user_id("admin") } else { name(user - 1) };
+                let mut lists = self.lists[on].clone();
+                for list in [&mut lists.read, &mut lists.write, &mut lists.admin] {
+                    list.remove(&user);
+                }
+                match role {
+                    None => false,
+                    Some(Role::Read) => lists.read.insert(user),
+                    Some(Role::Write) => lists.write.insert(user),
+                    Some(Role::Admin) => lists.admin.insert(user),
+                };
+                Some((on.clone(), Errand::Permit(lists)))
+            }
+            Chore::Seal => Some((on.clone(), Errand::Seal(format!("{{\"sealed\":{number}}}")))),
+            Chore::EraseData(_) if self.sealed.is_empty() => None,
+            Chore::EraseData(which) => {
+                let sealed = which.get(&self.sealed);
+                Some((sealed.on.clone(), Errand::EraseData(sealed.data_id.clone())))
+            }
+        }
+    }
+
+    /// Whether the model says that it is done.
+    pub(super) fn may(&self, errand: &Errand) -> bool {
+        match errand {
+            Errand::Add { user, .. } => !self.members.contains_key(user),
+            Errand::Remove(user) | Errand::Restrict(user, _) | Errand::GiveKey(user) => self.members.contains_key(user),
+            Errand::StopKey(key_id) => self.keys.iter().any(|key| key.key_id == *key_id && key.is_live),
+            Errand::Permit(lists) => !lists.admin.is_empty(),
+            Errand::Seal(_) => true,
+            Errand::EraseData(data_id) => self.sealed.iter().any(|one| one.data_id == *data_id && !one.is_erased),
+        }
+    }
+
+    /// Does in the model what was answered as done.
+    pub(super) fn apply(&mut self, on: &TimelineId, errand: &Errand, made: Made) {
+        match (errand, made) {
+            (Errand::Add { user, operator }, _) => {
+                let level = RestrictionLevel::FullAccess;
+                self.members.insert(user.clone(), Member { operator: *operator, level });
+            }
+            (Errand::Remove(user), _) => {
+                self.members.remove(user);
+                for key in self.keys.iter_mut().filter(|key| key.user == *user) {
+                    key.is_live = false;
+                }
+            }
+            (Errand::Restrict(user, level), _) => self.members.get_mut(user).unwrap().level = *level,
+            (Errand::GiveKey(user), Made::Key(key_id, secret)) => {
+                self.keys.push(GivenKey { key_id, secret, user: user.clone(), is_live: true });
+            }
+            (Errand::StopKey(key_id), _) => {
+                self.keys.iter_mut().find(|key| key.key_id == *key_id).unwrap().is_live = false;
+            }
+            (Errand::Permit(lists), _) => drop(self.lists.insert(on.clone(), lists.clone())),
+            (Errand::Seal(text), Made::Data(data_id)) => {
+                self.sealed.push(Sealed { data_id, on: on.clone(), text: text.clone(), is_erased: false });
+            }
+            (Errand::EraseData(data_id), _) => {
+                self.sealed.iter_mut().find(|one| one.data_id == *data_id).unwrap().is_erased = true;
+            }
+            (errand, made) => panic!("{errand:?} made {made:?}"),
+        }
+    }
+
+    /// Reads all there is, and has everybody look at every timeline that stands.
+    pub(super) async fn check(&self, home: &Home<'_>, standing: &[&TimelineId]) {
+        let (engine, admin) = (&home.engine, &home.admin);
+        let (users, _) = engine.users(admin, 100, None).await.unwrap();
+        let others = users.into_iter().filter(|user| user.user_id != admin.user_id);
+        let members: BTreeMap<UserId, Member> =
+            others.map(|user| (user.user_id, Member { operator: user.operator, level: user.restriction })).collect();
+        assert_eq!(members, self.members);
+        for timeline in standing {
+            let (lists, _) = engine.access_control(admin, timeline).await.unwrap();
+            assert_eq!(lists, self.lists[*timeline], "{timeline}");
+        }
+        for key in &self.keys {
+            self.check_key(home, key, standing).await;
+        }
+        for sealed in &self.sealed {
+            let opened = engine.decrypt_data(admin, None, sealed.data_id.clone(), own_key()).await;
+            if !standing.contains(&&sealed.on) {
+                assert!(matches!(opened, Err(Refusal::Ended { .. })), "{} of {}", sealed.data_id, sealed.on);
+            } else if sealed.is_erased {
+                assert!(matches!(opened, Err(Refusal::NotFound { .. })), "{}", sealed.data_id);
+            } else {
+                assert_eq!(opened.unwrap().as_str(), sealed.text, "{}", sealed.data_id);
+            }
+        }
+    }
+
+    async fn check_key(&self, home: &Home<'_>, key: &GivenKey, standing: &[&TimelineId]) {
+        let (engine, admin) = (&home.engine, &home.admin);
+        let (listed, _) = engine.api_keys(admin, Some(key.user.clone()), 1_000, None).await.unwrap();
+        let listed = listed.iter().find(|listed| listed.key_id == key.key_id).expect("the key is listed");
+        assert_eq!(listed.revoked_at.is_none(), key.is_live, "{} of {}", key.key_id, key.user);
+        let Some(secret) = &key.secret else { return };
+        let shown = engine.authenticate(secret);
+        assert_eq!(shown.is_ok(), key.is_live, "{} of {}", key.key_id, key.user);
+        let (Ok(caller), Some(member)) = (shown, self.members.get(&key.user)) else { return };
+        for timeline in standing {
+            let has_role = self.lists[*timeline].role(&key.user).is_some();
+            let may_look = (member.operator || has_role) && member.level != RestrictionLevel::NoAccess;
+            let read = engine.read_clock(&caller, Some((*timeline).clone())).await;
+            assert_eq!(read.is_ok(), may_look, "{} as {member:?} on {timeline}", key.user);
+        }
+    }
+}
+
+fn name(user: u8) -> UserId {
+    user_id(&format!("u{user}"))
+}
+
+fn own_key() -> EncryptionKey {
+    EncryptionKey::new(Zeroizing::new("a key of a life".to_owned())).unwrap()
+}
