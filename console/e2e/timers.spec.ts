@@ -181,6 +181,26 @@ describe('a move over timers', () => {
     await page.getByRole('button', { name: /^Go back to 1 January 2027/ }).waitFor({ state: 'detached' });
   });
 
+  it('goes to the next of them and no further, by button and by key', async () => {
+    const timeline = await standing('next');
+    const page = await on.loggedIn(`clock?timeline=${timeline}`);
+    const button = page.getByRole('button', { name: 'Next timer' });
+    await page.getByRole('region', { name: 'Next' }).getByText('Nothing is ahead of the clock').waitFor();
+    expect(await button.isDisabled()).toBe(true);
+    await set(timeline, 'renew', { at: '2027-01-03T09:00:00Z' });
+    await set(timeline, 'ends', { at: '2027-02-28T12:00:00Z' });
+    await page.reload();
+    await button.click();
+    await receipt(page).getByText('1 firing at 1 instant: 1 not acknowledged yet.').waitFor();
+    await page.getByRole('heading', { name: 'Sunday, 3 January 2027' }).waitFor();
+    await expect.poll(() => button.isDisabled()).toBe(false);
+    await page.keyboard.press('n');
+    await page.getByRole('heading', { name: 'Sunday, 28 February 2027' }).waitFor();
+    const shown = await on.service.call('GET', `v1/clock?timeline_id=${timeline}`);
+    expect(shown).toMatchObject({ current_time: '2027-02-28T12:00:00Z', state: 'paused' });
+    await expect.poll(() => button.isDisabled()).toBe(true);
+  });
+
   it('is told in the dialog of a travel too', async () => {
     const timeline = await standing('traveling');
     await set(timeline, 'renew', { at: '2027-01-03T09:00:00Z' });

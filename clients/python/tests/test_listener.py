@@ -72,6 +72,12 @@ def test_an_advance_that_passes_nothing_has_a_receipt(client: timenav.Client, ti
         client.advance("1d", to="2031-01-01T00:00:00Z")
     with pytest.raises(ValueError, match="not both"):
         client.advance()
+    with pytest.raises(timenav.Problem, match="nothing_due"):
+        client.advance_to_next(timeline_id=timeline)
+    client.set_timer(at="2030-02-01T00:00:00Z", timeline_id=timeline)
+    assert client.advance_to_next(timeline_id=timeline).get("new_time") == "2030-02-01T00:00:00Z"
+    until = client.advance_to_next(until="2030-03-01T00:00:00Z", timeline_id=timeline)
+    assert (until.get("new_time"), until.get("settled")) == ("2030-03-01T00:00:00Z", None)
 
 
 def test_nobody_waits_beyond_the_firing(clock: TestClock) -> None:

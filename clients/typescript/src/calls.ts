@@ -91,6 +91,11 @@ export abstract class Calls extends Transport {
     return this.json('access_logs', input, options);
   }
 
+  /** Moves the clock to the next moment of a timer. */
+  advanceToNext(input: Input<'advance_to_next'> = {}, options: CallOptions = {}): Promise<Answer<'advance_to_next'>> {
+    return this.json('advance_to_next', input, options);
+  }
+
   /** Tells what fired while the clock moved, and what came of it. */
   receipt(input: Input<'receipt'>, options: CallOptions = {}): Promise<Answer<'receipt'>> {
     return this.json('receipt', input, options);

@@ -207,6 +207,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/advance-to-next": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Moves the clock to the next moment of a timer */
+        post: operations["advance_to_next"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/advances/{advance_id}": {
         parameters: {
             query?: never;
@@ -1843,8 +1860,8 @@ export interface components {
             location: string | null;
             location_resolved?: components["schemas"]["ResolvedBody"] | null;
             /**
-             * @description After a fast-forward or a rewind: where it took the clock. `current_time` is another moment if the clock runs, or if
-             *     somebody else has moved it while timers on the way were waited for.
+             * @description After a move by a duration or to the next moment: where it took the clock. `current_time` is another moment if the
+             *     clock runs, or if somebody else has moved it while timers on the way were waited for.
              */
             new_time?: string | null;
             /** @description Host time since which the clock has been running or paused. */
@@ -3560,6 +3577,32 @@ export interface components {
          * @enum {string}
          */
         MisfireWord: "all" | "once" | "skip";
+        /** @description How far to move at most. */
+        NextRequest: {
+            /** @description Whether to tell only what would fire. Nothing moves. Defaults to `false`. */
+            dry_run?: boolean | null;
+            /** @description Which followers of the clock have to confirm the change before the answer is sent: `all` of users who may write to the timeline, or names, as a list or separated by commas. The answer tells who has and who has not; the change stays either way. Defaults to none. */
+            followers?: string[] | string | null;
+            /**
+             * @description The timeline. Defaults to the API key's.
+             * @example main
+             */
+            timeline_id?: string | null;
+            /**
+             * Format: timestamp
+             * @description The moment to go to if no timer fires before it. A clock that has come there already stays. Without it, the clock
+             *     goes to the next timer, however far away, and the request is refused if none is armed.
+             * @example 2005-08-29T11:10:00Z
+             */
+            until?: string | null;
+            /**
+             * Format: length-of-time
+             * @description How long the answer waits for timers and then for followers, in host time. The clock goes on without it. Defaults
+             *     to `30s` if a timer fires, otherwise to `5s`; `0s` does not wait.
+             * @example 30s
+             */
+            wait?: string | null;
+        };
         /** @description A record that was imported, but not fully. */
         NoteBody: {
             /** @description A stable word for what was not done: `recurrence_kept`, `time_in_part` or `line_left_out`. */
@@ -6272,6 +6315,71 @@ export interface operations {
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            422: components["responses"]["422"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    advance_to_next: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request with a key is carried out once; a repeat within 24 hours gets the same response. */
+                "Idempotency-Key"?: string;
+                /** @description Only if the clock still has this generation, in quotation marks: `"7"` */
+                "If-Match"?: string;
+                /** @description Inside a handler: the id of the firing it handles */
+                "Timenav-Firing"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "timeline_id": "main",
+                 *       "until": "2005-08-29T11:10:00Z",
+                 *       "wait": "30s"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NextRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description `true` if this repeats the response to an earlier request with the same `Idempotency-Key` */
+                    "Idempotency-Replayed"?: boolean;
+                    /** @description Identifies the request; copied from the request if it has one */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "current_time": "2005-08-29T11:10:00Z",
+                     *       "generation": 1,
+                     *       "location": "text",
+                     *       "origin_host": "2005-08-29T11:10:00Z",
+                     *       "origin_virtual": "2005-08-29T11:10:00Z",
+                     *       "rate": 1,
+                     *       "state": "running",
+                     *       "timeline_id": "main"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ClockBody"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
             413: components["responses"]["413"];
             415: components["responses"]["415"];
             422: components["responses"]["422"];

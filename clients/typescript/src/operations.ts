@@ -118,6 +118,14 @@ export const OPERATIONS = {
     isOnce: false,
     hasTimeline: false,
   },
+  advance_to_next: {
+    method: 'POST',
+    path: '/v1/advance-to-next',
+    query: [],
+    body: 'object',
+    isOnce: true,
+    hasTimeline: true,
+  },
   receipt: {
     method: 'GET',
     path: '/v1/advances/{advance_id}',

@@ -68,6 +68,20 @@ describe('a handler', () => {
     expect((caught[2] as Problem).code).toBe('inside_advance');
   });
 
+  it('goes on from one moment to the next', async () => {
+    const clock = await standing();
+    const { timelineId: timeline_id, client } = clock;
+    const seen: string[] = [];
+    const listener = await clock.on('default', ({ due }) => void seen.push(String(due)));
+    const first = await client.advanceToNext({ timeline_id });
+    const second = await client.advanceToNext({ timeline_id });
+    await listener.close();
+    expect(seen).toEqual([first.new_time, second.new_time]);
+    expect(second.settled).toMatchObject({ state: 'settled', fired: 1, acknowledged: 1 });
+    const until = String(first.new_time);
+    expect(await client.advanceToNext({ timeline_id, until })).toMatchObject({ current_time: second.new_time });
+  });
+
   it('that fails is tried again, and says why', async () => {
     quietly();
     const clock = await standing();

@@ -46,6 +46,14 @@ impl Advance {
         Self::new("travel", "destination_time", moment.to_string())
     }
 
+    /// Moves the clock to the next moment of a timer, or to `until` if nothing is due before. Refused with `nothing_due` if
+    /// no timer is armed and there is no `until`. A clock that has come to `until` stays.
+    #[must_use]
+    pub fn to_next(until: Option<Instant>) -> Self {
+        let body = until.map(|until| ("until".to_owned(), Value::String(until.to_string()))).into_iter().collect();
+        Self { operation: "advance-to-next", body, generation: None, timeout: None }
+    }
+
     /// Moves the clock only if it still has this generation.
     #[must_use]
     pub const fn if_generation(mut self, generation: u64) -> Self {

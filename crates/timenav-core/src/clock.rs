@@ -103,12 +103,33 @@ pub enum ClockCommand {
         /// clock shows now.
         since: Option<Instant<Virtual>>,
     },
+    /// Go forward to the next moment of a timer, which is known where it is decided.
+    ToNext {
+        /// Where to go at most, and where nothing falls due until then. A clock that shows as much already stays.
+        until: Option<Instant<Virtual>>,
+    },
     /// Jump back.
     Rewind(Duration),
     /// Change speed, from where the clock is now.
     SetRate(Rate),
     /// Take back a state that was kept: the moment, speed, movement and place of an anchor.
     Restore(Moment),
+}
+
+/// What a command means depends on, besides the clock.
+#[derive(Clone, Copy, Debug)]
+pub struct Surroundings<'a> {
+    /// The zone of the clock's location: months and years are counted on its calendar.
+    pub zone: &'a Zone,
+    /// The earliest moment of an armed timer.
+    pub next: Option<Instant<Virtual>>,
+}
+
+impl<'a> From<&'a Zone> for Surroundings<'a> {
+    /// Returns the surroundings of a clock that has no timers.
+    fn from(zone: &'a Zone) -> Self {
+        Self { zone, next: None }
+    }
 }
 
 /// A clock's reading with everything needed to take it up again.
@@ -145,6 +166,9 @@ pub enum ClockRefusal {
     /// Time is to be spent since a moment that has yet to come.
     #[error("the clock has not come to that moment; name what it showed when the work began")]
     BeganLater,
+    /// No timer is armed, and no moment was named to go to.
+    #[error("no timer is armed, so no moment is next; name one in `until`, where the clock goes if nothing is due")]
+    NothingDue,
     /// The location is empty or longer than [`LOCATION_BYTES_MAX`].
     #[error("a location must have 1 to {LOCATION_BYTES_MAX} bytes")]
     Location,
@@ -238,17 +262,17 @@ impl Clock {
 /// Decides what a command does to a clock at a host instant. Changes nothing.
 ///
 /// `Ok(None)` means that there is nothing to do: a paused clock asked to pause, a running one to
-/// resume, a rate that is the rate already. `zone` is that of the clock's location; months and
-/// years are counted on its calendar.
+/// resume, a rate that is the rate already, a next moment that has come.
 ///
 /// # Errors
 /// [`ClockRefusal`]; the clock stays as it is.
-pub fn decide(
+pub fn decide<'a>(
     clock: &Clock,
     command: &ClockCommand,
-    zone: &Zone,
+    surroundings: impl Into<Surroundings<'a>>,
     host: Instant<Wall>,
 ) -> Result<Option<ClockMoved>, ClockRefusal> {
+    let Surroundings { zone, next } = surroundings.into();
     let now = clock.moment(host);
     let shifted = |at: Option<Instant<Virtual>>| at.map(|at| Moment { at, ..now.clone() });
     let moment = match command {
@@ -259,6 +283,11 @@ pub fn decide(
         ClockCommand::Resume => Some(Moment { running: true, ..now }),
         ClockCommand::FastForward(by) => Some(shifted(by.later(now.at, zone)).ok_or(ClockRefusal::OutOfRange)?),
         ClockCommand::Spend { by, since } => spent(&now, (by, *since), zone)?,
+        ClockCommand::ToNext { until } => {
+            let to = next.into_iter().chain(*until).min().ok_or(ClockRefusal::NothingDue)?;
+            // Where time has passed it meanwhile, it does not go back.
+            (to > now.at).then(|| Moment { at: to, ..now })
+        }
         ClockCommand::Rewind(by) => Some(shifted(by.earlier(now.at, zone)).ok_or(ClockRefusal::OutOfRange)?),
         ClockCommand::SetRate(rate) if *rate == now.rate => None,
         ClockCommand::SetRate(rate) => Some(Moment { rate: *rate, ..now }),

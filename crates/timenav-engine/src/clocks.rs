@@ -204,7 +204,7 @@ impl Engine {
         ClockStep { view, changed, ledger: answer.ledger, replayed: answer.replayed, advance_id }
     }
 
-    /// Changes a clock: travel, pause, resume, fast-forward, rewind, rate.
+    /// Changes a clock: travel, pause, resume, fast-forward, to the next moment, rewind, rate.
     ///
     /// # Errors
     /// The caller may not, the clock is not as expected or refuses, or the ledger cannot be written.
@@ -217,8 +217,13 @@ impl Engine {
     ) -> Result<ClockStep, Refusal> {
         let timeline = caller.timeline(timeline);
         let ClockChange { command, expected, settle, is_inside, refire } = change.into();
-        let is_forward =
-            matches!(command, ClockCommand::Travel { .. } | ClockCommand::FastForward(_) | ClockCommand::Spend { .. });
+        let is_forward = matches!(
+            command,
+            ClockCommand::Travel { .. }
+                | ClockCommand::FastForward(_)
+                | ClockCommand::Spend { .. }
+                | ClockCommand::ToNext { .. }
+        );
         let passes = settle && is_forward;
         if passes {
             self.check_firings(&timeline, &command).await?;

@@ -65,6 +65,8 @@ pub enum Code {
     InsideAdvance,
     /// A clock that moves by itself is to be moved by what was spent while it stood.
     ClockRunning,
+    /// There is no next moment that a clock could go to.
+    NothingDue,
     /// Another one has the firing that something is said of.
     LeaseLost,
     /// More would fall due than one clock change may pass.
@@ -95,7 +97,7 @@ pub enum Code {
 
 impl Code {
     /// All of them, in the order of `docs/errors.md`.
-    pub const ALL: [Self; 43] = [
+    pub const ALL: [Self; 44] = [
         Self::MissingParameter,
         Self::InvalidParameter,
         Self::UnknownParameter,
@@ -126,6 +128,7 @@ impl Code {
         Self::AdvanceInProgress,
         Self::InsideAdvance,
         Self::ClockRunning,
+        Self::NothingDue,
         Self::LeaseLost,
         Self::TooManyFirings,
         Self::ContentTooLarge,
@@ -175,6 +178,7 @@ impl Code {
             Self::AdvanceInProgress => "advance_in_progress",
             Self::InsideAdvance => "inside_advance",
             Self::ClockRunning => "clock_running",
+            Self::NothingDue => "nothing_due",
             Self::LeaseLost => "lease_lost",
             Self::TooManyFirings => "too_many_firings",
             Self::ContentTooLarge => "content_too_large",

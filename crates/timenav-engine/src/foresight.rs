@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use timenav_core::access::Demand;
-use timenav_core::clock::{self, ClockCommand};
+use timenav_core::clock::{self, ClockCommand, Surroundings};
 use timenav_core::ids::{QueueId, TimelineId, TimerId};
 use timenav_core::limits::{FIRINGS_PER_ADVANCE_MAX, FORESEEN_FIRINGS_MAX};
 use timenav_core::time::{Instant, Virtual};
@@ -102,7 +102,7 @@ impl Engine {
     fn destination(&self, state: &TimelineState, command: &ClockCommand) -> Result<Instant<Virtual>, Refusal> {
         let (clock, host) = (&state.head.clock, self.host(state));
         let zone = zone_of(self.doors(), clock.location.as_deref());
-        let moved = clock::decide(clock, command, &zone, host)?;
+        let moved = clock::decide(clock, command, Surroundings { zone: &zone, next: state.head.timers.next }, host)?;
         Ok(moved.map_or_else(|| clock.now(host), |moved| moved.moment.at))
     }
 

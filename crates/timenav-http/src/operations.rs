@@ -7,6 +7,7 @@ use crate::v1;
 pub(crate) fn operations() -> Vec<Route> {
     let mut routes = v1::clock::routes();
     routes.extend(v1::spend::routes());
+    routes.extend(v1::next::routes());
     routes.extend(v1::stream::routes());
     routes.extend(v1::anchors::routes());
     routes.extend(v1::timers::routes());

@@ -153,6 +153,22 @@ OPERATIONS: dict[str, Operation] = {
             "user_id": "user_id",
         },
     ),
+    "advance_to_next": Operation(
+        name="advance_to_next",
+        method="POST",
+        template="/v1/advance-to-next",
+        body_kind="object",
+        is_once=True,
+        has_timeline=True,
+        header={"idempotency_key": "Idempotency-Key", "if_match": "If-Match", "timenav_firing": "Timenav-Firing"},
+        body={
+            "dry_run": "dry_run",
+            "followers": "followers",
+            "timeline_id": "timeline_id",
+            "until": "until",
+            "wait": "wait",
+        },
+    ),
     "receipt": Operation(
         name="receipt",
         method="GET",

@@ -222,6 +222,36 @@ class Calls(Transport):
             ),
         )
 
+    def advance_to_next(
+        self,
+        *,
+        idempotency_key: str | Unset = UNSET,
+        if_match: IfMatch | Unset = UNSET,
+        timenav_firing: str | Unset = UNSET,
+        dry_run: bool | None | Unset = UNSET,
+        followers: Sequence[str] | str | None | Unset = UNSET,
+        timeline_id: str | None | Unset = UNSET,
+        until: When | None | Unset = UNSET,
+        wait: Length | None | Unset = UNSET,
+    ) -> schemas.ClockBody:
+        """Moves the clock to the next moment of a timer."""
+        return cast(
+            "schemas.ClockBody",
+            self._json(
+                OPERATIONS["advance_to_next"],
+                {
+                    "idempotency_key": idempotency_key,
+                    "if_match": if_match,
+                    "timenav_firing": timenav_firing,
+                    "dry_run": dry_run,
+                    "followers": followers,
+                    "timeline_id": timeline_id,
+                    "until": until,
+                    "wait": wait,
+                },
+            ),
+        )
+
     def receipt(
         self, advance_id: str, *, timeline_id: str | Unset = UNSET, wait: Length | Unset = UNSET
     ) -> schemas.ReceiptBody:

@@ -482,8 +482,8 @@ class ClockBody(TypedDict):
     """The place last traveled to."""
     location_resolved: NotRequired[ResolvedBody | None]
     new_time: NotRequired[str | None]
-    """After a fast-forward or a rewind: where it took the clock. `current_time` is another moment if the clock
-    runs, or if somebody else has moved it while timers on the way were waited for.
+    """After a move by a duration or to the next moment: where it took the clock. `current_time` is another moment
+    if the clock runs, or if somebody else has moved it while timers on the way were waited for.
     """
     origin_host: str
     """Host time since which the clock has been running or paused."""
@@ -1945,6 +1945,28 @@ MisfireWord: TypeAlias = "Literal['all', 'once', 'skip']"
 """What becomes of moments of a rule that come together."""
 
 
+class NextRequest(TypedDict):
+    """How far to move at most."""
+
+    dry_run: NotRequired[bool | None]
+    """Whether to tell only what would fire. Nothing moves. Defaults to `false`."""
+    followers: NotRequired[Sequence[str] | str | None]
+    """Which followers of the clock have to confirm the change before the answer is sent: `all` of users who may
+    write to the timeline, or names, as a list or separated by commas. The answer tells who has and who has not;
+    the change stays either way. Defaults to none.
+    """
+    timeline_id: NotRequired[str | None]
+    """The timeline. Defaults to the API key's."""
+    until: NotRequired[str | None]
+    """The moment to go to if no timer fires before it. A clock that has come there already stays. Without it, the
+    clock goes to the next timer, however far away, and the request is refused if none is armed.
+    """
+    wait: NotRequired[str | None]
+    """How long the answer waits for timers and then for followers, in host time. The clock goes on without it.
+    Defaults to `30s` if a timer fires, otherwise to `5s`; `0s` does not wait.
+    """
+
+
 class NoteBody(TypedDict):
     """A record that was imported, but not fully."""
 
@@ -3248,6 +3270,7 @@ __all__ = [
     "ManipulateRequest",
     "ManipulatedBody",
     "MisfireWord",
+    "NextRequest",
     "NoteBody",
     "OnParadoxWord",
     "OrderBody",

@@ -26,6 +26,7 @@ const DEEDS = {
   'pause-time': (on: On) => service.pauseTime(on),
   'resume-time': (on: On) => service.resumeTime(on),
   'fast-forward': (on: On & { duration: string }) => service.fastForward({ ...on, wait: WAIT }),
+  'advance-to-next': (on: On) => service.advanceToNext({ ...on, wait: WAIT }),
   rewind: (on: On & { duration: string }) => service.rewind(on),
   travel: (on: On & { destination_time: string; location?: string }) => service.travel({ ...on, wait: WAIT }),
   'set-rate': (on: On & { rate: number }) => service.setRate(on),
@@ -36,7 +37,7 @@ type Deed = keyof typeof DEEDS;
 type Wanted<D extends Deed> = Omit<Parameters<(typeof DEEDS)[D]>[0], keyof On>;
 type Done = ClockBody & { status: string; settled?: Settled | null };
 
-const MOVES: readonly Deed[] = ['fast-forward', 'rewind', 'travel', 'return-to-anchor'];
+const MOVES: readonly Deed[] = ['fast-forward', 'advance-to-next', 'rewind', 'travel', 'return-to-anchor'];
 
 /**
  * How many deeds are kept while one is under way: what a quick hand presses, and no more of a key that is held down.

@@ -108,6 +108,38 @@ fn time_is_spent_on_a_clock_that_stands_and_once_since_a_moment() {
 }
 
 #[test]
+fn a_clock_goes_to_the_next_moment_and_never_back() {
+    let to_next = |until: Option<&str>| ClockCommand::ToNext { until: until.map(at) };
+    let noon = ClockCommand::Travel { to: at("2000-01-01T12:00:00Z"), location: Some("Moon".into()) };
+    let running = step(&Clock::new(host(0)), &noon, host(1));
+    let paused = step(&running, &ClockCommand::Pause, host(1));
+    let (earlier, now, soon, later) =
+        ("2000-01-01T11:00:00Z", "2000-01-01T12:00:00Z", "2000-01-01T13:00:00Z", "2000-01-02T12:00:00Z");
+    for (next, until, expected) in [
+        (Some(soon), None, Ok(Some(soon))),
+        (Some(soon), Some(later), Ok(Some(soon))),
+        (Some(soon), Some(soon), Ok(Some(soon))),
+        (Some(later), Some(soon), Ok(Some(soon))),
+        (None, Some(soon), Ok(Some(soon))),
+        (None, None, Err(ClockRefusal::NothingDue)),
+        // It is there, or past it.
+        (Some(soon), Some(now), Ok(None)),
+        (None, Some(now), Ok(None)),
+        (Some(soon), Some(earlier), Ok(None)),
+        (Some(now), None, Ok(None)),
+        (Some(earlier), Some(later), Ok(None)),
+    ] {
+        for clock in [&running, &paused] {
+            let surroundings = Surroundings { zone: &Zone::utc(), next: next.map(at) };
+            let decided = decide(clock, &to_next(until), surroundings, host(1));
+            let moment = |to: &str| Moment { at: at(to), ..clock.moment(host(1)) };
+            let expected = expected.clone().map(|to| to.map(|to| ClockMoved { host: host(1), moment: moment(to) }));
+            assert_eq!(decided, expected, "{next:?} {until:?}");
+        }
+    }
+}
+
+#[test]
 fn a_clock_refuses_to_leave_the_years() {
     let end = step(&Clock::new(host(0)), &ClockCommand::Travel { to: Instant::MAX, location: None }, host(1));
     let forward = ClockCommand::FastForward(parse_duration("1s").unwrap());
@@ -174,6 +206,7 @@ enum Act {
     Resume,
     Shift(i64),
     Spend(i64),
+    ToNext(i64),
     Rate(u64),
 }
 
@@ -185,6 +218,7 @@ fn acts() -> impl Strategy<Value = Vec<(Act, i64)>> {
         Just(Act::Resume),
         (-1_000_000_000 * second..1_000_000_000 * second).prop_map(Act::Shift),
         (0..1_000_000 * second).prop_map(Act::Spend),
+        (-1_000_000 * second..1_000_000 * second).prop_map(Act::ToNext),
         (1_u64..100_000_000).prop_map(Act::Rate),
     ];
     proptest::collection::vec((act, 0..3_600 * second), 1..60)
@@ -208,14 +242,23 @@ proptest! {
                 Act::Shift(by) if by >= 0 => ClockCommand::FastForward(duration(by + 1)),
                 Act::Shift(by) => ClockCommand::Rewind(duration(1 - by)),
                 Act::Spend(by) => ClockCommand::Spend { by: duration(by + 1), since: None },
+                Act::ToNext(_) => ClockCommand::ToNext { until: None },
                 Act::Rate(micros) => ClockCommand::SetRate(Rate::from_micros(micros).unwrap()),
             };
-            let Ok(decided) = decide(&clock, &command, &Zone::utc(), host(time)) else { continue };
-            let Some(moved) = decided else { continue };
             let before = clock.now(host(time));
+            let due = match act {
+                Act::ToNext(after) => Instant::from_micros(before.micros().saturating_add(after)),
+                _ => None,
+            };
+            let surroundings = Surroundings { zone: &Zone::utc(), next: due };
+            let Ok(decided) = decide(&clock, &command, surroundings, host(time)) else { continue };
+            let Some(moved) = decided else { continue };
             clock = apply(&clock, &moved);
             prop_assert_eq!(clock.generation, generation + 1);
             model.change();
+            if matches!(act, Act::ToNext(_)) {
+                prop_assert!(clock.now(host(time)) > before, "it never goes back");
+            }
             match command {
                 ClockCommand::Travel { to, .. } => model.micros = to.micros().into(),
                 ClockCommand::Pause => model.running = false,
@@ -225,6 +268,7 @@ proptest! {
                     model.micros = by.later(before, &Zone::utc()).unwrap().micros().into();
                 }
                 ClockCommand::Rewind(by) => model.micros = by.earlier(before, &Zone::utc()).unwrap().micros().into(),
+                ClockCommand::ToNext { .. } => model.micros = due.map_or(model.micros, |due| due.micros().into()),
                 ClockCommand::Restore(_) => unreachable!("never asked for above"),
             }
             prop_assert_eq!(i128::from(clock.now(host(time)).micros()), model.now());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use timenav_core::access::{Demand, Denial};
 use timenav_core::anchor::Anchor;
-use timenav_core::clock::{self, ClockCommand, ClockMoved, Moment};
+use timenav_core::clock::{self, ClockCommand, ClockMoved, Moment, Surroundings};
 use timenav_core::ids::AdvanceId;
 use timenav_core::time::Duration;
 use timenav_core::timers::AdvanceState;
@@ -47,7 +47,9 @@ impl Asking for ChangeClock {
             ClockCommand::Pause => Action::PauseTime,
             ClockCommand::Resume => Action::ResumeTime,
             // An entry tells what became of the clock, and not why it was moved.
-            ClockCommand::FastForward(_) | ClockCommand::Spend { .. } => Action::FastForward,
+            ClockCommand::FastForward(_) | ClockCommand::Spend { .. } | ClockCommand::ToNext { .. } => {
+                Action::FastForward
+            }
             ClockCommand::Rewind(_) => Action::Rewind,
             ClockCommand::SetRate(_) => Action::SetRate,
             ClockCommand::Restore(_) => Action::ReturnToAnchor,
@@ -56,8 +58,9 @@ impl Asking for ChangeClock {
 
     fn aim(&self) -> Aim {
         // Of a clock that is expected to be there none is made.
-        // Nor is one to spend time on: a new one runs.
-        let is_there = self.expected.is_some() || matches!(self.command, ClockCommand::Spend { .. });
+        // Nor is one to spend time on, which runs when it is new, or to go to the next moment of, which has no timers.
+        let is_there =
+            self.expected.is_some() || matches!(self.command, ClockCommand::Spend { .. } | ClockCommand::ToNext { .. });
         if is_there { Aim::Timeline } else { Aim::TimelineOrNew }
     }
 
@@ -184,7 +187,9 @@ fn change_clock(
     check_movable(draft, ledger, passing)?;
     let host = draft.host(ledger);
     let before = draft.state(ledger).head.clock.clone();
-    let moved = clock::decide(&before, command, &zone_of(draft.doors(), before.location.as_deref()), host)?;
+    let zone = zone_of(draft.doors(), before.location.as_deref());
+    let next = draft.state(ledger).head.timers.next;
+    let moved = clock::decide(&before, command, Surroundings { zone: &zone, next }, host)?;
     if let Some(moved) = &moved {
         draft.admit_clock(&moved.moment, before.rate())?;
     }
@@ -209,8 +214,8 @@ fn change_clock(
         ClockCommand::FastForward(by) | ClockCommand::Rewind(by) | ClockCommand::Spend { by, since: None } => {
             Some(by.to_string())
         }
-        // As much of it as nobody else has spent.
-        ClockCommand::Spend { since: Some(_), .. } => {
+        // As much of it as nobody else has spent; and as far as the next moment was.
+        ClockCommand::Spend { since: Some(_), .. } | ClockCommand::ToNext { .. } => {
             went.and_then(|span| Duration::new(0, span)).map(|by| by.to_string())
         }
         ClockCommand::Travel { .. }

@@ -38,6 +38,7 @@ pub(super) const fn answer_of(code: Code) -> (StatusCode, &'static str) {
         Code::AdvanceInProgress => (StatusCode::CONFLICT, "An advance is moving this clock."),
         Code::InsideAdvance => (StatusCode::CONFLICT, "An advance is waiting for this handler."),
         Code::ClockRunning => (StatusCode::CONFLICT, "The clock is running."),
+        Code::NothingDue => (StatusCode::CONFLICT, "No timer is armed."),
         Code::LeaseLost => (StatusCode::CONFLICT, "Somebody else has this firing."),
         Code::TooManyFirings => (StatusCode::UNPROCESSABLE_ENTITY, "Too many timers would fire on the way."),
         Code::ContentTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "The body is too large."),
@@ -81,6 +82,7 @@ pub(super) fn of_refusal(refusal: &Refusal) -> Code {
         Refusal::BeyondHorizon { .. } => Code::BeyondHorizon,
         Refusal::Clock(ClockRefusal::OutOfRange) | Refusal::EventOutOfRange => Code::TimeOutOfRange,
         Refusal::Clock(ClockRefusal::Running) => Code::ClockRunning,
+        Refusal::Clock(ClockRefusal::NothingDue) => Code::NothingDue,
         Refusal::Clock(ClockRefusal::Location | ClockRefusal::BeganLater)
         | Refusal::Invalid { .. }
         | Refusal::Cursor => Code::InvalidParameter,

@@ -31,6 +31,7 @@ pub(crate) mod parameters;
 pub(crate) mod proofs;
 pub(crate) mod scan_events;
 pub(crate) mod sessions;
+pub(crate) mod next;
 pub(crate) mod spend;
 pub(crate) mod replica;
 pub(crate) mod resolved;

@@ -3,7 +3,7 @@
 pub(super) mod settling;
 
 use serde_json::{Number, Value};
-use settling::SettleOptions;
+use settling::{NextOptions, SettleOptions};
 
 use super::arguments::insert;
 use super::confirmed::{self, ConfirmOptions};
@@ -70,6 +70,17 @@ enum Action {
         #[command(flatten)]
         create: CreateOption,
     },
+    /// Moves the clock to the next moment at which a timer fires, and no further.
+    ///
+    /// The clock stands there until its firings are done.
+    Next {
+        /// Where to go if no timer fires before. Otherwise the clock goes to the next timer, however far away, and nowhere
+        /// if none is armed.
+        #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+        until: Option<String>,
+        #[command(flatten)]
+        settle: NextOptions,
+    },
     /// Moves the clock into the past.
     Rewind {
         /// How far: 90m, 1.5h, 1d12h, or ISO 8601 such as P1M.
@@ -120,6 +131,10 @@ pub(crate) fn run(command: ClockCommand, surroundings: &Surroundings) -> Result<
         Action::Forward { duration, settle, create } => {
             insert(&mut body, "duration", Some(duration));
             return settling::run(&client, &command.timeline, "fast-forward", body, (&settle, create), clock_text);
+        }
+        Action::Next { until, settle } => {
+            insert(&mut body, "until", until);
+            return settling::step(&client, &command.timeline, "advance-to-next", body, (&settle, None), clock_text);
         }
         Action::Rewind { duration, refire, confirm, create } => {
             insert(&mut body, "duration", Some(duration));

@@ -43,6 +43,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     op("POST /v1/pause-time", "clock pause", Travel),
     op("POST /v1/resume-time", "clock resume", Travel),
     op("POST /v1/fast-forward", "clock forward", Travel),
+    op("POST /v1/advance-to-next", "clock next", Travel),
     // The tool `spend` calls it, and can measure what a step has cost.
     op("POST /v1/spend", "spend", Never),
     op("POST /v1/rewind", "clock rewind", Travel),

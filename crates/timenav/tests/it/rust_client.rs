@@ -110,6 +110,12 @@ fn a_handler_lives_through_a_month() {
         assert_eq!((moved.fired, moved.advance_id), (0, None));
         assert_eq!(changes.recv().await.unwrap().jump_micros, 8 * 3_600_000_000);
         assert!(clock.until(at("2027-02-01T08:00:00Z")).await.is_ok());
+        // From one moment to the next, which is the 9 o'clock of a working day.
+        let moved = client.advance(Advance::to_next(None)).await.unwrap();
+        assert_eq!((moved.fired, moved.reached), (1, at("2027-02-01T09:00:00Z")));
+        let until = at("2027-02-01T10:00:00Z");
+        let moved = client.advance(Advance::to_next(Some(until))).await.unwrap();
+        assert_eq!((moved.fired, moved.reached), (0, until));
         clock.close();
         assert_eq!(clock.now(), Err(ClockUnavailable::Closed));
     });

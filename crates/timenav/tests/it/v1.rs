@@ -6,7 +6,7 @@ mod fast_forward;
 mod set_rate;
 mod set_retention;
 mod set_anchor;
-mod timers;
+pub(crate) mod timers;
 mod check_timeline;
 mod clock;
 mod followers;

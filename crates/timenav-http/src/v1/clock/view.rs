@@ -26,8 +26,8 @@ pub(crate) struct ClockBody {
     timeline_created: Option<bool>,
     /// What the clock shows.
     current_time: String,
-    /// After a fast-forward or a rewind: where it took the clock. `current_time` is another moment if the clock runs, or if
-    /// somebody else has moved it while timers on the way were waited for.
+    /// After a move by a duration or to the next moment: where it took the clock. `current_time` is another moment if the
+    /// clock runs, or if somebody else has moved it while timers on the way were waited for.
     #[serde(skip_serializing_if = "Option::is_none")]
     new_time: Option<String>,
     /// After a pause: the moment the clock was paused at.

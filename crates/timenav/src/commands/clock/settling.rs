@@ -17,21 +17,28 @@ const FIRST_WAIT: &str = "0s";
 /// How long one question after an advance may wait for its end.
 const POLL_WAIT: &str = "1s";
 
-/// How a clock passes what is due.
+/// How a clock comes to what is due.
 #[derive(Debug, clap::Args)]
-pub(super) struct SettleOptions {
+pub(super) struct NextOptions {
     /// Show what would fire, and leave the clock where it is.
-    #[arg(long, conflicts_with_all = ["wait", "no_settle", "followers"])]
+    #[arg(long, conflicts_with_all = ["wait", "followers"])]
     dry_run: bool,
     /// Wait so long at most, in host time, until all that falls due is done, such as 30s or 5m. Defaults to as long as it
     /// takes, with --json or --followers to 30 seconds. The clock goes on by itself after that.
-    #[arg(long, value_name = "DURATION", conflicts_with = "no_settle", value_parser = seconds)]
+    #[arg(long, value_name = "DURATION", value_parser = seconds)]
     wait: Option<i64>,
-    /// Jump at once. What falls due on the way is delivered afterwards.
-    #[arg(long)]
-    no_settle: bool,
     #[command(flatten)]
     followers: FollowersOption,
+}
+
+/// How a clock passes what is due.
+#[derive(Debug, clap::Args)]
+pub(super) struct SettleOptions {
+    #[command(flatten)]
+    next: NextOptions,
+    /// Jump at once. What falls due on the way is delivered afterwards.
+    #[arg(long, conflicts_with_all = ["dry_run", "wait"])]
+    no_settle: bool,
 }
 
 /// Moves a clock forward, and shows what came of it.
@@ -43,27 +50,51 @@ pub(super) fn run(
     (options, create): (&SettleOptions, CreateOption),
     clock_text: impl Fn(&Value) -> String,
 ) -> Result<(), Failure> {
+    let SettleOptions { next, no_settle } = options;
+    if !no_settle {
+        return step(client, timeline, path, body, (next, Some(create)), clock_text);
+    }
+    body.insert("settle".to_owned(), false.into());
+    let path = ["v1", path];
+    let followers = &next.followers.followers;
+    insert(&mut body, "followers", followers.clone());
+    if followers.is_some() {
+        return once(client, &path, body, (None, Some(create)), clock_text);
+    }
+    let answer = client.write(&path, &[], &Value::Object(body).to_string(), create)?;
+    client.show(&answer, clock_text)
+}
+
+/// Moves a clock forward, standing still at each timer, and shows what came of it.
+pub(super) fn step(
+    client: &Client,
+    timeline: &TimelineOptions,
+    path: &str,
+    mut body: Map<String, Value>,
+    (options, create): (&NextOptions, Option<CreateOption>),
+    clock_text: impl Fn(&Value) -> String,
+) -> Result<(), Failure> {
     let path = ["v1", path];
     let followers = &options.followers.followers;
     insert(&mut body, "followers", followers.clone());
-    if options.dry_run || (options.no_settle && followers.is_none()) {
-        let (name, value) = if options.dry_run { ("dry_run", true) } else { ("settle", false) };
-        body.insert(name.to_owned(), value.into());
-        let answer = client.write(&path, &[], &Value::Object(body).to_string(), create)?;
+    let send = |body: Map<String, Value>| match create {
+        Some(create) => client.write(&path, &[], &Value::Object(body).to_string(), create),
+        None => client.post(&path, body),
+    };
+    if options.dry_run {
+        body.insert("dry_run".to_owned(), true.into());
+        let answer = send(body)?;
         return client.show(&answer, |answer| would_fire_text(answer).unwrap_or_else(|| clock_text(answer)));
-    }
-    if options.no_settle {
-        body.insert("settle".to_owned(), false.into());
     }
     if client.format() == OutputFormat::Table && followers.is_none() {
         body.insert("wait".to_owned(), FIRST_WAIT.into());
-        let answer = client.write(&path, &[], &Value::Object(body).to_string(), create)?;
+        let answer = send(body)?;
         if answer.value["settled"].is_null() {
             return client.show(&answer, clock_text);
         }
         return follow(client, timeline, answer.value["settled"].clone(), options.wait);
     }
-    once(client, &path, body, (options.wait, Some(create)), clock_text)
+    once(client, &path, body, (options.wait, create), clock_text)
 }
 
 /// Moves a clock forward, waits for it in one request, and shows what came of it.

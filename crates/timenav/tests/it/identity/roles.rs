@@ -108,6 +108,8 @@ fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
         ("fast_forward", post("/v1/fast-forward", json!({ "duration": "1h" }))),
         // The clock runs, which is told to those alone who may move it.
         ("spend", post("/v1/spend", json!({ "duration": "1h" }))),
+        // No timer is armed, which is told to those alone who may move the clock.
+        ("advance_to_next", post("/v1/advance-to-next", json!({}))),
         ("rewind", post("/v1/rewind", json!({ "duration": "1h" }))),
         ("set_rate", post("/v1/set-rate", json!({ "rate": 2 }))),
         ("set_anchor", post("/v1/set-anchor", json!({}))),

@@ -153,6 +153,7 @@ fn a_condition_that_an_operation_does_not_know_is_refused() {
     heeding.sort_unstable();
     heeding.dedup();
     let expected = [
+        "advance_to_next",
         "correct_event",
         "encrypt_data",
         "fast_forward",

@@ -49,6 +49,7 @@ impl Operation {
         match self.id.as_str() {
             "travel" => json!({ "destination_time": "2001-01-01T00:00:00Z" }),
             "fast_forward" | "spend" | "rewind" => json!({ "duration": "1h" }),
+            "advance_to_next" => json!({ "until": "2001-01-01T00:00:00Z" }),
             "set_rate" => json!({ "rate": 2 }),
             "return_to_anchor" => json!({ "anchor_id": "anchor_none" }),
             "monitor_events" | "scan_events" => json!({ "location": "*", "time_range": "../.." }),

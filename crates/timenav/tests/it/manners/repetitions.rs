@@ -84,6 +84,11 @@ fn of_clocks(service: &Service, id: &str) -> Option<Vec<Case>> {
             let body = here(json!({ "duration": "1h" }));
             vec![Case::once("/v1/spend", &body, 422, vec![travel("9999-12-31T23:30:00Z")])]
         }
+        "advance_to_next" => {
+            service.post("/v1/travel", &here(json!({ "destination_time": NOON })));
+            service.post("/v1/timers", &here(json!({ "timer_id": "next", "at": "2000-01-02T12:00:00Z" })));
+            vec![Case::once("/v1/advance-to-next", &here(json!({})), 409, vec![travel(NOON)])]
+        }
         "rewind" => {
             let body = here(json!({ "duration": "1h" }));
             vec![Case::once("/v1/rewind", &body, 422, vec![travel("-009999-01-01T00:30:00Z")])]

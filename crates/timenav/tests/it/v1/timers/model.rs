@@ -4,7 +4,7 @@
 mod oracle;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use serde_json::{Value, json};
@@ -25,9 +25,54 @@ const SIDE_BY_SIDE: u64 = 8;
 /// What is done in a life.
 const ACTS: u64 = 24;
 
+/// Who is asked: one service after the other, where several are on one database.
+pub(crate) struct Services<'a> {
+    ask: Vec<Ask<'a>>,
+    asked: AtomicUsize,
+}
+
+/// Sends a request to a service, as its operator.
+pub(crate) type Ask<'a> = Box<dyn Fn(Request) -> Answer + Sync + 'a>;
+
+impl<'a> Services<'a> {
+    pub(crate) fn of(ask: Vec<Ask<'a>>) -> Self {
+        Self { ask, asked: AtomicUsize::new(0) }
+    }
+
+    fn send(&self, request: Request) -> Answer {
+        self.ask[self.asked.fetch_add(1, Ordering::Relaxed) % self.ask.len()](request)
+    }
+}
+
+/// How a clock goes forward past one instant after the other.
+#[derive(Clone, Copy)]
+enum Way {
+    ByDuration,
+    Travel,
+    /// To the next moment alone, if that comes before.
+    ToNext,
+}
+
+impl Way {
+    const ALL: [Self; 3] = [Self::ByDuration, Self::Travel, Self::ToNext];
+
+    /// Returns what moves a clock that far, and where to.
+    fn request(self, model: &Model, by: i64) -> (&'static str, Value, i64) {
+        let to = model.now + by;
+        match self {
+            Self::ByDuration => ("/v1/fast-forward", json!({ "duration": format!("{by}m") }), to),
+            Self::Travel => ("/v1/travel", json!({ "destination_time": stamp(to) }), to),
+            Self::ToNext => {
+                let next = model.armed().first().map(|(_, next)| *next);
+                ("/v1/advance-to-next", json!({ "until": stamp(to) }), next.map_or(to, |next| next.min(to)))
+            }
+        }
+    }
+}
+
 /// A timeline of a service, and what must be there.
 struct Life<'a> {
-    service: &'a Service,
+    service: &'a Services<'a>,
     name: String,
     model: Model,
     /// Advances that fired something.
@@ -49,11 +94,11 @@ impl Life<'_> {
     }
 
     fn get(&self, path: &str) -> Value {
-        self.service.get(path, &[("timeline_id", &self.name)])
+        self.service.send(Request::get(&target(path, &[("timeline_id", &self.name)]))).expect(200)
     }
 
     /// Claims firings and does with each what its fate is, until the life is over.
-    fn work(service: &Service, name: &str, is_over: &AtomicBool) {
+    fn work(service: &Services<'_>, name: &str, is_over: &AtomicBool) {
         let worker = Life { service, name: name.to_owned(), model: Model::default(), advances: 0, is_over };
         while !worker.is_over.load(Ordering::Relaxed) {
             let asked = json!({ "max": 4, "wait": "1s", "ack_timeout": "4s" });
@@ -95,7 +140,10 @@ impl Life<'_> {
                 self.service.send(Request::new("DELETE", &path)).expect(200);
                 self.model.cancel(timer_id);
             }
-            (7..=10, _) => self.advance(dice.below(2) == 0, HOUR + number(dice, 2 * DAY)),
+            (7..=10, _) => {
+                let way = Way::ALL[usize::try_from(dice.below(3)).expect("three")];
+                self.advance(way, HOUR + number(dice, 2 * DAY));
+            }
             (11, _) => self.run(HOUR + number(dice, DAY)),
             (12, _) => {
                 let to = self.model.now + HOUR + number(dice, 2 * DAY);
@@ -140,13 +188,8 @@ impl Life<'_> {
     }
 
     /// Goes forward past one instant after the other. What a dry run listed is what fires.
-    fn advance(&mut self, by_duration: bool, by: i64) {
-        let to = self.model.now + by;
-        let (path, body) = if by_duration {
-            ("/v1/fast-forward", json!({ "duration": format!("{by}m") }))
-        } else {
-            ("/v1/travel", json!({ "destination_time": stamp(to) }))
-        };
+    fn advance(&mut self, way: Way, by: i64) {
+        let (path, body, to) = way.request(&self.model, by);
         let foreseen = self.model.foreseen(to);
         let mut dry = body.clone();
         dry["dry_run"] = json!(true);
@@ -309,7 +352,7 @@ fn fired(listed: &Value) -> Vec<Firing> {
 }
 
 /// Lives a life, and from some point on another one in a fork beside it.
-fn live(service: &Service, seed: u64) -> Tally {
+fn live(service: &Services<'_>, seed: u64) -> Tally {
     let (mut dice, is_over) = (Dice::new(seed), AtomicBool::new(false));
     let name = format!("life-{seed}");
     let mut life = Life { service, name: name.clone(), model: Model::default(), advances: 0, is_over: &is_over };
@@ -324,7 +367,7 @@ fn live(service: &Service, seed: u64) -> Tally {
             life.act(&mut dice, act);
         }
         let fork = format!("{name}-fork");
-        service.post("/timelines", &json!({ "timeline_id": fork, "fork_of": name }));
+        service.send(Request::post("/timelines").json(&json!({ "timeline_id": fork, "fork_of": name }))).expect(201);
         let mut forked = Life { service, name: fork, model: life.model.fork(), advances: 0, is_over };
         scope.spawn(move || Life::work(service, &format!("life-{seed}-fork"), is_over));
         forked.check();
@@ -335,7 +378,7 @@ fn live(service: &Service, seed: u64) -> Tally {
             }
         }
         let finish = |mut life: Life<'_>| {
-            life.advance(true, 2 * DAY);
+            life.advance(Way::ByDuration, 2 * DAY);
             life.check();
             life.end()
         };
@@ -343,25 +386,30 @@ fn live(service: &Service, seed: u64) -> Tally {
     })
 }
 
-/// Returns how many lives are lived.
-#[expect(clippy::disallowed_methods, reason = "whoever runs the test says here for how long")]
-fn lives() -> u64 {
-    std::env::var(LIVES_SAID).map_or(LIVES, |said| said.parse().expect("a number of lives"))
-}
-
-#[test]
-fn what_fires_is_what_a_sorted_list_says_and_what_a_dry_run_foresaw() {
-    let service = Service::start();
+/// Lives so many lives, some side by side.
+pub(crate) fn live_all(service: &Services<'_>, lives: u64) {
     let all = |first: u64| {
-        let seeds = (first..lives()).step_by(usize::try_from(SIDE_BY_SIDE).expect("few"));
-        seeds.fold(Tally::default(), |sum, seed| sum.add(&live(&service, seed)))
+        let seeds = (first..lives).step_by(usize::try_from(SIDE_BY_SIDE).expect("few"));
+        seeds.fold(Tally::default(), |sum, seed| sum.add(&live(service, seed)))
     };
     let tally = thread::scope(|scope| {
         let all = &all;
         let threads: Vec<_> = (0..SIDE_BY_SIDE).map(|first| scope.spawn(move || all(first))).collect();
         threads.into_iter().fold(Tally::default(), |sum, thread| sum.add(&thread.join().expect("lives go well")))
     });
-    println!("{} lives: {tally:?}", lives());
+    println!("{lives} lives: {tally:?}");
+}
+
+/// Returns how many lives are lived.
+#[expect(clippy::disallowed_methods, reason = "whoever runs the test says here for how long")]
+pub(crate) fn lives() -> u64 {
+    std::env::var(LIVES_SAID).map_or(LIVES, |said| said.parse().expect("a number of lives"))
+}
+
+#[test]
+fn what_fires_is_what_a_sorted_list_says_and_what_a_dry_run_foresaw() {
+    let service = Service::start();
+    live_all(&Services::of(vec![Box::new(|request| service.send(request))]), lives());
     for timeline in service.timelines() {
         let request = Request::post("/v1/detect-tampering").json(&json!({ "timeline_id": timeline }));
         // Of so many lives not all are scanned within a minute.
