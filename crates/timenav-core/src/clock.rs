@@ -286,7 +286,7 @@ pub fn decide<'a>(
         ClockCommand::ToNext { until } => {
             let to = next.into_iter().chain(*until).min().ok_or(ClockRefusal::NothingDue)?;
             // Where time has passed it meanwhile, it does not go back.
-            (to > now.at).then(|| Moment { at: to, ..now })
+            (to > now.at).then_some(Moment { at: to, ..now })
         }
         ClockCommand::Rewind(by) => Some(shifted(by.earlier(now.at, zone)).ok_or(ClockRefusal::OutOfRange)?),
         ClockCommand::SetRate(rate) if *rate == now.rate => None,

@@ -222,15 +222,24 @@ fn what_fires_is_passed_on_and_signed() {
     assert!(text.contains("current time  2027-01-31T00:20:00Z\n") && text.contains("acknowledged  1\n"), "{text}");
     assert!(done(&service, &["spend", "1d", "--dry-run"]).ends_with("Nothing would fire.\n"));
     assert!(listener.line().contains("  while-thinking  "));
+    let (code, _) = listener.interrupt();
+    assert_eq!(code, Some(0));
+    service.audit();
+}
+
+#[test]
+fn the_clock_goes_to_the_next_timer_and_no_further() {
+    let service = at_new_year();
+    let mut listener = Listener::start(&service, &[]);
+    add(&service, "first", "2026-12-31T00:00:00Z");
+    assert!(listener.line().contains("  first  "), "it listens");
     add(&service, "next", "2027-01-31T09:00:00Z");
     let would = done(&service, &["clock", "next", "--dry-run"]);
     assert!(would.ends_with("1 firing.\n") && would.contains("2027-01-31T09:00:00Z  next"), "{would}");
-    statuses.send(200).unwrap();
     let text = done(&service, &["clock", "next"]);
     assert!(text.starts_with("2027-01-31T09:00:00Z  next  billing  acknowledged\nadvance "), "{text}");
     let text = done(&service, &["clock", "next", "--until", "2027-02-01T00:00:00Z"]);
     assert!(text.contains("current time  2027-02-01T00:00:00Z\n"), "{text}");
-    assert!(listener.line().contains("  next  "));
     let (code, _) = listener.interrupt();
     assert_eq!(code, Some(0));
     service.audit();

@@ -85,9 +85,11 @@ fn of_clocks(service: &Service, id: &str) -> Option<Vec<Case>> {
             vec![Case::once("/v1/spend", &body, 422, vec![travel("9999-12-31T23:30:00Z")])]
         }
         "advance_to_next" => {
+            // The answer to an advance has the clock as it stands.
+            service.post("/v1/pause-time", &here(json!({})));
             service.post("/v1/travel", &here(json!({ "destination_time": NOON })));
             service.post("/v1/timers", &here(json!({ "timer_id": "next", "at": "2000-01-02T12:00:00Z" })));
-            vec![Case::once("/v1/advance-to-next", &here(json!({})), 409, vec![travel(NOON)])]
+            vec![Case::once("/v1/advance-to-next", &here(json!({})), 409, Vec::new())]
         }
         "rewind" => {
             let body = here(json!({ "duration": "1h" }));

@@ -2,6 +2,7 @@
 
 mod histories;
 mod leases;
+mod lives;
 mod rolling_upgrade;
 mod superseded;
 mod webhooks;

@@ -24,6 +24,8 @@ const LIVES_SAID: &str = "TIMENAV_TEST_LIVES";
 const SIDE_BY_SIDE: u64 = 8;
 /// What is done in a life.
 const ACTS: u64 = 24;
+/// Moments that are gone to alone, one after the other.
+const STEPS: usize = 4;
 
 /// Who is asked: one service after the other, where several are on one database.
 pub(crate) struct Services<'a> {
@@ -142,7 +144,14 @@ impl Life<'_> {
             }
             (7..=10, _) => {
                 let way = Way::ALL[usize::try_from(dice.below(3)).expect("three")];
-                self.advance(way, HOUR + number(dice, 2 * DAY));
+                let to = self.model.now + HOUR + number(dice, 2 * DAY);
+                let steps = if matches!(way, Way::ToNext) { STEPS } else { 1 };
+                for _ in 0..steps {
+                    self.advance(way, to - self.model.now);
+                    if self.model.now == to {
+                        break;
+                    }
+                }
             }
             (11, _) => self.run(HOUR + number(dice, DAY)),
             (12, _) => {

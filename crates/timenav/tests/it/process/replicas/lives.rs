@@ -1,0 +1,22 @@
+//! Random lives of timers on three services, each of which may be asked anything: what becomes of them is what becomes of
+//! them on one.
+
+use super::super::postgres::Cluster;
+use super::{Replica, two};
+use crate::v1::timers::model::{Services, live_all, lives};
+
+#[test]
+fn what_fires_is_the_same_whichever_service_is_asked() {
+    let cluster = Cluster::start();
+    let (first, second) = two(&cluster);
+    let third = Replica::join(&first, &cluster.url);
+    let services = Services::of(vec![
+        Box::new(|request| first.send(request)),
+        Box::new(|request| second.send(request)),
+        Box::new(|request| third.send(request)),
+    ]);
+    live_all(&services, lives());
+    drop(services);
+    drop((second, third));
+    first.audit();
+}
