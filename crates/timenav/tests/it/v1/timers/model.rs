@@ -18,7 +18,7 @@ use crate::service::Service;
 use crate::waiting::{until, until_so};
 
 /// Lives that the tests play, unless a variable says how many. Some hundred take some minutes.
-const LIVES: u64 = 4;
+const LIVES: u64 = 8;
 const LIVES_SAID: &str = "TIMENAV_TEST_LIVES";
 /// Lives side by side.
 const SIDE_BY_SIDE: u64 = 8;
