@@ -3,7 +3,7 @@
  * the address names, while those that every view needs are on their way. It is a file of its own, without imports that
  * are not in it (`scripts/first-script.ts`), and the page is right without it.
  */
-import { FIRST_SESSION, FIRST_TIMELINES, askFirst } from './lib/first-asked';
+import { FIRST_SESSION, FIRST_TIMELINES, askFirst, type FirstAnswer } from './lib/first-asked';
 
 /** The files that each view needs beside those of every page, relative to the page. Written by the build. */
 declare const VIEW_FILES: Partial<Record<string, readonly string[]>>;
@@ -21,15 +21,20 @@ function preload(files: readonly string[]): void {
   }
 }
 
+/** Returns whether somebody is logged in. */
+async function isKnown({ response }: FirstAnswer): Promise<boolean> {
+  const { user_id } = (await response.clone().json()) as { user_id?: string | null };
+  return typeof user_id === 'string';
+}
+
 async function begin(): Promise<void> {
   const [view = ''] = location.hash.replace(/^#\/?/, '').split('?', 1);
-  const { response } = await askFirst(FIRST_SESSION);
-  const { user_id } = (await response.clone().json()) as { user_id?: string | null };
-  const isKnown = typeof user_id === 'string';
-  if (isKnown) void askFirst(FIRST_TIMELINES);
-  const wanted = isKnown ? view || 'timeline' : 'log-in';
+  const known = askFirst(FIRST_SESSION).then(isKnown);
+  // Noted before it is asked: the page may want it in the same moment.
+  askFirst(FIRST_TIMELINES, known).catch(() => {});
   // No link asks for a worker: it finds this in the cache.
-  if (isKnown) void fetch(`./${WORKER_FILE}`).catch(() => {});
+  if (await known) void fetch(`./${WORKER_FILE}`).catch(() => {});
+  const wanted = (await known) ? view || 'timeline' : 'log-in';
   preload(VIEW_FILES[wanted] ?? []);
 }
 

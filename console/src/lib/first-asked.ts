@@ -20,14 +20,19 @@ declare global {
   var timenavFirst: Map<string, Promise<FirstAnswer>> | undefined;
 }
 
-/** Asks before anybody wants to know. */
-export function askFirst(path: string): Promise<FirstAnswer> {
+/** Asks before anybody wants to know; where it is not known yet whether to ask, once that is. */
+export function askFirst(path: string, mayAsk: Promise<boolean> | null = null): Promise<FirstAnswer> {
   const url = address(path);
   const init: RequestInit = { headers: { Accept: 'application/json' }, credentials: 'same-origin', cache: 'no-store' };
-  const asking = fetch(url, init).then((response) => ({ response, atMs: Date.now() }));
-  // Who takes it is told that it failed; nobody has to.
-  asking.catch(() => {});
-  (globalThis.timenavFirst ??= new Map()).set(url, asking);
+  const asked = (globalThis.timenavFirst ??= new Map());
+  const ask = async (): Promise<FirstAnswer> => {
+    if (mayAsk !== null && !(await mayAsk)) throw new Error('not asked');
+    return { response: await fetch(url, init), atMs: Date.now() };
+  };
+  const asking = ask();
+  asked.set(url, asking);
+  // Who comes later asks anew.
+  asking.catch(() => asked.delete(url));
   return asking;
 }
 
