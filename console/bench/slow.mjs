@@ -33,7 +33,7 @@ async function visit(context, isCached) {
   const page = await context.newPage();
   const devtools = await context.newCDPSession(page);
   await devtools.send('Network.enable');
-  await devtools.send('Network.setCacheDisabled', { cacheDisabled: !isCached });
+  if (!isCached) await devtools.send('Network.clearBrowserCache');
   const throughput = (kbits * 1_000) / 8;
   await devtools.send('Network.emulateNetworkConditions', {
     offline: false,

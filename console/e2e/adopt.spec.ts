@@ -6,8 +6,8 @@ import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
 import { REFUSED, expectAccessible, expectNoSidewaysScroll, stage } from './harness';
 
-const there = stage('--service-name', 'there.example');
-const here = stage('--service-name', 'here.example');
+const there = stage('--service-name', 'there.example').anewWhenRepeated();
+const here = stage('--service-name', 'here.example').anewWhenRepeated();
 
 const folder = mkdtempSync(join(tmpdir(), 'timenav-e2e-bundles-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

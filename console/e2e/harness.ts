@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type axe from 'axe-core';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, inject, type RunnerTask as Task } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, type RunnerTask as Task } from 'vitest';
 import { PASSWORD, Service } from './service';
 
 export { BINARY, PASSWORD, Service, underPrefix } from './service';
@@ -44,6 +44,11 @@ type PageOptions = BrowserContextOptions & {
 };
 
 interface Stage {
+  /**
+   * Has a test that is tried again begin with a service of its own: for files whose tests each make all that they need,
+   * under names that a try before has taken.
+   */
+  anewWhenRepeated: () => Stage;
   service: Service;
   /** Opens a page of its own: no cookies, nothing kept. */
   page(options?: PageOptions): Promise<Page>;
@@ -141,13 +146,14 @@ async function serviceWith(options: string[]): Promise<Service> {
 export function stage(...options: string[]): Stage {
   let backstage: Backstage | null = null;
   const sessions = new Map<string, Awaited<ReturnType<BrowserContext['cookies']>>>();
-  beforeAll(async () => {
+  const begin = async (): Promise<void> => {
     const [service, browser] = await Promise.all([
       serviceWith(options),
       chromium.launch({ executablePath: CHROMIUM, args: FLAGS }),
     ]);
     backstage = new Backstage(service, browser);
-  });
+  };
+  beforeAll(begin);
   // Where `E2E_TWICE` is set each test runs twice, to find those that cannot be tried again.
   // eslint-disable-next-line no-empty-pattern -- Vitest insists on a pattern for fixtures, and there are none
   if (process.env.E2E_TWICE) beforeAll(({}, suite) => repeated(suite.tasks));
@@ -158,6 +164,18 @@ export function stage(...options: string[]): Stage {
     return backstage;
   };
   const made: Stage = {
+    anewWhenRepeated() {
+      const tried = new Set<string>();
+      beforeEach(async ({ task }) => {
+        if (tried.has(task.id)) {
+          await backstage?.close();
+          sessions.clear();
+          await begin();
+        }
+        tried.add(task.id);
+      });
+      return made;
+    },
     get service(): Service {
       return there().service;
     },

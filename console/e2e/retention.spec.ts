@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { REFUSED, UNREACHABLE, expectAccessible, expectNoSidewaysScroll, stage } from './harness';
 
 const FLOOR_SECS = 2;
-const on = stage('--retention-floor-secs', String(FLOOR_SECS));
+const on = stage('--retention-floor-secs', String(FLOOR_SECS)).anewWhenRepeated();
 
 const tab = (timeline: string): string => `access?timeline=${timeline}&tab=retention`;
 

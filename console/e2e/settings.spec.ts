@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { REFUSED, expectAccessible, expectNoSidewaysScroll, stage } from './harness';
 
-const on = stage();
+const on = stage().anewWhenRepeated();
 
 const settings = (timeline: string): string => `access?timeline=${timeline}&tab=settings`;
 const END = /\{"end":\{"data":\d+,"entries":\d+,"sha256":"[0-9a-f]{64}"\}\}\n$/;

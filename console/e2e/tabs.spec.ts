@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { stage } from './harness';
 
-const on = stage();
+const on = stage().anewWhenRepeated();
 const TABS = 8;
 
 /** Opens more tabs beside one that is logged in. */

@@ -8,6 +8,7 @@ import { Settings, type PlainInit } from '../../../clients/typescript/src/settin
 import type { Answer, OperationName } from '../../../clients/typescript/src/shapes';
 import { readJson, refusal, type CallOptions } from '../../../clients/typescript/src/transport';
 import { address, type Query } from './base';
+import { takeFirst } from './first-asked';
 import { heardFromHost } from './host-clock';
 import { asked } from './quiet';
 import { reach } from './reach.svelte';
@@ -29,9 +30,12 @@ export function onLoggedOut(listener: Listener): void {
 /** Sends a request with the session of who is logged in, and notes whether the service can be reached. */
 async function fetched(path: string, url: string, init: RequestInit): Promise<Response> {
   let answer: Response;
+  let atMs: number | undefined;
   const answered = asked();
   try {
-    answer = await fetch(url, { ...init, credentials: 'same-origin', cache: 'no-store' });
+    const early = takeFirst(init.method ?? 'GET', url);
+    if (early === null) answer = await fetch(url, { ...init, credentials: 'same-origin', cache: 'no-store' });
+    else ({ response: answer, atMs } = await early);
   } catch (error) {
     if (!isAborted(error)) reach.failed();
     throw error;
@@ -39,7 +43,7 @@ async function fetched(path: string, url: string, init: RequestInit): Promise<Re
     answered();
   }
   reach.worked();
-  heardFromHost(answer.headers.get('Date'));
+  heardFromHost(answer.headers.get('Date'), atMs);
   if (answer.status === 401 && !path.endsWith('/log-in')) whenLoggedOut();
   return answer;
 }

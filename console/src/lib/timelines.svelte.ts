@@ -1,6 +1,7 @@
 /** The timelines that the user may read, for the picker and for whoever needs their roles. */
 import { service } from './api';
 import type { ClockBody } from './clock.svelte';
+import { TIMELINES_ITEMS } from './first-asked';
 
 export interface TimelineBody {
   timeline_id: string;
@@ -30,7 +31,6 @@ interface TimelinesBody {
   has_more: boolean;
 }
 
-const PAGE_ITEMS = 1_000;
 /** So many names that begin with what was typed are asked for. */
 const NAMED_ITEMS = 50;
 /** The characters of names in their order, and how long a name may be. */
@@ -76,7 +76,7 @@ class Timelines {
   async more(signal: AbortSignal): Promise<void> {
     if (!this.hasMore) return;
     const cursor = this.#cursor;
-    const body = await this.#page(cursor, PAGE_ITEMS, signal);
+    const body = await this.#page(cursor, TIMELINES_ITEMS, signal);
     if (cursor !== this.#cursor) return;
     this.list = [...this.list, ...body.timelines];
     this.#took(body);
@@ -100,7 +100,7 @@ class Timelines {
     return this.#readAt.get(one) ?? this.readAt;
   }
 
-  async #page(cursor: string | null, limit = PAGE_ITEMS, signal?: AbortSignal): Promise<TimelinesBody> {
+  async #page(cursor: string | null, limit = TIMELINES_ITEMS, signal?: AbortSignal): Promise<TimelinesBody> {
     const asked = { limit, ...(cursor === null ? {} : { cursor }) };
     const body = (await service.timelines(asked, { signal })) as TimelinesBody;
     const now = performance.now();

@@ -1,5 +1,4 @@
 /** The way from this page to the hub. */
-import { Hub } from './hub';
 import type { ToHub, ToPage } from './protocol';
 import workerUrl from './worker.ts?sharedworker&url';
 
@@ -74,7 +73,8 @@ export class Lines {
   /** The hub in this page, for itself alone. */
   #own(): MessagePort {
     const { port1, port2 } = new MessageChannel();
-    new Hub().join(port2);
+    // What is said meanwhile waits in the port.
+    void import('./hub').then(({ Hub }) => new Hub().join(port2));
     return this.#open(port1);
   }
 

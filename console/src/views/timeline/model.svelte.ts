@@ -12,74 +12,63 @@ import { Around, MARKS_MAX } from './around.svelte';
 import { BAR_PIXELS, Counted } from './counted.svelte';
 import { countStore, countWithin, rounded, type Counts } from '../../lib/events/counts';
 import { ALL, isFiltered, isSameFilter, type Filter, type GroupBy, type Question } from '../../lib/events/filter';
-import { SETTLE_MS } from './follow';
-import { groupsOfStore, legendOf, readLegend, type Legend, type Span } from './groups';
-import { Measured } from './measured.svelte';
+import { Colors } from './colors.svelte';
+import { groupsOfStore, type Legend } from './groups';
+import type { Measured } from './measured.svelte';
 import { Live, spanOf, type Changes } from './live.svelte';
+import { Renewal } from './renewal';
+import { Sight, type Range } from './sight.svelte';
 import { readEnds, readExtent, readPage } from '../../lib/events/pages';
-import { FIRST, LAST, fitted, scale, timeAt, type Scale } from '../../lib/events/scale';
+import { FIRST, LAST, fitted, type Scale } from '../../lib/events/scale';
 import { stepOf } from '../../lib/events/steps';
 import { EventStore } from '../../lib/events/store';
 
-export interface Range {
-  from: Micros;
-  to: Micros;
-}
-
 const SETTLED_MS = 250;
-/** While much changes, counts are renewed no more often. */
-const RENEW_MS = 1_500;
 const EMPTY = new EventStore();
 
 export class TimelineModel {
   /** The events that were read one by one. */
   all = $state.raw(EMPTY);
-  view = $state.raw<Scale>(scale(0n, 0, 1e9, 1_000));
-  /** Whether `view` was chosen, by an address or by hand, and not only by what there is. */
-  isViewChosen = false;
   range = $state.raw<Range | null>(null);
   box = $state.raw<Box | null>(null);
   filter = $state.raw<Filter>(ALL);
   /** Host time of what is shown; null for all that is known now. */
   asOf = $state<string | null>(null);
-  by = $state<GroupBy | null>(null);
   /** The attribute whose numbers are shown. */
   measure = $state<string | null>(null);
   selected = $state<string | null>(null);
   /** Up to where time is played; null where it is not. */
   playhead = $state<Micros | null>(null);
-  legendError = $state.raw<unknown>(null);
   phase = $state<'loading' | 'ready' | 'canceled' | 'failed'>('loading');
   error = $state.raw<unknown>(null);
   /** Changes with what is shown, for those who read more of it. */
   version = $state(0);
 
+  readonly sight = new Sight(() => this.settle());
   readonly counted = new Counted();
-  readonly measured = new Measured();
+  readonly colors = new Colors(this.counted);
+  readonly #renewal = new Renewal((span) => this.#renew(span));
+  /** Made by who shows it. */
+  measured = $state.raw<Measured | null>(null);
   readonly around: Around;
   readonly live = new Live((changes) => this.#apply(changes));
 
   /** For which time the events were read. */
   #window = $state.raw<Range | null>(null);
   #extent = $state.raw<Range | null>(null);
-  readonly #inSight = $derived({ from: timeAt(this.view, 0), to: timeAt(this.view, this.view.width) });
   /** Whether there are too many events in sight to read each: then they are counted. */
   isFar = $derived(
-    this.#window === null || this.#window.from > this.#inSight.from || this.#window.to < this.#inSight.to,
+    this.#window === null || this.#window.from > this.sight.range.from || this.#window.to < this.sight.range.to,
   );
   /** The events that are shown one by one. */
   shown = $derived(this.isFar ? EMPTY : this.all);
   /** Whether every event that passes was read. */
   isWhole = $derived(this.#window?.from === FIRST && this.#window.to === LAST);
-  /** The largest groups of what was in sight when it last stayed; null while they are not counted, or not wanted. */
-  legend = $state.raw<Legend | null>(null);
-  /** Of which time the legend is; null where it has to be counted anew. */
-  #legendSpan: Span | null = null;
   readonly #step = $derived(stepOf(this.view.pixel * BAR_PIXELS));
   /** What the bars of the axis are made of. */
   counts = $derived.by<Counts | null>(() => {
     if (!this.isFar) return countStore(this.all, this.#step);
-    return this.counted.best(this.view.pixel, this.#inSight.from, this.#inSight.to);
+    return this.counted.best(this.view.pixel, this.sight.range.from, this.sight.range.to);
   });
   /** The same of each group, the largest first; null until they are counted. */
   series = $derived.by<readonly Counts[] | null>(() => {
@@ -114,8 +103,6 @@ export class TimelineModel {
   #loading = new AbortController();
   #settling: AbortController | null = null;
   #settled: ReturnType<typeof setTimeout> | undefined;
-  #renewing: ReturnType<typeof setTimeout> | undefined;
-  #renewed: Range | 'all' | null = null;
   /** Whose interventions and paradoxes were read. */
   #marked: EventStore | null = null;
 
@@ -128,7 +115,7 @@ export class TimelineModel {
   ) {
     this.around = new Around(timeline);
     this.filter = start.filter;
-    this.by = start.by;
+    this.colors.by = start.by;
     this.box = start.box;
     this.asOf = this.around.asOf = start.asOf;
     this.#stream = new Stream(
@@ -141,6 +128,31 @@ export class TimelineModel {
       },
       () => void this.load(),
     );
+  }
+
+  get view(): Scale {
+    return this.sight.view;
+  }
+
+  set view(view: Scale) {
+    this.sight.view = view;
+  }
+
+  /** Whether somebody chose what is in sight. */
+  get isViewChosen(): boolean {
+    return this.sight.isChosen;
+  }
+
+  get by(): GroupBy | null {
+    return this.colors.by;
+  }
+
+  get legend(): Legend | null {
+    return this.colors.legend;
+  }
+
+  look(view: Scale): void {
+    this.sight.look(view);
   }
 
   /** What to tell people of the connection, or null where all is well. */
@@ -166,7 +178,7 @@ export class TimelineModel {
   }
 
   countInSight(): { count: number; isExact: boolean } {
-    return this.countIn(this.#inSight.from, this.#inSight.to);
+    return this.countIn(this.sight.range.from, this.sight.range.to);
   }
 
   async load(): Promise<void> {
@@ -176,11 +188,11 @@ export class TimelineModel {
     this.#loading = loading;
     this.phase = 'loading';
     this.error = null;
-    this.measured.forget(null);
+    this.measured?.forget(null);
     try {
       await timelines.ready();
-      void this.around.read(loading.signal);
       await this.#read(loading.signal);
+      void this.around.read(loading.signal);
       this.phase = 'ready';
       this.version += 1;
       this.settle();
@@ -203,7 +215,7 @@ export class TimelineModel {
         this.all = page.store;
         this.#window = { from: FIRST, to: LAST };
         this.#extent = page.store.count === 0 ? null : { from: page.store.time(0), to: page.store.end() };
-        if (!this.isViewChosen) this.fit();
+        if (!this.sight.isChosen) this.fit();
         return;
       }
     }
@@ -213,7 +225,7 @@ export class TimelineModel {
     this.#ends = null;
     this.#extent = extent && { from: extent.first, to: extent.last };
     if (extent === null) return;
-    if (!this.isViewChosen) this.fit();
+    if (!this.sight.isChosen) this.fit();
     const whole = fitted(extent.first, extent.last, this.view.width, roomOf(this.view.width));
     await this.counted.readOverall(question, extent, whole.pixel, signal);
     const passing = this.#passing;
@@ -222,7 +234,7 @@ export class TimelineModel {
     const range = { from: max(passing.from, FIRST), to: min(passing.to, LAST) };
     const ends = await readEnds(question, range, signal).catch(() => null);
     this.#ends = ends && { of: this.counted.overall, ...ends };
-    if (!this.isViewChosen) this.fit();
+    if (!this.sight.isChosen) this.fit();
   }
 
   cancel(): void {
@@ -236,16 +248,14 @@ export class TimelineModel {
     this.asOf = this.around.asOf = asOf;
     this.filter = filter;
     this.box = box;
-    this.#legendSpan = null;
+    this.colors.forget();
     void this.load();
   }
 
   /** Tells events apart by something else. */
   groupBy(by: GroupBy | null): void {
     if (by === this.by) return;
-    this.by = by;
-    this.legend = null;
-    this.#legendSpan = null;
+    this.colors.choose(by);
     this.settle(0);
   }
 
@@ -284,30 +294,6 @@ export class TimelineModel {
     this.settle();
   }
 
-  look(view: Scale): void {
-    this.view = view;
-    this.isViewChosen = true;
-    this.settle();
-  }
-
-  #followed = 0;
-  /** Goes on with the clock. With each frame is too often to ask for anything. */
-  follow(view: Scale): void {
-    this.view = view;
-    this.isViewChosen = true;
-    if (performance.now() - this.#followed < SETTLE_MS) return;
-    this.#followed = performance.now();
-    this.settle();
-  }
-
-  /** Brings an instant into sight, without zooming. */
-  reveal(instant: Micros): void {
-    const { view } = this;
-    const from = timeAt(view, view.width * 0.03);
-    const to = timeAt(view, view.width * 0.97);
-    if (instant < from || instant > to) this.look(scale(instant, 0, view.pixel, view.width));
-  }
-
   /** Asks for what depends on the part that is shown, once it stays. */
   settle(wait = SETTLED_MS): void {
     clearTimeout(this.#settled);
@@ -321,10 +307,10 @@ export class TimelineModel {
 
   async #settle(signal: AbortSignal): Promise<void> {
     if (this.phase === 'failed') return;
-    const { from, to } = this.#inSight;
+    const { from, to } = this.sight.range;
     if (this.isFar && this.#extent !== null) await this.#readNear(from, to, signal);
     await this.#readGroups(signal);
-    if (this.isFar && this.measure !== null && this.#extent !== null) {
+    if (this.isFar && this.measure !== null && this.measured !== null && this.#extent !== null) {
       const part = { from: max(from, this.#extent.from), to: min(to, this.#extent.to) };
       await this.measured.read(this.question, this.measure, this.view, part, this.counts, signal);
     }
@@ -354,60 +340,32 @@ export class TimelineModel {
   }
 
   async #readGroups(signal: AbortSignal): Promise<void> {
-    const { by, question } = this;
     const extent = this.#extent;
-    if (by === null || extent === null) return;
+    if (extent === null) return;
     // Before the first event and after the last one there is nothing to count.
-    const { from, to } = this.#inSight;
+    const { from, to } = this.sight.range;
     const span = { from: max(from, extent.from), to: min(to, extent.to) };
-    try {
-      this.legendError = null;
-      if (!this.isFar || span.from > span.to) this.legend = legendOf(this.shown, this.filter, by, span, this.legend);
-      else if (this.#legendSpan === null || !isAlike(span, this.#legendSpan))
-        this.legend = await readLegend(question, by, span, this.legend, signal);
-      this.#legendSpan = span;
-      const { counts, legend } = this;
-      if (this.isFar && counts !== null && legend !== null)
-        await this.counted.readSeries(question, legend, counts, signal);
-    } catch (error) {
-      if (!isAborted(error)) this.legendError = error;
-    }
+    const seen = { span, shown: this.shown, isFar: () => this.isFar, counts: () => this.counts };
+    await this.colors.read(this.question, seen, signal);
   }
 
   #apply(changes: Changes): boolean {
     if (this.phase === 'loading') return false;
-    const { from, to } = this.#inSight;
+    const { from, to } = this.sight.range;
     const wasEmpty = this.#extent === null;
     const isPlain = !isFiltered(this.filter) && this.box === null;
     if (this.isWhole && isPlain && this.all.count + changes.size <= this.singlesMax) {
       this.all = this.all.with(changes);
       this.#extent = this.all.count === 0 ? null : { from: this.all.time(0), to: this.all.end() };
-      if (wasEmpty && !this.isViewChosen) this.fit();
+      if (wasEmpty && !this.sight.isChosen) this.fit();
       this.settle();
     } else if (wasEmpty) void this.load();
-    else this.#renewSoon(spanOf(changes));
+    else this.#renewal.add(spanOf(changes));
     if (!wasEmpty) this.live.show(changes, from, to);
     return true;
   }
 
   /** Counts anew where something changed, and reads the events in sight again. */
-  #renewSoon(span: Range | null): void {
-    const before = this.#renewed;
-    if (span === null || before === 'all') this.#renewed = 'all';
-    else if (before === null) this.#renewed = span;
-    else this.#renewed = { from: min(before.from, span.from), to: max(before.to, span.to) };
-    this.#renewing ??= setTimeout(() => this.#renewNow(), RENEW_MS);
-  }
-
-  #renewNow(): void {
-    const part = this.#renewed;
-    this.#renewed = null;
-    void this.#renew(part === 'all' ? null : part).finally(() => {
-      // What changed meanwhile waits as long as the first.
-      this.#renewing = this.#renewed === null ? undefined : setTimeout(() => this.#renewNow(), RENEW_MS);
-    });
-  }
-
   async #renew(span: Range | null): Promise<void> {
     const { question, counted } = this;
     const { signal } = this.#loading;
@@ -419,7 +377,7 @@ export class TimelineModel {
     }
     if (extent !== null) this.#extent = { from: extent.first, to: extent.last };
     await counted.renew(question, span, signal).catch(() => {});
-    this.measured.forget(span);
+    this.measured?.forget(span);
     const window = this.#window;
     if (window !== null) {
       const page = await readPage(question, { ...window, limit: this.singlesMax, signal }).catch(() => null);
@@ -430,7 +388,7 @@ export class TimelineModel {
         return;
       } else this.#window = null;
     }
-    this.#legendSpan = null;
+    this.colors.forget();
     this.version += 1;
     this.settle();
   }
@@ -440,7 +398,7 @@ export class TimelineModel {
     this.#loading.abort();
     this.#settling?.abort();
     clearTimeout(this.#settled);
-    clearTimeout(this.#renewing);
+    this.#renewal.close();
     this.live.close();
     this.#stream.close();
   }
@@ -448,11 +406,5 @@ export class TimelineModel {
 
 /** How much of an axis is left free at its ends. */
 const roomOf = (width: number): number => (width < 600 ? 0.06 : 0.04);
-/** A legend is counted anew where one end of what is in sight moved by more than such a part of it. */
-const LEGEND_MOVES = 20n;
-const isAlike = (a: Span, b: Span): boolean => {
-  const moved = (one: Micros, other: Micros): Micros => (one > other ? one - other : other - one) * LEGEND_MOVES;
-  return moved(a.from, b.from) <= b.to - b.from && moved(a.to, b.to) <= b.to - b.from;
-};
 const min = (a: Micros, b: Micros): Micros => (a < b ? a : b);
 const max = (a: Micros, b: Micros): Micros => (a > b ? a : b);

@@ -10,6 +10,11 @@ import type { Ticks } from '../../lib/events/ticks';
 export const RULER = 46;
 export const FLAGS = 24;
 
+/** How high the values are. */
+export const VALUES_HEIGHT = 116;
+/** How high the lane of timers is. */
+export const TIMERS_HEIGHT = 30;
+
 export interface Frame {
   context: CanvasRenderingContext2D;
   palette: Palette;

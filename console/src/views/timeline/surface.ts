@@ -5,13 +5,14 @@ import { laneHeights, mostIn, paintBars, paintLines, paintTicks, type LaneHeight
 import { bucketAt, type Bucket, type Counts } from '../../lib/events/counts';
 import type { Legend } from './groups';
 import type { Lane } from './lanes';
-import { TIMERS_HEIGHT, paintTimers, type TimerMark } from './timer-lane';
+import type { TimerLane } from './timer-lane';
 import { NONE, dotAt, layOut, pick, type Layout, type Picked, type Strips } from './layout';
 import type { Flashes } from './live.svelte';
-import type { Range } from './model.svelte';
+import type { Range } from './sight.svelte';
 import {
   FLAGS,
   RULER,
+  TIMERS_HEIGHT,
   box,
   paintFuture,
   paintNow,
@@ -50,7 +51,7 @@ export interface Scene {
   flashes: Flashes;
   anchors: { anchor: Anchor; time: Micros }[];
   lanes: readonly Lane[];
-  timers: readonly TimerMark[];
+  timers: TimerLane | null;
   range: Range | null;
   now: Micros | null;
   /** Up to where time is played; null where it is not. */
@@ -94,7 +95,6 @@ export class Surface {
     this.canvas.style.setProperty('height', `${this.canvas.height / this.ratio}px`);
   }
 
-  /** Where what stands above the lane of timers ends. */
   get #floor(): number {
     return this.height - (this.hasTimers ? TIMERS_HEIGHT : 0);
   }
@@ -184,7 +184,7 @@ export class Surface {
     const heights = this.#heights(frame, scene, strips);
     if (heights !== null) strips.ys.forEach((y, i) => paintLines(frame, heights(i), base + y, strips.above - 8));
     this.#paintLanes(frame, scene);
-    if (this.hasTimers) paintTimers(frame, scene.timers);
+    if (this.hasTimers) scene.timers?.paint(frame);
     if (heights !== null) this.#paintCounts(frame, scene, strips, heights);
     // Below what is written: no line runs through a word.
     if (scene.now !== null) paintNow(frame, scene.now);

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { scale, timeAt } from '../../lib/events/scale';
 import { parse } from '../../lib/instant';
 import type { Firing, Timer } from '../../lib/timers/timers';
-import { TIMERS_HEIGHT, markText, marksOf, pickTimer } from './timer-lane';
+import { TIMERS_HEIGHT } from './paint';
+import { markText, marksOf, pickTimer } from './timer-lane';
 
 const timer = (timer_id: string, more: Partial<Timer>): Timer => ({
   timer_id,

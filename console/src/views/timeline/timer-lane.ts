@@ -5,9 +5,7 @@ import type { Palette } from '../../lib/palette';
 import { queueOf, type Firing, type Timer } from '../../lib/timers/timers';
 import { firingStanding } from '../../lib/timers/words';
 import { preciseText } from '../../lib/when';
-import type { Frame } from './paint';
-
-export const TIMERS_HEIGHT = 30;
+import { TIMERS_HEIGHT, type Frame } from './paint';
 
 /**
  * `armed` is the next moment of a timer, `coming` one that a rule has after that, `fired` one whose outcome is unknown
@@ -24,6 +22,23 @@ export interface TimerMark {
 }
 
 const OUTCOMES: readonly string[] = ['pending', 'acknowledged', 'failed', 'superseded'];
+
+/** The lane, for an axis that came before it. */
+export class TimerLane {
+  constructor(readonly marks: readonly TimerMark[]) {}
+
+  paint(frame: Frame): void {
+    paintTimers(frame, this.marks);
+  }
+
+  pick(scale: Scale, height: number, point: { x: number; y: number }): TimerMark | null {
+    return pickTimer(this.marks, scale, height, point);
+  }
+
+  text(mark: TimerMark): string {
+    return markText(mark);
+  }
+}
 
 /** Returns the marks of timers and firings, in their order. What is known more exactly goes before what is not. */
 export function marksOf(

@@ -2,9 +2,9 @@
 import { xOf, type Scale } from '../../lib/events/scale';
 import type { Micros } from '../../lib/instant';
 import { hue, type Palette } from '../../lib/palette';
+import { VALUES_HEIGHT } from './paint';
 import { numberText, type Line, type Stretch, type ValueScale } from './values';
 
-export const VALUES_HEIGHT = 116;
 /** Above the values there is room for the words. */
 const TOP = 30;
 const BOTTOM = 10;

@@ -1,0 +1,1 @@
+var e=(e,t)=>`${e} ${t}${e===1?``:`s`}`;function t(t,n){let r=Math.round((n-Date.parse(t))/1e3),i=Math.abs(r);if(Number.isNaN(i))return``;if(i<45)return r>=0?`just now`:`in a moment`;let a=i<3570?e(Math.round(i/60),`minute`):i<84600?e(Math.round(i/3600),`hour`):i<315e5?e(Math.round(i/86400),`day`):e(Math.round(i/31556952),`year`);return r>=0?`${a} ago`:`in ${a}`}export{t};

@@ -1,0 +1,42 @@
+/**
+ * The first script of the page: asks who is logged in and which timelines there are, and for the files of the view that
+ * the address names, while those that every view needs are on their way. It is a file of its own, without imports that
+ * are not in it (`scripts/first-script.ts`), and the page is right without it.
+ */
+import { FIRST_SESSION, FIRST_TIMELINES, askFirst, type FirstAnswer } from './lib/first-asked';
+
+/** The files that each view needs beside those of every page, relative to the page. Written by the build. */
+declare const VIEW_FILES: Partial<Record<string, readonly string[]>>;
+/** The script of the worker that holds the streams. */
+declare const WORKER_FILE: string;
+
+function preload(files: readonly string[]): void {
+  for (const file of files) {
+    const link = document.createElement('link');
+    link.rel = file.endsWith('.js') ? 'modulepreload' : 'preload';
+    if (link.rel === 'preload') link.as = 'style';
+    link.crossOrigin = '';
+    link.href = `./${file}`;
+    document.head.append(link);
+  }
+}
+
+/** Returns whether somebody is logged in. */
+async function isKnown({ response }: FirstAnswer): Promise<boolean> {
+  const { user_id } = (await response.clone().json()) as { user_id?: string | null };
+  return typeof user_id === 'string';
+}
+
+async function begin(): Promise<void> {
+  const [view = ''] = location.hash.replace(/^#\/?/, '').split('?', 1);
+  const known = askFirst(FIRST_SESSION).then(isKnown);
+  // Noted before it is asked: the page may want it in the same moment.
+  askFirst(FIRST_TIMELINES, known).catch(() => {});
+  // No link asks for a worker: it finds this in the cache.
+  if (await known) void fetch(`./${WORKER_FILE}`).catch(() => {});
+  const wanted = (await known) ? view || 'timeline' : 'log-in';
+  preload(VIEW_FILES[wanted] ?? []);
+}
+
+// The page asks again for what failed.
+begin().catch(() => {});
