@@ -7,6 +7,9 @@ import { address } from './base';
 /** So many timelines are read at once. */
 export const TIMELINES_ITEMS = 1_000;
 
+/** For so long, in milliseconds, an answer that nobody took may stand for one that is asked for now. */
+const FIRST_FRESH_MS = 30_000;
+
 export const FIRST_SESSION = 'v1/session';
 export const FIRST_TIMELINES = `timelines?limit=${TIMELINES_ITEMS}`;
 
@@ -31,8 +34,9 @@ export function askFirst(path: string, mayAsk: Promise<boolean> | null = null): 
   };
   const asking = ask();
   asked.set(url, asking);
+  const forget = (): void => void (asked.get(url) === asking && asked.delete(url));
   // Who comes later asks anew.
-  asking.catch(() => asked.delete(url));
+  asking.then(() => setTimeout(forget, FIRST_FRESH_MS), forget);
   return asking;
 }
 

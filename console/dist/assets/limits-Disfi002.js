@@ -1,1 +1,0 @@
-import{R as e}from"./common-D6Z1O6Iw.js";async function t(){return(await e.limits()).limits}export{t};
