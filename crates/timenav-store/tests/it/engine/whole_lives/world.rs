@@ -165,6 +165,10 @@ impl<'a> World<'a> {
             Deed::End => What::End,
             Deed::House(chore) => {
                 let (aim, errand) = self.household.draw(&on, chore, self.requests_count)?;
+                // What was sealed is gone with its timeline.
+                if matches!(errand, Errand::EraseData(_)) && self.ended.contains(&aim) {
+                    return None;
+                }
                 on = aim;
                 What::House(errand)
             }
@@ -383,7 +387,9 @@ impl<'a> World<'a> {
             What::Fork { name, .. } => of_fork(name) || of_fork(&request.on),
             _ => of_fork(&request.on),
         };
-        if has_ended {
+        if has_ended && matches!(request.what, What::House(Errand::EraseData(_))) {
+            assert!(matches!(again, Err(Refusal::NotFound { .. })), "{request:?}: {again:?}");
+        } else if has_ended {
             assert!(matches!(again, Err(Refusal::Ended { .. })), "{request:?}: {again:?}");
         } else if about.is_some_and(|born| self.erased.contains(&born)) {
             assert!(matches!(again, Err(Refusal::AnswerErased { .. })), "{request:?}: {again:?}");
