@@ -19,7 +19,7 @@ use crate::sample::{timeline_id, user_id};
 pub(super) const USERS: u8 = 3;
 
 /// What somebody asks for about users and what is theirs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Chore {
     Add {
         user: u8,

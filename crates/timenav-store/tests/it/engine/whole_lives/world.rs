@@ -423,14 +423,7 @@ impl<'a> World<'a> {
                 plain(told, made.replayed, made.ledger.position)
             }
             What::Intervene(event, effect) => {
-                let request = InterventionRequest {
-                    event_id: event_id(&format!("e{event}")),
-                    action: effect.as_str().to_owned(),
-                    effect: effect.clone(),
-                    time: moment(0),
-                    causes: Vec::new(),
-                };
-                let made = engine.manipulate_event(admin, named, request, key).await?;
+                let made = engine.manipulate_event(admin, named, intervention(*event, effect), key).await?;
                 let told = format!("{} {:?} {:?} {:?}", made.intervention_id, made.before, made.after, made.ledger);
                 plain(told, made.replayed, made.ledger.position)
             }
@@ -555,6 +548,16 @@ impl<'a> World<'a> {
         self.household.check(self.home(), &standing).await;
         let (_, home) = self.open.take().expect("the service runs");
         home.close().await;
+    }
+}
+
+fn intervention(event: u8, effect: &Effect) -> InterventionRequest {
+    InterventionRequest {
+        event_id: event_id(&format!("e{event}")),
+        action: effect.as_str().to_owned(),
+        effect: effect.clone(),
+        time: moment(0),
+        causes: Vec::new(),
     }
 }
 
