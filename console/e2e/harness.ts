@@ -45,10 +45,10 @@ type PageOptions = BrowserContextOptions & {
 
 interface Stage {
   /**
-   * Has a test that is tried again begin with a service of its own: for files whose tests each make all that they need,
-   * under names that a try before has taken.
+   * Has a test that is tried again begin with a service of its own: for files whose tests each make all that they need
+   * beside what `setUp` makes for all of them, under names that a try before has taken.
    */
-  anewWhenRepeated: () => Stage;
+  anewWhenRepeated: (setUp?: () => Promise<void>) => Stage;
   service: Service;
   /** Opens a page of its own: no cookies, nothing kept. */
   page(options?: PageOptions): Promise<Page>;
@@ -164,13 +164,15 @@ export function stage(...options: string[]): Stage {
     return backstage;
   };
   const made: Stage = {
-    anewWhenRepeated() {
+    anewWhenRepeated(setUp) {
+      if (setUp) beforeAll(setUp);
       const tried = new Set<string>();
       beforeEach(async ({ task }) => {
         if (tried.has(task.id)) {
           await backstage?.close();
           sessions.clear();
           await begin();
+          await setUp?.();
         }
         tried.add(task.id);
       });

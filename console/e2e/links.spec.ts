@@ -113,7 +113,7 @@ describe('an address that is not understood', () => {
     await page.getByText('“center” must be a time').waitFor();
     await page.getByText('“zoom” must be a number above 0').waitFor();
     await page.getByRole('button', { name: 'Dismiss' }).click();
-    expect(await page.getByText('“center” must be a time').count()).toBe(0);
+    await expect.poll(() => page.getByText('“center” must be a time').count()).toBe(0);
     await page.goto(`${on.service.url}/#/explorer?timeline=story&operation=import_events`);
     await page.getByText('This operation has no such parameter, so it was left out: operation').waitFor();
   });
@@ -169,6 +169,6 @@ describe('the first minute', () => {
     await page.getByRole('button', { name: 'Timeline: story' }).click();
     await page.getByRole('button', { name: 'New timeline or fork' }).focus();
     await page.keyboard.press('Escape');
-    expect(await page.getByRole('listbox').count()).toBe(0);
+    await expect.poll(() => page.getByRole('listbox').count()).toBe(0);
   });
 });

@@ -51,11 +51,11 @@ for (const [name, most] of [
 
       await page.getByRole('button', { name: 'List', exact: true }).click();
       await page.getByRole('button', { name: 'Rita 4' }).waitFor();
-      expect(await page.getByRole('row').count()).toBe(3);
+      await expect.poll(() => page.getByRole('row').count()).toBe(3);
       const search = page.getByRole('combobox', { name: /^Find events/ });
       await search.fill('katrina');
       await page.getByRole('option', { name: /Katrina 3/ }).waitFor();
-      expect(await page.getByRole('listbox').getByRole('option').count()).toBe(1);
+      await expect.poll(() => page.getByRole('listbox').getByRole('option').count()).toBe(1);
 
       await page.reload();
       await counted(page, '2 events');

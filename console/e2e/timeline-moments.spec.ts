@@ -1,11 +1,11 @@
 /** What was known when, forks and anchors as a tree, and the palette that leads there. */
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { expectAccessible } from './harness';
 import { counted, landing, launch, on, param, region, timeline } from './timeline-page';
 
 let between = '';
 
-beforeAll(async () => {
+on.anewWhenRepeated(async () => {
   await timeline('known', launch);
   await on.service.call('POST', 'v1/set-anchor', {
     timeline_id: 'known',
@@ -43,7 +43,7 @@ describe('what was known when', () => {
       description: 'They are back.',
     });
     await page.getByRole('button', { name: 'List', exact: true }).click();
-    expect(await region(page, 'Events on the axis').getByRole('row').count()).toBe(2);
+    await expect.poll(() => region(page, 'Events on the axis').getByRole('row').count()).toBe(2);
     await page.getByRole('button', { name: 'Back to now' }).click();
     await counted(page, '3 events');
   });

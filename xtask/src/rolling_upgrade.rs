@@ -8,8 +8,8 @@ use anyhow::{Context, bail};
 
 use crate::{process, tools};
 
-/// The oldest commit whose tables on PostgreSQL are those of today (feature level 1).
-pub(crate) const OLDEST: &str = "53afdbba9e1cacbf512e83e17a4e03699c9f2122";
+/// The oldest commit that has the feature level before that of today: 2.
+pub(crate) const OLDEST: &str = "ff22dd39977e2c12135e374e0f262955fd46ded1";
 
 /// The test, which `cargo test` does not run.
 const TEST: &[&str] = &[

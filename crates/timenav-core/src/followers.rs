@@ -1,7 +1,7 @@
 //! Who follows a clock under a name, and which change of it each has confirmed.
 //!
-//! One service has it in memory, of the streams that are open at it. Nothing of it has to survive a restart: whoever
-//! follows comes back, and is told the clock anew.
+//! One service has it in memory, of the streams that are open at it, and what it has heard of those that are open at other
+//! services on its database. Nothing of it has to survive a restart: whoever follows comes back, and is told the clock anew.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -78,6 +78,13 @@ impl Follower {
         self.left.is_none()
     }
 
+    fn confirm(&mut self, confirmed: Confirmed) {
+        if !self.has_come_to(confirmed.step) {
+            self.confirmed = Some(confirmed);
+            self.is_late = false;
+        }
+    }
+
     fn follows_as(&self, other: &Self) -> bool {
         self.timeline == other.timeline && self.user_id == other.user_id && self.name == other.name
     }
@@ -133,11 +140,13 @@ impl AwaitedState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooManyFollowers;
 
-/// All followers that one service knows.
+/// All followers that one service knows: those at it, and those at other services as it has heard of them.
 #[derive(Debug, Default)]
 pub struct Followers {
     /// Ids sort by the time at which they were made.
     there: BTreeMap<TimelineId, BTreeMap<FollowerId, Follower>>,
+    /// Those whose streams are open at other services, as they were heard of last.
+    elsewhere: BTreeMap<TimelineId, BTreeMap<FollowerId, Follower>>,
     /// Those who went away lately, the first one first.
     away: VecDeque<Follower>,
 }
@@ -165,11 +174,63 @@ impl Followers {
         if there.is_empty() {
             self.there.remove(timeline);
         }
+        self.went_away(follower, host);
+    }
+
+    fn went_away(&mut self, follower: Follower, host: Instant<Wall>) {
         self.forget(host);
         if self.away.len() >= FOLLOWERS_AWAY_MAX {
             self.away.pop_front();
         }
         self.away.push_back(Follower { left: Some(host), ..follower });
+    }
+
+    /// Takes in whose streams are open at other services by now. Whoever is not among them any more went away, unless they
+    /// are here by now. Returns whether anything is new.
+    pub fn hear_of_others(&mut self, timeline: &TimelineId, others: Vec<Follower>, host: Instant<Wall>) -> bool {
+        let mut heard: BTreeMap<FollowerId, Follower> =
+            others.into_iter().map(|follower| (follower.follower_id.clone(), follower)).collect();
+        let known = self.elsewhere.remove(timeline).unwrap_or_default();
+        for (follower_id, before) in &known {
+            if let Some(follower) = heard.get_mut(follower_id) {
+                // What was heard of it last may be older than what it has said here.
+                if before.confirmed.map(|one| one.step) >= follower.confirmed.map(|one| one.step) {
+                    (follower.confirmed, follower.is_late) = (before.confirmed, before.is_late);
+                }
+            }
+        }
+        let is_new = known != heard;
+        for (_, follower) in heard.iter().filter(|(follower_id, _)| !known.contains_key(*follower_id)) {
+            self.away.retain(|away| !away.follows_as(follower));
+        }
+        for follower in known.into_values().filter(|follower| !heard.contains_key(&follower.follower_id)) {
+            let is_back = self.there(timeline).chain(heard.values()).any(|other| other.follows_as(&follower));
+            if !is_back {
+                self.went_away(follower, host);
+            }
+        }
+        if !heard.is_empty() {
+            self.elsewhere.insert(timeline.clone(), heard);
+        }
+        is_new
+    }
+
+    /// Notes that a follower has applied a change whose stream is open at another service, if it was heard of.
+    pub fn hear_of_confirmation(&mut self, timeline: &TimelineId, follower_id: &FollowerId, confirmed: Confirmed) {
+        let there = self.elsewhere.get_mut(timeline);
+        if let Some(follower) = there.and_then(|there| there.get_mut(follower_id)) {
+            follower.confirm(confirmed);
+        }
+    }
+
+    /// Returns the timelines that others follow at other services, as far as it was heard of them.
+    pub fn followed_elsewhere(&self) -> impl Iterator<Item = &TimelineId> {
+        self.elsewhere.keys()
+    }
+
+    /// Returns the timelines whose clocks are followed here.
+    pub fn followed_here(&self) -> impl Iterator<Item = &TimelineId> {
+        self.there.keys()
     }
 
     /// Notes that a follower has applied a change. Returns what is known of it then; `None` if that user has no such follower
@@ -184,11 +245,14 @@ impl Followers {
         if follower.user_id != *user_id {
             return None;
         }
-        if !follower.has_come_to(confirmed.step) {
-            follower.confirmed = Some(confirmed);
-            follower.is_late = false;
-        }
+        follower.confirm(confirmed);
         Some(follower)
+    }
+
+    /// Returns a follower whose stream is open here.
+    #[must_use]
+    pub fn here(&self, timeline: &TimelineId, follower_id: &FollowerId) -> Option<&Follower> {
+        self.there.get(timeline)?.get(follower_id)
     }
 
     /// Returns whether anybody is there who confirms the steps of advances.
@@ -207,9 +271,10 @@ impl Followers {
         may_be: impl Fn(&UserId) -> bool,
     ) -> Option<(Vec<FollowerName>, Instant<Wall>)> {
         let step = Step { generation, number: advance.step };
-        let there = self.there.get_mut(timeline)?;
+        let there = [self.there.get_mut(timeline), self.elsewhere.get_mut(timeline)];
+        let there = there.into_iter().flatten().flat_map(BTreeMap::values_mut);
         let is_missing = |follower: &&mut Follower| follower.steps && !follower.is_late && !follower.has_come_to(step);
-        let missing = there.values_mut().filter(is_missing).filter(|follower| may_be(&follower.user_id));
+        let missing = there.filter(is_missing).filter(|follower| may_be(&follower.user_id));
         let longest = Span::from_secs(FOLLOWER_STEP_SECONDS_MAX);
         let until = longest.and_then(|span| advance.held_since.checked_add(span)).unwrap_or(Instant::MAX);
         if host < until {
@@ -223,13 +288,15 @@ impl Followers {
     /// Returns all followers of a clock: those who are there in the order in which they came, then those who went away.
     pub fn of(&mut self, timeline: &TimelineId, host: Instant<Wall>) -> Vec<Follower> {
         self.forget(host);
+        let mut there: Vec<&Follower> = self.there(timeline).collect();
+        there.sort_by_key(|follower| &follower.follower_id);
         let away = self.away.iter().filter(|away| away.timeline == *timeline);
-        self.there(timeline).chain(away).cloned().collect()
+        there.into_iter().chain(away).cloned().collect()
     }
 
-    /// Returns the followers of a clock whose streams are open.
+    /// Returns the followers of a clock whose streams are open: here, then elsewhere.
     pub fn there(&self, timeline: &TimelineId) -> impl Iterator<Item = &Follower> {
-        self.there.get(timeline).into_iter().flat_map(BTreeMap::values)
+        [&self.there, &self.elsewhere].into_iter().filter_map(|all| all.get(timeline)).flat_map(BTreeMap::values)
     }
 
     /// Tells how those stand who are waited for. A follower that went away has confirmed a change if it came back, under
@@ -247,8 +314,8 @@ impl Followers {
     }
 
     fn standing_of(&self, awaited: &Follower, beside: &[Follower], generation: u64) -> Standing {
-        let there = self.there.get(&awaited.timeline);
-        if let Some(follower) = there.and_then(|there| there.get(&awaited.follower_id)) {
+        let there = [&self.there, &self.elsewhere].into_iter().filter_map(|all| all.get(&awaited.timeline));
+        if let Some(follower) = there.filter_map(|there| there.get(&awaited.follower_id)).next() {
             return Standing::of(follower, generation);
         }
         let is_new = |follower: &Follower| beside.iter().all(|one| one.follower_id != follower.follower_id);

@@ -379,7 +379,10 @@ impl Engine {
         let look = self.look(caller, timeline, Demand::Look, Reading::ClockStream { follow: name }).await?;
         let timeline = look.timeline();
         // Whoever changes the clock from here on waits for this one, and it is told the change.
-        let follower = follow.map(|follow| self.begin_following(caller, &timeline, follow)).transpose()?;
+        let follower = match follow {
+            Some(follow) => Some(self.begin_following(caller, &timeline, follow).await?),
+            None => None,
+        };
         // Listened to before the clock is read, so that no change comes between.
         let size = || self.state(&timeline).map_or(0, |state| state.head.frontier.size());
         let growth = self.live().listen_to_growth(&timeline, size);

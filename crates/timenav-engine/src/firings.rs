@@ -173,7 +173,7 @@ impl Engine {
             let mut rows = self.store().timer_rows(state.head.key, wanted).await?.firings;
             // What is committed is seen once its checkpoint is kept outside.
             let Some(state) = self.state(timeline) else { return Ok(Vec::new()) };
-            let below = self.offered_below(&state).unwrap_or(state.head.frontier.size());
+            let below = self.offered_below(&state).await?.unwrap_or(state.head.frontier.size());
             rows.retain(|firing| firing.made < below);
             let offer =
                 |firing: &FiringRow| Offer { firing_id: firing.firing_id.clone(), order_key: firing.order_key.clone() };

@@ -35,6 +35,7 @@ impl Drop for FollowedBy {
         let host = self.engine.now();
         self.engine.roll().followers().leave(&self.timeline, &self.follower_id, host);
         self.engine.roll().tell();
+        self.engine.tell_follower_later(&self.timeline, &self.follower_id);
         // Firings may have waited for it.
         self.engine.timing().wake_claims();
     }
@@ -69,9 +70,9 @@ pub struct FollowersSeen {
     pub timeline_id: TimelineId,
     /// The generation of the clock.
     pub generation: u64,
-    /// The followers at this service.
+    /// The followers at all services on the same database.
     pub followers: Vec<Follower>,
-    /// Whether there may be others, at other services on the same database.
+    /// Whether there may be others of which nothing is heard, since not all services on the database tell of them.
     pub may_be_elsewhere: bool,
 }
 
@@ -128,8 +129,8 @@ impl WaitFor {
 }
 
 impl Engine {
-    /// Lets a follower in whose stream is about to open.
-    pub(crate) fn begin_following(
+    /// Lets a follower in whose stream is about to open. All services on the database know of it from here on.
+    pub(crate) async fn begin_following(
         &self,
         caller: &Caller,
         timeline: &TimelineId,
@@ -151,10 +152,13 @@ impl Engine {
         let too_many = |_| Refusal::LimitReached { what: "followers of this clock", max: FOLLOWERS_PER_TIMELINE_MAX };
         self.roll().followers().begin(follower).map_err(too_many)?;
         self.roll().tell();
-        Ok(FollowedBy { engine: self.clone(), timeline: timeline.clone(), follower_id })
+        let followed = FollowedBy { engine: self.clone(), timeline: timeline.clone(), follower_id };
+        self.tell_follower(timeline, followed.follower_id()).await?;
+        Ok(followed)
     }
 
-    /// Says that a follower has applied a change of the clock, and all before. It is no entry.
+    /// Says that a follower has applied a change of the clock, and all before. It is no entry. Its stream may be open at any
+    /// service on the database.
     ///
     /// # Errors
     /// The caller may not, has no such follower whose stream is open, or the clock has not changed that often.
@@ -175,7 +179,18 @@ impl Engine {
         let confirmed = Confirmed { step: Step { generation, number: step }, at: self.now() };
         let whose = (&timeline, &caller.user_id);
         let follower = self.roll().followers().confirm(whose, &follower_id, confirmed).cloned();
-        let follower = follower.ok_or_else(|| Refusal::NotFound { what: "follower", id: follower_id.to_string() })?;
+        let follower = match follower {
+            Some(follower) => {
+                if let Err(refusal) = self.tell_follower(&timeline, &follower_id).await {
+                    tracing::debug!(%refusal, "the other services are told later what a follower has confirmed");
+                }
+                follower
+            }
+            None => {
+                let follower = self.confirm_elsewhere((&state, &caller.user_id), &follower_id, confirmed).await?;
+                follower.ok_or_else(|| Refusal::NotFound { what: "follower", id: follower_id.to_string() })?
+            }
+        };
         self.roll().tell();
         if follower.steps && state.head.timers.advance.is_some() {
             self.timing().wake_claims();
@@ -191,15 +206,16 @@ impl Engine {
         let look = self.look(caller, timeline, Demand::Look, Reading::Followers {}).await?;
         let timeline_id = look.timeline();
         let sees_all = self.decide(caller, &timeline_id, Demand::Record).is_ok();
+        self.hear_of_followers(&timeline_id).await?;
         let mut followers = self.roll().followers().of(&timeline_id, self.now());
         followers.retain(|follower| sees_all || follower.user_id == caller.user_id);
         let generation = look.state.head.clock.generation;
-        Ok(FollowersSeen { timeline_id, generation, followers, may_be_elsewhere: self.has_others() })
+        Ok(FollowersSeen { timeline_id, generation, followers, may_be_elsewhere: self.misses_followers() })
     }
 
     /// Returns for whom the answer to a change waits: of those who may write, whoever is there now.
-    #[must_use]
-    pub fn wait_for(&self, timeline: &TimelineId, generation: u64, which: WhichFollowers) -> WaitFor {
+    pub async fn wait_for(&self, timeline: &TimelineId, generation: u64, which: WhichFollowers) -> WaitFor {
+        self.hear_or_go_on(timeline).await;
         let awaited = match which {
             WhichFollowers::Named(names) => Awaited::Named(names),
             WhichFollowers::All => {
@@ -214,6 +230,8 @@ impl Engine {
 
     /// Waits until everybody has confirmed a change.
     pub async fn until_confirmed(&self, wait: &WaitFor) {
+        let _waiting = self.roll().wait(&wait.timeline);
+        self.hear_or_go_on(&wait.timeline).await;
         loop {
             let changed = self.roll().changed().notified();
             tokio::pin!(changed);
@@ -231,10 +249,22 @@ impl Engine {
         self.roll().followers().standing(&wait.timeline, &wait.awaited, wait.generation)
     }
 
-    /// Returns the position below which firings may be offered, as far as followers at this service have come to the
-    /// instant of an advance; `None` where nobody is waited for.
-    pub(crate) fn offered_below(&self, state: &TimelineState) -> Option<u64> {
-        self.follow_steps(state).map(|_| state.head.timers.advance.as_ref().map_or(0, |advance| advance.stepped))
+    /// As [`Engine::hear_of_followers`], where the change stays whether they are heard of or not.
+    async fn hear_or_go_on(&self, timeline: &TimelineId) {
+        if let Err(refusal) = self.hear_of_followers(timeline).await {
+            tracing::warn!(%timeline, %refusal, "it cannot be heard who follows the clock at other services");
+        }
+    }
+
+    /// Returns the position below which firings may be offered, as far as followers have come to the instant of an advance;
+    /// `None` where nobody is waited for.
+    ///
+    /// # Errors
+    /// The store does not answer.
+    pub(crate) async fn offered_below(&self, state: &TimelineState) -> Result<Option<u64>, Refusal> {
+        let Some(advance) = &state.head.timers.advance else { return Ok(None) };
+        self.hear_of_followers(&state.head.id).await?;
+        Ok(self.follow_steps(state).map(|_| advance.stepped))
     }
 
     /// Returns for whom the firings of the instant of an advance wait, and until when, by the host. Nobody is waited for any
@@ -247,11 +277,18 @@ impl Engine {
     }
 
     /// Says for whom the firings of the instant of an advance wait.
-    pub(crate) fn followed_by(&self, state: &TimelineState) -> Option<String> {
+    ///
+    /// # Errors
+    /// The store does not answer.
+    pub(crate) async fn followed_by(&self, state: &TimelineState) -> Result<Option<String>, Refusal> {
         let has_firings = state.head.timers.advance.as_ref().is_some_and(|advance| advance.open > 0);
-        let (names, _) = self.follow_steps(state).filter(|_| has_firings)?;
+        if !has_firings {
+            return Ok(None);
+        }
+        self.hear_of_followers(&state.head.id).await?;
+        let Some((names, _)) = self.follow_steps(state) else { return Ok(None) };
         let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-        Some(format!("followers that have not confirmed the instant: {}", names.join(", ")))
+        Ok(Some(format!("followers that have not confirmed the instant: {}", names.join(", "))))
     }
 
     /// Returns whether a user may write to a timeline, with whatever key.

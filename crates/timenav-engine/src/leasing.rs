@@ -211,7 +211,7 @@ impl Engine {
         (lease_id, holder): (LeaseId, String),
     ) -> Result<Vec<(FiringRow, u32)>, Refusal> {
         let (sender, claimed) = oneshot::channel();
-        let below = self.offered_below(state).unwrap_or(state.head.frontier.size());
+        let below = self.offered_below(state).await?.unwrap_or(state.head.frontier.size());
         let (engine, rows) = (self.clone(), self.rows_of(state));
         let (queue, wanted) = (queue.clone(), LeasesWanted::Offered(queue.clone(), max));
         tokio::spawn(async move {

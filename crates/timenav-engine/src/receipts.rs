@@ -67,7 +67,10 @@ impl Engine {
         let state = self.state(timeline).ok_or_else(missing)?;
         let going = state.head.timers.advance.as_ref().filter(|advance| advance.advance_id == *advance_id);
         let (position, mut receipt) = if let Some(advance) = going {
-            let held_by = self.held_by(&state).await?.or_else(|| self.followed_by(&state));
+            let held_by = match self.held_by(&state).await? {
+                Some(held_by) => Some(held_by),
+                None => self.followed_by(&state).await?,
+            };
             (advance.position, Receipt { held_by, ..running(&state, advance, self.host(&state)) })
         } else {
             let wanted = TimersWanted::Advance(advance_id.clone());

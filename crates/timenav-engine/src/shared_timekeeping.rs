@@ -38,7 +38,9 @@ impl Engine {
         sharing.look_again();
         self.timing().wake_claims();
         self.timing().wake_keeper();
-        told
+        told?;
+        self.tell_followers().await?;
+        self.hear_of_known_followers().await
     }
 
     /// Tells the others at once that somebody begins to listen to a queue.
@@ -54,7 +56,8 @@ impl Engine {
         self.tell(sharing, vec![listening]).await
     }
 
-    async fn tell(&self, sharing: &Sharing, waited_for: Vec<(TimelineId, QueueId)>) -> Result<(), Refusal> {
+    /// Tells the others that this service is there, and who listens to these queues.
+    pub(crate) async fn tell(&self, sharing: &Sharing, waited_for: Vec<(TimelineId, QueueId)>) -> Result<(), Refusal> {
         let now = self.now();
         let queues = sharing.to_tell(waited_for, now);
         let key = |(timeline, queue): &(TimelineId, QueueId)| Some((self.state(timeline)?.head.key, queue.clone()));
@@ -64,6 +67,7 @@ impl Engine {
         let presence = Presence { service, name, version, level: FEATURE_LEVEL, listening };
         if !self.store().tell_presence(presence).await? {
             sharing.forget_all();
+            self.retell_followers();
         }
         sharing.told(queues, now);
         Ok(())

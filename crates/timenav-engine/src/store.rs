@@ -16,6 +16,7 @@ use crate::arriving_door::Arrivals;
 use crate::directory::DirectoryChange;
 use crate::event_filter::EventFilter;
 use crate::facts::{Asker, Facts, Wanted};
+use crate::followers_door::SharedFollowers;
 use crate::head::{EndedTimeline, Head, Layer, TimelineKey};
 use crate::leasing_door::SharedLeases;
 use crate::options::FEATURE_LEVEL;
@@ -224,7 +225,7 @@ pub enum Health {
 /// Retries that make sense happen inside. Methods may be called from many tasks at once, except
 /// [`Store::commit`], which the engine calls from one thread of its own and which may block it.
 #[async_trait]
-pub trait Store: ScanSource + Upkeep + SharedLeases + Arrivals {
+pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers + Arrivals {
     /// Returns what the engine starts from. Its cost does not grow with the ledgers.
     async fn open(&self) -> Result<Opened, StoreError>;
 

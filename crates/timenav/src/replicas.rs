@@ -50,7 +50,10 @@ pub(crate) async fn follow(engine: Engine, closing: CancellationToken) {
             // A service that ends refuses, and that is no failure.
             biased;
             () = closing.cancelled() => return,
-            heard = engine.hear_of_all() => heard,
+            heard = async {
+                engine.hear_of_all().await?;
+                engine.hear_of_awaited_followers().await
+            } => heard,
         };
         if let Err(refusal) = heard
             && let Some(untold) = failures.tell(engine.now())

@@ -234,3 +234,56 @@ fn who_took_too_long_is_not_waited_for_until_it_goes_on() {
     come_to(&mut followers, 2, (4, 2));
     assert!(waited_for(&mut followers, 3, 10).is_some());
 }
+
+/// Those at other services are waited for as those here are, and one that is heard of no more went away.
+#[test]
+fn who_follows_at_another_service_is_one_of_them() {
+    let mut followers = Followers::default();
+    followers.begin(follower(3, "web", 3)).unwrap();
+    let other = |confirmed: Option<(u64, u64)>| {
+        let step = confirmed.map(|(generation, number)| Step { generation, number });
+        let confirmed = step.map(|step| Confirmed { step, at: host(0) });
+        vec![Follower { steps: true, confirmed, ..follower(2, "db", 2) }]
+    };
+    assert!(followers.hear_of_others(&timeline(), other(None), host(4)));
+    assert!(!followers.hear_of_others(&timeline(), other(None), host(4)), "nothing is new");
+    let listed = followers.of(&timeline(), host(4));
+    assert_eq!(listed.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["db", "web"]);
+    let awaited = Awaited::These(listed);
+    assert_eq!(states(&followers, &awaited, 4), [told("db", "behind"), told("web", "behind")]);
+    assert!(!confirm(&mut followers, 2, 4), "its stream is not open here");
+
+    // Being late is known here alone, and what was heard first is not taken back by what was read before it.
+    assert!(waited_for(&mut followers, 1, 14).is_some());
+    assert_eq!(waited_for(&mut followers, 1, 15), None);
+    assert!(!followers.hear_of_others(&timeline(), other(None), host(15)));
+    assert_eq!(waited_for(&mut followers, 2, 10), None, "it is still late");
+    assert!(followers.hear_of_others(&timeline(), other(Some((4, 2))), host(15)));
+    assert!(waited_for(&mut followers, 3, 10).is_some(), "it has gone on");
+    assert_eq!(states(&followers, &awaited, 4)[0], told("db", "confirmed"));
+    let confirmed = Confirmed { step: Step { generation: 4, number: 3 }, at: host(16) };
+    followers.hear_of_confirmation(&timeline(), &id(2), confirmed);
+    assert!(!followers.hear_of_others(&timeline(), other(Some((4, 2))), host(16)));
+    assert_eq!(waited_for(&mut followers, 3, 10), None);
+
+    assert!(followers.hear_of_others(&timeline(), Vec::new(), host(20)));
+    assert_eq!(states(&followers, &awaited, 4)[0], told("db", "confirmed"), "what was confirmed stays so");
+    assert_eq!(states(&followers, &awaited, 5)[0], told("db", "away"));
+    assert_eq!(followers.followed_elsewhere().count(), 0);
+    // It comes back to this service.
+    followers.begin(follower(4, "db", 21)).unwrap();
+    assert_eq!(states(&followers, &awaited, 5)[0], told("db", "behind"));
+}
+
+#[test]
+fn who_moves_to_another_service_did_not_go_away() {
+    let mut followers = Followers::default();
+    followers.begin(follower(1, "web", 0)).unwrap();
+    followers.leave(&timeline(), &id(1), host(1));
+    followers.hear_of_others(&timeline(), vec![follower(2, "web", 2)], host(2));
+    assert_eq!(followers.of(&timeline(), host(2)).len(), 1, "it is elsewhere");
+    followers.begin(follower(3, "web", 3)).unwrap();
+    followers.hear_of_others(&timeline(), Vec::new(), host(3));
+    let listed = followers.of(&timeline(), host(3));
+    assert_eq!((listed.len(), &listed[0].follower_id), (1, &id(3)), "it is here again");
+}

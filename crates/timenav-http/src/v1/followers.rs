@@ -85,7 +85,8 @@ pub(crate) struct FollowersBody {
     timeline_id: String,
     /// The generation of the clock.
     generation: u64,
-    /// `true` where other services share the database: followers that are connected to them are not listed.
+    /// `true` while the services that share the database do not all know what followers of others confirm: those that are
+    /// connected to them are not listed. `timenav upgrade --finish` ends it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     only_here: bool,
     /// The followers: those that are there in the order in which they came, then those that went away in the last minute.
@@ -144,7 +145,8 @@ pub(crate) struct AwaitedBody {
     state: &'static str,
     /// The generation of the clock that they were to confirm.
     generation: u64,
-    /// `true` where other services share the database: followers that are connected to them were not waited for.
+    /// `true` while the services that share the database do not all know what followers of others confirm: those that are
+    /// connected to them were not waited for. `timenav upgrade --finish` ends it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     only_here: bool,
     /// Each of those who were waited for.

@@ -396,8 +396,17 @@ mod tests {
     use super::*;
 
     /// Tables that only one of the two has, or that hold nothing that is moved.
-    const OTHERS: [&str; 8] =
-        ["migrations", "room", "feature_level", "services", "timekeepers", "cosigned", "listeners", "firing_leases"];
+    const OTHERS: [&str; 9] = [
+        "migrations",
+        "room",
+        "feature_level",
+        "services",
+        "timekeepers",
+        "cosigned",
+        "listeners",
+        "firing_leases",
+        "followers",
+    ];
 
     #[test]
     fn every_column_of_postgresql_is_moved_and_has_its_type() {

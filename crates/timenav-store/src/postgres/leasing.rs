@@ -36,6 +36,8 @@ macro_rules! timed {
     };
 }
 
+pub(super) use timed;
+
 const NOW: &str = timed!("SELECT", now "");
 const LOCK: &str = "SELECT timeline FROM timekeepers WHERE timeline = ANY($1) ORDER BY timeline FOR UPDATE";
 const PUT_LOCKS: &str = "INSERT INTO timekeepers (timeline, service, epoch)

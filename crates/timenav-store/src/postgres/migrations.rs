@@ -15,11 +15,20 @@ struct Step {
     /// The feature level from which on the tables are so. While services of two versions are at work, the tables are those
     /// that the older one knows.
     level: u64,
+    /// The tables that it makes, if they are of a level that databases need not have.
+    tables: &'static [&'static str],
 }
 
 /// The steps, in order. None that is here ever changes, since databases have gone through it: a change is a new step.
-const STEPS: [Step; 1] =
-    [Step { name: "0001-init", text: include_str!("../../migrations/postgres/0001-init.sql"), level: 1 }];
+const STEPS: [Step; 2] = [
+    Step { name: "0001-init", text: include_str!("../../migrations/postgres/0001-init.sql"), level: 1, tables: &[] },
+    Step {
+        name: "0002-followers",
+        text: include_str!("../../migrations/postgres/0002-followers.sql"),
+        level: 3,
+        tables: &["followers"],
+    },
+];
 
 /// One service at a time looks and migrates. Given back at the end of the transaction.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(1414414678, 1)";
@@ -87,6 +96,14 @@ pub(super) async fn is_spread(on: &Object) -> Result<bool, Failed> {
     rows(on, IS_SPREAD, &[]).await?.first().map_or(Ok(false), |row| get(row, 0))
 }
 
+/// Returns the tables that this version knows and that a database does not have yet.
+pub(super) async fn tables_to_come(on: &Object) -> Result<Vec<&'static str>, Failed> {
+    let found = rows(on, "SELECT step FROM migrations", &[]).await?;
+    let done = found.iter().map(|row| get(row, 0)).collect::<Result<Vec<&str>, _>>()?;
+    let to_come = STEPS.iter().filter(|step| !done.contains(&step.name));
+    Ok(to_come.flat_map(|step| step.tables).copied().collect())
+}
+
 async fn done(transaction: &Transaction<'_>) -> Result<Vec<(String, String)>, Failed> {
     let rows = transaction.query("SELECT step, sha256 FROM migrations ORDER BY step", &[]).await?;
     rows.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?))).collect()
@@ -137,9 +154,9 @@ mod tests {
 
     /// Steps as they may be one day: two of the first level, and one of the next.
     const LATER: [Step; 3] = [
-        Step { name: "0001-init", text: "CREATE TABLE a (b bigint)", level: 1 },
-        Step { name: "0002-more", text: "ALTER TABLE a ADD COLUMN c bigint", level: 1 },
-        Step { name: "0003-else", text: "ALTER TABLE a ADD COLUMN d bigint", level: 2 },
+        Step { name: "0001-init", text: "CREATE TABLE a (b bigint)", level: 1, tables: &[] },
+        Step { name: "0002-more", text: "ALTER TABLE a ADD COLUMN c bigint", level: 1, tables: &[] },
+        Step { name: "0003-else", text: "ALTER TABLE a ADD COLUMN d bigint", level: 2, tables: &[] },
     ];
 
     fn of(step: &Step) -> (String, String) {
@@ -148,7 +165,10 @@ mod tests {
 
     #[test]
     fn what_databases_have_gone_through_does_not_change() {
-        let frozen = ["0956aeba6e620f48da93c74c05ad4e430dd0eb1002a5dda505fd83616c17b650"];
+        let frozen = [
+            "0956aeba6e620f48da93c74c05ad4e430dd0eb1002a5dda505fd83616c17b650",
+            "e5cfcccd5449cef675cf66898e5a2846f223a7f091a7be7e3fb9d3a4bcb17511",
+        ];
         assert_eq!(
             STEPS.each_ref().map(|step| digest(step.text)),
             frozen,

@@ -19,6 +19,7 @@ mod entries;
 mod events;
 mod examination;
 mod facts;
+mod following;
 mod guest;
 mod heads;
 mod hints;

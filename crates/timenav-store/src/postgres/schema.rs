@@ -6,9 +6,10 @@ use deadpool_postgres::Object;
 use timenav_engine::StoreError;
 
 use super::batch::rows;
+use super::migrations::tables_to_come;
 use super::values::{Failed, get};
 
-/// What the migrations make, a line each. Whatever could make the database do something is among it: triggers, rules,
+/// What all migrations make, a line each. Whatever could make the database do something is among it: triggers, rules,
 /// policies of rows, tables that inherit.
 const LAYOUT: &str = include_str!("../../migrations/postgres/layout.txt");
 
@@ -57,15 +58,25 @@ pub(super) async fn differences(on: &Object) -> Result<Vec<String>, Failed> {
     let tables = LAYOUT.lines().filter_map(|line| line.strip_prefix("relation ")?.split(' ').next());
     let tables: Vec<&str> = tables.collect();
     let found = rows(on, SELECT, &[&tables]).await?;
-    Ok(compare(found.iter().map(|row| get(row, 0)).collect::<Result<_, _>>()?))
+    let found = found.iter().map(|row| get(row, 0)).collect::<Result<_, _>>()?;
+    Ok(compare(found, &tables_to_come(on).await?))
 }
 
-fn compare(found: Vec<String>) -> Vec<String> {
+/// Compares what was found with what is to be there, without the tables that the database does not have yet.
+fn compare(found: Vec<String>, to_come: &[&str]) -> Vec<String> {
     let found: BTreeSet<String> = found.into_iter().collect();
-    let expected: BTreeSet<String> = LAYOUT.lines().map(str::to_owned).collect();
+    let is_there = |line: &&str| !to_come.iter().any(|table| is_about(line, table));
+    let expected: BTreeSet<String> = LAYOUT.lines().filter(is_there).map(str::to_owned).collect();
     let missing = expected.difference(&found).map(|line| format!("the database lacks this: {line}"));
     let others = found.difference(&expected).map(|line| format!("timenav did not create this: {line}"));
     others.chain(missing).collect()
+}
+
+/// Returns whether a line of the layout is about a table: ` name `, or ` name.column`.
+fn is_about(line: &str, table: &str) -> bool {
+    let name = format!(" {table}");
+    let mut after = line.match_indices(&name).map(|(at, found)| &line[at + found.len()..]);
+    after.any(|after| after.starts_with([' ', '.']))
 }
 
 #[cfg(test)]
@@ -73,11 +84,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_table_that_is_to_come_is_not_missed_and_one_that_came_too_early_is_told() {
+        let (later, all): (Vec<&str>, Vec<&str>) = LAYOUT.lines().partition(|line| is_about(line, "followers"));
+        assert_eq!(later.len(), 13, "ten columns, two indexes and the table: {later:?}");
+        let before: Vec<String> = all.iter().map(|line| (*line).to_owned()).collect();
+        assert!(compare(before.clone(), &["followers"]).is_empty());
+        assert_eq!(compare(before, &[]).len(), later.len());
+        assert_eq!(compare(LAYOUT.lines().map(str::to_owned).collect(), &["followers"]).len(), later.len());
+    }
+
+    #[test]
     fn what_was_added_and_what_is_missing_are_told() {
-        assert!(compare(LAYOUT.lines().map(str::to_owned).collect()).is_empty());
+        assert!(compare(LAYOUT.lines().map(str::to_owned).collect(), &[]).is_empty());
         let mut found: Vec<String> = LAYOUT.lines().skip(1).map(str::to_owned).collect();
         found.push("trigger entries forge".to_owned());
-        let told = compare(found);
+        let told = compare(found, &[]);
         assert_eq!(told.len(), 2, "{told:?}");
         assert_eq!(told[0], "timenav did not create this: trigger entries forge");
     }

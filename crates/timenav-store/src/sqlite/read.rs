@@ -13,8 +13,8 @@ use timenav_core::ledger::{Frontier, Hash, LeafRecord, RetentionPolicies, TileId
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_engine::{
     ApiKey, Asker, Commit, Described, EndedTimeline, EventFilter, EventQuery, EventSpot, EventsPassing, Facts, Fork,
-    Head, Health, Layer, LogRow, Opened, Overridden, RotationNote, SharedLeases, Store, StoreError, StoredEvent,
-    StoredTree, SweepMark, TimelineKey, Upkeep, Wanted, read_timers,
+    Head, Health, Layer, LogRow, Opened, Overridden, RotationNote, SharedFollowers, SharedLeases, Store, StoreError,
+    StoredEvent, StoredTree, SweepMark, TimelineKey, Upkeep, Wanted, read_timers,
 };
 
 use super::leaf::Leaves;
@@ -209,6 +209,9 @@ impl Store for SqliteStore {
 
 /// One service has the file, and leases in its memory.
 impl SharedLeases for SqliteStore {}
+
+/// As leases, who follows is in its memory.
+impl SharedFollowers for SqliteStore {}
 
 #[async_trait]
 impl Upkeep for SqliteStore {

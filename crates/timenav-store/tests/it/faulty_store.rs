@@ -9,13 +9,15 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use timenav_core::ids::{EventId, KeyId, UserId};
+use timenav_core::followers::Confirmed;
+use timenav_core::ids::{EventId, FollowerId, KeyId, UserId};
 use timenav_core::ledger::{Hash, TileId};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{
     ApiKey, Asker, AtWork, AtWorkWanted, ChangeLeases, Commit, Described, EndedTimeline, EventFilter, EventQuery,
-    EventSpot, EventsPassing, Facts, Head, Health, Layer, LeasesWanted, Locked, LogRow, Opened, Overridden, Presence,
-    RotationNote, SharedLeases, Store, StoreError, StoredEvent, StoredTree, SweepMark, TimelineKey, Upkeep, Wanted,
+    EventSpot, EventsPassing, Facts, FollowerRow, Head, Health, Layer, LeasesWanted, Locked, LogRow, Opened,
+    Overridden, Presence, RotationNote, SharedFollowers, SharedLeases, Store, StoreError, StoredEvent, StoredTree,
+    SweepMark, TimelineKey, Upkeep, Wanted,
 };
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
@@ -401,6 +403,30 @@ impl Store for FaultyStore {
         }
         let store = if asked == Health::Answers { self.reading()? } else { &*self.inner };
         store.health(asked).await
+    }
+}
+
+#[async_trait]
+impl SharedFollowers for FaultyStore {
+    async fn tell_followers(&self, there: Vec<FollowerRow>, gone: Vec<FollowerId>) -> Result<(), StoreError> {
+        self.inner.tell_followers(there, gone).await
+    }
+
+    async fn confirm_follower(
+        &self,
+        follower_id: &FollowerId,
+        whose: (TimelineKey, &UserId),
+        confirmed: Confirmed,
+    ) -> Result<Option<FollowerRow>, StoreError> {
+        self.inner.confirm_follower(follower_id, whose, confirmed).await
+    }
+
+    async fn followers_of(&self, timelines: Vec<TimelineKey>) -> Result<Vec<FollowerRow>, StoreError> {
+        self.inner.followers_of(timelines).await
+    }
+
+    async fn forget_followers(&self) -> Result<(), StoreError> {
+        self.inner.forget_followers().await
     }
 }
 

@@ -1,5 +1,6 @@
 //! What is particular to PostgreSQL: sessions that end, commits whose answers get lost, two services, other hands.
 
+mod following;
 mod journeys;
 mod leasing;
 mod locking;

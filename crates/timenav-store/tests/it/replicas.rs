@@ -3,6 +3,7 @@
 
 mod arrivals;
 mod fences;
+mod followers;
 mod leases;
 mod looking_back;
 mod protocol;

@@ -51,7 +51,10 @@ fn followers_text(answer: &Value) -> String {
         output::table(followers, &columns, true)
     };
     if answer["only_here"] == true {
-        text.push_str("Followers that are connected to other services on the database are not listed.\n");
+        text.push_str(
+            "Followers that are connected to other services on the database are not listed until `timenav upgrade \
+             --finish`.\n",
+        );
     }
     text
 }
@@ -70,7 +73,8 @@ mod tests {
             followers_text(&answer),
             "FOLLOWER  STATE   GENERATION  CONFIRMED  SINCE                 USER\n\
              web       behind                         2026-01-01T00:00:00Z  ada\n\
-             Followers that are connected to other services on the database are not listed.\n"
+             Followers that are connected to other services on the database are not listed until `timenav upgrade \
+             --finish`.\n"
         );
         assert_eq!(followers_text(&json!({ "status": "No followers.", "followers": [] })), "No followers.\n");
     }

@@ -10,7 +10,7 @@ pub(crate) mod timers;
 mod check_timeline;
 mod clock;
 mod followers;
-mod messages;
+pub(crate) mod messages;
 mod stream;
 mod events;
 mod manipulate_event;

@@ -25,7 +25,10 @@ pub(crate) async fn once_done(
     let seconds = if step.advance_id.is_some() { SETTLE_WAIT_SECONDS_DEFAULT } else { FOLLOWER_WAIT_SECONDS_DEFAULT };
     let span = patience.span(seconds);
     // Whoever comes from here on is told the clock as it is.
-    let wait = patience.which.map(|which| app.engine.wait_for(timeline_id, step.view.clock.generation, which));
+    let wait = match patience.which {
+        Some(which) => Some(app.engine.wait_for(timeline_id, step.view.clock.generation, which).await),
+        None => None,
+    };
     let waiting = async {
         if let Some(advance_id) = &step.advance_id {
             app.engine.until_settled(timeline_id, advance_id).await;
@@ -47,7 +50,7 @@ pub(crate) async fn once_done(
     };
     let Some(wait) = wait else { return Ok(changed) };
     let wait = newest(app, step, wait);
-    let (standing, only_here) = (app.engine.standing_of(&wait), app.engine.has_others());
+    let (standing, only_here) = (app.engine.standing_of(&wait), app.engine.misses_followers());
     let awaited = AwaitedBody::of(&wait, &standing, only_here);
     Ok(changed.map(|body| body.confirmed(&sentence(&standing), awaited)))
 }

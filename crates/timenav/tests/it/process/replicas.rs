@@ -1,5 +1,6 @@
 //! Two real services on one database: what one has answered counts at the other, and either may die or stop in the middle.
 
+mod followers;
 mod histories;
 mod leases;
 mod lives;

@@ -9,23 +9,23 @@ use crate::service::Service;
 
 /// A message of server-sent events.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Message {
+pub(crate) struct Message {
     /// Empty where there is nothing but an id.
-    pub(super) event: String,
+    pub(crate) event: String,
     /// The id up to a dot or what follows a `@`, if it has one.
-    pub(super) id: u64,
+    pub(crate) id: u64,
     /// The whole id.
-    pub(super) place: String,
+    pub(crate) place: String,
     /// Null where there is nothing but an id.
-    pub(super) data: Value,
+    pub(crate) data: Value,
 }
 
 /// A stream that is read message by message.
-pub(super) struct Messages<'a>(BufReader<Body<'a>>);
+pub(crate) struct Messages<'a>(BufReader<Body<'a>>);
 
 impl Messages<'_> {
     /// Returns the next message, or `None` at the end of the stream.
-    pub(super) fn next(&mut self) -> Option<Message> {
+    pub(crate) fn next(&mut self) -> Option<Message> {
         let (mut event, mut id, mut data) = (String::new(), None, String::new());
         loop {
             let mut line = String::new();
@@ -51,7 +51,7 @@ impl Messages<'_> {
 }
 
 /// Opens a stream and waits for its head.
-pub(super) fn open<'a>(connection: &'a mut Connection, service: &Service, request: Request) -> Messages<'a> {
+pub(crate) fn open<'a>(connection: &'a mut Connection, service: &Service, request: Request) -> Messages<'a> {
     connection.send_request(&service.signed(request));
     let (status, headers) = connection.head().unwrap();
     assert_eq!(status, 200, "{headers:?}");

@@ -12,6 +12,7 @@ use std::thread;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use timenav_engine::FEATURE_LEVEL;
 
 use super::super::postgres::Cluster;
 use super::{send, wait};
@@ -19,6 +20,9 @@ use crate::http::{Answer, Request, target};
 use crate::service::{Process, make_signing_key, run, timenav};
 use crate::waiting::{try_until, until_so};
 
+/// The feature level of the present build, and that of the older one.
+const KNOWN: u64 = FEATURE_LEVEL;
+const BEFORE: u64 = KNOWN - 1;
 /// Names the program of the older build.
 const OLDER: &str = "TIMENAV_UPGRADE_FROM";
 /// Services that are replaced. One more is paused meanwhile.
@@ -220,9 +224,10 @@ impl Fleet {
     }
 }
 
-fn fork(number: usize) -> Request {
-    let name = format!("fork-{number}");
-    Request::post("/timelines").json(&json!({ "timeline_id": name, "fork_of": "ticks", "deliver_webhooks": true }))
+/// Returns whether a service says that it knows its own followers alone, as all do before level 3.
+fn knows_only_its_own(address: SocketAddr, key: &str) -> bool {
+    let listed = send(address, &Request::get("/v1/followers").key(key)).unwrap().expect(200);
+    listed["only_here"] == true
 }
 
 fn readiness(address: SocketAddr) -> Answer {
@@ -246,12 +251,11 @@ fn replace(fleet: &Fleet, load: &Load, older: Vec<Process>) -> Vec<Process> {
         load.go_on();
         let (level, there) = fleet.status();
         let newest = format!("newer-{number}");
-        assert_eq!(level, 1, "nothing raises it");
-        assert!(there.contains(&(newest, 2)) && there.iter().any(|(_, level)| *level == 1), "{there:?}");
+        assert_eq!(level, BEFORE, "nothing raises it");
+        assert!(there.contains(&(newest, KNOWN)) && there.iter().any(|(_, level)| *level == BEFORE), "{there:?}");
         println!("  replaced {}: {there:?}", number + 1);
-        // What an older one would misread is not written, and nobody is left behind.
-        let refused = send(process.address, &fork(number).key(&load.admin)).unwrap().refused(403, "feature_disabled");
-        assert!(refused["detail"].as_str().unwrap().contains("timenav upgrade --finish"), "{refused}");
+        // What an older one does not know is not used, and nobody is left behind.
+        assert!(knows_only_its_own(process.address, &load.admin));
         let (code, _, complaint) = fleet.upgrade(&["--finish"]);
         assert!(code == Some(1) && complaint.contains("`older-3`"), "{complaint}");
         newer.push(process);
@@ -266,19 +270,17 @@ fn finish(fleet: &Fleet, load: &Load, paused: &Process, newer: &[Process]) {
     // It is there for a while yet, as far as the others know.
     until_so("the upgrade to be finished", || fleet.upgrade(&["--finish"]).0 == Some(0));
     let (level, there) = fleet.status();
-    assert!(level == 2 && there.iter().all(|(_, level)| *level == 2), "{there:?}");
+    assert!(level == KNOWN && there.iter().all(|(_, level)| *level == KNOWN), "{there:?}");
     println!("  finished: {there:?}");
     load.go_on();
-    for (number, process) in newer.iter().enumerate() {
-        let made = send(process.address, &fork(number).key(&load.admin)).unwrap();
-        assert_eq!(made.status, 201, "{made}");
+    for process in newer {
+        until_so("followers of all services", || !knows_only_its_own(process.address, &load.admin));
         assert_eq!(readiness(process.address).status, 200);
     }
     paused.signal(Signal::CONT);
-    // A build that did not ask for the level when it only reads finds fault with what it reads first.
-    let told = ["upgraded to the feature level 2, and this version knows 1", "are not the ones signed"];
+    let told = format!("upgraded to the feature level {KNOWN}, and this version knows {BEFORE}");
     let late = Request::post("/v1/pause-time").key(&load.admin);
-    let is_refused = |answer: &Answer| answer.status == 503 && told.iter().any(|told| answer.text().contains(told));
+    let is_refused = |answer: &Answer| answer.status == 503 && answer.text().contains(&told);
     let mut last = String::new();
     let stopped = try_until(|| {
         let answer = send(paused.address, &late);
@@ -289,7 +291,8 @@ fn finish(fleet: &Fleet, load: &Load, paused: &Process, newer: &[Process]) {
     assert!(is_refused(&readiness(paused.address)), "{}", readiness(paused.address));
     println!("  the older service says: {}", readiness(paused.address).text());
     let complaint = fleet.refused_older();
-    assert!(complaint.contains("has the feature level 2, and this version knows 1; use a newer one"), "{complaint}");
+    let expected = format!("has the feature level {KNOWN}, and this version knows {BEFORE}; use a newer one");
+    assert!(complaint.contains(&expected), "{complaint}");
     println!("  the older build says: {}", complaint.trim());
     load.go_on();
 }

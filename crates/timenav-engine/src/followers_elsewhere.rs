@@ -1,0 +1,211 @@
+//! How services on one database tell each other who follows clocks, and what of them has been applied.
+//!
+//! Each tells of the streams that are open at it. A follower may confirm at any of them, since whatever stands before them
+//! sends a request to whichever it likes. What was heard of others is looked up again before it decides anything.
+
+use std::collections::BTreeSet;
+use std::slice::from_ref;
+use std::sync::Arc;
+
+use timenav_core::followers::{Confirmed, Follower};
+use timenav_core::ids::{FollowerId, TimelineId, UserId};
+use tokio::runtime::Handle;
+
+use crate::engine::Engine;
+use crate::followers_door::FollowerRow;
+use crate::head::{TimelineKey, TimelineState};
+use crate::options::LEVEL_OF_SHARED_FOLLOWERS;
+use crate::refusal::Refusal;
+use crate::sharing::Sharing;
+
+impl Engine {
+    /// Returns how this service shares its work, where services on the database tell each other who follows.
+    async fn shares_followers(&self) -> Result<Option<&Sharing>, Refusal> {
+        let Some(sharing) = self.timing().sharing() else { return Ok(None) };
+        if !self.roll().is_shared() {
+            if self.store().feature_level().await? < LEVEL_OF_SHARED_FOLLOWERS {
+                return Ok(None);
+            }
+            // Services that were killed have left theirs.
+            self.store().forget_followers().await?;
+            if self.roll().share() {
+                // Nobody has heard of those who came before.
+                self.retell_followers();
+            }
+        }
+        Ok(Some(sharing))
+    }
+
+    /// Returns whether there may be followers at other services that nobody here hears of.
+    #[must_use]
+    pub fn misses_followers(&self) -> bool {
+        self.has_others() && !self.roll().is_shared()
+    }
+
+    /// The others may have forgotten the followers here.
+    pub(crate) fn retell_followers(&self) {
+        let followers = self.roll().followers();
+        let here = followers.followed_here().flat_map(|timeline| followers.there(timeline));
+        let here = here.map(|follower| (follower.timeline.clone(), follower.follower_id.clone()));
+        self.roll().untold().extend(here);
+    }
+
+    /// Tells the others of a follower: it is there, has confirmed something, or is there no more.
+    ///
+    /// # Errors
+    /// The store does not answer. They are told later.
+    pub(crate) async fn tell_follower(&self, timeline: &TimelineId, follower_id: &FollowerId) -> Result<(), Refusal> {
+        if !self.has_others() {
+            return Ok(());
+        }
+        self.roll().untold().insert((timeline.clone(), follower_id.clone()));
+        self.tell_followers().await
+    }
+
+    /// As [`Engine::tell_follower`], where nobody can wait for it.
+    pub(crate) fn tell_follower_later(&self, timeline: &TimelineId, follower_id: &FollowerId) {
+        if !self.has_others() {
+            return;
+        }
+        self.roll().untold().insert((timeline.clone(), follower_id.clone()));
+        // Without a runtime the service has ended.
+        if let Ok(runtime) = Handle::try_current() {
+            let engine = self.clone();
+            runtime.spawn(async move {
+                if let Err(refusal) = engine.tell_followers().await {
+                    tracing::debug!(%refusal, "the other services are told later that a follower went away");
+                }
+            });
+        }
+    }
+
+    /// Tells the others of the followers here of which they do not know the newest.
+    ///
+    /// # Errors
+    /// The store does not answer.
+    pub(crate) async fn tell_followers(&self) -> Result<(), Refusal> {
+        let Some(sharing) = self.shares_followers().await? else { return Ok(()) };
+        if !sharing.is_present() {
+            // Followers of a service that is not known to be there count for nothing.
+            self.tell(sharing, Vec::new()).await?;
+        }
+        let _telling = self.roll().telling().lock().await;
+        let untold = std::mem::take(&mut *self.roll().untold());
+        if untold.is_empty() {
+            return Ok(());
+        }
+        let (mut there, mut gone) = (Vec::new(), Vec::new());
+        for (timeline, follower_id) in &untold {
+            let follower = self.roll().followers().here(timeline, follower_id).cloned();
+            match (follower, self.state(timeline)) {
+                (Some(follower), Some(state)) => there.push(row_of(follower, &sharing.service, state.head.key)),
+                // Nobody follows a timeline that has ended.
+                (None, _) | (_, None) => gone.push(follower_id.clone()),
+            }
+        }
+        let told = self.store().tell_followers(there, gone).await;
+        if told.is_err() {
+            self.roll().untold().extend(untold);
+        }
+        Ok(told?)
+    }
+
+    /// Confirms a change for a follower whose stream is open at another service.
+    pub(crate) async fn confirm_elsewhere(
+        &self,
+        (state, user_id): (&TimelineState, &UserId),
+        follower_id: &FollowerId,
+        confirmed: Confirmed,
+    ) -> Result<Option<Follower>, Refusal> {
+        if self.shares_followers().await?.is_none() {
+            return Ok(None);
+        }
+        let whose = (state.head.key, user_id);
+        let Some(row) = self.store().confirm_follower(follower_id, whose, confirmed).await? else { return Ok(None) };
+        let timeline = state.head.id.clone();
+        if let Some(confirmed) = row.confirmed {
+            self.roll().followers().hear_of_confirmation(&timeline, follower_id, confirmed);
+        }
+        Ok(Some(follower_of(row, timeline)))
+    }
+
+    /// Hears who follows a clock at other services by now, and what was confirmed there.
+    ///
+    /// # Errors
+    /// The store does not answer.
+    pub(crate) async fn hear_of_followers(&self, timeline: &TimelineId) -> Result<(), Refusal> {
+        self.hear_of_followers_of(from_ref(timeline)).await
+    }
+
+    /// As [`Engine::hear_of_followers`], of all timelines for whose followers something here waits.
+    ///
+    /// # Errors
+    /// The store does not answer.
+    pub async fn hear_of_awaited_followers(&self) -> Result<(), Refusal> {
+        if !self.roll().is_shared() {
+            return Ok(());
+        }
+        let mut timelines: BTreeSet<TimelineId> = self.roll().waiting().into_iter().collect();
+        {
+            let followers = self.roll().followers();
+            let followed = followers.followed_here().chain(followers.followed_elsewhere());
+            let advances = |timeline: &&TimelineId| {
+                self.state(timeline).is_some_and(|state| state.head.timers.advance.is_some())
+                    && followers.any_confirms_steps(timeline)
+            };
+            timelines.extend(followed.filter(advances).cloned());
+        }
+        self.hear_of_followers_of(&timelines.into_iter().collect::<Vec<_>>()).await
+    }
+
+    /// As [`Engine::hear_of_followers`], of all timelines that somebody was heard to follow elsewhere.
+    pub(crate) async fn hear_of_known_followers(&self) -> Result<(), Refusal> {
+        let timelines: Vec<TimelineId> = self.roll().followers().followed_elsewhere().cloned().collect();
+        self.hear_of_followers_of(&timelines).await
+    }
+
+    async fn hear_of_followers_of(&self, timelines: &[TimelineId]) -> Result<(), Refusal> {
+        if timelines.is_empty() {
+            return Ok(());
+        }
+        let Some(sharing) = self.shares_followers().await? else { return Ok(()) };
+        let _asking = self.roll().asking().lock().await;
+        let states: Vec<Option<Arc<TimelineState>>> = timelines.iter().map(|timeline| self.state(timeline)).collect();
+        let keys: Vec<TimelineKey> = states.iter().flatten().map(|state| state.head.key).collect();
+        let mut rows = self.store().followers_of(keys).await?;
+        let (host, mut is_new) = (self.now(), false);
+        for (timeline, state) in timelines.iter().zip(states) {
+            let key = state.map(|state| state.head.key);
+            let of_it: Vec<FollowerRow> = rows.extract_if(.., |row| Some(row.timeline) == key).collect();
+            let (here, elsewhere): (Vec<_>, Vec<_>) = of_it.into_iter().partition(|row| row.service == sharing.service);
+            let mut followers = self.roll().followers();
+            for row in here {
+                // It may have confirmed at another service.
+                if let Some(confirmed) = row.confirmed
+                    && let Some(known) = followers.here(timeline, &row.follower_id)
+                    && !known.has_come_to(confirmed.step)
+                {
+                    followers.confirm((timeline, &row.user_id), &row.follower_id, confirmed);
+                    is_new = true;
+                }
+            }
+            let elsewhere = elsewhere.into_iter().map(|row| follower_of(row, timeline.clone())).collect();
+            is_new |= followers.hear_of_others(timeline, elsewhere, host);
+        }
+        if is_new {
+            self.roll().tell();
+            self.timing().wake_claims();
+        }
+        Ok(())
+    }
+}
+
+fn row_of(follower: Follower, service: &str, timeline: TimelineKey) -> FollowerRow {
+    let Follower { follower_id, user_id, name, since, confirmed, steps, timeline: _, left: _, is_late: _ } = follower;
+    FollowerRow { follower_id, service: service.to_owned(), timeline, user_id, name, steps, since, confirmed }
+}
+
+fn follower_of(row: FollowerRow, timeline: TimelineId) -> Follower {
+    let FollowerRow { follower_id, user_id, name, steps, since, confirmed, service: _, timeline: _ } = row;
+    Follower { follower_id, timeline, user_id, name, since, confirmed, left: None, steps, is_late: false }
+}

@@ -1,0 +1,128 @@
+//! Who follows clocks at which service, as the store has it.
+
+use timenav_core::followers::{Confirmed, Step};
+use timenav_core::ids::{FollowerId, FollowerName};
+use timenav_engine::{FollowerRow, Presence, SharedFollowers as _, SharedLeases as _, TimelineKey};
+use timenav_store::PostgresStore;
+
+use crate::cluster::{database, execute, open, wait_for};
+use crate::sample::{host, user_id};
+
+const ONE: TimelineKey = TimelineKey(1);
+const TWO: TimelineKey = TimelineKey(2);
+
+fn is_there(store: &PostgresStore, service: &str) {
+    let presence = Presence {
+        service: service.to_owned(),
+        name: "a name".to_owned(),
+        version: "1.0".to_owned(),
+        level: 3,
+        listening: Vec::new(),
+    };
+    wait_for(store.tell_presence(presence)).unwrap();
+}
+
+fn confirmed(generation: u64, number: u64) -> Confirmed {
+    Confirmed { step: Step { generation, number }, at: host(5) }
+}
+
+fn row(number: u32, service: &str, timeline: TimelineKey) -> FollowerRow {
+    FollowerRow {
+        follower_id: FollowerId::new(&format!("follower_{number}")).unwrap(),
+        service: service.to_owned(),
+        timeline,
+        user_id: user_id("ada"),
+        name: FollowerName::new("web").unwrap(),
+        steps: true,
+        since: host(1),
+        confirmed: None,
+    }
+}
+
+fn tell(store: &PostgresStore, there: &[FollowerRow], gone: &[FollowerRow]) {
+    let gone = gone.iter().map(|row| row.follower_id.clone()).collect();
+    wait_for(store.tell_followers(there.to_vec(), gone)).unwrap();
+}
+
+fn found(store: &PostgresStore, timelines: &[TimelineKey]) -> Vec<FollowerRow> {
+    let mut found = wait_for(store.followers_of(timelines.to_vec())).unwrap();
+    found.sort_by(|one, other| one.follower_id.cmp(&other.follower_id));
+    found
+}
+
+#[test]
+fn every_service_knows_the_followers_of_those_that_are_there() {
+    let url = database();
+    let (store, other) = (open(&url).unwrap(), open(&url).unwrap());
+    let [one, two, three] = [row(1, "a", ONE), row(2, "b", ONE), row(3, "a", TWO)];
+    tell(&store, &[one.clone(), three.clone()], &[]);
+    assert_eq!(found(&other, &[ONE, TWO]), [], "`a` is not known to be there");
+    is_there(&store, "a");
+    is_there(&other, "b");
+    tell(&other, std::slice::from_ref(&two), &[]);
+    for store in [&store, &other] {
+        assert_eq!(found(store, &[ONE]), [one.clone(), two.clone()]);
+        assert_eq!(found(store, &[ONE, TWO]), [one.clone(), two.clone(), three.clone()]);
+        assert_eq!(found(store, &[]), []);
+    }
+    tell(&store, &[], std::slice::from_ref(&one));
+    assert_eq!(found(&other, &[ONE, TWO]), [two.clone(), three.clone()]);
+    // One that was not heard of for too long, and one that says to be there longer than any can.
+    for until in ["1", "9000000000000000"] {
+        execute(&url, &format!("UPDATE services SET until = {until} WHERE service = 'a'"));
+        assert_eq!(found(&other, &[ONE, TWO]), [two.clone()]);
+        let late = wait_for(other.confirm_follower(&three.follower_id, (TWO, &three.user_id), confirmed(1, 0)));
+        assert_eq!(late.unwrap(), None);
+    }
+    execute(&url, "UPDATE services SET until = 1 WHERE service = 'a'");
+    wait_for(other.forget_followers()).unwrap();
+    is_there(&store, "a");
+    assert_eq!(found(&other, &[ONE, TWO]), [two], "it tells them anew");
+}
+
+#[test]
+fn a_confirmation_is_kept_wherever_it_is_made_and_never_taken_back() {
+    let url = database();
+    let (store, other) = (open(&url).unwrap(), open(&url).unwrap());
+    is_there(&store, "a");
+    let one = row(1, "a", ONE);
+    tell(&store, std::slice::from_ref(&one), &[]);
+    let confirm = |whose: (TimelineKey, &str), confirmed: Confirmed| {
+        let user_id = user_id(whose.1);
+        wait_for(other.confirm_follower(&one.follower_id, (whose.0, &user_id), confirmed)).unwrap()
+    };
+    assert_eq!(confirm((ONE, "eve"), confirmed(4, 0)), None, "it is another user's");
+    assert_eq!(confirm((TWO, "ada"), confirmed(4, 0)), None, "it follows another clock");
+    let after = |confirmed| vec![FollowerRow { confirmed: Some(confirmed), ..one.clone() }];
+    // In the order in which they come; each with what is known after it.
+    for (said, known) in [((4, 0), (4, 0)), ((4, 2), (4, 2)), ((4, 1), (4, 2)), ((5, 0), (5, 0)), ((4, 9), (5, 0))] {
+        let [said, known] = [said, known].map(|(generation, number)| confirmed(generation, number));
+        assert_eq!(confirm((ONE, "ada"), said), Some(after(known).remove(0)));
+        assert_eq!(found(&store, &[ONE]), after(known));
+        // What the service of its stream had heard before is told last.
+        tell(&store, std::slice::from_ref(&one), &[]);
+        tell(&store, &after(confirmed(3, 0)), &[]);
+        assert_eq!(found(&store, &[ONE]), after(known));
+    }
+    tell(&store, &after(confirmed(5, 1)), &[]);
+    assert_eq!(found(&other, &[ONE]), after(confirmed(5, 1)));
+}
+
+#[test]
+fn what_no_service_wrote_follows_nothing() {
+    let url = database();
+    let store = open(&url).unwrap();
+    is_there(&store, "a");
+    let one = row(1, "a", ONE);
+    tell(&store, std::slice::from_ref(&one), &[]);
+    for change in ["user_id = ''", "name = 'a b'", "follower_id = '-'", "since = 9223372036854775807"] {
+        execute(&url, &format!("UPDATE followers SET {change}"));
+        assert_eq!(found(&store, &[ONE]), [], "{change}");
+        execute(&url, "DELETE FROM followers");
+        tell(&store, std::slice::from_ref(&one), &[]);
+    }
+    for change in ["generation = -1, step = 0, confirmed_at = 0", "generation = 4", "generation = 4, step = 1"] {
+        execute(&url, &format!("UPDATE followers SET {change}"));
+        assert_eq!(found(&store, &[ONE])[0].confirmed, None, "{change}");
+    }
+}

@@ -1,0 +1,194 @@
+//! Followers of a clock between two services on one database: whoever changes the clock at one of them waits for those at
+//! the other, who may confirm at either, and so do firings.
+
+use std::time::Duration as HostDuration;
+
+use timenav_core::clock::ClockCommand;
+use timenav_core::followers::{AwaitedState, is_confirmed};
+use timenav_core::ids::{FollowerId, FollowerName};
+use timenav_engine::{ClockStream, Confirmation, FollowAs, Refusal, WhichFollowers};
+use timenav_store::{Finished, PostgresUpgrade};
+use tokio::time::timeout;
+
+use super::leases::{acknowledge, asking, claimed, ids, set, stand};
+use super::{end, hour, two};
+use crate::cluster::{execute, open};
+use crate::house::{Home, House};
+use crate::sample::{moment, timeline_id};
+
+/// How long anything may take that is waited for.
+const PATIENCE: HostDuration = HostDuration::from_mins(1);
+
+async fn follow(home: &Home<'_>, name: &str, steps: bool) -> ClockStream {
+    let follow = FollowAs { name: FollowerName::new(name).unwrap(), steps };
+    home.engine.follow_clock(&home.admin, None, None, follow).await.unwrap().1
+}
+
+fn id(stream: &ClockStream) -> FollowerId {
+    stream.follower.as_ref().expect("it follows").follower_id().clone()
+}
+
+async fn confirm(home: &Home<'_>, follower_id: &FollowerId, (generation, step): (u64, u64)) -> Result<(), Refusal> {
+    let confirmation = Confirmation { timeline: None, follower_id: follower_id.clone(), generation, step };
+    home.engine.confirm(&home.admin, confirmation).await.map(drop)
+}
+
+/// Returns the names of those who follow, with what each has confirmed and whether it is there.
+async fn listed(home: &Home<'_>) -> Vec<(String, Option<u64>, bool)> {
+    let seen = home.engine.followers(&home.admin, None).await.unwrap();
+    assert!(!seen.may_be_elsewhere);
+    let told = |follower: timenav_core::followers::Follower| {
+        (follower.name.to_string(), follower.confirmed.map(|one| one.step.generation), follower.is_there())
+    };
+    seen.followers.into_iter().map(told).collect()
+}
+
+fn told(name: &str, confirmed: Option<u64>, is_there: bool) -> (String, Option<u64>, bool) {
+    (name.to_owned(), confirmed, is_there)
+}
+
+/// Hears what others have told, as the program does every now and then.
+async fn hear(homes: [&Home<'_>; 2]) {
+    for home in homes {
+        home.engine.hear_of_all().await.unwrap();
+        home.engine.hear_of_awaited_followers().await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_change_waits_for_those_who_follow_at_another_service() {
+    let house = House::on_postgres();
+    let second = two(&house).await;
+    let (left, right) = (house.open().await, second.open().await);
+    let (web, db) = (follow(&left, "web", false).await, follow(&right, "db", false).await);
+    for home in [&left, &right] {
+        assert_eq!(listed(home).await, [told("web", None, true), told("db", None, true)]);
+    }
+    let step = left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
+    let (main, generation) = (timeline_id("main"), step.view.clock.generation);
+    let wait = left.engine.wait_for(&main, generation, WhichFollowers::All).await;
+    assert_eq!(left.engine.standing_of(&wait).len(), 2);
+    let (engine, waited) = (left.engine.clone(), wait.clone());
+    let waiting = tokio::spawn(async move { engine.until_confirmed(&waited).await });
+    // Each says so at the service at which its stream is not.
+    right.engine.read_clock(&right.admin, None).await.unwrap();
+    confirm(&right, &id(&web), (generation, 0)).await.unwrap();
+    hear([&left, &right]).await;
+    assert!(!is_confirmed(&left.engine.standing_of(&wait)) && !waiting.is_finished(), "`db` has not");
+    confirm(&left, &id(&db), (generation, 0)).await.unwrap();
+    hear([&left, &right]).await;
+    timeout(PATIENCE, waiting).await.expect("both have confirmed").unwrap();
+    for home in [&left, &right] {
+        let confirmed = Some(generation);
+        assert_eq!(listed(home).await, [told("web", confirmed, true), told("db", confirmed, true)]);
+    }
+    let missing = FollowerId::new("follower_none").unwrap();
+    let refused = confirm(&left, &missing, (generation, 0)).await.unwrap_err();
+    assert!(matches!(refused, Refusal::NotFound { .. }), "{refused}");
+
+    // One goes away without a word for a change that is waited for, and comes back at the other service.
+    let step = left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
+    let generation = step.view.clock.generation;
+    let wait = left.engine.wait_for(&main, generation, WhichFollowers::All).await;
+    confirm(&left, &id(&web), (generation, 0)).await.unwrap();
+    drop(db);
+    let states = async || {
+        left.engine.followers(&left.admin, None).await.unwrap();
+        left.engine.standing_of(&wait).iter().map(|one| one.state).collect::<Vec<_>>()
+    };
+    let is_away = async {
+        while states().await != [AwaitedState::Confirmed, AwaitedState::Away] {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(PATIENCE, is_away).await.expect("it is told that it went away");
+    let back = follow(&left, "db", false).await;
+    assert_eq!(states().await, [AwaitedState::Confirmed, AwaitedState::Behind]);
+    confirm(&right, &id(&back), (generation, 0)).await.unwrap();
+    assert_eq!(states().await, [AwaitedState::Confirmed, AwaitedState::Confirmed]);
+
+    // A service that is not heard of any more takes its followers with it.
+    let far = follow(&right, "far", false).await;
+    assert_eq!(listed(&left).await.last().unwrap().0, "far");
+    execute(&house.database(), "UPDATE services SET until = 0");
+    left.engine.tell_presence().await.unwrap();
+    assert_eq!(listed(&left).await.last().unwrap(), &told("far", None, false));
+    // It was only held up, and the database has forgotten what it was told.
+    execute(&house.database(), "DELETE FROM followers");
+    right.engine.tell_presence().await.unwrap();
+    assert!(listed(&left).await.contains(&told("far", None, true)));
+    drop((web, back, far));
+    end(&house, [left, right]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn firings_wait_for_those_who_follow_steps_at_another_service() {
+    let house = House::on_postgres();
+    let second = two(&house).await;
+    let (left, right) = (house.open().await, second.open().await);
+    stand(&left).await;
+    set(&left, "t1", 1_000_000).await;
+    set(&left, "t2", 2_000_000).await;
+    let follower = follow(&right, "program", true).await;
+    assert!(left.engine.claim(&left.admin, None, &asking(1, 30, false)).await.unwrap().is_empty());
+    left.engine.tell_presence().await.unwrap();
+    let to = ClockCommand::Travel { to: moment(10_000_000), location: None };
+    let step = left.engine.change_clock(&left.admin, None, to, None).await.unwrap();
+    let (advance, generation) = (step.advance_id.expect("timers are on the way"), step.view.clock.generation);
+    let main = left.admin.timeline(None);
+    for number in 1..=2 {
+        let is_there = async {
+            while left.engine.receipt(&main, &advance).await.unwrap().counts.fired < number {
+                left.engine.keep_time().await;
+            }
+        };
+        timeout(PATIENCE, is_there).await.expect("the clock comes to the instant");
+        for home in [&left, &right] {
+            home.engine.hear_of_all().await.unwrap();
+            let early = home.engine.claim(&home.admin, None, &asking(1, 30, false)).await.unwrap();
+            assert!(early.is_empty(), "the program may still show the instant before {early:?}");
+        }
+        // It confirms at the service that it is not connected to, and whoever waits at either is told.
+        let (engine, caller) = (right.engine.clone(), right.admin.clone());
+        let worker = tokio::spawn(async move { claimed(&engine, &caller, 30).await });
+        confirm(&left, &id(&follower), (generation, number)).await.unwrap();
+        hear([&left, &right]).await;
+        let firings = timeout(PATIENCE, worker).await.expect("it has come there").unwrap();
+        assert_eq!(firings.len(), 1);
+        acknowledge(&right.engine, &right.admin, ids(&firings)).await;
+        left.engine.hear_of_all().await.unwrap();
+        left.engine.keep_time().await;
+        hear([&left, &right]).await;
+    }
+    left.engine.keep_time().await;
+    timeout(PATIENCE, left.engine.until_settled(&main, &advance)).await.expect("it is settled in time");
+    drop(follower);
+    end(&house, [left, right]).await;
+}
+
+/// While a service is there that knows no such table, each knows its own followers alone, and says so.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn followers_are_told_once_an_upgrade_is_finished() {
+    let house = House::on_postgres();
+    let second = two(&house).await;
+    let (left, right) = (house.open().await, second.open().await);
+    execute(
+        &house.database(),
+        "DROP TABLE followers; DELETE FROM migrations WHERE step = '0002-followers'; UPDATE feature_level SET level = 2",
+    );
+    let web = follow(&right, "web", false).await;
+    for (home, count) in [(&left, 0), (&right, 1)] {
+        home.engine.tell_presence().await.unwrap();
+        let seen = home.engine.followers(&home.admin, None).await.unwrap();
+        assert_eq!((seen.may_be_elsewhere, seen.followers.len()), (true, count));
+        assert!(home.engine.misses_followers());
+    }
+    // As it was laid out before: nobody takes it for changed by another hand.
+    drop(open(&house.database()).unwrap());
+    let mut upgrade = PostgresUpgrade::connect(&house.database()).await.unwrap();
+    assert_eq!(upgrade.finish().await.unwrap(), Finished::Raised);
+    right.engine.tell_presence().await.unwrap();
+    assert_eq!(listed(&left).await, [told("web", None, true)]);
+    drop(web);
+    end(&house, [left, right]).await;
+}

@@ -1,0 +1,93 @@
+//! Followers of two services behind something that sends each request to whichever of them it likes.
+
+use serde_json::{Value, json};
+
+use super::super::postgres::Cluster;
+use super::{Replica, two};
+use crate::http::{Connection, Request};
+use crate::v1::messages::{Message, Messages, open};
+use crate::waiting::{until, until_so};
+
+fn following(name: &str) -> Request {
+    Request::get(&format!("/v1/clock/stream?follow={name}&steps=true")).header("Accept", "text/event-stream")
+}
+
+fn confirm(told: &Message) -> Request {
+    let step = told.data["advance"]["step"].as_u64().unwrap_or(0);
+    let body = json!({ "follower_id": told.data["follower_id"], "generation": told.data["generation"], "step": step });
+    Request::post("/v1/followers/confirm").json(&body)
+}
+
+/// Returns the name and state of each.
+fn states(awaited: &Value) -> Vec<(&str, &str)> {
+    let followers = awaited["followers"].as_array().unwrap();
+    followers.iter().map(|one| (one["name"].as_str().unwrap(), one["state"].as_str().unwrap())).collect()
+}
+
+#[test]
+fn a_change_waits_for_followers_of_every_service_who_confirm_at_any() {
+    let cluster = Cluster::start();
+    let (first, mut other) = two(&cluster);
+    let [mut here, mut there] =
+        [first.address(), other.process.address].map(|address| Connection::open(address).unwrap());
+    let mut here = open(&mut here, &first, following("here"));
+    let mut there = open(&mut there, &first, following("there").key(&other.admin));
+    for stream in [&mut here, &mut there] {
+        stream.next().unwrap();
+    }
+    let forward = || {
+        let body = json!({ "duration": "1h", "followers": "all", "wait": "10m" });
+        first.post("/v1/fast-forward", &body)
+    };
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(forward);
+        // Each confirms where its stream is not.
+        let told = here.next().unwrap();
+        other.send(confirm(&told)).expect(200);
+        assert!(!waiting.is_finished(), "`there` has not confirmed");
+        let told = there.next().unwrap();
+        first.send(confirm(&told)).expect(200);
+        let answer = waiting.join().unwrap();
+        assert_eq!(states(&answer["followers"]), [("here", "confirmed"), ("there", "confirmed")]);
+        assert_eq!(answer["followers"].get("only_here"), None);
+    });
+
+    // What fires at an instant of an advance is handed out at either once both have come there.
+    first.post("/v1/pause-time", &json!({}));
+    let time = first.get("/v1/clock", &[])["current_time"].as_str().unwrap().to_owned();
+    first.post("/v1/timers", &json!({ "timer_id": "one", "in": "1h" }));
+    let newest = first.get("/v1/clock", &[])["generation"].clone();
+    for stream in [&mut here, &mut there] {
+        while stream.next().unwrap().data["generation"] != newest {}
+    }
+    let claim = |wait: &str| Request::post("/v1/queues/default/claim").json(&json!({ "wait": wait }));
+    assert_eq!(first.send(claim("0s")).expect(200)["firings"], json!([]), "it is listened to from here on");
+    first.post("/v1/fast-forward", &json!({ "duration": "2h", "wait": "0s" }));
+    let mut told = Vec::new();
+    for stream in [&mut here, &mut there] {
+        told.push(std::iter::from_fn(|| stream.next()).find(|told| told.data["advance"]["step"] == 1).unwrap());
+    }
+    assert!(told[0].data["current_time"].as_str().unwrap() > time.as_str());
+    other.send(confirm(&told[0])).expect(200);
+    let claimed = std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| other.send(claim("1m")).expect(200));
+        first.send(confirm(&told[1])).expect(200);
+        waiting.join().unwrap()
+    });
+    assert_eq!(claimed["firings"][0]["timer_id"], "one", "{claimed:#}");
+    let firing_ids = json!({ "firing_ids": [claimed["firings"][0]["firing_id"]] });
+    first.post("/v1/firings/ack", &firing_ids);
+    until_so("the end of the advance", || first.get("/v1/clock", &[]).get("advance").is_none());
+
+    // A service dies, and those who follow at it are away.
+    other.process.signal(rustix::process::Signal::KILL);
+    let listed = until("followers without a service", || {
+        let listed = first.get("/v1/followers", &[]);
+        states(&listed).contains(&("there", "away")).then_some(listed)
+    });
+    assert_eq!(states(&listed)[0].0, "here");
+    other.process = Replica::start(other.folder.path(), &["--store", &cluster.url, "--replicas"]);
+    drop((here, there));
+    drop(other);
+    first.audit();
+}
