@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::super::postgres::Cluster;
 use super::{Replica, two};
 use crate::http::{Connection, Request};
-use crate::v1::messages::{Message, Messages, open};
+use crate::v1::messages::{Message, open};
 use crate::waiting::{until, until_so};
 
 fn following(name: &str) -> Request {
