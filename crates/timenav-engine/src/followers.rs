@@ -165,18 +165,23 @@ impl Engine {
     pub async fn confirm(&self, caller: &Caller, confirmation: Confirmation) -> Result<(Follower, u64), Refusal> {
         let Confirmation { timeline, follower_id, generation, step } = confirmation;
         let timeline = caller.timeline(timeline);
-        let state = self.admit(caller, &timeline, Demand::Look, "confirm_clock").await?;
+        let mut state = self.admit(caller, &timeline, Demand::Look, "confirm_clock").await?;
+        let confirmed = Confirmed { step: Step { generation, number: step }, at: self.now() };
+        if confirmed.step > come_to(&state) {
+            // Another service may have moved the clock, and have told the follower already.
+            self.hear_of(&timeline).await?;
+            state = self.state(&timeline).unwrap_or(state);
+        }
         let newest = state.head.clock.generation;
         if generation > newest {
             let detail = format!("the clock has not changed that often; its generation is {newest}");
             return Err(Refusal::invalid("generation", detail));
         }
-        let reached = state.head.timers.advance.as_ref().map_or(0, |advance| advance.step);
+        let reached = come_to(&state).number;
         if generation == newest && step > reached {
             let detail = format!("the advance has not come to that many instants; it is at step {reached}");
             return Err(Refusal::invalid("step", detail));
         }
-        let confirmed = Confirmed { step: Step { generation, number: step }, at: self.now() };
         let whose = (&timeline, &caller.user_id);
         let follower = self.roll().followers().confirm(whose, &follower_id, confirmed).cloned();
         let follower = match follower {
@@ -296,6 +301,12 @@ impl Engine {
         let lists = state.filter(|state| !state.head.id.is_system()).map(|state| &*state.head.permissions);
         access::decide(self.directory().standing(user_id, None, lists), Demand::Record).is_ok()
     }
+}
+
+/// Returns what a clock has come to.
+fn come_to(state: &TimelineState) -> Step {
+    let number = state.head.timers.advance.as_ref().map_or(0, |advance| advance.step);
+    Step { generation: state.head.clock.generation, number }
 }
 
 /// Checks the name that a follower wants to have.
