@@ -70,8 +70,7 @@ async fn a_change_waits_for_those_who_follow_at_another_service() {
     assert_eq!(left.engine.standing_of(&wait).len(), 2);
     let (engine, waited) = (left.engine.clone(), wait.clone());
     let waiting = tokio::spawn(async move { engine.until_confirmed(&waited).await });
-    // Each says so at the service at which its stream is not.
-    right.engine.read_clock(&right.admin, None).await.unwrap();
+    // Each says so at the service at which its stream is not, which has not heard of the change yet.
     confirm(&right, &id(&web), (generation, 0)).await.unwrap();
     hear([&left, &right]).await;
     assert!(!is_confirmed(&left.engine.standing_of(&wait)) && !waiting.is_finished(), "`db` has not");
