@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { PASSWORD, REFUSED, expectAccessible, expectNoSidewaysScroll, logIn, stage } from './harness';
 
-const on = stage();
+const on = stage().anewWhenRepeated();
 
 interface Permissions {
   read: string[];

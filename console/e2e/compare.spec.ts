@@ -1,6 +1,6 @@
 /** Two timelines side by side. */
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { REFUSED, expectAccessible, expectNoSidewaysScroll } from './harness';
 import { WIDTHS, on, param, region, timeline } from './timeline-page';
 
@@ -11,7 +11,7 @@ const fix = (id: string, time: string): Record<string, unknown> => ({
   description: 'It happens.',
 });
 
-beforeAll(async () => {
+on.anewWhenRepeated(async () => {
   const { service } = on;
   await timeline('before', fix('kept', '2005-08-01T00:00:00Z'), fix('late', '2005-08-02T00:00:00Z'));
   await service.call('POST', 'v1/events?timeline_id=before', fix('gone', '2005-08-03T00:00:00Z'));

@@ -1,10 +1,10 @@
 /** Fingers, colors that the system forces, and names that try to look like others. */
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { stage } from './harness';
 
 const on = stage();
 
-beforeAll(async () => {
+on.anewWhenRepeated(async () => {
   await on.service.timeline('odd', {
     event_id: 'odd',
     time: '2020-01-01T00:00:00Z',

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { UNREACHABLE, expectAccessible, expectNoSidewaysScroll, stage } from './harness';
 
-const on = stage();
+const on = stage().anewWhenRepeated();
 
 interface Checkpoint {
   checkpoint: string;

@@ -1,11 +1,11 @@
 /** Every link leads where it says, and an address that is not understood is told of. */
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { REFUSED, expectAccessible, stage } from './harness';
 
 const on = stage();
 
-beforeAll(async () => {
+on.anewWhenRepeated(async () => {
   await on.service.timeline('empty');
   await on.service.timeline(
     'story',

@@ -1,5 +1,5 @@
 /** Paradoxes: listed, drawn, filtered, followed; and interventions tried out before they are done. */
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { REFUSED, expectAccessible, expectNoSidewaysScroll, stage } from './harness';
 
 const on = stage();
@@ -29,7 +29,7 @@ async function tell(timeline: string, events: unknown[]): Promise<void> {
   );
 }
 
-beforeAll(async () => {
+on.anewWhenRepeated(async () => {
   await tell('odd', EVENTS);
   await on.service.call('POST', 'v1/manipulate-event', {
     timeline_id: 'odd',

@@ -13,7 +13,7 @@ import {
   UNREACHABLE,
 } from './harness';
 
-const on = stage();
+const on = stage().anewWhenRepeated();
 
 describe('the first run', () => {
   it('sets the password of admin with the key that the service wrote, and logs in', async () => {

@@ -3,7 +3,7 @@
  * the screen: links, buttons and fields by the words that they show.
  */
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { card, counted, on, param, region } from './timeline-page';
 
 /** Six-hourly fixes of storms: where each was, and how hard it blew, as in the archives of hurricanes. */
@@ -16,7 +16,7 @@ const STORMS: [name: string, from: string, winds: number[], lat: number, lon: nu
 ];
 const STEP_MS = 6 * 3_600_000;
 
-beforeAll(async () => {
+on.anewWhenRepeated(async () => {
   await on.service.call('POST', 'timelines', { timeline_id: 'hurricanes' });
   await on.service.call(
     'POST',

@@ -18,6 +18,8 @@ import {
   touch,
 } from './timeline-page';
 
+on.anewWhenRepeated();
+
 describe('the axis', () => {
   it('shows everything, and moves by dragging, wheel, buttons and keys', async () => {
     const page = await open();

@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { logIn, underPrefix, UNREACHABLE } from './harness';
 import { on, card, param, counted, shownTime, timeline, launch, landing } from './timeline-page';
 
+on.anewWhenRepeated();
+
 describe('the card', () => {
   it('tells when, where and why, and walks along causes and effects', async () => {
     await timeline('why', launch, landing);

@@ -5,6 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { expectAccessible } from './harness';
 import { counted, on, param, timeline } from './timeline-page';
 
+on.anewWhenRepeated();
+
 const CSV = 'When,Title,wind\n1135900800,Katrina,150\n1127088000,"Rita, ""late""",155\nnever,Wilma,160\n';
 
 async function more(page: Page, item: string): Promise<void> {

@@ -1,12 +1,12 @@
 /** Filters, colors and lanes of the timeline. */
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { expectAccessible, expectNoSidewaysScroll } from './harness';
 import { WIDTHS, axis, counted, on, param, region, timeline } from './timeline-page';
 
 const STATUS = ['HU', 'HU', 'HU', 'TS', 'TS', 'EX'];
 
-beforeAll(async () => {
+on.anewWhenRepeated(async () => {
   await timeline(
     'storms',
     ...STATUS.map((status, index) => ({

@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { REFUSED, expectAccessible, expectNoSidewaysScroll } from './harness';
 import { on, WIDTHS, region, axis, card, param, counted, open, timeline, launch, landing, drag } from './timeline-page';
 
+on.anewWhenRepeated();
+
 describe('the map', () => {
   it('keeps a box that is brushed, and gives it back', async () => {
     const page = await open();

@@ -3,7 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { REFUSED, stage } from './harness';
 
-const on = stage();
+const on = stage().anewWhenRepeated();
 const card = (page: Page): Locator => page.getByRole('article', { name: 'Event' });
 const launch = { event_id: 'launch', time: '1969-07-16T13:32:00Z', name: 'Launch', description: 'It lifts off.' };
 

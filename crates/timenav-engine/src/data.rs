@@ -173,20 +173,25 @@ impl Engine {
     /// timeline, a record that is there and one that is not look alike.
     async fn data_record(&self, caller: &Caller, asked: Asked<'_>) -> Result<(TimelineId, DataRecord), Refusal> {
         let Asked { timeline, data_id, demand, operation } = asked;
+        let unseen = |refused: Refusal| match refused {
+            Refusal::Denied(Denial::Hidden) | Refusal::NotFound { .. } => no_record(data_id),
+            refused => refused,
+        };
         let found = self.store().data_record(data_id).await?;
         let found = found.filter(|(on, _)| timeline.as_ref().is_none_or(|named| named == on));
         let Some((on, record)) = found else {
             let refused = no_record(data_id);
+            if let Some(named) = &timeline {
+                // It may have gone with its timeline, whose end everybody is told.
+                self.admit(caller, named, demand, operation).await.map_err(unseen)?;
+            }
             let aimed = timeline.unwrap_or_else(TimelineId::system);
             let (operation, detail) = (operation.to_owned(), refused.to_string());
             self.submit(caller, aimed, LogRefusal { operation, code: "not_found", detail }, None).await?;
             return Err(refused);
         };
-        match self.admit(caller, &on, demand, operation).await {
-            Ok(_) => Ok((on, record)),
-            Err(Refusal::Denied(Denial::Hidden) | Refusal::NotFound { .. }) => Err(no_record(data_id)),
-            Err(refused) => Err(refused),
-        }
+        self.admit(caller, &on, demand, operation).await.map_err(unseen)?;
+        Ok((on, record))
     }
 
     fn vault(&self) -> Result<&dyn Vault, Refusal> {

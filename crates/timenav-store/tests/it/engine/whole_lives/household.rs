@@ -259,6 +259,9 @@ impl Household {
             if !standing.contains(&&sealed.on) {
                 // It is gone with its timeline, and nothing tells of which one it was.
                 assert!(matches!(opened, Err(Refusal::NotFound { .. })), "{} of {}", sealed.data_id, sealed.on);
+                let on = Some(sealed.on.clone());
+                let named = engine.decrypt_data(admin, on, sealed.data_id.clone(), own_key()).await;
+                assert!(matches!(named, Err(Refusal::Ended { .. })), "{} of {}", sealed.data_id, sealed.on);
             } else if sealed.is_erased {
                 assert!(matches!(opened, Err(Refusal::NotFound { .. })), "{}", sealed.data_id);
             } else {
