@@ -121,7 +121,12 @@ fn what_no_service_wrote_follows_nothing() {
         execute(&url, "DELETE FROM followers");
         tell(&store, std::slice::from_ref(&one), &[]);
     }
-    for change in ["generation = -1, step = 0, confirmed_at = 0", "generation = 4", "generation = 4, step = 1"] {
+    for change in [
+        "generation = -1, step = 0, confirmed_at = 0",
+        "generation = 4, step = -1, confirmed_at = 0",
+        "generation = 4, step = NULL, confirmed_at = 0",
+        "generation = 4, step = 1, confirmed_at = NULL",
+    ] {
         execute(&url, &format!("UPDATE followers SET {change}"));
         assert_eq!(found(&store, &[ONE])[0].confirmed, None, "{change}");
     }

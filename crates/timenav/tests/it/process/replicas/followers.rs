@@ -54,8 +54,9 @@ fn a_change_waits_for_followers_of_every_service_who_confirm_at_any() {
 
     // What fires at an instant of an advance is handed out at either once both have come there.
     first.post("/v1/pause-time", &json!({}));
-    let time = first.get("/v1/clock", &[])["current_time"].as_str().unwrap().to_owned();
-    first.post("/v1/timers", &json!({ "timer_id": "one", "in": "1h" }));
+    first.post("/v1/travel", &json!({ "destination_time": "2001-01-01T00:00:00Z" }));
+    let due = "2001-01-01T01:00:00Z";
+    first.post("/v1/timers", &json!({ "timer_id": "one", "at": due }));
     let newest = first.get("/v1/clock", &[])["generation"].clone();
     for stream in [&mut here, &mut there] {
         while stream.next().unwrap().data["generation"] != newest {}
@@ -67,7 +68,7 @@ fn a_change_waits_for_followers_of_every_service_who_confirm_at_any() {
     for stream in [&mut here, &mut there] {
         told.push(std::iter::from_fn(|| stream.next()).find(|told| told.data["advance"]["step"] == 1).unwrap());
     }
-    assert!(told[0].data["current_time"].as_str().unwrap() > time.as_str());
+    assert_eq!(told[0].data["current_time"], due);
     other.send(confirm(&told[0])).expect(200);
     let claimed = std::thread::scope(|scope| {
         let waiting = scope.spawn(|| other.send(claim("1m")).expect(200));
