@@ -1512,7 +1512,10 @@ export interface components {
              * @description The generation of the clock that they were to confirm.
              */
             generation: number;
-            /** @description `true` where other services share the database: followers that are connected to them were not waited for. */
+            /**
+             * @description `true` while the services that share the database do not all know what followers of others confirm: those that are
+             *     connected to them were not waited for. `timenav upgrade --finish` ends it.
+             */
             only_here?: boolean;
             /** @description `confirmed` if everybody has who was waited for, `waiting` if somebody had not when the answer was sent. */
             state: string;
@@ -2946,7 +2949,10 @@ export interface components {
              * @description The generation of the clock.
              */
             generation: number;
-            /** @description `true` where other services share the database: followers that are connected to them are not listed. */
+            /**
+             * @description `true` while the services that share the database do not all know what followers of others confirm: those that are
+             *     connected to them are not listed. `timenav upgrade --finish` ends it.
+             */
             only_here?: boolean;
             /** @description A sentence that sums up the result. */
             status: string;

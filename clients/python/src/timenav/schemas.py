@@ -217,7 +217,9 @@ class AwaitedBody(TypedDict):
     generation: int
     """The generation of the clock that they were to confirm."""
     only_here: NotRequired[bool]
-    """`true` where other services share the database: followers that are connected to them were not waited for."""
+    """`true` while the services that share the database do not all know what followers of others confirm: those
+    that are connected to them were not waited for. `timenav upgrade --finish` ends it.
+    """
     state: str
     """`confirmed` if everybody has who was waited for, `waiting` if somebody had not when the answer was sent."""
 
@@ -1415,7 +1417,9 @@ class FollowersBody(TypedDict):
     generation: int
     """The generation of the clock."""
     only_here: NotRequired[bool]
-    """`true` where other services share the database: followers that are connected to them are not listed."""
+    """`true` while the services that share the database do not all know what followers of others confirm: those
+    that are connected to them are not listed. `timenav upgrade --finish` ends it.
+    """
     status: str
     """A sentence that sums up the result."""
     timeline_id: str

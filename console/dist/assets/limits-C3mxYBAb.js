@@ -1,1 +1,0 @@
-import{R as e}from"./common-C_9RnXZo.js";async function t(){return(await e.limits()).limits}export{t};
