@@ -21,6 +21,24 @@ import {
 on.anewWhenRepeated();
 
 describe('the axis', () => {
+  it('is drawn from its counts while the console is still on its way', async () => {
+    const page = await open();
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    await page.route('**/assets/*.js', async (route) => {
+      if (!/\/first-[^/]*$/.test(route.request().url())) await held;
+      await route.continue();
+    });
+    await page.reload({ waitUntil: 'commit' });
+    const picture = page.locator('#first-picture');
+    await picture.getByText('493 events', { exact: true }).waitFor();
+    await picture.getByText('841 BCE', { exact: true }).waitFor();
+    expect(await picture.locator('rect').count()).toBeGreaterThan(20);
+    release();
+    await counted(page, '493 events');
+    await expect.poll(() => picture.count()).toBe(0);
+  });
+
   it('shows everything, and moves by dragging, wheel, buttons and keys', async () => {
     const page = await open();
     const whole = await shownTime(page);

@@ -1,9 +1,14 @@
 /**
  * The first script of the page: asks who is logged in and which timelines there are, and for the files of the view that
- * the address names, while those that every view needs are on their way. It is a file of its own, without imports that
- * are not in it (`scripts/first-script.ts`), and the page is right without it.
+ * the address names, while those that every view needs are on their way. Where they take long, it draws how many events
+ * the timeline has along its time. It is a file of its own, without imports that are not in it
+ * (`scripts/first-script.ts`), and the page is right without it.
  */
 import { FIRST_SESSION, FIRST_TIMELINES, askFirst, type FirstAnswer } from './lib/first-asked';
+import { drawFirstPicture, wholeTimeline } from './lib/first-picture';
+
+/** The line is slow if nothing of the console is shown after so long, in milliseconds. */
+const SLOW_MS = 350;
 
 /** The files that each view needs beside those of every page, relative to the page. Written by the build. */
 declare const VIEW_FILES: Partial<Record<string, readonly string[]>>;
@@ -27,7 +32,11 @@ async function isKnown({ response }: FirstAnswer): Promise<boolean> {
   return typeof user_id === 'string';
 }
 
+/** Returns whether the axis is not there yet. */
+const isAxisMissing = (): boolean => document.querySelector('.axis') === null;
+
 async function begin(): Promise<void> {
+  const began = performance.now();
   const [view = ''] = location.hash.replace(/^#\/?/, '').split('?', 1);
   const known = askFirst(FIRST_SESSION).then(isKnown);
   // Noted before it is asked: the page may want it in the same moment.
@@ -36,6 +45,12 @@ async function begin(): Promise<void> {
   if (await known) void fetch(`./${WORKER_FILE}`).catch(() => {});
   const wanted = (await known) ? view || 'timeline' : 'log-in';
   preload(VIEW_FILES[wanted] ?? []);
+  const timeline = wholeTimeline(location.hash);
+  if (!(await known) || timeline === null) return;
+  const draw = (): void => {
+    if (isAxisMissing()) drawFirstPicture(timeline, isAxisMissing).catch(() => {});
+  };
+  setTimeout(draw, began + SLOW_MS - performance.now());
 }
 
 // The page asks again for what failed.

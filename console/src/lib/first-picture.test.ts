@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { calledTime, pictureOf, wholeTimeline } from './first-picture';
+
+describe('bars of the first picture', () => {
+  const group = (key: string, until: string, count: number) => ({ key, until, count });
+
+  it('stand where their time is, the tallest at its full height', () => {
+    const groups = [
+      group('2000-01-01T00:00:00Z', '2000-01-02T00:00:00Z', 1),
+      group('2000-01-03T00:00:00Z', '2000-01-04T00:00:00.000001Z', 4),
+      group('2000-01-10T00:00:00Z', '2000-01-11T00:00:00Z', 2),
+    ];
+    const picture = pictureOf({ count: 7, groups });
+    expect(picture?.bars.map(({ at }) => Number(at.toFixed(2)))).toEqual([0.05, 0.25, 0.95]);
+    expect(picture?.bars.map(({ height }) => height)).toEqual([0.25, 1, 0.5]);
+    expect(picture).toMatchObject({ most: 4, from: '2000-01-01T00:00:00Z', to: '2000-01-11T00:00:00Z' });
+  });
+
+  it('are none where nothing is counted, not all is, or a date cannot say the time', () => {
+    const one = group('2000-01-01T00:00:00Z', '2000-01-01T00:00:00Z', 3);
+    expect(pictureOf({ count: 3, groups: [one] })?.bars).toEqual([{ at: 0.5, height: 1 }]);
+    expect(pictureOf({ count: 0, groups: [] })).toBeNull();
+    expect(pictureOf({ count: 3, groups: [one], next_cursor: 'more' })).toBeNull();
+    const far = group('-999999-01-01T00:00:00Z', '-999998-01-01T00:00:00Z', 1);
+    expect(pictureOf({ count: 4, groups: [far, one] })).toBeNull();
+    const early = group('-000840-01-01T00:00:00Z', '-000769-08-15T21:36:00.000001Z', 1);
+    expect(pictureOf({ count: 4, groups: [early, one] })?.bars).toHaveLength(2);
+  });
+});
+
+describe('times of the first picture', () => {
+  it('are as exact as it shows them', () => {
+    const day = 86_400_000;
+    expect(calledTime('-000840-01-01T00:00:00Z', 1e9 * day)).toBe('841 BCE');
+    expect(calledTime('0000-06-01T00:00:00Z', day)).toBe('1 BCE');
+    expect(calledTime('2005-08-27T06:30:00Z', 1e5 * day)).toBe('2005');
+    expect(calledTime('2005-08-27T06:30:00Z', 100 * day)).toBe('2005-08-27');
+    expect(calledTime('2005-08-27T06:30:00.000001Z', day)).toBe('2005-08-27 06:30');
+  });
+});
+
+describe('the timeline of an address', () => {
+  it('is that which is shown as a whole', () => {
+    expect(wholeTimeline('#/timeline?timeline=a.b%3Ac')).toBe('a.b:c');
+    for (const other of ['', '#/', '#/timeline', '#/clock?timeline=a', '#/timeline?timeline=a&view=list'])
+      expect(wholeTimeline(other), other).toBeNull();
+  });
+});
