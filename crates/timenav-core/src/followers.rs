@@ -314,8 +314,8 @@ impl Followers {
     }
 
     fn standing_of(&self, awaited: &Follower, beside: &[Follower], generation: u64) -> Standing {
-        let there = [&self.there, &self.elsewhere].into_iter().filter_map(|all| all.get(&awaited.timeline));
-        if let Some(follower) = there.filter_map(|there| there.get(&awaited.follower_id)).next() {
+        let mut there = [&self.there, &self.elsewhere].into_iter().filter_map(|all| all.get(&awaited.timeline));
+        if let Some(follower) = there.find_map(|there| there.get(&awaited.follower_id)) {
             return Standing::of(follower, generation);
         }
         let is_new = |follower: &Follower| beside.iter().all(|one| one.follower_id != follower.follower_id);

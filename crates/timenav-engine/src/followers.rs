@@ -152,9 +152,9 @@ impl Engine {
         let too_many = |_| Refusal::LimitReached { what: "followers of this clock", max: FOLLOWERS_PER_TIMELINE_MAX };
         self.roll().followers().begin(follower).map_err(too_many)?;
         self.roll().tell();
-        let followed = FollowedBy { engine: self.clone(), timeline: timeline.clone(), follower_id };
-        self.tell_follower(timeline, followed.follower_id()).await?;
-        Ok(followed)
+        let open = FollowedBy { engine: self.clone(), timeline: timeline.clone(), follower_id };
+        self.tell_follower(timeline, open.follower_id()).await?;
+        Ok(open)
     }
 
     /// Says that a follower has applied a change of the clock, and all before. It is no entry. Its stream may be open at any
@@ -184,17 +184,14 @@ impl Engine {
         }
         let whose = (&timeline, &caller.user_id);
         let follower = self.roll().followers().confirm(whose, &follower_id, confirmed).cloned();
-        let follower = match follower {
-            Some(follower) => {
-                if let Err(refusal) = self.tell_follower(&timeline, &follower_id).await {
-                    tracing::debug!(%refusal, "the other services are told later what a follower has confirmed");
-                }
-                follower
+        let follower = if let Some(follower) = follower {
+            if let Err(refusal) = self.tell_follower(&timeline, &follower_id).await {
+                tracing::debug!(%refusal, "the other services are told later what a follower has confirmed");
             }
-            None => {
-                let follower = self.confirm_elsewhere((&state, &caller.user_id), &follower_id, confirmed).await?;
-                follower.ok_or_else(|| Refusal::NotFound { what: "follower", id: follower_id.to_string() })?
-            }
+            follower
+        } else {
+            let follower = self.confirm_elsewhere((&state, &caller.user_id), &follower_id, confirmed).await?;
+            follower.ok_or_else(|| Refusal::NotFound { what: "follower", id: follower_id.to_string() })?
         };
         self.roll().tell();
         if follower.steps && state.head.timers.advance.is_some() {

@@ -70,7 +70,7 @@ fn every_service_knows_the_followers_of_those_that_are_there() {
     // One that was not heard of for too long, and one that says to be there longer than any can.
     for until in ["1", "9000000000000000"] {
         execute(&url, &format!("UPDATE services SET until = {until} WHERE service = 'a'"));
-        assert_eq!(found(&other, &[ONE, TWO]), [two.clone()]);
+        assert_eq!(found(&other, &[ONE, TWO]), std::slice::from_ref(&two));
         let late = wait_for(other.confirm_follower(&three.follower_id, (TWO, &three.user_id), confirmed(1, 0)));
         assert_eq!(late.unwrap(), None);
     }
