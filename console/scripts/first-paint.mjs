@@ -9,7 +9,7 @@ const FIRST_PAINT_BYTES_MAX = 100_000;
  * Most bytes of the page, its styles and scripts that stand before the first picture of the timeline, where everybody
  * begins. A line of 400 kbit/s takes 1.6 s for them.
  */
-const FIRST_VISIT_BYTES_MAX = 79_000;
+const FIRST_VISIT_BYTES_MAX = 80_000;
 /** An import that is loaded before the importing module runs; `import(…)` is none. */
 const STATIC_IMPORT = /(?:^|[;}\s])(?:import|export)\s*(?:[^"'()]*?\bfrom\s*)?["']\.\/([^"']+\.js)["']/g;
 
@@ -53,6 +53,6 @@ const files = [
 const visit = weights.get('timeline') + files.reduce((sum, name) => sum + statSync(join(dist, `${name}.br`)).size, 0);
 console.log(`${'first visit'.padEnd(12)}${(visit / 1000).toFixed(1).padStart(7)} KB of all files`);
 if (visit > FIRST_VISIT_BYTES_MAX) {
-  console.error(`more than ${FIRST_VISIT_BYTES_MAX / 1000} KB before the first picture of the timeline`);
+  console.error(`more than ${FIRST_VISIT_BYTES_MAX / 1000} KB before the axis of the timeline`);
   process.exit(1);
 }
