@@ -137,7 +137,7 @@ impl Engine {
         self.hear_of_followers_of(from_ref(timeline)).await
     }
 
-    /// As [`Engine::hear_of_followers`], of all timelines for whose followers something here waits.
+    /// As `Engine::hear_of_followers`, of all timelines for whose followers something here waits.
     ///
     /// # Errors
     /// The store does not answer.
