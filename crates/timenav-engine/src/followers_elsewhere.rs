@@ -89,6 +89,13 @@ impl Engine {
             // Followers of a service that is not known to be there count for nothing.
             self.tell(sharing, Vec::new()).await?;
         }
+        // Whoever waits for it may hang up, and others' news is among what is told.
+        let (engine, service) = (self.clone(), sharing.service.clone());
+        let telling = tokio::spawn(async move { engine.tell_untold(&service).await });
+        telling.await.unwrap_or_else(|_| Err(Refusal::Unavailable("the service is stopping".to_owned())))
+    }
+
+    async fn tell_untold(&self, service: &str) -> Result<(), Refusal> {
         let _telling = self.roll().telling().lock().await;
         let untold = std::mem::take(&mut *self.roll().untold());
         if untold.is_empty() {
@@ -98,7 +105,7 @@ impl Engine {
         for (timeline, follower_id) in &untold {
             let follower = self.roll().followers().here(timeline, follower_id).cloned();
             match (follower, self.state(timeline)) {
-                (Some(follower), Some(state)) => there.push(row_of(follower, &sharing.service, state.head.key)),
+                (Some(follower), Some(state)) => there.push(row_of(follower, service, state.head.key)),
                 // Nobody follows a timeline that has ended.
                 (None, _) | (_, None) => gone.push(follower_id.clone()),
             }

@@ -29,7 +29,7 @@ use proxy::{Lost, Proxy};
 const LOOKS_MAX: usize = 12_000;
 const PAUSE: Duration = Duration::from_millis(10);
 
-const END_OTHER_SESSIONS: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+pub(crate) const END_OTHER_SESSIONS: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid()";
 
 fn size(store: &PostgresStore) -> u64 {

@@ -14,6 +14,7 @@ use super::leases::{acknowledge, asking, claimed, ids, set, stand};
 use super::{end, hour, two};
 use crate::cluster::{execute, open};
 use crate::house::{Home, House};
+use crate::postgres::END_OTHER_SESSIONS;
 use crate::sample::{moment, timeline_id};
 
 /// How long anything may take that is waited for.
@@ -117,6 +118,46 @@ async fn a_change_waits_for_those_who_follow_at_another_service() {
     right.engine.tell_presence().await.unwrap();
     assert!(listed(&left).await.contains(&told("far", None, true)));
     drop((web, back, far));
+    end(&house, [left, right]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_confirmation_reaches_the_others_though_whoever_sent_it_hangs_up() {
+    let house = House::on_postgres();
+    let second = two(&house).await;
+    let (left, right) = (house.open().await, second.open().await);
+    let web = follow(&right, "web", false).await;
+    let step = left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
+    let (main, generation) = (timeline_id("main"), step.view.clock.generation);
+    right.engine.hear_of_all().await.unwrap();
+    let here = right.engine.wait_for(&main, generation, WhichFollowers::All).await;
+    assert!(!is_confirmed(&right.engine.standing_of(&here)));
+    let is_taken = async {
+        while !is_confirmed(&right.engine.standing_of(&here)) {
+            tokio::task::yield_now().await;
+        }
+    };
+    // The confirmation cannot go out at once, and the one who sent it does not wait.
+    execute(&house.database(), END_OTHER_SESSIONS);
+    let follower_id = id(&web);
+    tokio::select! {
+        biased;
+        answer = confirm(&right, &follower_id, (generation, 0)) => panic!("nobody could hang up before {answer:?}"),
+        () = is_taken => {}
+    }
+    let is_heard = async || {
+        // Both find out one by one which of their connections are gone.
+        let _ = right.engine.tell_presence().await;
+        let seen = left.engine.followers(&left.admin, None).await;
+        seen.is_ok_and(|seen| seen.followers.iter().any(|follower| follower.has_confirmed(generation)))
+    };
+    let is_told = async {
+        while !is_heard().await {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(PATIENCE, is_told).await.expect("the other service hears of it");
+    drop(web);
     end(&house, [left, right]).await;
 }
 
