@@ -59,6 +59,22 @@ describe('a fork and its parent', () => {
     expect([param(page, 'timeline'), param(page, 'with')]).toEqual(['before', 'after']);
   });
 
+  it('list the differences that lie on each other, and choose one', async () => {
+    const { service } = on;
+    const time = '2005-08-01T00:00:00Z';
+    await timeline('same-a');
+    await service.call('POST', 'timelines', { timeline_id: 'same-b', fork_of: 'same-a' });
+    for (const id of ['x', 'y', 'z']) await service.call('POST', 'v1/events?timeline_id=same-b', fix(id, time));
+    const page = await on.loggedIn(`compare?timeline=same-b&with=same-a&center=${time}&zoom=60000000`);
+    const axis = page.getByRole('application', { name: /^Both timelines on one axis: 3 differences/ });
+    await axis.waitFor();
+    const { width, height } = (await axis.boundingBox())!;
+    await axis.click({ position: { x: width / 2, y: height / 2 - 31 } });
+    const list = page.getByRole('menu', { name: '3 differences here' });
+    await list.getByRole('menuitem', { name: /^Event y/ }).click();
+    await page.getByRole('button', { name: 'Event y', pressed: true }).waitFor();
+  });
+
   it('are compared from the picker, and only where there is something to compare', async () => {
     const page = await on.loggedIn('timeline?timeline=before', { expected: REFUSED });
     await page.getByRole('button', { name: 'Timeline: before' }).click();
