@@ -88,6 +88,43 @@ describe('a dot of several events', () => {
 });
 
 describe('where the map is', () => {
+  it('is where the events in view are, until somebody moves it', async () => {
+    const name = fresh('parts');
+    const at = (event_id: string, time: string, lat: number, lon: number): Record<string, unknown> => ({
+      event_id,
+      time,
+      name: `Event ${event_id}`,
+      description: 'It happens.',
+      geo: { lat, lon },
+    });
+    await timeline(
+      name,
+      at('east', '2001-01-01T00:00:00Z', 35, 139),
+      at('west', '2001-02-01T00:00:00Z', 47, -122),
+      at('rome', '2005-01-01T00:00:00Z', 41.9, 12.5),
+      at('milan', '2005-01-02T00:00:00Z', 45.5, 9.2),
+    );
+    const page = await on.loggedIn(`timeline?timeline=${name}&center=2005-01-01T12:00:00Z&zoom=300000000`);
+    const map = page.getByRole('application', { name: /^World map with 2 events/ });
+    await map.waitFor();
+    // Near enough to tell the two apart; where that is by itself is not in the address.
+    await page.getByRole('button', { name: 'Zoom the map out' }).and(page.locator(':enabled')).waitFor();
+    expect(param(page, 'map')).toBeNull();
+    await axis(page).focus();
+    await page.keyboard.press('Home');
+    await page.getByRole('application', { name: /^World map with 4 events/ }).waitFor();
+    await page.getByRole('button', { name: 'Zoom the map out' }).and(page.locator(':disabled')).waitFor();
+    await page.getByRole('button', { name: 'Zoom the map in' }).click();
+    await expect.poll(() => param(page, 'map')).toMatch(/,1[.]8$/);
+    const chosen = param(page, 'map');
+    await page.goto(
+      `${on.service.url}/#/timeline?timeline=${name}&center=2005-01-01T12:00:00Z&zoom=300000000&map=${chosen}`,
+    );
+    await map.waitFor();
+    await page.getByRole('button', { name: 'Zoom the map out' }).click();
+    await expect.poll(() => param(page, 'map')).toMatch(/,1$/);
+  });
+
   it('is in the address once somebody chose it', async () => {
     const page = await open();
     await page.getByRole('application', { name: /^World map with 4\d\d events/ }).waitFor();
