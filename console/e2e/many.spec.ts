@@ -40,6 +40,24 @@ describe('five thousand timelines', () => {
     await page.keyboard.press('Enter');
     await page.getByText('Nothing has happened on tl-4996 yet').waitFor();
   });
+
+  it('are all known to the palette, to the tree, and to what is compared', async () => {
+    await on.service.call('POST', 'timelines', { timeline_id: 'zz-fork', fork_of: 'tl-0000' });
+    const page = await on.loggedIn('clock?timeline=demo');
+    await page.keyboard.press('Control+k');
+    const field = page.getByRole('dialog', { name: 'Go to or do' }).getByRole('combobox');
+    // In the middle of the name, on the last page.
+    await field.fill('l-4995');
+    await page.getByRole('option', { name: /^tl-4995/ }).waitFor();
+    await field.fill('zz-fork');
+    await page.getByRole('option', { name: /^zz-fork/ }).waitFor();
+    await page.reload();
+    await page.goto(`${on.service.url}/#/timeline?timeline=tl-0000&do=tree`);
+    await page.getByRole('dialog').getByRole('link', { name: 'zz-fork' }).waitFor();
+    await page.reload();
+    await page.goto(`${on.service.url}/#/compare?timeline=tl-0000`);
+    await expect.poll(() => page.getByRole('combobox', { name: 'Compare with' }).inputValue()).toBe('zz-fork');
+  });
 });
 
 describe('more events than are shown one by one', () => {
