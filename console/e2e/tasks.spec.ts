@@ -4,7 +4,7 @@
  */
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { card, counted, on, param, region } from './timeline-page';
+import { card, chooseKey, counted, on, param, region } from './timeline-page';
 
 /** Six-hourly fixes of storms: where each was, and how hard it blew, as in the archives of hurricanes. */
 const STORMS: [name: string, from: string, winds: number[], lat: number, lon: number][] = [
@@ -56,7 +56,7 @@ describe('a newcomer can', () => {
     await page.getByLabel('From', { exact: true }).fill('2005-01-01');
     await page.getByLabel('To', { exact: true }).fill('2006-01-01');
     await button(page, 'Keep only this time').click();
-    await page.getByLabel('Values').selectOption('wind');
+    await chooseKey(page, 'Values', 'wind');
     const values = region(page, 'Values of wind');
     await values.getByText(/60 to 160.* 11 values in view/).waitFor();
     await button(page, 'List').click();
