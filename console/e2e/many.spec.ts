@@ -88,6 +88,23 @@ describe('more events than are shown one by one', () => {
     expect(await page.getByText('Nothing happens').count()).toBe(0);
   });
 
+  it('say why they are sorted by time only, and are sorted by anything where a selected time has few', async () => {
+    const page = await on.loggedIn('timeline?timeline=demo&most=40&view=list');
+    const list = page.getByRole('region', { name: 'Events in view' });
+    await list.getByRole('columnheader', { name: /^Event ?, not sorted: only this page/ }).waitFor();
+    expect(await list.getByRole('button', { name: 'Event', exact: true }).count()).toBe(0);
+    await page.goto(
+      `${on.service.url}/#/timeline?timeline=demo&most=40&view=list&range=1969-01-01T00:00:00Z/1972-01-01T00:00:00Z`,
+    );
+    await list.getByRole('button', { name: 'Event', exact: true }).click();
+    await expect
+      .poll(() => list.getByRole('columnheader', { name: 'Event' }).getAttribute('aria-sort'))
+      .toBe('ascending');
+    const names = (await list.locator('tbody td.name').allInnerTexts()).map((name) => name.trim());
+    expect(names.length).toBeGreaterThan(2);
+    expect(names).toEqual([...names].sort(new Intl.Collator('en', { numeric: true, sensitivity: 'base' }).compare));
+  });
+
   it('are counted beyond what the service looks through at a time', async () => {
     // Sixty thousand in each of four years, of which the service would count a hundred thousand at a time.
     const [first, last, each, most] = [2001, 2004, 60_000, 100_000];
