@@ -116,7 +116,7 @@ describe('where the map is', () => {
     await page.getByRole('button', { name: 'Zoom the map out' }).and(page.locator(':disabled')).waitFor();
     await page.getByRole('button', { name: 'Zoom the map in' }).click();
     await expect.poll(() => param(page, 'map')).toMatch(/,1[.]8$/);
-    const chosen = param(page, 'map');
+    const chosen = param(page, 'map') ?? '';
     await page.goto(
       `${on.service.url}/#/timeline?timeline=${name}&center=2005-01-01T12:00:00Z&zoom=300000000&map=${chosen}`,
     );

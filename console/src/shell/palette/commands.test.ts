@@ -72,7 +72,7 @@ describe('the palette', () => {
     expect(to('60x', { may: { move: true, rate: false, record: true } })).toEqual([]);
     expect(to('rate 0')).toEqual([]);
     expect(to('dark')).toEqual([{ theme: 'dark' }]);
-    expect(to('time zone')).toEqual(['zone']);
+    expect(to('time zone')).toEqual([{ zone: true }]);
   });
 
   it('offers events that the service found, whatever their names are', () => {

@@ -7,7 +7,7 @@ import type { Theme } from '../../lib/theme.svelte';
 import type { Anchor } from '../../lib/anchors';
 
 /** What is done at once, without going anywhere. */
-export type Deed = { pause: boolean } | { rate: number } | { theme: Theme } | 'zone';
+export type Deed = { pause: boolean } | { rate: number } | { theme: Theme } | { zone: true };
 
 export interface Command {
   /** What it is, for the list's keys. */
@@ -178,7 +178,7 @@ function actions({ href, may, isPaused, hasDemo }: Sources): Command[] {
     act('as-of', 'Show what was known when', 'history', href('timeline', { do: 'as-of' })),
     act('compare', 'Compare with a fork', 'fork', href('compare')),
     act('list', 'Show events as a list', 'timeline', href('timeline', { view: 'list' })),
-    act('zone', 'Change the time zone…', 'globe', 'zone'),
+    act('zone', 'Change the time zone…', 'globe', { zone: true }),
     act('light', 'Colors: light', 'sun', { theme: 'light' }),
     act('dark', 'Colors: dark', 'moon', { theme: 'dark' }),
     act('system', 'Colors: as the system has them', 'half', { theme: 'system' }),
