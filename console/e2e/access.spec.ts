@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { PASSWORD, REFUSED, expectAccessible, expectNoSidewaysScroll, logIn, stage } from './harness';
+import { PASSWORD, REFUSED, expectAccessible, expectNoSidewaysScroll, fresh, logIn, stage } from './harness';
 
 const on = stage().anewWhenRepeated();
 
@@ -273,11 +273,17 @@ describe('the access log', () => {
     const page = await on.loggedIn(`${tab('log')}&looks=hidden`);
     const older = page.getByRole('button', { name: 'Show older entries' });
     const first = page.getByRole('row').filter({ hasText: 'Create timeline' });
+    const isAll = page.getByText(/^\s*[\d,]+\s+entries\s*$/);
+    await older.or(isAll).first().waitFor();
     // The button is gone while older entries are read.
-    for (let turn = 0; turn < 20 && (await first.count()) === 0; turn++) {
+    for (let turn = 0; turn < 20 && (await isAll.count()) === 0; turn++) {
       await older.click();
-      await older.or(first).first().waitFor();
+      await older.or(isAll).first().waitFor();
     }
+    while (await older.isVisible()) await older.click();
+    // Of so many rows those in sight are drawn.
+    await page.getByRole('row').nth(1).getByRole('button').focus();
+    await page.keyboard.press('End');
     await first.waitFor();
     expect(
       await page
@@ -285,6 +291,30 @@ describe('the access log', () => {
         .filter({ hasText: /Read\b/ })
         .count(),
     ).toBe(0);
+  });
+
+  it('draws only those rows of a long log that are in sight', async () => {
+    const name = fresh('busy');
+    await on.service.timeline(
+      name,
+      ...Array.from({ length: 220 }, (_, index) => ({ time: '2005-01-01T00:00:00Z', description: `Number ${index}` })),
+    );
+    const page = await on.loggedIn(`access?timeline=${name}&tab=log&looks=hidden`);
+    const older = page.getByRole('button', { name: 'Show older entries' });
+    const table = page.getByRole('region', { name: 'Entries of the log' }).getByRole('table');
+    await older.click();
+    await expect.poll(() => table.getAttribute('aria-rowcount')).toBe('201');
+    expect(await table.getByRole('row').count()).toBeLessThan(100);
+    await older.click();
+    await expect.poll(() => table.getAttribute('aria-rowcount')).toBe('222');
+    // Keys reach the first entry, which is drawn then.
+    await table.getByRole('row').nth(1).getByRole('button').focus();
+    await page.keyboard.press('End');
+    await table.getByRole('row').filter({ hasText: 'Create timeline' }).waitFor();
+    for (const width of [320, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      await expectNoSidewaysScroll(page);
+    }
   });
 
   it('is saved as CSV', async () => {

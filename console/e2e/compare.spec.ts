@@ -54,9 +54,48 @@ describe('a fork and its parent', () => {
     await page.reload();
     await page.getByRole('button', { name: 'Event late', pressed: true }).waitFor();
     expect(await table(page)).toHaveLength(1);
+    const days = page.getByLabel('Show the time before now, by the clock of after');
+    await days.selectOption('Last 7 days');
+    await expect.poll(() => Number(param(page, 'zoom'))).toBeLessThan(7 * 86_400_000_000);
+    await expect.poll(() => param(page, 'center')).toMatch(/^20[2-9]\d-/);
     await page.getByRole('link', { name: 'Swap' }).click();
     await page.getByRole('button', { name: '1 only in before' }).waitFor();
     expect([param(page, 'timeline'), param(page, 'with')]).toEqual(['before', 'after']);
+  });
+
+  it('list the differences that lie on each other, and choose one', async () => {
+    const { service } = on;
+    const time = '2005-08-01T00:00:00Z';
+    await timeline('same-a');
+    await service.call('POST', 'timelines', { timeline_id: 'same-b', fork_of: 'same-a' });
+    for (const id of ['x', 'y', 'z']) await service.call('POST', 'v1/events?timeline_id=same-b', fix(id, time));
+    const page = await on.loggedIn(`compare?timeline=same-b&with=same-a&center=${time}&zoom=60000000`);
+    const axis = page.getByRole('application', { name: /^Both timelines on one axis: 3 differences/ });
+    await axis.waitFor();
+    const { width, height } = (await axis.boundingBox())!;
+    await axis.click({ position: { x: width / 2, y: height / 2 - 31 } });
+    const list = page.getByRole('menu', { name: '3 differences here' });
+    await list.getByRole('menuitem', { name: /^Event y/ }).click();
+    await page.getByRole('button', { name: 'Event y', pressed: true }).waitFor();
+  });
+
+  it('say that there are more differences than were read', async () => {
+    const { service } = on;
+    await timeline('much-a');
+    await service.call('POST', 'timelines', { timeline_id: 'much-b', fork_of: 'much-a' });
+    const events = Array.from({ length: 2_100 }, (_, index) =>
+      fix(`n-${index}`, new Date(Date.UTC(2005, 0, 1, index)).toISOString()),
+    );
+    for (const part of [0, 700, 1_400])
+      await service.call('POST', 'v1/events?timeline_id=much-b', events.slice(part, part + 700));
+    const page = await on.loggedIn('compare?timeline=much-b&with=much-a');
+    await page.getByRole('button', { name: 'at least 2,000 only in much-b' }).waitFor();
+    await page.getByRole('application', { name: /at least 2,000 differences/ }).waitFor();
+    await page.getByRole('button', { name: 'at least 0 changed' }).click();
+    await page.getByText('None among the first 2,000 differences.').waitFor();
+    await page.getByRole('button', { name: 'Read more differences' }).click();
+    await page.getByRole('button', { name: '2,100 only in much-b', exact: true }).waitFor();
+    await page.getByRole('button', { name: '0 changed', exact: true }).waitFor();
   });
 
   it('are compared from the picker, and only where there is something to compare', async () => {

@@ -108,6 +108,17 @@ describe('the ledger', () => {
     await expect.poll(actions).toContain('reads');
     expect(page.url()).not.toContain('show=');
   });
+
+  it('is narrowed to what was recorded lately', async () => {
+    const page = await on.loggedIn('integrity?timeline=demo');
+    const ledger = page.getByRole('region', { name: /^Ledger/ });
+    await ledger.getByRole('row').nth(1).waitFor();
+    await ledger.getByLabel('Recorded, host time').selectOption('Last 7 days');
+    expect(new URL(page.url()).hash).toContain('period=7d');
+    await ledger.getByRole('row').nth(1).waitFor();
+    await ledger.getByRole('link', { name: 'access log' }).click();
+    await page.getByRole('region', { name: 'Access log' }).waitFor();
+  });
 });
 
 describe('an entry', () => {

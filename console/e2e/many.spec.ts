@@ -40,6 +40,24 @@ describe('five thousand timelines', () => {
     await page.keyboard.press('Enter');
     await page.getByText('Nothing has happened on tl-4996 yet').waitFor();
   });
+
+  it('are all known to the palette, to the tree, and to what is compared', async () => {
+    await on.service.call('POST', 'timelines', { timeline_id: 'zz-fork', fork_of: 'tl-0000' });
+    const page = await on.loggedIn('clock?timeline=demo');
+    await page.keyboard.press('Control+k');
+    const field = page.getByRole('dialog', { name: 'Go to or do' }).getByRole('combobox');
+    // In the middle of the name, on the last page.
+    await field.fill('l-4995');
+    await page.getByRole('option', { name: /^tl-4995/ }).waitFor();
+    await field.fill('zz-fork');
+    await page.getByRole('option', { name: /^zz-fork/ }).waitFor();
+    await page.reload();
+    await page.goto(`${on.service.url}/#/timeline?timeline=tl-0000&do=tree`);
+    await page.getByRole('dialog').getByRole('link', { name: 'zz-fork' }).waitFor();
+    await page.reload();
+    await page.goto(`${on.service.url}/#/compare?timeline=tl-0000`);
+    await expect.poll(() => page.getByRole('combobox', { name: 'Compare with' }).inputValue()).toBe('zz-fork');
+  });
 });
 
 describe('more events than are shown one by one', () => {
@@ -68,6 +86,23 @@ describe('more events than are shown one by one', () => {
     await search.fill('Rome');
     await page.getByRole('listbox').getByRole('option').first().waitFor();
     expect(await page.getByText('Nothing happens').count()).toBe(0);
+  });
+
+  it('say why they are sorted by time only, and are sorted by anything where a selected time has few', async () => {
+    const page = await on.loggedIn('timeline?timeline=demo&most=40&view=list');
+    const list = page.getByRole('region', { name: 'Events in view' });
+    await list.getByRole('columnheader', { name: /^Event ?, not sorted: only this page/ }).waitFor();
+    expect(await list.getByRole('button', { name: 'Event', exact: true }).count()).toBe(0);
+    await page.goto(
+      `${on.service.url}/#/timeline?timeline=demo&most=40&view=list&range=1969-01-01T00:00:00Z/1972-01-01T00:00:00Z`,
+    );
+    await list.getByRole('button', { name: 'Event', exact: true }).click();
+    await expect
+      .poll(() => list.getByRole('columnheader', { name: 'Event' }).getAttribute('aria-sort'))
+      .toBe('ascending');
+    const names = (await list.locator('tbody td.name').allInnerTexts()).map((name) => name.trim());
+    expect(names.length).toBeGreaterThan(2);
+    expect(names).toEqual([...names].sort(new Intl.Collator('en', { numeric: true, sensitivity: 'base' }).compare));
   });
 
   it('are counted beyond what the service looks through at a time', async () => {

@@ -87,6 +87,10 @@ describe('an export', () => {
     expect((await saved(/^GeoJSON/))[1]).toContain('"FeatureCollection"');
     expect((await saved(/^iCalendar/))[1]).toContain('BEGIN:VEVENT');
     expect((await saved(/^NDJSON/))[1]).toContain('moon-landing-1969');
+    // Of the last days by the clock only.
+    await dialog.getByLabel('How long before now').selectOption('Last 24 hours');
+    expect(await dialog.getByRole('radio', { name: /^Before now/ }).isChecked()).toBe(true);
+    expect((await saved(/^CSV/))[1].trim().split('\r\n')).toHaveLength(1);
     const [svgName, svg] = await saved(/^SVG/);
     expect(svgName).toBe('demo.svg');
     expect(svg).toMatch(/^<svg .*<\/svg>$/s);

@@ -1,8 +1,8 @@
 /** Filters, colors and lanes of the timeline. */
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { expectAccessible, expectNoSidewaysScroll } from './harness';
-import { WIDTHS, axis, counted, on, param, region, timeline } from './timeline-page';
+import { expectAccessible, expectNoSidewaysScroll, fresh } from './harness';
+import { WIDTHS, axis, chooseKey, counted, on, param, region, timeline } from './timeline-page';
 
 const STATUS = ['HU', 'HU', 'HU', 'TS', 'TS', 'EX'];
 
@@ -76,10 +76,7 @@ for (const [name, most] of [
     it('comes from the legend of colors, which counts', async () => {
       const page = await on.loggedIn(`timeline?timeline=storms${most}`);
       await counted(page, '6 events');
-      const by = page.getByRole('combobox', { name: 'Color by' });
-      await by.focus();
-      await expect.poll(() => by.locator('option').allInnerTexts()).toContain('status');
-      await by.selectOption('attribute.status');
+      await chooseKey(page, 'Color by', 'status');
       await expect.poll(() => legend(page)).toEqual(['HU 3', 'TS 2', 'EX 1']);
       await page.getByRole('button', { name: 'Lanes', exact: true }).click();
       expect([param(page, 'by'), param(page, 'lanes')]).toEqual(['attribute.status', '1']);
@@ -96,6 +93,57 @@ for (const [name, most] of [
     });
   });
 }
+
+describe('attributes to choose from', () => {
+  it('are those of what is in view, from its first to its last event, or are typed', async () => {
+    const name = fresh('many-kinds');
+    const kindOf = (index: number): string => (index === 75 ? 'rare' : index < 75 ? 'early' : 'late');
+    const events = Array.from({ length: 150 }, (_, index) => ({
+      event_id: `e-${index}`,
+      time: new Date(Date.UTC(2001, 0, 1 + index)).toISOString(),
+      description: 'It happens.',
+      attributes: { [kindOf(index)]: String(index % 3), number: index },
+    }));
+    await on.service.timeline(name);
+    await on.service.call('POST', `v1/events?timeline_id=${name}`, events);
+    const page = await on.loggedIn(`timeline?timeline=${name}&most=20`);
+    await counted(page, '150 events');
+    const by = page.getByRole('combobox', { name: 'Color by' });
+    const options = page.getByRole('listbox', { name: 'Color by: what there is' }).getByRole('option');
+    await by.focus();
+    await expect.poll(() => options.allInnerTexts()).toEqual(['nothing', 'number', 'early', 'late']);
+    // What only an event in the middle has is typed.
+    await page.keyboard.type('rare');
+    await page.getByText('Press Enter to take “rare”.').waitFor();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => legend(page)).toEqual(['0 1', 'others 149']);
+    expect(param(page, 'by')).toBe('attribute.rare');
+    await page.keyboard.press('Control+a');
+    await page.keyboard.press('Delete');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => param(page, 'by')).toBeNull();
+    expect(await by.inputValue()).toBe('nothing');
+    // Somewhere else there are others.
+    await axis(page).focus();
+    await page.goto(
+      `${on.service.url}/#/timeline?timeline=${name}&most=20&center=2001-01-25T00:00:00Z&zoom=2000000000`,
+    );
+    await expect
+      .poll(async () => {
+        await axis(page).focus();
+        await by.focus();
+        return options.allInnerTexts();
+      })
+      .toEqual(['nothing', 'early', 'number']);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
+    await page.getByRole('radio', { name: 'An attribute' }).check();
+    await page.getByRole('combobox', { name: 'Attribute' }).fill('ear');
+    await page.getByRole('option', { name: 'early' }).click();
+    await page.getByRole('list', { name: 'What there is' }).getByRole('button').first().click();
+    await page.getByRole('button', { name: /^early = \d/ }).waitFor();
+  });
+});
 
 describe('the legend', () => {
   it('counts what is in view, and keeps the colors of what stays there', async () => {

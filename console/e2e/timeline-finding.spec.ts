@@ -1,7 +1,7 @@
 /** Finding events of the timeline: map, search and list, foreverybody. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { REFUSED, expectAccessible, expectNoSidewaysScroll } from './harness';
+import { REFUSED, expectAccessible, expectNoSidewaysScroll, fresh } from './harness';
 import { on, WIDTHS, region, axis, card, param, counted, open, timeline, launch, landing, drag } from './timeline-page';
 
 on.anewWhenRepeated();
@@ -38,7 +38,9 @@ describe('the map', () => {
     const map = page.getByRole('application', {
       name: 'World map with 2 events; arrow keys move, plus and minus zoom',
     });
-    await map.waitFor();
+    // In the middle of the world.
+    await map.focus();
+    await page.keyboard.press('Home');
     await map.click();
     await card(page).getByRole('heading', { name: 'Far' }).waitFor();
     await page.getByRole('button', { name: 'Zoom the map in' }).click();
@@ -48,7 +50,81 @@ describe('the map', () => {
   });
 });
 
+describe('a dot of several events', () => {
+  it('says how many they are, and a click lists them all', async () => {
+    const name = fresh('pile');
+    const at = (event_id: string, year: number): Record<string, unknown> => ({
+      ...landing,
+      causes: undefined,
+      event_id,
+      name: `Visit ${event_id}`,
+      time: `${year}-01-01T00:00:00Z`,
+      geo: { lat: 0, lon: 0 },
+    });
+    const visits = Array.from({ length: 9 }, (_, index) => at(`no-${index + 1}`, 1990 + index));
+    await timeline(name, launch, ...visits);
+    const page = await on.loggedIn(`timeline?timeline=${name}`);
+    const map = page.getByRole('application', { name: /^World map with 10 events/ });
+    await map.waitFor();
+    await map.focus();
+    await page.keyboard.press('Home');
+    await map.hover();
+    await region(page, 'Map').getByText('9 events here').waitFor();
+    await map.click();
+    const list = page.getByRole('menu', { name: '9 events here' });
+    await list.waitFor();
+    expect(await list.getByRole('menuitem').count()).toBe(8);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await card(page).getByRole('heading', { name: 'Visit no-2' }).waitFor();
+    expect(await list.count()).toBe(0);
+    // The rest of them is a list of what happens at this place.
+    await map.click();
+    await list.getByRole('menuitem', { name: 'and 2 more, as a list' }).click();
+    await region(page, 'Events on the axis').getByRole('button', { name: 'Visit no-9' }).waitFor();
+    await expect.poll(() => region(page, 'Events on the axis').getByRole('row').count()).toBe(10);
+    expect(param(page, 'box')).toBe('-0.02,-0.02,0.02,0.02');
+  });
+});
+
 describe('where the map is', () => {
+  it('is where the events in view are, until somebody moves it', async () => {
+    const name = fresh('parts');
+    const at = (event_id: string, time: string, lat: number, lon: number): Record<string, unknown> => ({
+      event_id,
+      time,
+      name: `Event ${event_id}`,
+      description: 'It happens.',
+      geo: { lat, lon },
+    });
+    await timeline(
+      name,
+      at('east', '2001-01-01T00:00:00Z', 35, 139),
+      at('west', '2001-02-01T00:00:00Z', 47, -122),
+      at('rome', '2005-01-01T00:00:00Z', 41.9, 12.5),
+      at('milan', '2005-01-02T00:00:00Z', 45.5, 9.2),
+    );
+    const page = await on.loggedIn(`timeline?timeline=${name}&center=2005-01-01T12:00:00Z&zoom=300000000`);
+    const map = page.getByRole('application', { name: /^World map with 2 events/ });
+    await map.waitFor();
+    // Near enough to tell the two apart; where that is by itself is not in the address.
+    await page.getByRole('button', { name: 'Zoom the map out' }).and(page.locator(':enabled')).waitFor();
+    expect(param(page, 'map')).toBeNull();
+    await axis(page).focus();
+    await page.keyboard.press('Home');
+    await page.getByRole('application', { name: /^World map with 4 events/ }).waitFor();
+    await page.getByRole('button', { name: 'Zoom the map out' }).and(page.locator(':disabled')).waitFor();
+    await page.getByRole('button', { name: 'Zoom the map in' }).click();
+    await expect.poll(() => param(page, 'map')).toMatch(/,1[.]8$/);
+    const chosen = param(page, 'map') ?? '';
+    await page.goto(
+      `${on.service.url}/#/timeline?timeline=${name}&center=2005-01-01T12:00:00Z&zoom=300000000&map=${chosen}`,
+    );
+    await map.waitFor();
+    await page.getByRole('button', { name: 'Zoom the map out' }).click();
+    await expect.poll(() => param(page, 'map')).toMatch(/,1$/);
+  });
+
   it('is in the address once somebody chose it', async () => {
     const page = await open();
     await page.getByRole('application', { name: /^World map with 4\d\d events/ }).waitFor();

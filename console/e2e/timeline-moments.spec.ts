@@ -1,7 +1,7 @@
 /** What was known when, forks and anchors as a tree, and the palette that leads there. */
 import { describe, expect, it } from 'vitest';
 import { expectAccessible } from './harness';
-import { counted, landing, launch, on, param, region, timeline } from './timeline-page';
+import { card, counted, landing, launch, on, param, region, timeline } from './timeline-page';
 
 let between = '';
 
@@ -67,7 +67,7 @@ describe('forks and anchors', () => {
 describe('the palette', () => {
   it('goes to views, timelines, anchors and times, and starts what can be done', async () => {
     const page = await on.loggedIn('clock?timeline=known');
-    const field = page.getByRole('combobox', { name: 'View, timeline, anchor, time or action' });
+    const field = page.getByRole('combobox', { name: 'View, timeline, event, anchor, time or action' });
     await page.getByRole('timer').waitFor();
     await page.keyboard.press('Control+k');
     await field.fill('branch');
@@ -93,6 +93,40 @@ describe('the palette', () => {
   });
 });
 
+describe('the palette', () => {
+  it('finds events, stops the clock, sets its rate and changes how the console looks', async () => {
+    const page = await on.loggedIn('integrity?timeline=known');
+    const field = page.getByRole('combobox', { name: 'View, timeline, event, anchor, time or action' });
+    const find = async (text: string): Promise<void> => {
+      await page.getByRole('button', { name: 'Go to or do anything' }).click();
+      await field.fill(text);
+    };
+    await on.service.call('POST', 'v1/resume-time', { timeline_id: 'known' });
+    await find('pause');
+    await page.getByRole('option', { name: /^Pause the clock/ }).click();
+    await page.getByText(/^Time is paused at/).waitFor();
+    await find('60x');
+    await page.getByRole('option', { name: /^Run at 60×/ }).click();
+    await field.waitFor({ state: 'detached' });
+    expect((await on.service.call('GET', 'v1/clock?timeline_id=known')).rate).toBe(60);
+    await on.service.call('POST', 'v1/set-rate', { timeline_id: 'known', rate: 1 });
+    await find('colors dark');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.evaluate(() => document.documentElement.dataset.theme)).toBe('dark');
+    await find('time zone');
+    await page.getByRole('option', { name: /^Change the time zone/ }).click();
+    await page.getByRole('dialog', { name: /zone/i }).waitFor();
+    await page.keyboard.press('Escape');
+    await find('lifts off');
+    await page.getByRole('option', { name: /^Launch/ }).click();
+    await card(page).getByRole('heading', { name: 'Launch' }).waitFor();
+    await find('set the rate');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id.endsWith('-rate') ?? false)).toBe(true);
+    expect(param(page, 'do')).toBeNull();
+  });
+});
+
 describe('the everyday', () => {
   it('has saved views, and times from the clock on', async () => {
     const page = await on.loggedIn('timeline?timeline=known&text=launch&scale=log');
@@ -106,7 +140,7 @@ describe('the everyday', () => {
     await page.goto(`${on.service.url}/#/integrity?timeline=branch`);
     await page.reload();
     await page.getByRole('button', { name: 'Go to or do anything' }).click();
-    await page.getByRole('combobox', { name: 'View, timeline, anchor, time or action' }).fill('launches');
+    await page.getByRole('combobox', { name: 'View, timeline, event, anchor, time or action' }).fill('launches');
     await page.keyboard.press('Enter');
     await counted(page, '1 event');
     expect([param(page, 'text'), param(page, 'scale'), param(page, 'do')]).toEqual(['launch', 'log', null]);

@@ -5,6 +5,8 @@ export interface Column<Row> {
   title: string;
   /** By what rows are sorted; a column without it cannot be sorted by. Null comes last, whichever way. */
   value?: (row: Row) => string | number | bigint | null;
+  /** Why it cannot be sorted by, where one might expect that. */
+  unsorted?: string;
   /** Whether it names the row. */
   isName?: boolean;
   /** Whether it is set to the right, as numbers are. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from '../../lib/instant';
-import { commands, type Sources } from './commands';
+import { commands, type Command, type Sources } from './commands';
 
 const sources: Sources = {
   timeline: 'demo',
@@ -26,7 +26,10 @@ const sources: Sources = {
       set_at: '2026-01-01T00:00:00Z',
     },
   ],
-  may: { move: true, record: true },
+  hasDemo: true,
+  events: [],
+  isPaused: false,
+  may: { move: true, rate: true, record: true },
   href: (view, params = {}) => `#/${view}?${new URLSearchParams(params).toString()}`,
 };
 const titles = (typed: string, more: Partial<Sources> = {}): string[] =>
@@ -39,22 +42,42 @@ describe('the palette', () => {
     expect(titles('levee')).toEqual(['before the levees fail']);
     expect(titles('file import')).toEqual(['Import a file…']);
     expect(titles('storms+')).toEqual(['my.storms+']);
-    expect(commands('my view', sources).map(({ href }) => href)).toEqual(['#/timeline?timeline=demo&text=moon']);
+    expect(commands('my view', sources).map(({ to }) => to)).toEqual(['#/timeline?timeline=demo&text=moon']);
     expect(titles('nothing like this')).toEqual([]);
   });
 
   it('offers a moment that is typed, on the axis and for the clock', () => {
     const [look, travel] = commands('1969-07-20', sources);
-    expect(look?.href).toContain('center=1969-07-20T00%3A00%3A00Z');
-    expect(travel?.href).toContain('to=1969-07-20T00%3A00%3A00Z');
+    expect(look?.to).toContain('center=1969-07-20T00%3A00%3A00Z');
+    expect(travel?.to).toContain('to=1969-07-20T00%3A00%3A00Z');
     expect(commands('+90m', sources)[0]?.hint).toBe('29 August 2005, 01:30');
     expect(titles('+90m', { now: null })).toEqual([]);
   });
 
   it('offers nothing that one may not do', () => {
     expect(titles('travel')).toEqual(['Travel…']);
-    expect(titles('travel', { may: { move: false, record: false } })).toEqual([]);
-    expect(titles('1969-07-20', { may: { move: false, record: false } })).toEqual(['Show it on the axis']);
-    expect(titles('', { may: { move: false, record: false } })).not.toContain('Record an event…');
+    expect(titles('travel', { may: { move: false, rate: false, record: false } })).toEqual([]);
+    expect(titles('1969-07-20', { may: { move: false, rate: false, record: false } })).toEqual(['Show it on the axis']);
+    expect(titles('', { may: { move: false, rate: false, record: false } })).not.toContain('Record an event…');
+  });
+
+  it('pauses and resumes, sets a rate that is typed, and changes how the console looks', () => {
+    const to = (typed: string, more: Partial<Sources> = {}): Command['to'][] =>
+      commands(typed, { ...sources, ...more }).map((command) => command.to);
+    expect(to('pause')).toEqual([{ pause: true }]);
+    expect(to('resume', { isPaused: true })).toEqual([{ pause: false }]);
+    expect(to('pause', { isPaused: null })).toEqual([]);
+    expect(to('60x')).toEqual([{ rate: 60 }]);
+    expect(to('rate 0.5')).toEqual([{ rate: 0.5 }]);
+    expect(to('60x', { may: { move: true, rate: false, record: true } })).toEqual([]);
+    expect(to('rate 0')).toEqual([]);
+    expect(to('dark')).toEqual([{ theme: 'dark' }]);
+    expect(to('time zone')).toEqual([{ zone: true }]);
+  });
+
+  it('offers events that the service found, whatever their names are', () => {
+    const events = [{ id: 'e1', title: 'First landing', when: '1969', href: '#/timeline?event=e1' }];
+    expect(titles('moon', { events })).toEqual(['First landing']);
+    expect(titles('', { events })).not.toContain('First landing');
   });
 });

@@ -2,18 +2,23 @@
 import { understand } from '../../lib/calendar';
 import { format, parse, type Micros } from '../../lib/instant';
 import { momentText } from '../../lib/people';
+import { rateText, rateWords, readRate } from '../../lib/rate';
+import type { Theme } from '../../lib/theme.svelte';
 import type { Anchor } from '../../lib/anchors';
+
+/** What is done at once, without going anywhere. */
+export type Deed = { pause: boolean } | { rate: number } | { theme: Theme } | { zone: true };
 
 export interface Command {
   /** What it is, for the list's keys. */
   id: string;
-  group: 'Go to' | 'Time' | 'Saved' | 'Timelines' | 'Anchors' | 'Actions';
+  group: 'Go to' | 'Time' | 'Saved' | 'Timelines' | 'Events' | 'Anchors' | 'Actions';
   title: string;
   hint: string;
   /** The name of a sign of `ui/Icon`. */
   icon: string;
-  /** The address that it leads to. */
-  href: string;
+  /** The address that it leads to, or what it does. */
+  to: string | Deed;
 }
 
 export interface Sources {
@@ -21,10 +26,15 @@ export interface Sources {
   now: Micros | null;
   views: readonly { id: string; title: string; icon: string }[];
   timelines: readonly { timeline_id: string; events: number; fork?: unknown }[];
+  hasDemo: boolean;
   anchors: readonly Anchor[];
+  /** What the service found for what is typed: it need not have the words in its name. */
+  events: readonly { id: string; title: string; when: string; href: string }[];
   saved: readonly { name: string; hash: string }[];
+  /** Whether the clock stands still; null while that is not known. */
+  isPaused: boolean | null;
   /** What the timeline's clock and events may be used for. */
-  may: { move: boolean; record: boolean };
+  may: { move: boolean; rate: boolean; record: boolean };
   href: (view: string, params?: Record<string, string>) => string;
 }
 
@@ -44,7 +54,7 @@ export function commands(typed: string, sources: Sources): Command[] {
     title,
     hint: timeline,
     icon,
-    href: href(id),
+    to: href(id),
   }));
   const timelines = sources.timelines
     .filter(({ timeline_id }) => timeline_id !== timeline)
@@ -54,7 +64,7 @@ export function commands(typed: string, sources: Sources): Command[] {
       title: timeline_id,
       hint: `${events.toLocaleString('en')} event${events === 1 ? '' : 's'}`,
       icon: fork ? 'fork' : 'timeline',
-      href: href('timeline', { timeline: timeline_id }),
+      to: href('timeline', { timeline: timeline_id }),
     }));
   const anchors = sources.anchors.map(({ anchor_id, description, timestamp }): Command => ({
     id: `anchor ${anchor_id}`,
@@ -62,7 +72,7 @@ export function commands(typed: string, sources: Sources): Command[] {
     title: description || 'Anchor',
     hint: momentText(parse(timestamp) ?? 0n),
     icon: 'anchor',
-    href: href('clock', { anchor: anchor_id }),
+    to: href('clock', { anchor: anchor_id }),
   }));
   const saved = sources.saved.map(({ name, hash }): Command => ({
     id: `saved ${name}`,
@@ -70,7 +80,7 @@ export function commands(typed: string, sources: Sources): Command[] {
     title: name,
     hint: '',
     icon: 'check',
-    href: hash,
+    to: hash,
   }));
   const fits = (command: Command): boolean => fit(wanted, command) > 0;
   const best = (found: Command[]): Command[] =>
@@ -80,10 +90,12 @@ export function commands(typed: string, sources: Sources): Command[] {
       .slice(0, EACH_MAX);
   return [
     ...times(wanted, now, sources),
+    ...rates(wanted, sources),
     ...best(saved),
     ...best(views),
     ...best(actions(sources)),
     ...best(timelines),
+    ...(wanted === '' ? [] : eventsOf(sources)),
     ...(wanted === '' ? anchors.slice(0, 3) : best(anchors)),
   ];
 }
@@ -100,7 +112,7 @@ function times(wanted: string, now: Micros | null, { href, may }: Sources): Comm
     title: 'Show it on the axis',
     hint,
     icon: 'timeline',
-    href: href('timeline', { center: time, zoom: JUMP_ZOOM }),
+    to: href('timeline', { center: time, zoom: JUMP_ZOOM }),
   };
   const travel: Command = {
     id: 'travel',
@@ -108,25 +120,55 @@ function times(wanted: string, now: Micros | null, { href, may }: Sources): Comm
     title: 'Travel there…',
     hint,
     icon: 'travel',
-    href: href('clock', { do: 'travel', to: time }),
+    to: href('clock', { do: 'travel', to: time }),
   };
   return may.move ? [look, travel] : [look];
 }
 
-function actions({ href, may, timelines }: Sources): Command[] {
-  const hasDemo = timelines.some(({ timeline_id }) => timeline_id === 'demo');
-  const act = (id: string, title: string, icon: string, at: string): Command => ({
+function eventsOf({ events }: Sources): Command[] {
+  return events.map(({ id, title, when, href }) => ({
+    id: `event ${id}`,
+    group: 'Events',
+    title,
+    hint: when,
+    icon: 'timeline',
+    to: href,
+  }));
+}
+
+/** A rate that was typed: `60x`, `rate 0.5`. A bare number is a time or a name. */
+function rates(wanted: string, { may }: Sources): Command[] {
+  const typed = /^(?:rate\s+(?<named>\S+)|(?<times>\S+[x×]))$/i.exec(wanted)?.groups;
+  const rate = readRate(typed?.named ?? typed?.times ?? '');
+  if (typeof rate === 'string' || !may.rate) return [];
+  return [
+    {
+      id: 'rate',
+      group: 'Time',
+      title: `Run at ${rateText(rate)}`,
+      hint: rateWords(rate),
+      icon: 'forward',
+      to: { rate },
+    },
+  ];
+}
+
+function actions({ href, may, isPaused, hasDemo }: Sources): Command[] {
+  const act = (id: string, title: string, icon: string, to: Command['to']): Command => ({
     id: `action ${id}`,
     group: 'Actions',
     title,
     hint: '',
     icon,
-    href: at,
+    to,
   });
   return [
     ...(may.record ? [act('record', 'Record an event…', 'plus', href('timeline', { do: 'record' }))] : []),
     ...(may.record ? [act('import', 'Import a file…', 'upload', href('timeline', { do: 'import' }))] : []),
     act('export', 'Export events or a picture…', 'download', href('timeline', { do: 'export' })),
+    ...(may.move && isPaused === true ? [act('pause', 'Resume the clock', 'play', { pause: false })] : []),
+    ...(may.move && isPaused === false ? [act('pause', 'Pause the clock', 'pause', { pause: true })] : []),
+    ...(may.rate ? [act('rate', 'Set the rate of the clock…', 'forward', href('clock', { do: 'rate' }))] : []),
     ...(may.move ? [act('travel', 'Travel…', 'travel', href('clock', { do: 'travel' }))] : []),
     ...(may.move ? [act('anchor', 'Set an anchor…', 'anchor', href('clock', { do: 'anchor' }))] : []),
     ...(may.move ? [act('hold', 'Hold the clock…', 'lock', href('clock', { do: 'hold' }))] : []),
@@ -136,6 +178,10 @@ function actions({ href, may, timelines }: Sources): Command[] {
     act('as-of', 'Show what was known when', 'history', href('timeline', { do: 'as-of' })),
     act('compare', 'Compare with a fork', 'fork', href('compare')),
     act('list', 'Show events as a list', 'timeline', href('timeline', { view: 'list' })),
+    act('zone', 'Change the time zone…', 'globe', { zone: true }),
+    act('light', 'Colors: light', 'sun', { theme: 'light' }),
+    act('dark', 'Colors: dark', 'moon', { theme: 'dark' }),
+    act('system', 'Colors: as the system has them', 'half', { theme: 'system' }),
     act('timelines', 'Show all timelines and their clocks', 'timeline', href('timelines')),
     act('what-if', 'Ask what would happen if', 'paradox', href('paradoxes', { tab: 'lab' })),
   ];

@@ -50,7 +50,7 @@ export class Comparison {
   /** How often both were compared. */
   stamp = $state(0);
   /** Whether what is in sight was chosen, and not only by what there is. */
-  isViewChosen = false;
+  isViewChosen = $state(false);
   #extent: { from: Micros; to: Micros } | null = null;
   #cursor: string | null = null;
   #reading = new AbortController();

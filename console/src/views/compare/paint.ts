@@ -1,6 +1,7 @@
 /** Two timelines on one axis: the bars of one above it, of the other below, and a mark for each difference. */
 import type { Counts } from '../../lib/events/counts';
 import { xOf, type Scale } from '../../lib/events/scale';
+import { together } from '../../lib/events/together';
 import { ticks } from '../../lib/events/ticks';
 import type { Palette } from '../../lib/palette';
 import { plain } from '../../lib/plain';
@@ -184,21 +185,19 @@ function mark(
   }
 }
 
-/** Returns the difference whose mark is under a point, or null. */
-export function pick(picture: Picture, x: number, y: number): Difference | null {
-  const { view, height, differences } = picture;
+/** Returns the differences whose marks are under a point: the nearest one, and those that lie on it. */
+export function pick(
+  { view, height, differences }: Pick<Picture, 'view' | 'height' | 'differences'>,
+  at: { x: number; y: number },
+): Difference[] {
   const [above, below] = [(height - STRIP) / 2 - AWAY, (height + STRIP) / 2 + AWAY];
-  let best: Difference | null = null;
-  let least = REACH;
-  for (const difference of differences) {
-    for (const [at, level] of [
-      [difference.at.a, above],
-      [difference.at.b, below],
-    ] as const) {
-      if (at === null) continue;
-      const away = Math.hypot(xOf(view, at) - x, level - y);
-      if (away < least) [best, least] = [difference, away];
-    }
-  }
-  return best;
+  const marks = differences.flatMap((difference) =>
+    (
+      [
+        [difference.at.a, above],
+        [difference.at.b, below],
+      ] as const
+    ).flatMap(([time, y]) => (time === null ? [] : [{ x: xOf(view, time), y, difference }])),
+  );
+  return together(marks, at, REACH).map(({ difference }) => difference);
 }

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { service } from '../../lib/api';
-import { readChanges, readPage } from './ledger';
+import { parse } from '../../lib/instant';
+import { readChanges, readPage, recordedSince, type Entry } from './ledger';
 
 /** Serves a ledger of so many entries, of which these positions change something and the others are reads. */
 function serve(size: number, changes: readonly number[]): void {
@@ -49,5 +50,26 @@ describe('the changes of a ledger', () => {
     expect(seqs(page)).toEqual([0]);
     serve(0, []);
     expect(await readChanges('t', 0, null, signal)).toEqual({ entries: [], first: 0, end: 0, newer: null });
+  });
+});
+
+describe('a period of a ledger', () => {
+  const entries = ['2026-01-03T00:00:00Z', '2026-01-02T00:00:00Z', '2026-01-01T00:00:00Z'].map(
+    (recorded_at, index): Entry => ({
+      seq: 2 - index,
+      action: 'travel',
+      actor: 'admin',
+      subject: '',
+      recorded_at,
+      clock_time: '',
+    }),
+  );
+  const seqs = (since: string | null): number[] =>
+    recordedSince(entries, since === null ? null : parse(since)).map(({ seq }) => seq);
+
+  it('ends at the first entry that was recorded before it', () => {
+    expect(seqs(null)).toEqual([2, 1, 0]);
+    expect(seqs('2026-01-02T00:00:00Z')).toEqual([2, 1]);
+    expect(seqs('2026-02-01T00:00:00Z')).toEqual([]);
   });
 });

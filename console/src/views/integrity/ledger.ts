@@ -1,5 +1,6 @@
 /** Entries of a ledger, read in the bundles that the service serves them in (docs/ledger-format.md §8). */
 import { Problem, service } from '../../lib/api';
+import { parse, type Micros } from '../../lib/instant';
 import { isLook } from '../../lib/looks';
 import { bundlePath, readBundle } from '../../lib/note';
 
@@ -32,6 +33,13 @@ export interface Page {
   end: number;
   /** Before which position the page of what is newer ends; null if that is the newest. */
   newer: number | null;
+}
+
+/** Returns the entries, the newest first, up to the first one that was recorded before an instant of the host. */
+export function recordedSince(entries: readonly Entry[], since: Micros | null): readonly Entry[] {
+  if (since === null) return entries;
+  const end = entries.findIndex(({ recorded_at }) => (parse(recorded_at) ?? since) < since);
+  return end < 0 ? entries : entries.slice(0, end);
 }
 
 /** How many bundles are looked through for a page of changes: where all is reads, the next page goes on. */

@@ -141,3 +141,15 @@ export function boxAround(points: readonly { lat: number; lon: number }[]): Box 
   }
   return { west, east, south: Math.min(...lats), north: Math.max(...lats) };
 }
+
+/** Returns a box with some room on each side, of few digits: what is on its edge is in it. */
+export function roomy({ west, east, south, north }: Box): Box {
+  const room = 0.02;
+  const bounded = (value: number, most: number): number => Number(Math.max(-most, Math.min(most, value)).toFixed(3));
+  return {
+    west: bounded(west - room, 180),
+    east: bounded(east + room, 180),
+    south: bounded(south - room, 90),
+    north: bounded(north + room, 90),
+  };
+}

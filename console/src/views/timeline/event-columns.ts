@@ -36,34 +36,39 @@ function extraValue(event: EventBody, column: string): string | number | null {
   return extraText(event, column) || null;
 }
 
+/** Why a part of the events is sorted by time only. */
+const UNSORTED = 'not sorted: only this page of the events is here. With 1,000 or fewer in view, every column is';
+
 /** Returns the columns of a list. Rows that are not all here can be sorted by time only: that the service does. */
 export function eventColumns(store: EventStore, asked: readonly string[], isAll: boolean): Column<number>[] {
-  const known = groupings(store.bodies).filter((by) => by.startsWith(ATTRIBUTE));
+  const known = groupings(store.bodies).filter((key) => key.startsWith(ATTRIBUTE));
   const attributes = [...new Set([...asked.filter((one) => one.startsWith(ATTRIBUTE)), ...known])];
+  const by = (value: NonNullable<Column<number>['value']>): Pick<Column<number>, 'value' | 'unsorted'> =>
+    isAll ? { value } : { unsorted: UNSORTED };
   const extra = (id: string, title: string): Column<number> => ({
     id,
     title,
     isExtra: true,
     isWide: true,
     isEnd: store.bodies.some((event) => typeof extraValue(event, id) === 'number'),
-    ...(isAll ? { value: (row) => extraValue(store.bodies[row]!, id) } : {}),
+    ...by((row) => extraValue(store.bodies[row]!, id)),
   });
   return [
     { id: 'select', title: 'Select', isQuiet: true },
     { id: 'time', title: 'When', value: (row) => store.time(row) },
-    { id: 'title', title: 'Event', ...(isAll ? { value: (row) => store.titles[row]! } : {}) },
-    { id: 'where', title: 'Where', isWide: true, ...(isAll ? { value: (row) => whereText(store, row) || null } : {}) },
+    { id: 'title', title: 'Event', ...by((row) => store.titles[row]!) },
+    { id: 'where', title: 'Where', isWide: true, ...by((row) => whereText(store, row) || null) },
     {
       id: 'length',
       title: 'Until',
       isExtra: true,
       isWide: true,
-      ...(isAll ? { value: (row) => parse(store.bodies[row]!.end_time ?? '') } : {}),
+      ...by((row) => parse(store.bodies[row]!.end_time ?? '')),
     },
     extra('actors', 'Actors'),
     extra('source', 'Source'),
     extra('id', 'Id'),
-    ...attributes.slice(0, ATTRIBUTES_MAX).map((by) => extra(by, plain(by.slice(ATTRIBUTE.length)))),
+    ...attributes.slice(0, ATTRIBUTES_MAX).map((key) => extra(key, plain(key.slice(ATTRIBUTE.length)))),
     { id: 'marks', title: 'Marks' },
   ];
 }

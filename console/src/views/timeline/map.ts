@@ -4,6 +4,7 @@ import { World } from '../../lib/world';
 import type { Palette } from '../../lib/palette';
 import { classOf, type Cells } from './cells';
 import type { EventStore } from '../../lib/events/store';
+import { merged, type Dot } from '../../lib/events/together';
 import { parseMapParts, type Box } from '../../lib/ranges';
 
 /** Wide and high of the projection with scale 1, nearly. */
@@ -31,7 +32,7 @@ const ZOOM_MAX = 60;
 /** A single place is shown with what is around it. */
 const FIT_ZOOM_MAX = 14;
 
-interface Size {
+export interface Size {
   width: number;
   height: number;
 }
@@ -260,15 +261,17 @@ export function pickCell({ view, size }: Pick<MapScene, 'view' | 'size'>, { cell
   return cells.find(isIn) ?? null;
 }
 
-/** Events nearer to each other than so many pixels are one dot, the larger the more they are. */
-const NEAR = 5;
-
-export function paintPlaces(context: CanvasRenderingContext2D, palette: Palette, scene: MapScene): number {
+/** Draws the events; those that lie on each other are one dot, the larger the more they are. Returns what there is. */
+export function paintPlaces(
+  context: CanvasRenderingContext2D,
+  palette: Palette,
+  scene: MapScene,
+): { placed: number; dots: Dot[] } {
   const { size, places, view, box } = scene;
   const scale = unit(size, view.zoom);
   const left = size.width / 2 - view.x * scale;
   const top = size.height / 2 - view.y * scale;
-  const dots = new Map<string, { x: number; y: number; count: number; color: string }>();
+  const marks: { x: number; y: number; row: number; color: string }[] = [];
   let placed = 0;
   if (scene.isTrack) paintTrack(context, palette, scene);
   for (let row = scene.first; row < scene.last; row += 1) {
@@ -277,28 +280,21 @@ export function paintPlaces(context: CanvasRenderingContext2D, palette: Palette,
     if (Number.isNaN(x)) continue;
     placed += 1;
     if (!(x >= 0 && x < size.width && y >= 0 && y < size.height)) continue;
-    const color = scene.colors?.(row) ?? palette.accent;
-    const key = `${Math.floor(x / NEAR)} ${Math.floor(y / NEAR)} ${color}`;
-    const dot = dots.get(key);
-    if (dot === undefined) dots.set(key, { x, y, count: 1, color });
-    else {
-      dot.count += 1;
-      dot.x += (x - dot.x) / dot.count;
-      dot.y += (y - dot.y) / dot.count;
-    }
+    marks.push({ x, y, row, color: scene.colors?.(row) ?? palette.accent });
   }
+  const dots = merged(marks);
   context.strokeStyle = palette.surface;
   context.lineWidth = 1;
-  for (const { x, y, count, color } of dots.values()) {
+  for (const { x, y, rows, color } of dots) {
     context.fillStyle = color;
     context.beginPath();
-    context.arc(x, y, Math.min(9, 2.6 + Math.log2(count) * 0.7), 0, 7);
+    context.arc(x, y, Math.min(9, 2.6 + Math.log2(rows.length) * 0.7), 0, 7);
     context.fill();
     context.stroke();
   }
   if (box !== null) paintBox(context, palette, scene, box);
   paintSelected(context, palette, scene, scale, left, top);
-  return placed;
+  return { placed, dots };
 }
 
 /** Joins the events in the order of their times. Where a line would go around the world, it is left out. */
@@ -387,21 +383,4 @@ function paintSelected(
   context.beginPath();
   context.arc(x, y, 11, 0, 7);
   context.stroke();
-}
-
-/** Returns the event nearest to a pixel among those looked at, or −1. */
-export function pickPlace(scene: MapScene, x: number, y: number): number {
-  const scale = unit(scene.size, scene.view.zoom);
-  let best = -1;
-  let nearest = 12 * 12;
-  for (let row = scene.first; row < scene.last; row += 1) {
-    const dx = (scene.places.xs[row]! - scene.view.x) * scale + scene.size.width / 2 - x;
-    const dy = (scene.places.ys[row]! - scene.view.y) * scale + scene.size.height / 2 - y;
-    const distance = dx * dx + dy * dy;
-    if (distance < nearest) {
-      nearest = distance;
-      best = row;
-    }
-  }
-  return best;
 }

@@ -109,7 +109,7 @@ export class TimelineModel {
   constructor(
     readonly timeline: string,
     /** More events in sight are not read one by one. */
-    private readonly singlesMax: number,
+    readonly singlesMax: number,
     /** Which of them to begin with. */
     start: { filter: Filter; by: GroupBy | null; box: Box | null; asOf: string | null },
   ) {
