@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Locator, Page } from 'playwright-core';
 import { expectAccessible, expectNoSidewaysScroll } from './harness';
-import { axis, card, counted, on, param, timeline, WIDTHS } from './timeline-page';
+import { axis, card, counted, on, param, region, timeline, WIDTHS } from './timeline-page';
 
 const day = (number: number): string => new Date(Date.UTC(2020, 0, 1 + number)).toISOString();
 const lasting = (event_id: string, from: number, to: number, source: string): Record<string, unknown> => ({
@@ -137,5 +137,42 @@ describe('more forks than there is room for', () => {
     const tree = page.getByRole('dialog', { name: 'Forks and anchors' });
     for (let fork = 1; fork <= 6; fork += 1)
       await tree.getByRole('link', { name: `limb-${fork}`, exact: true }).waitFor();
+  });
+});
+
+describe('what is told apart by who it is of', () => {
+  const fix = (index: number, actor: string, lat: number): Record<string, unknown> => ({
+    event_id: `${actor}-${index}`,
+    time: day(index),
+    description: '',
+    actors: [actor],
+    source: actor,
+    geo: { lat, lon: -60 + index * 40 },
+  });
+  /** How many pixels of the map have a color. */
+  const colored = (page: Page): Promise<number> =>
+    region(page, 'Map')
+      .locator('canvas')
+      .evaluate((canvas: HTMLCanvasElement) => {
+        const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+        let count = 0;
+        for (let at = 0; at < data.length; at += 4) {
+          const parts = [data[at]!, data[at + 1]!, data[at + 2]!];
+          if (Math.max(...parts) - Math.min(...parts) > 60) count += 1;
+        }
+        return count;
+      });
+
+  it('has a line on the map for each, and cells say that they are of all', async () => {
+    await timeline('ways', ...[0, 1, 2].flatMap((index) => [fix(index, 'A', 10), fix(index, 'B', -20)]));
+    const page = await on.loggedIn('timeline?timeline=ways&by=source');
+    await counted(page, '6 events');
+    await expect.poll(() => colored(page)).toBeGreaterThan(50);
+    const dots = await colored(page);
+    await page.getByRole('combobox', { name: 'Color by' }).selectOption('actor');
+    await expect.poll(() => colored(page)).toBeGreaterThan(dots * 2);
+    await page.goto(`${on.service.url}/#/timeline?timeline=ways&by=actor&most=1`);
+    await page.reload();
+    await region(page, 'Map').getByText('not colored by actor').waitFor();
   });
 });
