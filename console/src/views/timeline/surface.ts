@@ -1,7 +1,7 @@
 /** The axis as a picture on a canvas: keeps the sheet that events are drawn on, and draws what moves above it. */
 import type { Anchor } from '../../lib/anchors';
 import type { Micros } from '../../lib/instant';
-import { laneHeights, mostIn, paintBars, paintLines, paintTicks, type LaneHeights } from './bars';
+import { laneHeights, mostIn, paintBars, paintLines, paintTicks, without, type LaneHeights } from './bars';
 import { bucketAt, type Bucket, type Counts } from '../../lib/events/counts';
 import type { Legend } from './groups';
 import type { LaneView } from './lane-rows';
@@ -434,17 +434,6 @@ function ring(
   context.beginPath();
   context.arc(x, y, radius, 0, 7);
   context.stroke();
-}
-
-/** Returns the counts of what is in no part. */
-function without(counts: Counts, parts: readonly Counts[]): Counts {
-  const named = new Map<Micros, number>();
-  for (const part of parts) for (const { from, count } of part.buckets) named.set(from, (named.get(from) ?? 0) + count);
-  const buckets = counts.buckets.flatMap((bucket) => {
-    const count = bucket.count - (named.get(bucket.from) ?? 0);
-    return count > 0 ? [{ ...bucket, count }] : [];
-  });
-  return { ...counts, buckets };
 }
 
 let known: { store: EventStore; id: string; rows: number[] } | null = null;

@@ -36,15 +36,18 @@ describe('tracks', () => {
   it('have the colors of their groups, and none around the world', () => {
     const store = made([['A'], 10], [['A'], 20], [['B'], 170], [['B'], -170], [['A'], 30]);
     const drawn: string[] = [];
-    const context = new Proxy({} as Record<string, unknown>, {
-      get: (set, name: string) =>
-        set[name] ?? ((x: number) => ['moveTo', 'lineTo'].includes(name) && drawn.push(`${name} ${x}`)),
-      set: (set, name: string, value) => {
-        if (name === 'strokeStyle') drawn.push(String(value));
-        set[name] = value;
-        return true;
+    const context = new Proxy<Record<string, unknown>>(
+      {},
+      {
+        get: (set, name: string) =>
+          set[name] ?? ((x: number) => ['moveTo', 'lineTo'].includes(name) && drawn.push(`${name} ${x}`)),
+        set: (set, name: string, value) => {
+          if (name === 'strokeStyle') drawn.push(String(value));
+          set[name] = value;
+          return true;
+        },
       },
-    }) as unknown as CanvasRenderingContext2D;
+    ) as unknown as CanvasRenderingContext2D;
     const palette = new Proxy({}, { get: (_, name) => name }) as Palette;
     const scene = {
       view: { zoom: 1, x: 0, y: 0 },
