@@ -1,4 +1,4 @@
-/** Lanes in an exported picture: bars of counts, or the events of each in rows, also in those that the axis has no room for. */
+/** Lanes in an exported picture: bars of counts, or the events of each in rows, those without room on the axis too. */
 import type { Counts } from '../../../lib/events/counts';
 import { timeAt, xOf, type Scale } from '../../../lib/events/scale';
 import type { EventStore } from '../../../lib/events/store';
