@@ -3,6 +3,7 @@ import {
   addressOf,
   ALL,
   isTrack,
+  isTracked,
   filterParams,
   filterParts,
   isFiltered,
@@ -69,5 +70,8 @@ describe('the filter', () => {
     expect(isTrack({ ...ALL, actor: 'AL122005' })).toBe(true);
     expect([by({ storm_id: 'AL122005' }), by({ id: '7' }), by({ flightId: '7' })]).toEqual([true, true, true]);
     expect([by({ status: 'HU' }), by({ paid: 'yes' }), by({})]).toEqual([false, false, false]);
+    // So is each group, where they are told apart by that.
+    const groups = ['actor', 'attribute.storm_id', 'attribute.status', 'source'];
+    expect(groups.map(isTracked)).toEqual([true, true, false, false]);
   });
 });

@@ -49,6 +49,11 @@ export function isTrack(filter: Filter): boolean {
   return filter.actor !== '' || Object.keys(filter.attributes).some((key) => IDENTITY.test(key));
 }
 
+/** Whether each group is of one actor or of one thing, so that a line on the map may join its events. */
+export function isTracked(by: GroupBy): boolean {
+  return by === 'actor' || (by.startsWith(ATTRIBUTE) && IDENTITY.test(groupName(by)));
+}
+
 export function isSameFilter(a: Filter, b: Filter): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }

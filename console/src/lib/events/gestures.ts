@@ -5,6 +5,8 @@ import { panned, zoomed } from './scale';
 interface GestureTarget {
   view: () => Scale;
   look: (view: Scale) => void;
+  /** Moves what is higher than its room: with a positive number, what is below comes into sight. */
+  slide?: (pixels: number) => void;
   /** Whether dragging brushes a range now, also without the shift key. */
   isBrushing: () => boolean;
   brush: (part: { from: number; to: number } | null, isDone: boolean) => void;
@@ -54,8 +56,10 @@ export function gestures(target: GestureTarget): (element: HTMLElement) => () =>
       hasMoved = true;
       target.hover(null);
       if (brushFrom !== null) target.brush({ from: brushFrom, to: at.x }, false);
-      else if (pointers.size === 1) target.look(panned(target.view(), before.x - at.x));
-      else pinch(event.pointerId, before, at);
+      else if (pointers.size === 1) {
+        target.look(panned(target.view(), before.x - at.x));
+        target.slide?.(before.y - at.y);
+      } else pinch(event.pointerId, before, at);
       pointers.set(event.pointerId, at);
     }
 

@@ -1,5 +1,6 @@
 /** Counts as bars, with the scale that they are drawn to: linear from zero, or logarithmic where one asks for it. */
 import { firstAfter, type Bucket, type Counts } from '../../lib/events/counts';
+import type { Micros } from '../../lib/instant';
 import type { Frame } from './paint';
 import { timeAt, xOf } from '../../lib/events/scale';
 
@@ -72,6 +73,17 @@ export function laneHeights(named: readonly number[], rest: number | null, isLog
   const ofNamed = heights(Math.max(...named, 1), isLog, room);
   const ofRest = rest === null ? ofNamed : heights(Math.max(rest, 1), isLog, room);
   return (lane) => (lane < named.length ? ofNamed : ofRest);
+}
+
+/** Returns the counts of what is in no part. */
+export function without(counts: Counts, parts: readonly Counts[]): Counts {
+  const named = new Map<Micros, number>();
+  for (const part of parts) for (const { from, count } of part.buckets) named.set(from, (named.get(from) ?? 0) + count);
+  const buckets = counts.buckets.flatMap((bucket) => {
+    const count = bucket.count - (named.get(bucket.from) ?? 0);
+    return count > 0 ? [{ ...bucket, count }] : [];
+  });
+  return { ...counts, buckets };
 }
 
 /** One color of a bar: how much of each stretch it is. */

@@ -5,7 +5,7 @@ import type { GroupBy, Question } from '../../lib/events/filter';
 import type { EventStore } from '../../lib/events/store';
 import type { Micros } from '../../lib/instant';
 import type { Counted } from './counted.svelte';
-import { legendOf, readLegend, type Legend, type Span } from './groups';
+import { LARGEST, legendOf, readLegend, type Chosen, type Legend, type Span } from './groups';
 
 /** A legend is counted anew where one end of what is in sight moved by more than such a part of it. */
 const LEGEND_MOVES = 20n;
@@ -22,17 +22,22 @@ export class Colors {
   by = $state<GroupBy | null>(null);
   /** The largest groups of what was in sight when it last stayed; null while they are not counted, or not wanted. */
   legend = $state.raw<Legend | null>(null);
+  chosen: Chosen = LARGEST;
   error = $state.raw<unknown>(null);
   /** Of which time the legend is; null where it has to be counted anew. */
   #span: Span | null = null;
 
   constructor(private readonly counted: Counted) {}
 
-  /** Tells events apart by something else. */
-  choose(by: GroupBy | null): void {
+  /** Tells events apart by something else, or gives other groups colors; returns false where all of it is the same. */
+  choose(by: GroupBy | null, chosen: Chosen): boolean {
+    const isOther = by !== this.by;
+    if (!isOther && JSON.stringify(chosen) === JSON.stringify(this.chosen)) return false;
     this.by = by;
-    this.legend = null;
+    this.chosen = chosen;
+    if (isOther) this.legend = null;
     this.#span = null;
+    return true;
   }
 
   /** Has the legend counted anew when it is next read. */
@@ -46,9 +51,10 @@ export class Colors {
     if (by === null) return;
     try {
       this.error = null;
-      if (!isFar() || span.from > span.to) this.legend = legendOf(shown, question.filter, by, span, this.legend);
+      if (!isFar() || span.from > span.to)
+        this.legend = legendOf(shown, question.filter, by, span, this.legend, this.chosen);
       else if (this.#span === null || !isAlike(span, this.#span))
-        this.legend = await readLegend(question, by, span, this.legend, signal);
+        this.legend = await readLegend(question, by, span, this.legend, this.chosen, signal);
       this.#span = span;
       const [whole, { legend }] = [counts(), this];
       if (isFar() && whole !== null && legend !== null) await this.counted.readSeries(question, legend, whole, signal);

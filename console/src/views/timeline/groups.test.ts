@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from '../../lib/instant';
 import { ALL } from '../../lib/events/filter';
-import { COLORS, groupings, groupsOfStore, legendOf, valuesOf } from './groups';
+import { COLORS, groupings, groupsOfStore, legendOf, valuesOf, type Chosen } from './groups';
 import { FIRST, LAST } from '../../lib/events/scale';
 import { EventStore, type EventBody } from '../../lib/events/store';
 
@@ -57,6 +57,38 @@ describe('groups', () => {
     expect([...groupsOfStore(made, legend)]).toEqual([0, 0]);
     // Who was asked for has a color, and who was there too has none.
     expect(legendOf(made, { ...ALL, actor: 'B' }, 'actor', always).groups).toEqual([{ key: 'B', count: 1 }]);
+  });
+
+  it('are of what began before a time and still lasts there, too', () => {
+    const made = store(
+      event('long', { source: 'L', time: '1990-01-01T00:00:00Z', end_time: '2010-01-01T00:00:00Z' }),
+      event('over', { source: 'O', time: '1991-01-01T00:00:00Z', end_time: '1992-01-01T00:00:00Z' }),
+      event('now', { source: 'N' }),
+    );
+    const legend = legendOf(made, ALL, 'source', { from: parse('1999-01-01T00:00:00Z')!, to: LAST });
+    expect([legend.groups.map(({ key }) => key), legend.others]).toEqual([['L', 'N'], 0]);
+  });
+
+  it('have the colors that somebody chose: pinned ones, and the next ones in their order', () => {
+    const many = Array.from({ length: 20 }, (_, index) =>
+      Array.from({ length: 20 - index }, (_, copy) =>
+        event(`${index} ${copy}`, { source: `S${String(index).padStart(2, '0')}` }),
+      ),
+    ).flat();
+    const made = store(...many);
+    const keys = (chosen: Chosen): string =>
+      legendOf(made, ALL, 'source', always, null, chosen)
+        .groups.map(({ key }) => key.slice(1))
+        .join(' ');
+    expect(keys({ pins: [], skip: 8 })).toBe('08 09 10 11 12 13 14 15');
+    expect(keys({ pins: ['S19', 'S00'], skip: 0 })).toBe('19 00 01 02 03 04 05 06');
+    expect(keys({ pins: ['S19', 'S00'], skip: 6 })).toBe('19 00 07 08 09 10 11 12');
+    // Fewer are left than there are colors: then the last ones.
+    expect(keys({ pins: [], skip: 400 })).toBe('12 13 14 15 16 17 18 19');
+    // What is pinned keeps its lane where nothing of it is in sight.
+    const legend = legendOf(made, ALL, 'source', always, null, { pins: ['none'], skip: 0 });
+    expect(legend.groups[0]).toEqual({ key: 'none', count: 0 });
+    expect([legend.all.length, legend.all.at(-1)]).toEqual([20, { key: 'S19', count: 1 }]);
   });
 
   it('are those of a time, and keep their colors from one to the next', () => {

@@ -25,6 +25,8 @@ export interface Legend {
   by: GroupBy;
   /** In the order of their colors. What had a color before keeps it, so the largest need not be the first. */
   groups: readonly Group[];
+  /** All that were told, the largest first. */
+  all: readonly Group[];
   /** How many events are in none of them. */
   others: number;
   /** Whether there are so many groups that the service did not tell all: then counts may be too small. */
@@ -32,6 +34,15 @@ export interface Legend {
   /** Whether there are events with several values. They count for each. */
   hasSeveral: boolean;
 }
+
+/** Which groups are to have colors: the largest, unless somebody chose others. */
+export interface Chosen {
+  /** These have one in any case. */
+  pins: readonly string[];
+  /** So many of the largest ones have none. */
+  skip: number;
+}
+export const LARGEST: Chosen = { pins: [], skip: 0 };
 
 export interface Span {
   from: Micros;
@@ -44,6 +55,7 @@ export async function readLegend(
   by: GroupBy,
   range: Span,
   before: Legend | null,
+  chosen: Chosen,
   signal: AbortSignal,
 ): Promise<Legend> {
   const sums = new Map<string, number>();
@@ -54,7 +66,7 @@ export async function readLegend(
     without += body.without_count;
     isAbout ||= body.is_groups_cut || body.groups_count > body.groups.length;
   });
-  return summed(by, demanded(question.filter, by), sums, { count, without, isAbout }, before);
+  return summed(by, demanded(question.filter, by), sums, { count, without, isAbout }, before, chosen);
 }
 
 /** Counts the groups in a time of a store, as `readLegend` does those of the service. */
@@ -64,17 +76,23 @@ export function legendOf(
   by: GroupBy,
   { from, to }: Span,
   before: Legend | null = null,
+  chosen = LARGEST,
 ): Legend {
   const sums = new Map<string, number>();
   let without = 0;
-  const events = store.bodies.slice(store.lowerBound(from), store.lowerBound(to + 1n));
+  // What began before and still lasts is in sight too.
+  const [first, last] = [store.lowerBound(from), store.lowerBound(to + 1n)];
+  const events = store.bodies.filter((_, row) => row < last && (row >= first || reaches(store, row, from)));
   for (const event of events) {
     const values = new Set(valuesOf(event, by));
     for (const value of values) sums.set(value, (sums.get(value) ?? 0) + 1);
     if (values.size === 0) without += 1;
   }
-  return summed(by, demanded(filter, by), sums, { count: events.length, without, isAbout: false }, before);
+  return summed(by, demanded(filter, by), sums, { count: events.length, without, isAbout: false }, before, chosen);
 }
+
+const reaches = (store: EventStore, row: number, instant: Micros): boolean =>
+  store.lengths[row]! > 0 && store.time(row) + BigInt(Math.round(store.lengths[row]!)) > instant;
 
 function summed(
   by: GroupBy,
@@ -82,15 +100,27 @@ function summed(
   sums: ReadonlyMap<string, number>,
   { count, without, isAbout }: { count: number; without: number; isAbout: boolean },
   before: Legend | null,
+  chosen: Chosen,
 ): Legend {
   const all = [...sums].map(([key, sum]) => ({ key, count: sum }));
   all.sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1));
   // An event may have several actors: the one that was asked for has a color, those that accompany it have none.
-  const groups = inPlaces(own === '' ? all.slice(0, COLORS) : all.filter((group) => group.key === own), before);
+  const colored = own === '' ? withColors(all, chosen, sums) : all.filter((group) => group.key === own);
+  const groups = inPlaces(colored, before);
   const named = groups.reduce((sum, group) => sum + group.count, 0);
   const told = all.reduce((sum, group) => sum + group.count, 0);
   const others = Math.max(0, count - named);
-  return { by, groups, others, isAbout, hasSeveral: told + without > count };
+  return { by, groups, all, others, isAbout, hasSeveral: told + without > count };
+}
+
+/** Returns the groups that have colors: those that are pinned, also where they have no events, and the next ones. */
+function withColors(all: readonly Group[], { pins, skip }: Chosen, sums: ReadonlyMap<string, number>): Group[] {
+  const pinned = pins.slice(0, COLORS).map((key) => ({ key, count: sums.get(key) ?? 0 }));
+  const free = all.filter(({ key }) => !pins.includes(key));
+  const places = COLORS - pinned.length;
+  // There may be fewer groups in sight than where somebody chose: then the last ones have colors.
+  const first = Math.min(skip, Math.max(0, free.length - places));
+  return [...pinned, ...free.slice(first, first + places)];
 }
 
 /** Leaves groups in the places that they had, as far as there are so many, and puts the new ones between them. */

@@ -6,6 +6,7 @@ import type { Micros } from '../../lib/instant';
 import type { Scale } from '../../lib/events/scale';
 import { split } from '../../lib/events/scale';
 import type { EventStore } from '../../lib/events/store';
+import type { LaneRows, PlacedRows } from './lane-rows';
 
 export const DOT = 6;
 const BIN = 7;
@@ -50,6 +51,8 @@ export interface Layout {
   labels: Label[];
   /** Events that last and have no label, thin. */
   thin: { row: number; x: number; y: number; bar: number }[];
+  /** What lasts, in the rows of its lanes; null where there are none, and it is among the labels. */
+  rows: PlacedRows | null;
 }
 
 /** The lines that events stand on: one, or one for each group. */
@@ -60,9 +63,11 @@ export interface Strips {
   groups: Uint8Array | null;
   /** Room for dots above each. */
   above: number;
+  /** Where what lasts stands in rows. */
+  rows?: LaneRows;
 }
 
-interface LayoutInput {
+export interface LayoutInput {
   store: EventStore;
   scale: Scale;
   strips: Strips;
@@ -94,8 +99,9 @@ export function layOut(input: LayoutInput): Layout {
   const xs = (row: number): number => offset(store, row, center, scale);
   const first = bound(store.count, 0, (row) => xs(row) < from);
   const last = bound(store.count, first, (row) => xs(row) <= to);
-  const { labels, thin } = place(input, xs, first, last, from, to);
-  return { scale, from, to, first, last, ...stack(input, xs, first, last), labels, thin };
+  const rows = input.strips.rows?.place(input, xs, last, from) ?? null;
+  const { labels, thin } = rows === null ? place(input, xs, first, last, from, to) : { labels: [], thin: [] };
+  return { scale, from, to, first, last, ...stack(input, xs, first, last), labels, thin, rows };
 }
 
 /** Returns the first row from `low` on for which `isBefore` does not hold. */
@@ -117,13 +123,19 @@ function stack({ scale, strips }: LayoutInput, xs: (row: number) => number, firs
   const begin = -middle / scale.pixel;
   const heights = new Map<number, number>();
   const key = (row: number): number => Math.floor((xs(row) - begin) / wide) * 16 + stripOf(strips, row);
-  for (let row = first; row < last; row += 1) heights.set(key(row), (heights.get(key(row)) ?? 0) + 1);
+  // What stands in a row is found there.
+  const isDot = (row: number): boolean => strips.rows?.has(row) !== true;
+  for (let row = first; row < last; row += 1) if (isDot(row)) heights.set(key(row), (heights.get(key(row)) ?? 0) + 1);
   const room = Math.max(1, Math.floor((strips.above - 4) / DOT));
   const isDots = [...heights.values()].every((height) => height <= room);
   const count = last - first;
   const found = { isDots, xs: new Float32Array(count), ys: new Float32Array(count), columns: new Int32Array(count) };
   const levels = new Map<number, number>();
   for (let row = first; row < last; row += 1) {
+    if (!isDot(row)) {
+      found.xs[row - first] = NaN;
+      continue;
+    }
     const column = key(row);
     const level = levels.get(column) ?? 0;
     levels.set(column, level + 1);
@@ -236,6 +248,8 @@ export const NONE: Picked = { row: -1, rows: [] };
 
 /** Returns what is under the pointer: `x` in pixels from the middle, `y` from the base line, downwards. */
 export function pick(layout: Layout, x: number, y: number): Picked {
+  const inRow = layout.rows?.pick(x, y);
+  if (inRow) return inRow;
   for (const label of layout.labels) {
     const top = 12 + label.line * ROW;
     const begin = label.isLeft ? label.x - label.width : label.x;
@@ -259,10 +273,11 @@ export function pick(layout: Layout, x: number, y: number): Picked {
 }
 
 /** Returns the rows of the stack that a row is in. */
-function stackOf({ columns, first, last }: Layout, row: number): number[] {
+function stackOf({ xs, columns, first, last }: Layout, row: number): number[] {
   const column = columns[row - first]!;
   const found: number[] = [];
-  for (let other = first; other < last; other += 1) if (columns[other - first] === column) found.push(other);
+  for (let other = first; other < last; other += 1)
+    if (columns[other - first] === column && !Number.isNaN(xs[other - first]!)) found.push(other);
   return found;
 }
 
@@ -277,6 +292,8 @@ export function atOnce(store: EventStore, { from, to }: { from: Micros; to: Micr
 /** Returns where the dot of an event is: from the middle, and from the base line. */
 export function dotAt(layout: Layout, store: EventStore, row: number): { x: number; y: number } {
   const index = row - layout.first;
+  const middle = layout.rows?.middle(row) ?? null;
+  if (middle !== null) return { x: offset(store, row, split(layout.scale.center), layout.scale), y: middle };
   if (index >= 0 && row < layout.last) return { x: layout.xs[index]!, y: layout.ys[index]! };
   return { x: offset(store, row, split(layout.scale.center), layout.scale), y: -DOT / 2 - 1 };
 }

@@ -13,7 +13,7 @@ import { BAR_PIXELS, Counted } from './counted.svelte';
 import { countStore, countWithin, rounded, type Counts } from '../../lib/events/counts';
 import { ALL, isFiltered, isSameFilter, type Filter, type GroupBy, type Question } from '../../lib/events/filter';
 import { Colors } from './colors.svelte';
-import { groupsOfStore, type Legend } from './groups';
+import { groupsOfStore, type Chosen, type Legend } from './groups';
 import type { Measured } from './measured.svelte';
 import { Live, spanOf, type Changes } from './live.svelte';
 import { Renewal } from './renewal';
@@ -252,11 +252,9 @@ export class TimelineModel {
     void this.load();
   }
 
-  /** Tells events apart by something else. */
-  groupBy(by: GroupBy | null): void {
-    if (by === this.by) return;
-    this.colors.choose(by);
-    this.settle(0);
+  /** Tells events apart by something else, or gives other groups colors. */
+  groupBy(by: GroupBy | null, chosen: Chosen): void {
+    if (this.colors.choose(by, chosen)) this.settle(0);
   }
 
   /** Shows the numbers of another attribute. */

@@ -1,4 +1,5 @@
 /** Draws the axis. Events are drawn once per zoom onto a sheet that a drag only shifts; the rest is drawn each time. */
+import type { Lane } from './lanes';
 import type { Label, Layout } from './layout';
 import { BAR_MIN, LABEL_MAX, ROW, dotAt } from './layout';
 import type { Palette } from '../../lib/palette';
@@ -48,6 +49,7 @@ export function paintSheet(sheet: CanvasRenderingContext2D, scene: SheetScene, b
   }
   sheet.globalAlpha = 1;
   paintLabels(sheet, scene, base, left);
+  layout.rows?.paint(sheet, scene, base, left);
   if (layout.isDots) return;
   // Where there are bars, no dot carries the mark.
   for (const label of layout.labels) {
@@ -103,7 +105,9 @@ function slides({ to, scale }: Layout, label: Label): boolean {
  * Writes the labels that stay in view while their bars go out of it on the left; the sheet, which has the bars, begins
  * at `left`. There are no more of them than the lines have room for, however many events there are.
  */
-export function paintSliding({ context, palette, scale, base }: Frame, layout: Layout, left: number): void {
+export function paintSliding(frame: Frame, layout: Layout, left: number): void {
+  const { context, palette, scale, base } = frame;
+  layout.rows?.paintMoving(frame, layout.from, layout.to, left);
   context.font = `500 12.5px ${palette.sans}`;
   context.textBaseline = 'middle';
   context.textAlign = 'left';
@@ -133,7 +137,7 @@ interface Mark {
 }
 export type Marks = ReadonlyMap<string, Mark>;
 
-function paintMark(sheet: CanvasRenderingContext2D, palette: Palette, mark: Mark, x: number, y: number): void {
+export function paintMark(sheet: CanvasRenderingContext2D, palette: Palette, mark: Mark, x: number, y: number): void {
   sheet.fillStyle = mark.isParadox ? palette.bad : palette.warn;
   sheet.beginPath();
   sheet.moveTo(x, y - 4.5);
@@ -153,7 +157,7 @@ function paintSoft(
   sheet.globalAlpha = 0.16;
   for (let row = layout.first; row < layout.last; row += 1) {
     const width = store.softness[row]! / layout.scale.pixel;
-    if (width < 5) continue;
+    if (width < 5 || layout.rows?.has(row)) continue;
     const at = dotAt(layout, store, row);
     sheet.fillStyle = colors(row);
     box(sheet, left + at.x, base + at.y - 5, width, 8, 4);
@@ -165,6 +169,7 @@ function paintSoft(
 function paintDots(sheet: CanvasRenderingContext2D, scene: SheetScene, base: number, left: number): void {
   const { layout, store, palette, marks, colors } = scene;
   for (let row = layout.first; row < layout.last; row += 1) {
+    if (layout.rows?.has(row)) continue;
     const at = dotAt(layout, store, row);
     sheet.drawImage(sprite(colors(row), palette.surface), left + at.x - 4, base + at.y - 4, 8, 8);
     const mark = marks.size > 0 ? marks.get(store.ids[row]!) : undefined;
@@ -270,57 +275,10 @@ export function paintNow({ context, palette, scale, height }: Frame, now: bigint
   context.fill();
 }
 
-/** Dims what was not played yet. */
-export function paintPlayhead({ context, palette, scale, height }: Frame, head: bigint): void {
-  const x = Math.max(-2, Math.min(scale.width + 2, xOf(scale, head)));
-  context.fillStyle = palette.sunken;
-  context.globalAlpha = 0.78;
-  context.fillRect(x, RULER + 1, scale.width - x, height);
-  context.globalAlpha = 1;
-  context.fillStyle = palette.accent;
-  context.fillRect(x - 1, RULER - 4, 2, height - RULER + 4);
-}
-
-/** Dims what is outside of a brushed range. */
-export function paintRange({ context, palette, scale, height }: Frame, from: bigint, to: bigint): void {
-  const left = Math.max(-2, Math.min(scale.width + 2, xOf(scale, from)));
-  const right = Math.max(-2, Math.min(scale.width + 2, xOf(scale, to)));
-  context.fillStyle = palette.sunken;
-  context.globalAlpha = 0.72;
-  context.fillRect(0, RULER + 1, left, height);
-  context.fillRect(right, RULER + 1, scale.width - right, height);
-  context.globalAlpha = 1;
-  context.fillStyle = palette.accent;
-  context.fillRect(left, RULER + 1, 1.5, height);
-  context.fillRect(right - 1.5, RULER + 1, 1.5, height);
-  context.fillRect(left, RULER - 1, right - left, 3);
-}
-
-/** Draws a ring around an event, and arcs to those it hangs on and those that hang on it. */
-export function paintSelection(
-  { context, palette, scale, base }: Frame,
-  { x, y }: { x: number; y: number },
-  causes: bigint[],
-  effects: bigint[],
-): void {
-  context.lineWidth = 1.5;
-  const arc = (other: bigint, color: string): void => {
-    const to = Math.max(-4_000, Math.min(scale.width + 4_000, xOf(scale, other)));
-    const from = Math.max(-4_000, Math.min(scale.width + 4_000, x));
-    const lift = Math.min(base - RULER - FLAGS, 18 + Math.abs(to - from) * 0.3);
-    context.strokeStyle = color;
-    context.beginPath();
-    context.moveTo(from, base - 4);
-    context.bezierCurveTo(from, base - lift, to, base - lift, to, base - 4);
-    context.stroke();
-  };
-  context.globalAlpha = 0.8;
-  for (const cause of causes) arc(cause, palette.warn);
-  for (const effect of effects) arc(effect, palette.good);
-  context.globalAlpha = 1;
-  context.strokeStyle = palette.ink;
-  context.lineWidth = 2;
-  context.beginPath();
-  context.arc(x, y, 7, 0, 7);
-  context.stroke();
+/** Draws the line that events stand on, from where a fork begins. */
+export function paintBaseLine({ context, palette, scale, base }: Frame, lanes: readonly Lane[]): void {
+  const parent = lanes.find((lane) => lane.isParent);
+  const from = parent?.at == null ? 0 : Math.max(0, xOf(scale, parent.at));
+  context.fillStyle = palette['line-strong'];
+  context.fillRect(from, base - 0.5, scale.width - from, 2);
 }

@@ -1,9 +1,10 @@
 /** The axis as a picture on a canvas: keeps the sheet that events are drawn on, and draws what moves above it. */
 import type { Anchor } from '../../lib/anchors';
 import type { Micros } from '../../lib/instant';
-import { laneHeights, mostIn, paintBars, paintLines, paintTicks, type LaneHeights } from './bars';
+import { laneHeights, mostIn, paintBars, paintLines, paintTicks, without, type LaneHeights } from './bars';
 import { bucketAt, type Bucket, type Counts } from '../../lib/events/counts';
 import type { Legend } from './groups';
+import type { LaneView } from './lane-rows';
 import type { Lane } from './lanes';
 import type { TimerLane } from './timer-lane';
 import { NONE, dotAt, layOut, pick, type Layout, type Picked, type Strips } from './layout';
@@ -13,18 +14,16 @@ import {
   FLAGS,
   RULER,
   TIMERS_HEIGHT,
-  box,
+  paintBaseLine,
   paintFuture,
   paintNow,
-  paintPlayhead,
-  paintRange,
   paintRuler,
-  paintSelection,
   paintSheet,
   paintSliding,
   type Frame,
   type Marks,
 } from './paint';
+import type * as over from './over-paint';
 import { hue, type Palette } from '../../lib/palette';
 import { timeAt, xOf, type Scale } from '../../lib/events/scale';
 import type { EventStore } from '../../lib/events/store';
@@ -47,10 +46,14 @@ export interface Scene {
   groups: Uint8Array | null;
   /** Whether each group has a lane of its own. */
   isSplit: boolean;
+  /** How the rows of lanes are shown; null until they can be. */
+  laneView: LaneView | null;
   marks: Marks;
   flashes: Flashes;
   anchors: { anchor: Anchor; time: Micros }[];
   lanes: readonly Lane[];
+  /** What draws over the events; null until it is there. */
+  over: typeof over | null;
   timers: TimerLane | null;
   range: Range | null;
   now: Micros | null;
@@ -110,23 +113,31 @@ export class Surface {
     return { above, below: scene.lanes.length - above };
   }
 
+  /** Where the events are between the lanes of other timelines. */
+  #room(scene: Pick<Scene, 'lanes'>): { top: number; bottom: number } {
+    const { above, below } = this.#lanes(scene);
+    return { top: RULER + FLAGS + above * LANE, bottom: this.#floor - below * LANE - 6 };
+  }
+
   /** Where the line is that events stand on. */
-  base({ lanes, store }: Pick<Scene, 'lanes' | 'store'>): number {
-    const { above, below } = this.#lanes({ lanes });
-    const isBare = store.count === 0;
-    const free = this.#floor - RULER - FLAGS - (above + below) * LANE;
+  base(scene: Scene): number {
+    const { top, bottom } = this.#room(scene);
+    const free = bottom + 6 - top;
+    const lane = scene.legend === null ? rowsOf(scene) : null;
+    if (lane !== null) return top + lane.baseBelow(scene.store);
     // Where nothing is labeled, bars take all of the height.
-    const high = isBare ? free - 12 : Math.max(40, free * 0.44);
-    return Math.round(RULER + FLAGS + above * LANE + high);
+    const high = scene.store.count === 0 ? free - 12 : Math.max(40, free * 0.44);
+    return Math.round(top + high);
   }
 
   /** Where the lanes of groups are, or the one line that all events stand on. */
   #strips(scene: Scene, base: number): Strips {
-    const top = RULER + FLAGS + this.#lanes(scene).above * LANE;
-    const { legend, groups } = scene;
+    const { top, bottom } = this.#room(scene);
+    const { legend, groups, store } = scene;
+    const rows = rowsOf(scene);
+    if (rows !== null) return rows.strips({ store, groups, legend, top, bottom, base });
     if (!scene.isSplit || legend === null) return { ys: [0], groups: null, above: base - top };
     const count = legend.groups.length + (legend.others > 0 ? 1 : 0);
-    const bottom = this.#floor - this.#lanes(scene).below * LANE - 6;
     const each = (bottom - top) / Math.max(count, 1);
     const ys = Array.from({ length: count }, (_, index) => Math.round(top + (index + 1) * each - 5 - base));
     return { ys: ys.length === 0 ? [0] : ys, groups, above: each - 6 };
@@ -182,31 +193,28 @@ export class Surface {
     paintRuler(frame, ticks(scene.scale));
     const strips = this.#strips(scene, base);
     const heights = this.#heights(frame, scene, strips);
-    if (heights !== null) strips.ys.forEach((y, i) => paintLines(frame, heights(i), base + y, strips.above - 8));
-    this.#paintLanes(frame, scene);
+    const within = (draw: () => void): void => (strips.rows ? strips.rows.clip(context, draw) : draw());
+    within(() => {
+      if (heights !== null) strips.ys.forEach((y, i) => paintLines(frame, heights(i), base + y, strips.above - 8));
+    });
+    // With a lane for each group, each has a line of its own.
+    if (!scene.isSplit || scene.legend === null) paintBaseLine(frame, scene.lanes);
+    scene.over?.paintForks(frame, scene.lanes, (index) => this.laneY(scene.lanes, index));
     if (this.hasTimers) scene.timers?.paint(frame);
-    if (heights !== null) this.#paintCounts(frame, scene, strips, heights);
+    within(() => {
+      if (heights !== null) this.#paintCounts(frame, scene, strips, heights);
+    });
     // Below what is written: no line runs through a word.
     if (scene.now !== null) paintNow(frame, scene.now);
     if (scene.store.count > 0) this.#paintSheet(frame);
-    this.#paintNames(frame, scene, strips);
-    if (scene.range !== null) paintRange(frame, scene.range.from, scene.range.to);
-    if (scene.playhead !== null) paintPlayhead(frame, scene.playhead);
-    paintHits(frame, scene);
+    within(() => this.#paintNames(frame, scene, strips));
+    if (scene.range !== null) scene.over?.paintRange(frame, scene.range.from, scene.range.to);
+    if (scene.playhead !== null) scene.over?.paintPlayhead(frame, scene.playhead);
+    scene.over?.paintHits(frame, scene);
     const fades = this.#paintFlashes(frame, scene);
     this.#paintChosen(frame, scene);
-    paintAnchors(frame, scene);
-    if (scene.brush !== null) {
-      context.fillStyle = palette.accent;
-      context.globalAlpha = 0.16;
-      context.fillRect(
-        Math.min(scene.brush.from, scene.brush.to),
-        RULER,
-        Math.abs(scene.brush.to - scene.brush.from),
-        this.height,
-      );
-      context.globalAlpha = 1;
-    }
+    scene.over?.paintAnchors(frame, scene);
+    if (scene.brush !== null) scene.over?.paintBrush(frame, scene.brush);
     return fades;
   }
 
@@ -219,6 +227,7 @@ export class Surface {
       selected,
       groups,
       isSplit,
+      scene.laneView,
       legend,
       palette,
       this.height,
@@ -253,7 +262,10 @@ export class Surface {
     const count = legend?.groups.length ?? 0;
     const colors = (row: number): string =>
       groups === null ? palette.accent : hue(palette, groups[row] ?? count, count);
-    paintSheet(this.#paper, { layout: this.layout, store, palette, marks, colors }, base);
+    const drawn = { layout: this.layout, store, palette, marks, colors };
+    const { rows } = this.layout;
+    if (rows === null) paintSheet(this.#paper, drawn, base);
+    else rows.rows.clip(this.#paper, () => paintSheet(this.#paper, drawn, base));
   }
 
   /** The scales that bars are drawn to; null where every event has a dot. */
@@ -348,6 +360,14 @@ export class Surface {
     paintSliding(frame, this.layout, left / this.ratio);
   }
 
+  /** Draws a line around what stands in a row; returns false for a dot. */
+  #outline(frame: Frame, row: number, color: string): boolean {
+    const { layout } = this;
+    if (layout?.rows?.has(row) !== true) return false;
+    layout.rows.outline(frame, row, xOf(frame.scale, layout.scale.center), color);
+    return true;
+  }
+
   /** Where the dot of an event is on the screen. */
   #dot({ scale, base }: Frame, store: EventStore, row: number): { x: number; y: number } {
     if (this.layout === null) return { x: xOf(scale, store.time(row)), y: base };
@@ -375,55 +395,30 @@ export class Surface {
 
   #paintChosen(frame: Frame, scene: Scene): void {
     const { store } = scene;
-    if (scene.hover >= 0 && scene.hover < store.count) {
+    if (scene.hover >= 0 && scene.hover < store.count && !this.#outline(frame, scene.hover, frame.palette.muted)) {
       const { x, y } = this.#dot(frame, store, scene.hover);
       ring(frame.context, x, y, 6.5, 1.5, frame.palette.muted);
     }
     const row = scene.selected === null ? -1 : store.row(scene.selected);
     if (scene.selected === null || row < 0) return;
-    const times = (rows: number[]): Micros[] =>
+    const isRing = !this.#outline(frame, row, frame.palette.ink);
+    const isRows = (this.layout?.rows ?? null) !== null;
+    const spots = (rows: number[]): over.Spot[] =>
       rows
         .filter((found) => found >= 0)
         .slice(0, 60)
-        .map((found) => store.time(found));
+        .map((found) =>
+          isRows ? this.#dot(frame, store, found) : { x: xOf(frame.scale, store.time(found)), y: frame.base - 4 },
+        );
     const causes = (store.causes[row] ?? []).map((cause) => store.row(cause.event_id));
-    paintSelection(frame, this.#dot(frame, store, row), times(causes), times(effects(store, scene.selected)));
-  }
-
-  #paintLanes(frame: Frame, scene: Scene): void {
-    const { context, palette, scale, base } = frame;
-    const parent = scene.lanes.find((lane) => lane.isParent);
-    const began = parent?.at === undefined || parent.at === null ? -Infinity : xOf(scale, parent.at);
-    context.lineWidth = 2;
-    context.strokeStyle = palette['line-strong'];
-    // With a lane for each group, each has a line of its own.
-    if (!scene.isSplit || scene.legend === null) line(context, Math.max(began, 0), scale.width, base + 0.5, []);
-    // What came before the fork is the parent's history.
-    if (began > 0 && parent) line(context, 0, Math.min(began, scale.width), base + 0.5, [2, 5]);
-    scene.lanes.forEach((lane, index) => {
-      const y = this.laneY(scene.lanes, index);
-      const at = lane.at === null ? 0 : Math.max(-60, Math.min(scale.width + 60, xOf(scale, lane.at)));
-      context.strokeStyle = lane.isParent ? palette.muted : palette.good;
-      context.globalAlpha = 0.75;
-      if (lane.isParent) {
-        line(context, 0, scale.width, y, []);
-        branch(context, at, y, base);
-      } else {
-        branch(context, at, base, y);
-        line(context, Math.min(at + 26, scale.width), scale.width, y, []);
-      }
-      context.globalAlpha = 1;
-    });
+    const chosen = { ...this.#dot(frame, store, row), isRing, isRows };
+    scene.over?.paintSelection(frame, chosen, spots(causes), spots(effects(store, scene.selected)));
   }
 }
 
-function line(context: CanvasRenderingContext2D, from: number, to: number, y: number, dash: number[]): void {
-  context.setLineDash(dash);
-  context.beginPath();
-  context.moveTo(from, y);
-  context.lineTo(to, y);
-  context.stroke();
-  context.setLineDash([]);
+/** How lanes show what lasts in rows; null where nothing does, or they show moments and counts alone. */
+function rowsOf({ isSplit, laneView, store }: Scene): LaneView | null {
+  return isSplit && store.longestMicros > 0 ? laneView : null;
 }
 
 function ring(
@@ -441,60 +436,10 @@ function ring(
   context.stroke();
 }
 
-function branch(context: CanvasRenderingContext2D, x: number, from: number, to: number): void {
-  context.beginPath();
-  context.moveTo(x, from);
-  context.bezierCurveTo(x + 14, from, x + 10, to, x + 26, to);
-  context.stroke();
-  context.beginPath();
-  context.arc(x, from, 3, 0, 7);
-  context.fillStyle = context.strokeStyle;
-  context.fill();
-}
-
-function paintHits({ context, palette, scale, base }: Frame, scene: Scene): void {
-  context.fillStyle = palette.now;
-  for (const time of scene.hits) {
-    const x = xOf(scale, time);
-    if (x < -4 || x > scale.width + 4) continue;
-    box(context, x - 1.5, base + 2, 3, 8, 1.5);
-    context.fill();
-  }
-}
-
-/** Returns the counts of what is in no part. */
-function without(counts: Counts, parts: readonly Counts[]): Counts {
-  const named = new Map<Micros, number>();
-  for (const part of parts) for (const { from, count } of part.buckets) named.set(from, (named.get(from) ?? 0) + count);
-  const buckets = counts.buckets.flatMap((bucket) => {
-    const count = bucket.count - (named.get(bucket.from) ?? 0);
-    return count > 0 ? [{ ...bucket, count }] : [];
-  });
-  return { ...counts, buckets };
-}
-
 let known: { store: EventStore; id: string; rows: number[] } | null = null;
 
 /** Looking through all events for effects is done once for each selection, not for each frame. */
 function effects(store: EventStore, id: string): number[] {
   if (known?.store !== store || known.id !== id) known = { store, id, rows: store.effectsOf(id) };
   return known.rows;
-}
-
-function paintAnchors({ context, palette, scale, base }: Frame, scene: Scene): void {
-  context.fillStyle = palette.good;
-  for (const { time } of scene.anchors) {
-    const x = Math.round(xOf(scale, time));
-    if (x < -20 || x > scale.width + 4) continue;
-    context.globalAlpha = 0.6;
-    context.fillRect(x, RULER + 5, 1.5, base - RULER - 5);
-    context.globalAlpha = 1;
-    context.beginPath();
-    context.moveTo(x, RULER + 5);
-    context.lineTo(x + 15, RULER + 5);
-    context.lineTo(x + 11, RULER + 11);
-    context.lineTo(x + 15, RULER + 17);
-    context.lineTo(x, RULER + 17);
-    context.fill();
-  }
 }

@@ -8,6 +8,7 @@ import { format } from '../../../lib/instant';
 import { hue, type Palette } from '../../../lib/palette';
 import { heights, mostIn, share } from '../bars';
 import type { Legend } from '../groups';
+import { lanes } from './lanes';
 
 export interface Shown {
   title: string;
@@ -19,6 +20,8 @@ export interface Shown {
   series: readonly Counts[] | null;
   groups: Uint8Array | null;
   isLog: boolean;
+  /** Whether each group has a lane. */
+  isSplit: boolean;
   /** What is said below: the filter, and as of when. */
   notes: readonly string[];
 }
@@ -27,46 +30,49 @@ const TOP = 64;
 const ROOM = 260;
 const BASE = TOP + ROOM;
 const FOOT = 76;
-export const HEIGHT = BASE + FOOT;
 const LABELS_MAX = 24;
 
 const escaped = (text: string): string =>
   text.replaceAll(/[&<>"]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[sign] ?? sign);
 const n = (value: number): string => Number(value.toFixed(2)).toString();
 
-export function picture(shown: Shown, palette: Palette): string {
+export function picture(shown: Shown, palette: Palette): { svg: string; height: number } {
   const { view, title, counts, notes } = shown;
   const text = (x: number, y: number, words: string, more = ''): string =>
     `<text x="${n(x)}" y="${n(y)}" ${more}>${escaped(words)}</text>`;
+  const isBars = counts !== null && shown.store.count === 0;
+  const split = shown.isSplit ? lanes(shown, palette, TOP, { n, escaped, text }) : null;
+  const base = split === null ? BASE : TOP + split.height;
+  const height = base + FOOT;
   const parts: string[] = [
-    `<rect width="${n(view.width)}" height="${HEIGHT}" fill="${palette.surface}"/>`,
+    `<rect width="${n(view.width)}" height="${n(height)}" fill="${palette.surface}"/>`,
     text(16, 28, title, `font-size="17" font-weight="600" fill="${palette.ink}"`),
     text(16, 48, rangeText(timeAt(view, 0), timeAt(view, view.width)), `font-size="13" fill="${palette.muted}"`),
   ];
-  const isBars = counts !== null && shown.store.count === 0;
-  if (counts !== null && isBars) parts.push(bars(shown, counts, palette));
+  if (split !== null) parts.push(split.svg);
+  else if (counts !== null && isBars) parts.push(bars(shown, counts, palette));
   else parts.push(dots(shown, palette, text));
   const { ticks: marks, periods } = ticks(view);
-  parts.push(`<rect y="${BASE}" width="${n(view.width)}" height="1" fill="${palette['line-strong']}"/>`);
+  parts.push(`<rect y="${n(base)}" width="${n(view.width)}" height="1" fill="${palette['line-strong']}"/>`);
   for (const { x, label, isMajor } of marks)
     parts.push(
-      `<rect x="${n(x)}" y="${BASE}" width="1" height="6" fill="${palette['line-strong']}"/>`,
-      text(x + 3, BASE + 18, label, `font-size="11" fill="${isMajor ? palette.ink : palette.muted}"`),
+      `<rect x="${n(x)}" y="${n(base)}" width="1" height="6" fill="${palette['line-strong']}"/>`,
+      text(x + 3, base + 18, label, `font-size="11" fill="${isMajor ? palette.ink : palette.muted}"`),
     );
   let until = -Infinity;
   for (const { x, label } of periods) {
     const left = Math.max(x, 0) + 3;
     if (left < until) continue;
-    parts.push(text(left, BASE + 34, label, `font-size="11" fill="${palette.muted}"`));
+    parts.push(text(left, base + 34, label, `font-size="11" fill="${palette.muted}"`));
     until = left + label.length * 6.5 + 12;
   }
-  parts.push(legend(shown, palette, text));
-  parts.push(text(16, HEIGHT - 8, notes.join(' · '), `font-size="11" fill="${palette.muted}"`));
-  return (
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${n(view.width)} ${HEIGHT}" width="${n(view.width)}" ` +
-    `height="${HEIGHT}" font-family="Inter, system-ui, sans-serif">` +
-    `<title>${escaped(title)}</title>${parts.join('')}</svg>`
-  );
+  parts.push(legend(shown, palette, base, text));
+  parts.push(text(16, height - 8, notes.join(' · '), `font-size="11" fill="${palette.muted}"`));
+  const svg =
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${n(view.width)} ${n(height)}" width="${n(view.width)}" ` +
+    `height="${n(height)}" font-family="Inter, system-ui, sans-serif">` +
+    `<title>${escaped(title)}</title>${parts.join('')}</svg>`;
+  return { svg, height };
 }
 
 function bars({ view, isLog, legend: groups, series }: Shown, counts: Counts, palette: Palette): string {
@@ -136,6 +142,7 @@ function dots(
 function legend(
   { legend: found, view }: Shown,
   palette: Palette,
+  base: number,
   text: (x: number, y: number, words: string, more?: string) => string,
 ): string {
   if (found === null) return '';
@@ -151,21 +158,21 @@ function legend(
       x += words.length * 7 + 30;
       if (x > view.width) return '';
       return (
-        `<rect x="${n(left)}" y="${BASE + 44}" width="10" height="10" rx="3" fill="${color}"/>` +
-        text(left + 15, BASE + 53, words, `font-size="12" fill="${palette.ink}"`)
+        `<rect x="${n(left)}" y="${n(base + 44)}" width="10" height="10" rx="3" fill="${color}"/>` +
+        text(left + 15, base + 53, words, `font-size="12" fill="${palette.ink}"`)
       );
     })
     .join('');
 }
 
 /** Draws an SVG as a PNG, so many pixels for each of its own. */
-export async function asPng(svg: string, width: number, ratio = 2): Promise<Blob> {
+export async function asPng({ svg, height }: ReturnType<typeof picture>, width: number, ratio = 2): Promise<Blob> {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   await image.decode();
   const canvas = document.createElement('canvas');
   canvas.width = Math.round(width * ratio);
-  canvas.height = HEIGHT * ratio;
+  canvas.height = Math.round(height * ratio);
   canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((done, failed) =>
     canvas.toBlob((blob) => (blob ? done(blob) : failed(new Error('The picture could not be made.'))), 'image/png'),

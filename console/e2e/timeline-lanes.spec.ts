@@ -1,0 +1,178 @@
+/** Lanes of the timeline: what lasts in rows, which groups have one, and those of forks. */
+import { describe, expect, it } from 'vitest';
+import type { Locator, Page } from 'playwright-core';
+import { expectAccessible, expectNoSidewaysScroll } from './harness';
+import { axis, card, counted, on, param, region, timeline, WIDTHS } from './timeline-page';
+
+const day = (number: number): string => new Date(Date.UTC(2020, 0, 1 + number)).toISOString();
+const lasting = (event_id: string, from: number, to: number, source: string): Record<string, unknown> => ({
+  event_id,
+  time: day(from),
+  end_time: day(to),
+  name: event_id,
+  description: '',
+  source,
+});
+const legend = (page: Page): Promise<string[]> =>
+  page
+    .locator('.legend li button[aria-pressed] .truncate')
+    .allInnerTexts()
+    .then((texts) => texts.map((text) => text.trim()));
+const scroller = (page: Page): Locator => page.getByRole('region', { name: /^Lanes/ });
+
+on.anewWhenRepeated(async () => {
+  const long = Array.from({ length: 40 }, (_, index) => lasting(`long-${index}`, index, 60, 'Long'));
+  await timeline('shifts', ...long, lasting('brief', 10, 20, 'Brief'), lasting('later', 15, 30, 'Brief'));
+  await timeline('nested', lasting('whole', 0, 60, 'S'), lasting('part', 10, 40, 'S'));
+  const many = Array.from({ length: 12 }, (_, group) =>
+    Array.from({ length: 13 - group }, (_, copy) =>
+      lasting(`${group}-${copy}`, copy, copy + 2, `G${String(group + 1).padStart(2, '0')}`),
+    ),
+  );
+  await timeline('sources', ...many.flat());
+});
+
+describe('lanes of what lasts', () => {
+  it('have rows, and show all of them when asked, by keys too', async () => {
+    const page = await on.loggedIn('timeline?timeline=shifts&by=source&lanes=1');
+    await counted(page, '42 events');
+    const more = axis(page).getByRole('button', { name: /^\d+ more rows of Long$/ });
+    await more.waitFor();
+    // All rows of the other lane have room.
+    expect(
+      await axis(page)
+        .getByRole('button', { name: /of Brief$/ })
+        .count(),
+    ).toBe(0);
+    await expectAccessible(page);
+    await more.focus();
+    await page.keyboard.press('Enter');
+    const fewer = axis(page).getByRole('button', { name: 'Fewer rows of Long' });
+    await fewer.waitFor();
+    expect(param(page, 'open')).toBe('Long');
+    await page.reload();
+    await fewer.waitFor();
+    await axis(page).focus();
+    await page.keyboard.press('PageDown');
+    await expect.poll(() => scroller(page).evaluate((element) => element.scrollTop)).toBeGreaterThan(100);
+    await expectAccessible(page);
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 800 });
+      await expectNoSidewaysScroll(page);
+    }
+    await page.goBack();
+    await more.waitFor();
+  });
+
+  it('bring what is chosen into sight', async () => {
+    const page = await on.loggedIn('timeline?timeline=shifts&by=source&lanes=1&event=long-39');
+    await card(page).getByRole('heading', { name: 'long-39' }).waitFor();
+    await expect.poll(() => param(page, 'open')).toBe('Long');
+    await expect.poll(() => scroller(page).evaluate((element) => element.scrollTop)).toBeGreaterThan(100);
+  });
+
+  it('leave each of those that overlap to be clicked, also where nothing is told apart', async () => {
+    const page = await on.loggedIn('timeline?timeline=nested');
+    await counted(page, '2 events');
+    await page.getByRole('button', { name: 'Lanes', exact: true }).click();
+    expect(param(page, 'lanes')).toBe('1');
+    const box = (await axis(page).boundingBox())!;
+    for (const [row, name] of ['whole', 'part'].entries()) {
+      // Rows are 20 pixels high, below the ruler and the flags.
+      await expect
+        .poll(async () => {
+          await page.mouse.click(box.x + box.width * 0.4, box.y + 89 + row * 20);
+          return card(page).getByRole('heading', { name, exact: true }).count();
+        })
+        .toBe(1);
+    }
+  });
+
+  it('are offered where not all have room without', async () => {
+    const page = await on.loggedIn('timeline?timeline=shifts');
+    await axis(page).getByRole('button', { name: 'No room for all · show rows' }).click();
+    await axis(page)
+      .getByRole('button', { name: /more rows of all events$/ })
+      .waitFor();
+    expect(param(page, 'lanes')).toBe('1');
+  });
+});
+
+describe('the groups that have lanes', () => {
+  // One by one, and counted by the service.
+  for (const most of ['', '&most=1'])
+    it(`are the largest, the next ones, or those that are pinned${most && ', also counted'}`, async () => {
+      const page = await on.loggedIn(`timeline?timeline=sources&by=source&lanes=1${most}`);
+      const first = ['G01', 'G02', 'G03', 'G04', 'G05', 'G06', 'G07', 'G08'];
+      await expect.poll(() => legend(page)).toEqual(first);
+      await page.getByRole('button', { name: 'Next 8', exact: true }).click();
+      // Eight have a color still, though there are only four more.
+      await expect.poll(() => legend(page)).toEqual(['G05', 'G06', 'G07', 'G08', 'G09', 'G10', 'G11', 'G12']);
+      expect(param(page, 'skip')).toBe('8');
+      await page.getByRole('button', { name: 'Choose…' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Groups with a color' });
+      await dialog.getByRole('button', { name: 'The largest 8 again' }).click();
+      await dialog.getByLabel('Find a group').fill('g11');
+      await dialog.getByRole('checkbox', { name: /^G11/ }).check();
+      await expectAccessible(page);
+      await dialog.getByRole('button', { name: 'Done' }).click();
+      expect([param(page, 'pin'), param(page, 'skip')]).toEqual(['G11', null]);
+      const pinned = ['G01', 'G02', 'G03', 'G04', 'G05', 'G06', 'G07', 'G11'];
+      await expect.poll(() => legend(page)).toEqual(pinned);
+      await page.reload();
+      await expect.poll(() => legend(page)).toEqual(pinned);
+      // Something else has other groups.
+      await page.getByRole('combobox', { name: 'Color by' }).selectOption('');
+      expect(param(page, 'pin')).toBeNull();
+    });
+});
+
+describe('more forks than there is room for', () => {
+  it('are found in the tree', async () => {
+    await timeline('trunk', lasting('whole', 0, 60, 'S'));
+    for (let fork = 1; fork <= 6; fork += 1)
+      await on.service.call('POST', 'timelines', { timeline_id: `limb-${fork}`, fork_of: 'trunk' });
+    const page = await on.loggedIn('timeline?timeline=trunk');
+    await axis(page).getByRole('button', { name: 'and 2 more forks' }).click();
+    const tree = page.getByRole('dialog', { name: 'Forks and anchors' });
+    for (let fork = 1; fork <= 6; fork += 1)
+      await tree.getByRole('link', { name: `limb-${fork}`, exact: true }).waitFor();
+  });
+});
+
+describe('what is told apart by who it is of', () => {
+  const fix = (index: number, actor: string, lat: number): Record<string, unknown> => ({
+    event_id: `${actor}-${index}`,
+    time: day(index),
+    description: '',
+    actors: [actor],
+    source: actor,
+    geo: { lat, lon: -60 + index * 40 },
+  });
+  /** How many pixels of the map have a color. */
+  const colored = (page: Page): Promise<number> =>
+    region(page, 'Map')
+      .locator('canvas')
+      .evaluate((canvas: HTMLCanvasElement) => {
+        const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+        let count = 0;
+        for (let at = 0; at < data.length; at += 4) {
+          const parts = [data[at]!, data[at + 1]!, data[at + 2]!];
+          if (Math.max(...parts) - Math.min(...parts) > 60) count += 1;
+        }
+        return count;
+      });
+
+  it('has a line on the map for each, and cells say that they are of all', async () => {
+    await timeline('ways', ...[0, 1, 2].flatMap((index) => [fix(index, 'A', 10), fix(index, 'B', -20)]));
+    const page = await on.loggedIn('timeline?timeline=ways&by=source');
+    await counted(page, '6 events');
+    await expect.poll(() => colored(page)).toBeGreaterThan(50);
+    const dots = await colored(page);
+    await page.getByRole('combobox', { name: 'Color by' }).selectOption('actor');
+    await expect.poll(() => colored(page)).toBeGreaterThan(dots * 2);
+    await page.goto(`${on.service.url}/#/timeline?timeline=ways&by=actor&most=1`);
+    await page.reload();
+    await region(page, 'Map').getByText('not colored by actor').waitFor();
+  });
+});

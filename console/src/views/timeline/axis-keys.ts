@@ -1,0 +1,75 @@
+/** What keys do to the axis. */
+import { nextEvent } from '../../lib/events/pages';
+import { panned, timeAt, zoomed } from '../../lib/events/scale';
+import type { TimelineModel } from './model.svelte';
+
+interface KeysTarget {
+  model: TimelineModel;
+  choose: (eventId: string | null, isOpened: boolean) => void;
+  /** Scrolls lanes by so many pixels; returns false where there is nothing to scroll. */
+  scroll: (pixels: number) => boolean;
+}
+
+const LINE = 40;
+const PAGE = 240;
+
+/** Goes to the event after the one that is chosen, or before it. */
+function step({ model, choose }: KeysTarget, direction: 1 | -1): void {
+  const { shown, view } = model;
+  const at = model.selected === null ? -1 : shown.row(model.selected);
+  const row = at >= 0 ? at + direction : shown.lowerBound(timeAt(view, view.width / 2)) + (direction < 0 ? -1 : 0);
+  if (row >= 0 && row < shown.count) {
+    model.sight.reveal(shown.time(row));
+    choose(shown.ids[row]!, false);
+    return;
+  }
+  if (model.isWhole) return;
+  // The next one is not on the screen.
+  const from = at >= 0 ? shown.time(at) : timeAt(view, view.width / 2);
+  void nextEvent(model.question, from, direction, at >= 0 ? model.selected : null).then(
+    (next) => {
+      if (next === null) return;
+      model.sight.reveal(next.time);
+      choose(next.id, false);
+    },
+    () => {},
+  );
+}
+
+export function axisKeys(target: KeysTarget): (event: KeyboardEvent) => void {
+  const { model, choose, scroll } = target;
+  return (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    // A button on the axis is pressed with it.
+    if (event.key === 'Enter' && (event.target as Element).closest('button, a') !== null) return;
+    const { view } = model;
+    const pan = (direction: 1 | -1) => () =>
+      model.look(panned(view, direction * view.width * (event.shiftKey ? 0.5 : 0.12)));
+    const zoom = (factor: number) => () => model.look(zoomed(view, factor, view.width / 2));
+    const keys: Record<string, () => unknown> = {
+      ArrowLeft: pan(-1),
+      ArrowRight: pan(1),
+      ArrowUp: () => scroll(-LINE),
+      ArrowDown: () => scroll(LINE),
+      PageUp: () => scroll(-PAGE),
+      PageDown: () => scroll(PAGE),
+      '+': zoom(0.6),
+      '=': zoom(0.6),
+      '-': zoom(1 / 0.6),
+      Home: () => model.fit(),
+      // As in Perfetto: one hand moves and zooms, the other has the mouse.
+      a: pan(-1),
+      d: pan(1),
+      w: zoom(0.6),
+      s: zoom(1 / 0.6),
+      '[': () => step(target, -1),
+      ']': () => step(target, 1),
+      Enter: () => model.selected !== null && choose(model.selected, true),
+      Escape: () => choose(null, false),
+    };
+    const act = keys[event.key] ?? keys[event.key.toLowerCase()];
+    // Where nothing scrolls here, the page does.
+    if (act === undefined || act() === false) return;
+    event.preventDefault();
+  };
+}

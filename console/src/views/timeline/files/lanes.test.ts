@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { countStore } from '../../../lib/events/counts';
+import { ALL } from '../../../lib/events/filter';
+import { FIRST, LAST, fitted } from '../../../lib/events/scale';
+import { stepOf } from '../../../lib/events/steps';
+import { EventStore } from '../../../lib/events/store';
+import type { Palette } from '../../../lib/palette';
+import { groupsOfStore, legendOf } from '../groups';
+import { picture, type Shown } from './picture';
+
+const DAY = 86_400_000_000n;
+const palette = new Proxy({}, { get: (_, name) => String(name) }) as Palette;
+const view = fitted(0n, 100n * DAY, 1_000, 0);
+
+/** Events of a source from one day to another; moments where both are the same. */
+function made(...all: [string, number, number][]): EventStore {
+  const store = new EventStore();
+  const text = (day: number): string => new Date(day * 86_400_000).toISOString();
+  all.forEach(([source, from, to], index) =>
+    store.push({
+      event_id: `e${index}`,
+      time: text(from),
+      end_time: text(to),
+      name: `Of ${source}`,
+      description: '',
+      source,
+    }),
+  );
+  return store;
+}
+
+function shown(store: EventStore, more: Partial<Shown> = {}): Shown {
+  const legend = legendOf(store, ALL, 'source', { from: FIRST, to: LAST });
+  const groups = groupsOfStore(store, legend);
+  const none = { series: null, counts: null, isLog: false, notes: [] };
+  return { title: 'T', view, store, legend, groups, isSplit: true, ...none, ...more };
+}
+/** Where something of the picture is: the numbers of an attribute of all elements that have a color. */
+const at = (svg: string, color: string, element: string, attribute: string): number[] =>
+  [...svg.matchAll(new RegExp(`<${element} [^>]*fill="${color}"[^>]*>`, 'g'))].map(([tag]) =>
+    Number(new RegExp(` ${attribute}="([^"]+)"`).exec(tag)?.[1]),
+  );
+
+describe('lanes of an exported picture', () => {
+  it('have those that overlap under each other, and their names', () => {
+    const store = made(['A', 0, 50], ['A', 10, 60], ['B', 20, 80]);
+    const { svg, height } = picture(shown(store), palette);
+    const bars = at(svg, 'hue-1', 'rect', 'width').filter((width) => width > 100);
+    expect(bars.map(Math.round)).toEqual([499, 499]);
+    const rows = new Set(at(svg, 'hue-1', 'rect', 'y'));
+    expect(rows.size).toBeGreaterThanOrEqual(3);
+    expect(svg.match(/>Of A</g)?.length).toBe(2);
+    for (const name of ['A', 'B']) expect(svg).toContain(`font-weight="600" fill="ink">${name}</text>`);
+    // The last lane is above the axis.
+    expect(Math.max(...at(svg, 'hue-2', 'rect', 'y').slice(0, -1))).toBeLessThan(height - 76);
+    // Without lanes there are none.
+    expect(picture(shown(store, { isSplit: false }), palette).svg).not.toContain('font-weight="600" fill="ink">A<');
+  });
+
+  it('have moments as dots on their line, and what is in no group in one of its own', () => {
+    const sources = Array.from({ length: 9 }, (_, index): [string, number, number] => [`S${index}`, index, index]);
+    const { svg } = picture(shown(made(...sources, ['S0', 50, 50], ['S0', 50, 50])), palette);
+    expect(at(svg, 'hue-1', 'circle', 'cx').map(Math.round)).toEqual([0, 500, 500]);
+    expect(new Set(at(svg, 'hue-1', 'circle', 'cy')).size).toBe(2);
+    expect([at(svg, 'faint', 'circle', 'cx').length, svg.includes('>others</text>')]).toEqual([1, true]);
+  });
+
+  it('have the counts of each group, to one scale', () => {
+    const store = made(['A', 10, 10], ['A', 10, 10], ['A', 10, 10], ['A', 10, 10], ['B', 10, 10]);
+    const step = stepOf(Number(DAY) * 2);
+    const counts = countStore(store, step);
+    const series = ['A', 'B'].map((key) => countStore(store, step, (row) => store.bodies[row]!.source === key));
+    const { svg } = picture(
+      shown(new EventStore(), { ...shown(store), store: new EventStore(), counts, series }),
+      palette,
+    );
+    const tall = (color: string): number => Math.max(...at(svg, color, 'rect', 'height'));
+    expect(tall('hue-1') / tall('hue-2')).toBeCloseTo(4, 1);
+  });
+
+  it('say which rows they leave out', () => {
+    const many = Array.from({ length: 90 }, (_, index): [string, number, number] => ['A', index / 10, 99]);
+    expect(picture(shown(made(...many)), palette).svg).toContain('10 more rows');
+  });
+});

@@ -1,0 +1,206 @@
+/** Lanes in an exported picture: bars of counts, or the events of each in rows, those without room on the axis too. */
+import type { Counts } from '../../../lib/events/counts';
+import { timeAt, xOf, type Scale } from '../../../lib/events/scale';
+import type { EventStore } from '../../../lib/events/store';
+import { countText } from '../../../lib/events/words';
+import { format } from '../../../lib/instant';
+import { hue, type Palette } from '../../../lib/palette';
+import { bucketsIn, laneHeights, mostIn, share, without } from '../bars';
+import type { Legend } from '../groups';
+import { pack } from '../packing';
+
+export interface LanesShown {
+  view: Scale;
+  store: EventStore;
+  counts: Counts | null;
+  /** One lane for each group; a single one where nothing is told apart. */
+  legend: Legend | null;
+  series: readonly Counts[] | null;
+  groups: Uint8Array | null;
+  isLog: boolean;
+}
+
+/** What an SVG is written with. */
+export interface Pen {
+  n: (value: number) => string;
+  escaped: (text: string) => string;
+  text: (x: number, y: number, words: string, more?: string) => string;
+}
+
+interface Drawn {
+  svg: string;
+  height: number;
+}
+
+const NAME_HEIGHT = 22;
+const ROW_HEIGHT = 18;
+const BAR_HEIGHT = 15;
+const BARS_HEIGHT = 64;
+const GAP = 8;
+const LETTER = 6.4;
+/** A picture of more is no picture. */
+const ROWS_MAX = 80;
+const DOT = 7;
+const LEVELS_MAX = 6;
+
+/** Draws lanes from a height on. */
+export function lanes(shown: LanesShown, palette: Palette, top: number, pen: Pen): Drawn {
+  const drawn = shown.store.count > 0 ? rows(shown, palette, top, pen) : bars(shown, palette, top, pen);
+  return { svg: drawn.svg, height: drawn.height + GAP };
+}
+
+function colorOf({ legend }: LanesShown, palette: Palette, lane: number): string {
+  return legend === null ? palette.accent : hue(palette, lane, legend.groups.length);
+}
+
+/** Writes what a lane is called. */
+function name(shown: LanesShown, palette: Palette, lane: number, y: number, { n, text }: Pen): string {
+  const { legend } = shown;
+  if (legend === null) return '';
+  return (
+    `<rect x="8" y="${n(y + 6)}" width="8" height="8" fill="${colorOf(shown, palette, lane)}"/>` +
+    text(21, y + 14, legend.groups[lane]?.key ?? 'others', `font-size="12" font-weight="600" fill="${palette.ink}"`)
+  );
+}
+
+/** Writes at the end of a line. */
+function note({ view }: LanesShown, palette: Palette, y: number, words: string, { text }: Pen): string {
+  return words === '' ? '' : text(view.width - 8, y, words, `font-size="11" text-anchor="end" fill="${palette.muted}"`);
+}
+
+const line = ({ view }: LanesShown, y: number, color: string, { n }: Pen): string =>
+  `<rect y="${n(y)}" width="${n(view.width)}" height="1" fill="${color}"/>`;
+
+function rows(shown: LanesShown, palette: Palette, top: number, pen: Pen): Drawn {
+  const { view, store, groups, legend } = shown;
+  const named = legend?.groups.length ?? 0;
+  const laneOf = (event: number): number => Math.min(groups?.[event] ?? 0, named);
+  const packing = pack(store, laneOf, named + 1);
+  const last = store.lowerBound(timeAt(view, view.width) + 1n);
+  const inView = Array.from({ length: last }, (_, event) => event).filter(
+    (event) => xOf(view, store.time(event)) + store.lengths[event]! / view.pixel >= 0,
+  );
+  const parts: string[] = [];
+  let y = top;
+  for (let lane = 0; lane <= named; lane += 1) {
+    const own = inView.filter((event) => laneOf(event) === lane);
+    if (lane === named && own.length === 0 && legend !== null) continue;
+    const lasting = own.filter((event) => packing.rows[event]! >= 0);
+    const needed = lasting.reduce((most, event) => Math.max(most, packing.rows[event]! + 1), 0);
+    const count = Math.min(needed, ROWS_MAX);
+    const moments = dots(
+      shown,
+      palette,
+      own.filter((event) => packing.rows[event]! < 0),
+      pen,
+    );
+    const head = y + moments.height;
+    const more = needed > count ? countText(needed - count, 'more row') : '';
+    parts.push(
+      name(shown, palette, lane, head, pen),
+      note(shown, palette, head + 14, more, pen),
+      line(shown, head + NAME_HEIGHT - 1, palette.line, pen),
+      moments.draw(head + NAME_HEIGHT - 6),
+    );
+    for (const event of lasting.filter((one) => packing.rows[one]! < count)) {
+      const next = packing.next[event]!;
+      const end = next < 0 ? view.width : xOf(view, store.time(next));
+      parts.push(bar(shown, palette, event, head + NAME_HEIGHT + 3 + packing.rows[event]! * ROW_HEIGHT, end, pen));
+    }
+    y = head + NAME_HEIGHT + 3 + count * ROW_HEIGHT + GAP;
+  }
+  return { svg: parts.join(''), height: y - top };
+}
+
+/** Draws an event that lasts; its name has room up to `end`, where the next one in its row begins. */
+function bar(
+  { view, store, groups, legend }: LanesShown,
+  palette: Palette,
+  event: number,
+  y: number,
+  end: number,
+  pen: Pen,
+): string {
+  const { n, escaped, text } = pen;
+  const color =
+    legend === null || groups === null ? palette.accent : hue(palette, groups[event]!, legend.groups.length);
+  const begin = xOf(view, store.time(event));
+  const x = Math.max(0, begin);
+  const length = Math.max(1.5, Math.min(view.width, begin + store.lengths[event]! / view.pixel) - x - 1);
+  const title = store.titles[event]!;
+  const letters = Math.floor((end - x - 14) / LETTER);
+  const words = title.length <= letters ? title : letters > 3 ? `${title.slice(0, letters - 1).trimEnd()}…` : '';
+  return (
+    `<rect x="${n(x)}" y="${n(y)}" width="${n(length)}" height="${BAR_HEIGHT}" fill="${color}" fill-opacity="0.22">` +
+    `<title>${escaped(`${title}, ${format(store.time(event))}`)}</title></rect>` +
+    (begin >= 0
+      ? `<rect x="${n(x)}" y="${n(y)}" width="${n(Math.min(3, length))}" height="${BAR_HEIGHT}" fill="${color}"/>`
+      : '') +
+    (words === '' ? '' : text(x + 7, y + 11.5, words, `font-size="11" fill="${palette.ink}"`))
+  );
+}
+
+/** Stacks moments; they stand on a line that is known only once it is known how high they are. */
+function dots(shown: LanesShown, palette: Palette, events: readonly number[], { n, escaped }: Pen) {
+  const { view, store, groups, legend } = shown;
+  const levels = new Map<number, number>();
+  const placed = events.map((event) => {
+    const x = xOf(view, store.time(event));
+    const column = Math.floor(x / DOT);
+    const level = levels.get(column) ?? 0;
+    levels.set(column, level + 1);
+    return { event, x, level: Math.min(level, LEVELS_MAX - 1) };
+  });
+  const height = placed.reduce((most, { level }) => Math.max(most, level), 0) * DOT;
+  const draw = (base: number): string =>
+    placed
+      .map(({ event, x, level }) => {
+        const color =
+          legend === null || groups === null ? palette.accent : hue(palette, groups[event]!, legend.groups.length);
+        return (
+          `<circle cx="${n(x)}" cy="${n(base - level * DOT)}" r="3" fill="${color}">` +
+          `<title>${escaped(`${store.titles[event]!}, ${format(store.time(event))}`)}</title></circle>`
+        );
+      })
+      .join('');
+  return { height, draw };
+}
+
+function bars(shown: LanesShown, palette: Palette, top: number, pen: Pen): Drawn {
+  const { view, counts, legend, series, isLog } = shown;
+  if (counts === null) return { svg: '', height: 0 };
+  const frame = { scale: view };
+  const named = legend === null || series === null ? [counts] : series;
+  const rest = legend !== null && series !== null && legend.others > 0 ? without(counts, series) : null;
+  const scaleOf = laneHeights(
+    named.map((own) => mostIn(own, frame)),
+    rest === null ? null : mostIn(rest, frame),
+    isLog,
+    BARS_HEIGHT,
+  );
+  const parts: string[] = [];
+  let y = top;
+  for (const [lane, own] of [...named, ...(rest === null ? [] : [rest])].entries()) {
+    const scale = scaleOf(lane);
+    const base = y + BARS_HEIGHT;
+    for (const { from, to, count } of bucketsIn(own, frame)) {
+      if (count === 0) continue;
+      const [left, right] = [xOf(view, from), xOf(view, to)];
+      const tall = Math.max(1.5, share(scale, count) * BARS_HEIGHT);
+      parts.push(
+        `<rect x="${pen.n(left)}" y="${pen.n(base - tall)}" width="${pen.n(Math.max(1, right - left - 0.75))}" ` +
+          `height="${pen.n(tall)}" fill="${colorOf(shown, palette, lane)}"/>`,
+      );
+    }
+    const most = scale.ticks.at(-1) ?? scale.max;
+    const at = base - share(scale, most) * BARS_HEIGHT;
+    parts.push(
+      line(shown, at, palette.line, pen),
+      line(shown, base, palette['line-strong'], pen),
+      name(shown, palette, lane, base - BARS_HEIGHT, pen),
+      note(shown, palette, at + 12, most.toLocaleString('en'), pen),
+    );
+    y = base + GAP * 2;
+  }
+  return { svg: parts.join(''), height: y - top };
+}

@@ -1,0 +1,158 @@
+/**
+ * What is drawn over the events, or beside them: forks, anchors, what was searched for, what is chosen, and what is
+ * left out. The first picture does without.
+ */
+import { xOf } from '../../lib/events/scale';
+import type { Lane } from './lanes';
+import { FLAGS, RULER, box, type Frame } from './paint';
+import type { Scene } from './surface';
+
+/** Draws the lines of the timelines around the one that is looked at, from where the ways parted. */
+export function paintForks(frame: Frame, lanes: readonly Lane[], laneY: (index: number) => number): void {
+  const { context, palette, scale, base } = frame;
+  const parent = lanes.find((lane) => lane.isParent);
+  const began = parent?.at === undefined || parent.at === null ? -Infinity : xOf(scale, parent.at);
+  context.lineWidth = 2;
+  context.strokeStyle = palette['line-strong'];
+  // What came before the fork is the parent's history.
+  if (began > 0 && parent) line(context, 0, Math.min(began, scale.width), base + 0.5, [2, 5]);
+  lanes.forEach((lane, index) => {
+    const y = laneY(index);
+    const at = lane.at === null ? 0 : Math.max(-60, Math.min(scale.width + 60, xOf(scale, lane.at)));
+    context.strokeStyle = lane.isParent ? palette.muted : palette.good;
+    context.globalAlpha = 0.75;
+    if (lane.isParent) {
+      line(context, 0, scale.width, y, []);
+      branch(context, at, y, base);
+    } else {
+      branch(context, at, base, y);
+      line(context, Math.min(at + 26, scale.width), scale.width, y, []);
+    }
+    context.globalAlpha = 1;
+  });
+}
+
+function line(context: CanvasRenderingContext2D, from: number, to: number, y: number, dash: number[]): void {
+  context.setLineDash(dash);
+  context.beginPath();
+  context.moveTo(from, y);
+  context.lineTo(to, y);
+  context.stroke();
+  context.setLineDash([]);
+}
+
+function branch(context: CanvasRenderingContext2D, x: number, from: number, to: number): void {
+  context.beginPath();
+  context.moveTo(x, from);
+  context.bezierCurveTo(x + 14, from, x + 10, to, x + 26, to);
+  context.stroke();
+  context.beginPath();
+  context.arc(x, from, 3, 0, 7);
+  context.fillStyle = context.strokeStyle;
+  context.fill();
+}
+
+export function paintHits({ context, palette, scale, base }: Frame, scene: Scene): void {
+  context.fillStyle = palette.now;
+  for (const time of scene.hits) {
+    const x = xOf(scale, time);
+    if (x < -4 || x > scale.width + 4) continue;
+    box(context, x - 1.5, base + 2, 3, 8, 1.5);
+    context.fill();
+  }
+}
+
+export function paintAnchors({ context, palette, scale, base }: Frame, scene: Scene): void {
+  context.fillStyle = palette.good;
+  for (const { time } of scene.anchors) {
+    const x = Math.round(xOf(scale, time));
+    if (x < -20 || x > scale.width + 4) continue;
+    context.globalAlpha = 0.6;
+    context.fillRect(x, RULER + 5, 1.5, base - RULER - 5);
+    context.globalAlpha = 1;
+    context.beginPath();
+    context.moveTo(x, RULER + 5);
+    context.lineTo(x + 15, RULER + 5);
+    context.lineTo(x + 11, RULER + 11);
+    context.lineTo(x + 15, RULER + 17);
+    context.lineTo(x, RULER + 17);
+    context.fill();
+  }
+}
+
+/** Dims what was not played yet. */
+export function paintPlayhead({ context, palette, scale, height }: Frame, head: bigint): void {
+  const x = Math.max(-2, Math.min(scale.width + 2, xOf(scale, head)));
+  context.fillStyle = palette.sunken;
+  context.globalAlpha = 0.78;
+  context.fillRect(x, RULER + 1, scale.width - x, height);
+  context.globalAlpha = 1;
+  context.fillStyle = palette.accent;
+  context.fillRect(x - 1, RULER - 4, 2, height - RULER + 4);
+}
+
+/** Dims what is outside of a brushed range. */
+export function paintRange({ context, palette, scale, height }: Frame, from: bigint, to: bigint): void {
+  const left = Math.max(-2, Math.min(scale.width + 2, xOf(scale, from)));
+  const right = Math.max(-2, Math.min(scale.width + 2, xOf(scale, to)));
+  context.fillStyle = palette.sunken;
+  context.globalAlpha = 0.72;
+  context.fillRect(0, RULER + 1, left, height);
+  context.fillRect(right, RULER + 1, scale.width - right, height);
+  context.globalAlpha = 1;
+  context.fillStyle = palette.accent;
+  context.fillRect(left, RULER + 1, 1.5, height);
+  context.fillRect(right - 1.5, RULER + 1, 1.5, height);
+  context.fillRect(left, RULER - 1, right - left, 3);
+}
+
+/** A place on the screen. */
+export interface Spot {
+  x: number;
+  y: number;
+}
+
+/** Joins an event with those it hangs on and those that hang on it, and draws a ring around it where it is a dot. */
+export function paintSelection(
+  { context, palette, scale, base }: Frame,
+  { x, y, isRing, isRows }: Spot & { isRing: boolean; isRows: boolean },
+  causes: Spot[],
+  effects: Spot[],
+): void {
+  context.lineWidth = 1.5;
+  const near = (at: number): number => Math.max(-4_000, Math.min(scale.width + 4_000, at));
+  const arc = (other: Spot, color: string): void => {
+    const [from, to] = [near(x), near(other.x)];
+    context.strokeStyle = color;
+    context.beginPath();
+    if (isRows) {
+      // From begin to begin, beside the bars and not through them.
+      const beside = Math.min(from, to) - 14;
+      context.moveTo(from, y);
+      context.bezierCurveTo(beside, y, beside, other.y, to, other.y);
+    } else {
+      const lift = Math.min(base - RULER - FLAGS, 18 + Math.abs(to - from) * 0.3);
+      context.moveTo(from, other.y);
+      context.bezierCurveTo(from, base - lift, to, base - lift, to, other.y);
+    }
+    context.stroke();
+  };
+  context.globalAlpha = 0.8;
+  for (const cause of causes) arc(cause, palette.warn);
+  for (const effect of effects) arc(effect, palette.good);
+  context.globalAlpha = 1;
+  if (!isRing) return;
+  context.strokeStyle = palette.ink;
+  context.lineWidth = 2;
+  context.beginPath();
+  context.arc(x, y, 7, 0, 7);
+  context.stroke();
+}
+
+/** Marks the part that is being brushed. */
+export function paintBrush({ context, palette, height }: Frame, { from, to }: { from: number; to: number }): void {
+  context.fillStyle = palette.accent;
+  context.globalAlpha = 0.16;
+  context.fillRect(Math.min(from, to), RULER, Math.abs(to - from), height);
+  context.globalAlpha = 1;
+}
