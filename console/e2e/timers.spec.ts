@@ -288,6 +288,65 @@ describe('a move over timers', () => {
     await page.getByRole('heading', { name: 'Friday, 1 January 2027' }).waitFor();
   });
 
+  it('goes back, and has timers fire again if that is asked for', async () => {
+    const timeline = await standing('again');
+    const page = await on.loggedIn(`clock?timeline=${timeline}`);
+    const again = page.getByRole('checkbox', { name: 'When rewinding, fire timers again' });
+    const next = page.getByRole('region', { name: 'Next' });
+    await next.getByText('Nothing is ahead of the clock').waitFor();
+    expect(await again.count()).toBe(0);
+    await set(timeline, 'renew', { at: '2027-01-03T09:00:00Z' });
+    const forward = { timeline_id: timeline, duration: '1w' };
+    await on.service.call('POST', 'v1/fast-forward', forward);
+    await page.getByRole('button', { name: '1 week' }).click();
+    // It is offered though no timer is armed any more.
+    await again.waitFor();
+    await page.getByRole('button', { name: 'Rewind' }).click();
+    await page.getByRole('heading', { name: 'Friday, 1 January 2027' }).waitFor();
+    const renew = (): Promise<unknown> => on.service.call('GET', `v1/timers/renew?timeline_id=${timeline}`);
+    expect(await renew()).toMatchObject({ timer: { state: 'done' } });
+    await on.service.call('POST', 'v1/fast-forward', forward);
+    await page.getByRole('heading', { name: 'Friday, 8 January 2027' }).waitFor();
+    await again.check();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Rewind' }).click();
+    await next.getByRole('link', { name: 'renew' }).waitFor();
+    expect(await renew()).toMatchObject({ timer: { state: 'armed' }, firings: [{ state: 'superseded', round: 0 }] });
+    // The key does as the button.
+    await on.service.call('POST', 'v1/fast-forward', forward);
+    await page.getByRole('heading', { name: 'Friday, 8 January 2027' }).waitFor();
+    await page.keyboard.press('r');
+    await next.getByRole('link', { name: 'renew' }).waitFor();
+    // And so does a travel back, which is offered it alone.
+    await on.service.call('POST', 'v1/fast-forward', forward);
+    await page.getByRole('heading', { name: 'Friday, 8 January 2027' }).waitFor();
+    await page.keyboard.press('t');
+    const dialog = page.getByRole('dialog', { name: 'Travel' });
+    const there = dialog.getByRole('checkbox', { name: 'Fire timers again' });
+    await dialog.getByLabel('Moment').fill('2027-02-01T00:00:00Z');
+    await there.waitFor({ state: 'detached' });
+    await dialog.getByLabel('Moment').fill('2027-01-02T00:00:00Z');
+    await there.check();
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Travel', exact: true }).click();
+    await page.getByRole('heading', { name: 'Saturday, 2 January 2027' }).waitFor();
+    await next.getByRole('link', { name: 'renew' }).waitFor();
+  });
+
+  it('returns to an anchor, and says what becomes of timers', async () => {
+    const timeline = await standing('returned');
+    await set(timeline, 'renew', { at: '2027-01-03T09:00:00Z' });
+    await on.service.call('POST', 'v1/set-anchor', { timeline_id: timeline, description: 'before' });
+    await on.service.call('POST', 'v1/fast-forward', { timeline_id: timeline, duration: '1w' });
+    const page = await on.loggedIn(`clock?timeline=${timeline}`);
+    await page.getByRole('button', { name: /^Return/ }).click();
+    const dialog = page.getByRole('dialog', { name: 'Return to “before”' });
+    await dialog.getByText('those that have fired since fire again when their moments come').waitFor();
+    await dialog.getByText('what has fired does not fire again').waitFor();
+    await dialog.getByRole('button', { name: 'Return', exact: true }).click();
+    await page.getByRole('region', { name: 'Next' }).getByRole('link', { name: 'renew' }).waitFor();
+  });
+
   it('stands still until the worker is done, on every page that looks', async () => {
     const timeline = await standing('held');
     await set(timeline, 'renew', { at: '2027-01-03T09:00:00Z' });
