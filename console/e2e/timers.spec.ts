@@ -472,3 +472,25 @@ it('fits every width and can be used by everybody', async () => {
     await expectAccessible(page);
   }
 });
+
+it('sends webhooks from a fork if that is asked for', async () => {
+  const timeline = await standing('forked');
+  const deliver = { to: 'webhook', url: 'https://hooks.example.com/timenav' };
+  await set(timeline, 'renew', { at: '2027-01-31T09:00:00Z', deliver });
+  for (const sends of [false, true]) {
+    const page = await on.loggedIn(`clock?timeline=${timeline}`);
+    await page.getByRole('button', { name: `Timeline: ${timeline}` }).click();
+    await page.getByRole('button', { name: 'New timeline or fork' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New timeline' });
+    const choice = dialog.getByRole('checkbox', { name: 'Send webhooks of timers that come along' });
+    expect(await choice.count()).toBe(0);
+    await dialog.getByRole('radio', { name: `as a fork of ${timeline}` }).check();
+    await choice.setChecked(sends);
+    const fork = fresh(sends ? 'sending' : 'silent');
+    await dialog.getByLabel('Name').fill(fork);
+    await dialog.getByRole('button', { name: 'Fork the timeline' }).click();
+    await page.getByRole('button', { name: `Timeline: ${fork}` }).waitFor();
+    const { fork: made } = await on.service.call<{ fork: Record<string, unknown> }>('GET', `timeline/${fork}`);
+    expect([made.of, made.deliver_webhooks]).toEqual([timeline, sends ? true : undefined]);
+  }
+});
