@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { expectAccessible, expectNoSidewaysScroll, fresh, REFUSED, stage } from './harness';
 import { axis, param } from './timeline-page';
 
-const on = stage();
+// Nothing is sent there: no clock comes to the moment.
+const on = stage('--webhook-to', 'hooks.example.com');
 
 const NOW = '2027-01-01T08:00:00Z';
 
@@ -26,8 +27,8 @@ const set = (timeline_id: string, timer_id: string, more: Record<string, unknown
   });
 
 /** Waits for firings as a worker does, and returns their ids. The queue is heard from when this is called. */
-async function claim(timeline: string): Promise<string[]> {
-  const body = { timeline_id: timeline, wait: '30s', max: 10 };
+async function claim(timeline: string, wait = '30s'): Promise<string[]> {
+  const body = { timeline_id: timeline, wait, max: 10 };
   const { firings } = await on.service.call<{ firings: { firing_id: string }[] }>(
     'POST',
     'v1/queues/billing/claim',
@@ -153,6 +154,78 @@ describe('the list of timers', () => {
   });
 });
 
+describe('a timer that is there', () => {
+  it('is changed: its moment, what it carries and where it goes', async () => {
+    const timeline = await standing('changed');
+    await set(timeline, 'renew', { at: '2027-01-31T09:00:00Z', payload: { invoice: 42 } });
+    const page = await on.loggedIn(`timers?timeline=${timeline}&timer=renew`);
+    await card(page, 'renew').getByRole('button', { name: 'Change…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Change renew' });
+    await dialog.getByText('What has fired stays as it is.').waitFor();
+    expect(await dialog.getByLabel('Name').count()).toBe(0);
+    expect(await dialog.getByLabel('Queue', { exact: true }).inputValue()).toBe('billing');
+    await dialog.getByText('Payload and more').click();
+    await dialog.getByLabel('Payload').fill('');
+    await dialog.getByRole('button', { name: 'Change the timer' }).click();
+    await dialog.getByText('A payload can be changed, but not removed.').waitFor();
+    await dialog.getByLabel('Payload').fill('{"invoice": 43}');
+    await dialog.getByText('By cron', { exact: true }).click();
+    await dialog.getByLabel('Cron expression').fill('0 9 * * *');
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Change the timer' }).click();
+    await page.getByText('The timer was changed. It fires at 2027-01-01T09:00:00Z.').waitFor();
+    await dialog.waitFor({ state: 'detached' });
+    await list(page)
+      .getByRole('row', { name: /renew.*1 January 2027, 09:00.*billing/ })
+      .waitFor();
+    await card(page, 'renew').getByText('"invoice": 43').waitFor();
+    expect(await on.service.call('GET', `v1/timers/renew?timeline_id=${timeline}`)).toMatchObject({
+      timer: { cron: { expression: '0 9 * * *' }, payload: { invoice: 43 }, deliver: { queue: 'billing' } },
+    });
+  });
+
+  it('sends webhooks where it did, whatever else is changed', async () => {
+    const timeline = await standing('hooked');
+    const deliver = { to: 'webhook', url: 'https://hooks.example.com/timenav' };
+    await set(timeline, 'renew', { at: '2027-01-31T09:00:00Z', deliver });
+    const page = await on.loggedIn(`timers?timeline=${timeline}&timer=renew`);
+    await card(page, 'renew').getByRole('button', { name: 'Change…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Change renew' });
+    await dialog.getByText('Each firing is still sent to https://hooks.example.com/timenav.').waitFor();
+    expect(await dialog.getByLabel('Queue', { exact: true }).count()).toBe(0);
+    await dialog.getByLabel('Moment').fill('2027-02-28T09:00:00Z');
+    await dialog.getByRole('button', { name: 'Change the timer' }).click();
+    await page.getByText('The timer was changed. It fires at 2027-02-28T09:00:00Z.').waitFor();
+    expect(await on.service.call('GET', `v1/timers/renew?timeline_id=${timeline}`)).toMatchObject({
+      timer: { at: '2027-02-28T09:00:00Z', deliver: { url: deliver.url } },
+    });
+  });
+
+  it('delivers a firing again that has failed', async () => {
+    const timeline = await standing('redelivered');
+    await set(timeline, 'renew', { at: '2027-01-31T09:00:00Z' });
+    // Somebody has listened, so the clock waits until it has failed for good, which takes three attempts.
+    expect(await claim(timeline, '0s')).toEqual([]);
+    const moved = on.service.call('POST', 'v1/fast-forward', { timeline_id: timeline, duration: 'P1M' });
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      const firing_ids = await claim(timeline);
+      await on.service.call('POST', 'v1/firings/fail', { timeline_id: timeline, firing_ids, reason: 'card declined' });
+    }
+    await moved;
+    const page = await on.loggedIn(`timers?timeline=${timeline}&state=done&timer=renew`);
+    await card(page, 'renew').getByText('1 failed').waitFor();
+    await card(page, 'renew').getByText('card declined').waitFor();
+    await expectAccessible(page);
+    await card(page, 'renew').getByRole('button', { name: 'Deliver again' }).click();
+    await card(page, 'renew').getByText('1 waiting').waitFor();
+    await card(page, 'renew').getByText('1 failed').waitFor();
+    expect(await card(page, 'renew').getByRole('button', { name: 'Deliver again' }).count()).toBe(0);
+    await acknowledge(timeline, await claim(timeline));
+    await page.reload();
+    await card(page, 'renew').getByText('1 acknowledged').waitFor();
+  });
+});
+
 describe('a move over timers', () => {
   it('says before it is made what it would fire, and afterwards what came of it', async () => {
     const timeline = await standing('before');
@@ -213,6 +286,65 @@ describe('a move over timers', () => {
     await receipt(page).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: /^Go back to 1 January 2027/ }).click();
     await page.getByRole('heading', { name: 'Friday, 1 January 2027' }).waitFor();
+  });
+
+  it('goes back, and has timers fire again if that is asked for', async () => {
+    const timeline = await standing('again');
+    const page = await on.loggedIn(`clock?timeline=${timeline}`);
+    const again = page.getByRole('checkbox', { name: 'When rewinding, fire timers again' });
+    const next = page.getByRole('region', { name: 'Next' });
+    await next.getByText('Nothing is ahead of the clock').waitFor();
+    expect(await again.count()).toBe(0);
+    await set(timeline, 'renew', { at: '2027-01-03T09:00:00Z' });
+    const forward = { timeline_id: timeline, duration: '1w' };
+    await on.service.call('POST', 'v1/fast-forward', forward);
+    await page.getByRole('button', { name: '1 week' }).click();
+    // It is offered though no timer is armed any more.
+    await again.waitFor();
+    await page.getByRole('button', { name: 'Rewind' }).click();
+    await page.getByRole('heading', { name: 'Friday, 1 January 2027' }).waitFor();
+    const renew = (): Promise<unknown> => on.service.call('GET', `v1/timers/renew?timeline_id=${timeline}`);
+    expect(await renew()).toMatchObject({ timer: { state: 'done' } });
+    await on.service.call('POST', 'v1/fast-forward', forward);
+    await page.getByRole('heading', { name: 'Friday, 8 January 2027' }).waitFor();
+    await again.check();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Rewind' }).click();
+    await next.getByRole('link', { name: 'renew' }).waitFor();
+    expect(await renew()).toMatchObject({ timer: { state: 'armed' }, firings: [{ state: 'superseded', round: 0 }] });
+    // The key does as the button.
+    await on.service.call('POST', 'v1/fast-forward', forward);
+    await page.getByRole('heading', { name: 'Friday, 8 January 2027' }).waitFor();
+    await page.keyboard.press('r');
+    await next.getByRole('link', { name: 'renew' }).waitFor();
+    // And so does a travel back, which is offered it alone.
+    await on.service.call('POST', 'v1/fast-forward', forward);
+    await page.getByRole('heading', { name: 'Friday, 8 January 2027' }).waitFor();
+    await page.keyboard.press('t');
+    const dialog = page.getByRole('dialog', { name: 'Travel' });
+    const there = dialog.getByRole('checkbox', { name: 'Fire timers again' });
+    await dialog.getByLabel('Moment').fill('2027-02-01T00:00:00Z');
+    await there.waitFor({ state: 'detached' });
+    await dialog.getByLabel('Moment').fill('2027-01-02T00:00:00Z');
+    await there.check();
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Travel', exact: true }).click();
+    await page.getByRole('heading', { name: 'Saturday, 2 January 2027' }).waitFor();
+    await next.getByRole('link', { name: 'renew' }).waitFor();
+  });
+
+  it('returns to an anchor, and says what becomes of timers', async () => {
+    const timeline = await standing('returned');
+    await set(timeline, 'renew', { at: '2027-01-03T09:00:00Z' });
+    await on.service.call('POST', 'v1/set-anchor', { timeline_id: timeline, description: 'before' });
+    await on.service.call('POST', 'v1/fast-forward', { timeline_id: timeline, duration: '1w' });
+    const page = await on.loggedIn(`clock?timeline=${timeline}`);
+    await page.getByRole('button', { name: /^Return/ }).click();
+    const dialog = page.getByRole('dialog', { name: 'Return to “before”' });
+    await dialog.getByText('those that have fired since fire again when their moments come').waitFor();
+    await dialog.getByText('what has fired does not fire again').waitFor();
+    await dialog.getByRole('button', { name: 'Return', exact: true }).click();
+    await page.getByRole('region', { name: 'Next' }).getByRole('link', { name: 'renew' }).waitFor();
   });
 
   it('stands still until the worker is done, on every page that looks', async () => {
@@ -338,5 +470,27 @@ it('fits every width and can be used by everybody', async () => {
     await page.getByRole('button', { name: 'Set a timer…' }).click();
     await page.getByText('By a rule', { exact: true }).click();
     await expectAccessible(page);
+  }
+});
+
+it('sends webhooks from a fork if that is asked for', async () => {
+  const timeline = await standing('forked');
+  const deliver = { to: 'webhook', url: 'https://hooks.example.com/timenav' };
+  await set(timeline, 'renew', { at: '2027-01-31T09:00:00Z', deliver });
+  for (const sends of [false, true]) {
+    const page = await on.loggedIn(`clock?timeline=${timeline}`);
+    await page.getByRole('button', { name: `Timeline: ${timeline}` }).click();
+    await page.getByRole('button', { name: 'New timeline or fork' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New timeline' });
+    const choice = dialog.getByRole('checkbox', { name: 'Send webhooks of timers that come along' });
+    expect(await choice.count()).toBe(0);
+    await dialog.getByRole('radio', { name: `as a fork of ${timeline}` }).check();
+    await choice.setChecked(sends);
+    const fork = fresh(sends ? 'sending' : 'silent');
+    await dialog.getByLabel('Name').fill(fork);
+    await dialog.getByRole('button', { name: 'Fork the timeline' }).click();
+    await page.getByRole('button', { name: `Timeline: ${fork}` }).waitFor();
+    const { fork: made } = await on.service.call<{ fork: Record<string, unknown> }>('GET', `timeline/${fork}`);
+    expect([made.of, made.deliver_webhooks]).toEqual([timeline, sends ? true : undefined]);
   }
 });

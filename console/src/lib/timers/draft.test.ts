@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from '../instant';
-import { EMPTY, bodyOf, type TimerDraft } from './draft';
+import { EMPTY, bodyOf, changesOf, draftOf, type TimerDraft } from './draft';
+import type { Timer } from './timers';
 
 const NOW = parse('2027-01-01T00:00:00Z')!;
 const made = (more: Partial<TimerDraft>): ReturnType<typeof bodyOf> => bodyOf({ ...EMPTY, ...more }, NOW);
@@ -73,6 +74,74 @@ describe('a timer that is asked for', () => {
       [{ kind: 'cron' }, 'expression'],
     ] as const) {
       const read = made(more);
+      expect('wrong' in read && Object.keys(read.wrong)).toEqual([field]);
+    }
+  });
+});
+
+describe('a timer that is changed', () => {
+  const TIMER: Timer = {
+    timer_id: 'renew-42',
+    position: 7,
+    state: 'armed',
+    next: '2027-01-31T09:00:00Z',
+    at: '2027-01-31T09:00:00Z',
+    deliver: { to: 'queue', queue: 'billing' },
+    payload: { invoice: 42 },
+    order_key: 'customer-7',
+    round: 0,
+    set_by: 'ada',
+    set_at: '2027-01-01T00:00:00Z',
+  };
+  const change = (timer: Timer, more: Partial<TimerDraft>): ReturnType<typeof bodyOf> =>
+    changesOf(timer, { ...draftOf(timer), ...more }, NOW);
+  const rule = { rule: 'FREQ=MONTHLY;BYMONTHDAY=-1', starts: '2027-01-31T09:00:00Z', zone: 'Europe/Paris' };
+  const repeating: Timer = { ...TIMER, at: null, every: rule, misfire: 'once' };
+
+  it('is asked to change what differs, and nothing else', () => {
+    expect(change(TIMER, {})).toEqual({ body: {} });
+    expect(change(repeating, {})).toEqual({ body: {} });
+    expect(change(TIMER, { at: '2027-02-28T09:00:00Z' })).toEqual({ body: { at: '2027-02-28T09:00:00Z' } });
+    expect(change(TIMER, { payload: '{"invoice": 43}' })).toEqual({ body: { payload: { invoice: 43 } } });
+    expect(change(TIMER, { orderKey: 'customer-8' })).toEqual({ body: { order_key: 'customer-8' } });
+    expect(change(TIMER, { queue: ' ' })).toEqual({ body: { deliver: { to: 'queue' } } });
+    expect(change(TIMER, { queue: 'mail' })).toEqual({ body: { deliver: { to: 'queue', queue: 'mail' } } });
+  });
+
+  it('keeps of its schedule what is not touched', () => {
+    expect(change(repeating, { misfire: 'all' })).toEqual({ body: { every: rule } });
+    expect(change(repeating, { zone: 'Asia/Tokyo' })).toEqual({
+      body: { every: { ...rule, zone: 'Asia/Tokyo' }, misfire: 'once' },
+    });
+    expect(change(repeating, { kind: 'cron', expression: '0 9 * * *' })).toEqual({
+      body: { cron: { expression: '0 9 * * *', zone: 'Europe/Paris' }, misfire: 'once' },
+    });
+  });
+
+  it('keeps of an event what the form does not show', () => {
+    const event = { name: 'Trial ends', location: 'Paris', tags: ['trial'], source: 'shop' };
+    const recording: Timer = { ...TIMER, payload: null, order_key: null, deliver: { to: 'timeline', event } };
+    expect(change(recording, {})).toEqual({ body: {} });
+    expect(change(recording, { name: 'It ends', location: '' })).toEqual({
+      body: { deliver: { to: 'timeline', event: { name: 'It ends', tags: ['trial'], source: 'shop' } } },
+    });
+    expect(change(TIMER, { to: 'timeline', name: 'Trial ends' })).toEqual({
+      body: { deliver: { to: 'timeline', event: { name: 'Trial ends' } } },
+    });
+  });
+
+  it('leaves a webhook where it goes, as its secret is not known', () => {
+    const hook: Timer = { ...TIMER, deliver: { to: 'webhook', url: 'https://hooks.example.com/timenav' } };
+    expect(change(hook, { at: '2027-02-28T09:00:00Z' })).toEqual({ body: { at: '2027-02-28T09:00:00Z' } });
+  });
+
+  it('says what is wrong, and what cannot be removed', () => {
+    for (const [more, field] of [
+      [{ at: 'soon' }, 'at'],
+      [{ payload: '' }, 'payload'],
+      [{ orderKey: '' }, 'orderKey'],
+    ] as const) {
+      const read = change(TIMER, more);
       expect('wrong' in read && Object.keys(read.wrong)).toEqual([field]);
     }
   });

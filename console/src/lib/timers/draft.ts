@@ -1,7 +1,7 @@
 /** A timer as it is asked for in a form. */
 import { understand } from '../calendar';
 import { format, type Micros } from '../instant';
-import type { TimerEvent } from './timers';
+import type { Timer, TimerEvent } from './timers';
 
 export type Kind = 'at' | 'every' | 'cron';
 /** What becomes of a firing: it waits in a queue, or it is recorded as an event. */
@@ -95,6 +95,66 @@ export function bodyOf(draft: TimerDraft, now: Micros): { body: Record<string, u
   return Object.keys(wrong).length > 0 ? { wrong } : { body };
 }
 
+/** Returns a timer as the form shows it, to be changed. */
+export function draftOf({ timer_id, at, every, cron, misfire, deliver, payload, order_key }: Timer): TimerDraft {
+  const event = deliver.event ?? {};
+  return {
+    ...EMPTY,
+    kind: every ? 'every' : cron ? 'cron' : 'at',
+    timerId: timer_id,
+    at: at ?? '',
+    rule: every?.rule ?? '',
+    starts: every?.starts ?? '',
+    expression: cron?.expression ?? '',
+    zone: every?.zone ?? cron?.zone ?? EMPTY.zone,
+    to: deliver.event ? 'timeline' : 'queue',
+    queue: deliver.queue ?? '',
+    name: event.name ?? '',
+    description: event.description ?? '',
+    location: event.location ?? '',
+    actors: event.actors ?? [],
+    attributes: event.attributes == null ? '' : JSON.stringify(event.attributes, null, 2),
+    payload: payload == null ? '' : JSON.stringify(payload, null, 2),
+    orderKey: order_key ?? '',
+    misfire: misfire ?? EMPTY.misfire,
+  };
+}
+
+/** What the form shows of an event; what else it has is kept. */
+const SHOWN: readonly string[] = ['name', 'description', 'location', 'actors', 'attributes'];
+
+/** Returns what to change of a timer: nothing of what stays as it is. */
+export function changesOf(timer: Timer, draft: TimerDraft, now: Micros): ReturnType<typeof bodyOf> {
+  const [was, read] = [bodyOf(draftOf(timer), now), bodyOf(draft, now)];
+  if ('wrong' in read) return read;
+  const before: Record<string, unknown> = 'body' in was ? was.body : {};
+  const { body } = read;
+  const differs = (...fields: string[]): boolean =>
+    fields.some((field) => JSON.stringify(before[field]) !== JSON.stringify(body[field]));
+  const changes: Record<string, unknown> = {};
+  // A schedule goes as a whole.
+  if (differs('at', 'every', 'cron', 'misfire'))
+    for (const field of ['at', 'every', 'cron', 'misfire']) if (field in body) changes[field] = body[field];
+  // Its address and secret stay: the secret is never shown.
+  if (!timer.deliver.url && differs('deliver')) {
+    const kept = Object.entries(timer.deliver.event ?? {}).filter(([field]) => !SHOWN.includes(field));
+    const { event } = (body.deliver ?? {}) as { event?: TimerEvent };
+    changes.deliver = event
+      ? { to: 'timeline', event: { ...Object.fromEntries(kept), ...event } }
+      : (body.deliver ?? { to: 'queue' });
+  }
+  const wrong: Wrong = {};
+  const worker = draft.to === 'queue';
+  if (worker && differs('payload')) changes.payload = body.payload;
+  if (worker && differs('order_key')) changes.order_key = body.order_key;
+  if ('payload' in changes && changes.payload === undefined)
+    wrong.payload = 'A payload can be changed, but not removed. Write {} for an empty one.';
+  if ('order_key' in changes && changes.order_key === undefined)
+    wrong.orderKey = 'An order key can be changed, but not removed.';
+  if (Object.keys(wrong).length > 0) return { wrong };
+  return { body: changes };
+}
+
 /** Says in which queue firings wait, and what is handed to whoever claims one. */
 function deliver(draft: TimerDraft, body: Record<string, unknown>, wrong: Wrong): void {
   if (draft.queue.trim() !== '') body.deliver = { to: 'queue', queue: draft.queue.trim() };
@@ -130,5 +190,5 @@ function json(text: string): unknown {
 }
 
 export type Wrong = Partial<
-  Record<'at' | 'rule' | 'starts' | 'expression' | 'payload' | 'name' | 'attributes', string>
+  Record<'at' | 'rule' | 'starts' | 'expression' | 'payload' | 'orderKey' | 'name' | 'attributes', string>
 >;

@@ -90,6 +90,15 @@ export function goesTo(queue: string | null | undefined): string {
   return queue ?? 'records an event';
 }
 
+/**
+ * Whether a firing can be delivered again: it has failed, was to go to a worker or a webhook, and its moment has not come
+ * again since.
+ */
+export function canComeAgain({ state, queue, due, round }: Firing, firings: readonly Firing[]): boolean {
+  const isLatest = !firings.some((other) => other.due === due && other.round > round);
+  return state === 'failed' && Boolean(queue) && isLatest;
+}
+
 interface TimerPage {
   timers: Timer[];
   next_cursor?: string | null;

@@ -27,8 +27,9 @@ const DEEDS = {
   'resume-time': (on: On) => service.resumeTime(on),
   'fast-forward': (on: On & { duration: string }) => service.fastForward({ ...on, wait: WAIT }),
   'advance-to-next': (on: On) => service.advanceToNext({ ...on, wait: WAIT }),
-  rewind: (on: On & { duration: string }) => service.rewind(on),
-  travel: (on: On & { destination_time: string; location?: string }) => service.travel({ ...on, wait: WAIT }),
+  rewind: (on: On & { duration: string; refire?: boolean }) => service.rewind(on),
+  travel: (on: On & { destination_time: string; location?: string; refire?: boolean }) =>
+    service.travel({ ...on, wait: WAIT }),
   'set-rate': (on: On & { rate: number }) => service.setRate(on),
   'return-to-anchor': (on: On & { anchor_id: string; scope: 'all' | 'clock' }) => service.returnToAnchor(on),
 } as const;

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { canComeAgain, type Firing } from './timers';
+
+const FAILED: Firing = {
+  firing_id: 'firing_1',
+  timer_id: 'renew-42',
+  due: '2027-01-31T09:00:00Z',
+  round: 0,
+  queue: 'billing',
+  state: 'failed',
+};
+
+describe('delivering a firing again', () => {
+  it('is for what has failed and went to somebody', () => {
+    expect(canComeAgain(FAILED, [FAILED])).toBe(true);
+    for (const state of ['pending', 'acknowledged', 'superseded'])
+      expect(canComeAgain({ ...FAILED, state }, [])).toBe(false);
+    expect(canComeAgain({ ...FAILED, queue: null }, [])).toBe(false);
+  });
+
+  it('is for the latest round of a moment', () => {
+    const again = { ...FAILED, firing_id: 'firing_2', round: 1, state: 'pending' };
+    expect(canComeAgain(FAILED, [again, FAILED])).toBe(false);
+    expect(canComeAgain({ ...again, state: 'failed' }, [again, FAILED])).toBe(true);
+    expect(canComeAgain(FAILED, [{ ...again, due: '2027-02-28T09:00:00Z' }, FAILED])).toBe(true);
+  });
+});
