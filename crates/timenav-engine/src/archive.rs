@@ -248,8 +248,7 @@ pub trait ScanSource: Send + Sync {
     /// Returns outcomes in the order of their keys, from the one after `after` on.
     async fn outcome_page(&self, after: Option<[u8; 32]>, rows_max: usize) -> Result<Vec<KeptOutcome>, StoreError>;
 
-    /// Returns the leaf of each of these entries, where there is one, of timelines that stand or have ended. Short forms of
-    /// leaves need not be made whole.
+    /// Returns the whole leaf of each of these entries, where there is one, of timelines that stand or have ended.
     async fn leaves_named(&self, entries: Vec<(TimelineId, u64)>) -> Result<Vec<Option<Vec<u8>>>, StoreError>;
 
     /// Returns the positions of the sweeps that are kept of a timeline, in order, from those of entries before `end`.

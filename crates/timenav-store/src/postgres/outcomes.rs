@@ -10,6 +10,7 @@ use tokio_postgres::Row;
 
 use super::batch::{Batch, rows, values};
 use super::values::{Failed, bytes, get, id, instant, number, sql, text};
+use crate::kept::leaf;
 use crate::kept::outcomes::told_of;
 
 const FORGET_FINGERPRINTS: &str = "UPDATE outcomes SET fingerprint = $1";
@@ -115,15 +116,16 @@ pub(super) async fn page(on: &Object, after: Option<[u8; 32]>, rows_max: usize) 
     found.iter().map(kept).collect()
 }
 
-/// Returns the leaf of each of these entries, as it is kept.
+/// Returns the whole leaf of each of these entries.
 pub(super) async fn leaves(on: &Object, entries: &[(TimelineId, u64)]) -> Result<Vec<Option<Vec<u8>>>, Failed> {
     let (names, positions): (Vec<&str>, Vec<i64>) =
         entries.iter().map(|(timeline, position)| (timeline.as_str(), sql(*position))).unzip();
     let mut leaves = vec![None; entries.len()];
     for row in rows(on, SELECT_LEAVES, &[&names, &positions]).await? {
         let number = usize::try_from(number(&row, 0)?).ok().and_then(|number| number.checked_sub(1));
-        if let Some(leaf) = number.and_then(|number| leaves.get_mut(number)) {
-            *leaf = Some(get(&row, 1)?);
+        let named = number.and_then(|number| entries.get(number).zip(leaves.get_mut(number)));
+        if let Some(((timeline, position), leaf)) = named {
+            *leaf = Some(leaf::whole(get(&row, 1)?, timeline.as_str(), *position).into_owned());
         }
     }
     Ok(leaves)

@@ -5,6 +5,7 @@ use timenav_core::ids::{EventId, TimelineId};
 use timenav_engine::{IdempotencyRecord, KeptOutcome, StoreError};
 
 use super::values::{POSITION_MAX, bytes, failed, id, instant, sql};
+use crate::kept::leaf;
 use crate::kept::outcomes::told_of;
 
 const SELECT: &str = "SELECT key, fingerprint, expires_at, outcome, timeline_id, event_id FROM outcomes";
@@ -58,19 +59,21 @@ pub(super) fn page(
     Ok(found)
 }
 
-/// Returns the leaf of each of these entries, as it is kept.
+/// Returns the whole leaf of each of these entries.
 pub(super) fn leaves(
     connection: &Connection,
     entries: &[(TimelineId, u64)],
 ) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
     let mut select = connection.prepare_cached(SELECT_LEAF).map_err(failed)?;
-    let mut leaf = |(timeline, position): &(TimelineId, u64)| {
+    let mut read = |(timeline, position): &(TimelineId, u64)| {
         if *position > POSITION_MAX {
             return Ok(None);
         }
-        select.query_row(params![timeline.as_str(), sql(*position)], |row| row.get(0)).optional().map_err(failed)
+        let kept = select.query_row(params![timeline.as_str(), sql(*position)], |row| row.get::<_, Vec<u8>>(0));
+        let kept = kept.optional().map_err(failed)?;
+        Ok(kept.map(|kept| leaf::whole(&kept, timeline.as_str(), *position).into_owned()))
     };
-    entries.iter().map(&mut leaf).collect()
+    entries.iter().map(&mut read).collect()
 }
 
 fn outcome(row: &Row<'_>) -> Result<IdempotencyRecord, StoreError> {

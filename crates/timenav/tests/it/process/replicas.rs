@@ -2,10 +2,12 @@
 
 mod followers;
 mod histories;
+mod kills;
 mod leases;
 mod lives;
 mod rolling_upgrade;
 mod superseded;
+mod three;
 mod webhooks;
 mod witnesses;
 

@@ -16,7 +16,7 @@ mod crashes;
 mod recording;
 mod edges;
 mod holding;
-mod kills;
+pub(crate) mod kills;
 pub(crate) mod model;
 mod next;
 mod observing;
@@ -28,7 +28,7 @@ mod webhooks;
 mod webhooks_tls;
 
 /// Has workers go, also where a test fails while they wait.
-struct Ends<'a>(&'a AtomicBool);
+pub(crate) struct Ends<'a>(&'a AtomicBool);
 
 impl Drop for Ends<'_> {
     fn drop(&mut self) {

@@ -11,9 +11,9 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::super::postgres::Cluster;
-use super::{Replica, STATUSES, send, two, wait};
+use super::three::{Three, metric};
+use super::{STATUSES, send, two, wait};
 use crate::http::Request;
-use crate::service::Service;
 use crate::waiting::until_so;
 
 /// Timers that one advance passes.
@@ -56,52 +56,6 @@ fn work(here: SocketAddr, there: SocketAddr, key: &str, seen: &Mutex<Seen>, is_o
                 seen.lock().unwrap_or_else(PoisonError::into_inner).acknowledged.insert(firing_id);
             }
         }
-    }
-}
-
-/// Returns a number of `/metrics`.
-fn metric(address: SocketAddr, name: &str) -> u64 {
-    let text = send(address, &Request::get("/metrics").anonymous()).unwrap().text();
-    let line = text.lines().find_map(|line| line.strip_prefix(&format!("{name} ")));
-    line.unwrap_or_else(|| panic!("{name} is not in {text}")).parse().unwrap()
-}
-
-/// Three services, of which the first one has made the database.
-struct Three {
-    first: Service,
-    others: [Replica; 2],
-}
-
-impl Three {
-    fn addresses(&self) -> [SocketAddr; 3] {
-        [self.first.address(), self.others[0].process.address, self.others[1].process.address]
-    }
-
-    fn signal(&mut self, number: usize, signal: Signal) {
-        let process = if number == 0 { self.first.process() } else { &mut self.others[number - 1].process };
-        process.signal(signal);
-    }
-
-    fn start_again(&mut self, number: usize, url: &str) {
-        if number == 0 {
-            self.first.kill();
-            self.first.start_again();
-        } else {
-            let other = &mut self.others[number - 1];
-            other.process = Replica::start(other.folder.path(), &["--store", url, "--replicas"]);
-        }
-    }
-
-    /// Stops the service that keeps the time of `main`, in the way that is asked for. Returns which it is.
-    fn strike(&mut self, signal: Signal) -> usize {
-        let addresses = self.addresses();
-        let keepers = || -> Vec<usize> {
-            (0..addresses.len()).filter(|at| metric(addresses[*at], "timenav_timekeeper_timelines") > 0).collect()
-        };
-        until_so("somebody who keeps the time", || !keepers().is_empty());
-        let [keeper] = keepers()[..] else { panic!("several keep the time") };
-        self.signal(keeper, signal);
-        keeper
     }
 }
 
@@ -167,26 +121,11 @@ fn round(services: &mut Three, url: &str, (year, signal): (u32, Signal)) {
 #[test]
 fn an_advance_outlives_the_service_that_carries_it() {
     let cluster = Cluster::start();
-    let (mut first, second) = two(&cluster);
-    first.errors_expected = vec![
-        "a group could not be committed",
-        "the store cannot be read",
-        "were always faster",
-        "timers cannot go on",
-        "the outcome of firings could not be recorded",
-    ];
-    let third = Replica::join(&first, &cluster.url);
-    let mut services = Three { first, others: [second, third] };
+    let mut services = Three::start(&cluster);
     for (year, signal) in [(2001, Signal::KILL), (2002, Signal::STOP), (2003, Signal::KILL), (2004, Signal::STOP)] {
         round(&mut services, &cluster.url, (year, signal));
     }
-    let Three { first, others } = services;
-    for timeline in ["main", "system"] {
-        let scan = others[0].post("/v1/detect-tampering", &json!({ "timeline_id": timeline }));
-        assert_eq!((&scan["tampering_detected"], &scan["findings"]), (&json!(false), &json!([])), "{scan:#}");
-    }
-    drop(others);
-    first.audit();
+    services.audit();
 }
 
 #[test]

@@ -168,3 +168,22 @@ fn nothing_is_lost_with_a_listener_that_goes_as_something_falls_due() {
     }
     service.audit();
 }
+
+/// What changed nothing is told of the last entry, which may tell of a read.
+#[test]
+fn what_changed_nothing_after_a_read_is_found_by_a_scan() {
+    let service = standing();
+    service.post("/v1/timers", &json!({ "timer_id": "once", "at": "2000-01-02T00:00:00Z" }));
+    service.post("/v1/fast-forward", &json!({ "duration": "3d" }));
+    for read in [false, true] {
+        if read {
+            service.get("/v1/timers", &[]);
+        }
+        let cancel = Request::new("DELETE", "/v1/timers/once").idempotent(&format!("read-{read}"));
+        let answer = service.send(cancel).expect(200);
+        assert_eq!(answer["status"], "The timer no longer fires; nothing changed.");
+        let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": "system" }));
+        assert_eq!(scan["findings"], json!([]), "{scan:#}");
+    }
+    service.audit();
+}

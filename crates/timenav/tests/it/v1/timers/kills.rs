@@ -1,4 +1,5 @@
-//! kill -9 in many advances: each moment of each timer comes to one outcome, and receipts tell the same.
+//! kill -9 in many advances: each moment of each timer comes to one outcome, and receipts tell the same. What drives the
+//! clock, what works and what compares serve several services on one database as well.
 
 mod crew;
 
@@ -9,7 +10,8 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use self::crew::{Crew, Killer, Steps, Told};
+pub(crate) use self::crew::{At, Crew, Killer, kill};
+use self::crew::{Setting, Steps, Told, insist};
 use super::plans::{DAY, HEARD, HOUR, Plan, To, UNHEARD, When, moment, number, stamp};
 use crate::dice::Dice;
 use crate::http::{Connection, Request};
@@ -22,6 +24,8 @@ const KILLS: u64 = 3;
 const KILLS_SAID: &str = "TIMENAV_TEST_KILLS";
 /// Most steps (a request sent, an answer read) before a kill.
 const STEPS_MAX: u64 = 120;
+/// Plans in a round at most, so that one ends in which nobody is killed.
+const PLANS_MAX: u64 = 2_000;
 /// How many firings a timer is shown with.
 const SHOWN_MAX: usize = 100;
 
@@ -36,7 +40,7 @@ enum Act {
         is_settled: bool,
     },
     Settle(String),
-    /// Wait until what the clock jumped over has fallen due: only then is it told what cancelling a timer comes before.
+    /// Wait until what the clock has come to has fallen due: only then is it told what cancelling a timer comes before.
     CatchUp,
     /// Press the red button.
     Pause,
@@ -58,8 +62,8 @@ struct Outcome {
 }
 
 /// One that drives a clock.
-struct Driver {
-    dice: Dice,
+pub(crate) struct Driver {
+    pub(crate) dice: Dice,
     now: i64,
     acts: VecDeque<Act>,
     /// Acts that were answered: they name the next one, so that a repetition is known as one.
@@ -71,9 +75,9 @@ struct Driver {
 }
 
 impl Driver {
-    fn new() -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self {
-            dice: Dice::new(14),
+            dice: Dice::new(seed),
             now: 0,
             acts: VecDeque::new(),
             number: 0,
@@ -106,20 +110,31 @@ impl Driver {
         }
     }
 
-    /// Plans, and does what is planned, until the service is gone.
-    fn drive_on(&mut self, address: SocketAddr, admin: &str, steps: &Steps) {
-        while self.drive(address, admin, steps).is_ok() {
-            self.plan();
-        }
+    /// Says when somebody is killed.
+    pub(crate) const fn killer(&mut self) -> Killer {
+        Killer { after: 1 + self.dice.below(STEPS_MAX), pause: self.dice.below(20_000) }
     }
 
-    /// Does what is planned, until all of it was answered or the service is gone.
-    fn drive(&mut self, address: SocketAddr, admin: &str, steps: &Steps) -> io::Result<()> {
-        let mut connection = Connection::open(address)?;
+    /// Plans, and does what is planned, until one of the services is gone.
+    pub(crate) fn drive_on(&mut self, at: At<'_>, steps: &Steps) {
+        for _ in 0..PLANS_MAX {
+            if self.drive(at, steps).is_err() {
+                return;
+            }
+            self.plan();
+        }
+        panic!("nobody was killed");
+    }
+
+    /// Does what is planned, until all of it was answered or one of the services is gone. They are asked in turn.
+    pub(crate) fn drive(&mut self, at: At<'_>, steps: &Steps) -> io::Result<()> {
+        let mut connections =
+            at.addresses.iter().map(|address| Connection::open(*address)).collect::<Result<Vec<_>, _>>()?;
         while let Some(act) = self.acts.front().cloned() {
-            let request = self.request(&act).key(admin);
+            let request = self.request(&act).key(at.admin);
+            let turn = usize::try_from(self.number).expect("few acts") % connections.len();
             steps.step();
-            let answer = connection.exchange(&request)?;
+            let answer = insist(&mut connections[turn], &request)?;
             steps.step();
             assert!(matches!(answer.status, 200 | 201), "{act:?}: {answer}");
             self.answered(&act, &answer.json());
@@ -166,7 +181,13 @@ impl Driver {
             }
             Act::Settle(_) => match answer["settled"]["state"].as_str().expect("a state") {
                 "running" => self.acts.push_front(act.clone()),
-                _ => self.now = moment(&answer["settled"]["reached"]),
+                state => {
+                    self.now = moment(&answer["settled"]["reached"]);
+                    // Where it was stopped, timers of that very instant may be about to fall due.
+                    if state == "stopped" {
+                        self.acts.push_front(Act::CatchUp);
+                    }
+                }
             },
             Act::CatchUp => {
                 let earliest = answer["timers"].as_array().expect("timers").first();
@@ -181,24 +202,24 @@ impl Driver {
 
 /// Returns how many advances are interrupted.
 #[expect(clippy::disallowed_methods, reason = "whoever runs the test says here for how long")]
-fn kills_wanted() -> u64 {
+pub(crate) fn kills_wanted() -> u64 {
     std::env::var(KILLS_SAID).map_or(KILLS, |said| said.parse().expect("a number of kills"))
 }
 
 #[test]
 fn each_moment_comes_to_one_outcome_however_often_the_service_is_killed() {
     let mut service = standing();
-    let (mut driver, crew) = (Driver::new(), Crew::default());
+    let (mut driver, crew) = (Driver::new(14), Crew::default());
     let (mut kills, mut in_advance) = (0, 0);
     // The others come between two advances.
     while in_advance < kills_wanted() {
-        let after = 1 + driver.dice.below(STEPS_MAX);
-        let killer = Killer { pid: service.pid(), after, pause: driver.dice.below(20_000) };
-        let (address, admin) = (service.address(), service.admin.clone());
+        let killer = driver.killer();
+        let (pid, addresses, admin) = (service.pid(), [service.address()], service.admin.clone());
+        let at = At { addresses: &addresses, admin: &admin };
         thread::scope(|scope| {
-            let steps = killer.start(scope);
-            crew.start(scope, (address, &admin), &steps);
-            driver.drive_on(address, &admin, &steps);
+            let (steps, _) = killer.start(scope, move || kill(pid));
+            crew.start(scope, at, &steps);
+            driver.drive_on(at, &steps);
         });
         kills += 1;
         in_advance += u64::from(matches!(driver.acts.front(), Some(Act::Settle(_))));
@@ -206,36 +227,36 @@ fn each_moment_comes_to_one_outcome_however_often_the_service_is_killed() {
         service.start_again();
         service.remember("main");
     }
-    finish(&service, &mut driver, &crew);
-    check(&service, &driver, &crew.told());
+    finish(&service, &[service.address()], &mut driver, &crew);
     println!("{kills} kills, {in_advance} of them in an advance");
     service.audit();
 }
 
-/// Takes the clock beyond what is left, and has somebody listen to the queue that nobody listened to.
-fn finish(service: &Service, driver: &mut Driver, crew: &Crew) {
+/// Takes the clock beyond what is left, has somebody listen to the queue that nobody listened to, and compares.
+pub(crate) fn finish(service: &Service, addresses: &[SocketAddr], driver: &mut Driver, crew: &Crew) {
     let is_endless = |timer: &&Timer| matches!(timer.plan.when, When::Daily(_)) && timer.cancelled_at.is_none();
     let rules: Vec<String> =
         driver.timers.values().filter(is_endless).map(|timer| timer.plan.timer_id.clone()).collect();
     thread::scope(|scope| {
         let _ends = crew.ends();
-        let (address, admin, steps) = (service.address(), &service.admin, Steps::nobody());
-        crew.start(scope, (address, admin), &steps);
+        let (at, steps) = (At { addresses, admin: &service.admin }, Steps::nobody());
+        crew.start(scope, at, &steps);
         let mut drive = |acts: Vec<Act>| {
             driver.acts.extend(acts);
-            driver.drive(address, admin, &steps).expect("the service goes on");
+            driver.drive(at, &steps).expect("the services go on");
         };
         drive(vec![Act::Forward { by: DAY, is_settled: true }]);
         // What never ends is cancelled, and all else comes within a week.
         drive(rules.into_iter().map(Act::Cancel).collect());
         drive(vec![Act::Forward { by: 7 * DAY, is_settled: true }]);
-        crew.start_on(scope, UNHEARD, (address, admin), &steps);
+        crew.start_on(scope, UNHEARD, at, &steps);
         let is_done = || service.get("/v1/clock", &[])["lag"].is_null();
         let is_behind = |timer: &Value| moment(&timer["next"]) <= driver.now;
         let are_to_come =
             || !service.get("/v1/timers", &[])["timers"].as_array().expect("timers").iter().any(is_behind);
         until_so("all firings have an outcome", || is_done() && are_to_come() && is_done());
     });
+    check(service, driver, &crew.told());
 }
 
 /// Compares what was to fire with timers, receipts, events, and what workers were told.
@@ -245,7 +266,10 @@ fn check(service: &Service, driver: &Driver, told: &Told) {
         let due = timer.plan.when.moments(timer.plan.when.first(timer.set_at), upto);
         (timer.plan.timer_id.clone(), (due, timer.plan.to == To::Timeline))
     });
-    let by_handlers = told.set.iter().map(|(timer_id, at)| {
+    // Whoever sets a timer does not always hear that it is set.
+    let is_there = |timer_id: &str| service.send(Request::get(&format!("/v1/timers/{timer_id}"))).status == 200;
+    let by_handlers = told.setting.iter().filter(|(timer_id, one)| one.is_set || is_there(timer_id));
+    let by_handlers = by_handlers.map(|(timer_id, Setting { at, .. })| {
         let due: Vec<i64> = Some(*at).filter(|at| *at <= driver.now).into_iter().collect();
         (timer_id.clone(), (due, false))
     });
@@ -278,7 +302,7 @@ fn check(service: &Service, driver: &Driver, told: &Told) {
     }
     found.sort();
     assert_eq!(found, events.into_iter().collect::<Vec<_>>(), "each event once");
-    for (firing_id, state) in &told.outcomes {
+    for (firing_id, (state, _)) in &told.outcomes {
         let outcome = outcomes.get(firing_id).map(|outcome| &outcome.state);
         assert_eq!(outcome, Some(state), "a worker was told of another outcome of {firing_id}");
     }

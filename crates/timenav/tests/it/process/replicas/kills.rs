@@ -1,0 +1,74 @@
+//! kill -9 of one of three services, in many advances, mostly of the one that keeps the time: each moment of each timer
+//! comes to one outcome, and receipts tell the same.
+
+use std::net::SocketAddr;
+use std::thread;
+
+use serde_json::json;
+
+use super::super::postgres::Cluster;
+use super::send;
+use super::three::{Three, keepers};
+use crate::http::Request;
+use crate::v1::timers::kills::{At, Crew, Driver, finish, kill, kills_wanted};
+
+/// Who was killed.
+struct Struck {
+    number: usize,
+    /// Whether it kept the time of an advance that was on its way.
+    was_in_advance: bool,
+}
+
+/// Kills the service that keeps the time, or any one.
+fn strike(addresses: [SocketAddr; 3], pids: [u32; 3], admin: &str, any: Option<usize>) -> Struck {
+    let keeper = keepers(&addresses).first().copied();
+    let number = any.or(keeper).unwrap_or_default();
+    kill(pids[number]);
+    // Nobody leaves an instant before somebody has taken over, seconds later.
+    let asked = Request::get("/v1/clock").key(admin);
+    let clock = send(addresses[(number + 1) % 3], &asked).unwrap().json_or_null();
+    Struck { number, was_in_advance: keeper == Some(number) && clock["advance"].is_object() }
+}
+
+/// Drives the clock until a service is killed, and puts another in its place: at once, or after the others have done
+/// what was planned. Returns whether an advance was interrupted.
+fn round(three: &mut Three, url: &str, driver: &mut Driver, crew: &Crew) -> bool {
+    let (addresses, pids, admin) = (three.addresses(), three.pids(), three.first.admin.clone());
+    let at = At { addresses: &addresses, admin: &admin };
+    let killer = driver.killer();
+    let number = usize::try_from(driver.dice.below(3)).expect("one of three");
+    let any = (driver.dice.below(4) == 0).then_some(number);
+    let is_alone = driver.dice.below(2) == 0;
+    let struck = thread::scope(|scope| {
+        let _ends = crew.ends();
+        let (steps, killing) = killer.start(scope, || strike(addresses, pids, &admin, any));
+        crew.start(scope, at, &steps);
+        driver.drive_on(at, &steps);
+        let struck = killing.join().expect("somebody is killed");
+        if is_alone {
+            let others = [addresses[(struck.number + 1) % 3], addresses[(struck.number + 2) % 3]];
+            driver.drive(At { addresses: &others, admin: &admin }, &steps).expect("the others go on");
+        }
+        struck
+    });
+    three.start_again(struck.number, url);
+    three.first.remember("main");
+    struck.was_in_advance
+}
+
+#[test]
+fn each_moment_comes_to_one_outcome_whichever_service_is_killed() {
+    let cluster = Cluster::start();
+    let mut three = Three::start(&cluster);
+    three.first.post("/v1/pause-time", &json!({}));
+    three.first.post("/v1/travel", &json!({ "destination_time": "2000-01-01T00:00:00Z" }));
+    let (mut driver, crew) = (Driver::new(57), Crew::default());
+    let (mut kills, mut in_advance) = (0, 0);
+    while in_advance < kills_wanted() {
+        in_advance += u64::from(round(&mut three, &cluster.url, &mut driver, &crew));
+        kills += 1;
+    }
+    finish(&three.first, &three.addresses(), &mut driver, &crew);
+    println!("{kills} kills, {in_advance} of them of the one that kept the time of an advance");
+    three.audit();
+}

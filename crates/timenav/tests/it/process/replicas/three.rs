@@ -1,0 +1,93 @@
+//! Three services on one database, of which one at a time keeps the time of `main`.
+
+use std::net::SocketAddr;
+
+use rustix::process::Signal;
+use serde_json::json;
+
+use super::super::postgres::Cluster;
+use super::{Replica, send, two};
+use crate::http::Request;
+use crate::service::Service;
+use crate::waiting::until_so;
+
+/// Three services, of which the first one has made the database.
+pub(super) struct Three {
+    pub(super) first: Service,
+    others: [Replica; 2],
+}
+
+impl Three {
+    pub(super) fn start(cluster: &Cluster) -> Self {
+        let (mut first, second) = two(cluster);
+        first.errors_expected = vec![
+            "a group could not be committed",
+            "the store cannot be read",
+            "were always faster",
+            "timers cannot go on",
+            "the outcome of firings could not be recorded",
+        ];
+        let third = Replica::join(&first, &cluster.url);
+        Self { first, others: [second, third] }
+    }
+
+    pub(super) fn addresses(&self) -> [SocketAddr; 3] {
+        [self.first.address(), self.others[0].process.address, self.others[1].process.address]
+    }
+
+    pub(super) fn pids(&self) -> [u32; 3] {
+        [self.first.pid(), self.others[0].process.pid(), self.others[1].process.pid()]
+    }
+
+    pub(super) fn signal(&mut self, number: usize, signal: Signal) {
+        let process = if number == 0 { self.first.process() } else { &mut self.others[number - 1].process };
+        process.signal(signal);
+    }
+
+    /// Puts a new process in the place of one that was killed.
+    pub(super) fn start_again(&mut self, number: usize, url: &str) {
+        if number == 0 {
+            self.first.kill();
+            self.first.start_again();
+        } else {
+            let other = &mut self.others[number - 1];
+            other.process = Replica::start(other.folder.path(), &["--store", url, "--replicas"]);
+        }
+    }
+
+    /// Stops the service that keeps the time of `main`, in the way that is asked for. Returns which it is.
+    pub(super) fn strike(&mut self, signal: Signal) -> usize {
+        let addresses = self.addresses();
+        until_so("somebody who keeps the time", || !keepers(&addresses).is_empty());
+        let [keeper] = keepers(&addresses)[..] else { panic!("several keep the time") };
+        self.signal(keeper, signal);
+        keeper
+    }
+
+    /// Scans both ledgers at another service than the first one, and ends the test.
+    pub(super) fn audit(self) {
+        let Self { first, others } = self;
+        for timeline in ["main", "system"] {
+            let scan = others[0].post("/v1/detect-tampering", &json!({ "timeline_id": timeline }));
+            assert_eq!((&scan["tampering_detected"], &scan["findings"]), (&json!(false), &json!([])), "{scan:#}");
+        }
+        for other in others {
+            let log = std::fs::read_to_string(other.folder.path().join("log")).unwrap();
+            assert!(!log.contains("panicked"), "{log}");
+        }
+        first.audit();
+    }
+}
+
+/// Returns which of these services say that they keep the time.
+pub(super) fn keepers(addresses: &[SocketAddr]) -> Vec<usize> {
+    let keeps = |at: &usize| metric(addresses[*at], "timenav_timekeeper_timelines") > 0;
+    (0..addresses.len()).filter(keeps).collect()
+}
+
+/// Returns a number of `/metrics`.
+pub(super) fn metric(address: SocketAddr, name: &str) -> u64 {
+    let text = send(address, &Request::get("/metrics").anonymous()).unwrap().text();
+    let line = text.lines().find_map(|line| line.strip_prefix(&format!("{name} ")));
+    line.unwrap_or_else(|| panic!("{name} is not in {text}")).parse().unwrap()
+}
