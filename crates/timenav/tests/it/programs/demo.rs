@@ -18,7 +18,7 @@ fn demo(look: &str) -> Command {
 #[test]
 fn programs_of_several_languages_are_moved_by_one_travel() {
     let (code, stdout, stderr) = run(&mut demo("1s"), "");
-    if stderr.contains("no seccomp listener") {
+    if code == Some(1) && stderr.contains("no program can be put on a virtual clock here") {
         eprintln!("skipped: {stderr}");
         return;
     }
