@@ -3,6 +3,7 @@
 mod compose;
 mod containers;
 mod kubernetes;
+mod nextest;
 mod workflow;
 mod yaml;
 
