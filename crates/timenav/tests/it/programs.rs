@@ -32,8 +32,8 @@ const DAY: (&str, i64) = ("2031-05-06T07:08:09Z", 1_935_817_689);
 /// What `timenav exec` says where a system allows none of its ways, or not the one that was asked for.
 const REFUSALS: [&str; 3] = [
     "this system does not let timenav trace",
-    "this system has no seccomp listener",
-    "there is no folder from which programs could load a library",
+    "this system lets no supervisor listen to system calls",
+    "programs can load the library with the clock from no folder",
 ];
 
 /// Returns what `timenav exec` says when it puts programs on the clock by a way, which is nothing for the best one;
@@ -53,7 +53,11 @@ fn service_by(via: &str) -> Option<Service> {
     let service = Service::start();
     service.post("/v1/pause-time", &json!({}));
     travel(&service, DAY.0);
-    notice(&service, via).is_some().then_some(service)
+    if notice(&service, via).is_none() {
+        service.audit();
+        return None;
+    }
+    Some(service)
 }
 
 /// Returns a service whose clock stands at [`DAY`], or `None` where programs cannot be put on it by the best way.
