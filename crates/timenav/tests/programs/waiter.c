@@ -26,7 +26,9 @@ static int semaphore(const struct timespec *until) {
     return sem_timedwait(&none, until) && errno != ETIMEDOUT ? errno : 0;
 }
 
-static int sleep_until(const struct timespec *until) { return clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, until, 0); }
+static int sleep_until(const struct timespec *until) {
+    return clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, until, 0);
+}
 
 static int timer(const struct timespec *until) {
     struct itimerspec at = {{0, 0}, *until};

@@ -39,8 +39,8 @@ pub(super) struct DateOptions {
     /// Where the range begins. Defaults to today.
     #[arg(long, value_name = "DATE", value_parser = moment, allow_hyphen_values = true)]
     from: Option<Moment>,
-    /// Where the range ends: a date, or how long it is, such as P1Y or 90d; for how long you support what you try. Defaults
-    /// to four years.
+    /// Where the range ends: a date, or how long it is, such as P1Y or 90d; for how long you support what you try.
+    /// Defaults to four years.
     #[arg(long, value_name = "DATE", allow_hyphen_values = true)]
     until: Option<String>,
     /// Take a date every so often in the range, such as 1d or P1M, instead of the notable ones.

@@ -201,8 +201,8 @@ fn by_chrony(sntp: &Sntp) -> Option<f64> {
     Some(wrong.unwrap_or_else(|| panic!("{said}")).parse().unwrap())
 }
 
-/// Asks for the time with a client in Python that others wrote, `ntpdig` or `sntp`, where it is installed. It asks port 123
-/// alone, so this asks with a copy that asks another one. Returns its answer.
+/// Asks for the time with a client in Python that others wrote, `ntpdig` or `sntp`, where it is installed. It asks port
+/// 123 alone, so this asks with a copy that asks another one. Returns its answer.
 fn by_script(sntp: &Sntp, name: &str) -> Option<Value> {
     let script = std::fs::read_to_string(format!("/usr/bin/{name}")).ok().filter(|text| text.contains("port=123"));
     let Some(script) = script else {
