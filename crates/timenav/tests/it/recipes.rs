@@ -77,10 +77,8 @@ struct Recipe {
 impl Recipe {
     /// Returns whether it puts programs on the clock.
     fn needs_exec(&self) -> bool {
-        let texts = self.files.iter().map(|(_, text)| text).chain(self.steps.iter().map(|step| &step.command));
-        texts
-            .into_iter()
-            .any(|text| ["timenav exec", "timenav sweep", "timenav, exec"].iter().any(|it| text.contains(it)))
+        let mut texts = self.files.iter().map(|(_, text)| text).chain(self.steps.iter().map(|step| &step.command));
+        texts.any(|text| ["timenav exec", "timenav sweep", "timenav, exec"].iter().any(|it| text.contains(it)))
     }
 }
 

@@ -160,7 +160,7 @@ fn now(service: &Service) -> i64 {
 }
 
 fn the_supervisor_is_killed(all: &mut [Waiter], later: i64) {
-    for waiter in all.iter_mut() {
+    for waiter in all {
         let Some(teller) = &mut waiter.teller else { continue };
         let supervisor = children(teller.child.id())[0];
         kill_process(Pid::from_raw(supervisor.cast_signed()).unwrap(), Signal::KILL).unwrap();
