@@ -35,8 +35,9 @@ const JOBS_MAX: i64 = 64;
 ///
 /// Each date has a timeline of its own, which ends with the command, so dates are tried side by side. The command runs as
 /// under `timenav exec --strict`, with its timeline in `TIMENAV_TIMELINE`; its clock begins at the date and runs. Dates
-/// are those that you list, one every so often in a range, or else the notable ones of the next four years: ends of
-/// months, leap days, new years, and the moments in 2036 and 2038 at which counters of seconds overflow.
+/// are those that you list, one every so often in a range, or else the notable ones of the next four years: the first
+/// and the last, a year ahead, ends of months, leap days, new years, and the moments in 2036 and 2038 at which counters
+/// of seconds overflow.
 ///
 /// A date passes if the exit code is 0. What a command printed at a date that failed is kept in a file, and its end is
 /// shown. Exit code 8 means that it failed at some date. What the command leaves running is ended with it.

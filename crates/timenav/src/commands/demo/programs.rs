@@ -67,7 +67,10 @@ pub(super) fn run(command: &ProgramsCommand, surroundings: &Surroundings) -> Res
     let heard = |kind| runtime.block_on(async { signal(kind) }).context("signals cannot be received");
     let ends = [heard(SignalKind::interrupt())?, heard(SignalKind::terminate())?];
     let mut running = Running::start(folder.path())?;
-    running.try_out()?;
+    let notice = running.try_out()?;
+    if !notice.is_empty() {
+        output::note(notice);
+    }
     let (tell, told) = unbounded_channel();
     for (number, teller) in tellers.iter().enumerate() {
         running.tell(number, &teller.command, &tell)?;

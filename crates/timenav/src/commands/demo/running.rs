@@ -37,6 +37,8 @@ impl Own {
 pub(super) struct Running {
     own: Own,
     children: Vec<Child>,
+    /// What each run says where programs cannot be put on the clock by the best way.
+    notice: String,
 }
 
 impl Running {
@@ -52,7 +54,8 @@ impl Running {
         let spawned = service.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn();
         let mut child = spawned.context("the service cannot be started")?;
         let (told, errors) = (child.stdout.take(), child.stderr.take());
-        let mut running = Self { own: Own { program, url: String::new(), key: String::new() }, children: vec![child] };
+        let own = Own { program, url: String::new(), key: String::new() };
+        let mut running = Self { own, children: vec![child], notice: String::new() };
         let mut line = String::new();
         let mut told = BufReader::new(told.context("the service has no output")?);
         told.read_line(&mut line).context("the service says nothing")?;
@@ -86,17 +89,19 @@ impl Running {
     }
 
     /// Makes sure that programs can be put on the clock here, which would otherwise look as if all of them were broken.
+    /// Returns what there is to say of the way in which they are; mostly nothing.
     ///
     /// # Errors
     /// They cannot.
-    pub(super) fn try_out(&self) -> anyhow::Result<()> {
+    pub(super) fn try_out(&mut self) -> anyhow::Result<&str> {
         let program = self.own.program.to_string_lossy();
         let tried = self.own.command(&["exec", "--strict", "--", &program, "--version"]).output();
         let tried = tried.context("timenav exec cannot be started")?;
-        if tried.status.success() {
-            return Ok(());
-        }
         let told = String::from_utf8_lossy(&tried.stderr);
+        if tried.status.success() {
+            told.trim().clone_into(&mut self.notice);
+            return Ok(&self.notice);
+        }
         bail!("no program can be put on a virtual clock here: {}", told.trim().trim_start_matches("error: "))
     }
 
@@ -119,9 +124,10 @@ impl Running {
         let told = told.map(|told| Box::new(told) as Box<dyn Read + Send>);
         let errors = errors.map(|errors| Box::new(errors) as Box<dyn Read + Send>);
         for lines in [told, errors].into_iter().flatten() {
-            let tell = tell.clone();
+            let (tell, notice) = (tell.clone(), self.notice.clone());
             thread::spawn(move || {
-                for line in BufReader::new(lines).lines().map_while(Result::ok) {
+                // Said before a program has begun, it is not what that shows.
+                for line in BufReader::new(lines).lines().map_while(Result::ok).filter(|line| *line != notice) {
                     if tell.send((number, line)).is_err() {
                         return;
                     }

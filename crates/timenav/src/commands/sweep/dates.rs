@@ -12,6 +12,8 @@ use timenav_core::time::{
 const DATES_MAX: usize = 20_000;
 /// How long a range is unless something else is said: it has one 29 February, but for the years around 1900 and 2100.
 const RANGE_DEFAULT: &str = "P4Y";
+/// How far ahead certificates, tokens and subscriptions end.
+const YEAR: &str = "P1Y";
 /// What a date without a time means.
 const NOON: &str = "T12:00:00Z";
 const HALF_A_DAY: Span = Span::from_micros(12 * 3_600 * SECOND);
@@ -37,7 +39,8 @@ pub(super) struct DateOptions {
     /// Where the range begins. Defaults to today.
     #[arg(long, value_name = "DATE", value_parser = moment, allow_hyphen_values = true)]
     from: Option<Moment>,
-    /// Where the range ends: a date, or how long it is, such as P1Y or 90d. Defaults to four years.
+    /// Where the range ends: a date, or how long it is, such as P1Y or 90d; for how long you support what you try.
+    /// Defaults to four years.
     #[arg(long, value_name = "DATE", allow_hyphen_values = true)]
     until: Option<String>,
     /// Take a date every so often in the range, such as 1d or P1M, instead of the notable ones.
@@ -125,7 +128,10 @@ fn grid((first, last): (Moment, Moment), every: &Duration) -> anyhow::Result<Vec
 
 /// Returns the dates of a range at which programs are known to fail.
 fn notable((first, last): (Moment, Moment), zone: Option<&Zone>) -> BTreeSet<Moment> {
-    let mut dates = BTreeSet::from([first]);
+    // Its last date is how long what is tried has to last.
+    let mut dates = BTreeSet::from([first, last]);
+    let year = parse_duration(YEAR).ok().and_then(|year| year.later(first, &Zone::utc()));
+    dates.extend(year.filter(|date| *date <= last));
     let mut month = unit_of(first, Unit::Month);
     loop {
         // The last day of the month, which is 29 February in a leap year, and the first of the year.
@@ -228,12 +234,15 @@ mod tests {
     fn notable_dates_are_ends_of_months_leap_days_changes_and_ends_of_counters() {
         let found = read("--from 2028-01-15 --until 2028-04-15 --zone Europe/Paris").unwrap();
         let expected = "2028-01-15T12:00:00Z 2028-01-31T12:00:00Z 2028-02-29T12:00:00Z 2028-03-26T00:59:59Z \
-                        2028-03-31T12:00:00Z 2036-02-07T06:28:16Z 2038-01-19T03:14:08Z";
+                        2028-03-31T12:00:00Z 2028-04-15T12:00:00Z 2036-02-07T06:28:16Z 2038-01-19T03:14:08Z";
         assert_eq!(found.join(" "), expected);
         let found = read("").unwrap();
         assert!(found.contains(&"2028-02-29T12:00:00Z".to_owned()), "{found:?}");
         assert!(found.contains(&"2029-01-01T12:00:00Z".to_owned()), "{found:?}");
-        assert_eq!(found.len(), 1 + 48 + 4 + 2, "{found:?}");
+        // A year ahead, and where the range ends.
+        assert!(found.contains(&"2027-11-22T12:00:00Z".to_owned()), "{found:?}");
+        assert!(found.contains(&"2030-11-22T12:00:00Z".to_owned()), "{found:?}");
+        assert_eq!(found.len(), 1 + 48 + 4 + 2 + 2, "{found:?}");
     }
 
     #[test]

@@ -1,13 +1,15 @@
 //! `timenav sntp`: clocks for what sets its own by the network.
 
+use std::cell::RefCell;
 use std::io::{BufRead as _, BufReader};
 use std::net::UdpSocket;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::command;
+use crate::dice::Dice;
 use crate::instant::micros;
 use crate::service::{Service, run};
 use crate::waiting::until;
@@ -20,6 +22,7 @@ struct Sntp {
     child: Child,
     addresses: Vec<String>,
     asking: UdpSocket,
+    dice: RefCell<Dice>,
 }
 
 impl Sntp {
@@ -36,22 +39,23 @@ impl Sntp {
         let addresses = said.collect();
         let asking = UdpSocket::bind("127.0.0.1:0").unwrap();
         asking.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-        Self { child, addresses, asking }
+        Self { child, addresses, asking, dice: RefCell::new(Dice::new(1_900)) }
     }
 
     fn send(&self, packet: &[u8]) {
         self.asking.send_to(packet, &self.addresses[0]).unwrap();
     }
 
-    /// Asks, and returns the answer.
+    /// Asks, with any bits for the client's own time, and returns the answer.
     fn ask(&self) -> [u8; 48] {
+        let own = self.dice.borrow_mut().next().to_be_bytes();
         let mut packet = [0; 48];
         packet[0] = 0o43;
-        packet[40..].copy_from_slice(b"any bits");
+        packet[40..].copy_from_slice(&own);
         self.send(&packet);
         let mut answer = [0; 512];
         let length = self.asking.recv(&mut answer).unwrap();
-        assert_eq!((length, &answer[24..32]), (48, &b"any bits"[..]), "as long as the question, and to it");
+        assert_eq!((length, &answer[24..32]), (48, &own[..]), "as long as the question, and to it");
         answer[..48].try_into().unwrap()
     }
 
@@ -195,6 +199,40 @@ fn by_chrony(sntp: &Sntp) -> Option<f64> {
     let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     let wrong = said.split_once("System clock wrong by ").map(|(_, by)| by.split(' ').next().unwrap());
     Some(wrong.unwrap_or_else(|| panic!("{said}")).parse().unwrap())
+}
+
+/// Asks for the time with a client in Python that others wrote, `ntpdig` or `sntp`, where it is installed. It asks port
+/// 123 alone, so this asks with a copy that asks another one. Returns its answer.
+fn by_script(sntp: &Sntp, name: &str) -> Option<Value> {
+    let script = std::fs::read_to_string(format!("/usr/bin/{name}")).ok().filter(|text| text.contains("port=123"));
+    let Some(script) = script else {
+        eprintln!("skipped: {name} is not installed, or not the one of NTPsec");
+        return None;
+    };
+    let port = sntp.addresses[0].rsplit_once(':').unwrap().1;
+    // The Python that has its libraries.
+    let interpreter = script.lines().next().and_then(|line| line.strip_prefix("#!")?.split_whitespace().next());
+    let mut client = Command::new(interpreter.unwrap_or("python3"));
+    client.args(["-c", &script.replace("port=123", &format!("port={port}")), "--json", "127.0.0.1"]);
+    let (_, stdout, stderr) = run(&mut client, "");
+    Some(serde_json::from_str(stdout.trim()).unwrap_or_else(|error| panic!("{error}: {stdout}{stderr}")))
+}
+
+#[test]
+fn other_clients_understand_it() {
+    let service = Service::start();
+    travel(&service, "2031-05-06T07:08:09Z");
+    let host = micros(service.get("/v1/clock", &[])["origin_host"].as_str().unwrap());
+    #[expect(clippy::cast_precision_loss, reason = "microseconds of some years")]
+    let right = (1_935_817_689_000_000 - host) as f64 / 1e6;
+    let sntp = Sntp::start(&service, &["127.0.0.1:0=main"]);
+    for name in ["ntpdig", "sntp"] {
+        let Some(told) = by_script(&sntp, name) else { continue };
+        let offset = told["offset"].as_f64().unwrap();
+        assert!((offset - right).abs() < 1.0, "{told} instead of {right}");
+        assert_eq!((&told["stratum"], &told["leap"]), (&json!(1), &json!("no-leap")), "{told}");
+    }
+    service.audit();
 }
 
 #[test]

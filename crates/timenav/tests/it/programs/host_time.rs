@@ -1,10 +1,16 @@
 //! What stays host time, as docs/programs.md says: file times, timeouts of `io_uring`, and timers that are never
-//! cancelled.
+//! cancelled; and what surprises people because it does.
 
 use std::io::Write as _;
-use std::process::Stdio;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+use tempfile::TempDir;
 
 use super::{DAY, Teller, compiled, done, exec, file, is_installed, service, travel};
+use crate::recipes::provide_postgres;
+use crate::service::{Service, run};
 
 const SOURCE: &str = include_str!("../../programs/host.c");
 
@@ -32,14 +38,96 @@ fn what_the_page_says_is_host_time_is() {
     let made = made.to_str().unwrap();
     assert_eq!(done(&service, &["find", made, "-mtime", "+30"]), format!("{made}\n"));
     assert_eq!(done(&service, &["sh", "-c", "touch \"$0\"; find \"$0\" -mtime +30", made]), format!("{made}\n"));
+    what_archives_and_processes_tell(&service, &folder);
     if is_installed("make") {
         let rule = format!("all: {made}\n\t@echo made\n");
         std::fs::write(file(&folder, "Makefile"), rule).unwrap();
         travel(&service, "1985-10-26T01:21:00Z");
         let folder = folder.path().to_str().unwrap();
-        let (code, stdout, stderr) = crate::service::run(&mut exec(&service, &["make", "-C", folder]), "");
+        let (code, stdout, stderr) = run(&mut exec(&service, &["make", "-C", folder]), "");
         assert_eq!(code, Some(0), "{stdout}{stderr}");
         assert!(stderr.contains("modification time") && stderr.contains("in the future"), "{stderr}");
     }
     service.audit();
+}
+
+/// `tar` compares the times in an archive with the clock, `ps` shows the kernel's, and `uptime` subtracts one from the
+/// other.
+fn what_archives_and_processes_tell(service: &Service, folder: &TempDir) {
+    let at = folder.path().to_str().unwrap();
+    if is_installed("tar") {
+        let packed = Command::new("tar").args(["-C", at, "-cf", &format!("{at}/packed.tar"), "made"]).status();
+        assert!(packed.unwrap().success());
+        travel(service, "1985-10-26T01:21:00Z");
+        let unpack = ["tar", "-C", at, "-xf", &format!("{at}/packed.tar")];
+        let (code, _, stderr) = run(&mut exec(service, &unpack), "");
+        assert!(code == Some(0) && stderr.contains("in the future"), "{stderr}");
+        travel(service, DAY.0);
+    }
+    if is_installed("ps") && is_installed("uptime") {
+        let host = |words: &[&str]| run(Command::new(words[0]).args(&words[1..]).env("TZ", "UTC"), "").1;
+        let year = host(&["date", "+%Y"]);
+        let begun = done(service, &["sh", "-c", "TZ=UTC ps -o lstart= -p $$"]);
+        assert!(begun.trim_end().ends_with(year.trim_end()), "{begun}");
+        let passed = std::fs::read_to_string("/proc/uptime").unwrap();
+        let passed: i64 = passed.split('.').next().unwrap().parse().unwrap();
+        let script = "TZ=UTC date -u -d \"$(TZ=UTC uptime -s)\" +%s";
+        let start: i64 = done(service, &["sh", "-c", script]).trim_end().parse().unwrap();
+        assert!((-2..600).contains(&(DAY.1 - passed - start)), "{start}, where the system runs for {passed} seconds");
+    }
+}
+
+/// What measures by the time of day stands still where that does.
+#[test]
+fn a_database_sleeps_for_as_long_as_the_clock_stands() {
+    let Some(service) = service() else { return };
+    if !Path::new("/usr/lib/postgresql").exists() {
+        println!("skipped: PostgreSQL is not installed");
+        return service.audit();
+    }
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("bin")).unwrap();
+    provide_postgres(folder.path());
+    let mut setup = Command::new(folder.path().join("bin/initdb"));
+    let made = setup.arg("-D").arg(folder.path().join("data")).args(["-A", "trust"]).stdout(Stdio::null()).status();
+    assert!(made.unwrap().success());
+    let script = "PATH=$0/bin:$PATH; exec postgres --single -D \"$0/data\" template1 2>&1";
+    let at = folder.path().to_str().unwrap();
+    let mut database = Teller::of(exec(&service, &["bash", "-c", script, at]).stderr(Stdio::inherit()));
+    let longer_than_that = ["sleep", "0.6"];
+    for (statement, ends) in [
+        ("SELECT pg_sleep(0.3)", ""),
+        ("SET statement_timeout = 300", ""),
+        ("SELECT pg_sleep(3600)", "canceling statement due to statement timeout"),
+    ] {
+        let stands = service.get("/v1/clock", &[])["current_time"].as_str().unwrap().to_owned();
+        ask(&mut database, "SELECT 'be' || 'gun' AS it", "it = \"begun\"");
+        writeln!(database.questions, "{statement}").unwrap();
+        assert_eq!(done(&service, &longer_than_that), "");
+        service.post("/v1/resume-time", &json!({}));
+        if !ends.is_empty() {
+            ask(&mut database, "", ends);
+        }
+        if statement.starts_with("SELECT") {
+            let passed = format!("SELECT clock_timestamp() >= timestamptz '{stands}' + interval '0.3s' AS passed");
+            ask(&mut database, &passed, "passed = \"t\"");
+        }
+        service.post("/v1/pause-time", &json!({}));
+    }
+    drop(database.questions);
+    assert!(database.child.wait().unwrap().success());
+    service.audit();
+}
+
+/// Has a database run a statement, and reads what it says until it says something.
+fn ask(database: &mut Teller, statement: &str, until: &str) {
+    if !statement.is_empty() {
+        writeln!(database.questions, "{statement}").unwrap();
+    }
+    let mut told = String::new();
+    while !told.contains(until) {
+        let line = database.line();
+        assert!(!line.is_empty(), "{until}: {told}");
+        told += &line;
+    }
 }

@@ -1,17 +1,22 @@
 //! `docs/programs-matrix.md`: each program at each change of the clock, and what it sees.
 
+mod dates;
+mod many;
+
 use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use timenav_core::time::{Virtual, parse_timestamp};
 
-use super::{PATH, Service, Teller, children, exec, is_installed, service, travel, under};
+use super::{PATH, Service, Teller, children, is_installed, service, travel, under};
 use crate::cli::command;
 use crate::recipes::provide_postgres;
+use crate::service::run;
 use crate::waiting::until;
 
 const C: &str = include_str!("../../programs/teller.c");
@@ -33,14 +38,18 @@ const SQLITE: &str = "while read -r word; do sqlite3 :memory: \"SELECT strftime(
 const POSTGRES: &str = "while read -r word; do echo 'SELECT floor(extract(epoch FROM now()))::bigint'; done \
                         | postgres --single -D \"$0/data\" template1 2>/dev/null \
                         | sed -un 's/.* = \"\\([-0-9]*\\)\".*/\\1/p'; exit 5";
+/// Shells that a debugger is attached to, and that begin once it is.
+const WATCHED: &str = "for i in $(seq 6000); do grep -q '^TracerPid:.[1-9]' /proc/$$/status && break; sleep 0.02; done";
+const STRACE: &str = "strace -qq -o /dev/null -p $$ </dev/null >/dev/null 2>&1 &";
+const GDB: &str = "gdb -nx -q -batch -p $$ -ex continue </dev/null >/dev/null 2>&1 &";
 const DENY: &str = include_str!("../../programs/deny.c");
 /// What is denied to `timenav exec`, so that it traces programs without a filter.
 const UNFILTERED: &str = "trace, no filter";
 const PRELOAD: &str = "preload";
 const HEAD: &str = "| program | asks by | way | ahead of the host | before 1970 | after 2038 | clock stands | rate 3600 \
-                    | rate 0.5 | service lost | service back | supervisor killed |\n\
-                    | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
-const COLUMNS: usize = 9;
+                    | rate 0.5 | service lost | service back | supervisor killed | nested |\n\
+                    | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+const COLUMNS: usize = 10;
 
 /// A program, and how it is asked.
 #[derive(Clone)]
@@ -66,6 +75,12 @@ fn starter(program: &'static str, asks_by: &'static str, needs: &str, script: &s
 /// Returns a command, if a program is installed.
 fn script_of(needs: &str, words: &[&str]) -> Option<Vec<String>> {
     is_installed(needs).then(|| owned(words))
+}
+
+/// Returns a shell that a debugger is attached to, if that is installed and may.
+fn watched(debugger: &str, attach: &str) -> Option<Vec<String>> {
+    let script = format!("{attach} {WATCHED}; {BASH}");
+    script_of(debugger, &["bash", "-c", &script]).filter(|_| rustix::process::geteuid().is_root())
 }
 
 fn owned(words: &[&str]) -> Vec<String> {
@@ -125,6 +140,7 @@ fn rows(folder: &Path) -> Vec<Row> {
         row("C, glibc", "`time`", with(dynamic.as_ref(), "time")),
         Row { is_starter: true, ..row("C, glibc", "a plain system call", with(dynamic.as_ref(), "syscall")) },
         row("C, glibc, static", "`clock_gettime`", with(fixed.as_ref(), "clock_gettime")),
+        vsyscall(fixed.clone()),
         row("C, musl", "`clock_gettime`", c("musl", &["musl-gcc"]).map(|program| vec![program])),
         row("C, musl, static", "`clock_gettime`", c("musl-static", &["musl-gcc", "-static"]).map(|it| vec![it])),
         row("C, AddressSanitizer", "`clock_gettime`", sanitized("asan", "-fsanitize=address")),
@@ -132,6 +148,9 @@ fn rows(folder: &Path) -> Vec<Row> {
         row("C, UndefinedBehaviorSanitizer", "`clock_gettime`", sanitized("ubsan", "-fsanitize=undefined")),
         starter("SQLite, started each time", "`CURRENT_TIMESTAMP`", "sqlite3", SQLITE),
         row("PostgreSQL", "`now()`", postgres(folder)),
+        row("bash, with strace attached", "`printf '%(%s)T'`", watched("strace", STRACE)),
+        row("bash, with gdb attached", "`printf '%(%s)T'`", watched("gdb", GDB)),
+        row("bash as another user", "`su`", as_root(&["su", "-s", "/bin/bash", "nobody", "-c", BASH])),
         row("bash as another user", "`setpriv --reuid`", as_root(&["setpriv", "--reuid=65534", "bash", "-c", BASH])),
         row("bash in another time namespace", "`unshare --time`", {
             as_root(&["unshare", "--time", "--boottime", "1000000", "bash", "-c", BASH])
@@ -140,12 +159,29 @@ fn rows(folder: &Path) -> Vec<Row> {
     ]
 }
 
+/// Returns the row of a program that asks by the page of the kernel that was there before the vDSO, if it is.
+fn vsyscall(program: Option<String>) -> Row {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let is_there = maps.lines().any(|line| line.ends_with("[vsyscall]") && line.contains("xp "));
+    let command = program.filter(|_| is_there).map(|program| vec![program, "vsyscall".to_owned()]);
+    Row { is_starter: true, ..row("C, glibc, static", "the vsyscall page", command) }
+}
+
+/// Returns what runs a program on a system that denies something.
+fn denier(folder: &Path) -> Option<String> {
+    let deny = folder.join("deny");
+    let is_made = || compiled(folder, "deny", ("deny.c", DENY), &["gcc", "-O1"], 2);
+    if deny.exists() { Some(deny.to_str()?.to_owned()) } else { is_made() }
+}
+
 /// Returns the rows of programs that are traced, as far as what is denied to that end can be.
 fn traced_rows(folder: &Path) -> Vec<Row> {
     let c = |name: &str| Some(folder.join(name)).filter(|path| path.exists()).map(|path| path.display().to_string());
     let with = |name: &str, word: &str| Some(vec![c(name)?, word.to_owned()]);
-    let deny = compiled(folder, "deny", ("deny.c", DENY), &["gcc", "-O1"], 2);
-    ["trace", UNFILTERED]
+    let deny = denier(folder);
+    let is_root = rustix::process::geteuid().is_root();
+    let vsyscall = Row { way: "trace", ..vsyscall(c("static")) };
+    let rows: Vec<Row> = ["trace", UNFILTERED]
         .into_iter()
         .flat_map(|way| {
             let rows = [
@@ -153,12 +189,18 @@ fn traced_rows(folder: &Path) -> Vec<Row> {
                 row("bash", "`printf '%(%s)T'`", script_of("bash", &["bash", "-c", BASH])),
                 row("Python", "`time.time()`", script_of("python3", &["python3", "-c", PYTHON])),
                 Row { is_starter: true, ..row("C, glibc", "a plain system call", with("dynamic", "syscall")) },
+                row("bash as another user", "`su`", {
+                    let words = ["su", "-s", "/bin/bash", "nobody", "-c", BASH];
+                    script_of("su", &words).filter(|_| is_root)
+                }),
                 row("C, glibc, static", "`clock_gettime`", with("static", "clock_gettime")),
             ];
             let is_had = way != UNFILTERED || deny.is_some();
             rows.map(|row| Row { way, command: row.command.filter(|_| is_had), ..row })
         })
-        .collect()
+        .collect();
+    // Without a filter nobody sees it.
+    [vec![vsyscall], rows].concat()
 }
 
 /// Returns the rows of programs that load a library: all that it reaches.
@@ -226,6 +268,39 @@ fn each(all: &mut [Seen], mut look: impl FnMut(&Row, &mut Teller) -> String) {
     }
 }
 
+/// Has the clock run at several rates, at which no program is ahead of the service.
+fn at_rates(service: &Service, all: &mut [Seen]) {
+    for (rate, least) in [(3600.0, 3600), (0.5, 1)] {
+        service.post("/v1/set-rate", &json!({ "rate": rate }));
+        service.post("/v1/resume-time", &json!({}));
+        each(all, |row, teller| {
+            let before = teller.ask();
+            let after = teller.ask_until(row.program, |answer| answer >= before + least);
+            let shown = seconds_of(service.get("/v1/clock", &[])["current_time"].as_str().unwrap());
+            assert!(after <= shown, "{} is ahead of the service: {after} {shown}", row.program);
+            format!("{rate} ×")
+        });
+        service.post("/v1/pause-time", &json!({}));
+    }
+}
+
+/// Kills the supervisor of each program.
+fn without_supervisors(all: &mut [Seen]) {
+    each(all, |row, teller| {
+        let supervisor = children(teller.child.id())[0];
+        kill_process(Pid::from_raw(supervisor.cast_signed()).unwrap(), Signal::KILL).unwrap();
+        if row.way == UNFILTERED {
+            until(row.program, || teller.child.try_wait().unwrap());
+            return "ends".to_owned();
+        }
+        // What loads the library needs no supervisor.
+        let is_lost = row.is_starter && row.way != PRELOAD;
+        let expected = if is_lost { 0 } else { 951_825_600 };
+        teller.ask_until(row.program, |answer| answer == expected);
+        (if is_lost { "fails" } else { "keeps" }).to_owned()
+    });
+}
+
 fn page() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/programs-matrix.md")
 }
@@ -254,19 +329,7 @@ fn every_program_sees_the_clock_as_the_page_says() {
         assert_eq!((first, second), (2_240_611_200, 2_240_611_200), "{}", row.program);
         "stands".to_owned()
     });
-    for (rate, least) in [(3600.0, 3600), (0.5, 1)] {
-        service.post("/v1/set-rate", &json!({ "rate": rate }));
-        service.post("/v1/resume-time", &json!({}));
-        each(&mut all, |row, teller| {
-            let before = teller.ask();
-            let after = teller.ask_until(row.program, |answer| answer >= before + least);
-            let shown = service.get("/v1/clock", &[])["current_time"].as_str().unwrap().to_owned();
-            let shown = parse_timestamp::<Virtual>(&shown).unwrap().micros().div_euclid(1_000_000);
-            assert!(after <= shown, "{} is ahead of the service: {after} {shown}", row.program);
-            format!("{rate} ×")
-        });
-        service.post("/v1/pause-time", &json!({}));
-    }
+    at_rates(&service, &mut all);
     travel(&service, "2031-05-06T07:08:09Z");
     each(&mut all, |row, teller| {
         teller.ask_until(row.program, |answer| answer == 1_935_817_689);
@@ -283,49 +346,71 @@ fn every_program_sees_the_clock_as_the_page_says() {
     service.start_again();
     travel(&service, "2000-02-29T12:00:00Z");
     all_show(&mut all, "2000-02-29", 951_825_600);
-    each(&mut all, |row, teller| {
-        let supervisor = children(teller.child.id())[0];
-        kill_process(Pid::from_raw(supervisor.cast_signed()).unwrap(), Signal::KILL).unwrap();
-        if row.way == UNFILTERED {
-            until(row.program, || teller.child.try_wait().unwrap());
-            return "ends".to_owned();
+    without_supervisors(&mut all);
+    // Whatever is started beside them, by any way, has one clock only.
+    for Seen { row, cells, .. } in &mut all {
+        if let Some(words) = &row.command {
+            cells.push(nested(&service, folder.path(), row.way, words));
         }
-        // What loads the library needs no supervisor.
-        let is_lost = row.is_starter && row.way != PRELOAD;
-        let expected = if is_lost { 0 } else { 951_825_600 };
-        teller.ask_until(row.program, |answer| answer == expected);
-        (if is_lost { "fails" } else { "keeps" }).to_owned()
-    });
+    }
     let lines: Vec<String> = all.iter().map(Seen::line).collect();
     let was_tried: Vec<bool> = all.iter().map(|seen| seen.teller.is_some()).collect();
     for Teller { mut child, questions, answers } in all.into_iter().filter_map(|seen| seen.teller) {
         drop((questions, answers));
         child.wait().unwrap();
     }
-    check_page(&lines, &was_tried);
+    check_page(HEAD, &lines, &was_tried);
     service.audit();
 }
 
 fn started(service: &Service, folder: &Path, row: Row) -> Seen {
     let teller = row.command.as_ref().map(|words| {
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let mut command = match row.way {
-            "trace" | PRELOAD => command(service, &[&["exec", "--via", row.way, "--"], &words[..]].concat()),
-            UNFILTERED => under(folder.join("deny").to_str().unwrap(), &["filters"], &exec(service, &words)),
-            _ => exec(service, &words),
-        };
-        // What is left where a supervisor is killed goes with the folder of the test.
-        Teller::of(command.env("PATH", PATH).env("TMPDIR", folder).stderr(Stdio::null()))
+        let mut command = on_clock(service, folder, (row.way, &[]), words);
+        Teller::of(command.stderr(Stdio::null()))
     });
     Seen { row, teller, cells: Vec::new() }
 }
 
+/// Returns the command that puts a program on the clock by one of the ways.
+fn on_clock(service: &Service, folder: &Path, (way, options): (&str, &[&str]), words: &[String]) -> Command {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let exec = |options: &[&str]| command(service, &[&["exec"], options, &["--"], &words[..]].concat());
+    let mut command = match way {
+        "trace" | PRELOAD => exec(&[&["--via", way], options].concat()),
+        UNFILTERED => {
+            let mut inner = exec(options);
+            under(folder.join("deny").to_str().unwrap(), &["filters"], inner.env("PATH", PATH))
+        }
+        _ => exec(options),
+    };
+    // What is left where a supervisor is killed goes with the folder of the test.
+    command.env("PATH", PATH).env("TMPDIR", folder);
+    command
+}
+
+/// Starts a program by a second run inside the first one, which refuses it.
+fn nested(service: &Service, folder: &Path, way: &str, words: &[String]) -> String {
+    let second = [&owned(&[env!("CARGO_BIN_EXE_timenav"), "exec", "--"]), words].concat();
+    let (code, stdout, stderr) = run(&mut on_clock(service, folder, (way, &[]), &second), "?\n");
+    assert_eq!((code, stdout.as_str()), (Some(1), ""), "{way} {words:?}: {stderr}");
+    assert!(stderr.contains("a program can be on one clock only"), "{way} {words:?}: {stderr}");
+    "refused".to_owned()
+}
+
+fn seconds_of(shown: &str) -> i64 {
+    parse_timestamp::<Virtual>(shown).unwrap().micros().div_euclid(1_000_000)
+}
+
+/// Lets one test at a time write the page.
+static WRITING: Mutex<()> = Mutex::new(());
+
 /// Compares the table of the page with what was seen; what could not be tried here may have been elsewhere.
 #[expect(clippy::disallowed_methods, reason = "it is how snapshots are updated")]
-fn check_page(lines: &[String], was_tried: &[bool]) {
+fn check_page(head: &str, lines: &[String], was_tried: &[bool]) {
+    let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
     let text = std::fs::read_to_string(page()).unwrap();
     let start =
-        text.find(HEAD).map_or_else(|| panic!("the page has no table that begins so:\n{HEAD}"), |at| at + HEAD.len());
+        text.find(head).map_or_else(|| panic!("the page has no table that begins so:\n{head}"), |at| at + head.len());
     let kept = text[start..].lines().take_while(|line| line.starts_with('|'));
     let end = start + kept.map(|line| line.len() + 1).sum::<usize>();
     if std::env::var("INSTA_UPDATE").is_ok_and(|value| value == "always") {

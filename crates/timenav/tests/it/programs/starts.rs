@@ -101,10 +101,17 @@ fn debuggers_work_inside() {
 #[test]
 fn a_program_is_on_one_clock_only() {
     let Some(service) = service() else { return };
-    let inner = env!("CARGO_BIN_EXE_timenav");
-    let (code, stdout, stderr) = run(&mut exec(&service, &[inner, "exec", "--", "date"]), "");
-    assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
-    assert!(stderr.contains("another `timenav exec`") && stderr.contains("start both from outside"), "{stderr}");
+    // Whichever way the first run goes, and whichever the second one was to go.
+    for outer in ["auto", "exec", "trace", "preload"] {
+        for inner in ["auto", "exec", "trace", "preload"] {
+            let second = [env!("CARGO_BIN_EXE_timenav"), "exec", "--via", inner, "--", "date"];
+            let both = [&["exec", "--via", outer, "--"], &second[..]].concat();
+            let (code, stdout, stderr) = run(command(&service, &both).env("PATH", PATH), "");
+            assert_eq!((code, stdout.as_str()), (Some(1), ""), "{outer} {inner}: {stderr}");
+            assert!(stderr.contains("another `timenav exec`"), "{outer} {inner}: {stderr}");
+            assert!(stderr.contains("start both from outside"), "{outer} {inner}: {stderr}");
+        }
+    }
     service.audit();
 }
 

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use super::{DAY, PATH, Teller, children, compiled, exec, file, probe, processes, service, travel, under};
+use super::{DAY, PATH, Teller, children, compiled, exec, file, probe, processes, service_by, travel, under};
 use crate::cli::command;
 use crate::service::{Service, run};
 use crate::waiting::until;
@@ -38,7 +38,7 @@ fn pid(of: u32) -> Pid {
 
 #[test]
 fn traced_programs_see_one_clock_whichever_way_they_ask() {
-    let (Some(service), Some((_folder, deny))) = (service(), compiled(DENY, &[])) else { return };
+    let (Some(service), Some((_folder, deny))) = (service_by("trace"), compiled(DENY, &[])) else { return };
     let seconds = DAY.1.to_string();
     let script = "date +%s; (date +%s; (date +%s)); exec date +%s";
     for denied in [&["listeners"][..], &["filters"], &["listeners", "pidfd_getfd"], &["filters", "pidfd_getfd"]] {
@@ -77,7 +77,7 @@ fn traced_programs_see_one_clock_whichever_way_they_ask() {
 
 #[test]
 fn what_a_system_forbids_is_said() {
-    let (Some(service), Some((_folder, deny))) = (service(), compiled(DENY, &[])) else { return };
+    let (Some(service), Some((_folder, deny))) = (service_by("trace"), compiled(DENY, &[])) else { return };
     let told = |denied: &[&str], words: &[&str]| {
         let mut inner = command(&service, &[&["exec"], words].concat());
         run(&mut under(&deny, denied, inner.env("PATH", PATH)), "")
@@ -107,7 +107,7 @@ fn what_a_system_forbids_is_said() {
 
 #[test]
 fn traced_waits_end_by_the_clock_and_by_signals() {
-    let (Some(service), Some((_folder, deny))) = (service(), compiled(DENY, &[])) else { return };
+    let (Some(service), Some((_folder, deny))) = (service_by("trace"), compiled(DENY, &[])) else { return };
     let (Some((_waits, waits)), Some((_probe, probe))) = (compiled(WAITS, &[]), probe(&[])) else { return };
     let (later, far) = ((DAY.1 + 3600).to_string(), (DAY.1 + 86_400).to_string());
     for denied in DENIED.map(|denied| [denied]) {
@@ -140,7 +140,7 @@ fn traced_waits_end_by_the_clock_and_by_signals() {
 
 #[test]
 fn a_traced_run_ends_as_its_program_does() {
-    let (Some(service), Some((folder, deny))) = (service(), compiled(DENY, &[])) else { return };
+    let (Some(service), Some((folder, deny))) = (service_by("trace"), compiled(DENY, &[])) else { return };
     for denied in DENIED.map(|denied| [denied]) {
         for (script, code, signal) in
             [("exit 7", Some(7), None), ("kill -TERM $$", None, Some(15)), ("kill -KILL $$", None, Some(9))]
