@@ -5,7 +5,8 @@ import type { GroupBy, Question } from '../../lib/events/filter';
 import type { EventStore } from '../../lib/events/store';
 import type { Micros } from '../../lib/instant';
 import type { Counted } from './counted.svelte';
-import { LARGEST, legendOf, readLegend, type Chosen, type Legend, type Span } from './groups';
+import { LARGEST, type Chosen, type Legend, type Span } from './groups';
+import { legends } from './parts';
 
 /** A legend is counted anew where one end of what is in sight moved by more than such a part of it. */
 const LEGEND_MOVES = 20n;
@@ -51,6 +52,8 @@ export class Colors {
     if (by === null) return;
     try {
       this.error = null;
+      const { legendOf, readLegend } = await legends();
+      if (signal.aborted) return;
       if (!isFar() || span.from > span.to)
         this.legend = legendOf(shown, question.filter, by, span, this.legend, this.chosen);
       else if (this.#span === null || !isAlike(span, this.#span))

@@ -3,7 +3,8 @@ import { isAborted } from '../../lib/api';
 import type { Micros } from '../../lib/instant';
 import { GROUPS_MAX, readCounts, renewed, type Counts } from '../../lib/events/counts';
 import type { GroupBy, Question } from '../../lib/events/filter';
-import { readSeries, type Legend } from './groups';
+import type { Legend } from './groups';
+import { legends } from './parts';
 import { stepBegin, stepEnd, stepOf, type Step } from '../../lib/events/steps';
 
 /** A bar is at least so wide. */
@@ -67,6 +68,7 @@ export class Counted {
     const known = this.series?.whole === whole && this.series.by === by ? this.series.byKey : new Map<string, Counts>();
     const missing = groups.map(({ key }) => key).filter((key) => !known.has(key));
     if (missing.length === 0) return;
+    const { readSeries } = await legends();
     const found = await readSeries(question, by, missing, whole, signal);
     this.series = { whole, by, byKey: new Map([...known, ...found]) };
   }

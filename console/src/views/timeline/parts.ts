@@ -12,6 +12,7 @@ export const rangeDialog = later(() => import('./RangeDialog.svelte'));
 export const eventForm = later(() => import('./EventForm.svelte'));
 export const changeEvents = later(() => import('./ChangeEvents.svelte'));
 export const filterDialog = later(() => import('./FilterDialog.svelte'));
+export const legends = later(() => import('./legend'));
 export const groupChoice = later(() => import('./GroupChoice.svelte'));
 export const asOf = later(() => import('./AsOf.svelte'));
 export const playback = later(() => import('./Playback.svelte'));

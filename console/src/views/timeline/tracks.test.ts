@@ -3,7 +3,8 @@ import { ALL } from '../../lib/events/filter';
 import { FIRST, LAST } from '../../lib/events/scale';
 import { EventStore } from '../../lib/events/store';
 import type { Palette } from '../../lib/palette';
-import { legendOf, type Legend } from './groups';
+import type { Legend } from './groups';
+import { legendOf } from './legend';
 import type { MapScene } from './map';
 import { paintTracks, tracksOf } from './tracks';
 

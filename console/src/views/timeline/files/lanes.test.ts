@@ -5,7 +5,8 @@ import { FIRST, LAST, fitted } from '../../../lib/events/scale';
 import { stepOf } from '../../../lib/events/steps';
 import { EventStore } from '../../../lib/events/store';
 import type { Palette } from '../../../lib/palette';
-import { groupsOfStore, legendOf } from '../groups';
+import { groupsOfStore } from '../groups';
+import { legendOf } from '../legend';
 import { picture, type Shown } from './picture';
 
 const DAY = 86_400_000_000n;
