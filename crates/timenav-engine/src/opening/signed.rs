@@ -314,6 +314,19 @@ fn warn_of_retired_key(timelines: usize) {
     }
 }
 
+/// Says so where nothing was kept outside of what the store holds, and it is taken as it is. Returns whether that is so.
+pub(crate) fn joins_unseen(is_anything_kept: bool, heads: &Heads, options: &Options) -> bool {
+    let is_unseen = options.joins && !is_anything_kept && entries_count(heads) > FIRST_START_ENTRIES;
+    if is_unseen {
+        tracing::warn!(
+            entries = entries_count(heads),
+            "no checkpoint was kept here, so the database was taken as it is (--join): if it had lost entries before this \
+             start, this service cannot know"
+        );
+    }
+    is_unseen
+}
+
 /// Returns how many entries there are.
 fn entries_count(heads: &Heads) -> u64 {
     heads.all().map(|state| state.head.frontier.size()).sum()
