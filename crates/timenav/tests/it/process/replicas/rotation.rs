@@ -93,6 +93,7 @@ fn a_service_that_slept_through_a_rotation_writes_nothing_and_says_why() {
         says_why(Request::get("/readyz").anonymous());
         assert!(ask(&mut cluster, NOTHING_WRITTEN));
         second.process.signal(Signal::KILL);
+        second.process.wait();
         // Nor does it start with the retired key.
         let data = second.folder.path().join("data");
         let refused = refused_start(&data, &["--store", &cluster.url, "--replicas"]);
@@ -100,6 +101,10 @@ fn a_service_that_slept_through_a_rotation_writes_nothing_and_says_why() {
         assert!(refused.contains(expected), "{refused}");
         assert!(ask(&mut cluster, NOTHING_WRITTEN));
         std::fs::copy(&new, data.join("signing.key")).unwrap();
+        // What it has kept is signed by the retired key alone, so it takes what is kept where the key was rotated.
+        let refused = refused_start(&data, &["--store", &cluster.url, "--replicas"]);
+        assert!(refused.contains("no known key has signed the note"), "{refused}");
+        std::fs::copy(first.data().join("checkpoints.log"), data.join("checkpoints.log")).unwrap();
         second.process = Replica::start(second.folder.path(), &["--store", &cluster.url, "--replicas"]);
         first.start_again();
         assert!(second.send(event("late")).status < 300);
