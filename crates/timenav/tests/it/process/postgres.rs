@@ -64,7 +64,7 @@ impl Cluster {
     pub(crate) fn url_of_both(&self) -> String {
         let (before, after) = self.url.split_once("host=").unwrap();
         let (folder, rest) = after.split_once('&').unwrap();
-        format!("{before}host={folder},{folder}&port=5432,5433&{rest}")
+        format!("{before}host={folder}&host={folder}&port=5432,5433&{rest}")
     }
 }
 
@@ -196,7 +196,7 @@ fn a_database_is_looked_at_and_what_is_for_the_file_says_what_to_use_instead() {
     let page = include_str!("../../../../../docs/postgresql.md");
     let statement = page.split("```sql\n").nth(1).unwrap().split("```").next().unwrap();
     assert!(cluster.ask(&statement.split_whitespace().collect::<Vec<_>>().join(" ")), "{statement}");
-    assert_eq!(doctor(&service, &cluster.url, &[])["database-vacuum"]["outcome"], "ok");
+    assert_eq!(doctor(&service, &cluster.url, &["--security"])["database-vacuum"]["outcome"], "ok");
     let nowhere = doctor(&service, "postgres://ada:secret@127.0.0.1:1/none?sslmode=disable", &[]);
     assert_eq!(nowhere["database"]["outcome"], "fail");
     assert!(!nowhere["database"].to_string().contains("secret"));

@@ -13,8 +13,8 @@ use tempfile::TempDir;
 
 /// What servers call their sockets, at the usual port.
 const SOCKET: &str = ".s.PGSQL.5432";
-/// What the beginning of a transaction that writes looks like on its way.
-const BEGIN: &[u8] = b"BEGIN\0";
+/// What the beginning of a transaction that writes looks like on its way: of a service, and of a command.
+const BEGIN: [&[u8]; 2] = [b"BEGIN\0", b"START TRANSACTION\0"];
 
 /// Which way something is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,8 @@ impl State {
     fn pass(&self, turns: &Mutex<Turns>, way: Way, said: &[u8]) {
         let mut turns = turns.lock().unwrap();
         let mut hold = self.hold.lock().unwrap();
-        let begins = way == Way::Asked && said.windows(BEGIN.len()).any(|some| some == BEGIN);
+        let begins =
+            way == Way::Asked && BEGIN.iter().any(|begin| said.windows(begin.len()).any(|some| some == *begin));
         if begins && let Hold::To { transactions, .. } = &mut *hold {
             *transactions = transactions.saturating_sub(1);
         }

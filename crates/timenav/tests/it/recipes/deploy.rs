@@ -263,7 +263,7 @@ fn check_rules(yaml: &str) {
             }
         }
         for option in more.split(['(', ')', ' ']).filter(|word| word.starts_with("--")) {
-            assert!(serve.contains(option), "{name}: `timenav serve` does not know {option}");
+            assert!(serve.contains(&format!("{option} ")), "{name}: `timenav serve` does not know {option}");
         }
     }
     assert!(names.len() > 10, "{names:?}");
