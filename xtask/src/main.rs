@@ -35,7 +35,7 @@ use crate::step::Step;
 const HISTORIES: &[&str] =
     &["test", "--package", "timenav-store", "--test", "it", "engine::whole_lives::a_thousand_lives", "--", "--ignored"];
 
-/// The test that records histories of two services for a long time, which `cargo test` does not run.
+/// The test that records histories of three services for a long time, which `cargo test` does not run.
 const REPLICAS: &[&str] = &[
     "test",
     "--package",
@@ -114,7 +114,7 @@ enum Command {
     },
     /// Leads a thousand random lives of a service, with repetitions, crashes and ends, beside a model. Takes minutes.
     Histories,
-    /// Records two hundred histories of two services on one database, which die, stop and lose it, and looks for an order
+    /// Records two hundred histories of three services on one database, which die, stop and lose it, and looks for an order
     /// that explains each. Takes a quarter of an hour. On Citus too: CONTRIBUTING.md says how.
     Replicas {
         /// Runs these rounds instead, as `40..80`: each is the same wherever it begins.

@@ -75,7 +75,7 @@ impl Engine {
     ) -> Result<Self, OpenError> {
         let kept_clock = store.host_clock().await?;
         let loaded = opening::loaded::load_or_begin(&*store, &doors, &options, keep_first_key).await?;
-        let Loaded { heads, ended, findings, newest_at_start, clock_offset } = loaded;
+        let Loaded { heads, ended, findings, newest_at_start, clock_offset, is_unseen } = loaded;
         // Those of a rotation that was cut off, while both keys are here.
         let states = heads.all().map(|state| &**state);
         keep_rotations(states, &*store, &doors, &options)
@@ -88,6 +88,7 @@ impl Engine {
         }
         let known_at = (newest_at_start, host_clock);
         let shared = Arc::new(Shared::new(doors, options, &heads, ended, known_at, store.has_others()));
+        shared.following.is_unseen.store(is_unseen, Ordering::Release);
         let (sender, submissions) = mpsc::channel(QUEUE_SUBMISSIONS_MAX);
         let committer = Committer {
             submissions,

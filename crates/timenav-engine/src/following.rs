@@ -1,7 +1,7 @@
 //! What is counted of how this service follows the others on its database.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use timenav_core::time::{Instant, Wall};
 
@@ -21,6 +21,10 @@ pub(crate) struct Following {
     pub(crate) outcomes_unknown: AtomicU64,
     /// The number of the last timeline that was looked back at.
     pub(crate) looked_back_to: AtomicI64,
+    /// Whether it began with what was in the database, and had kept nothing to compare that with.
+    pub(crate) is_unseen: AtomicBool,
+    /// How many transactions the oldest snapshot of the server's sessions is behind.
+    pub(crate) snapshot_age: AtomicU64,
 }
 
 impl Following {
@@ -31,6 +35,8 @@ impl Following {
             retries: AtomicU64::new(0),
             outcomes_unknown: AtomicU64::new(0),
             looked_back_to: AtomicI64::new(i64::MIN),
+            is_unseen: AtomicBool::new(false),
+            snapshot_age: AtomicU64::new(0),
         }
     }
 

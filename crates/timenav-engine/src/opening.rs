@@ -148,6 +148,15 @@ pub enum OpenError {
         /// How many entries were signed.
         kept: u64,
     },
+    /// Another key signs by now, and other services may use it.
+    #[error(
+        "timeline `{timeline}` is signed by another key than the one in the data folder: the signing key was rotated; put \
+         the new `signing.key` into the data folder"
+    )]
+    OtherKey {
+        /// Which timeline.
+        timeline: TimelineId,
+    },
     /// The first start failed.
     #[error("the first start failed: {0}")]
     Bootstrap(String),
@@ -349,6 +358,7 @@ impl OpenError {
             | Self::Rollback { timeline, .. }
             | Self::Rows { timeline, .. }
             | Self::Ended { timeline }
+            | Self::OtherKey { timeline }
             | Self::Fork { timeline, .. } => Some(timeline),
             Self::OutsideMissing { .. } | Self::Store(_) | Self::Outside(_) | Self::Bootstrap(_) | Self::Thread(_) => {
                 None
@@ -368,6 +378,7 @@ impl OpenError {
             // A signature that does not verify may be another service's, whose history is not ours to go on with.
             Self::Checkpoint { .. }
             | Self::Head { .. }
+            | Self::OtherKey { .. }
             // Whoever wrote them wants to be let in.
             | Self::Rows { .. }
             // Nor is what is over history again because it is in a table.

@@ -275,6 +275,15 @@ pub enum Refusal {
     /// A ledger does not go on from what this service has seen of it, so nothing is done any more.
     #[error("{0}")]
     Diverged(Arc<Divergence>),
+    /// The newest entries of a timeline are signed by another key than that of this service, so nothing is done any more.
+    #[error(
+        "timeline `{timeline_id}` is signed by another key than that of this service; if the signing key was rotated, put \
+         the new `signing.key` into the data folder and restart"
+    )]
+    OtherKey {
+        /// The timeline.
+        timeline_id: String,
+    },
     /// What is kept does not make sense.
     #[error("stored data is inconsistent: {0}")]
     Damaged(String),

@@ -31,6 +31,10 @@ pub struct ReplicaStats {
     pub clock_offset: Option<ClockOffset>,
     /// Of how many timelines it keeps the time; `None` where it is alone, and keeps that of all.
     pub timekeeping: Option<TimekeepingStats>,
+    /// Whether it had kept nothing at its start to compare the database with, and took it as it was.
+    pub is_unseen: bool,
+    /// How many transactions ago the oldest snapshot was taken that somebody still holds on the server.
+    pub snapshot_age: u64,
     /// What has stopped the service, if a ledger did not go on from what it had seen.
     pub diverged: Option<Arc<Divergence>>,
 }
@@ -79,8 +83,27 @@ impl Engine {
                 let (timelines, takeovers) = sharing.counts();
                 TimekeepingStats { timelines, takeovers }
             }),
+            is_unseen: self.is_unseen(),
+            snapshot_age: following.snapshot_age.load(Ordering::Relaxed),
             diverged,
         })
+    }
+
+    /// Returns whether the service had kept nothing at its start to compare the database with, and took it as it was.
+    #[must_use]
+    pub fn is_unseen(&self) -> bool {
+        self.following().is_unseen.load(Ordering::Acquire)
+    }
+
+    /// Looks how old the oldest snapshot is that somebody holds on the server: what it may still see cannot be cleaned up,
+    /// and rows that change often get slow. To be called again and again.
+    ///
+    /// # Errors
+    /// The database does not answer.
+    pub async fn look_at_snapshots(&self) -> Result<(), Refusal> {
+        let age = self.store().snapshot_age().await?;
+        self.following().snapshot_age.store(age, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Compares the host's clock with the database's and with the newest entry of `system`. To be called again and again:

@@ -291,6 +291,11 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers + Arrivals
         Ok(None)
     }
 
+    /// Returns how many transactions ago the oldest snapshot was taken that somebody still holds; 0 where nobody can.
+    async fn snapshot_age(&self) -> Result<u64, StoreError> {
+        Ok(0)
+    }
+
     /// Returns how connections to the store are used; `None` where there are none.
     fn connections_use(&self) -> Option<ConnectionsUse> {
         None

@@ -185,6 +185,20 @@ fn write_replica(text: &mut String, replica: &ReplicaStats) {
         ("replica_commits_unanswered", "counter", "Commits whose answer was lost", "_total", connections.unanswered),
         ("replica_outcomes_unknown", "counter", "Groups answered outcome_unknown", "_total", replica.outcomes_unknown),
         (
+            "replica_unseen",
+            "gauge",
+            "Whether nothing was kept here at the start to compare the database with",
+            "",
+            replica.is_unseen.into(),
+        ),
+        (
+            "database_oldest_snapshot_transactions",
+            "gauge",
+            "Transactions since the oldest snapshot that is still held on the server",
+            "",
+            replica.snapshot_age,
+        ),
+        (
             "replica_diverged",
             "gauge",
             "Whether a ledger in the database does not continue what was seen of it",

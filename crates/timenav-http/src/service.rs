@@ -45,7 +45,12 @@ async fn healthz() -> Json<crate::answer::StatusBody> {
 /// The service can answer: the store does, and nothing has stopped writing.
 async fn readyz(State(app): State<App>) -> Result<Json<crate::answer::StatusBody>, Failure> {
     app.engine.ready().await?;
-    Ok(Json(crate::answer::StatusBody { status: "The service is ready.".to_owned() }))
+    let status = if app.engine.is_unseen() {
+        "The service is ready. At its start no checkpoint was kept here, so it took the database as it was (--join)."
+    } else {
+        "The service is ready."
+    };
+    Ok(Json(crate::answer::StatusBody { status: status.to_owned() }))
 }
 
 async fn metrics(State(app): State<App>) -> Response {

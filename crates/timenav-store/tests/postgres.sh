@@ -5,6 +5,9 @@
 # PG_CITUS_WORKERS makes it the coordinator of a Citus cluster with so many workers, which are reached on sockets as well.
 # Then `stop-worker` kills the first of them and `start-worker` starts it again, and `join NAME` creates a database on all
 # of the servers and has that of the coordinator know the others.
+# `ask STATEMENT` runs one on the server, and is answered with `refused` where it fails. `standby` makes a copy that follows
+# the server, on its port + 1; `stop-standby`, `start-standby` and `promote` are about that. It is for a server without
+# workers.
 # At the end of its input it stops the server and deletes the folder. So it ends with whoever started it, however that ends.
 set -eu
 # What is sent to the whole group of a test run must not end this before it has cleaned up.
@@ -78,8 +81,14 @@ join() {
     done
 }
 
+# Makes a server that follows the first one.
+follow() {
+    $run "$bin/pg_basebackup" -h "$folder" -p "$port" -U timenav -D "$folder/data1" -R -c fast >"$folder/init" 2>&1
+    start 1
+}
+
 finish() {
-    for server in $(seq 0 "$workers"); do stop "$server"; done
+    for server in $(seq 0 "$((workers + 1))"); do stop "$server"; done
     rm -rf "$folder"
 }
 trap finish EXIT
@@ -109,6 +118,16 @@ while read -r order name; do
             done
             join "$name"
             ;;
+        ask)
+            ask 0 postgres "$name" 2>/dev/null || {
+                echo "ask: refused"
+                continue
+            }
+            ;;
+        standby) follow ;;
+        stop-standby) stop 1 ;;
+        start-standby) start 1 ;;
+        promote) $run "$bin/pg_ctl" --silent --wait -D "$folder/data1" promote >/dev/null 2>&1 ;;
         end) exit 0 ;;
     esac
     echo "$order: done"

@@ -32,7 +32,7 @@ pub(crate) async fn compare(engine: Engine, closing: CancellationToken) {
             biased;
             () = closing.cancelled() => return,
             // What it finds it has logged, and while the store does not answer there are others to say so.
-            _ = engine.look_back() => {}
+            _ = async { tokio::join!(engine.look_back(), engine.look_at_snapshots()) } => {}
         }
     }
 }

@@ -7,7 +7,7 @@ use timenav_core::ids::TimelineId;
 use timenav_core::time::{Instant, Wall};
 
 use super::accepted::Accepted;
-use super::signed::compare_with_signed;
+use super::signed::{compare_with_signed, joins_unseen};
 use super::{OpenError, bootstrap, heads_of, strays, warn_of_host_clock};
 use crate::clock_offset::ClockOffset;
 use crate::comparing::compare;
@@ -25,6 +25,8 @@ pub(crate) struct Loaded {
     pub(crate) findings: Accepted,
     pub(crate) newest_at_start: Instant<Wall>,
     pub(crate) clock_offset: Option<ClockOffset>,
+    /// Whether nothing was kept outside to compare the store with.
+    pub(crate) is_unseen: bool,
 }
 
 /// Loads what the store holds, or begins where it holds nothing. Of several that begin at once one does, and the others
@@ -66,11 +68,13 @@ pub(crate) async fn load(store: &dyn Store, doors: &Doors, options: &Options) ->
     let kept = tokio::task::spawn_blocking(move || outside.last());
     let opened = store.open().await?;
     let kept = kept.await.map_err(|error| StoreError::Unavailable(error.to_string()))??;
+    let is_anything_kept = !kept.is_empty();
     let (heads, ended) = heads_of(store, opened, doors).await?;
     let findings = compare_with_signed(store, (&heads, &ended), kept, doors, options).await?;
     let newest_at_start = warn_of_host_clock(&heads, doors);
+    let is_unseen = joins_unseen(is_anything_kept, &heads, options);
     strays::tell(store).await?;
-    Ok(Loaded { heads, ended, findings, newest_at_start, clock_offset: None })
+    Ok(Loaded { heads, ended, findings, newest_at_start, clock_offset: None, is_unseen })
 }
 
 /// Compares the host's clock with the database's, before anything goes by it.

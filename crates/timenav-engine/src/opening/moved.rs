@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Frontier, Hash};
 
-use super::signed::check_signed;
+use super::signed::{check_current, check_signed};
 use super::{OpenError, heads_of};
 use crate::divergence::{Divergence, DivergenceKind, SeenTree};
 use crate::doors::Doors;
@@ -50,6 +50,7 @@ pub(crate) async fn heads_moved(
         if known.is_some_and(|known| known.root == state.root) {
             continue;
         }
+        check_current(state, doors, options)?;
         check_signed(store, state, &heads, doors, options).await.map_err(refused)?;
         if let Some(known) = known {
             check_continued(store, known, state).await?;
@@ -99,6 +100,7 @@ pub(crate) async fn some_moved(
             return heads_moved(store, before, doors, options).await;
         };
         let state = state_of(head, origin, before);
+        check_current(&state, doors, options)?;
         check_signed(store, &state, before, doors, options).await.map_err(refused)?;
         if let Some(known) = known {
             check_continued(store, known, &state).await?;

@@ -18,6 +18,7 @@ use crate::heads::Heads;
 use crate::notes::newest_note;
 use crate::options::Options;
 use crate::outside::{KeptOutside, system_last};
+use crate::refusal::Refusal;
 use crate::scan::made_before;
 use crate::signer::Signer;
 use crate::stated::{Stated, signed_by};
@@ -77,6 +78,11 @@ pub(crate) async fn compare_with_signed(
     let mut compared = compare_all(&states, &kept, heads.rows().root(), doors, options);
     for one in &mut compared {
         accepting.take(one.error.take().map_or(Ok(()), Err))?;
+    }
+    let has_gone_over = states.iter().zip(&compared).find(|(_, one)| one.has_gone_over).map(|(state, _)| *state);
+    if let Some(state) = has_gone_over.filter(|_| store.has_others()) {
+        // What the retired key signed would not verify for those who have the next one.
+        return Err(OpenError::OtherKey { timeline: state.head.id.clone() });
     }
     warn_of_retired_key(compared.iter().filter(|one| one.has_gone_over).count());
     if kept.is_empty() {
@@ -224,6 +230,15 @@ fn check_unstated(state: &TimelineState, doors: &Doors, options: &Options) -> Re
     if is_tree { Ok(()) } else { Err(OpenError::Unsigned { timeline: timeline(), signed: size, found }) }
 }
 
+/// Makes sure that the key that signs today is one of ours. Where a key took the place of another, both have signed the same
+/// tree, and the one that is retired must not sign the next.
+pub(crate) fn check_current(state: &TimelineState, doors: &Doors, options: &Options) -> Result<(), Refusal> {
+    if is_by_known_key(state, doors, options) {
+        return Ok(());
+    }
+    Err(Refusal::OtherKey { timeline_id: state.head.id.to_string() })
+}
+
 fn signers(doors: &Doors) -> Vec<&dyn Signer> {
     std::iter::once(&doors.signer).chain(&doors.next_signer).map(|signer| &**signer).collect()
 }
@@ -297,6 +312,19 @@ fn warn_of_retired_key(timelines: usize) {
              progress: if the key is an older copy, stop the service and put the newer one back"
         );
     }
+}
+
+/// Says so where nothing was kept outside of what the store holds, and it is taken as it is. Returns whether that is so.
+pub(crate) fn joins_unseen(is_anything_kept: bool, heads: &Heads, options: &Options) -> bool {
+    let is_unseen = options.joins && !is_anything_kept && entries_count(heads) > FIRST_START_ENTRIES;
+    if is_unseen {
+        tracing::warn!(
+            entries = entries_count(heads),
+            "no checkpoint was kept here, so the database was taken as it is (--join): if it had lost entries before this \
+             start, this service cannot know"
+        );
+    }
+    is_unseen
 }
 
 /// Returns how many entries there are.

@@ -114,7 +114,8 @@ pub(super) fn of_refusal(refusal: &Refusal) -> Code {
         Refusal::FeatureDisabled { .. } | Refusal::NotUpgraded { .. } => Code::FeatureDisabled,
         Refusal::RateLimited { .. } => Code::RateLimited,
         Refusal::KeyReused => Code::IdempotencyKeyReused,
-        Refusal::Unavailable(_) => Code::Unavailable,
+        // For clients it is the same: another replica may answer.
+        Refusal::Unavailable(_) | Refusal::OtherKey { .. } => Code::Unavailable,
         Refusal::OutcomeUnknown(_) => Code::OutcomeUnknown,
         Refusal::Diverged(divergence) => match divergence.kind {
             DivergenceKind::Rollback => Code::Rollback,

@@ -31,7 +31,10 @@ const SELECT_SERVER: &str = "SELECT current_setting('server_version'), pg_is_in_
         WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()),
     coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false),
     inet_server_addr() IS NULL,
-    (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+    (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
+    current_setting('autovacuum')::boolean AND current_setting('track_counts')::boolean,
+    (SELECT coalesce(reloptions @> ARRAY['autovacuum_vacuum_scale_factor=0'], false) FROM pg_class
+        WHERE oid = 'timelines'::regclass)";
 
 /// What there is of a server, as far as it says how safely something is kept there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +62,10 @@ pub struct ServerFacts {
     pub is_local: bool,
     /// What its clock shows.
     pub clock: Instant<Wall>,
+    /// Whether it cleans up by itself.
+    pub is_vacuumed: bool,
+    /// Whether it does so where rows change often after as many changes, however many rows there are.
+    pub is_hot_vacuumed: bool,
 }
 
 /// Looks at a database.
@@ -116,5 +123,7 @@ pub(super) async fn look_at_server(on: &Object) -> Result<ServerFacts, Failed> {
         is_encrypted: get(row, 8)?,
         is_local: get(row, 9)?,
         clock: instant(get(row, 10)?)?,
+        is_vacuumed: get(row, 11)?,
+        is_hot_vacuumed: get(row, 12)?,
     })
 }

@@ -17,7 +17,7 @@ use timenav_engine::{
 
 use super::batch::{Batch, rows};
 use super::transaction::Moment;
-use super::values::{Failed, damaged, get, sql};
+use super::values::{Failed, damaged, get, number, sql};
 use super::{
     PostgresStore, commit, described, ends, events, facts, heads, identity, leasing, locking, log_rows, origins,
     retention, room, tiles, upgrading, versions,
@@ -25,6 +25,10 @@ use super::{
 
 const SELECT_ANYTHING: &str = "SELECT count(*) FROM migrations";
 /// What the server's clock shows now, whenever the transaction began.
+/// Sessions of other users are seen by who has `pg_read_all_stats` alone; slots of standbys by everybody.
+const SELECT_SNAPSHOT_AGE: &str = "SELECT coalesce(max(age), 0)::bigint FROM (
+    SELECT age(backend_xmin) FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid()
+    UNION ALL SELECT greatest(age(xmin), age(catalog_xmin)) FROM pg_replication_slots) AS all_of_them";
 const SELECT_CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
 /// Goes back from an entry that tells of a clock to the one before it, whose position stands beside the entry before the
 /// first. One that points forward is damaged, and must not hang whoever follows it.
@@ -96,6 +100,14 @@ impl Store for PostgresStore {
             Ok::<_, Failed>(at.ok_or_else(|| damaged("the database's clock is outside of all time"))?)
         };
         Ok(Some(read.await?))
+    }
+
+    async fn snapshot_age(&self) -> Result<u64, StoreError> {
+        let read = async {
+            let found = rows(&self.reader().await?, SELECT_SNAPSHOT_AGE, &[]).await?;
+            number(found.first().ok_or_else(|| damaged("the server does not tell its snapshots"))?, 0)
+        };
+        Ok(read.await?)
     }
 
     fn connections_use(&self) -> Option<ConnectionsUse> {

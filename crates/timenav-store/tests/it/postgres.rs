@@ -1,5 +1,6 @@
 //! What is particular to PostgreSQL: sessions that end, commits whose answers get lost, two services, other hands.
 
+mod aborted;
 mod following;
 mod journeys;
 mod leasing;
@@ -20,7 +21,7 @@ use timenav_engine::{
 };
 use timenav_store::{PostgresOptions, PostgresStore};
 
-use crate::cluster::{Cluster, database, execute, is_spread, open, try_execute, wait_for};
+use crate::cluster::{Cluster, Holding, database, execute, is_spread, open, try_execute, wait_for};
 use crate::sample::{Ledger, anchor, commit_of, event, host, moment, timeline_id};
 use proxy::{Lost, Proxy};
 
@@ -412,4 +413,21 @@ fn several_may_make_the_tables_at_once() {
             scope.spawn(|| open(&url).unwrap());
         }
     });
+}
+
+/// What it may still see is not cleaned up, so whoever looks after the server is told.
+#[test]
+fn how_old_the_oldest_snapshot_is_can_be_told() {
+    let own = Cluster::start();
+    let (store, mut ledger) = (open(&own.url).unwrap(), Ledger::new(1, "main"));
+    commit(&store, ledger.grow(2)).unwrap();
+    let age = || wait_for(store.snapshot_age()).unwrap();
+    let holding = Holding::start(&own.url, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SELECT 1");
+    let before = age();
+    for _ in 0..20 {
+        commit(&store, ledger.grow(1)).unwrap();
+    }
+    assert!(age() >= before + 20, "{} after {before}", age());
+    drop(holding);
+    wait_until(|| age() < 20);
 }

@@ -2,6 +2,7 @@
 
 mod compose;
 mod containers;
+mod deploy;
 mod kubernetes;
 mod nextest;
 mod workflow;

@@ -49,6 +49,7 @@ pub(super) fn of(server: &ServerFacts, now: Instant<Wall>, offset_max_millis: u3
         encryption(server),
         sessions(server),
         transactions(server),
+        vacuum(server),
         clock(server, now, offset_max_millis),
     ]
 }
@@ -114,6 +115,20 @@ fn transactions(server: &ServerFacts) -> Check {
     Check::ok(NAME, "no transaction has been open for long")
 }
 
+fn vacuum(server: &ServerFacts) -> Check {
+    const NAME: &str = "database-vacuum";
+    if !server.is_vacuumed {
+        let seen = "autovacuum is off: each change leaves an old row behind, and changes get slower and slower";
+        return Check::fail(NAME, seen, "Turn on autovacuum and track_counts in postgresql.conf");
+    }
+    if !server.is_hot_vacuumed {
+        let seen = "the table of heads is cleaned up as seldom as others, and each change writes to it";
+        let advice = "Run the statement in docs/postgresql.md, \"Rows that change often\"";
+        return Check::warn(NAME, seen, advice);
+    }
+    Check::ok(NAME, "rows that change often are cleaned up often")
+}
+
 fn clock(server: &ServerFacts, now: Instant<Wall>, max_millis: u32) -> Check {
     const NAME: &str = "database-clock";
     let offset_millis = now.since(server.clock).micros() / 1_000;
@@ -148,6 +163,8 @@ mod tests {
             is_encrypted: true,
             is_local: false,
             clock: at(10_000),
+            is_vacuumed: true,
+            is_hot_vacuumed: true,
         };
         let checks = of(&good, at(12_000), 2_000);
         assert!(checks.iter().all(|check| check.outcome == Outcome::Ok), "{checks:?}");
@@ -166,6 +183,8 @@ mod tests {
         check(|server| server.is_encrypted = false, "database-tls", Outcome::Fail);
         check(|server| server.sessions = 81, "database-connections", Outcome::Warn);
         check(|server| server.oldest_transaction_seconds = 6, "database-transactions", Outcome::Warn);
+        check(|server| server.is_vacuumed = false, "database-vacuum", Outcome::Fail);
+        check(|server| server.is_hot_vacuumed = false, "database-vacuum", Outcome::Warn);
         check(|server| server.clock = at(9_999), "database-clock", Outcome::Fail);
         check(|server| server.clock = at(14_001), "database-clock", Outcome::Fail);
         let apart = ServerFacts { clock: at(0), ..good.clone() };

@@ -49,6 +49,23 @@ impl Cluster {
         writeln!(self.orders, "{order}").unwrap();
         assert_eq!(self.line(), format!("{order}: done"));
     }
+
+    /// Runs a statement in the database of the service, as somebody else would. Returns whether it succeeded.
+    pub(crate) fn ask(&mut self, statement: &str) -> bool {
+        writeln!(self.orders, "ask {statement}").unwrap();
+        match &*self.line() {
+            "ask: done" => true,
+            "ask: refused" => false,
+            told => panic!("{statement}: {told}"),
+        }
+    }
+
+    /// Returns the address of the server and its standby: of those, the one that takes writes is used.
+    pub(crate) fn url_of_both(&self) -> String {
+        let (before, after) = self.url.split_once("host=").unwrap();
+        let (folder, rest) = after.split_once('&').unwrap();
+        format!("{before}host={folder}&host={folder}&port=5432,5433&{rest}")
+    }
 }
 
 impl Drop for Cluster {
@@ -152,7 +169,7 @@ fn doctor(service: &Service, url: &str, more: &[&str]) -> std::collections::BTre
 
 #[test]
 fn a_database_is_looked_at_and_what_is_for_the_file_says_what_to_use_instead() {
-    let cluster = Cluster::start();
+    let mut cluster = Cluster::start();
     let mut service = Service::with(&["--store", &cluster.url]);
     service.post("/v1/detect-tampering", &json!({ "timeline_id": "main", "scan_depth": "quick" }));
     let seen = doctor(&service, &cluster.url, &["--security"]);
@@ -164,6 +181,7 @@ fn a_database_is_looked_at_and_what_is_for_the_file_says_what_to_use_instead() {
         ("database-tls", "ok"),
         ("database-connections", "ok"),
         ("database-transactions", "ok"),
+        ("database-vacuum", "warn"),
         ("database-clock", "ok"),
         ("schema", "ok"),
         ("host-clock", "ok"),
@@ -174,6 +192,11 @@ fn a_database_is_looked_at_and_what_is_for_the_file_says_what_to_use_instead() {
         assert_eq!(seen.get(name).map(|check| &check["outcome"]), Some(&json!(expected)), "{name}: {seen:#?}");
     }
     assert_eq!(doctor(&service, &cluster.url, &[])["service"]["outcome"], "ok");
+    // The advice is the statement of the page, and the service takes the table as it is then.
+    let page = include_str!("../../../../../docs/postgresql.md");
+    let statement = page.split("```sql\n").nth(1).unwrap().split("```").next().unwrap();
+    assert!(cluster.ask(&statement.split_whitespace().collect::<Vec<_>>().join(" ")), "{statement}");
+    assert_eq!(doctor(&service, &cluster.url, &["--security"])["database-vacuum"]["outcome"], "ok");
     let nowhere = doctor(&service, "postgres://ada:secret@127.0.0.1:1/none?sslmode=disable", &[]);
     assert_eq!(nowhere["database"]["outcome"], "fail");
     assert!(!nowhere["database"].to_string().contains("secret"));

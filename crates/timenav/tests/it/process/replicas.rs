@@ -1,11 +1,13 @@
 //! Two real services on one database: what one has answered counts at the other, and either may die or stop in the middle.
 
+mod failover;
 mod followers;
 mod histories;
 mod kills;
 mod leases;
 mod lives;
 mod rolling_upgrade;
+mod rotation;
 mod superseded;
 mod three;
 mod webhooks;
@@ -72,16 +74,20 @@ fn generation(clock: &Value) -> u64 {
 
 /// Starts two services on a database.
 fn two(cluster: &Cluster) -> (Service, Replica) {
-    let mut first = Service::with(&["--store", &cluster.url]);
+    two_at(&cluster.url)
+}
+
+fn two_at(url: &str) -> (Service, Replica) {
+    let mut first = Service::with(&["--store", url]);
     let other = tempfile::tempdir().unwrap();
-    let refused = refused_start(other.path(), &["--store", &cluster.url, "--replicas"]);
+    let refused = refused_start(other.path(), &["--store", url, "--replicas"]);
     assert!(refused.contains("another timenav uses this database"), "{refused}");
     assert!(first.stop().success());
-    first.arguments(&["--store", &cluster.url, "--replicas"]);
+    first.arguments(&["--store", url, "--replicas"]);
     first.start_again();
-    let refused = refused_start(other.path(), &["--store", &cluster.url]);
+    let refused = refused_start(other.path(), &["--store", url]);
     assert!(refused.contains("another timenav uses this database"), "{refused}");
-    let second = Replica::join(&first, &cluster.url);
+    let second = Replica::join(&first, url);
     (first, second)
 }
 
@@ -285,6 +291,38 @@ fn a_database_that_is_killed_under_load_loses_nothing_and_does_nothing_twice() {
         let scan = second.post("/v1/detect-tampering", &json!({ "timeline_id": timeline }));
         assert_eq!((&scan["tampering_detected"], &scan["findings"]), (&json!(false), &json!([])), "{scan:#}");
     }
+    drop(second);
+    first.audit();
+}
+
+#[test]
+fn one_that_joins_says_that_it_had_nothing_to_compare_with() {
+    let cluster = Cluster::start();
+    let (first, mut second) = two(&cluster);
+    let unseen = |address: SocketAddr| {
+        let ask = |path: &str| send(address, &Request::get(path).anonymous()).unwrap();
+        let (ready, metrics) = (ask("/readyz").expect(200), ask("/metrics").text());
+        let status = ready["status"].as_str().unwrap().to_owned();
+        assert!(status.starts_with("The service is ready."), "{status}");
+        let is_told = status.contains("it took the database as it was (--join)");
+        assert!(metrics.contains(&format!("\ntimenav_replica_unseen {}\n", u8::from(is_told))), "{metrics}");
+        is_told
+    };
+    assert_eq!((unseen(first.address()), unseen(second.process.address)), (false, true));
+    // What it has seen since is kept, and compared at the next start.
+    second.process.signal(Signal::KILL);
+    second.process = Replica::start(second.folder.path(), &["--store", &cluster.url, "--replicas", "--join"]);
+    assert!(!unseen(second.process.address));
+    // Nor has one nothing to compare with that gets what another one has kept.
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    std::fs::create_dir(&data).unwrap();
+    for name in ["signing.key", "checkpoints.log"] {
+        std::fs::copy(first.data().join(name), data.join(name)).unwrap();
+    }
+    let third = Replica::start(folder.path(), &["--store", &cluster.url, "--replicas"]);
+    assert!(!unseen(third.address));
+    third.kill();
     drop(second);
     first.audit();
 }

@@ -13,13 +13,13 @@ use crate::service::Service;
 const CLOCK: &str = "timenav";
 
 /// What the image of timenav is, by its Dockerfile.
-struct Image {
-    port: String,
-    data: String,
+pub(super) struct Image {
+    pub(super) port: String,
+    pub(super) data: String,
 }
 
 impl Image {
-    fn read() -> Self {
+    pub(super) fn read() -> Self {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/Dockerfile");
         let text = std::fs::read_to_string(path).unwrap();
         let of = |word: &str| text.lines().find_map(|line| line.strip_prefix(word)).unwrap().to_owned();
@@ -72,7 +72,7 @@ fn text(value: &Value) -> String {
 }
 
 /// Returns the volumes of a service: what is mounted, where, and whether it is only read there.
-fn volumes(service: &Value) -> Vec<(String, String, bool)> {
+pub(super) fn volumes(service: &Value) -> Vec<(String, String, bool)> {
     let volumes = texts(&service["volumes"]).into_iter().map(|volume| {
         let parts: Vec<&str> = volume.split(':').collect();
         let is_read_only = parts.get(2).is_some_and(|mode| *mode == "ro");

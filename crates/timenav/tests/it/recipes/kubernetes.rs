@@ -188,11 +188,3 @@ fn check_probes(name: &str, one: &Value) {
         }
     }
 }
-
-#[test]
-fn the_manifest_of_several_replicas_agrees_with_itself() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/kubernetes/timenav.yaml");
-    let documents = documents(&std::fs::read_to_string(path).unwrap());
-    assert_eq!(documents.len(), 5);
-    check_manifest(&documents);
-}

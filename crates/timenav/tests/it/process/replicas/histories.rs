@@ -1,5 +1,5 @@
-//! Histories of two services on one database: clients write, read and revoke keys through both, one of them dies or stops,
-//! or the database does, and one order explains all that was answered.
+//! Histories of three services on one database: clients write, read, revoke keys, grant and withdraw permissions through all
+//! of them, one of them dies, stops or is cut off, or the database does, and one order explains all that was answered.
 
 mod checker;
 
@@ -11,11 +11,13 @@ use std::thread;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use self::checker::{Asked, EVENTS_MAX, Operation, State, Told, check};
+use self::checker::{Asked, By, EVENTS_MAX, Operation, State, Told, check};
 use super::super::postgres::Cluster;
-use super::{Replica, send, two, wait};
+use super::super::relay::Relay;
+use super::{Replica, send, wait};
 use crate::http::{Answer, Request, target};
 use crate::service::Service;
+use crate::waiting::until_so;
 
 /// Rounds that the tests run, each with another disturbance, and those that `cargo xtask replicas` runs, unless it says
 /// which in a variable: `40..80`.
@@ -29,12 +31,31 @@ const ASKED_EACH: u64 = 9;
 /// any disturbance.
 const TRIES_MAX: usize = 600;
 
+/// Services of a round.
+const SERVICES: usize = 3;
+/// Transactions of a service that pass before a message of the next one is held back.
+const BEFORE_GAP: usize = 2;
+/// How often somebody is told not to wait for the standby.
+const CANCELLED: usize = 3;
+
+const WAIT_FOR_NOBODY: [&str; 2] = ["ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()"];
+const DO_NOT_WAIT: [&str; 2] = ["ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()"];
+/// Fails if nobody waits for a standby.
+const WAITS: &str = "SELECT 1 / count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+const CANCEL: &str = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+
 /// What happens to the services while clients are at work.
 #[derive(Clone, Copy, Debug)]
 enum Disturbance {
     Nothing,
     /// The second one is stopped for longer than the server waits for it.
     Stopped,
+    /// So it is, right when a message of a transaction was on its way: the beginning is 0, its answer 1, and so on.
+    Gap(usize),
+    /// All that it has to the database is cut, again and again.
+    Cut,
+    /// No standby has what is committed, and who waits for one is told not to.
+    StandbyCancelled,
     Killed,
     /// The first one is.
     FirstKilled,
@@ -45,12 +66,62 @@ enum Disturbance {
 }
 
 impl Disturbance {
-    const ALL: [Self; 6] =
-        [Self::Nothing, Self::Stopped, Self::Killed, Self::FirstKilled, Self::Database, Self::Worker];
+    /// The tests run the first of them alone.
+    const ALL: [Self; 14] = [
+        Self::Gap(1),
+        Self::Cut,
+        Self::StandbyCancelled,
+        Self::FirstKilled,
+        Self::Database,
+        Self::Gap(0),
+        Self::Gap(2),
+        Self::Gap(3),
+        Self::Gap(4),
+        Self::Gap(5),
+        Self::Stopped,
+        Self::Killed,
+        Self::Nothing,
+        Self::Worker,
+    ];
 
     fn of(round: u64) -> Self {
-        let all = if Cluster::is_spread() { &Self::ALL[..] } else { &Self::ALL[..5] };
+        let all = if Cluster::is_spread() { &Self::ALL[..] } else { &Self::ALL[..13] };
         all[usize::try_from(round).unwrap() % all.len()]
+    }
+}
+
+/// The services of all rounds, each behind a relay of its own.
+struct Crew {
+    first: Service,
+    second: Replica,
+    third: Replica,
+    relays: [Relay; SERVICES],
+}
+
+impl Crew {
+    fn start(cluster: &Cluster) -> Self {
+        let relays: [Relay; SERVICES] = std::array::from_fn(|_| Relay::start(&cluster.url));
+        let mut first = Service::with(&["--store", &relays[0].url, "--replicas"]);
+        first.errors_expected = vec![
+            "a group could not be committed",
+            "the store cannot be read",
+            "what other services write cannot be followed",
+            "were always faster",
+            "nothing could be pruned",
+            "ended timelines could not be cleaned up",
+            "timers cannot go on",
+        ];
+        let [second, third] = [1, 2].map(|number| Replica::join(&first, &relays[number].url));
+        Self { first, second, third, relays }
+    }
+
+    fn addresses(&self) -> [SocketAddr; SERVICES] {
+        [self.first.address(), self.second.process.address, self.third.process.address]
+    }
+
+    fn set_writers(&self, users: &[&str]) {
+        let body = json!({ "timeline_id": "main", "permissions": { "write": users } });
+        self.first.post("/v1/set-access-control", &body);
     }
 }
 
@@ -60,8 +131,10 @@ struct Round {
     admin: String,
     /// A key that is revoked in the middle of the round, and its name.
     key: (String, String),
+    /// A user whose permission is withdrawn, comes back and is withdrawn again, and their key.
+    user: (String, String),
     /// Where the services listen. One that was killed listens elsewhere afterwards.
-    addresses: [AtomicU64; 2],
+    addresses: [AtomicU64; SERVICES],
     clock: AtomicU64,
 }
 
@@ -71,7 +144,7 @@ impl Round {
     }
 
     fn address(&self, service: u64) -> SocketAddr {
-        let port = self.addresses[usize::from(service % 2 == 1)].load(Ordering::SeqCst);
+        let port = self.addresses[usize::try_from(service).unwrap() % SERVICES].load(Ordering::SeqCst);
         SocketAddr::from(([127, 0, 0, 1], u16::try_from(port).unwrap()))
     }
 
@@ -103,20 +176,31 @@ impl Round {
                 Request::get(&target("/v1/monitor-events", &parameters))
             }
             Asked::Revoke(_) => Request::new("DELETE", &format!("/v1/api-keys/{}", self.key.1)),
+            Asked::Grant(_) => self.set_writers(&[&self.user.0], again),
+            Asked::Withdraw(_) => self.set_writers(&[], again),
         }
     }
 
-    /// Asks until there is an answer, each time through the other service.
-    fn ask(&self, client: u64, number: u64, (key, asked): (Option<u8>, Asked)) -> Operation {
+    fn set_writers(&self, users: &[&str], again: &str) -> Request {
+        let body = json!({ "timeline_id": "main", "permissions": { "write": users } });
+        Request::post("/v1/set-access-control").json(&body).idempotent(again)
+    }
+
+    /// Asks until there is an answer, each time through another service.
+    fn ask(&self, client: u64, number: u64, (by, asked): (By, Asked)) -> Operation {
         let again = format!("h{}-{client}-{number}", self.number);
-        let shown = if key.is_some() { &self.key.0 } else { &self.admin };
+        let shown = match by {
+            By::Operator => &self.admin,
+            By::Key(_) => &self.key.0,
+            By::User(_) => &self.user.1,
+        };
         let request = self.request(asked, &again).key(shown);
         let begun = self.tick();
-        let mut operation = Operation { key, asked, told: Told::Unknown, begun, ended: 0, was_repeated: false };
+        let mut operation = Operation { by, asked, told: Told::Unknown, begun, ended: 0, was_repeated: false };
         for attempt in 0..TRIES_MAX {
             let answered = send(self.address(client + attempt as u64), &request);
-            let was_repeated = operation.was_repeated;
-            if let Ok(told) = answered.map_err(drop).and_then(|answer| self.told(asked, &answer, was_repeated)) {
+            let told = answered.map_err(drop).and_then(|answer| self.told(&operation, &answer));
+            if let Ok(told) = told {
                 operation.told = told;
                 break;
             }
@@ -131,13 +215,16 @@ impl Round {
     ///
     /// # Errors
     /// It says that it was not done now, or that nobody knows.
-    fn told(&self, asked: Asked, answer: &Answer, was_repeated: bool) -> Result<Told, ()> {
+    fn told(&self, &Operation { by, asked, was_repeated, .. }: &Operation, answer: &Answer) -> Result<Told, ()> {
         let body = answer.json_or_null();
+        let is_hidden = || body["detail"].as_str().is_some_and(|detail| detail.contains("no timeline `main`"));
         match (answer.status, asked) {
             (503, _) => Err(()),
             (401, _) => Ok(Told::Refused),
+            (404, _) if matches!(by, By::User(_)) && is_hidden() => Ok(Told::Forbidden),
             (200, Asked::Move | Asked::Clock) => Ok(Told::Generation(generation(&body))),
             (200 | 201, Asked::Record(_)) | (200 | 204, Asked::Revoke(_)) => Ok(Told::Done),
+            (200, Asked::Grant(_) | Asked::Withdraw(_)) => Ok(Told::Done),
             // An earlier attempt, of which nobody knew what came of it, has revoked it.
             (404, Asked::Revoke(_)) if was_repeated => Ok(Told::Done),
             (200, Asked::Find(_)) => Ok(Told::IsThere(true)),
@@ -155,7 +242,8 @@ impl Round {
         }
     }
 
-    /// What a client asks, one after the other. The first one revokes the key in the middle, and looks what is there.
+    /// What a client asks, one after the other. The first one revokes the key in the middle, and looks what is there. The
+    /// fifth one withdraws the user's permission, grants it, and withdraws it for good.
     fn client(&self, client: u64) -> Vec<Operation> {
         let mut operations = Vec::new();
         let mut dice = self.number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(client);
@@ -168,16 +256,22 @@ impl Round {
             let asked = match (dice >> 33) % 8 {
                 _ if client == 0 && is_middle => Asked::Revoke(0),
                 _ if client == 0 && number == ASKED_EACH / 2 + 1 => Asked::All,
+                _ if client == 4 && number % 4 == 1 => Asked::Withdraw(0),
+                _ if client == 4 && number % 4 == 3 && number < ASKED_EACH / 2 => Asked::Grant(0),
                 0 => Asked::Move,
                 1..=3 => Asked::Record(own),
                 4 => Asked::Clock,
                 5 => Asked::Find(others),
                 _ => Asked::All,
             };
-            // Half of them show the key that is revoked on the way, and the other one from then on.
+            // Two of them show the key that is revoked on the way, and the other one from then on.
             let is_refused = operations.iter().any(|one: &Operation| one.told == Told::Refused);
-            let key = (client % 2 == 1 && !is_refused).then_some(0);
-            operations.push(self.ask(client, number, (key, asked)));
+            let by = match client {
+                1 | 3 if !is_refused => By::Key(0),
+                2 | 5 => By::User(0),
+                _ => By::Operator,
+            };
+            operations.push(self.ask(client, number, (by, asked)));
         }
         operations
     }
@@ -188,9 +282,19 @@ fn generation(clock: &Value) -> u64 {
     found.unwrap_or_else(|| panic!("{clock:#}"))
 }
 
+/// Gets ready for what has to be there before clients are at work.
+fn prepare(how: Disturbance, cluster: &mut Cluster, crew: &Crew) {
+    match how {
+        Disturbance::Gap(turn) => crew.relays[1].hold(turn, BEFORE_GAP),
+        Disturbance::StandbyCancelled => WAIT_FOR_NOBODY.iter().for_each(|statement| assert!(cluster.ask(statement))),
+        _ => {}
+    }
+}
+
 /// Does something to one of the services, or to the database, and makes it good again.
-fn disturb(how: Disturbance, round: &Round, cluster: &mut Cluster, (first, second): (&mut Service, &mut Replica)) {
+fn disturb(how: Disturbance, round: &Round, cluster: &mut Cluster, crew: &mut Crew) {
     let pause = |times: usize| (0..times).for_each(|_| wait());
+    let Crew { first, second, relays, .. } = crew;
     pause(5);
     match how {
         Disturbance::Nothing => {}
@@ -199,10 +303,29 @@ fn disturb(how: Disturbance, round: &Round, cluster: &mut Cluster, (first, secon
             pause(130);
             second.process.signal(Signal::CONT);
         }
+        Disturbance::Gap(_) => {
+            until_so("a message that is held back", || relays[1].holds());
+            second.process.signal(Signal::STOP);
+            relays[1].release();
+            pause(130);
+            second.process.signal(Signal::CONT);
+        }
+        Disturbance::Cut => (0..5).for_each(|_| {
+            relays[1].cut();
+            pause(3);
+        }),
+        Disturbance::StandbyCancelled => {
+            for _ in 0..CANCELLED {
+                until_so("a commit that waits for its standby", || cluster.ask(WAITS));
+                assert!(cluster.ask(CANCEL));
+                pause(2);
+            }
+            DO_NOT_WAIT.iter().for_each(|statement| assert!(cluster.ask(statement)));
+        }
         Disturbance::Killed => {
             second.process.signal(Signal::KILL);
             pause(20);
-            second.process = Replica::start(second.folder.path(), &["--store", &cluster.url, "--replicas"]);
+            second.process = Replica::start(second.folder.path(), &["--store", &relays[1].url, "--replicas"]);
             round.listens(1, second.process.address);
         }
         Disturbance::FirstKilled => {
@@ -224,34 +347,51 @@ fn disturb(how: Disturbance, round: &Round, cluster: &mut Cluster, (first, secon
     }
 }
 
-/// Runs a round, and looks for an order of what was answered. Returns how much was asked, and whether the revocation came
-/// in the middle of it.
-fn play(number: u64, cluster: &mut Cluster, (first, second): (&mut Service, &mut Replica)) -> (usize, bool) {
-    let made = first.post("/v1/api-keys", &json!({ "label": format!("round {number}") }));
+/// Begins a round: with a key and a user of its own.
+fn begin(number: u64, crew: &Crew) -> Round {
+    let made = crew.first.post("/v1/api-keys", &json!({ "label": format!("round {number}") }));
     let text = |name: &str| made[name].as_str().unwrap_or_else(|| panic!("{made:#}")).to_owned();
-    let round = Round {
+    let user = format!("user-{number}");
+    let secret = crew.first.user(&user);
+    crew.set_writers(&[&user]);
+    Round {
         number,
-        admin: first.admin.clone(),
+        admin: crew.first.admin.clone(),
         key: (text("api_key"), text("key_id")),
-        addresses: [AtomicU64::new(0), AtomicU64::new(0)],
+        user: (user, secret),
+        addresses: crew.addresses().map(|address| AtomicU64::new(address.port().into())),
         clock: AtomicU64::new(0),
-    };
-    round.listens(0, first.address());
-    round.listens(1, second.process.address);
-    let before = round.ask(CLIENTS, 0, (None, Asked::Clock));
+    }
+}
+
+/// What came of a round.
+#[derive(Default)]
+struct Played {
+    asked: usize,
+    /// How many were refused for their key, and forbidden for lack of a permission.
+    refused: usize,
+    forbidden: usize,
+}
+
+/// Runs a round, and looks for an order of what was answered.
+fn play(number: u64, cluster: &mut Cluster, crew: &mut Crew) -> Played {
+    let round = begin(number, crew);
+    let before = round.ask(CLIENTS, 0, (By::Operator, Asked::Clock));
     let Told::Generation(generation) = before.told else { panic!("{before:?}") };
     let how = Disturbance::of(number);
+    prepare(how, cluster, crew);
     let mut operations = thread::scope(|scope| {
         let round = &round;
         let clients: Vec<_> = (0..CLIENTS).map(|client| scope.spawn(move || round.client(client))).collect();
-        disturb(how, round, cluster, (first, second));
+        disturb(how, round, cluster, crew);
         let answered = clients.into_iter().flat_map(|client| client.join().unwrap());
         answered.collect::<Vec<Operation>>()
     });
-    // What was answered is there afterwards, whichever service is asked.
-    for service in [0, 1] {
-        for (offset, asked) in [Asked::Clock, Asked::All].into_iter().enumerate() {
-            operations.push(round.ask(CLIENTS + service, offset as u64 + 1, (None, asked)));
+    // What was answered is there afterwards, whichever service is asked, and what was taken away is not.
+    for service in 0..SERVICES as u64 {
+        let by_all = [(By::Operator, Asked::Clock), (By::Operator, Asked::All), (By::User(0), Asked::Clock)];
+        for (offset, asked) in by_all.into_iter().enumerate() {
+            operations.push(round.ask(CLIENTS + service, offset as u64 + 1, asked));
         }
     }
     let first_state = State { generation, ..State::default() };
@@ -259,14 +399,14 @@ fn play(number: u64, cluster: &mut Cluster, (first, second): (&mut Service, &mut
         let all: Vec<String> = operations.iter().enumerate().map(|(number, one)| format!("{number} {one:?}")).collect();
         panic!("round {number}, {how:?}: {violation}\n{}", all.join("\n"));
     }
-    assert!(operations.iter().any(|one| one.told == Told::Done), "nothing was written");
-    let unknown = operations.iter().filter(|one| one.told == Told::Unknown).count();
-    println!("{how:?}: {} operations, {unknown} of them without an answer", operations.len());
-    (operations.len(), operations.iter().any(|one| one.told == Told::Refused))
+    let count = |told: Told| operations.iter().filter(|one| one.told == told).count();
+    assert!(count(Told::Done) > 0, "nothing was written");
+    println!("{how:?}: {} operations, {} of them without an answer", operations.len(), count(Told::Unknown));
+    Played { asked: operations.len(), refused: count(Told::Refused), forbidden: count(Told::Forbidden) }
 }
 
 #[test]
-fn one_order_explains_what_clients_of_two_services_were_told() {
+fn one_order_explains_what_clients_of_three_services_were_told() {
     play_all(ROUNDS);
 }
 
@@ -285,30 +425,22 @@ fn said(name: &str) -> Option<String> {
 
 fn play_all(rounds: Range<u64>) {
     let mut cluster = Cluster::start();
-    let (mut first, mut second) = two(&cluster);
-    first.errors_expected = vec![
-        "a group could not be committed",
-        "the store cannot be read",
-        "what other services write cannot be followed",
-        "were always faster",
-        "nothing could be pruned",
-        "ended timelines could not be cleaned up",
-        "timers cannot go on",
-    ];
-    first.post("/v1/pause-time", &json!({}));
-    let (mut asked, mut cut_off) = (0, 0);
+    let mut crew = Crew::start(&cluster);
+    crew.first.post("/v1/pause-time", &json!({}));
+    let mut all = Played::default();
     for number in rounds.clone() {
         println!("round {} of {}", number + 1, rounds.end);
-        let (operations, is_cut_off) = play(number, &mut cluster, (&mut first, &mut second));
-        asked += operations;
-        cut_off += u32::from(is_cut_off);
+        let Played { asked, refused, forbidden } = play(number, &mut cluster, &mut crew);
+        all = Played { asked: all.asked + asked, refused: all.refused + refused, forbidden: all.forbidden + forbidden };
     }
-    println!("{asked} operations, and the key was refused in the middle of {cut_off} rounds");
-    assert!(cut_off > 0, "nobody was refused in any round");
+    println!("{} operations, {} refused for a key, {} for lack of a permission", all.asked, all.refused, all.forbidden);
+    assert!(all.refused > 0 && all.forbidden > 0, "nothing was taken away from anybody");
+    let Crew { first, second, third, relays } = crew;
     for timeline in ["main", "system"] {
         let scan = second.post("/v1/detect-tampering", &json!({ "timeline_id": timeline }));
         assert_eq!((&scan["tampering_detected"], &scan["findings"]), (&json!(false), &json!([])), "{scan:#}");
     }
-    drop(second);
+    drop((second, third));
     first.audit();
+    drop(relays);
 }

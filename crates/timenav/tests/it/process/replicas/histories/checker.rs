@@ -2,8 +2,9 @@
 //! what was answered when it was asked.
 //!
 //! The order is over two objects at once, a timeline and `system`: a key that was revoked writes nothing that somebody does
-//! not see who looks after the revocation was answered. The search is that of Wing and Gong, with the memory of Lowe: what
-//! was done already, and what came of it, is looked at once.
+//! not see who looks after the revocation was answered, and neither does somebody whose permission was withdrawn. The
+//! search is that of Wing and Gong, with the memory of Lowe: what was done already, and what came of it, is looked at
+//! once.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -30,6 +31,21 @@ pub(super) enum Asked {
     All,
     /// Revoke a key.
     Revoke(u8),
+    /// Let a user read and write.
+    Grant(u8),
+    /// Let a user do neither any more.
+    Withdraw(u8),
+}
+
+/// Who asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    /// Somebody who always may.
+    Operator,
+    /// An operator, with a key that may be revoked.
+    Key(u8),
+    /// Somebody with a permission that may be withdrawn. They have it at first.
+    User(u8),
 }
 
 /// What was answered.
@@ -45,6 +61,8 @@ pub(super) enum Told {
     Events(u64),
     /// The key opens nothing.
     Refused,
+    /// The user may not.
+    Forbidden,
     /// Nobody knows whether it was done.
     Unknown,
 }
@@ -52,8 +70,7 @@ pub(super) enum Told {
 /// Something that was asked, and what came of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operation {
-    /// The key that was shown; `None` for one that is never revoked.
-    pub(super) key: Option<u8>,
+    pub(super) by: By,
     pub(super) asked: Asked,
     pub(super) told: Told,
     /// When it was asked, and when it was answered, by a clock that all share.
@@ -90,6 +107,7 @@ pub(super) struct State {
     pub(super) generation: u64,
     pub(super) events: u64,
     pub(super) revoked: u8,
+    pub(super) withdrawn: u8,
 }
 
 /// What must happen: it was answered, or somebody saw it. What nobody knows of may happen, and need not.
@@ -112,16 +130,18 @@ pub(super) fn check(operations: &[Operation], first: State) -> Result<(), Violat
         match operation.told {
             Told::Refused => {
                 let is_begun = |one: &Operation| {
-                    matches!(one.asked, Asked::Revoke(key) if Some(key) == operation.key) && one.begun < operation.ended
+                    matches!(one.asked, Asked::Revoke(key) if By::Key(key) == operation.by)
+                        && one.begun < operation.ended
                 };
                 if !revocations().any(is_begun) {
                     return Err(Violation::RefusedTooEarly(number));
                 }
-                // What was refused has not happened, but for an earlier try of it.
-                if operation.was_repeated && !is_read {
-                    let operation = Operation { told: Told::Unknown, ..operation };
-                    steps.push(Step { number, operation, is_optional: true });
-                }
+                steps.extend(earlier_try(number, operation).filter(|_| !is_read));
+            }
+            // A key stays revoked. A permission may come back, so the order tells when there was none.
+            Told::Forbidden => {
+                steps.push(Step { number, operation, is_optional: false });
+                steps.extend(earlier_try(number, operation).filter(|_| !is_read));
             }
             Told::Unknown if is_read => {}
             // What nobody saw may be left out: it changes nothing that anybody was told.
@@ -136,6 +156,12 @@ pub(super) fn check(operations: &[Operation], first: State) -> Result<(), Violat
     // Those that were answered first come first, so that the order is found soon.
     steps.sort_by_key(|step| (step.is_optional, step.operation.ended));
     Search::of(&steps).run(first)
+}
+
+/// Returns what may have happened of something that was refused in the end: an earlier try of it, and nothing else.
+fn earlier_try(number: usize, operation: Operation) -> Option<Step> {
+    let operation = Operation { told: Told::Unknown, ..operation };
+    operation.was_repeated.then_some(Step { number, operation, is_optional: true })
 }
 
 /// Returns whether anybody was told that an event is there.
@@ -200,8 +226,12 @@ impl<'a> Search<'a> {
 }
 
 /// Returns what comes of an operation, if it can have been answered so.
-fn apply(state: State, Operation { key, asked, told, .. }: &Operation) -> Option<State> {
-    if key.is_some_and(|key| state.revoked & (1 << key) != 0) {
+fn apply(state: State, Operation { by, asked, told, .. }: &Operation) -> Option<State> {
+    let is_withdrawn = matches!(by, By::User(user) if state.withdrawn & (1 << user) != 0);
+    if *told == Told::Forbidden {
+        return is_withdrawn.then_some(state);
+    }
+    if is_withdrawn || matches!(by, By::Key(key) if state.revoked & (1 << key) != 0) {
         return None;
     }
     match (*asked, *told) {
@@ -219,6 +249,8 @@ fn apply(state: State, Operation { key, asked, told, .. }: &Operation) -> Option
         (Asked::Find(event), told) => (told == Told::IsThere(state.events & (1 << event) != 0)).then_some(state),
         (Asked::All, told) => (told == Told::Events(state.events)).then_some(state),
         (Asked::Revoke(key), _) => Some(State { revoked: state.revoked | 1 << key, ..state }),
+        (Asked::Grant(user), _) => Some(State { withdrawn: state.withdrawn & !(1 << user), ..state }),
+        (Asked::Withdraw(user), _) => Some(State { withdrawn: state.withdrawn | 1 << user, ..state }),
     }
 }
 
@@ -227,11 +259,15 @@ mod tests {
 
     /// An operation by a key that is never revoked.
     fn one(asked: Asked, told: Told, (begun, ended): (u64, u64)) -> Operation {
-        Operation { key: None, asked, told, begun, ended, was_repeated: false }
+        Operation { by: By::Operator, asked, told, begun, ended, was_repeated: false }
     }
 
     fn by(key: u8, operation: Operation) -> Operation {
-        Operation { key: Some(key), ..operation }
+        Operation { by: By::Key(key), ..operation }
+    }
+
+    fn by_user(operation: Operation) -> Operation {
+        Operation { by: By::User(0), ..operation }
     }
 
     fn checked(operations: &[Operation]) -> Result<(), Violation> {
@@ -335,6 +371,43 @@ mod tests {
         // The earlier try was before the revocation all the same.
         let looked = one(Asked::All, NO_EVENTS, (3, 4));
         has_no_order(&[Operation { was_repeated: true, ..refused }, revoked, looked, seen]);
+    }
+
+    #[test]
+    fn a_permission_that_counts_after_it_was_withdrawn_is_found() {
+        let withdrawn = one(Asked::Withdraw(0), Told::Done, (0, 1));
+        has_no_order(&[withdrawn, by_user(one(Asked::Record(0), Told::Done, (2, 3)))]);
+        has_no_order(&[withdrawn, by_user(one(Asked::Clock, Told::Generation(0), (2, 3)))]);
+        assert_eq!(checked(&[withdrawn, by_user(one(Asked::Record(0), Told::Done, (0, 3)))]), Ok(()));
+        assert_eq!(checked(&[withdrawn, by_user(one(Asked::Clock, Told::Forbidden, (2, 3)))]), Ok(()));
+        // The cycle: what was looked at after the withdrawal lacks what was written with the permission.
+        let late = by_user(one(Asked::Record(0), Told::Done, (0, 9)));
+        let looked = one(Asked::All, NO_EVENTS, (4, 5));
+        has_no_order(&[late, one(Asked::Withdraw(0), Told::Done, (1, 3)), looked]);
+        // It may come back in between.
+        let granted = one(Asked::Grant(0), Told::Done, (6, 7));
+        assert_eq!(checked(&[late, one(Asked::Withdraw(0), Told::Done, (1, 3)), looked, granted]), Ok(()));
+    }
+
+    #[test]
+    fn somebody_is_forbidden_only_while_they_have_no_permission() {
+        let forbidden = |at| by_user(one(Asked::Clock, Told::Forbidden, at));
+        let (withdrawn, granted) =
+            (one(Asked::Withdraw(0), Told::Done, (2, 3)), one(Asked::Grant(0), Told::Done, (6, 7)));
+        has_no_order(&[forbidden((0, 1))]);
+        has_no_order(&[forbidden((0, 1)), withdrawn]);
+        has_no_order(&[withdrawn, granted, forbidden((8, 9))]);
+        assert_eq!(checked(&[withdrawn, forbidden((4, 5)), granted]), Ok(()));
+        assert_eq!(checked(&[withdrawn, granted, by_user(one(Asked::Clock, Told::Generation(0), (8, 9)))]), Ok(()));
+        // What was forbidden has not happened, unless an earlier try of it did.
+        let write = by_user(one(Asked::Record(0), Told::Forbidden, (0, 5)));
+        let seen = one(Asked::All, Told::Events(1), (8, 9));
+        has_no_order(&[write, withdrawn, seen]);
+        assert_eq!(checked(&[Operation { was_repeated: true, ..write }, withdrawn, seen]), Ok(()));
+        // Of what nobody knows, a withdrawal may have come or not, and is not undone by itself.
+        let unknown = Operation { told: Told::Unknown, ..withdrawn };
+        assert_eq!(checked(&[unknown, forbidden((4, 5))]), Ok(()));
+        has_no_order(&[unknown, forbidden((4, 5)), by_user(one(Asked::Clock, Told::Generation(0), (6, 7)))]);
     }
 
     #[test]

@@ -1,0 +1,71 @@
+//! `timenav migrate`, killed on its way and run again.
+
+use std::process::{Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use super::postgres::Cluster;
+use super::refused_start;
+use super::relay::Relay;
+use crate::http::Request;
+use crate::service::{Service, run, timenav};
+use crate::waiting::until;
+
+/// Events of the service that moves, and how many at a time.
+const EVENTS: usize = 2_000;
+const AT_ONCE: usize = 500;
+/// Where it is killed: after so many transactions, at which message of the next. Each time it goes on where it was.
+const KILLED_AT: [(usize, usize); 6] = [(0, 1), (0, 2), (1, 3), (2, 0), (3, 2), (1, 4)];
+
+fn migrate(from: &str, to: &str) -> Command {
+    let mut command = timenav();
+    command.args(["migrate", "--from", from, "--to", to]);
+    command
+}
+
+#[test]
+fn a_move_that_is_killed_again_and_again_goes_on_where_it_was() {
+    let cluster = Cluster::start();
+    let relay = Relay::start(&cluster.url);
+    let mut service = Service::start();
+    let numbers: Vec<usize> = (0..EVENTS).collect();
+    for some in numbers.chunks(AT_ONCE) {
+        let event = |number: &usize| json!({ "event_id": format!("e{number}"), "time": "2001-01-01T00:00:00Z" });
+        service.post("/v1/events", &some.iter().map(event).collect::<Vec<Value>>().into());
+    }
+    service.post("/v1/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" }));
+    service.user("ada");
+    service.remember("fork");
+    assert!(service.stop().success());
+    let folder = format!("sqlite:{}", service.data().display());
+    let other = tempfile::tempdir().unwrap();
+    for (number, (transactions, turn)) in KILLED_AT.into_iter().enumerate() {
+        relay.hold(turn, transactions);
+        let mut command = migrate(&folder, &relay.url);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        until("the message to be held back", || {
+            assert_eq!(child.try_wait().unwrap(), None, "it had ended before it was killed: {number}");
+            relay.holds().then_some(())
+        });
+        kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
+        child.wait().unwrap();
+        relay.release();
+        assert!(service.data().join("timenav.db").exists(), "nothing has moved yet");
+        // From its first table on, nobody takes the database for whole.
+        if number > 2 {
+            let refused = refused_start(other.path(), &["--store", &cluster.url]);
+            assert!(refused.contains("run the same `timenav migrate` again"), "{number}: {refused}");
+        }
+    }
+    let (code, stdout, stderr) = run(&mut migrate(&folder, &cluster.url), "");
+    assert_eq!(code, Some(0), "{stdout}{stderr}");
+    assert!(stdout.contains("Moved 3 timelines with "), "{stdout}");
+    service.arguments(&["--store", &cluster.url]);
+    service.start_again();
+    assert_eq!(service.find_all("main", "*", "../..", "1000").len(), EVENTS);
+    assert_eq!(service.send(Request::get("/v1/events/e1999?timeline_id=fork")).status, 200);
+    let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": "main" }));
+    assert_eq!((&scan["tampering_detected"], &scan["findings"]), (&json!(false), &json!([])), "{scan:#}");
+    service.audit();
+}

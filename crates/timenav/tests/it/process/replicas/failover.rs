@@ -1,0 +1,134 @@
+//! The database fails over to a standby, under services that go on.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use serde_json::json;
+
+use super::super::postgres::Cluster;
+use super::{Replica, send, two_at, wait, write};
+use crate::http::Request;
+use crate::service::{Service, run, timenav};
+use crate::waiting::until_so;
+
+/// Each fails unless it is so.
+const IS_SYNCHRONOUS: &str = "SELECT 1 / count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
+const HAS_ALL: &str = "SELECT 1 / count(*) FROM pg_stat_replication WHERE replay_lsn = pg_current_wal_lsn()";
+
+/// Starts a server with a standby, and two services that know both.
+fn start() -> (Cluster, Service, Replica) {
+    let mut cluster = Cluster::start();
+    cluster.order("standby");
+    let (mut first, second) = two_at(&cluster.url_of_both());
+    first.errors_expected = vec![
+        "a group could not be committed",
+        "the store cannot be read",
+        "what other services write cannot be followed",
+        "were always faster",
+        "nothing could be pruned",
+        "ended timelines could not be cleaned up",
+        "timers cannot go on",
+        "nothing is written until a restart",
+        "presence",
+    ];
+    (cluster, first, second)
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_where_a_synchronous_standby_takes_over() {
+    let (mut cluster, first, second) = start();
+    assert!(cluster.ask("ALTER SYSTEM SET synchronous_standby_names = '*'"));
+    assert!(cluster.ask("SELECT pg_reload_conf()"));
+    until_so("the standby to be synchronous", || cluster.ask(IS_SYNCHRONOUS));
+    let is_over = AtomicBool::new(false);
+    let (here, there, admin) = (first.address(), second.process.address, first.admin.clone());
+    let all = thread::scope(|scope| {
+        let (admin, is_over) = (&admin, &is_over);
+        let mut writers = Vec::new();
+        for number in 0..2 {
+            writers.push(scope.spawn(move || write(here, admin, &format!("here-{number}"), is_over)));
+            writers.push(scope.spawn(move || write(there, admin, &format!("there-{number}"), is_over)));
+        }
+        (0..25).for_each(|_| wait());
+        cluster.order("stop");
+        (0..10).for_each(|_| wait());
+        cluster.order("promote");
+        // Nothing is restarted: both go on by themselves.
+        for (name, address) in [("here", here), ("there", there)] {
+            let asked = Request::get("/readyz").anonymous();
+            until_so(name, || send(address, &asked).is_ok_and(|answer| answer.status == 200));
+        }
+        (0..25).for_each(|_| wait());
+        is_over.store(true, Ordering::SeqCst);
+        writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect::<Vec<_>>()
+    });
+    assert!(all.iter().any(|id| id.starts_with("here")) && all.iter().any(|id| id.starts_with("there")), "{all:?}");
+    for id in &all {
+        let asked = Request::get(&format!("/v1/events/{id}"));
+        assert_eq!(second.send(asked).status, 200, "{id}");
+        let body = json!({ "event_id": id, "time": "2001-01-01T00:00:00Z", "description": "x" });
+        let again = first.send(Request::post("/v1/events").json(&body).idempotent(id));
+        assert_eq!(again.header("idempotency-replayed"), Some("true"), "{id}: {again}");
+    }
+    for timeline in ["main", "system"] {
+        let scan = second.post("/v1/detect-tampering", &json!({ "timeline_id": timeline }));
+        assert_eq!((&scan["tampering_detected"], &scan["findings"]), (&json!(false), &json!([])), "{scan:#}");
+    }
+    drop(second);
+    first.audit();
+}
+
+#[test]
+fn all_stop_where_an_asynchronous_standby_lacks_what_they_have_seen() {
+    let (mut cluster, mut first, mut second) = start();
+    first.post("/v1/events", &json!({ "event_id": "kept", "time": "2001-01-01T00:00:00Z", "description": "x" }));
+    until_so("the standby to have everything", || cluster.ask(HAS_ALL));
+    cluster.order("stop-standby");
+    let is_over = AtomicBool::new(false);
+    let (here, there, admin) = (first.address(), second.process.address, first.admin.clone());
+    let lost = thread::scope(|scope| {
+        let (admin, is_over) = (&admin, &is_over);
+        let writers =
+            [("here", here), ("there", there)].map(|(name, at)| scope.spawn(move || write(at, admin, name, is_over)));
+        (0..25).for_each(|_| wait());
+        cluster.order("stop");
+        cluster.order("start-standby");
+        cluster.order("promote");
+        // Whoever writes keeps asking: neither goes on from what is left.
+        for (name, address) in [("here", here), ("there", there)] {
+            until_so(name, || {
+                let answer = send(address, &Request::post("/v1/pause-time").key(admin)).unwrap();
+                assert_eq!(answer.status, 503, "{answer}");
+                answer.json()["code"] == "rollback"
+            });
+            send(address, &Request::get("/readyz").anonymous()).unwrap().refused(503, "rollback");
+        }
+        is_over.store(true, Ordering::SeqCst);
+        writers.map(|writer| writer.join().unwrap())
+    });
+    assert!(lost.iter().all(|ids| !ids.is_empty()), "nobody had written: {lost:?}");
+    first.kill();
+    second.process.terminate();
+    second.process.wait();
+    let kept = second.folder.path().join("data");
+    for folder in [first.data(), kept.clone()] {
+        assert!(folder.join("diverged.log").exists(), "both sides are kept");
+    }
+    // An operator accepts the loss for both, and both go on.
+    let url = cluster.url_of_both();
+    let mut accept = timenav();
+    accept.args(["accept-rollback", "--by", "ada", "--reason", "a standby that lagged", "--store", &url]);
+    accept.arg("--data").arg(first.data()).arg("--kept").arg(kept.join("checkpoints.log"));
+    let (code, stdout, stderr) = run(&mut accept, "");
+    assert_eq!(code, Some(0), "{stdout}{stderr}");
+    first.remembered.clear();
+    first.start_again();
+    second.process = Replica::start(second.folder.path(), &["--store", &url, "--replicas"]);
+    assert_eq!(second.send(Request::get("/v1/events/kept")).status, 200);
+    for id in lost.iter().flatten() {
+        assert_eq!(second.send(Request::get(&format!("/v1/events/{id}"))).status, 404, "{id}");
+    }
+    second.post("/v1/pause-time", &json!({}));
+    drop(second);
+    first.audit();
+}

@@ -1,0 +1,336 @@
+//! What is in `deploy/`: whether the parts of each file agree with each other, with the command line and with the docs.
+//! Which metrics are served, `process::deploy` looks.
+
+use std::collections::BTreeSet;
+use std::panic::catch_unwind;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::compose::{Image, volumes};
+use super::kubernetes::check_manifest;
+use super::yaml::{document, documents, texts};
+use crate::service::{run, timenav};
+
+/// How long a stop takes at most: requests end within ten seconds.
+const STOP_SECONDS_MIN: i64 = 11;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn help(command: &[&str]) -> String {
+    let (code, stdout, stderr) = run(timenav().args(command).arg("--help"), "");
+    assert_eq!(code, Some(0), "{stderr}");
+    stdout
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_else(|| panic!("{value} is no text"))
+}
+
+/// Makes sure that a check finds what was changed in a file: that it would fail.
+#[track_caller]
+fn check_finds(check: impl Fn(&str) + std::panic::RefUnwindSafe, right: &str, from: &str, to: &str) {
+    assert!(right.contains(from), "there is no {from}");
+    let wrong = right.replace(from, to);
+    assert!(catch_unwind(|| check(&wrong)).is_err(), "{from} may become {to}");
+}
+
+/// Checks a Compose file with several replicas.
+fn check_compose(yaml: &str, caddyfile: &str) {
+    let file = document(yaml);
+    let services = file["services"].as_object().unwrap();
+    let declared: BTreeSet<&str> = file["volumes"].as_object().unwrap().keys().map(String::as_str).collect();
+    let all = services.values().flat_map(volumes).map(|(from, ..)| from);
+    let used: BTreeSet<String> = all.filter(|from| !from.starts_with('.')).collect();
+    assert_eq!(used.iter().map(String::as_str).collect::<BTreeSet<_>>(), declared);
+    for (name, one) in services {
+        for (needed, how) in one["depends_on"].as_object().into_iter().flatten() {
+            let needed = services.get(needed).unwrap_or_else(|| panic!("{name}: there is no {needed}"));
+            match text(&how["condition"]) {
+                "service_healthy" => assert!(needed["healthcheck"]["test"].is_array(), "{name}"),
+                "service_completed_successfully" => assert!(needed["restart"].is_null(), "{name} waits for its end"),
+                other => panic!("{name}: {other}"),
+            }
+        }
+    }
+    let replicas: Vec<(&String, &Value)> = services.iter().filter(|(name, _)| name.starts_with("timenav-")).collect();
+    assert!(replicas.len() > 1);
+    for (name, one) in &replicas {
+        check_replica(name, one, services);
+    }
+    check_keys(&services["keys"], &replicas);
+    check_proxy(&services["proxy"], caddyfile, &replicas);
+}
+
+fn check_replica(name: &str, one: &Value, services: &serde_json::Map<String, Value>) {
+    let (image, serve) = (Image::read(), help(&["serve"]));
+    assert_eq!((&one["entrypoint"], &one["command"]), (&Value::Null, &Value::Null), "as the image has it");
+    for variable in one["environment"].as_object().unwrap().keys() {
+        let is_known = ["=", "]"].iter().any(|end| serve.contains(&format!("[env: {variable}{end}")));
+        assert!(is_known, "{name}: `timenav serve` does not know {variable}");
+    }
+    let set = |variable: &str| text(&one["environment"][variable]).to_owned();
+    assert_eq!((set("TIMENAV_REPLICAS"), set("TIMENAV_REPLICA_NAME")), ("true".to_owned(), name.to_owned()));
+    assert_eq!(set("TIMENAV_LISTEN"), format!("0.0.0.0:{}", image.port));
+    assert_eq!(volumes(one), [(name.to_owned(), image.data, false)]);
+    let seconds = text(&one["stop_grace_period"]).trim_end_matches('s').parse::<i64>().unwrap();
+    assert!(seconds >= STOP_SECONDS_MIN, "{name}: {seconds}");
+    // The database is the one that is started beside it.
+    let postgres = &services["postgres"]["environment"];
+    let user = |what: &str| text(&postgres[what]).to_owned();
+    let address =
+        format!("postgres://{}:{}@postgres/{}", user("POSTGRES_USER"), user("POSTGRES_PASSWORD"), user("POSTGRES_DB"));
+    assert!(set("TIMENAV_STORE").starts_with(&address), "{name}: {address}");
+}
+
+/// Checks that each replica gets the key where it looks for it.
+fn check_keys(keys: &Value, replicas: &[(&String, &Value)]) {
+    assert!(help(&["signing-key", "new"]).contains("Usage: timenav signing-key new"));
+    let script = texts(&keys["command"]).concat();
+    assert!(script.contains("timenav signing-key new /keys/signing.key"), "{script}");
+    let mounted: BTreeSet<(String, String)> = volumes(keys).into_iter().map(|(from, to, _)| (from, to)).collect();
+    let numbers: Vec<&str> = replicas.iter().map(|(name, _)| name.strip_prefix("timenav-").unwrap()).collect();
+    for number in &numbers {
+        let own = (format!("timenav-{number}"), format!("/replica-{number}"));
+        assert!(mounted.contains(&own), "{own:?} is none of {mounted:?}");
+    }
+    assert!(script.contains(&format!("for replica in {};", numbers.join(" "))), "{script}");
+    assert!(script.contains("/replica-$$replica/signing.key"), "{script}");
+}
+
+/// Checks that the proxy sends requests to replicas that are ready, and is reached where they say that they are.
+fn check_proxy(proxy: &Value, caddyfile: &str, replicas: &[(&String, &Value)]) {
+    let words: Vec<&str> = caddyfile.split_whitespace().collect();
+    let after = |word: &str| {
+        words[words.iter().position(|one| *one == word).unwrap_or_else(|| panic!("no {word}")) + 1..].iter()
+    };
+    let to: BTreeSet<String> =
+        after("reverse_proxy").take_while(|word| **word != "{").map(|word| (*word).to_owned()).collect();
+    let expected = replicas.iter().map(|(name, _)| format!("{name}:{}", Image::read().port));
+    assert_eq!(to, expected.collect());
+    assert_eq!(after("health_uri").next(), Some(&"/readyz"));
+    let public = text(&replicas[0].1["environment"]["TIMENAV_PUBLIC_URL"]);
+    assert!(words.contains(&public), "{public} is served");
+    let port = public.rsplit(':').next().unwrap();
+    assert_eq!(texts(&proxy["ports"]), [format!("127.0.0.1:{port}:{port}")]);
+    let mounted = volumes(proxy).into_iter().find(|(_, to, _)| to == "/etc/caddy/Caddyfile").expect("its file");
+    assert!(root().join("deploy/compose").join(mounted.0).exists());
+}
+
+#[test]
+fn the_compose_file_of_several_replicas_agrees_with_itself() {
+    let (right, caddyfile) = (read("deploy/compose/compose.yaml"), read("deploy/compose/Caddyfile"));
+    let check = |yaml: &str| check_compose(yaml, &caddyfile);
+    check(&right);
+    for (from, to) in [
+        ("TIMENAV_JOIN:", "TIMENAV_JOINS:"),
+        ("POSTGRES_USER: timenav", "POSTGRES_USER: other"),
+        ("for replica in 1 2;", "for replica in 1;"),
+        ("\"timenav-2:/var/lib/timenav\"", "\"timenav-1:/var/lib/timenav\""),
+        ("TIMENAV_LISTEN: 0.0.0.0:8080", "TIMENAV_LISTEN: 0.0.0.0:8081"),
+        ("127.0.0.1:8443:8443", "127.0.0.1:8443:443"),
+        ("stop_grace_period: 30s", "stop_grace_period: 5s"),
+        ("    healthcheck:", "    health:"),
+    ] {
+        check_finds(check, &right, from, to);
+    }
+    check_finds(|caddyfile| check_compose(&right, caddyfile), &caddyfile, "timenav-2:8080", "timenav-3:8080");
+    check_finds(|caddyfile| check_compose(&right, caddyfile), &caddyfile, "/readyz", "/healthz");
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+/// Checks the manifest of several replicas, beside what each manifest is checked for.
+fn check_kubernetes(yaml: &str) {
+    let all = documents(yaml);
+    check_manifest(&all);
+    let of = |kind: &str| all.iter().find(|one| one["kind"] == kind).unwrap_or_else(|| panic!("no {kind}"));
+    let (set, budget) = (of("StatefulSet"), of("PodDisruptionBudget"));
+    let replicas = set["spec"]["replicas"].as_i64().unwrap();
+    let left = budget["spec"]["minAvailable"].as_i64().unwrap();
+    assert!(0 < left && left < replicas, "{left} of {replicas} stay, and a node can be emptied");
+    let pod = &set["spec"]["template"]["spec"];
+    assert!(pod["terminationGracePeriodSeconds"].as_i64().unwrap() >= STOP_SECONDS_MIN);
+    // They are kept apart from each other, and not from others.
+    let labels = &set["spec"]["selector"]["matchLabels"];
+    assert_eq!(budget["spec"]["selector"]["matchLabels"], *labels);
+    let apart = &pod["affinity"]["podAntiAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"][0];
+    assert_eq!(apart["podAffinityTerm"]["labelSelector"]["matchLabels"], *labels);
+    for probe in ["startupProbe", "readinessProbe", "livenessProbe"] {
+        assert!(pod["containers"][0][probe]["httpGet"]["path"].is_string(), "there is no {probe}");
+    }
+    assert_eq!(pod["containers"][0]["readinessProbe"]["httpGet"]["path"], "/readyz");
+    assert_eq!(pod["containers"][0]["livenessProbe"]["httpGet"]["path"], "/healthz", "a restart does not help");
+    let scraped = &set["spec"]["template"]["metadata"]["annotations"];
+    let port = pod["containers"][0]["ports"][0]["containerPort"].to_string();
+    assert_eq!((&scraped["prometheus.io/port"], &scraped["prometheus.io/path"]), (&port.into(), &"/metrics".into()));
+    check_secrets(yaml, pod);
+}
+
+/// Checks that the secrets which are used are those that the head of the file tells to make.
+fn check_secrets(yaml: &str, pod: &Value) {
+    let head: String = yaml.lines().filter_map(|line| line.strip_prefix('#')).collect::<Vec<_>>().join(" ");
+    let made: BTreeSet<(String, String)> = head
+        .split("create secret generic ")
+        .skip(1)
+        .map(|rest| {
+            let mut words = rest.split_whitespace().filter(|word| *word != "\\");
+            let (name, how) = (words.next().unwrap(), words.next().unwrap());
+            let key = how.trim_start_matches("--from-file=").trim_start_matches("--from-literal=");
+            (name.to_owned(), key.split('=').next().unwrap().to_owned())
+        })
+        .collect();
+    let variables = list(&pod["containers"][0]["env"]).map(|one| &one["valueFrom"]["secretKeyRef"]);
+    let named = variables.filter(|one| one.is_object());
+    let mut used: BTreeSet<_> =
+        named.map(|one| (text(&one["name"]).to_owned(), text(&one["key"]).to_owned())).collect();
+    let first = &pod["initContainers"][0];
+    for volume in list(&pod["volumes"]).filter(|one| one["secret"].is_object()) {
+        let mounted = list(&first["volumeMounts"]).find(|one| one["name"] == volume["name"]).expect("it is mounted");
+        let script = texts(&first["args"]).concat();
+        let file = script.split(&format!("cp {}/", text(&mounted["mountPath"]))).nth(1).expect("it is copied");
+        let file = file.split_whitespace().next().unwrap();
+        used.insert((text(&volume["secret"]["secretName"]).to_owned(), file.to_owned()));
+        // That is where the service looks for its key.
+        let set = list(&pod["containers"][0]["env"]).find(|one| one["name"] == "TIMENAV_DATA").unwrap();
+        assert!(script.ends_with(&format!("{}/signing.key", text(&set["value"]))), "{script}");
+    }
+    assert_eq!(used, made);
+}
+
+#[test]
+fn the_manifest_of_several_replicas_agrees_with_itself() {
+    let right = read("deploy/kubernetes/timenav.yaml");
+    check_kubernetes(&right);
+    for (from, to) in [
+        ("secretName: timenav-signing-key", "secretName: timenav-key"),
+        ("{ name: timenav-store, key: url }", "{ name: timenav-store, key: address }"),
+        ("name: TIMENAV_JOIN,", "name: TIMENAV_JOINS,"),
+        ("minAvailable: 1", "minAvailable: 2"),
+        ("readinessProbe:", "readyProbe:"),
+        ("httpGet: { path: /readyz, port: http }", "httpGet: { path: /ready, port: http }"),
+        ("serviceName: timenav-replicas", "serviceName: timenav-other"),
+        ("selector: { app.kubernetes.io/name: timenav }", "selector: { app.kubernetes.io/name: other }"),
+        (
+            "selector: { matchLabels: { app.kubernetes.io/name: timenav } }",
+            "selector: { matchLabels: { app: timenav } }",
+        ),
+        ("containerPort: 8080", "containerPort: 8081"),
+        ("data/signing.key\"]", "signing.key\"]"),
+    ] {
+        check_finds(check_kubernetes, &right, from, to);
+    }
+}
+
+/// Checks that a question to Prometheus is whole, and about something.
+fn check_expression(what: &str, expression: &str) {
+    assert!(["timenav_", "up{"].iter().any(|name| expression.contains(name)), "{what}: {expression}");
+    for (open, close) in [('(', ')'), ('[', ']'), ('{', '}')] {
+        let count = |wanted: char| expression.chars().filter(|one| *one == wanted).count();
+        assert_eq!(count(open), count(close), "{what}: {expression}");
+    }
+    assert_eq!(expression.matches('"').count() % 2, 0, "{what}: {expression}");
+}
+
+/// Checks rules of Prometheus.
+fn check_rules(yaml: &str) {
+    let (rules, serve) = (document(yaml), help(&["serve"]));
+    let mut names = BTreeSet::new();
+    for rule in list(&rules["groups"]).flat_map(|group| list(&group["rules"])) {
+        let name = text(&rule["alert"]);
+        assert!(names.insert(name.to_owned()), "two alerts are called {name}");
+        check_expression(name, text(&rule["expr"]));
+        assert!(["info", "warning", "critical"].contains(&text(&rule["labels"]["severity"])), "{name}");
+        assert!(!text(&rule["annotations"]["summary"]).is_empty(), "{name}");
+        let more = rule["annotations"]["description"].as_str().unwrap_or_default();
+        // Where it says to read on, there is something to read.
+        for (at, _) in more.match_indices("docs/") {
+            let (page, rest) = more[at..].split_once(".md").unwrap();
+            let page = read(&format!("{page}.md"));
+            if let Some(heading) = rest.strip_prefix(", \"").and_then(|rest| rest.split('"').next()) {
+                let heading = heading.trim_end_matches('.');
+                let is_there =
+                    page.lines().any(|line| line.trim_start_matches('#').trim() == heading && line.starts_with('#'));
+                assert!(is_there, "{name}: there is no heading {heading}");
+            }
+        }
+        for option in more.split(['(', ')', ' ']).filter(|word| word.starts_with("--")) {
+            assert!(serve.contains(&format!("{option} ")), "{name}: `timenav serve` does not know {option}");
+        }
+    }
+    assert!(names.len() > 10, "{names:?}");
+}
+
+#[test]
+fn alerts_are_whole_and_name_what_there_is_to_read() {
+    let right = read("deploy/monitoring/timenav.rules.yaml");
+    check_rules(&right);
+    for (from, to) in [
+        ("alert: TimenavLag", "alert: TimenavDown"),
+        ("severity: critical", "severity: fatal"),
+        ("\"Losing a replica\"", "\"Losing replicas\""),
+        ("--host-clock-offset-max-millis", "--host-clock-offset-max"),
+        (
+            "increase(timenav_replica_outcomes_unknown_total[10m])",
+            "increase(timenav_replica_outcomes_unknown_total[10m]",
+        ),
+    ] {
+        check_finds(check_rules, &right, from, to);
+    }
+}
+
+/// Checks a dashboard of Grafana.
+fn check_dashboard(json: &str) {
+    let dashboard: Value = serde_json::from_str(json).unwrap();
+    let declared: Vec<&str> = list(&dashboard["templating"]["list"]).map(|one| text(&one["name"])).collect();
+    let (mut ids, mut taken) = (BTreeSet::new(), BTreeSet::new());
+    for panel in list(&dashboard["panels"]) {
+        let title = text(&panel["title"]);
+        assert!(ids.insert(panel["id"].as_i64().unwrap()), "{title}: two panels have its id");
+        assert_eq!(panel["datasource"]["uid"], "${datasource}", "{title}");
+        let at = |name: &str| panel["gridPos"][name].as_i64().unwrap();
+        assert!(at("x") + at("w") <= 24, "{title} is wider than the dashboard");
+        for x in at("x")..at("x") + at("w") {
+            for y in at("y")..at("y") + at("h") {
+                assert!(taken.insert((x, y)), "{title} lies on another panel");
+            }
+        }
+        assert!(panel["type"] == "row" || list(&panel["targets"]).next().is_some(), "{title} shows nothing");
+        for target in list(&panel["targets"]) {
+            let expression = text(&target["expr"]);
+            check_expression(title, expression);
+            for variable in expression.split('$').skip(1) {
+                let name: String = variable
+                    .trim_start_matches('{')
+                    .chars()
+                    .take_while(|one| one.is_alphanumeric() || *one == '_')
+                    .collect();
+                let is_known = declared.contains(&name.as_str()) || name.starts_with("__");
+                assert!(is_known, "{title}: there is no ${name}");
+            }
+        }
+    }
+    assert!(ids.len() > 10);
+}
+
+#[test]
+fn the_dashboard_is_whole() {
+    let right = read("deploy/monitoring/timenav-dashboard.json");
+    check_dashboard(&right);
+    for (from, to) in [
+        ("\"id\": 2,", "\"id\": 1,"),
+        ("$job", "$jobs"),
+        ("\"x\": 12", "\"x\": 0"),
+        ("\"uid\": \"${datasource}\"", "\"uid\": \"prometheus\""),
+    ] {
+        check_finds(check_dashboard, &right, from, to);
+    }
+}
