@@ -219,7 +219,7 @@ pub use facts::{Asker, Facts, Wanted};
 pub use firings::{Claim, ClaimedFiring, FiringAnswer, FiringsRequest};
 pub use followers::{Confirmation, FollowAs, FollowedBy, FollowersSeen, WaitFor, WhichFollowers};
 pub use followers_door::{FollowerRow, SharedFollowers};
-pub use foresight::{ForeseenFiring, Foresight};
+pub use foresight::{FirstOf, ForeseenAgain, ForeseenEnd, ForeseenFiring, ForeseenTimer, Foresight};
 pub use gazetteer::{Gazetteer, KnownPlace};
 pub use head::{EndedTimeline, Fork, Head, Layer, Origin, TimelineKey, TimelineState};
 pub use history::{CorrectedEvent, EventHistory, IntervenedEvent, InterventionRequest, ToldIntervention};

@@ -46,6 +46,7 @@ mod streams;
 pub(crate) mod timers_again;
 mod timers_apart;
 mod timers_at_once;
+mod timers_foreseen;
 mod timers_recording;
 mod undoing;
 mod views;
