@@ -130,6 +130,7 @@ mod webhooks;
 mod shared_timekeeping;
 mod timekeeping;
 mod foresight;
+mod pacing;
 mod timelines;
 mod destroying;
 mod ends;

@@ -193,6 +193,7 @@ fn of_timers(limits: &mut Map<String, Value>) {
     limits.insert("webhook_seconds_max".to_owned(), core::WEBHOOK_SECONDS_MAX.into());
     limits.insert("webhooks_per_host_max".to_owned(), core::WEBHOOKS_PER_HOST_MAX.into());
     limits.insert("webhooks_per_timeline_max".to_owned(), core::WEBHOOKS_PER_TIMELINE_MAX.into());
+    limits.insert("webhooks_patient_pending_max".to_owned(), core::WEBHOOKS_PATIENT_PENDING_MAX.into());
     limits.insert("webhook_hosts_max".to_owned(), core::WEBHOOK_HOSTS_MAX.into());
     limits.insert("rule_bytes_max".to_owned(), core::RULE_BYTES_MAX.into());
     limits.insert("rule_count_max".to_owned(), core::RULE_COUNT_MAX.into());

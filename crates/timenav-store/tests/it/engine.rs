@@ -48,6 +48,7 @@ mod timers_apart;
 mod timers_at_once;
 mod timers_foreseen;
 mod timers_recording;
+mod webhooks_again;
 mod undoing;
 mod views;
 mod whole_lives;
