@@ -184,6 +184,8 @@ pub const RESTORED_BYTES_MAX: usize = 64 * 1024 * 1024;
 pub const RESTORED_LOOKED_MAX: usize = 1_000_000;
 /// Most moments of a rule that had passed when its timer was set, and are caught up with.
 pub const CATCH_UP_MOMENTS_MAX: u64 = 10_000;
+/// Most firings that are looked through for one page of a list of those that fit a filter.
+pub const FIRINGS_LOOKED_MAX: usize = 10_000;
 /// Firings that a dry run lists.
 pub const FORESEEN_FIRINGS_MAX: usize = 1_000;
 /// Most firings of one advance, as far as rules tell before it begins.

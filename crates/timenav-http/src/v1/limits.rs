@@ -186,6 +186,7 @@ fn of_timers(limits: &mut Map<String, Value>) {
     limits.insert("restored_firings_max".to_owned(), core::RESTORED_FIRINGS_MAX.into());
     limits.insert("restored_bytes_max".to_owned(), core::RESTORED_BYTES_MAX.into());
     limits.insert("restored_looked_max".to_owned(), core::RESTORED_LOOKED_MAX.into());
+    limits.insert("firings_looked_max".to_owned(), core::FIRINGS_LOOKED_MAX.into());
     limits.insert("foreseen_firings_max".to_owned(), core::FORESEEN_FIRINGS_MAX.into());
     limits.insert("webhook_url_bytes_max".to_owned(), core::WEBHOOK_URL_BYTES_MAX.into());
     limits.insert("webhook_secret_bytes_min".to_owned(), core::WEBHOOK_SECRET_BYTES_MIN.into());
