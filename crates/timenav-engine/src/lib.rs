@@ -130,6 +130,7 @@ mod webhooks;
 mod shared_timekeeping;
 mod timekeeping;
 mod firing_list;
+mod skipped;
 mod foresight;
 mod pacing;
 mod timelines;
@@ -222,6 +223,7 @@ pub use firings::{Claim, ClaimedFiring, FiringAnswer, FiringsRequest};
 pub use followers::{Confirmation, FollowAs, FollowedBy, FollowersSeen, WaitFor, WhichFollowers};
 pub use followers_door::{FollowerRow, SharedFollowers};
 pub use firing_list::{FiringFilter, FiringPage};
+pub use skipped::SkippedMoments;
 pub use foresight::{FirstOf, ForeseenAgain, ForeseenEnd, ForeseenFiring, ForeseenTimer, Foresight};
 pub use gazetteer::{Gazetteer, KnownPlace};
 pub use head::{EndedTimeline, Fork, Head, Layer, Origin, TimelineKey, TimelineState};
@@ -290,7 +292,7 @@ pub use timenav_core::ledger::READ_PARAMETERS_BYTES_MAX;
 pub use timer_rows::{
     AdvanceRow, FiringEnd, FiringRow, TimerMove, TimerRow, TimerRows, TimerStanding, TimersFound, TimersWanted,
 };
-pub use timers::{TimerPage, TimerRequest, TimerSetStep, TimerView};
+pub use timers::{TimerPage, TimerRequest, TimerSetStep, TimerShown, TimerView};
 pub use undoing::UndoneImport;
 pub use vault::{RecordPlace, Vault, VaultError};
 pub use wall_clock::WallClock;

@@ -221,6 +221,9 @@ fn timer_text(answer: &Value) -> String {
         ("payload", "timer/payload"),
         ("order key", "timer/order_key"),
         ("set by", "timer/set_by"),
+        ("skipped", "skipped/count"),
+        ("skipped from", "skipped/from"),
+        ("skipped to", "skipped/to"),
     ];
     let mut text = output::status(answer) + &output::fields(answer, &shown);
     if let Some(firings) = answer["firings"].as_array().filter(|firings| !firings.is_empty()) {
