@@ -404,11 +404,7 @@ impl Engine {
     }
 
     /// Returns how firings stand, each of which there must be.
-    async fn named(
-        &self,
-        state: &TimelineState,
-        firing_ids: &[FiringId],
-    ) -> Result<Vec<KnownFiring>, Refusal> {
+    async fn named(&self, state: &TimelineState, firing_ids: &[FiringId]) -> Result<Vec<KnownFiring>, Refusal> {
         let wanted = TimersWanted::Firings(firing_ids.to_vec());
         let rows = self.store().timer_rows(state.head.key, wanted).await?.firings;
         let stands = |id: &FiringId| {

@@ -219,11 +219,10 @@ pub use events::{EventPage, ImportBatch, MonitorEvents, Recorded, RefusedRecord}
 pub use expected::Expected;
 pub use export::{EventExport, ExportEvents};
 pub use facts::{Asker, Facts, Wanted};
+pub use firing_list::{FiringFilter, FiringPage};
 pub use firings::{Claim, ClaimedFiring, FiringAnswer, FiringsRequest};
 pub use followers::{Confirmation, FollowAs, FollowedBy, FollowersSeen, WaitFor, WhichFollowers};
 pub use followers_door::{FollowerRow, SharedFollowers};
-pub use firing_list::{FiringFilter, FiringPage};
-pub use skipped::SkippedMoments;
 pub use foresight::{FirstOf, ForeseenAgain, ForeseenEnd, ForeseenFiring, ForeseenTimer, Foresight};
 pub use gazetteer::{Gazetteer, KnownPlace};
 pub use head::{EndedTimeline, Fork, Head, Layer, Origin, TimelineKey, TimelineState};
@@ -276,6 +275,7 @@ pub use seen_events::{EventAt, SeenEvent, SeenEvents};
 pub use seldom::Seldom;
 pub use sessions::{CROSS_SITE_CODE, NewSession, PasswordRequest, SessionView};
 pub use signer::Signer;
+pub use skipped::SkippedMoments;
 pub use spool::Spool;
 pub use stats::EngineStats;
 pub use store::{

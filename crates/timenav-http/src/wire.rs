@@ -7,7 +7,8 @@ use serde::de::{self, Deserialize, Deserializer, Visitor};
 use timenav_core::access::{RestrictionLevel, Scope};
 use timenav_core::as_of::{AsOf, parse_as_of};
 use timenav_core::ids::{
-    AdvanceId, AnchorId, DataId, EventId, FiringId, FollowerId, FollowerName, KeyId, LeaseId, QueueId, TimelineId, TimerId, UserId,
+    AdvanceId, AnchorId, DataId, EventId, FiringId, FollowerId, FollowerName, KeyId, LeaseId, QueueId, TimelineId,
+    TimerId, UserId,
 };
 use timenav_core::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
 use timenav_core::place::{LocationQuery, parse_location};

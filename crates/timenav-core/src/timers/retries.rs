@@ -39,11 +39,7 @@ pub fn longest_wait_micros(queue: &QueueId) -> i64 {
 
 /// Returns how long a firing waits after so many attempts; `None` where it is not tried again. `queue` is where it waited,
 /// if it was leased.
-pub(super) fn wait_after(
-    firing_id: &FiringId,
-    queue: Option<&QueueId>,
-    (attempts, pace): (u32, Pace),
-) -> Option<Span> {
+pub(super) fn wait_after(firing_id: &FiringId, queue: Option<&QueueId>, (attempts, pace): (u32, Pace)) -> Option<Span> {
     let attempts_max = if pace == Pace::Hurried { ATTEMPTS_IN_ADVANCE_MAX } else { ATTEMPTS_MAX };
     if attempts >= attempts_max {
         return None;
@@ -79,7 +75,8 @@ mod tests {
     }
 
     fn waits(firing_id: &FiringId, queue: &QueueId, pace: Pace) -> Vec<i64> {
-        let wait = |attempts| wait_after(firing_id, Some(queue), (attempts, pace)).map(|wait| wait.micros() / 1_000_000);
+        let wait =
+            |attempts| wait_after(firing_id, Some(queue), (attempts, pace)).map(|wait| wait.micros() / 1_000_000);
         let waits: Vec<i64> = (1..).map_while(wait).collect();
         assert!(waits.iter().all(|wait| *wait * 1_000_000 <= longest_wait_micros(queue)));
         waits

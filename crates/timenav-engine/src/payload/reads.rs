@@ -330,8 +330,8 @@ impl Reading {
 pub(crate) fn demanded(operation: &str) -> Option<&'static [&'static [Demand]]> {
     Some(match operation {
         "advance" | "aggregate_events" | "anchors" | "check_timeline" | "clock" | "clock_stream" | "entries"
-        | "event" | "export_events" | "firings" | "followers" | "fork" | "leases" | "monitor_events" | "monitor_paradox"
-        | "scan_events" | "stream" | "timelines_diff" | "timer" | "timers" => &[&[Demand::Look]],
+        | "event" | "export_events" | "firings" | "followers" | "fork" | "leases" | "monitor_events"
+        | "monitor_paradox" | "scan_events" | "stream" | "timelines_diff" | "timer" | "timers" => &[&[Demand::Look]],
         "checkpoint" | "head_statement" | "timeline" => &[&[Demand::Inspect]],
         // Hashes are not entries, which tell of clocks and events.
         // Of one's own key, or of another's.

@@ -217,8 +217,7 @@ async fn return_to_anchor(
     };
     let anchor_id = request.anchor_id.0;
     if request.dry_run == Some(true) {
-        let foresight =
-            app.engine.foresee_return(&caller, timeline(request.timeline_id), &anchor_id, scope).await?;
+        let foresight = app.engine.foresee_return(&caller, timeline(request.timeline_id), &anchor_id, scope).await?;
         return Ok(Changed::ok(ClockBody::foreseen(&foresight), false));
     }
     let patience = Patience::of(request.wait, request.followers)?;

@@ -78,8 +78,7 @@ const BY_POSITION: &str = timers!("AND position > $2 ORDER BY position LIMIT $3"
 const FIRINGS: &str = firings!("AND firing_id = ANY($2)");
 const FIRINGS_OF: &str = firings!("AND position = $2 ORDER BY due DESC, round DESC LIMIT $3");
 const PENDING: &str = firings!("AND queue = $2 AND state = 0 ORDER BY due, position, round LIMIT $3");
-const FIRINGS_OF_AFTER: &str =
-    firings!("AND position = $2 AND (due, round) > ($3, $4) ORDER BY due, round LIMIT $5");
+const FIRINGS_OF_AFTER: &str = firings!("AND position = $2 AND (due, round) > ($3, $4) ORDER BY due, round LIMIT $5");
 const PENDING_AFTER: &str =
     firings!("AND state = 0 AND (due, position, round) > ($2, $3, $4) ORDER BY due, position, round LIMIT $5");
 const PENDING_SINCE: &str = firings!("AND made >= $2 AND state = 0 ORDER BY made LIMIT $3");

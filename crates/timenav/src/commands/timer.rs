@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use super::arguments::insert;
 use super::pages::{page_text, show_pages};
-use setting::{AddCommand, ChangeCommand};
 use crate::client::{Client, CreateOption, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output::{self, Records};
 use crate::surroundings::Surroundings;
+use setting::{AddCommand, ChangeCommand};
 
 const TIMERS: Records = Records {
     member: "timers",

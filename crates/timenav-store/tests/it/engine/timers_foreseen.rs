@@ -36,7 +36,8 @@ impl Changes {
 
     fn seen(before: &Rows, after: &Rows) -> Self {
         let was = |row: &TimerRow| before.timers.get(&row.position);
-        let is_as_it_was = |row: &TimerRow| was(row).is_some_and(|was| TimerRow { round: row.round, ..was.clone() } == *row);
+        let is_as_it_was =
+            |row: &TimerRow| was(row).is_some_and(|was| TimerRow { round: row.round, ..was.clone() } == *row);
         let armed = |row: &&TimerRow| row.next.is_some();
         let rearmed = after.timers.values().filter(armed).filter(|row| !is_as_it_was(row));
         let disarmed = before.timers.values().filter(armed);

@@ -41,7 +41,10 @@ pub(in crate::commands) fn would_text(answer: &Value) -> Option<String> {
     let columns = [("SUPERSEDED", "firing_id"), ("DUE", "due"), ("TIMER", "timer_id"), ("QUEUE", "queue")];
     add(rows(&answer["would_supersede"], "firings"), &columns);
     let named = |of: &str, list: &str, column: &str| -> Vec<Value> {
-        rows(&answer[of], list).into_iter().map(|id| Value::Object([(column.to_owned(), id)].into_iter().collect())).collect()
+        rows(&answer[of], list)
+            .into_iter()
+            .map(|id| Value::Object([(column.to_owned(), id)].into_iter().collect()))
+            .collect()
     };
     add(named("would_disarm", "timer_ids", "timer_id"), &[("NOT ARMED ANY MORE", "timer_id")]);
     add(named("would_change", "event_ids", "event_id"), &[("CHANGED BACK", "event_id")]);

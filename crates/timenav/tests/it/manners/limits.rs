@@ -247,10 +247,9 @@ fn edge(name: &str) -> Option<Edge> {
         "webhooks_per_host_max" | "webhooks_per_timeline_max" => {
             Tested(WEBHOOKS, "a_receiver_that_hangs_gets_so_many_requests_and_no_more")
         }
-        "webhooks_patient_pending_max" => Tested(
-            "timenav-store/tests/it/engine/webhooks_again.rs",
-            "where_too_many_wait_nobody_is_patient",
-        ),
+        "webhooks_patient_pending_max" => {
+            Tested("timenav-store/tests/it/engine/webhooks_again.rs", "where_too_many_wait_nobody_is_patient")
+        }
         "webhook_seconds_max" => {
             Tested("timenav/src/webhooks/sending.rs", "whoever_does_not_answer_in_time_is_tried_again")
         }

@@ -213,14 +213,20 @@ fn a_dry_run_tells_what_a_return_would_change() {
     let alone = dry(&anchor, "clock");
     assert!(["would_rearm", "would_change"].iter().all(|name| alone.get(*name).is_none()), "{alone}");
     let there = dry(&ahead, "all");
-    assert_eq!(there["would_fire"]["timers"], json!([
-        { "timer_id": "cancelled", "count": 1 }, { "timer_id": "flying", "count": 1 },
-    ]));
+    assert_eq!(
+        there["would_fire"]["timers"],
+        json!([
+            { "timer_id": "cancelled", "count": 1 }, { "timer_id": "flying", "count": 1 },
+        ])
+    );
     assert_eq!(timer(&service, "main", "new")["state"], "armed");
     service.post("/v1/return-to-anchor", &json!({ "anchor_id": anchor }));
     service.send(Request::get("/v1/timers/new")).refused(404, "not_found");
     let claimed = claim(&service, 1, "20s");
-    assert_eq!((&claimed[0]["timer_id"], flying.contains(&claimed[0]["firing_id"].to_string())), (&json!("flying"), false));
+    assert_eq!(
+        (&claimed[0]["timer_id"], flying.contains(&claimed[0]["firing_id"].to_string())),
+        (&json!("flying"), false)
+    );
     send(&service, "/v1/return-to-anchor", &json!({ "anchor_id": "none", "dry_run": true })).refused(404, "not_found");
     service.audit();
 }

@@ -96,7 +96,8 @@ fn beyond_ten_thousand_waiting_firings_rules_skip_and_single_timers_fire() {
     let stretch = json!(
         { "count": 72, "complete": true, "from": "2000-01-01T00:30:00Z", "to": "2000-01-03T23:30:00Z" });
     let skipped = |timer_id: &str| service.get(&format!("/v1/timers/{timer_id}"), &[]).get("skipped").cloned();
-    for (timer_id, expected) in [("all", Some(&stretch)), ("once", Some(&stretch)), ("single-0", None), ("crowd", None)] {
+    for (timer_id, expected) in [("all", Some(&stretch)), ("once", Some(&stretch)), ("single-0", None), ("crowd", None)]
+    {
         assert_eq!(skipped(timer_id).as_ref(), expected, "{timer_id}");
     }
     acknowledge(&service, &claimed);

@@ -34,7 +34,8 @@ fn firings_are_listed_page_by_page_and_by_what_came_of_them() {
     let every = json!({ "rule": "FREQ=HOURLY;COUNT=250", "starts": "2000-01-01T01:00:00Z" });
     service.post("/v1/timers", &json!({ "timer_id": "hourly", "every": every }));
     set(&service, "single", "2000-01-02T00:30:00Z");
-    let other = json!({ "timer_id": "other", "at": "2000-01-03T00:30:00Z", "deliver": { "to": "queue", "queue": "other" } });
+    let other =
+        json!({ "timer_id": "other", "at": "2000-01-03T00:30:00Z", "deliver": { "to": "queue", "queue": "other" } });
     service.post("/v1/timers", &other);
     service.post("/v1/fast-forward", &json!({ "duration": "1d" }));
     let moved = service.post("/v1/fast-forward", &json!({ "duration": "20d" }));
@@ -82,7 +83,8 @@ fn so_many_are_looked_through_and_the_rest_is_another_page() {
     let every = json!({ "rule": "FREQ=SECONDLY;COUNT=10000", "starts": "1999-12-01T00:00:00Z" });
     let many = json!({ "timer_id": "many", "every": every, "catch_up": true });
     service.post("/v1/timers", &many);
-    let late = json!({ "timer_id": "late", "at": "1999-12-31T00:00:00Z", "deliver": { "to": "queue", "queue": "other" } });
+    let late =
+        json!({ "timer_id": "late", "at": "1999-12-31T00:00:00Z", "deliver": { "to": "queue", "queue": "other" } });
     service.post("/v1/timers", &late);
     // By then all of them have fallen due.
     send(&service, "/v1/queues/other/claim", &json!({ "wait": "30s" }));
