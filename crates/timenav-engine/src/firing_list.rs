@@ -70,7 +70,7 @@ impl Engine {
         let admitted = self.let_on(caller, timeline, Demand::Look, filter.reading()).await?;
         let from = cursor.map(|text| self.open_cursor(caller, &query, text)).transpose()?;
         let look = admitted.look().await?;
-        let (search, mut after) = self.search(&look, filter).await?;
+        let (search, mut after) = self.firings_looked_through(&look, filter).await?;
         if let Some(cursor) = from {
             // A round is no size; it is where it has room.
             let round = u32::try_from(cursor.as_of).map_err(|_| Refusal::Cursor)?;
@@ -105,7 +105,11 @@ impl Engine {
     }
 
     /// Returns what is looked through, and the firing after which it begins.
-    async fn search(&self, look: &Look, filter: FiringFilter) -> Result<(Search, Option<Fallen>), Refusal> {
+    async fn firings_looked_through(
+        &self,
+        look: &Look,
+        filter: FiringFilter,
+    ) -> Result<(Search, Option<Fallen>), Refusal> {
         let FiringFilter { timer_id, advance_id, state, queue } = filter;
         let key = look.state.head.key;
         let timer = match timer_id {

@@ -121,8 +121,8 @@ impl Engine {
         self.settle_webhook(timeline, (firing_id, Under::Anybody), (FiringState::Acknowledged, None)).await
     }
 
-    /// Tells that a webhook has not taken a firing, which the entry at a position made. It is tried again unless it `is_final`, or was tried as often as it may
-    /// be: then it has failed.
+    /// Tells that a webhook has not taken a firing, which the entry at a position made. It is tried again unless it
+    /// `is_final`, or was tried as often as it may be: then it has failed.
     ///
     /// # Errors
     /// Another service sends it by now, the ledger cannot be written, or the store does not answer.

@@ -395,7 +395,8 @@ impl Numbers {
     }
 }
 
-/// Lives through random turns. What a move back or a return does is what was foreseen. Each anchor is returned to, and forked at, and timers stand as they stood there.
+/// Lives through random turns. What a move back or a return does is what was foreseen. Each anchor is returned to, and
+/// forked at, and timers stand as they stood there.
 async fn live(seed: u64) {
     let house = House::off_disk();
     let home = house.open().await;

@@ -51,7 +51,7 @@ impl Changes {
         Self {
             rearmed: rearmed.filter_map(|row| Some((row.timer_id.to_string(), row.next?))).collect(),
             disarmed: disarmed.map(|row| row.timer_id.to_string()).collect(),
-            superseded: pending_before.into_keys().filter(|id| !pending_after.contains_key(id)).collect(),
+            superseded: pending_before.keys().filter(|id| !pending_after.contains_key(*id)).cloned().collect(),
             fired: fired.map(|(_, one)| (one.timer_id.to_string(), one.fallen.due)).collect(),
         }
     }
