@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::arguments::insert;
 use super::pages::{page_text, show_pages};
-use crate::client::{Client, CreateOption, ServiceOptions, TimelineOptions};
+use crate::client::{Client, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output::{self, Records};
 use crate::surroundings::Surroundings;
