@@ -184,6 +184,8 @@ pub const RESTORED_BYTES_MAX: usize = 64 * 1024 * 1024;
 pub const RESTORED_LOOKED_MAX: usize = 1_000_000;
 /// Most moments of a rule that had passed when its timer was set, and are caught up with.
 pub const CATCH_UP_MOMENTS_MAX: u64 = 10_000;
+/// Most firings that are looked through for one page of a list of those that fit a filter.
+pub const FIRINGS_LOOKED_MAX: usize = 10_000;
 /// Firings that a dry run lists.
 pub const FORESEEN_FIRINGS_MAX: usize = 1_000;
 /// Most firings of one advance, as far as rules tell before it begins.
@@ -200,6 +202,9 @@ pub const RECEIPT_FIRINGS_MAX: usize = 100;
 pub const ATTEMPTS_IN_ADVANCE_MAX: u32 = 3;
 /// Most times that a firing is handed out otherwise.
 pub const ATTEMPTS_MAX: u32 = 10;
+/// Most firings without an outcome on a timeline whose webhooks are tried again for days. Beyond it, one that cannot be
+/// reached fails within a quarter of an hour, so that what waits for it holds up no other.
+pub const WEBHOOKS_PATIENT_PENDING_MAX: u64 = 1_000;
 /// Longest that one instant of an advance is held, by the host, in seconds.
 pub const HOLD_SECONDS_MAX: i64 = 600;
 /// How long a firing is leased where nothing else is asked for, in seconds.

@@ -15,6 +15,7 @@ use crate::time::{Instant, Span, Virtual, Wall};
 mod again;
 pub mod holds;
 pub mod leases;
+pub mod retries;
 mod schedule;
 #[cfg(test)]
 mod tests;

@@ -153,7 +153,7 @@ impl Engine {
     }
 
     /// Puts together what it takes to return to an anchor.
-    async fn returning(
+    pub(crate) async fn returning(
         &self,
         state: &TimelineState,
         anchor_id: &AnchorId,

@@ -20,6 +20,7 @@ use crate::idempotency::Idempotency;
 use crate::leasing::attempt_of;
 use crate::leasing_door::{LeasesWanted, OFFERED_BUSY_MAX};
 use crate::observing::{Attempt, Note};
+use crate::pacing::{KnownFiring, Paces};
 use crate::payload::Webhook;
 use crate::refusal::Refusal;
 use crate::timer_rows::{FiringRow, TimerRow, TimersWanted};
@@ -301,6 +302,7 @@ impl Engine {
         let known = self.named(&state, &request.firing_ids).await?;
         let exhausted = self.end_attempts(&state, &known, request.under(caller)).await?;
         self.timing().wake_keeper();
+        let known: Vec<(FiringId, FiringState)> = known.into_iter().map(|one| (one.firing_id, one.state)).collect();
         if exhausted.is_empty() {
             return Ok(FiringAnswer { timeline_id: timeline, firings: known, ledger: None, replayed: false });
         }
@@ -317,15 +319,16 @@ impl Engine {
     pub(crate) async fn end_attempts(
         &self,
         state: &TimelineState,
-        known: &[(FiringId, FiringState)],
+        known: &[KnownFiring],
         under: Under,
     ) -> Result<Vec<FiringId>, Refusal> {
-        let pending = known.iter().filter(|(_, state)| *state == FiringState::Pending).map(|(id, _)| id.clone());
+        let pending = known.iter().filter(|one| one.state == FiringState::Pending).map(|one| one.firing_id.clone());
         let mut pending: Vec<FiringId> = pending.collect();
+        let paces = Paces::of(state, known);
         if self.has_others() {
-            return self.fail_shared(state, LeasesWanted::Named(pending), under).await;
+            return self.fail_shared(state, LeasesWanted::Named(pending), (under, paces)).await;
         }
-        let (now, is_in_advance) = (self.now(), state.head.timers.advance.is_some());
+        let now = self.now();
         let mut leases = self.timing().leases();
         let of_others = leases.of_others(&state.head.id, &pending, (&under, now));
         if !of_others.is_empty() {
@@ -333,7 +336,7 @@ impl Engine {
         }
         pending.retain(|firing_id| leases.lease(firing_id).is_some());
         let ended = pending.into_iter().map(|firing_id| {
-            let retry = leases.fail(&firing_id, is_in_advance, now);
+            let retry = leases.fail(&firing_id, paces.pace(&firing_id), now);
             (firing_id, retry)
         });
         let ended = ended.collect();
@@ -401,17 +404,13 @@ impl Engine {
     }
 
     /// Returns how firings stand, each of which there must be.
-    async fn named(
-        &self,
-        state: &TimelineState,
-        firing_ids: &[FiringId],
-    ) -> Result<Vec<(FiringId, FiringState)>, Refusal> {
+    async fn named(&self, state: &TimelineState, firing_ids: &[FiringId]) -> Result<Vec<KnownFiring>, Refusal> {
         let wanted = TimersWanted::Firings(firing_ids.to_vec());
         let rows = self.store().timer_rows(state.head.key, wanted).await?.firings;
         let stands = |id: &FiringId| {
             let row = rows.iter().find(|row| row.firing_id == *id);
             let row = row.ok_or_else(|| Refusal::NotFound { what: "firing", id: id.to_string() })?;
-            Ok((id.clone(), row.state))
+            Ok(KnownFiring { firing_id: id.clone(), state: row.state, made: row.made })
         };
         firing_ids.iter().map(stands).collect()
     }

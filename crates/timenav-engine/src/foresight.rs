@@ -1,25 +1,33 @@
-//! What would fire on the way of a clock, before it is moved.
+//! What would fire on the way of a clock, and what would come again behind it, before it is moved.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use timenav_core::access::Demand;
 use timenav_core::clock::{self, ClockCommand, Surroundings};
-use timenav_core::ids::{QueueId, TimelineId, TimerId};
+use timenav_core::ids::{AnchorId, EventId, FiringId, QueueId, TimelineId, TimerId};
 use timenav_core::limits::{FIRINGS_PER_ADVANCE_MAX, FORESEEN_FIRINGS_MAX};
 use timenav_core::time::{Instant, Virtual};
-use timenav_core::timers::{Fallen, Timer, foresee};
+use timenav_core::timers::{Fallen, Foreseen, Timer, foresee};
 
+use crate::action::Action;
+use crate::anchors::ReturnScope;
 use crate::caller::Caller;
-use crate::clocks::ClockView;
+use crate::clocks::{ClockChange, ClockView};
+use crate::deciding::history::HistoryRestored;
+use crate::deciding::restoring::{Restoring, TimerChanged};
 use crate::engine::Engine;
 use crate::head::TimelineState;
 use crate::location::zone_of;
-use crate::payload::{Reading, schedule_of};
+use crate::look::Look;
+use crate::payload::{Reading, is_same_timer, schedule_of};
 use crate::refusal::Refusal;
-use crate::timer_rows::{TimerRow, TimersWanted};
+use crate::timer_rows::{FiringRow, TimerRow, TimersWanted};
 
 /// Rows of timers read at a time.
 const BLOCK_TIMERS: usize = 1_000;
+/// How often what would come again is worked out anew, where others change meanwhile what is read.
+const ATTEMPTS_MAX: usize = 8;
 
 /// A firing that would be.
 #[derive(Clone, Debug)]
@@ -32,13 +40,65 @@ pub struct ForeseenFiring {
     pub queue: Option<QueueId>,
 }
 
-/// What would fire.
+/// A timer that would be armed again.
+#[derive(Clone, Debug)]
+pub struct ForeseenTimer {
+    /// The timer.
+    pub timer_id: TimerId,
+    /// The moment that it would be armed for.
+    pub next: Instant<Virtual>,
+}
+
+/// A firing without an outcome whose moment would come again, or would never have come.
+#[derive(Clone, Debug)]
+pub struct ForeseenEnd {
+    /// The firing.
+    pub firing_id: FiringId,
+    /// The timer.
+    pub timer_id: TimerId,
+    /// The moment.
+    pub due: Instant<Virtual>,
+    /// The queue that it waits in.
+    pub queue: QueueId,
+}
+
+/// The first of what there would be, and how many.
+#[derive(Clone, Debug)]
+pub struct FirstOf<T> {
+    /// The first.
+    pub first: Vec<T>,
+    /// How many there would be.
+    pub count: u64,
+}
+
+impl<T> FirstOf<T> {
+    fn of(mut all: Vec<T>) -> Self {
+        let count = all.len() as u64;
+        all.truncate(FORESEEN_FIRINGS_MAX);
+        Self { first: all, count }
+    }
+}
+
+/// What would become of timers and firings that come again, or never came.
+#[derive(Clone, Debug)]
+pub struct ForeseenAgain {
+    /// Timers that would be armed for another moment than now, or otherwise, the earliest first.
+    pub rearmed: FirstOf<ForeseenTimer>,
+    /// Timers that are armed now and would not be any more, in the order in which they were set.
+    pub disarmed: FirstOf<TimerId>,
+    /// Firings that would be superseded, in the order in which they were offered.
+    pub superseded: FirstOf<ForeseenEnd>,
+}
+
+/// What would fire, and what would come again.
 #[derive(Clone, Debug)]
 pub struct Foresight {
     /// The clock as it stands.
     pub view: ClockView,
     /// Where it would go.
     pub to: Instant<Virtual>,
+    /// Whether that is earlier than where it stands.
+    pub is_back: bool,
     /// The first firings, in their order.
     pub firings: Vec<ForeseenFiring>,
     /// How many there would be, as far as was counted.
@@ -47,37 +107,118 @@ pub struct Foresight {
     pub by_timer: Vec<(TimerId, u64)>,
     /// Whether all were counted.
     pub is_complete: bool,
+    /// What would come again; `None` where nothing does, because the clock alone would move.
+    pub again: Option<ForeseenAgain>,
+    /// The events that would be changed back; `None` where none are, because the clock alone would move.
+    pub events: Option<FirstOf<EventId>>,
 }
 
 impl Engine {
-    /// Foresees what would fire if a clock were moved. Nothing moves.
+    /// Foresees what would fire if a clock were moved, and what would come again behind it. Nothing moves.
     ///
     /// # Errors
-    /// The caller may not move it there, the clock refuses, or the ledger cannot be written.
+    /// The caller may not move clocks, the clock refuses, too much would come again, or the ledger cannot be written.
     pub async fn foresee(
         &self,
         caller: &Caller,
         timeline: Option<TimelineId>,
-        command: &ClockCommand,
+        change: impl Into<ClockChange>,
     ) -> Result<Foresight, Refusal> {
+        let ClockChange { command, refire, .. } = change.into();
         let look = self.look(caller, timeline, Demand::Steer, Reading::Foresee {}).await?;
-        let to = self.destination(&look.state, command)?;
+        let to = self.destination(&look.state, &command)?;
+        if !refire {
+            return self.foretold(&look, to, None).await;
+        }
+        for attempt in 1..=ATTEMPTS_MAX {
+            let state = self.state(&look.state.head.id).unwrap_or_else(|| Arc::clone(&look.state));
+            match self.going_back(caller, state, &command).await {
+                // So it looks too while others change what is read.
+                Err(Refusal::Damaged(_)) if attempt < ATTEMPTS_MAX => tokio::task::yield_now().await,
+                again => return self.foretold(&look, to, again?.map(|back| back.restoring)).await,
+            }
+        }
+        Err(Refusal::ChangedMeanwhile)
+    }
+
+    /// Foresees what a return to an anchor would do. Nothing moves.
+    ///
+    /// # Errors
+    /// The caller may not return there, there is no such anchor, too much was changed since, or the ledger cannot be
+    /// written.
+    pub async fn foresee_return(
+        &self,
+        caller: &Caller,
+        timeline: Option<TimelineId>,
+        anchor_id: &AnchorId,
+        scope: ReturnScope,
+    ) -> Result<Foresight, Refusal> {
+        let timeline = caller.timeline(timeline);
+        if scope == ReturnScope::All {
+            // What would become of events is told to those who could do it.
+            self.admit(caller, &timeline, Demand::Intervene, Action::ReturnToAnchor.word()).await?;
+        }
+        let look = self.look(caller, timeline, Demand::Steer, Reading::Foresee {}).await?;
+        for attempt in 1..=ATTEMPTS_MAX {
+            let state = self.state(&look.state.head.id).unwrap_or_else(|| Arc::clone(&look.state));
+            let returning = match self.returning(&state, anchor_id, scope).await {
+                Err(Refusal::Damaged(_)) if attempt < ATTEMPTS_MAX => {
+                    tokio::task::yield_now().await;
+                    continue;
+                }
+                returning => returning?,
+            };
+            let to = self.destination(&state, &ClockCommand::Restore(returning.anchor.restored()))?;
+            let foresight = self.foretold(&look, to, returning.timers.map(|timers| timers.restoring)).await?;
+            let event_ids = |history: HistoryRestored| {
+                FirstOf::of(history.compensations.into_iter().map(|one| one.event_id).collect())
+            };
+            return Ok(Foresight { events: returning.history.map(event_ids), ..foresight });
+        }
+        Err(Refusal::ChangedMeanwhile)
+    }
+
+    /// Tells what would fire on the way to a moment, with timers as they would stand then.
+    async fn foretold(
+        &self,
+        look: &Look,
+        to: Instant<Virtual>,
+        restoring: Option<Restoring>,
+    ) -> Result<Foresight, Refusal> {
         let view = self.view_clock(look.timeline(), look.state.head.clock.clone(), look.host);
-        let (foreseen, rows) = self.foreseen(&look.state, to).await?;
-        let named = |position: u64| rows.get(&position);
+        let is_back = to < view.current_time;
+        let changed = restoring.as_ref().map_or(&[][..], |restoring| &restoring.timers);
+        let (foreseen, rows) = self.foreseen(&look.state, to, changed).await?;
+        let queue_of = |queue: &QueueId| Some(queue).filter(|queue| **queue != QueueId::of_timeline()).cloned();
         let firing = |one: &Fallen| {
-            let row = named(one.position)?;
-            let queue = Some(&row.queue).filter(|queue| **queue != QueueId::of_timeline()).cloned();
-            Some(ForeseenFiring { timer_id: row.timer_id.clone(), due: one.due, queue })
+            let row = rows.get(&one.position)?;
+            let (timer_id, queue) = (row.timer_id.clone(), queue_of(&row.queue));
+            Some((*one, ForeseenFiring { timer_id, due: one.due, queue }))
         };
-        let counted = |(position, count): &(u64, u64)| Some((named(*position)?.timer_id.clone(), *count));
+        let mut firings: BTreeMap<Fallen, ForeseenFiring> = foreseen.firings.iter().filter_map(firing).collect();
+        let counted = |(position, count): &(u64, u64)| Some((rows.get(position)?.timer_id.clone(), *count));
+        let mut by_timer: Vec<(TimerId, u64)> = foreseen.by_timer.iter().filter_map(counted).collect();
+        // Those that had no outcome are handed out again.
+        let fired = restoring.iter().flat_map(|restoring| &restoring.fired).filter(|firing| !firing.records_event());
+        let (mut count, mut again_of) = (foreseen.count, BTreeMap::<TimerId, u64>::new());
+        for FiringRow { fallen, timer_id, queue, .. } in fired {
+            let again = ForeseenFiring { timer_id: timer_id.clone(), due: fallen.due, queue: queue_of(queue) };
+            firings.insert(*fallen, again);
+            *again_of.entry(timer_id.clone()).or_default() += 1;
+            count += 1;
+        }
+        by_timer.iter_mut().for_each(|(timer_id, count)| *count += again_of.remove(timer_id).unwrap_or_default());
+        by_timer.extend(again_of);
         Ok(Foresight {
             view,
             to,
-            firings: foreseen.firings.iter().filter_map(firing).collect(),
-            count: foreseen.count,
-            by_timer: foreseen.by_timer.iter().filter_map(counted).collect(),
+            is_back,
+            firings: firings.into_values().take(FORESEEN_FIRINGS_MAX).collect(),
+            count,
+            by_timer,
             is_complete: foreseen.is_complete,
+            again: restoring.map(again),
+            events: None,
         })
     }
 
@@ -89,7 +230,7 @@ impl Engine {
         if !state.head.timers.is_between(state.head.clock.now(self.host(&state)), to) {
             return Ok(());
         }
-        let (foreseen, rows) = self.foreseen(&state, to).await?;
+        let (foreseen, rows) = self.foreseen(&state, to, &[]).await?;
         if foreseen.count <= FIRINGS_PER_ADVANCE_MAX {
             return Ok(());
         }
@@ -106,24 +247,65 @@ impl Engine {
         Ok(moved.map_or_else(|| clock.now(host), |moved| moved.moment.at))
     }
 
+    /// Foresees what falls due up to a moment, where some timers stand otherwise by then.
     async fn foreseen(
         &self,
         state: &TimelineState,
         to: Instant<Virtual>,
-    ) -> Result<(timenav_core::timers::Foreseen, HashMap<u64, TimerRow>), Refusal> {
+        changed: &[TimerChanged],
+    ) -> Result<(Foreseen, HashMap<u64, TimerRow>), Refusal> {
+        let was = changed.iter().filter_map(|timer| Some(timer.was.as_ref()?.position));
+        let was: HashSet<u64> = was.collect();
+        let is_due = |row: &&TimerRow| row.next.is_some_and(|next| next <= to);
+        let mut found: Vec<TimerRow> =
+            changed.iter().filter_map(|timer| timer.is.as_ref()).filter(is_due).cloned().collect();
         let (mut timers, mut rows, mut after) = (Vec::new(), HashMap::new(), None);
         loop {
-            let wanted = TimersWanted::ArmedUntil(to, after, BLOCK_TIMERS);
-            let found = self.store().timer_rows(state.head.key, wanted).await?.timers;
-            let Some(last) = found.last() else { break };
-            after = last.next.map(|next| (next, last.position));
             for row in found {
                 let unreadable = || Refusal::Damaged("a timer that is kept cannot be read".to_owned());
                 let schedule = schedule_of(&row).ok_or_else(unreadable)?;
                 timers.push(Timer { position: row.position, schedule, next: row.next, round: row.round });
                 rows.insert(row.position, row);
             }
+            let wanted = TimersWanted::ArmedUntil(to, after, BLOCK_TIMERS);
+            found = self.store().timer_rows(state.head.key, wanted).await?.timers;
+            let Some(last) = found.last() else { break };
+            after = last.next.map(|next| (next, last.position));
+            found.retain(|row| !was.contains(&row.position));
         }
         Ok((foresee(timers, to, (FORESEEN_FIRINGS_MAX, FIRINGS_PER_ADVANCE_MAX)), rows))
+    }
+}
+
+/// Tells what comes again.
+fn again(restoring: Restoring) -> ForeseenAgain {
+    let Restoring { timers, mut superseded, .. } = restoring;
+    let (mut rearmed, mut disarmed) = (Vec::new(), Vec::new());
+    for TimerChanged { was, is } in &timers {
+        let was_armed = was.as_ref().is_some_and(|was| was.next.is_some());
+        match is.as_ref().and_then(|is| Some((is, is.next?))) {
+            Some((is, next)) => {
+                let is_as_now = was.as_ref().is_some_and(|was| was.next == is.next && is_same_timer(was, is));
+                // Otherwise its firings alone come again.
+                if !is_as_now {
+                    rearmed.push(ForeseenTimer { timer_id: is.timer_id.clone(), next });
+                }
+            }
+            None => disarmed.extend(was.as_ref().filter(|_| was_armed).map(|was| was.timer_id.clone())),
+        }
+    }
+    // Of one moment in the order in which they fire.
+    rearmed.sort_by_key(|timer| timer.next);
+    superseded.sort_by_key(|firing| firing.fallen);
+    let end = |FiringRow { firing_id, timer_id, fallen, queue, .. }| ForeseenEnd {
+        firing_id,
+        timer_id,
+        due: fallen.due,
+        queue,
+    };
+    ForeseenAgain {
+        rearmed: FirstOf::of(rearmed),
+        disarmed: FirstOf::of(disarmed),
+        superseded: FirstOf::of(superseded.into_iter().map(end).collect()),
     }
 }

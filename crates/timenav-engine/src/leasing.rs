@@ -6,13 +6,15 @@ use std::sync::Arc;
 
 use timenav_core::ids::{FiringId, LeaseId, QueueId, TimelineId};
 use timenav_core::time::{Instant, Span, Wall};
-use timenav_core::timers::leases::{HeldByOther, Lease, Leases, Offer, Retry, Tried, Under, WAIT_MICROS_MAX};
+use timenav_core::timers::leases::{HeldByOther, Lease, Leases, Offer, Retry, Tried, Under};
+use timenav_core::timers::retries::longest_wait_micros;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use crate::engine::Engine;
 use crate::head::{TimelineKey, TimelineState};
 use crate::leasing_door::{LEASE_LASTS_MICROS_MAX, LeaseChanges, LeaseRow, LeasesFound, LeasesWanted};
+use crate::pacing::Paces;
 use crate::refusal::Refusal;
 use crate::signer::Signer;
 use crate::timer_rows::FiringRow;
@@ -51,7 +53,7 @@ impl Rows {
             let is_ours = self.code(&row.firing_id, row.attempts) == row.code;
             let tried = Tried {
                 attempts: if is_ours { row.attempts } else { 0 },
-                not_before: within(row.not_before, WAIT_MICROS_MAX),
+                not_before: within(row.not_before, longest_wait_micros(&row.queue)),
             };
             let lease = row.until.map(|until| Lease {
                 lease_id: row.lease_id.clone(),
@@ -115,7 +117,7 @@ impl Rows {
     fn fail(
         &self,
         LeasesFound { now, leases: found, .. }: LeasesFound,
-        (under, is_in_advance): (&Under, bool),
+        (under, paces): (&Under, &Paces),
     ) -> (LeaseChanges, Ended) {
         let mut leases = self.leases(&found, now);
         let named: Vec<FiringId> = found.iter().map(|row| row.firing_id.clone()).collect();
@@ -125,7 +127,7 @@ impl Rows {
         }
         let (mut put, mut ended) = (Vec::new(), Vec::new());
         for row in found.iter().filter(|row| row.until.is_some()) {
-            let retry = leases.fail(&row.firing_id, is_in_advance, now);
+            let retry = leases.fail(&row.firing_id, paces.pace(&row.firing_id), now);
             let kept = self.row(&leases, &row.firing_id, told(row));
             if retry == Retry::Exhausted {
                 let until = now.checked_add(Span::from_micros(EXHAUSTED_HELD_MICROS));
@@ -254,10 +256,10 @@ impl Engine {
         &self,
         state: &TimelineState,
         wanted: LeasesWanted,
-        under: Under,
+        (under, paces): (Under, Paces),
     ) -> Result<Vec<FiringId>, Refusal> {
-        let (rows, is_in_advance) = (self.rows_of(state), state.head.timers.advance.is_some());
-        let ended = self.change_leases(state.head.key, wanted, move |found| rows.fail(found, (&under, is_in_advance)));
+        let rows = self.rows_of(state);
+        let ended = self.change_leases(state.head.key, wanted, move |found| rows.fail(found, (&under, &paces)));
         let ended = ended.await?.map_err(Refusal::lease_lost)?;
         Ok(self.tell_ended(state, ended))
     }

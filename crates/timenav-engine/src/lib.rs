@@ -129,7 +129,10 @@ mod firings;
 mod webhooks;
 mod shared_timekeeping;
 mod timekeeping;
+mod firing_list;
+mod skipped;
 mod foresight;
+mod pacing;
 mod timelines;
 mod destroying;
 mod ends;
@@ -216,10 +219,11 @@ pub use events::{EventPage, ImportBatch, MonitorEvents, Recorded, RefusedRecord}
 pub use expected::Expected;
 pub use export::{EventExport, ExportEvents};
 pub use facts::{Asker, Facts, Wanted};
+pub use firing_list::{FiringFilter, FiringPage};
 pub use firings::{Claim, ClaimedFiring, FiringAnswer, FiringsRequest};
 pub use followers::{Confirmation, FollowAs, FollowedBy, FollowersSeen, WaitFor, WhichFollowers};
 pub use followers_door::{FollowerRow, SharedFollowers};
-pub use foresight::{ForeseenFiring, Foresight};
+pub use foresight::{FirstOf, ForeseenAgain, ForeseenEnd, ForeseenFiring, ForeseenTimer, Foresight};
 pub use gazetteer::{Gazetteer, KnownPlace};
 pub use head::{EndedTimeline, Fork, Head, Layer, Origin, TimelineKey, TimelineState};
 pub use history::{CorrectedEvent, EventHistory, IntervenedEvent, InterventionRequest, ToldIntervention};
@@ -271,6 +275,7 @@ pub use seen_events::{EventAt, SeenEvent, SeenEvents};
 pub use seldom::Seldom;
 pub use sessions::{CROSS_SITE_CODE, NewSession, PasswordRequest, SessionView};
 pub use signer::Signer;
+pub use skipped::SkippedMoments;
 pub use spool::Spool;
 pub use stats::EngineStats;
 pub use store::{
@@ -287,7 +292,7 @@ pub use timenav_core::ledger::READ_PARAMETERS_BYTES_MAX;
 pub use timer_rows::{
     AdvanceRow, FiringEnd, FiringRow, TimerMove, TimerRow, TimerRows, TimerStanding, TimersFound, TimersWanted,
 };
-pub use timers::{TimerPage, TimerRequest, TimerSetStep, TimerView};
+pub use timers::{TimerPage, TimerRequest, TimerSetStep, TimerShown, TimerView};
 pub use undoing::UndoneImport;
 pub use vault::{RecordPlace, Vault, VaultError};
 pub use wall_clock::WallClock;

@@ -65,24 +65,33 @@ impl Engine {
     pub async fn receipt(&self, timeline: &TimelineId, advance_id: &AdvanceId) -> Result<Receipt, Refusal> {
         let missing = || Refusal::NotFound { what: "advance", id: advance_id.to_string() };
         let state = self.state(timeline).ok_or_else(missing)?;
-        let going = state.head.timers.advance.as_ref().filter(|advance| advance.advance_id == *advance_id);
-        let (position, mut receipt) = if let Some(advance) = going {
-            let held_by = match self.held_by(&state).await? {
-                Some(held_by) => Some(held_by),
-                None => self.followed_by(&state).await?,
-            };
-            (advance.position, Receipt { held_by, ..running(&state, advance, self.host(&state)) })
-        } else {
-            let wanted = TimersWanted::Advance(advance_id.clone());
-            let row = self.store().timer_rows(state.head.key, wanted).await?.advances.pop().ok_or_else(missing)?;
-            let ended = read::<AdvanceEnded>(row.record.as_bytes());
-            let unreadable = || Refusal::Damaged("an advance that is kept cannot be read".to_owned());
-            let receipt = ended.and_then(|ended| ended.receipt(timeline.clone()));
-            (row.position, receipt.ok_or_else(unreadable)?)
-        };
+        let (position, mut receipt) = self.told_of_advance(&state, advance_id).await?;
         let wanted = TimersWanted::OfAdvance(position, receipt.from, receipt.reached, RECEIPT_FIRINGS_MAX);
         receipt.firings = self.store().timer_rows(state.head.key, wanted).await?.firings;
         Ok(receipt)
+    }
+
+    /// Returns where an advance began, and what came of it, without its firings.
+    pub(crate) async fn told_of_advance(
+        &self,
+        state: &TimelineState,
+        advance_id: &AdvanceId,
+    ) -> Result<(u64, Receipt), Refusal> {
+        let missing = || Refusal::NotFound { what: "advance", id: advance_id.to_string() };
+        let going = state.head.timers.advance.as_ref().filter(|advance| advance.advance_id == *advance_id);
+        if let Some(advance) = going {
+            let held_by = match self.held_by(state).await? {
+                Some(held_by) => Some(held_by),
+                None => self.followed_by(state).await?,
+            };
+            return Ok((advance.position, Receipt { held_by, ..running(state, advance, self.host(state)) }));
+        }
+        let wanted = TimersWanted::Advance(advance_id.clone());
+        let row = self.store().timer_rows(state.head.key, wanted).await?.advances.pop().ok_or_else(missing)?;
+        let ended = read::<AdvanceEnded>(row.record.as_bytes());
+        let unreadable = || Refusal::Damaged("an advance that is kept cannot be read".to_owned());
+        let receipt = ended.and_then(|ended| ended.receipt(state.head.id.clone()));
+        Ok((row.position, receipt.ok_or_else(unreadable)?))
     }
 
     /// Reads what came of an advance.

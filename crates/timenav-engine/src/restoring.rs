@@ -72,6 +72,16 @@ impl Engine {
         }
         let action = if matches!(command, ClockCommand::Travel { .. }) { Action::Travel } else { Action::Rewind };
         let state = self.admit(caller, timeline, Demand::Steer, action.word()).await?;
+        self.going_back(caller, state, command).await
+    }
+
+    /// As [`Engine::refiring`], for a caller who was let in.
+    pub(crate) async fn going_back(
+        &self,
+        caller: &Caller,
+        state: Arc<TimelineState>,
+        command: &ClockCommand,
+    ) -> Result<Option<GoingBack>, Refusal> {
         let (clock, host) = (&state.head.clock, self.host(&state));
         let now = clock.now(host);
         // What the clock refuses is told where it is decided.

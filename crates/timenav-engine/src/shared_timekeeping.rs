@@ -14,6 +14,7 @@ use crate::engine::Engine;
 use crate::head::{TimelineKey, TimelineState};
 use crate::leasing_door::{AtWorkWanted, Keeper, LeasesWanted, Presence, told_of};
 use crate::options::FEATURE_LEVEL;
+use crate::pacing::Paces;
 use crate::refusal::Refusal;
 use crate::sharing::Sharing;
 
@@ -159,7 +160,8 @@ impl Engine {
         for state in states.filter(|state| ended.contains(&state.head.key)) {
             // As it was before: whoever took the timeline anew meanwhile has not found what is found here.
             let Some(keeper) = sharing.keeper(&state.head.id) else { continue };
-            let exhausted = self.fail_shared(&state, LeasesWanted::Ended(ENDED_AT_ONCE_MAX), Under::Anybody).await?;
+            let how = (Under::Anybody, Paces::of(&state, &[]));
+            let exhausted = self.fail_shared(&state, LeasesWanted::Ended(ENDED_AT_ONCE_MAX), how).await?;
             if !exhausted.is_empty() {
                 self.fail_exhausted(state.head.id.clone(), exhausted, Some(keeper)).await;
             }

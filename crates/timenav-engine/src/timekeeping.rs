@@ -11,6 +11,7 @@ use futures_util::future::join_all;
 use timenav_core::ids::{AdvanceId, FiringId, QueueId, TimelineId, type_id};
 use timenav_core::time::{Instant, Span, Wall};
 use timenav_core::timers::leases::{Retry, Under};
+use timenav_core::timers::retries::Pace;
 use timenav_core::timers::{Advance, AdvanceState, FiringState};
 
 use crate::agenda::Next;
@@ -21,6 +22,7 @@ use crate::deciding::timers::{FireTimers, SettleFirings};
 use crate::engine::Engine;
 use crate::head::TimelineState;
 use crate::leasing_door::Keeper;
+use crate::pacing::pace_of_ended;
 use crate::refusal::Refusal;
 use crate::timer_rows::TimersWanted;
 use crate::timing::{Stepping, Timing};
@@ -335,8 +337,8 @@ impl Engine {
         }
         let mut by_timeline: BTreeMap<TimelineId, Vec<(FiringId, Retry)>> = BTreeMap::new();
         for (timeline, firing_id) in ended {
-            let is_in_advance = self.state(&timeline).is_some_and(|state| state.head.timers.advance.is_some());
-            let retry = self.timing().leases().fail(&firing_id, is_in_advance, now);
+            let pace = self.state(&timeline).map_or(Pace::Steady, |state| pace_of_ended(&state));
+            let retry = self.timing().leases().fail(&firing_id, pace, now);
             by_timeline.entry(timeline).or_default().push((firing_id, retry));
         }
         for (timeline, ended) in by_timeline {

@@ -195,6 +195,10 @@ pub enum TimersWanted {
     Firings(Vec<FiringId>),
     /// At most so many firings of the timer at a position, the newest first.
     FiringsOf(u64, usize),
+    /// At most so many firings of the timer at a position in their order, after one.
+    FiringsOfAfter(u64, Option<Fallen>, usize),
+    /// At most so many firings without an outcome in their order, after one.
+    PendingAfter(Option<Fallen>, usize),
     /// At most so many firings of a queue that have no outcome, in the order in which they are offered.
     Pending(QueueId, usize),
     /// At most so many firings without an outcome that were made by an entry at a position or a later one.

@@ -17,6 +17,7 @@ use crate::idempotency::Idempotency;
 use crate::json::raw;
 use crate::payload::{Delivery, Reading, schedule_of};
 use crate::refusal::Refusal;
+use crate::skipped::SkippedMoments;
 use crate::timer_rows::{FiringRow, TimerRow, TimerStanding, TimersWanted};
 
 /// Firings that are listed with their timer.
@@ -75,6 +76,19 @@ pub struct TimerSetStep {
     pub ledger: LedgerPosition,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
+}
+
+/// A timer, and what came of it.
+#[derive(Clone, Debug)]
+pub struct TimerShown {
+    /// On which timeline.
+    pub timeline_id: TimelineId,
+    /// The timer.
+    pub timer: TimerView,
+    /// Its newest firings.
+    pub firings: Vec<FiringRow>,
+    /// Moments of its rule that did not fire, if there are any.
+    pub skipped: Option<SkippedMoments>,
 }
 
 /// One page of timers.
@@ -183,7 +197,7 @@ impl Engine {
         Ok(TimerPage { timeline_id: look.timeline(), timers, next_cursor })
     }
 
-    /// Returns a timer and its newest firings.
+    /// Returns a timer, its newest firings, and what did not fire.
     ///
     /// # Errors
     /// The caller may not, there is no such timer, or the ledger cannot be written.
@@ -192,7 +206,7 @@ impl Engine {
         caller: &Caller,
         timeline: Option<TimelineId>,
         timer_id: &TimerId,
-    ) -> Result<(TimelineId, TimerView, Vec<FiringRow>), Refusal> {
+    ) -> Result<TimerShown, Refusal> {
         let reading = Reading::Timer { timer_id: timer_id.to_string() };
         let look = self.look(caller, timeline, Demand::Look, reading).await?;
         let key = look.state.head.key;
@@ -200,7 +214,9 @@ impl Engine {
         let row = found.ok_or_else(|| Refusal::NotFound { what: "timer", id: timer_id.to_string() })?;
         let wanted = TimersWanted::FiringsOf(row.position, FIRINGS_SHOWN_MAX);
         let firings = self.store().timer_rows(key, wanted).await?.firings;
-        Ok((look.timeline(), TimerView::of(row)?, firings))
+        let timer = TimerView::of(row)?;
+        let skipped = self.skipped_moments(&look.state, &timer.row, &timer.schedule).await?;
+        Ok(TimerShown { timeline_id: look.timeline(), timer, firings, skipped })
     }
 }
 

@@ -13,6 +13,7 @@ use crate::deciding::timelines::demand_to_fork;
 use crate::deciding::timers::SettleFirings;
 use crate::engine::Engine;
 use crate::firings::{Claim, ClaimedFiring};
+use crate::pacing::KnownFiring;
 use crate::payload::WebhookTarget;
 use crate::refusal::Refusal;
 use crate::timing::Settling;
@@ -120,21 +121,21 @@ impl Engine {
         self.settle_webhook(timeline, (firing_id, Under::Anybody), (FiringState::Acknowledged, None)).await
     }
 
-    /// Tells that a webhook has not taken a firing. It is tried again unless it `is_final`, or was tried as often as it may
-    /// be: then it has failed.
+    /// Tells that a webhook has not taken a firing, which the entry at a position made. It is tried again unless it
+    /// `is_final`, or was tried as often as it may be: then it has failed.
     ///
     /// # Errors
     /// Another service sends it by now, the ledger cannot be written, or the store does not answer.
     pub async fn webhook_refused(
         &self,
         timeline: &TimelineId,
-        (firing_id, lease_id): (&FiringId, &LeaseId),
+        (firing_id, made, lease_id): (&FiringId, u64, &LeaseId),
         (reason, is_final): (&str, bool),
     ) -> Result<(), Refusal> {
         let under = Under::Leases(vec![lease_id.clone()]);
         let Some(state) = self.state(timeline) else { return Ok(()) };
         if !is_final {
-            let attempt = [(firing_id.clone(), FiringState::Pending)];
+            let attempt = [KnownFiring { firing_id: firing_id.clone(), state: FiringState::Pending, made }];
             let exhausted = self.end_attempts(&state, &attempt, under.clone()).await?;
             self.timing().wake_keeper();
             if exhausted.is_empty() {

@@ -7,7 +7,8 @@ use serde::de::{self, Deserialize, Deserializer, Visitor};
 use timenav_core::access::{RestrictionLevel, Scope};
 use timenav_core::as_of::{AsOf, parse_as_of};
 use timenav_core::ids::{
-    AnchorId, DataId, EventId, FiringId, FollowerId, FollowerName, KeyId, LeaseId, QueueId, TimelineId, TimerId, UserId,
+    AdvanceId, AnchorId, DataId, EventId, FiringId, FollowerId, FollowerName, KeyId, LeaseId, QueueId, TimelineId,
+    TimerId, UserId,
 };
 use timenav_core::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
 use timenav_core::place::{LocationQuery, parse_location};
@@ -326,7 +327,7 @@ macro_rules! ids {
         }
     )*};
 }
-ids!(TimelineId: "a timeline's id", UserId: "a user's id", AnchorId: "an anchor's id", KeyId: "a key's id",
+ids!(AdvanceId: "an advance's id", TimelineId: "a timeline's id", UserId: "a user's id", AnchorId: "an anchor's id", KeyId: "a key's id",
     DataId: "a record's id", EventId: "an event's id", TimerId: "a timer's id", FiringId: "a firing's id", LeaseId: "a lease's id",
     QueueId: "the name of a queue", FollowerId: "a follower's id", FollowerName: "the name of a follower");
 

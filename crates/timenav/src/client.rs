@@ -183,6 +183,15 @@ impl Client {
         })
     }
 
+    /// Sends a PATCH.
+    ///
+    /// # Errors
+    /// The service does not answer, or says no.
+    pub(crate) fn patch(&self, path: &[&str], body: Map<String, Value>) -> Result<Answer, Failure> {
+        let body = Value::Object(body).to_string();
+        self.ask(asking(Method::PATCH, path, &[]).once().body("application/json", body)?)
+    }
+
     /// Sends a DELETE.
     ///
     /// # Errors

@@ -113,6 +113,7 @@ async fn send(
     claimed: ClaimedFiring,
 ) -> Result<(), Refusal> {
     let (firing_id, lease_id) = (claimed.firing.firing_id.clone(), claimed.lease_id.clone());
+    let made = claimed.firing.made;
     let (reason, is_final) = match sender.attempt(&engine, &timeline, claimed).await? {
         Attempt::Taken => return engine.webhook_taken(&timeline, &firing_id).await,
         // Somebody else has it, or it has come to an outcome.
@@ -121,7 +122,7 @@ async fn send(
         Attempt::Hopeless(reason) => (reason, true),
     };
     tracing::debug!(%timeline, %firing_id, reason, "a webhook was not taken");
-    match engine.webhook_refused(&timeline, (&firing_id, &lease_id), (&reason, is_final)).await {
+    match engine.webhook_refused(&timeline, (&firing_id, made, &lease_id), (&reason, is_final)).await {
         // Another service sends it by now, and says what comes of it.
         Err(Refusal::LeaseLost { .. }) => Ok(()),
         told => told,

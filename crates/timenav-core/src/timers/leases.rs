@@ -7,20 +7,13 @@
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use crate::ids::{FiringId, LeaseId, QueueId, TimelineId};
-use crate::limits::{ATTEMPTS_IN_ADVANCE_MAX, ATTEMPTS_MAX, LEASES_MAX, QUEUE_HEARD_SECONDS};
+use crate::limits::{LEASES_MAX, QUEUE_HEARD_SECONDS};
 use crate::time::{Instant, Span, Wall};
 use crate::timers::holds::{Hold, Holds, NotHeld};
+use crate::timers::retries::{Pace, wait_after};
 
 /// Outcomes that are remembered for whoever looked before them.
 const SETTLED_KEPT_MAX: usize = 16_384;
-/// How long a firing waits after its first attempt within an advance, in microseconds; twice as long after each further
-/// one: all of three within ten seconds.
-const WAIT_IN_ADVANCE_MICROS: i64 = 1_000_000;
-/// The same outside of one, and at most.
-const WAIT_MICROS: (i64, i64) = (2_000_000, WAIT_MICROS_MAX);
-/// Longest wait between two attempts, in microseconds.
-pub const WAIT_MICROS_MAX: i64 = 300_000_000;
-
 /// Somebody is at work on a firing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
@@ -290,17 +283,12 @@ impl Leases {
         Some(lease.until)
     }
 
-    /// An attempt at a firing ended without an outcome. `is_in_advance` says whether an advance waits for it.
-    pub fn fail(&mut self, firing_id: &FiringId, is_in_advance: bool, now: Instant<Wall>) -> Retry {
-        self.release(firing_id);
+    /// An attempt at a firing ended without an outcome.
+    pub fn fail(&mut self, firing_id: &FiringId, pace: Pace, now: Instant<Wall>) -> Retry {
+        let queue = self.release(firing_id).map(|lease| lease.queue);
         let attempts = self.tried.get(firing_id).map_or(1, |tried| tried.attempts.max(1));
-        let attempts_max = if is_in_advance { ATTEMPTS_IN_ADVANCE_MAX } else { ATTEMPTS_MAX };
-        if attempts >= attempts_max {
-            return Retry::Exhausted;
-        }
-        let (first, longest) = if is_in_advance { (WAIT_IN_ADVANCE_MICROS, i64::MAX) } else { WAIT_MICROS };
-        let wait = first.saturating_mul(1 << (attempts - 1).min(32)).min(longest);
-        let not_before = now.checked_add(Span::from_micros(wait)).unwrap_or(Instant::MAX);
+        let Some(wait) = wait_after(firing_id, queue.as_ref(), (attempts, pace)) else { return Retry::Exhausted };
+        let not_before = now.checked_add(wait).unwrap_or(Instant::MAX);
         self.take_wait(firing_id);
         self.tried.insert(firing_id.clone(), Tried { attempts, not_before });
         self.waits.insert((not_before, firing_id.clone()));

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::leases::{HeldByOther, Leases, Offer, Retry, Under};
+use super::retries::Pace;
 use super::*;
 use crate::clock::{Clock, ClockState, Rate};
 use crate::ids::{LeaseId, QueueId};
@@ -281,10 +282,14 @@ impl Model {
         if self.firings.get(&one).is_none_or(|firing| firing.0 != FiringState::Pending) {
             return;
         }
-        let retry = self.leases.fail(&one.firing_id(&self.timeline), self.state.advance.is_some(), host(self.host));
+        let retry = self.leases.fail(&one.firing_id(&self.timeline), self.pace(), host(self.host));
         if retry == Retry::Exhausted {
             self.settle(one, FiringState::Failed);
         }
+    }
+
+    fn pace(&self) -> Pace {
+        if self.state.advance.is_some() { Pace::Hurried } else { Pace::Steady }
     }
 
     fn crash(&mut self) {
@@ -312,7 +317,7 @@ impl Model {
             }
             self.host += 400;
             for (_, firing_id) in self.leases.expired(host(self.host)) {
-                let _ = self.leases.fail(&firing_id, false, host(self.host));
+                let _ = self.leases.fail(&firing_id, Pace::Steady, host(self.host));
             }
             self.leases.waited(host(self.host));
             if claimed.is_empty() && !self.step() && self.state.pending == 0 {
@@ -386,7 +391,7 @@ fn walk(acts: &[Act], may_crash: bool) -> Model {
             Act::Wait(seconds) => {
                 model.host += seconds;
                 for (_, firing_id) in model.leases.expired(host(model.host)) {
-                    let _ = model.leases.fail(&firing_id, model.state.advance.is_some(), host(model.host));
+                    let _ = model.leases.fail(&firing_id, model.pace(), host(model.host));
                 }
                 model.leases.waited(host(model.host));
             }

@@ -63,6 +63,17 @@ pub(crate) enum Reading {
         event_id: String,
     },
     ExportEvents(EventsExported),
+    /// Firings that fit a filter.
+    Firings {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        advance_id: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        queue: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        state: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        timer_id: Option<String>,
+    },
     /// Who follows a clock under a name.
     Followers {},
     /// What would fire if a clock were moved.
@@ -221,6 +232,7 @@ impl Reading {
             Self::EraseEvents { .. } => "erase_events",
             Self::Event { .. } => "event",
             Self::ExportEvents(_) => "export_events",
+            Self::Firings { .. } => "firings",
             Self::Followers {} => "followers",
             Self::Foresee {} => "foresee",
             Self::Fork { .. } => "fork",
@@ -267,6 +279,7 @@ impl Reading {
             Self::AccessControl {}
             | Self::AccessLogs { .. }
             | Self::Advance { .. }
+            | Self::Firings { .. }
             | Self::Followers {}
             | Self::Leases {}
             | Self::Foresee {}
@@ -317,8 +330,8 @@ impl Reading {
 pub(crate) fn demanded(operation: &str) -> Option<&'static [&'static [Demand]]> {
     Some(match operation {
         "advance" | "aggregate_events" | "anchors" | "check_timeline" | "clock" | "clock_stream" | "entries"
-        | "event" | "export_events" | "followers" | "fork" | "leases" | "monitor_events" | "monitor_paradox"
-        | "scan_events" | "stream" | "timelines_diff" | "timer" | "timers" => &[&[Demand::Look]],
+        | "event" | "export_events" | "firings" | "followers" | "fork" | "leases" | "monitor_events"
+        | "monitor_paradox" | "scan_events" | "stream" | "timelines_diff" | "timer" | "timers" => &[&[Demand::Look]],
         "checkpoint" | "head_statement" | "timeline" => &[&[Demand::Inspect]],
         // Hashes are not entries, which tell of clocks and events.
         // Of one's own key, or of another's.

@@ -450,6 +450,7 @@ fn readings() -> Vec<Reading> {
         Reading::Fork { timeline_id: text("other") },
         Reading::AccessLogs { time_range: range() },
         Reading::ManipulateEvent { dry_run: true, event_id: text("e") },
+        Reading::Firings { advance_id: None, queue: Some(text("q")), state: None, timer_id: Some(text("t")) },
         Reading::Entries { from: 7 },
         Reading::Event { event_id: text("e") },
         Reading::ClockStream { follow: Some(text("web-1")) },

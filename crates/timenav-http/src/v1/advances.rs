@@ -1,14 +1,14 @@
-//! What came of clock changes that passed timers, and what would.
+//! What came of clock changes that passed timers.
 
 use axum::Json;
 use axum::extract::State;
 use futures_util::future::select;
 use serde::{Deserialize, Serialize};
-use timenav_core::ids::{AdvanceId, TimelineId, TimerId};
+use timenav_core::ids::{AdvanceId, TimelineId};
 use timenav_core::limits::{SETTLE_WAIT_SECONDS_DEFAULT, SETTLE_WAIT_SECONDS_MAX};
 use timenav_core::time::Span;
 use timenav_core::timers::AdvanceState;
-use timenav_engine::{ForeseenFiring, Foresight, HorizonUse, Receipt, Refusal};
+use timenav_engine::{HorizonUse, Receipt, Refusal};
 use tokio::time::timeout;
 use utoipa::ToSchema;
 
@@ -121,61 +121,6 @@ pub(crate) struct AdvanceToldBody {
     /// Who held the instant it was stopped at; if it is stuck, the last timer to fire.
     #[serde(skip_serializing_if = "Option::is_none")]
     held_by: Option<String>,
-}
-
-/// What would fire if the clock were moved.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct WouldFireBody {
-    /// Where the clock would go.
-    to: String,
-    /// How many firings there would be.
-    count: u64,
-    /// Whether all were counted. Timers that handlers would set on the way are not.
-    complete: bool,
-    /// The first 1,000 firings, in their order.
-    firings: Vec<WouldFireFiringBody>,
-    /// How many firings each timer would have.
-    timers: Vec<WouldFireTimerBody>,
-}
-
-/// A firing that would be.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct WouldFireFiringBody {
-    /// The timer.
-    timer_id: String,
-    /// The moment at which it would fire.
-    due: String,
-    /// The queue that the firing would wait in. Absent if it would be recorded as an event.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    queue: Option<String>,
-}
-
-/// How often a timer would fire.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct WouldFireTimerBody {
-    /// The timer.
-    timer_id: String,
-    /// How often.
-    count: u64,
-}
-
-impl WouldFireBody {
-    pub(crate) fn of(foresight: &Foresight) -> Self {
-        let firing = |one: &ForeseenFiring| WouldFireFiringBody {
-            timer_id: one.timer_id.to_string(),
-            due: one.due.to_string(),
-            queue: one.queue.as_ref().map(ToString::to_string),
-        };
-        let timer =
-            |(timer_id, count): &(TimerId, u64)| WouldFireTimerBody { timer_id: timer_id.to_string(), count: *count };
-        Self {
-            to: foresight.to.to_string(),
-            count: foresight.count,
-            complete: foresight.is_complete,
-            firings: foresight.firings.iter().map(firing).collect(),
-            timers: foresight.by_timer.iter().map(timer).collect(),
-        }
-    }
 }
 
 /// Tells what came of an advance.

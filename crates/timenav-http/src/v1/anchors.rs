@@ -83,6 +83,10 @@ pub(crate) struct ReturnRequest {
     /// What to restore: `clock` for its moment, place, rate and state; or `all` for events and timers too, as they were
     /// when the anchor was set. Defaults to `all`.
     scope: Option<Scope>,
+    /// Whether to tell only which timers would be armed again or not any more, which firings would be superseded or handed
+    /// out, and which events would be changed back. Nothing changes. Defaults to `false`.
+    #[serde(default, deserialize_with = "wire::truth")]
+    dry_run: Option<bool>,
     /// How long the answer waits for followers, in host time. Defaults to `5s`; `0s` does not wait.
     #[schema(value_type = Option<String>, format = "duration", example = "5s")]
     wait: Option<Text<HostTime>>,
@@ -211,8 +215,12 @@ async fn return_to_anchor(
         Scope::Clock => ReturnScope::Clock,
         Scope::All => ReturnScope::All,
     };
-    let patience = Patience::of(request.wait, request.followers)?;
     let anchor_id = request.anchor_id.0;
+    if request.dry_run == Some(true) {
+        let foresight = app.engine.foresee_return(&caller, timeline(request.timeline_id), &anchor_id, scope).await?;
+        return Ok(Changed::ok(ClockBody::foreseen(&foresight), false));
+    }
+    let patience = Patience::of(request.wait, request.followers)?;
     let is_inside = headers.contains_key(INSIDE);
     let how = Returning { scope, expected: if_match(&headers)?, is_inside };
     let step =

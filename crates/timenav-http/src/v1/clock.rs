@@ -153,7 +153,8 @@ pub(crate) struct TravelRequest {
     /// they fire after that. Defaults to `true`.
     #[serde(default, deserialize_with = "wire::truth")]
     settle: Option<bool>,
-    /// Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`.
+    /// Whether to tell only what would fire on the way, and with `refire` what would come again. Nothing moves. Defaults to
+    /// `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     dry_run: Option<bool>,
     /// Whether timers fire again whose moments come again, where the clock goes back. Firings of theirs that are not done
@@ -174,7 +175,8 @@ pub(crate) struct ShiftRequest {
     /// One or more numbers with units (`s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601.
     #[schema(value_type = String, format = "duration", example = "12h")]
     duration: Text<Duration>,
-    /// Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`.
+    /// Whether to tell only what `refire` would do: timers that would be armed again, and firings that would be superseded.
+    /// Nothing moves. Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     dry_run: Option<bool>,
     /// Whether timers fire again whose moments come again, where the clock goes back. Firings of theirs that are not done
@@ -239,14 +241,14 @@ pub(crate) fn clock_change(command: ClockCommand, headers: &HeaderMap) -> Result
     Ok(ClockChange { expected: if_match(headers)?, is_inside, ..ClockChange::from(command) })
 }
 
-/// Tells what would fire if a clock were moved, and moves nothing.
+/// Tells what would fire if a clock were moved, or come again, and moves nothing.
 pub(crate) async fn foresee(
     app: &App,
     caller: &Caller,
     timeline: Option<TimelineId>,
-    command: &ClockCommand,
+    change: impl Into<ClockChange>,
 ) -> Result<Changed<ClockBody>, Failure> {
-    let foresight = app.engine.foresee(caller, timeline, command).await?;
+    let foresight = app.engine.foresee(caller, timeline, change).await?;
     Ok(Changed::ok(ClockBody::foreseen(&foresight), false))
 }
 
@@ -260,13 +262,12 @@ async fn travel(
 ) -> Result<Changed<ClockBody>, Failure> {
     let location = request.location.clone();
     let command = ClockCommand::Travel { to: request.destination_time.0, location: request.location };
+    let (settle, refire) = (request.settle.unwrap_or(true), request.refire == Some(true));
+    let change = ClockChange { settle, refire, ..clock_change(command, &headers)? };
     if request.dry_run == Some(true) {
-        return foresee(&app, &caller, timeline(request.timeline_id), &command).await;
+        return foresee(&app, &caller, timeline(request.timeline_id), change).await;
     }
     let patience = Patience::of(request.wait, request.followers)?;
-    let change = clock_change(command, &headers)?;
-    let (settle, refire) = (request.settle.unwrap_or(true), request.refire == Some(true));
-    let change = ClockChange { settle, refire, ..change };
     let step = app.engine.change_clock(&caller, timeline(request.timeline_id), change, idempotency).await?;
     let place = match &location {
         Some(location) => app.engine.place_called(&caller, location).await,
@@ -313,7 +314,7 @@ async fn fast_forward(
 ) -> Result<Changed<ClockBody>, Failure> {
     let command = ClockCommand::FastForward(request.duration.0);
     if request.dry_run == Some(true) {
-        return foresee(&app, &caller, timeline(request.timeline_id), &command).await;
+        return foresee(&app, &caller, timeline(request.timeline_id), command).await;
     }
     let patience = Patience::of(request.wait, request.followers)?;
     let change = clock_change(command, &headers)?;
@@ -330,13 +331,12 @@ async fn rewind(
     headers: HeaderMap,
     Params(request): Params<ShiftRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
-    let command = ClockCommand::Rewind(request.duration.0);
+    let refire = request.refire == Some(true);
+    let change = ClockChange { refire, ..clock_change(ClockCommand::Rewind(request.duration.0), &headers)? };
     if request.dry_run == Some(true) {
-        return foresee(&app, &caller, timeline(request.timeline_id), &command).await;
+        return foresee(&app, &caller, timeline(request.timeline_id), change).await;
     }
     let patience = Patience::of(request.wait, request.followers)?;
-    let refire = request.refire == Some(true);
-    let change = ClockChange { refire, ..clock_change(command, &headers)? };
     let step = app.engine.change_clock(&caller, timeline(request.timeline_id), change, idempotency).await?;
     once_done(&app, &step, Operation::Shift, patience).await
 }

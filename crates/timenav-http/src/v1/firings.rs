@@ -25,8 +25,10 @@ use crate::route::Route;
 use crate::state::App;
 use crate::wire::{self, HostTime, Text};
 
+mod list;
 mod stream;
 
+use list::{FiringsBody, FiringsRequest as ListRequest};
 use stream::{FiringsStreamBody, FiringsStreamRequest, MESSAGES};
 
 const TAG: &str = "timers";
@@ -38,6 +40,16 @@ pub(crate) fn routes() -> Vec<Route> {
             .gives::<ClaimedBody>()
             .anew()
             .tag(TAG),
+        Route::lookup(
+            "/firings",
+            "firings",
+            "Lists firings in the order in which they fell due",
+            list::list,
+            HorizonUse::Refused,
+        )
+        .takes::<ListRequest>()
+        .gives::<FiringsBody>()
+        .tag(TAG),
         Route::change("/firings/ack", "acknowledge_firings", "Says that firings are done", acknowledge)
             .takes::<AcknowledgeRequest>()
             .gives::<FiringsSettledBody>()

@@ -186,6 +186,7 @@ fn of_timers(limits: &mut Map<String, Value>) {
     limits.insert("restored_firings_max".to_owned(), core::RESTORED_FIRINGS_MAX.into());
     limits.insert("restored_bytes_max".to_owned(), core::RESTORED_BYTES_MAX.into());
     limits.insert("restored_looked_max".to_owned(), core::RESTORED_LOOKED_MAX.into());
+    limits.insert("firings_looked_max".to_owned(), core::FIRINGS_LOOKED_MAX.into());
     limits.insert("foreseen_firings_max".to_owned(), core::FORESEEN_FIRINGS_MAX.into());
     limits.insert("webhook_url_bytes_max".to_owned(), core::WEBHOOK_URL_BYTES_MAX.into());
     limits.insert("webhook_secret_bytes_min".to_owned(), core::WEBHOOK_SECRET_BYTES_MIN.into());
@@ -193,6 +194,7 @@ fn of_timers(limits: &mut Map<String, Value>) {
     limits.insert("webhook_seconds_max".to_owned(), core::WEBHOOK_SECONDS_MAX.into());
     limits.insert("webhooks_per_host_max".to_owned(), core::WEBHOOKS_PER_HOST_MAX.into());
     limits.insert("webhooks_per_timeline_max".to_owned(), core::WEBHOOKS_PER_TIMELINE_MAX.into());
+    limits.insert("webhooks_patient_pending_max".to_owned(), core::WEBHOOKS_PATIENT_PENDING_MAX.into());
     limits.insert("webhook_hosts_max".to_owned(), core::WEBHOOK_HOSTS_MAX.into());
     limits.insert("rule_bytes_max".to_owned(), core::RULE_BYTES_MAX.into());
     limits.insert("rule_count_max".to_owned(), core::RULE_COUNT_MAX.into());

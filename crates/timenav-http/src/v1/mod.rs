@@ -14,6 +14,7 @@ pub(crate) mod firings;
 pub(crate) mod leases;
 pub(crate) mod followers;
 pub(crate) mod advances;
+pub(crate) mod foreseen;
 pub(crate) mod timers;
 pub(crate) mod event_history;
 pub(crate) mod events;

@@ -64,7 +64,7 @@ async fn advance(
     let command = ClockCommand::ToNext { until: request.until.map(|Text(until)| until) };
     let timeline = timeline(request.timeline_id);
     if request.dry_run == Some(true) {
-        return foresee(&app, &caller, timeline, &command).await;
+        return foresee(&app, &caller, timeline, command).await;
     }
     let patience = Patience::of(request.wait, request.followers)?;
     let change = clock_change(command, &headers)?;

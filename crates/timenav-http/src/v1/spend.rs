@@ -73,7 +73,7 @@ async fn spend(
     let command = ClockCommand::Spend { by: request.duration.0, since: request.since.map(|Text(since)| since) };
     let timeline = timeline(request.timeline_id);
     if request.dry_run == Some(true) {
-        return foresee(&app, &caller, timeline, &command).await;
+        return foresee(&app, &caller, timeline, command).await;
     }
     let patience = Patience::of(request.wait, request.followers)?;
     let change = clock_change(command, &headers)?;

@@ -7,7 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use timenav_core::ids::{TimelineId, TimerId};
 use timenav_core::time::{Instant, Virtual};
-use timenav_engine::{Action, HorizonUse, Refusal, TimerPage, TimerRequest, TimerSetStep, TimerStanding, TimerView};
+use timenav_engine::{
+    Action, HorizonUse, Refusal, SkippedMoments, TimerPage, TimerRequest, TimerSetStep, TimerShown, TimerStanding,
+    TimerView,
+};
 use utoipa::ToSchema;
 
 use super::firings::FiringBody;
@@ -233,8 +236,26 @@ pub(crate) struct TimerShownBody {
     timeline_id: String,
     /// The timer.
     timer: TimerBody,
-    /// Its latest firings, the newest first: at most 100.
+    /// Its latest firings, the newest first: at most 100. `GET /v1/firings` lists all.
     firings: Vec<FiringBody>,
+    /// Moments of its rule that came and did not fire, because 10,000 firings were waiting or as `misfire` says. Absent if
+    /// there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skipped: Option<SkippedBody>,
+}
+
+/// Moments of a rule that came and did not fire, since the timer was set or changed and as far as the newest 4,096 entries
+/// of the ledger tell.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct SkippedBody {
+    /// How many.
+    count: u64,
+    /// Whether all were counted: at most 100,000 are.
+    complete: bool,
+    /// The first one.
+    from: String,
+    /// The last one.
+    to: String,
 }
 
 /// One page of timers.
@@ -344,19 +365,27 @@ async fn timer(
     InPath(timer_id): InPath,
     Params(request): Params<TimerOfRequest>,
 ) -> Result<Json<TimerShownBody>, Failure> {
-    let found = app.engine.timer(&caller, timeline(request.timeline_id), &named(timer_id)?).await?;
-    let (timeline_id, timer, firings) = found;
+    let shown = app.engine.timer(&caller, timeline(request.timeline_id), &named(timer_id)?).await?;
+    let TimerShown { timeline_id, timer, firings, skipped } = shown;
     let timer = TimerBody::of(timer);
     let status = match &timer.next {
         Some(next) => format!("The timer fires at {next}."),
         None => format!("The timer is {}.", timer.state),
     };
     let firings = firings.iter().map(FiringBody::of).collect();
-    Ok(Json(TimerShownBody { status, timeline_id: timeline_id.to_string(), timer, firings }))
+    let skipped = skipped.as_ref().map(SkippedBody::of);
+    Ok(Json(TimerShownBody { status, timeline_id: timeline_id.to_string(), timer, firings, skipped }))
 }
 
 fn named(timer_id: String) -> Result<TimerId, Failure> {
     TimerId::new(&timer_id).map_err(|_| Refusal::NotFound { what: "timer", id: timer_id }.into())
+}
+
+impl SkippedBody {
+    fn of(skipped: &SkippedMoments) -> Self {
+        let SkippedMoments { count, is_complete, from, to } = skipped;
+        Self { count: *count, complete: *is_complete, from: from.to_string(), to: to.to_string() }
+    }
 }
 
 impl TimerSetBody {

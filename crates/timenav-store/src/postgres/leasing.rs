@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use deadpool_postgres::Object;
 use timenav_core::ids::{FiringId, LeaseId, QueueId};
 use timenav_core::time::Instant;
-use timenav_core::timers::leases::WAIT_MICROS_MAX;
+use timenav_core::timers::retries::longest_wait_micros;
 use timenav_engine::{
     AtWork, AtWorkWanted, COSIGNED_BYTES_MAX, ChangeLeases, HEARD_LASTS_MICROS, Held, Keeper, LEASE_LASTS_MICROS_MAX,
     LeaseChanges, LeaseRow, LeasesFound, LeasesWanted, OFFERED_BUSY_MAX, Presence, SERVICE_LASTS_MICROS, SharedLeases,
@@ -250,7 +250,8 @@ async fn change(
     change: ChangeLeases,
 ) -> Result<(), Failed> {
     if let LeasesWanted::Offered(queue, _) = &wanted {
-        let asked: [&(dyn tokio_postgres::types::ToSql + Sync); 3] = [&timeline.0, &queue.as_str(), &WAIT_MICROS_MAX];
+        let longest = longest_wait_micros(queue);
+        let asked: [&(dyn tokio_postgres::types::ToSql + Sync); 3] = [&timeline.0, &queue.as_str(), &longest];
         let found = rows(&connection, IS_OFFERED, &asked).await?;
         if !found.first().map_or(Ok(false), |row| get(row, 0))? {
             let nothing = LeasesFound { now: Instant::MIN, firings: Vec::new(), leases: Vec::new() };

@@ -78,6 +78,9 @@ const BY_POSITION: &str = timers!("AND position > $2 ORDER BY position LIMIT $3"
 const FIRINGS: &str = firings!("AND firing_id = ANY($2)");
 const FIRINGS_OF: &str = firings!("AND position = $2 ORDER BY due DESC, round DESC LIMIT $3");
 const PENDING: &str = firings!("AND queue = $2 AND state = 0 ORDER BY due, position, round LIMIT $3");
+const FIRINGS_OF_AFTER: &str = firings!("AND position = $2 AND (due, round) > ($3, $4) ORDER BY due, round LIMIT $5");
+const PENDING_AFTER: &str =
+    firings!("AND state = 0 AND (due, position, round) > ($2, $3, $4) ORDER BY due, position, round LIMIT $5");
 const PENDING_SINCE: &str = firings!("AND made >= $2 AND state = 0 ORDER BY made LIMIT $3");
 const OF_ADVANCE: &str =
     firings!("AND due >= $2 AND due <= $3 AND advance = $4 ORDER BY due, position, round LIMIT $5");
@@ -249,9 +252,16 @@ pub(super) async fn find(on: &Object, timeline: TimelineKey, wanted: &TimersWant
             let (from, to) = (from.micros(), to.micros());
             firings(on, OF_ADVANCE, &[&key, &from, &to, &sql(*advance), &limit(items_max)]).await
         }
+        TimersWanted::FiringsOfAfter(of, after, items_max) => {
+            let (due, _, round) = place(*after);
+            firings(on, FIRINGS_OF_AFTER, &[&key, &sql(*of), &due, &round, &limit(items_max)]).await
+        }
+        TimersWanted::PendingAfter(after, items_max) => {
+            let (due, position, round) = place(*after);
+            firings(on, PENDING_AFTER, &[&key, &due, &position, &round, &limit(items_max)]).await
+        }
         TimersWanted::FiringsAfter(after, items_max) => {
-            let (due, position, round) =
-                after.map_or((i64::MIN, -1, -1), |one| (one.due.micros(), sql(one.position), i64::from(one.round)));
+            let (due, position, round) = place(*after);
             firings(on, FIRINGS_AFTER, &[&key, &due, &position, &round, &limit(items_max)]).await
         }
         TimersWanted::Advance(advance_id) => advances(on, ADVANCE, &[&key, &advance_id.as_str()]).await,
@@ -259,6 +269,11 @@ pub(super) async fn find(on: &Object, timeline: TimelineKey, wanted: &TimersWant
             advances(on, ADVANCES, &[&key, &after.map_or(-1, sql), &limit(items_max)]).await
         }
     }
+}
+
+/// Returns where those begin that come after a firing, in their order: moment, position and round.
+fn place(after: Option<Fallen>) -> (i64, i64, i64) {
+    after.map_or((i64::MIN, -1, -1), |one| (one.due.micros(), sql(one.position), i64::from(one.round)))
 }
 
 async fn timers(on: &Object, statement: &'static str, values: &[&(dyn ToSql + Sync)]) -> Result<TimersFound, Failed> {

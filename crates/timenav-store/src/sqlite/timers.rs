@@ -40,6 +40,11 @@ const PENDING: &str =
     "SELECT due, position, round, firing_id, timer_id, queue, order_key, state, made, settled, advance,
     reason FROM firings INDEXED BY firings_pending WHERE timeline = ?1
     AND queue = ?2 AND state = 0 ORDER BY due, position, round LIMIT ?3";
+/// As [`PENDING`], of all queues: there are not many, and they are sorted.
+const PENDING_AFTER: &str =
+    "SELECT due, position, round, firing_id, timer_id, queue, order_key, state, made, settled, advance,
+    reason FROM firings INDEXED BY firings_open WHERE timeline = ?1 AND state = 0
+    AND (due, position, round) > (?2, ?3, ?4) ORDER BY due, position, round LIMIT ?5";
 const ADVANCE: &str = "SELECT position, advance_id, ended, record FROM advances WHERE timeline = ?1";
 
 /// Writes what happens to the timers of a timeline.
@@ -177,10 +182,18 @@ pub(super) fn find(
             asker.firings(order, range.into_iter().chain([limit(items_max)]).collect())
         }
         TimersWanted::FiringsAfter(after, items_max) => {
-            let (due, position, round) =
-                after.map_or((i64::MIN, -1, -1), |one| (one.due.micros(), sql(one.position), i64::from(one.round)));
             let order = "AND (due, position, round) > (?2, ?3, ?4) ORDER BY due, position, round LIMIT ?5";
-            asker.firings(order, vec![due.into(), position.into(), round.into(), limit(items_max)])
+            let values = place(*after).into_iter().map(Value::from);
+            asker.firings(order, values.chain([limit(items_max)]).collect())
+        }
+        TimersWanted::FiringsOfAfter(of, after, items_max) => {
+            let order = "AND position = ?2 AND (due, round) > (?3, ?4) ORDER BY due, round LIMIT ?5";
+            let [due, _, round] = place(*after);
+            asker.firings(order, vec![sql(*of).into(), due.into(), round.into(), limit(items_max)])
+        }
+        TimersWanted::PendingAfter(after, items_max) => {
+            let values = place(*after).into_iter().map(Value::from).chain([limit(items_max)]).collect();
+            Ok(TimersFound { firings: asker.rows(PENDING_AFTER, values, firing)?, ..TimersFound::default() })
         }
         TimersWanted::Advance(advance_id) => asker.advances("AND advance_id = ?2", vec![word(advance_id.as_str())]),
         TimersWanted::Advances(after, items_max) => {
@@ -188,6 +201,11 @@ pub(super) fn find(
             asker.advances(order, vec![after.map_or(-1, sql).into(), limit(items_max)])
         }
     }
+}
+
+/// Returns where those begin that come after a firing, in their order: moment, position and round.
+fn place(after: Option<Fallen>) -> [i64; 3] {
+    after.map_or([i64::MIN, -1, -1], |one| [one.due.micros(), sql(one.position), i64::from(one.round)])
 }
 
 fn word(text: &str) -> Value {
@@ -344,6 +362,8 @@ mod tests {
             (TimersWanted::PendingSince(6_000, 10), 1),
             (TimersWanted::OfAdvance(5_500, early, late, 1), 1),
             (TimersWanted::FiringsAfter(None, 1), 1),
+            (TimersWanted::FiringsOfAfter(4_000, None, 10), 1),
+            (TimersWanted::PendingAfter(None, 10), 1),
         ] {
             steps.store(0, Ordering::Relaxed);
             let rows = find(&connection, TimelineKey(1), &wanted).unwrap();

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::arguments::insert;
+use super::clock::foreseen;
 use super::confirmed::{self, ConfirmOptions};
 use super::pages::{page_text, show_pages};
 use crate::client::{Client, CreateOption, ServiceOptions, TimelineOptions};
@@ -48,6 +49,9 @@ enum Action {
         /// What to restore: `clock`, or `all` for events and timers too, as they were when the anchor was set. Default: `all`.
         #[arg(long, value_parser = ["all", "clock"])]
         scope: Option<String>,
+        /// Show what the return would change, and leave everything as it is.
+        #[arg(long, conflicts_with = "followers")]
+        dry_run: bool,
         #[command(flatten)]
         confirm: ConfirmOptions,
     },
@@ -68,9 +72,12 @@ pub(crate) fn run(command: AnchorCommand, surroundings: &Surroundings) -> Result
             client.show(&answer, anchor_text)
         }
         Action::List => show_pages(&client, &["v1", "anchors"], command.timeline.query(), (true, &ANCHORS), list_text),
-        Action::Return { anchor_id, scope, confirm } => {
+        Action::Return { anchor_id, scope, dry_run, confirm } => {
             insert(&mut body, "anchor_id", Some(anchor_id));
             insert(&mut body, "scope", scope);
+            if dry_run {
+                return foreseen::run(&client, "return-to-anchor", body, None, anchor_text);
+            }
             confirmed::change(&client, "return-to-anchor", body, (&confirm, None), anchor_text)
         }
     }

@@ -1,5 +1,6 @@
 //! `timenav clock`: reads, moves, stops and watches a clock.
 
+pub(super) mod foreseen;
 pub(super) mod settling;
 
 use serde_json::{Number, Value};
@@ -88,6 +89,9 @@ enum Action {
         /// Fire again what comes again. Firings of it that are not done are superseded.
         #[arg(long)]
         refire: bool,
+        /// Show what --refire would arm again and supersede, and leave the clock where it is.
+        #[arg(long, conflicts_with = "followers")]
+        dry_run: bool,
         #[command(flatten)]
         confirm: ConfirmOptions,
         #[command(flatten)]
@@ -136,9 +140,12 @@ pub(crate) fn run(command: ClockCommand, surroundings: &Surroundings) -> Result<
             insert(&mut body, "until", until);
             return settling::step(&client, &command.timeline, "advance-to-next", body, (&settle, None), clock_text);
         }
-        Action::Rewind { duration, refire, confirm, create } => {
+        Action::Rewind { duration, refire, dry_run, confirm, create } => {
             insert(&mut body, "duration", Some(duration));
             insert(&mut body, "refire", refire.then_some(true));
+            if dry_run {
+                return foreseen::run(&client, "rewind", body, Some(create), clock_text);
+            }
             ("rewind", confirm, create)
         }
         Action::Rate { factor, confirm, create } => {

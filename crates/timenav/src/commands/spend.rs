@@ -1,7 +1,7 @@
 //! `timenav spend`: moves a paused clock by what somebody's work cost.
 
 use super::arguments::insert;
-use super::clock::{clock_text, settling};
+use super::clock::{clock_text, foreseen, settling};
 use super::confirmed::{FollowersOption, seconds};
 use crate::client::{Client, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
@@ -45,9 +45,7 @@ pub(crate) fn run(command: SpendCommand, surroundings: &Surroundings) -> Result<
     insert(&mut body, "since", since);
     insert(&mut body, "followers", followers.followers);
     if dry_run {
-        body.insert("dry_run".to_owned(), true.into());
-        let answer = client.post(&["v1", "spend"], body)?;
-        return client.show(&answer, |answer| settling::would_fire_text(answer).unwrap_or_else(|| clock_text(answer)));
+        return foreseen::run(&client, "spend", body, None, clock_text);
     }
     settling::once(&client, &["v1", "spend"], body, (wait, None), clock_text)
 }

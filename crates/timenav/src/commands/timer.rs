@@ -1,19 +1,18 @@
 //! `timenav timer`: sets timers, lists and cancels them, and answers for what fires.
 
 mod listen;
+mod setting;
 mod watch;
 
-use std::path::{Path, PathBuf};
-
-use anyhow::Context as _;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::arguments::insert;
 use super::pages::{page_text, show_pages};
-use crate::client::{Client, CreateOption, ServiceOptions, TimelineOptions};
+use crate::client::{Client, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output::{self, Records};
 use crate::surroundings::Surroundings;
+use setting::{AddCommand, ChangeCommand};
 
 const TIMERS: Records = Records {
     member: "timers",
@@ -33,6 +32,11 @@ const TIMERS: Records = Records {
     ],
 };
 
+const FIRINGS: Records = Records {
+    member: "firings",
+    fields: &["firing_id", "timer_id", "due", "round", "queue", "event_id", "state", "reason"],
+};
+
 /// Sets timers on virtual time, and listens for what fires.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TimerCommand {
@@ -49,6 +53,9 @@ enum Action {
     /// Sets a timer: once, by a rule of iCalendar, or by a cron expression.
     #[command(group(clap::ArgGroup::new("when").args(["at", "every", "cron"]).required(true)))]
     Add(Box<AddCommand>),
+    /// Changes an armed timer: when it fires, where its firings go, or what they hand over. What has fired stays.
+    #[command(group(clap::ArgGroup::new("when").args(["at", "every", "cron"])))]
+    Change(Box<ChangeCommand>),
     /// Lists the timers of the timeline, those that fire next first.
     List {
         /// Which: `armed`, `done` or `cancelled`. Defaults to those that are armed.
@@ -65,6 +72,26 @@ enum Action {
     Show {
         /// The timer, from `add` or `list`.
         timer_id: String,
+    },
+    /// Lists firings in the order in which they fell due, those that fit all that you give.
+    Firings {
+        /// The timer that fired.
+        timer_id: Option<String>,
+        /// The advance in which they fired, from a receipt.
+        #[arg(long, value_name = "ADVANCE_ID")]
+        advance: Option<String>,
+        /// What came of them.
+        #[arg(long, value_parser = ["pending", "acknowledged", "failed", "superseded"])]
+        state: Option<String>,
+        /// The queue that they wait in, or waited in.
+        #[arg(long)]
+        queue: Option<String>,
+        /// How many for each request, or at all without --all.
+        #[arg(long, value_name = "NUMBER")]
+        limit: Option<u32>,
+        /// List all of them.
+        #[arg(long)]
+        all: bool,
     },
     /// Cancels a timer. What has fallen due stays due.
     Cancel {
@@ -111,57 +138,6 @@ enum Action {
     Watch(watch::WatchOptions),
 }
 
-#[derive(Debug, clap::Args)]
-struct AddCommand {
-    /// When, once: RFC 3339 with a zone, such as 2027-01-31T09:00:00Z.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    at: Option<String>,
-    /// When, again and again: a rule of iCalendar, such as FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD.
-    #[arg(long, value_name = "RULE")]
-    every: Option<String>,
-    /// When, again and again: a cron expression of five fields, such as '30 9 * * MON-FRI'.
-    #[arg(long, value_name = "EXPRESSION")]
-    cron: Option<String>,
-    /// When the rule starts: a time with a zone, such as 2027-01-31T09:00:00[Europe/Paris]. Defaults to what the clock shows.
-    #[arg(long, value_name = "TIME", requires = "every", allow_hyphen_values = true)]
-    starts: Option<String>,
-    /// The zone in which the rule or the expression counts, such as Europe/Paris. Defaults to UTC.
-    #[arg(long, conflicts_with = "at")]
-    zone: Option<String>,
-    /// The id of the timer. Defaults to one that the service makes.
-    #[arg(long, value_name = "TIMER_ID")]
-    id: Option<String>,
-    /// The queue in which it is to wait for a listener. Defaults to `default`.
-    #[arg(long)]
-    queue: Option<String>,
-    /// The event that is recorded on the timeline each time it fires, in JSON, such as '{"description": "The trial ends."}'.
-    /// It has no `event_id` and no `time`: these are the firing's.
-    #[arg(long, value_name = "JSON", value_parser = json, conflicts_with_all = ["queue", "payload", "order_key"])]
-    event: Option<Value>,
-    /// Where the service is to send it each time it fires, in a POST: an address that its operator allows.
-    #[arg(long, value_name = "URL", conflicts_with_all = ["queue", "event"])]
-    webhook: Option<String>,
-    /// A file with the secret that these requests are signed under: `whsec_` and base64, as Standard Webhooks says.
-    ///
-    /// Without it, they are not signed.
-    #[arg(long, value_name = "FILE", requires = "webhook")]
-    webhook_secret_file: Option<PathBuf>,
-    /// What the listener is to get, in JSON.
-    #[arg(long, value_name = "JSON", value_parser = json)]
-    payload: Option<Value>,
-    /// Firings with the same key are handed out one after the other.
-    #[arg(long, value_name = "KEY")]
-    order_key: Option<String>,
-    /// What happens if more than one moment of a rule has passed: `all` fire, only the last (`once`), or none (`skip`).
-    #[arg(long, value_parser = ["all", "once", "skip"], conflicts_with = "at")]
-    misfire: Option<String>,
-    /// Also fire for the moments of the rule that the clock has passed already.
-    #[arg(long, conflicts_with = "at")]
-    catch_up: bool,
-    #[command(flatten)]
-    create: CreateOption,
-}
-
 /// Does one thing with timers.
 ///
 /// # Errors
@@ -172,9 +148,19 @@ pub(crate) fn run(command: TimerCommand, surroundings: &Surroundings) -> Result<
     match command.action {
         Action::Add(add) => {
             let create = add.create;
-            let secret = add.webhook_secret_file.as_deref().map(secret_in).transpose()?;
-            let body = Value::Object(add.body(command.timeline.body(), secret)).to_string();
+            let body = Value::Object(add.body(command.timeline.body())?).to_string();
             client.show(&client.write(&["v1", "timers"], &[], &body, create)?, timer_text)
+        }
+        Action::Change(change) => {
+            let timer_id = change.timer_id.clone();
+            let body = change.body(command.timeline.body())?;
+            client.show(&client.patch(&["v1", "timers", &timer_id], body)?, timer_text)
+        }
+        Action::Firings { timer_id, advance, state, queue, limit, all } => {
+            let filters = [("timer_id", timer_id), ("advance_id", advance), ("state", state), ("queue", queue)];
+            query.extend(filters.into_iter().filter_map(|(name, value)| Some((name, value?))));
+            query.extend(limit.map(|limit| ("limit", limit.to_string())));
+            show_pages(&client, &["v1", "firings"], query, (all, &FIRINGS), firings_text)
         }
         Action::List { state, limit, all } => {
             query.extend(state.map(|state| ("state", state)));
@@ -211,48 +197,6 @@ pub(crate) fn run(command: TimerCommand, surroundings: &Surroundings) -> Result<
     }
 }
 
-impl AddCommand {
-    fn body(self, mut body: Map<String, Value>, secret: Option<String>) -> Map<String, Value> {
-        let object = |members: Vec<(&str, Option<String>)>| {
-            let mut object = Map::new();
-            for (name, value) in members {
-                insert(&mut object, name, value);
-            }
-            Value::Object(object)
-        };
-        insert(&mut body, "timer_id", self.id);
-        insert(&mut body, "at", self.at);
-        if let Some(rule) = self.every {
-            let every = vec![("rule", Some(rule)), ("starts", self.starts), ("zone", self.zone)];
-            body.insert("every".to_owned(), object(every));
-        } else if let Some(expression) = self.cron {
-            body.insert("cron".to_owned(), object(vec![("expression", Some(expression)), ("zone", self.zone)]));
-        }
-        let to_queue = self.queue.map(|queue| json!({ "to": "queue", "queue": queue }));
-        let to_timeline = self.event.map(|event| json!({ "to": "timeline", "event": event }));
-        let to_webhook = self.webhook.map(|url| {
-            let to = Some("webhook".to_owned());
-            object(vec![("to", to), ("url", Some(url)), ("secret", secret)])
-        });
-        insert(&mut body, "deliver", to_queue.or(to_timeline).or(to_webhook));
-        insert(&mut body, "payload", self.payload);
-        insert(&mut body, "order_key", self.order_key);
-        insert(&mut body, "misfire", self.misfire);
-        insert(&mut body, "catch_up", self.catch_up.then_some(true));
-        body
-    }
-}
-
-/// Reads the secret of a webhook.
-fn secret_in(path: &Path) -> anyhow::Result<String> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
-    Ok(text.trim().to_owned())
-}
-
-fn json(text: &str) -> Result<Value, String> {
-    serde_json::from_str(text).map_err(|error| format!("it is not JSON ({error}); write a text with its quotes"))
-}
-
 /// Returns what a firing is called that is delivered again.
 fn redelivered_text(answer: &Value) -> String {
     output::fields(answer, &[("firing", "firings/0/firing_id"), ("state", "firings/0/state")])
@@ -277,6 +221,9 @@ fn timer_text(answer: &Value) -> String {
         ("payload", "timer/payload"),
         ("order key", "timer/order_key"),
         ("set by", "timer/set_by"),
+        ("skipped", "skipped/count"),
+        ("skipped from", "skipped/from"),
+        ("skipped to", "skipped/to"),
     ];
     let mut text = output::status(answer) + &output::fields(answer, &shown);
     if let Some(firings) = answer["firings"].as_array().filter(|firings| !firings.is_empty()) {
@@ -285,6 +232,18 @@ fn timer_text(answer: &Value) -> String {
         text.push_str(&output::table(firings, &columns, true));
     }
     text
+}
+
+fn firings_text(page: &Value, is_first: bool) -> String {
+    let columns = [
+        ("DUE", "due"),
+        ("TIMER", "timer_id"),
+        ("QUEUE", "queue"),
+        ("STATE", "state"),
+        ("FIRING", "firing_id"),
+        ("REASON", "reason"),
+    ];
+    page_text(page, "firings", &columns, is_first)
 }
 
 fn list_text(page: &Value, is_first: bool) -> String {
@@ -300,7 +259,7 @@ fn list_text(page: &Value, is_first: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
+    use serde_json::json;
 
     use super::*;
 
@@ -315,76 +274,6 @@ mod tests {
         let told = list_text(&page, true);
         let last: Vec<&str> = told.lines().filter_map(|line| line.split_whitespace().last()).collect();
         assert_eq!(last, ["TO", "billing", "https://hooks.example.com/", "timeline"], "{told}");
-    }
-
-    #[derive(Debug, Parser)]
-    struct Line {
-        #[command(flatten)]
-        add: AddCommand,
-    }
-
-    fn body(arguments: &[&str]) -> Value {
-        let line = Line::try_parse_from([&["add"], arguments].concat()).unwrap();
-        Value::Object(line.add.body(Map::new(), None))
-    }
-
-    #[test]
-    fn timers_are_asked_for_in_the_words_of_the_api() {
-        assert_eq!(body(&["--at", "2027-01-31T09:00:00Z"]), json!({ "at": "2027-01-31T09:00:00Z" }));
-        assert_eq!(
-            body(&[
-                "--every",
-                "FREQ=DAILY",
-                "--starts",
-                "2027-01-31T09:00",
-                "--zone",
-                "Europe/Paris",
-                "--queue",
-                "billing",
-                "--payload",
-                "{\"invoice\":42}",
-                "--catch-up"
-            ]),
-            json!({
-                "every": { "rule": "FREQ=DAILY", "starts": "2027-01-31T09:00", "zone": "Europe/Paris" },
-                "deliver": { "to": "queue", "queue": "billing" }, "payload": { "invoice": 42 }, "catch_up": true,
-            })
-        );
-        assert_eq!(
-            body(&["--cron", "0 9 * * 1", "--id", "weekly", "--misfire", "once", "--order-key", "customer-7"]),
-            json!({
-                "timer_id": "weekly", "cron": { "expression": "0 9 * * 1" }, "misfire": "once", "order_key": "customer-7",
-            })
-        );
-    }
-
-    #[test]
-    fn a_timer_that_records_an_event_hands_nothing_over() {
-        assert_eq!(
-            body(&["--at", "2027-01-31T09:00:00Z", "--event", "{\"description\":\"It ends.\"}"]),
-            json!({
-                "at": "2027-01-31T09:00:00Z", "deliver": { "to": "timeline", "event": { "description": "It ends." } },
-            })
-        );
-        let line = ["add", "--at", "2027-01-31T09:00:00Z", "--event", "{}", "--queue", "billing"];
-        assert!(Line::try_parse_from(line).unwrap_err().to_string().contains("--queue"));
-    }
-
-    #[test]
-    fn a_webhook_has_its_secret_from_a_file() {
-        let line = ["add", "--at", "2027-01-31T09:00:00Z", "--webhook", "https://hooks.example.com/in"];
-        let parsed = Line::try_parse_from(line).unwrap();
-        let deliver = parsed.add.body(Map::new(), Some("whsec_x".to_owned()))["deliver"].clone();
-        assert_eq!(deliver, json!({ "to": "webhook", "url": "https://hooks.example.com/in", "secret": "whsec_x" }));
-        assert_eq!(body(&line[1..])["deliver"], json!({ "to": "webhook", "url": "https://hooks.example.com/in" }));
-        for wrong in [&[&line[..], &["--queue", "q"]].concat(), &["add", "--at", "x", "--webhook-secret-file", "f"][..]]
-        {
-            assert!(Line::try_parse_from(wrong).is_err(), "{wrong:?}");
-        }
-        let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), "whsec_x\n").unwrap();
-        assert_eq!(secret_in(file.path()).unwrap(), "whsec_x");
-        assert!(secret_in(Path::new("/no/such/file")).unwrap_err().to_string().contains("cannot be read"));
     }
 
     #[test]
@@ -409,11 +298,5 @@ mod tests {
              DUE                   STATE   FIRING    REASON\n\
              2027-01-31T08:00:00Z  failed  firing_1  busy\n"
         );
-    }
-
-    #[test]
-    fn payloads_are_json() {
-        assert_eq!(json("\"a\""), Ok(json!("a")));
-        assert!(json("a").unwrap_err().contains("with its quotes"));
     }
 }

@@ -51,8 +51,8 @@ pub(super) struct Sender {
     http: Client,
     answer_time: Duration,
     spans: Spans,
-    /// How many requests each host may still be sent.
-    hosts: HashMap<WebhookTo, Semaphore>,
+    /// How many requests each host may still be sent, on whichever port: one machine answers all of them.
+    hosts: HashMap<String, Semaphore>,
 }
 
 impl Sender {
@@ -81,7 +81,8 @@ impl Sender {
                 )
             })?,
         };
-        let hosts = gate.allowed().iter().map(|to| (to.clone(), Semaphore::new(WEBHOOKS_PER_HOST_MAX))).collect();
+        let room = |to: &WebhookTo| (to.host().0.to_owned(), Semaphore::new(WEBHOOKS_PER_HOST_MAX));
+        let hosts = gate.allowed().iter().map(room).collect();
         Ok(Self { gate, http, answer_time, spans: Spans::default(), hosts })
     }
 
@@ -155,6 +156,11 @@ impl Sender {
         Ok((url, to, signer))
     }
 
+    /// Returns how many requests the host of a target may still be sent.
+    fn room(&self, to: &WebhookTo) -> Option<&Semaphore> {
+        self.hosts.get(to.host().0)
+    }
+
     /// Waits until a host may be sent one more, and keeps the firing meanwhile. `None` where that was lost.
     async fn turn(
         &self,
@@ -163,7 +169,7 @@ impl Sender {
         claimed: &ClaimedFiring,
         to: &WebhookTo,
     ) -> Result<Option<SemaphorePermit<'_>>, Refusal> {
-        let Some(host) = self.hosts.get(to) else { return Ok(None) };
+        let Some(host) = self.room(to) else { return Ok(None) };
         let mut turn = pin!(host.acquire());
         loop {
             let acquired = timeout(RENEW_EVERY, &mut turn).await;
@@ -260,6 +266,18 @@ mod tests {
             panic!("not refused")
         };
         assert_eq!(reason, format!("{url} did not answer in 0 seconds"));
+    }
+
+    #[test]
+    fn a_host_has_room_for_so_many_requests_on_all_its_ports_together() {
+        let to = ["http://127.0.0.1:1", "http://127.0.0.1:2", "127.0.0.1", "http://localhost:1"];
+        let to = to.map(|to| to.parse::<WebhookTo>().unwrap());
+        let gate = Gate::new(to.to_vec(), Arc::new(FileSigner::new(&[1; 32]).unwrap()));
+        let sender = Sender::patient(Arc::new(gate), &Trusted::default(), Duration::from_millis(1)).unwrap();
+        let rooms = to.each_ref().map(|to| sender.room(to).unwrap());
+        let _all = rooms[0].try_acquire_many(u32::try_from(WEBHOOKS_PER_HOST_MAX).unwrap()).unwrap();
+        let left = rooms.map(Semaphore::available_permits);
+        assert_eq!(left, [0, 0, 0, WEBHOOKS_PER_HOST_MAX], "another name may be another host");
     }
 
     #[test]

@@ -8,8 +8,11 @@ use timenav_engine::{AdvanceSeen, ClockStep, ClockView, DeliveryLag, Foresight, 
 use utoipa::ToSchema;
 
 use crate::answer::{Changed, LedgerBody, created_first};
-use crate::v1::advances::{SettledBody, WouldFireBody, receipt_sentence};
+use crate::v1::advances::{SettledBody, receipt_sentence};
 use crate::v1::followers::AwaitedBody;
+use crate::v1::foreseen::{
+    self, WouldChangeBody, WouldComeAgain, WouldDisarmBody, WouldFireBody, WouldRearmBody, WouldSupersedeBody,
+};
 use crate::v1::resolved::ResolvedBody;
 
 /// A clock, with everything needed to compute its time without another request: while it runs, `origin_virtual + (host
@@ -75,6 +78,20 @@ pub(crate) struct ClockBody {
     /// After a dry run: what would fire. Nothing has moved.
     #[serde(skip_serializing_if = "Option::is_none")]
     would_fire: Option<WouldFireBody>,
+    /// After the dry run of a return, or of a change with `refire` that goes back: timers that would be armed for another
+    /// moment than now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    would_rearm: Option<WouldRearmBody>,
+    /// After the dry run of a return: timers that are armed now and would not be any more. Absent if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    would_disarm: Option<WouldDisarmBody>,
+    /// After the dry run of a return, or of a change with `refire` that goes back: firings without an outcome that would be
+    /// superseded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    would_supersede: Option<WouldSupersedeBody>,
+    /// After the dry run of a return: events that would be changed back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    would_change: Option<WouldChangeBody>,
     /// After a change: its place in the ledger.
     #[serde(skip_serializing_if = "Option::is_none")]
     ledger: Option<LedgerBody>,
@@ -134,17 +151,18 @@ impl ClockBody {
         Self::of(view, Operation::Read, true)
     }
 
-    /// Returns the clock as it stands, and what would fire if it were moved.
+    /// Returns the clock as it stands, and what would become of timers if it were moved.
     pub(crate) fn foreseen(foresight: &Foresight) -> Self {
-        let (to, count) = (foresight.to, foresight.count);
-        let more = if foresight.is_complete { "" } else { "more than " };
-        let status = match (foresight.is_complete, count) {
-            (true, 0) => format!("No timer would fire on the way to {to}. Nothing has moved."),
-            (true, 1) => format!("1 firing on the way to {to}. Nothing has moved."),
-            _ => format!("{more}{count} firings on the way to {to}. Nothing has moved."),
-        };
-        let would_fire = Some(WouldFireBody::of(foresight));
-        Self { status: Some(status), would_fire, ..Self::read(&foresight.view) }
+        let WouldComeAgain { rearm, disarm, supersede, change } = WouldComeAgain::of(foresight);
+        Self {
+            status: Some(foreseen::sentence(foresight)),
+            would_fire: Some(WouldFireBody::of(foresight)),
+            would_rearm: rearm,
+            would_disarm: disarm,
+            would_supersede: supersede,
+            would_change: change,
+            ..Self::read(&foresight.view)
+        }
     }
 
     /// Returns the clock as a part of a larger answer.
@@ -231,6 +249,10 @@ impl ClockBody {
             followers: None,
             follower_id: None,
             would_fire: None,
+            would_rearm: None,
+            would_disarm: None,
+            would_supersede: None,
+            would_change: None,
             ledger: None,
         }
     }

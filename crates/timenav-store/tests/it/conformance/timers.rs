@@ -131,6 +131,13 @@ async fn check_timers_are_found_as_they_were_kept(backend: &dyn Backend) {
     assert_eq!(firings(store, TimersWanted::FiringsAfter(None, 2)).await, [(1, 5), (3, 5)]);
     let after = Some(firing(5, 3, 7).fallen);
     assert_eq!(firings(store, TimersWanted::FiringsAfter(after, 9)).await, [(3, 6)]);
+    assert_eq!(firings(store, TimersWanted::FiringsOfAfter(5, None, 9)).await, [(1, 5), (3, 5)]);
+    assert_eq!(firings(store, TimersWanted::FiringsOfAfter(5, None, 1)).await, [(1, 5)]);
+    let first = Some(firing(5, 1, 4).fallen);
+    assert_eq!(firings(store, TimersWanted::FiringsOfAfter(5, first, 9)).await, [(3, 5)]);
+    assert!(firings(store, TimersWanted::FiringsOfAfter(5, after, 9)).await.is_empty());
+    assert_eq!(firings(store, TimersWanted::PendingAfter(None, 2)).await, [(1, 5), (3, 5)]);
+    assert_eq!(firings(store, TimersWanted::PendingAfter(after, 9)).await, [(3, 6)]);
     let advances = ask(store, TimersWanted::Advance(AdvanceId::new("advance_4").unwrap())).await.advances;
     assert_eq!((advances.len(), advances[0].ended), (1, 8));
     assert_eq!(ask(store, TimersWanted::Advances(Some(4), 9)).await, TimersFound::default());
@@ -173,6 +180,8 @@ async fn check_what_becomes_of_timers_is_kept(backend: &dyn Backend) {
     };
     assert_eq!(failed, expected);
     assert_eq!(firings(store, TimersWanted::Pending(QueueId::new("odd").unwrap(), 9)).await, [(1, 5)]);
+    assert_eq!(firings(store, TimersWanted::PendingAfter(None, 9)).await, [(1, 5), (3, 6)]);
+    assert_eq!(firings(store, TimersWanted::FiringsOfAfter(5, None, 9)).await, [(1, 5), (3, 5)]);
     assert_eq!(*store.open().await.unwrap().heads[0].timers, Timers::default());
     // One that goes leaves its name to another, in the same step, and its firings stay.
     let mut step = one.grow(1);

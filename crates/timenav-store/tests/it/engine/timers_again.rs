@@ -13,6 +13,7 @@ use timenav_engine::{
     TimelineKey, TimerRequest, TimerRow, TimerStanding, TimersWanted, WallClock as _,
 };
 
+use super::timers_foreseen;
 use crate::house::{Home, House, on};
 use crate::sample::{moment, timeline_id};
 
@@ -394,7 +395,8 @@ impl Numbers {
     }
 }
 
-/// Lives through random turns. Each anchor is returned to, and forked at, and timers stand as they stood there.
+/// Lives through random turns. What a move back or a return does is what was foreseen. Each anchor is returned to, and
+/// forked at, and timers stand as they stood there.
 async fn live(seed: u64) {
     let house = House::off_disk();
     let home = house.open().await;
@@ -415,7 +417,7 @@ async fn live(seed: u64) {
             }
             7 => {
                 now -= numbers.seconds(8);
-                line.go(now, numbers.below(2) == 0).await;
+                timers_foreseen::go_back(&line, now, numbers.below(2) == 0).await;
             }
             8 => {
                 house.pass(LONG);
@@ -427,7 +429,7 @@ async fn live(seed: u64) {
             9 => anchors.push((line.anchor().await, line.picture().await)),
             10 if !anchors.is_empty() => {
                 let (anchor, then) = &anchors[usize::try_from(numbers.below(anchors.len() as u64)).unwrap()];
-                line.return_to(anchor).await;
+                timers_foreseen::return_to(&line, anchor).await;
                 assert_eq!(line.picture().await, *then, "{seed} {turn}");
                 now = line.head().await.clock.now(home.house.clock.now()).micros() / SECOND;
             }

@@ -1,11 +1,11 @@
 //! A clock that passes moments one by one: what fires is shown as it is delivered, with the receipt at the end.
 
 use std::collections::HashSet;
-use std::fmt::Write as _;
 
 use anyhow::anyhow;
 use serde_json::{Map, Value};
 
+use super::foreseen;
 use crate::client::{Client, CreateOption, TimelineOptions};
 use crate::commands::arguments::insert;
 use crate::commands::confirmed::{FollowersOption, awaited_text, longer, seconds, unconfirmed};
@@ -74,6 +74,9 @@ pub(super) fn step(
     (options, create): (&NextOptions, Option<CreateOption>),
     clock_text: impl Fn(&Value) -> String,
 ) -> Result<(), Failure> {
+    if options.dry_run {
+        return foreseen::run(client, path, body, create, clock_text);
+    }
     let path = ["v1", path];
     let followers = &options.followers.followers;
     insert(&mut body, "followers", followers.clone());
@@ -81,11 +84,6 @@ pub(super) fn step(
         Some(create) => client.write(&path, &[], &Value::Object(body).to_string(), create),
         None => client.post(&path, body),
     };
-    if options.dry_run {
-        body.insert("dry_run".to_owned(), true.into());
-        let answer = send(body)?;
-        return client.show(&answer, |answer| would_fire_text(answer).unwrap_or_else(|| clock_text(answer)));
-    }
     if client.format() == OutputFormat::Table && followers.is_none() {
         body.insert("wait".to_owned(), FIRST_WAIT.into());
         let answer = send(body)?;
@@ -183,25 +181,6 @@ fn receipt(settled: &Value) -> String {
     output::fields(settled, &shown)
 }
 
-/// Returns what would fire, if that is what was answered.
-pub(in crate::commands) fn would_fire_text(answer: &Value) -> Option<String> {
-    let would_fire = answer.get("would_fire").filter(|would_fire| !would_fire.is_null())?;
-    let firings = would_fire["firings"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let columns = [("DUE", "due"), ("TIMER", "timer_id"), ("QUEUE", "queue")];
-    let mut text = output::status(answer);
-    if !firings.is_empty() {
-        text.push_str(&output::table(firings, &columns, true));
-    }
-    let count = member(would_fire, "count");
-    let more = if would_fire["complete"] == true { "" } else { ", of which these are the first" };
-    let _ = match count.as_str() {
-        "0" => writeln!(text, "Nothing would fire."),
-        "1" => writeln!(text, "1 firing."),
-        _ => writeln!(text, "{count} firings{more}."),
-    };
-    Some(text)
-}
-
 /// Fails where an advance ended before its end.
 fn unsettled(settled: &Value) -> Result<(), Failure> {
     let state = settled["state"].as_str().unwrap_or_default();
@@ -230,23 +209,6 @@ mod tests {
         assert_eq!(new_firings(&firing("failed"), &mut shown), "2027-01-31T09:00:00Z  t  q  failed: busy\n");
         assert_eq!(new_firings(&firing("failed"), &mut shown), "");
         assert_eq!(new_firings(&Value::Null, &mut shown), "");
-    }
-
-    #[test]
-    fn what_would_fire_is_a_table() {
-        let firing = json!({ "timer_id": "t", "due": "2027-01-31T09:00:00Z", "queue": "q" });
-        let answer = |count: u32, complete: bool| {
-            let firings = if count == 0 { vec![] } else { vec![firing.clone()] };
-            json!({ "status": "Nothing moved.", "would_fire": { "count": count, "complete": complete, "firings": firings } })
-        };
-        let head = "Nothing moved.\nDUE                   TIMER  QUEUE\n2027-01-31T09:00:00Z  t      q\n";
-        assert_eq!(would_fire_text(&answer(1, true)), Some(format!("{head}1 firing.\n")));
-        assert_eq!(
-            would_fire_text(&answer(2_000, false)),
-            Some(format!("{head}2000 firings, of which these are the first.\n"))
-        );
-        assert_eq!(would_fire_text(&answer(0, true)), Some("Nothing moved.\nNothing would fire.\n".to_owned()));
-        assert_eq!(would_fire_text(&json!({})), None);
     }
 
     #[test]

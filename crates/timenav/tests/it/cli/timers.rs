@@ -127,6 +127,42 @@ fn timers_are_set_listed_shown_and_cancelled() {
 }
 
 #[test]
+fn timers_are_changed_and_their_firings_listed() {
+    let service = at_new_year();
+    add(&service, "renew-42", "2027-01-31T09:00:00Z");
+    add(&service, "later", "2027-02-10T09:00:00Z");
+    done(&service, &["timer", "change", "renew-42", "--at", "2027-01-30T09:00:00Z", "--queue", "mail"]);
+    let changed = answered(&service, &["timer", "show", "renew-42"]);
+    let timer = &changed["timer"];
+    assert_eq!((&timer["next"], &timer["deliver"]["queue"]), (&json!("2027-01-30T09:00:00Z"), &json!("mail")));
+    assert_eq!(timer["payload"], json!({ "invoice": 42 }), "what is not given stays");
+    done(&service, &["clock", "forward", "P2M"]);
+    let firings = |arguments: &[&str]| {
+        let answer = answered(&service, &[&["timer", "firings"], arguments].concat());
+        let firings = answer["firings"].as_array().expect("firings");
+        firings.iter().map(|firing| firing["timer_id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(firings(&[]), ["renew-42", "later"]);
+    assert_eq!(firings(&["later"]), ["later"]);
+    assert_eq!(firings(&["--queue", "mail", "--state", "pending"]), ["renew-42"]);
+    assert_eq!(firings(&["--limit", "1"]), ["renew-42"]);
+    let told = done(&service, &["timer", "firings", "--limit", "1", "--all"]);
+    assert_eq!(told.lines().count(), 3, "{told}");
+    // What has fired for the last time cannot be changed.
+    let (code, _, stderr) = run(&mut command(&service, &["timer", "change", "later", "--payload", "1"]), "");
+    assert_eq!(code, Some(6), "{stderr}");
+    // A dry run of a move back shows what would come again.
+    let would = done(&service, &["clock", "rewind", "P1M", "--refire", "--dry-run"]);
+    assert!(would.contains("ARMED AGAIN FOR") && would.contains("SUPERSEDED"), "{would}");
+    let anchor = answered(&service, &["anchor", "set", "--description", "here"])["anchor_id"].clone();
+    add(&service, "new", "2027-05-10T09:00:00Z");
+    let would = done(&service, &["anchor", "return", anchor.as_str().unwrap(), "--dry-run"]);
+    assert!(would.contains("NOT ARMED ANY MORE\nnew"), "{would}");
+    assert_eq!(answered(&service, &["timer", "show", "new"])["timer"]["state"], "armed");
+    service.audit();
+}
+
+#[test]
 fn rules_fire_again_and_again_and_are_foreseen() {
     let service = at_new_year();
     let zone = ["--zone", "Europe/Paris", "--queue", "billing"];

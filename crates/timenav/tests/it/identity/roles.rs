@@ -151,6 +151,7 @@ fn rows_of_timers() -> Vec<(&'static str, Request)> {
         ("confirm_clock", post("/v1/followers/confirm", json!({ "follower_id": "follower_none", "generation": 0 }))),
         ("timers", of_hers("/v1/timers")),
         ("timer", of_hers("/v1/timers/none")),
+        ("firings", of_hers("/v1/firings")),
         ("receipt", of_hers("/v1/advances/advance_none")),
         ("set_timer", post("/v1/timers", json!({ "at": "9000-01-01T00:00:00Z" }))),
         // There are none of these names, which is told to those alone who may change one.

@@ -226,6 +226,9 @@ fn edge(name: &str) -> Option<Edge> {
         "restored_firings_max" | "restored_bytes_max" | "restored_looked_max" => {
             Tested(TIMERS_AGAIN, "so_much_comes_again_at_once_and_no_more")
         }
+        "firings_looked_max" => {
+            Tested("timenav/tests/it/v1/timers/listing.rs", "so_many_are_looked_through_and_the_rest_is_another_page")
+        }
         "firings_per_advance_max" => Tested(TIMERS_CORE, "so_many_firings_are_foreseen_and_no_more"),
         "pending_of_rules_max" | "foreseen_firings_max" => {
             Tested(TIMERS_CORE, "moments_that_come_together_fire_as_their_timer_says")
@@ -243,6 +246,9 @@ fn edge(name: &str) -> Option<Edge> {
         ),
         "webhooks_per_host_max" | "webhooks_per_timeline_max" => {
             Tested(WEBHOOKS, "a_receiver_that_hangs_gets_so_many_requests_and_no_more")
+        }
+        "webhooks_patient_pending_max" => {
+            Tested("timenav-store/tests/it/engine/webhooks_again.rs", "where_too_many_wait_nobody_is_patient")
         }
         "webhook_seconds_max" => {
             Tested("timenav/src/webhooks/sending.rs", "whoever_does_not_answer_in_time_is_tried_again")

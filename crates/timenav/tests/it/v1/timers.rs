@@ -17,6 +17,7 @@ mod recording;
 mod edges;
 mod holding;
 pub(crate) mod kills;
+mod listing;
 pub(crate) mod model;
 mod next;
 mod observing;

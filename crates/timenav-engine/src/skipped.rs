@@ -1,0 +1,106 @@
+//! Moments of a rule that came and did not fire: too many firings waited, or they came together and its timer says so.
+
+use timenav_core::ledger::LeafRecord;
+use timenav_core::time::{Instant, Virtual};
+use timenav_core::timers::{Room, Schedule, Undo};
+
+use crate::action::Action;
+use crate::engine::Engine;
+use crate::head::TimelineState;
+use crate::json::read;
+use crate::payload::{TimerSet, TimersFired, TimersRestored};
+use crate::refusal::Refusal;
+use crate::rows::StoredEntry;
+use crate::timer_rows::TimerRow;
+use crate::timers_then::{TimerEntries, taken_back};
+
+/// Entries that are looked back for moments that did not fire. They are in entries alone, so that what is seldom costs
+/// nothing where it does not happen.
+const ENTRIES_LOOKED_MAX: u64 = 4_096;
+/// Moments that are counted.
+const COUNTED_MAX: u64 = 100_000;
+
+/// Moments of a timer that did not fire, as the newest entries tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SkippedMoments {
+    /// How many, as far as was counted.
+    pub count: u64,
+    /// Whether all of them were counted.
+    pub is_complete: bool,
+    /// The first one.
+    pub from: Instant<Virtual>,
+    /// The last one.
+    pub to: Instant<Virtual>,
+}
+
+impl SkippedMoments {
+    /// Adds the moments of a stretch.
+    fn with(before: Option<Self>, schedule: &Schedule, (from, to): (Instant<Virtual>, Instant<Virtual>)) -> Self {
+        let nothing = Self { count: 0, is_complete: true, from, to };
+        let before = before.unwrap_or(nothing);
+        let (count, is_complete) = schedule.count(from, to, COUNTED_MAX.saturating_sub(before.count));
+        Self {
+            count: before.count + count,
+            is_complete: before.is_complete && is_complete,
+            from: before.from.min(from),
+            to: before.to.max(to),
+        }
+    }
+}
+
+impl Engine {
+    /// Returns which moments of a timer did not fire since it was set, changed, or taken back to an earlier moment.
+    pub(crate) async fn skipped_moments(
+        &self,
+        state: &TimelineState,
+        row: &TimerRow,
+        schedule: &Schedule,
+    ) -> Result<Option<SkippedMoments>, Refusal> {
+        let timers = &state.head.timers;
+        if matches!(schedule, Schedule::At(_)) {
+            return Ok(None);
+        }
+        let newest = timers.last.unwrap_or_default().saturating_sub(ENTRIES_LOOKED_MAX - 1);
+        // One that a fork took along is known there from its first entries on.
+        let first = row.position.saturating_sub(timers.base).max(newest);
+        let entries = TimerEntries { key: state.head.key, base: timers.base, last: timers.last };
+        let (mut skipped, mut is_other, mut room) = (None, false, Room::default());
+        let look = |entry: &StoredEntry| {
+            let told = taken_back(entry, timers.base, &mut Undo::default())?;
+            is_other = is_other || is_changed(entry, row.position)?;
+            if !is_other {
+                for stretch in stretches(entry, row.position)? {
+                    skipped = Some(SkippedMoments::with(skipped, schedule, stretch));
+                }
+            }
+            Some(told)
+        };
+        self.read_back(entries, first, &mut room, look).await?;
+        Ok(skipped)
+    }
+}
+
+/// Returns whether an entry has made another timer of one: what did not fire before it is no moment of it any more, or
+/// comes again.
+fn is_changed(entry: &StoredEntry, timer: u64) -> Option<bool> {
+    let record = LeafRecord::decode(&entry.leaf).ok()?;
+    Some(match Action::of(&record) {
+        Some(Action::ChangeTimer) => read::<TimerSet<'_>>(&entry.payload)?.changes() == Some(timer),
+        Some(Action::RestoreTimers) => {
+            let told = read::<TimersRestored<'_>>(&entry.payload)?;
+            told.timers.iter().any(|restored| restored.position == timer)
+        }
+        _ => false,
+    })
+}
+
+/// Returns the first and last moments of stretches of a timer that an entry tells did not fire.
+fn stretches(entry: &StoredEntry, timer: u64) -> Option<Vec<(Instant<Virtual>, Instant<Virtual>)>> {
+    let record = LeafRecord::decode(&entry.leaf).ok()?;
+    if Action::of(&record) != Some(Action::FireTimers) {
+        return Some(Vec::new());
+    }
+    let told: TimersFired = read(&entry.payload)?;
+    let of_timer = told.skipped.iter().filter(|(position, ..)| *position == timer);
+    of_timer.map(|(_, from, to, _)| Some((Instant::from_micros(*from)?, Instant::from_micros(*to)?))).collect()
+}

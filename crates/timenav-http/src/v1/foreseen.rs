@@ -1,0 +1,206 @@
+//! What a clock change would do: what would fire on its way, and what would come again behind it.
+
+use serde::Serialize;
+use timenav_core::ids::{EventId, TimerId};
+use timenav_engine::{FirstOf, ForeseenAgain, ForeseenEnd, ForeseenFiring, ForeseenTimer, Foresight};
+use utoipa::ToSchema;
+
+/// What would fire if the clock were moved.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WouldFireBody {
+    /// Where the clock would go.
+    to: String,
+    /// How many firings there would be. After the dry run of a return: with those that had no outcome at the anchor, which
+    /// are handed out again.
+    count: u64,
+    /// Whether all were counted. Timers that handlers would set on the way are not.
+    complete: bool,
+    /// The first 1,000 firings, in their order.
+    firings: Vec<WouldFireFiringBody>,
+    /// How many firings each timer would have.
+    timers: Vec<WouldFireTimerBody>,
+}
+
+/// A firing that would be.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WouldFireFiringBody {
+    /// The timer.
+    timer_id: String,
+    /// The moment at which it would fire.
+    due: String,
+    /// The queue that the firing would wait in. Absent if it would be recorded as an event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queue: Option<String>,
+}
+
+/// How often a timer would fire.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WouldFireTimerBody {
+    /// The timer.
+    timer_id: String,
+    /// How often.
+    count: u64,
+}
+
+impl WouldFireBody {
+    pub(crate) fn of(foresight: &Foresight) -> Self {
+        let firing = |one: &ForeseenFiring| WouldFireFiringBody {
+            timer_id: one.timer_id.to_string(),
+            due: one.due.to_string(),
+            queue: one.queue.as_ref().map(ToString::to_string),
+        };
+        let timer =
+            |(timer_id, count): &(TimerId, u64)| WouldFireTimerBody { timer_id: timer_id.to_string(), count: *count };
+        Self {
+            to: foresight.to.to_string(),
+            count: foresight.count,
+            complete: foresight.is_complete,
+            firings: foresight.firings.iter().map(firing).collect(),
+            timers: foresight.by_timer.iter().map(timer).collect(),
+        }
+    }
+}
+
+/// The timers that would be armed again if the clock went back.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WouldRearmBody {
+    /// How many timers there would be.
+    count: u64,
+    /// The first 1,000 timers, in the order in which they would fire.
+    timers: Vec<WouldRearmTimerBody>,
+}
+
+/// A timer that would be armed again.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WouldRearmTimerBody {
+    /// The timer.
+    timer_id: String,
+    /// When it would fire next.
+    next: String,
+}
+
+/// The timers that would not be armed any more if history returned to an anchor.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WouldDisarmBody {
+    /// How many timers there would be.
+    count: u64,
+    /// The first 1,000 timers.
+    timer_ids: Vec<String>,
+}
+
+/// The firings without an outcome that would be superseded if the clock went back.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WouldSupersedeBody {
+    /// How many firings there would be.
+    count: u64,
+    /// The first 1,000 firings, in their order.
+    firings: Vec<WouldSupersedeFiringBody>,
+}
+
+/// A firing that would be superseded.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WouldSupersedeFiringBody {
+    /// The id of the firing.
+    firing_id: String,
+    /// The timer that fired.
+    timer_id: String,
+    /// The moment at which it fell due.
+    due: String,
+    /// The queue that it waits in.
+    queue: String,
+}
+
+/// The events that would be changed back if history returned to an anchor.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WouldChangeBody {
+    /// How many events there would be.
+    count: u64,
+    /// The first 1,000 events.
+    event_ids: Vec<String>,
+}
+
+/// What would come again; absent where nothing would, because the clock alone would move.
+pub(super) struct WouldComeAgain {
+    pub(super) rearm: Option<WouldRearmBody>,
+    pub(super) disarm: Option<WouldDisarmBody>,
+    pub(super) supersede: Option<WouldSupersedeBody>,
+    pub(super) change: Option<WouldChangeBody>,
+}
+
+impl WouldComeAgain {
+    pub(super) fn of(foresight: &Foresight) -> Self {
+        let again = foresight.again.as_ref();
+        Self {
+            rearm: again.map(|again| WouldRearmBody::of(&again.rearmed)),
+            disarm: again.filter(|again| again.disarmed.count > 0).map(|again| WouldDisarmBody::of(&again.disarmed)),
+            supersede: again.map(|again| WouldSupersedeBody::of(&again.superseded)),
+            change: foresight.events.as_ref().map(WouldChangeBody::of),
+        }
+    }
+}
+
+impl WouldRearmBody {
+    fn of(rearmed: &FirstOf<ForeseenTimer>) -> Self {
+        let timer = |timer: &ForeseenTimer| WouldRearmTimerBody {
+            timer_id: timer.timer_id.to_string(),
+            next: timer.next.to_string(),
+        };
+        Self { count: rearmed.count, timers: rearmed.first.iter().map(timer).collect() }
+    }
+}
+
+impl WouldDisarmBody {
+    fn of(disarmed: &FirstOf<TimerId>) -> Self {
+        Self { count: disarmed.count, timer_ids: disarmed.first.iter().map(ToString::to_string).collect() }
+    }
+}
+
+impl WouldSupersedeBody {
+    fn of(superseded: &FirstOf<ForeseenEnd>) -> Self {
+        let firing = |one: &ForeseenEnd| WouldSupersedeFiringBody {
+            firing_id: one.firing_id.to_string(),
+            timer_id: one.timer_id.to_string(),
+            due: one.due.to_string(),
+            queue: one.queue.to_string(),
+        };
+        Self { count: superseded.count, firings: superseded.first.iter().map(firing).collect() }
+    }
+}
+
+impl WouldChangeBody {
+    fn of(events: &FirstOf<EventId>) -> Self {
+        Self { count: events.count, event_ids: events.first.iter().map(ToString::to_string).collect() }
+    }
+}
+
+/// Says what a clock change would do.
+pub(super) fn sentence(foresight: &Foresight) -> String {
+    let to = foresight.to;
+    let more = if foresight.is_complete { "" } else { "more than " };
+    let fires = match (foresight.is_complete, foresight.count) {
+        (true, 0) => None,
+        (true, 1) => Some("1 firing".to_owned()),
+        (_, count) => Some(format!("{more}{count} firings")),
+    };
+    let Some(ForeseenAgain { rearmed, disarmed, superseded }) = &foresight.again else {
+        return match (foresight.is_back, fires) {
+            (true, _) => format!("The clock would go back to {to}; what has fired stays so. Nothing has moved."),
+            (false, None) => format!("No timer would fire on the way to {to}. Nothing has moved."),
+            (false, Some(fires)) => format!("{fires} on the way to {to}. Nothing has moved."),
+        };
+    };
+    let counted = |count: u64, what: &str, done: &str| {
+        let many = if count == 1 { "" } else { "s" };
+        (count > 0).then(|| format!("{count} {what}{many} {done}"))
+    };
+    let would = [
+        counted(rearmed.count, "timer", "armed again"),
+        counted(disarmed.count, "timer", "not armed any more"),
+        counted(superseded.count, "firing", "superseded"),
+        fires.map(|fires| format!("{fires} handed out")),
+        foresight.events.as_ref().and_then(|events| counted(events.count, "event", "changed back")),
+    ];
+    let would: Vec<String> = would.into_iter().flatten().collect();
+    let would = if would.is_empty() { "nothing comes again".to_owned() } else { would.join(", ") };
+    format!("The clock would go to {to}: {would}. Nothing has moved.")
+}

@@ -1,0 +1,247 @@
+//! What a timer is to be, as options of commands and as the service is asked.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use serde_json::{Map, Value, json};
+
+use crate::client::CreateOption;
+use crate::commands::arguments::insert;
+
+/// A timer to set.
+#[derive(Debug, clap::Args)]
+pub(super) struct AddCommand {
+    /// The id of the timer. Defaults to one that the service makes.
+    #[arg(long, value_name = "TIMER_ID")]
+    id: Option<String>,
+    #[command(flatten)]
+    plan: PlanOptions,
+    /// Also fire for the moments of the rule that the clock has passed already.
+    #[arg(long, conflicts_with = "at")]
+    catch_up: bool,
+    #[command(flatten)]
+    pub(super) create: CreateOption,
+}
+
+/// A timer to change.
+#[derive(Debug, clap::Args)]
+pub(super) struct ChangeCommand {
+    /// The timer, from `add` or `list`.
+    pub(super) timer_id: String,
+    #[command(flatten)]
+    plan: PlanOptions,
+}
+
+/// When a timer fires, where its firings go, and what they hand over.
+#[derive(Debug, clap::Args)]
+struct PlanOptions {
+    /// When, once: RFC 3339 with a zone, such as 2027-01-31T09:00:00Z.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    at: Option<String>,
+    /// When, again and again: a rule of iCalendar, such as FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD.
+    #[arg(long, value_name = "RULE")]
+    every: Option<String>,
+    /// When, again and again: a cron expression of five fields, such as '30 9 * * MON-FRI'.
+    #[arg(long, value_name = "EXPRESSION")]
+    cron: Option<String>,
+    /// When the rule starts: a time with a zone, such as 2027-01-31T09:00:00[Europe/Paris]. Defaults to what the clock shows.
+    #[arg(long, value_name = "TIME", requires = "every", allow_hyphen_values = true)]
+    starts: Option<String>,
+    /// The zone in which the rule or the expression counts, such as Europe/Paris. Defaults to UTC.
+    #[arg(long, conflicts_with = "at")]
+    zone: Option<String>,
+    /// The queue in which it is to wait for a listener. A new timer's is `default` unless you say so.
+    #[arg(long)]
+    queue: Option<String>,
+    /// The event that is recorded on the timeline each time it fires, in JSON, such as '{"description": "The trial ends."}'.
+    /// It has no `event_id` and no `time`: these are the firing's.
+    #[arg(long, value_name = "JSON", value_parser = json, conflicts_with_all = ["queue", "payload", "order_key"])]
+    event: Option<Value>,
+    /// Where the service is to send it each time it fires, in a POST: an address that its operator allows.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["queue", "event"])]
+    webhook: Option<String>,
+    /// A file with the secret that these requests are signed under: `whsec_` and base64, as Standard Webhooks says.
+    ///
+    /// Without it, they are not signed.
+    #[arg(long, value_name = "FILE", requires = "webhook")]
+    webhook_secret_file: Option<PathBuf>,
+    /// What the listener is to get, in JSON.
+    #[arg(long, value_name = "JSON", value_parser = json)]
+    payload: Option<Value>,
+    /// Firings with the same key are handed out one after the other.
+    #[arg(long, value_name = "KEY")]
+    order_key: Option<String>,
+    /// What happens if more than one moment of a rule has passed: `all` fire, only the last (`once`), or none (`skip`).
+    #[arg(long, value_parser = ["all", "once", "skip"], conflicts_with = "at")]
+    misfire: Option<String>,
+}
+
+impl AddCommand {
+    /// Puts together what the service is asked.
+    ///
+    /// # Errors
+    /// The file with the secret cannot be read.
+    pub(super) fn body(self, mut body: Map<String, Value>) -> anyhow::Result<Map<String, Value>> {
+        insert(&mut body, "timer_id", self.id);
+        insert(&mut body, "catch_up", self.catch_up.then_some(true));
+        self.plan.body(body)
+    }
+}
+
+impl ChangeCommand {
+    /// Puts together what the service is asked.
+    ///
+    /// # Errors
+    /// The file with the secret cannot be read.
+    pub(super) fn body(self, body: Map<String, Value>) -> anyhow::Result<Map<String, Value>> {
+        self.plan.body(body)
+    }
+}
+
+impl PlanOptions {
+    fn body(self, mut body: Map<String, Value>) -> anyhow::Result<Map<String, Value>> {
+        let object = |members: Vec<(&str, Option<String>)>| {
+            let mut object = Map::new();
+            for (name, value) in members {
+                insert(&mut object, name, value);
+            }
+            Value::Object(object)
+        };
+        let secret = self.webhook_secret_file.as_deref().map(secret_in).transpose()?;
+        insert(&mut body, "at", self.at);
+        if let Some(rule) = self.every {
+            let every = vec![("rule", Some(rule)), ("starts", self.starts), ("zone", self.zone)];
+            body.insert("every".to_owned(), object(every));
+        } else if let Some(expression) = self.cron {
+            body.insert("cron".to_owned(), object(vec![("expression", Some(expression)), ("zone", self.zone)]));
+        }
+        let to_queue = self.queue.map(|queue| json!({ "to": "queue", "queue": queue }));
+        let to_timeline = self.event.map(|event| json!({ "to": "timeline", "event": event }));
+        let to_webhook = self.webhook.map(|url| {
+            let to = Some("webhook".to_owned());
+            object(vec![("to", to), ("url", Some(url)), ("secret", secret)])
+        });
+        insert(&mut body, "deliver", to_queue.or(to_timeline).or(to_webhook));
+        insert(&mut body, "payload", self.payload);
+        insert(&mut body, "order_key", self.order_key);
+        insert(&mut body, "misfire", self.misfire);
+        Ok(body)
+    }
+}
+
+/// Reads the secret of a webhook.
+fn secret_in(path: &Path) -> anyhow::Result<String> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    Ok(text.trim().to_owned())
+}
+
+fn json(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).map_err(|error| format!("it is not JSON ({error}); write a text with its quotes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        add: AddCommand,
+    }
+
+    #[derive(Debug, Parser)]
+    struct ChangeLine {
+        #[command(flatten)]
+        change: ChangeCommand,
+    }
+
+    fn body(arguments: &[&str]) -> Value {
+        let line = Line::try_parse_from([&["add"], arguments].concat()).unwrap();
+        Value::Object(line.add.body(Map::new()).unwrap())
+    }
+
+    #[test]
+    fn timers_are_asked_for_in_the_words_of_the_api() {
+        assert_eq!(body(&["--at", "2027-01-31T09:00:00Z"]), json!({ "at": "2027-01-31T09:00:00Z" }));
+        assert_eq!(
+            body(&[
+                "--every",
+                "FREQ=DAILY",
+                "--starts",
+                "2027-01-31T09:00",
+                "--zone",
+                "Europe/Paris",
+                "--queue",
+                "billing",
+                "--payload",
+                "{\"invoice\":42}",
+                "--catch-up"
+            ]),
+            json!({
+                "every": { "rule": "FREQ=DAILY", "starts": "2027-01-31T09:00", "zone": "Europe/Paris" },
+                "deliver": { "to": "queue", "queue": "billing" }, "payload": { "invoice": 42 }, "catch_up": true,
+            })
+        );
+        assert_eq!(
+            body(&["--cron", "0 9 * * 1", "--id", "weekly", "--misfire", "once", "--order-key", "customer-7"]),
+            json!({
+                "timer_id": "weekly", "cron": { "expression": "0 9 * * 1" }, "misfire": "once", "order_key": "customer-7",
+            })
+        );
+    }
+
+    #[test]
+    fn a_timer_that_records_an_event_hands_nothing_over() {
+        assert_eq!(
+            body(&["--at", "2027-01-31T09:00:00Z", "--event", "{\"description\":\"It ends.\"}"]),
+            json!({
+                "at": "2027-01-31T09:00:00Z", "deliver": { "to": "timeline", "event": { "description": "It ends." } },
+            })
+        );
+        let line = ["add", "--at", "2027-01-31T09:00:00Z", "--event", "{}", "--queue", "billing"];
+        assert!(Line::try_parse_from(line).unwrap_err().to_string().contains("--queue"));
+    }
+
+    #[test]
+    fn a_webhook_has_its_secret_from_a_file() {
+        let line = ["add", "--at", "2027-01-31T09:00:00Z", "--webhook", "https://hooks.example.com/in"];
+        assert_eq!(body(&line[1..])["deliver"], json!({ "to": "webhook", "url": "https://hooks.example.com/in" }));
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "whsec_x\n").unwrap();
+        let path = file.path().to_str().unwrap();
+        let deliver = body(&[&line[1..], &["--webhook-secret-file", path]].concat())["deliver"].clone();
+        assert_eq!(deliver, json!({ "to": "webhook", "url": "https://hooks.example.com/in", "secret": "whsec_x" }));
+        for wrong in [&[&line[..], &["--queue", "q"]].concat(), &["add", "--at", "x", "--webhook-secret-file", "f"][..]]
+        {
+            assert!(Line::try_parse_from(wrong).is_err(), "{wrong:?}");
+        }
+        assert!(secret_in(Path::new("/no/such/file")).unwrap_err().to_string().contains("cannot be read"));
+    }
+
+    #[test]
+    fn payloads_are_json() {
+        assert_eq!(json("\"a\""), Ok(json!("a")));
+        assert!(json("a").unwrap_err().contains("with its quotes"));
+    }
+
+    #[test]
+    fn only_what_is_given_is_changed() {
+        let body = |arguments: &[&str]| {
+            let line = ChangeLine::try_parse_from([&["change", "renew-42"], arguments].concat()).unwrap();
+            assert_eq!(line.change.timer_id, "renew-42");
+            Value::Object(line.change.body(Map::new()).unwrap())
+        };
+        assert_eq!(body(&["--at", "2027-02-28T09:00:00Z"]), json!({ "at": "2027-02-28T09:00:00Z" }));
+        assert_eq!(
+            body(&["--cron", "0 9 * * 1", "--zone", "Europe/Paris", "--misfire", "once"]),
+            json!({ "cron": { "expression": "0 9 * * 1", "zone": "Europe/Paris" }, "misfire": "once" })
+        );
+        assert_eq!(
+            body(&["--queue", "billing", "--payload", "null", "--order-key", "k"]),
+            json!({ "deliver": { "to": "queue", "queue": "billing" }, "payload": null, "order_key": "k" })
+        );
+        assert_eq!(body(&[]), json!({}));
+    }
+}

@@ -1,0 +1,94 @@
+//! Firings, page by page, by what came of them, and of whom they are.
+
+use serde_json::{Value, json};
+
+use super::{acknowledge, claim, of, set};
+use crate::http::Request;
+use crate::service::Service;
+use crate::v1::{send, standing};
+
+/// Lists firings page by page, so many on each. Returns what each page had.
+fn pages(service: &Service, filters: &[(&str, &str)], limit: &str) -> Vec<Vec<Value>> {
+    let (mut pages, mut cursor) = (Vec::new(), None::<String>);
+    loop {
+        let mut query = [filters, &[("limit", limit)]].concat();
+        query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
+        let page = service.get("/v1/firings", &query);
+        pages.push(page["firings"].as_array().expect("firings").clone());
+        cursor = page["next_cursor"].as_str().map(str::to_owned);
+        assert_eq!(page["has_more"], json!(cursor.is_some()), "{page}");
+        if cursor.is_none() {
+            return pages;
+        }
+        assert!(pages.len() < 1_000, "it ends");
+    }
+}
+
+fn all(service: &Service, filters: &[(&str, &str)]) -> Vec<Value> {
+    pages(service, filters, "100").concat()
+}
+
+#[test]
+fn firings_are_listed_page_by_page_and_by_what_came_of_them() {
+    let service = standing();
+    let every = json!({ "rule": "FREQ=HOURLY;COUNT=250", "starts": "2000-01-01T01:00:00Z" });
+    service.post("/v1/timers", &json!({ "timer_id": "hourly", "every": every }));
+    set(&service, "single", "2000-01-02T00:30:00Z");
+    let other =
+        json!({ "timer_id": "other", "at": "2000-01-03T00:30:00Z", "deliver": { "to": "queue", "queue": "other" } });
+    service.post("/v1/timers", &other);
+    service.post("/v1/fast-forward", &json!({ "duration": "1d" }));
+    let moved = service.post("/v1/fast-forward", &json!({ "duration": "20d" }));
+    let advance = moved["settled"]["advance_id"].as_str().unwrap().to_owned();
+    let listed = pages(&service, &[], "100");
+    assert_eq!(listed.iter().map(Vec::len).collect::<Vec<_>>(), [100, 100, 52]);
+    let listed = listed.concat();
+    let due = of(&listed, "due");
+    assert!(due.is_sorted());
+    let mut ids = of(&listed, "firing_id");
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 252);
+    // Those of a timer, of which its own answer has the newest alone.
+    let of_timer = all(&service, &[("timer_id", "hourly")]);
+    assert_eq!((of_timer.len(), &of_timer[0]["due"]), (250, &json!("2000-01-01T01:00:00Z")));
+    assert_eq!(service.get("/v1/timers/hourly", &[])["firings"].as_array().unwrap().len(), 100);
+    // Those of an advance, of which its receipt has the first alone.
+    let of_advance = all(&service, &[("advance_id", &advance)]);
+    assert_eq!((moved["settled"]["fired"].as_u64().unwrap(), of_advance.len()), (228, 228));
+    assert_eq!(moved["settled"]["firings"].as_array().unwrap()[..], of_advance[..100]);
+    assert_eq!(all(&service, &[("advance_id", &advance), ("timer_id", "single")]).len(), 1);
+    assert_eq!(of(&all(&service, &[("queue", "other")]), "timer_id"), ["other"]);
+    // By what came of them.
+    let done = claim(&service, 3, "20s");
+    acknowledge(&service, &done);
+    assert_eq!(of(&all(&service, &[("state", "acknowledged")]), "firing_id"), of(&done, "firing_id"));
+    assert_eq!(all(&service, &[("state", "pending")]).len(), 249);
+    assert_eq!(all(&service, &[("state", "pending"), ("timer_id", "hourly")]).len(), 247);
+    assert_eq!(all(&service, &[("state", "failed")]).len(), 0);
+    // A cursor is of its own query.
+    let first = service.get("/v1/firings", &[("limit", "1")]);
+    let cursor = first["next_cursor"].as_str().unwrap();
+    service.send(Request::get(&format!("/v1/firings?queue=other&cursor={cursor}"))).refused(400, "invalid_parameter");
+    service.send(Request::get("/v1/firings?timer_id=none")).refused(404, "not_found");
+    service.send(Request::get("/v1/firings?advance_id=none")).refused(404, "not_found");
+    service.send(Request::get("/v1/firings?state=lost")).refused(400, "invalid_parameter");
+    service.audit();
+}
+
+#[test]
+fn so_many_are_looked_through_and_the_rest_is_another_page() {
+    let service = standing();
+    // As many as are looked through for one page, and one that is asked for.
+    let every = json!({ "rule": "FREQ=SECONDLY;COUNT=10000", "starts": "1999-12-01T00:00:00Z" });
+    let many = json!({ "timer_id": "many", "every": every, "catch_up": true });
+    service.post("/v1/timers", &many);
+    let late =
+        json!({ "timer_id": "late", "at": "1999-12-31T00:00:00Z", "deliver": { "to": "queue", "queue": "other" } });
+    service.post("/v1/timers", &late);
+    // By then all of them have fallen due.
+    send(&service, "/v1/queues/other/claim", &json!({ "wait": "30s" }));
+    let found = pages(&service, &[("queue", "other")], "10");
+    assert_eq!(found.iter().map(Vec::len).collect::<Vec<_>>(), [0, 1]);
+    service.audit();
+}
