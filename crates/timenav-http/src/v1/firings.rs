@@ -329,10 +329,11 @@ async fn acknowledge(
 async fn fail(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
     Params(request): Params<FailRequest>,
 ) -> Result<Changed<FiringsSettledBody>, Failure> {
     let asked = firings_of(request.timeline_id, request.firing_ids, request.lease_ids)?;
-    let answer = app.engine.fail_firings(&caller, asked, request.reason).await?;
+    let answer = app.engine.fail_firings(&caller, asked, request.reason, idempotency).await?;
     Ok(settled(&answer))
 }
 
