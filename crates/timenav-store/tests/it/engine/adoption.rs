@@ -105,7 +105,8 @@ async fn what_arrives_goes_on_and_is_there_after_a_restart() {
     let draft = EventDraft { event_id: Some(event_id("c")), ..EventDraft::at(moment(1), "d") };
     home.engine.record_events(&home.admin, Some(timeline_id(NAME)), vec![draft], None).await.unwrap();
     let again = adopt(&home, &there, &export(&far).await).await.err().unwrap();
-    assert!(matches!(again, Refusal::AlreadyExists { what: "timeline", .. }), "{again}");
+    assert!(matches!(again, Refusal::NotMerged { .. }), "{again}");
+    assert!(again.to_string().contains("timelines are never merged"), "{again}");
     far.close().await;
     let lines = home.close().await;
     let of_it: Vec<&str> = lines.iter().filter(|line| line.timeline == NAME).map(|line| line.action.as_str()).collect();
