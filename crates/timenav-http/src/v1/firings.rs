@@ -45,7 +45,6 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change("/firings/fail", "fail_firings", "Says that an attempt at firings failed", fail)
             .takes::<FailRequest>()
             .gives::<FiringsSettledBody>()
-            .anew()
             .tag(TAG),
         Route::change(
             "/firings/{firing_id}/redeliver",
