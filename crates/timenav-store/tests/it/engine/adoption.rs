@@ -35,7 +35,7 @@ pub(crate) const NAME: &str = "away";
 const FAR_MICROS: i64 = 7_000 * 365 * 86_400 * 1_000_000;
 
 /// Returns a house whose salts and ids are none of another house.
-fn another_house() -> House {
+pub(super) fn another_house() -> House {
     another(House::new())
 }
 
@@ -77,6 +77,15 @@ async fn export_named(home: &Home<'_>, name: &str) -> String {
         text.push_str(&part);
     }
     text
+}
+
+/// Returns a bundle of a timeline of another house, and the key that it is verified with.
+pub(super) async fn bundle_of(there: House, name: &str) -> (VerifierKey, String) {
+    let far = there.open().await;
+    make(&far, name).await;
+    let text = export_named(&far, name).await;
+    far.close().await;
+    (VerifierKey::new(&format!("timenav.test/{name}"), there.signer.public_key()).unwrap(), text)
 }
 
 pub(crate) async fn adopt(home: &Home<'_>, of: &House, text: &str) -> Result<AdoptedTimeline, Refusal> {
