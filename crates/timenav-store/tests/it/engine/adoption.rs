@@ -11,7 +11,7 @@ pub(crate) use arriving::{in_the_midst, large, record};
 pub(crate) use timers::{go_on, layers_stay, runs_over};
 
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rusqlite::Connection;
 use timenav_core::clock::ClockCommand;
@@ -79,8 +79,12 @@ async fn export_named(home: &Home<'_>, name: &str) -> String {
     text
 }
 
-/// Returns a bundle of a timeline of another house, and the key that it is verified with.
+/// Returns a bundle of a timeline of another house, and the key that it is verified with. Its salts are those of no other
+/// one.
 pub(super) async fn bundle_of(there: House, name: &str) -> (VerifierKey, String) {
+    static BUNDLES: AtomicUsize = AtomicUsize::new(0);
+    let before = BUNDLES.fetch_add(1, Ordering::SeqCst);
+    there.doors().entropy.fill(&mut vec![0; 32 * 10_000 * before]);
     let far = there.open().await;
     make(&far, name).await;
     let text = export_named(&far, name).await;

@@ -180,7 +180,8 @@ impl Request {
             Self::Advance => &[(Action::FireTimers, 2), (Action::EndAdvance, 1)],
             Self::EndAdvance => &[(Action::EndAdvance, 1), (Action::FastForward, 1)],
             Self::Acknowledge => &[(Action::SettleFirings, 1)],
-            Self::Redeliver => &[(Action::RestoreTimers, 1)],
+            // One of the timer, one of the firing.
+            Self::Redeliver => &[(Action::RestoreTimers, 2)],
             Self::Hold => &[],
             Self::Read => &[(Action::Reads, 1)],
             Self::Refused => &[(Action::Attempt, 1)],
