@@ -1,6 +1,8 @@
 //! `Idempotency-Key` on every operation that takes one, from the table of routes: at once, in turn, after a restart, and
 //! when the state would refuse the request by now.
 
+mod authority;
+
 use std::collections::BTreeSet;
 use std::thread;
 
