@@ -6,6 +6,7 @@
 
 mod tree;
 mod leftovers;
+mod catch_all;
 mod modules;
 mod named_tests;
 mod layers;
@@ -66,6 +67,7 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
 fn check(tree: &Tree) -> Vec<Problem> {
     let checks = [
         leftovers::check,
+        catch_all::check,
         modules::check,
         layers::check,
         circles::check,

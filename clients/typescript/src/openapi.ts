@@ -7912,7 +7912,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only its format is checked: the response is not stored, and a repeated request runs again. */
+                /** @description A request with a key is carried out once; a repeat within 24 hours gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -8385,7 +8385,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only its format is checked: the response is not stored, and a repeated request runs again. */
+                /** @description A request with a key is carried out once; a repeat within 24 hours gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -8971,7 +8971,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only its format is checked: the response is not stored, and a repeated request runs again. */
+                /** @description A request with a key is carried out once; a repeat within 24 hours gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path?: never;

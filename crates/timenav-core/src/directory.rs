@@ -4,13 +4,13 @@
 //! Who decides and who replays entries share [`Directory::changes`] and [`Directory::apply`]; they differ in what they know
 //! of a password: one keeps it, the other knows only its digest.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::access::{Permissions, Scope, Standing};
 use crate::ids::{KeyId, SessionId, UserId};
 use crate::time::{Instant, Wall};
 
+mod shelves;
 mod secrets;
 mod refusal;
 mod password;
@@ -25,18 +25,19 @@ pub use password::{KeptPassword, PasswordRow, PasswordTold};
 pub use refusal::DirectoryRefusal;
 pub use secrets::{Secret, Secrets};
 pub use session::{Session, SessionSpans};
+pub use shelves::Shelves;
 pub use user::User;
 
 /// Users, and what shows who they are. Each part is shared until it changes: a clone costs next to nothing, and a
-/// change copies the part that it is in.
+/// change copies a shelf or two of the part that it is in ([`Shelves`]), however many users there are.
 #[derive(Clone, Debug)]
 pub struct Directory<P = KeptPassword> {
     /// Every user.
-    pub users: Arc<BTreeMap<UserId, User>>,
+    pub users: Arc<Shelves<UserId, User>>,
     /// Keys. The engine keeps those that were not revoked; the others are in the store.
     pub keys: Arc<Secrets<ApiKey>>,
     /// What is known of every password.
-    pub passwords: Arc<BTreeMap<UserId, Arc<P>>>,
+    pub passwords: Arc<Shelves<UserId, Arc<P>>>,
     /// Every session.
     pub sessions: Arc<Secrets<Session>>,
     /// How many changes there have been since the service began.
@@ -198,7 +199,9 @@ impl<P: PasswordRow> Directory<P> {
             DirectoryChange::DeleteUser(user_id) => {
                 Arc::make_mut(&mut self.users).remove(user_id);
                 Arc::make_mut(&mut self.passwords).remove(user_id);
-                Arc::make_mut(&mut self.sessions).retain(|session| session.user_id != *user_id);
+                let sessions = Arc::make_mut(&mut self.sessions);
+                let ended: Vec<SessionId> = sessions.of_user(user_id).map(|one| one.session_id.clone()).collect();
+                ended.iter().for_each(|session_id| sessions.take_out(session_id));
             }
             DirectoryChange::PutKey(key) => Arc::make_mut(&mut self.keys).put(key.clone()),
             // Nobody is let in by it, so nothing of it is kept in memory.

@@ -7,8 +7,11 @@ use timenav_core::ledger::LeafRecord;
 
 use crate::horizon::HorizonUse;
 
+mod readers;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use readers::{Erases, Nobody, OnAdvance, OnTimers};
 
 /// Makes the enum, the list of all, and both ways between an action and its word of one list.
 macro_rules! actions {

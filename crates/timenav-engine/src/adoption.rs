@@ -123,7 +123,7 @@ impl Engine {
             return Err(denial.into());
         }
         if self.state(&timeline).is_some() {
-            return Err(Refusal::AlreadyExists { what: "timeline", id: timeline.to_string() });
+            return Err(Refusal::NotMerged { timeline_id: timeline.to_string() });
         }
         Ok(timeline)
     }
@@ -222,7 +222,7 @@ impl Engine {
             return Err(Refusal::NameEnded { timeline_id: timeline.to_string() });
         }
         if self.state(timeline).is_some() {
-            return Err(Refusal::AlreadyExists { what: "timeline", id: timeline.to_string() });
+            return Err(Refusal::NotMerged { timeline_id: timeline.to_string() });
         }
         permissions_here(&self.directory(), &request.map, &arrived.own.permissions, &caller.user_id).map(drop)
     }

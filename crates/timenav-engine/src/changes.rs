@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 use timenav_core::clock::Clock;
-use timenav_core::ids::{AdvanceId, AnchorId, DataId, EventId, InterventionId, KeyId, TimelineId, UserId};
+use timenav_core::ids::{AdvanceId, AnchorId, DataId, EventId, InterventionId, KeyId, UserId};
 use timenav_core::intervention::Effect;
 use timenav_core::ledger::Hash;
 use timenav_core::time::{Instant, Virtual, Wall};
@@ -16,15 +15,17 @@ use crate::payload::{ClockRecord, EffectRecord};
 
 mod erasing;
 mod logged;
+mod outcome;
 mod retention;
 mod timers;
 mod undoing;
 
 pub(crate) use erasing::{EventsGone, ReadsGone};
 pub(crate) use logged::{Logged, ReadLogged};
+pub(crate) use outcome::{OutcomeRecord, is_forgotten};
 pub use retention::LetGone;
-pub(crate) use retention::RetentionSet;
-pub(crate) use timers::{FiringsAfter, LookUp, TimerAfter, TimersMoved};
+pub(crate) use retention::{RetentionSet, Swept};
+pub(crate) use timers::{AdvancesHeld, FiringsAfter, LookUp, TimerAfter, TimersMoved};
 pub(crate) use undoing::ImportUndone;
 
 /// Where a write stands in the ledger, and the signed tree that holds it.
@@ -68,58 +69,11 @@ pub(crate) trait Change: Clone + Send + 'static {
     }
 }
 
-/// Stands where a change was kept that held the content of an event, and that was erased.
-const FORGOTTEN: &str = r#"{"kind":"forgotten"}"#;
-
-/// Returns whether what is kept says that it was a change, which is forgotten.
-pub(crate) fn is_forgotten(kept: &str) -> bool {
-    kept == FORGOTTEN
-}
-
 #[derive(Serialize, Deserialize)]
 struct Kept<R> {
     kind: String,
     #[serde(flatten)]
     record: R,
-}
-
-/// The outcome of a request as it is kept.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct OutcomeRecord {
-    timeline_id: String,
-    position: u64,
-    size: u64,
-    root: String,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    timeline_created: bool,
-    change: Box<RawValue>,
-}
-
-impl OutcomeRecord {
-    /// Returns the record of a change, which is JSON already.
-    pub(crate) fn of(timeline: &TimelineId, ledger: LedgerPosition, change: String) -> Option<Self> {
-        Some(Self {
-            timeline_id: timeline.to_string(),
-            position: ledger.position,
-            size: ledger.size,
-            root: ledger.root.to_hex(),
-            timeline_created: ledger.timeline_created,
-            change: RawValue::from_string(change).ok()?,
-        })
-    }
-
-    /// Returns the record of a change that is not told any more: where it stands is.
-    pub(crate) fn forgotten(timeline: &TimelineId, ledger: LedgerPosition) -> Option<Self> {
-        Self::of(timeline, ledger, FORGOTTEN.to_owned())
-    }
-
-    /// Returns where the outcome stands, and the change as JSON. `None` if the record holds what no outcome can be.
-    pub(crate) fn parts(&self) -> Option<(TimelineId, LedgerPosition, &str)> {
-        let root = Hash::from_hex(&self.root)?;
-        let Self { position, size, timeline_created, .. } = *self;
-        let ledger = LedgerPosition { position, size, root, timeline_created };
-        Some((TimelineId::new(&self.timeline_id).ok()?, ledger, self.change.get()))
-    }
 }
 
 /// A clock was asked to change.

@@ -158,6 +158,8 @@ pub(crate) struct Drafted {
     forget_fingerprints: bool,
     /// What was read, to be told with other reads.
     pub(crate) read: Option<DraftedRead>,
+    /// Whether there is an entry of it.
+    pub(crate) is_told: bool,
 }
 
 /// What came of a submission, and where its last entry stands.
@@ -391,6 +393,7 @@ impl<'a> Draft<'a> {
         host: Host,
     ) -> u64 {
         let authority = Authority { key: key.into(), directory: self.ground.accepted.directory.version };
+        self.drafted.is_told = true;
         let step = &mut self.drafted.steps[ledger.0];
         let head = &mut step.state.head;
         let seq = head.frontier.size();

@@ -10,14 +10,17 @@ use timenav_core::timers::FiringState;
 use timenav_core::timers::leases::{Offer, Retry, Under};
 
 use crate::action::Action;
+use crate::asked::Answer;
 use crate::caller::Caller;
-use crate::changes::LedgerPosition;
+use crate::changes::{FiringsAfter, LedgerPosition};
+use crate::deciding::alone;
+use crate::deciding::repeated::{Again, Keep};
 use crate::deciding::timers::SettleFirings;
 use crate::engine::Engine;
 use crate::handing_over::{HandedOver, Listening};
 use crate::head::TimelineState;
 use crate::idempotency::Idempotency;
-use crate::leasing::attempt_of;
+use crate::leasing::{AttemptsEnded, attempt_of};
 use crate::leasing_door::{LeasesWanted, OFFERED_BUSY_MAX};
 use crate::observing::{Attempt, Note};
 use crate::pacing::{KnownFiring, Paces};
@@ -89,6 +92,13 @@ pub struct FiringAnswer {
     pub ledger: Option<LedgerPosition>,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
+}
+
+impl FiringAnswer {
+    fn of(answer: Answer<FiringsAfter>) -> Self {
+        let Answer { timeline_id, change: FiringsAfter { firings, is_untold }, ledger, replayed } = answer;
+        Self { timeline_id, firings, ledger: (!is_untold).then_some(ledger), replayed }
+    }
 }
 
 impl Engine {
@@ -256,14 +266,27 @@ impl Engine {
         &self,
         caller: &Caller,
         request: FiringsRequest,
-        (outcome, reason): (FiringState, Option<String>),
+        outcome: (FiringState, Option<String>),
         idempotency: Option<Idempotency>,
     ) -> Result<FiringAnswer, Refusal> {
         check(&request.firing_ids)?;
+        let all = request.firing_ids.clone();
+        self.settle_some(caller, (request, all), outcome, idempotency).await
+    }
+
+    /// Says what came of some of the firings that are named. The others are told of with them, and stay as they are.
+    async fn settle_some(
+        &self,
+        caller: &Caller,
+        (request, settled): (FiringsRequest, Vec<FiringId>),
+        (outcome, reason): (FiringState, Option<String>),
+        idempotency: Option<Idempotency>,
+    ) -> Result<FiringAnswer, Refusal> {
         let under = request.under(caller);
         let FiringsRequest { timeline, firing_ids, .. } = request;
         let timeline = caller.timeline(timeline);
-        let settling = match Settling::begin_under(self.timing(), &timeline, firing_ids.clone(), (&under, self.now())) {
+        let left = firing_ids.iter().filter(|firing_id| !settled.contains(firing_id)).cloned().collect();
+        let settling = match Settling::begin_under(self.timing(), &timeline, settled, (&under, self.now())) {
             Ok(settling) => settling,
             Err(of_others) => {
                 // Who has it is told to those alone who could have it.
@@ -271,15 +294,10 @@ impl Engine {
                 return Err(Refusal::lease_lost(of_others));
             }
         };
-        let settle = SettleFirings { firing_ids, outcome, reason, under, keeper: None };
+        let settle = SettleFirings { firing_ids, left, outcome, reason, under, keeper: None };
         let answer = self.submit(caller, timeline, settle, idempotency).await?;
         settling.end(&answer.change.firings);
-        Ok(FiringAnswer {
-            timeline_id: answer.timeline_id,
-            firings: answer.change.firings,
-            ledger: Some(answer.ledger),
-            replayed: answer.replayed,
-        })
+        Ok(FiringAnswer::of(answer))
     }
 
     /// Says that an attempt at firings failed. They are tried again, or have failed.
@@ -291,6 +309,7 @@ impl Engine {
         caller: &Caller,
         request: FiringsRequest,
         reason: Option<String>,
+        idempotency: Option<Idempotency>,
     ) -> Result<FiringAnswer, Refusal> {
         check(&request.firing_ids)?;
         if reason.as_ref().is_some_and(|reason| reason.len() > FAILURE_REASON_BYTES_MAX) {
@@ -299,20 +318,30 @@ impl Engine {
         }
         let timeline = caller.timeline(request.timeline.clone());
         let state = self.admit(caller, &timeline, Demand::Record, Action::SettleFirings.word()).await?;
+        // Attempts end before an answer is kept, so that whoever repeats the request at once waits for the first.
+        let _turn = match idempotency {
+            Some(_) => Some(self.timing().failing.lock().await),
+            None => None,
+        };
+        let again = Again::<FiringsAfter>::of(Action::SettleFirings, alone(Demand::Record));
+        if let Some(answer) = self.answered_before(caller, &timeline, again, idempotency).await? {
+            return Ok(FiringAnswer::of(answer));
+        }
         let known = self.named(&state, &request.firing_ids).await?;
-        let exhausted = self.end_attempts(&state, &known, request.under(caller)).await?;
+        let AttemptsEnded { exhausted, is_any } = self.end_attempts(&state, &known, request.under(caller)).await?;
         self.timing().wake_keeper();
+        if !exhausted.is_empty() {
+            let request = FiringsRequest { timeline: Some(timeline), ..request };
+            return self.settle_some(caller, (request, exhausted), (FiringState::Failed, reason), idempotency).await;
+        }
         let known: Vec<(FiringId, FiringState)> = known.into_iter().map(|one| (one.firing_id, one.state)).collect();
-        if exhausted.is_empty() {
+        // Where no attempt has ended nothing has happened, and somebody else may be about to say what did.
+        if idempotency.is_none() || !is_any {
             return Ok(FiringAnswer { timeline_id: timeline, firings: known, ledger: None, replayed: false });
         }
-        let request = FiringsRequest { timeline: Some(timeline), firing_ids: exhausted, ..request };
-        let answer = self.settle(caller, request, (FiringState::Failed, reason), None).await?;
-        let now_of = |id: &FiringId, before: FiringState| {
-            answer.firings.iter().find(|(failed, _)| failed == id).map_or(before, |(_, after)| *after)
-        };
-        let firings = known.into_iter().map(|(id, before)| (id.clone(), now_of(&id, before))).collect();
-        Ok(FiringAnswer { firings, ..answer })
+        let change = FiringsAfter { firings: known, is_untold: true };
+        let keep = Keep { operation: Action::SettleFirings.word(), change };
+        Ok(FiringAnswer::of(self.submit(caller, timeline, keep, idempotency).await?))
     }
 
     /// Ends attempts at firings that somebody holds. Returns those that were tried as often as they may be.
@@ -321,7 +350,7 @@ impl Engine {
         state: &TimelineState,
         known: &[KnownFiring],
         under: Under,
-    ) -> Result<Vec<FiringId>, Refusal> {
+    ) -> Result<AttemptsEnded, Refusal> {
         let pending = known.iter().filter(|one| one.state == FiringState::Pending).map(|one| one.firing_id.clone());
         let mut pending: Vec<FiringId> = pending.collect();
         let paces = Paces::of(state, known);
@@ -344,9 +373,8 @@ impl Engine {
         Ok(self.tell_ended(state, ended))
     }
 
-    /// Tells those who observe firings of attempts that came to nothing. Returns the firings that were tried as often as they
-    /// may be.
-    pub(crate) fn tell_ended(&self, state: &TimelineState, ended: Vec<(FiringId, Retry)>) -> Vec<FiringId> {
+    /// Tells those who observe firings of attempts that came to nothing.
+    pub(crate) fn tell_ended(&self, state: &TimelineState, ended: Vec<(FiringId, Retry)>) -> AttemptsEnded {
         self.tell_attempts(state, || {
             let again = |(firing_id, retry): &(FiringId, Retry)| match retry {
                 Retry::NotBefore(not_before) => Some((firing_id.clone(), Attempt::Ended(*not_before))),
@@ -354,8 +382,9 @@ impl Engine {
             };
             ended.iter().filter_map(again).collect()
         });
+        let is_any = !ended.is_empty();
         let exhausted = ended.into_iter().filter(|(_, retry)| *retry == Retry::Exhausted);
-        exhausted.map(|(firing_id, _)| firing_id).collect()
+        AttemptsEnded { exhausted: exhausted.map(|(firing_id, _)| firing_id).collect(), is_any }
     }
 
     /// Renews the leases of firings. Returns until when each lasts; `None` where the caller does not have it any more.

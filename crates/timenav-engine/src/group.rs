@@ -9,11 +9,10 @@ use std::sync::{Arc, OnceLock};
 use timenav_core::directory::Directory;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, ReadsDraft};
-use timenav_core::time::{Instant, Wall};
 
 use crate::action::Action;
 use crate::actor::Actor;
-use crate::asked::{Asked, Submission, Told};
+use crate::asked::{Submission, Told};
 use crate::changes::{LedgerPosition, OutcomeRecord, is_forgotten};
 use crate::code::Code;
 use crate::deciding::{Aim, standing};
@@ -25,15 +24,16 @@ use crate::head::{EndedTimeline, TimelineState};
 use crate::heads::Heads;
 use crate::host_clock::HostClock;
 use crate::idempotency::Idempotency;
-use crate::json::json;
 use crate::options::Options;
 use crate::refusal::{Refusal, denial_code};
-use crate::rows::IdempotencyRecord;
 use crate::signer::Signer;
 use crate::statement;
 use crate::store::{Commit, TimelineCommit};
 use crate::wall_clock::Host;
 
+use self::kept::{forgotten, kept_outcome};
+
+mod kept;
 #[cfg(test)]
 mod tests;
 
@@ -67,7 +67,7 @@ struct Decided {
 
 enum Outcome {
     /// It happened now.
-    Done { timeline_id: TimelineId, position: u64, timeline_created: bool },
+    Done { timeline_id: TimelineId, position: u64, timeline_created: bool, is_told: bool },
     /// It happened earlier; this is where.
     Replayed { timeline_id: TimelineId, ledger: LedgerPosition },
     /// It happened earlier in this group, as that number.
@@ -229,8 +229,9 @@ impl<'a> Group<'a> {
         match decided {
             Ok(Done { timeline_id, position, change: () }) => {
                 let drafted = draft.into_drafted();
+                let is_told = drafted.is_told;
                 self.accept(drafted)?;
-                Ok(Outcome::Done { timeline_id, position, timeline_created })
+                Ok(Outcome::Done { timeline_id, position, timeline_created, is_told })
             }
             Err(refusal) => {
                 self.log_refused(submission, &refusal)?;
@@ -389,8 +390,9 @@ impl<'a> Group<'a> {
                 told.push(None);
                 continue;
             };
+            let is_untold = matches!(outcome, Ok(Outcome::Done { is_told: false, .. }));
             let one = match outcome {
-                Ok(Outcome::Done { timeline_id, position, timeline_created }) => {
+                Ok(Outcome::Done { timeline_id, position, timeline_created, .. }) => {
                     let state = states.get(&timeline_id).or_else(|| heads.get(&timeline_id));
                     let state = state.ok_or_else(|| Refusal::Damaged(format!("timeline `{timeline_id}` is gone")));
                     state.map(|state| {
@@ -408,7 +410,8 @@ impl<'a> Group<'a> {
             };
             if let (Some(idempotency), Ok(told)) = (idempotency, &one) {
                 let is_erased = outcomes_erased.contains_key(&idempotency.key);
-                commit.outcomes.push(kept_outcome(idempotency, told, &*submission.asked, is_erased, now)?);
+                let asked = &*submission.asked;
+                commit.outcomes.push(kept_outcome((idempotency, asked), (told, is_untold), is_erased, now)?);
             }
             told.push(Some(one));
         }
@@ -418,45 +421,6 @@ impl<'a> Group<'a> {
         }
         let states = states.into_values().collect();
         Ok(Finished { commit, states, directory, rows, ended, told, entries_count, salts })
-    }
-}
-
-/// Returns what is kept of an answer, for whoever asks again with the same key. Of what was erased in the same group, only
-/// that it was.
-fn kept_outcome(
-    asked_with: Idempotency,
-    told: &Told,
-    asked: &dyn Asked,
-    is_erased: bool,
-    now: Instant<Wall>,
-) -> Result<IdempotencyRecord, Refusal> {
-    let Told { timeline_id, ledger, .. } = told;
-    let record = if is_erased {
-        OutcomeRecord::forgotten(timeline_id, *ledger)
-    } else {
-        asked.keep().and_then(|kept| OutcomeRecord::of(timeline_id, *ledger, kept))
-    };
-    let record = record.ok_or_else(|| Refusal::Damaged("an outcome cannot be kept".to_owned()))?;
-    let event = asked.event().filter(|_| !is_erased);
-    Ok(IdempotencyRecord {
-        key: asked_with.key,
-        fingerprint: asked_with.fingerprint,
-        expires_at: now.checked_add(Idempotency::KEPT).unwrap_or(Instant::MAX),
-        outcome: json(&record),
-        event: event.map(|event_id| (timeline_id.clone(), event_id)),
-    })
-}
-
-/// Returns a kept outcome as it is kept once what it holds was erased.
-fn forgotten(record: &IdempotencyRecord) -> IdempotencyRecord {
-    let kept: Option<OutcomeRecord> = serde_json::from_str(&record.outcome).ok();
-    let parts = kept.as_ref().and_then(OutcomeRecord::parts);
-    let outcome = parts.and_then(|(timeline_id, ledger, _)| OutcomeRecord::forgotten(&timeline_id, ledger));
-    // What could not be read is not kept for that.
-    IdempotencyRecord {
-        outcome: outcome.map_or_else(|| "{}".to_owned(), |outcome| json(&outcome)),
-        event: None,
-        ..record.clone()
     }
 }
 

@@ -3,18 +3,27 @@
 
 use timenav_core::access::Demand;
 use timenav_core::ids::{FiringId, LeaseId, QueueId, TimelineId, type_id};
+use timenav_core::ledger::sha256;
 use timenav_core::limits::{HOLD_REASON_BYTES_MAX, HOLDS_PER_TIMELINE_MAX};
 use timenav_core::time::{Instant, Span, Wall};
 use timenav_core::timers::holds::{Hold, Holds, NotHeld};
 
+use crate::action::Action;
 use crate::caller::Caller;
+use crate::changes::AdvancesHeld;
+use crate::deciding::alone;
+use crate::deciding::repeated::{Again, Keep};
 use crate::engine::Engine;
 use crate::head::TimelineState;
+use crate::idempotency::Idempotency;
 use crate::leasing_door::{
     AtWorkWanted, LEASE_LASTS_MICROS_MAX, LeaseChanges, LeaseRow, LeasesFound, LeasesWanted, told_of,
 };
 use crate::payload::Reading;
 use crate::refusal::Refusal;
+
+/// What is attempted, where it is refused.
+const HOLD: &str = "hold_advances";
 
 /// What is to be held.
 #[derive(Clone, Debug)]
@@ -31,11 +40,17 @@ pub struct HoldRequest {
 
 impl Engine {
     /// Holds the advances of a timeline: their clock comes to no other instant while the lease lasts, up to the time that
-    /// anybody may hold one. A lease of the caller can be extended.
+    /// anybody may hold one. A lease of the caller can be extended. A repetition is told the lease of the first request,
+    /// which may have ended since.
     ///
     /// # Errors
     /// The caller may not, has no such lease any more, or there are too many.
-    pub async fn hold_advances(&self, caller: &Caller, request: HoldRequest) -> Result<(TimelineId, Hold), Refusal> {
+    pub async fn hold_advances(
+        &self,
+        caller: &Caller,
+        request: HoldRequest,
+        idempotency: Option<Idempotency>,
+    ) -> Result<(TimelineId, Hold, bool), Refusal> {
         let HoldRequest { timeline, lease_id, reason, ttl } = request;
         // It becomes a part of sentences, and PostgreSQL keeps no NUL.
         if reason.trim().is_empty() || reason.len() > HOLD_REASON_BYTES_MAX || reason.contains(char::is_control) {
@@ -43,11 +58,17 @@ impl Engine {
             return Err(Refusal::invalid("reason", detail));
         }
         let timeline = caller.timeline(timeline);
-        let state = self.admit(caller, &timeline, Demand::Record, "hold_advances").await?;
+        let state = self.admit(caller, &timeline, Demand::Record, HOLD).await?;
+        let again = Again::<AdvancesHeld>::of(Action::SettleFirings, alone(Demand::Record));
+        if let Some(answer) = self.answered_before(caller, &timeline, again, idempotency).await? {
+            return Ok((timeline, answer.change.hold, true));
+        }
         let renews = lease_id.is_some();
+        // Whoever sends a request again comes to the lease that the first one took, though its answer was never kept.
+        let uuid = idempotency.map_or_else(|| self.uuid(), |asked| of_request(&asked.key));
         let lease_id = match lease_id {
             Some(lease_id) => lease_id,
-            None => LeaseId::new(&type_id("lease", self.uuid())).map_err(|error| Refusal::id("lease_id", error))?,
+            None => LeaseId::new(&type_id("lease", uuid)).map_err(|error| Refusal::id("lease_id", error))?,
         };
         // Before it is asked for: it ends no earlier where it is kept.
         let until = self.now().checked_add(ttl).unwrap_or(Instant::MAX);
@@ -58,7 +79,12 @@ impl Engine {
             holds.take(Hold { until, ..taken.clone() }, renews, now)
         };
         self.change_holds(&state, take).await?.map_err(|not_held| refusal(not_held, &hold.lease_id))?;
-        Ok((timeline, hold))
+        if idempotency.is_none() {
+            return Ok((timeline, hold, false));
+        }
+        let keep = Keep { operation: HOLD, change: AdvancesHeld { hold } };
+        let answer = self.submit(caller, timeline.clone(), keep, idempotency).await?;
+        Ok((timeline, answer.change.hold, answer.replayed))
     }
 
     /// Holds the advances of a timeline no longer.
@@ -179,6 +205,14 @@ fn row(hold: &Hold, now: Instant<Wall>) -> Option<LeaseRow> {
         not_before: now,
         code: [0; 32],
     })
+}
+
+/// Returns what names the lease of a request with an idempotency key.
+fn of_request(key: &[u8; 32]) -> [u8; 16] {
+    let digest = sha256(&[b"a lease that holds advances", key]);
+    let mut uuid = [0; 16];
+    uuid.copy_from_slice(&digest.as_bytes()[..16]);
+    uuid
 }
 
 fn told_here(until: Instant<Wall>, there: Instant<Wall>, here: Instant<Wall>) -> Instant<Wall> {

@@ -1,7 +1,5 @@
 //! Users, their keys, and who a key belongs to.
 
-use std::ops::Bound;
-
 use timenav_core::access::{Demand, Scope};
 use timenav_core::directory::user::UserCommand;
 use timenav_core::directory::{ApiKey, User};
@@ -162,8 +160,7 @@ impl Engine {
     ) -> Result<(Vec<User>, Option<UserId>), Refusal> {
         self.look(caller, TimelineId::system(), Demand::Operate, Reading::Users {}).await?;
         let directory = self.directory();
-        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
-        let mut rest = directory.users.range::<UserId, _>((from, Bound::Unbounded)).map(|(_, user)| user);
+        let mut rest = directory.users.after(after).map(|(_, user)| user);
         let users: Vec<User> = rest.by_ref().take(items_max).cloned().collect();
         let next = rest.next().and_then(|_| users.last()).map(|last| last.user_id.clone());
         Ok((users, next))

@@ -180,6 +180,14 @@ fn told(row: &LeaseRow) -> (&LeaseId, &QueueId, &str) {
     (&row.lease_id, &row.queue, &row.holder)
 }
 
+/// Attempts at firings that came to nothing.
+pub(crate) struct AttemptsEnded {
+    /// Firings that were tried as often as they may be.
+    pub(crate) exhausted: Vec<FiringId>,
+    /// Whether any attempt has ended.
+    pub(crate) is_any: bool,
+}
+
 impl Engine {
     fn rows_of(&self, state: &TimelineState) -> Rows {
         let signer = Arc::clone(&self.doors().signer);
@@ -251,13 +259,13 @@ impl Engine {
         }
     }
 
-    /// Ends attempts at firings without an outcome. Returns those that were tried as often as they may be.
+    /// Ends attempts at firings without an outcome.
     pub(crate) async fn fail_shared(
         &self,
         state: &TimelineState,
         wanted: LeasesWanted,
         (under, paces): (Under, Paces),
-    ) -> Result<Vec<FiringId>, Refusal> {
+    ) -> Result<AttemptsEnded, Refusal> {
         let rows = self.rows_of(state);
         let ended = self.change_leases(state.head.key, wanted, move |found| rows.fail(found, (&under, &paces)));
         let ended = ended.await?.map_err(Refusal::lease_lost)?;

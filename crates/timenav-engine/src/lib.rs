@@ -287,7 +287,9 @@ pub use sweeping::{ForeseenSweep, Pruned, RetentionRequest, SWEEP_ENTRIES_READ_M
 pub use timeline_check::{Surroundings, TimelineCheck};
 pub use timelines::{MadeTimeline, NewTimeline, TimelineView};
 pub use timenav_core::anchor::Anchor;
-pub use timenav_core::directory::{ApiKey, Directory, KeptPassword, Secret, Secrets, Session, SessionSpans, User};
+pub use timenav_core::directory::{
+    ApiKey, Directory, KeptPassword, Secret, Secrets, Session, SessionSpans, Shelves, User,
+};
 pub use timenav_core::ledger::READ_PARAMETERS_BYTES_MAX;
 pub use timer_rows::{
     AdvanceRow, FiringEnd, FiringRow, TimerMove, TimerRow, TimerRows, TimerStanding, TimersFound, TimersWanted,

@@ -65,6 +65,15 @@ pub enum Refusal {
         /// Its name.
         timeline_id: String,
     },
+    /// A bundle is of a timeline whose name one has here.
+    #[error(
+        "the timeline `{timeline_id}` already exists here, and timelines are never merged; adopt the bundle at a service that \
+         has none of this name"
+    )]
+    NotMerged {
+        /// Its name.
+        timeline_id: String,
+    },
     /// What was to be made exists already.
     #[error("the {what} `{id}` already exists")]
     AlreadyExists {

@@ -23,7 +23,7 @@ fn password_seal(signer: &dyn Signer, password: &KeptPassword) -> [u8; 32] {
 /// begun, the next key may have sealed passwords already.
 pub(crate) fn are_ours(directory: &Directory, seals: &CarriedSeals, doors: &Doors) -> bool {
     let mut are_ours = true;
-    for (user_id, password) in &*directory.passwords {
+    for (user_id, password) in directory.passwords.iter() {
         let mut signers = std::iter::once(&doors.signer).chain(&doors.next_signer);
         let seal = seals.passwords.get(user_id);
         if !signers.any(|signer| seal == Some(&password_seal(&**signer, password))) {

@@ -161,7 +161,8 @@ impl Engine {
             // As it was before: whoever took the timeline anew meanwhile has not found what is found here.
             let Some(keeper) = sharing.keeper(&state.head.id) else { continue };
             let how = (Under::Anybody, Paces::of(&state, &[]));
-            let exhausted = self.fail_shared(&state, LeasesWanted::Ended(ENDED_AT_ONCE_MAX), how).await?;
+            let ended = self.fail_shared(&state, LeasesWanted::Ended(ENDED_AT_ONCE_MAX), how).await?;
+            let exhausted = ended.exhausted;
             if !exhausted.is_empty() {
                 self.fail_exhausted(state.head.id.clone(), exhausted, Some(keeper)).await;
             }

@@ -12,11 +12,14 @@ use timenav_core::ledger::{
 };
 use timenav_core::time::{Instant, Span, Wall, parse_timestamp};
 
+use crate::action::Action;
 use crate::asked::Answer;
 use crate::background::Background;
 use crate::caller::Caller;
-use crate::changes::{LedgerPosition, LetGone};
+use crate::changes::{LedgerPosition, LetGone, Swept};
+use crate::deciding::repeated::Again;
 use crate::deciding::retention::{KeptFor, LetGo, SetRetention};
+use crate::deciding::{Aim, alone};
 use crate::engine::Engine;
 use crate::head::{TimelineKey, TimelineState};
 use crate::host_clock::HostClockDoubt;
@@ -66,6 +69,8 @@ pub struct Pruned {
     pub has_more: bool,
     /// Where the sweep stands.
     pub ledger: Option<LedgerPosition>,
+    /// Whether this is the outcome of an earlier request with the same idempotency key.
+    pub replayed: bool,
 }
 
 /// What a sweep would prune.
@@ -77,6 +82,20 @@ pub struct ForeseenSweep {
     pub count: u64,
     /// All of it was recorded before this host time.
     pub cutoff: Instant<Wall>,
+}
+
+impl Pruned {
+    const fn nothing(retention: Retention) -> Self {
+        let (has_more, replayed) = (false, false);
+        Self { retention, let_go: None, foreseen: None, finished: 0, waits: None, has_more, ledger: None, replayed }
+    }
+
+    /// Returns what a sweep is answered with. There may be more after each.
+    fn swept(answer: &Answer<Swept>) -> Self {
+        let Swept { let_go, finished, retention } = answer.change;
+        let (let_go, ledger) = (Some(let_go), Some(answer.ledger));
+        Self { let_go, finished, has_more: true, ledger, replayed: answer.replayed, ..Self::nothing(retention) }
+    }
 }
 
 /// What a sweep would name, and how far that goes.
@@ -121,7 +140,7 @@ impl Engine {
                 count: sweep.positions.count(),
                 cutoff: sweep.cutoff,
             });
-            Ok(Pruned { retention, let_go: None, foreseen, finished: 0, waits, has_more, ledger: None })
+            Ok(Pruned { foreseen, waits, has_more, ..Pruned::nothing(retention) })
         });
         let pruned = looking.await?;
         self.log_read(caller, &timeline, &[Demand::Administer], &Reading::Prune {}).await?;
@@ -129,7 +148,8 @@ impl Engine {
     }
 
     /// Lets go, of one timeline, what its retention keeps no longer: one sweep, and what earlier ones have left. With
-    /// `accept_host_clock` an operator says that the host's clock is right.
+    /// `accept_host_clock` an operator says that the host's clock is right. The answer is kept if there is a sweep:
+    /// otherwise nothing has happened, and a repetition looks again.
     ///
     /// # Errors
     /// The caller does not administer the timeline, or is no operator and speaks for the clock; or the ledger cannot be
@@ -139,18 +159,21 @@ impl Engine {
         caller: &Caller,
         timeline: TimelineId,
         accept_host_clock: bool,
+        idempotency: Option<Idempotency>,
     ) -> Result<Pruned, Refusal> {
         let state = self.admit(caller, &timeline, Demand::Administer, OPERATION).await?;
         if accept_host_clock {
             self.admit(caller, &TimelineId::system(), Demand::Operate, OPERATION).await?;
         }
         let (key, retention) = (state.head.key, state.head.retention.in_force());
-        let waits = None;
-        let nothing =
-            Pruned { retention, let_go: None, foreseen: None, finished: 0, waits, has_more: false, ledger: None };
+        let nothing = Pruned::nothing(retention);
         let (engine, asking, on) = (self.clone(), caller.clone(), timeline.clone());
         let pruning = self.long_work().aside(async move {
             let _turn = engine.sweeping().lock().await;
+            let again = Again::<Swept>::of(Action::Sweep, alone(Demand::Administer)).aimed(Aim::Ledger);
+            if let Some(answer) = engine.answered_before(&asking, &on, again, idempotency).await? {
+                return Ok(Pruned::swept(&answer));
+            }
             let finished = engine.finish_left(Some(key)).await?;
             let waits = engine.doubt_host_clock().await?;
             // Nobody's word makes two clocks agree.
@@ -161,9 +184,8 @@ impl Engine {
             if let Some(doubt) = waits {
                 engine.accept_host_clock(&asking, doubt).await?;
             }
-            let (answer, has_more) = engine.sweep(Some(&asking), &on).await?;
-            let (let_go, ledger) = answer.map(|answer| (answer.change, answer.ledger)).unzip();
-            Ok(Pruned { let_go, finished, has_more, ledger, ..nothing })
+            let (answer, has_more) = engine.sweep(Some((&asking, idempotency)), &on, finished).await?;
+            Ok(answer.map_or(Pruned { finished, has_more, ..nothing }, |answer| Pruned::swept(&answer)))
         });
         let pruned = pruning.await?;
         if pruned.let_go.is_none() {
@@ -199,7 +221,7 @@ impl Engine {
             return Ok(false);
         }
         let began = self.now();
-        let swept = self.sweep(None, &timeline).await;
+        let swept = self.sweep(None, &timeline, 0).await;
         self.shared().note_background((Background::Sweep, Some(&timeline)), began, swept.is_err());
         match swept {
             Ok((_, true)) => round.push_front(timeline),
@@ -213,24 +235,25 @@ impl Engine {
     /// called by one at a time.
     async fn sweep(
         &self,
-        caller: Option<&Caller>,
+        asking: Option<(&Caller, Option<Idempotency>)>,
         timeline: &TimelineId,
-    ) -> Result<(Option<Answer<LetGone>>, bool), Refusal> {
+        finished: u64,
+    ) -> Result<(Option<Answer<Swept>>, bool), Refusal> {
         for _ in 0..CHOSEN_AGAIN_MAX {
             let Some(state) = self.state(timeline) else { return Ok((None, false)) };
             let Chosen { sweep, has_more } = self.choose(&state, false).await?;
             let Some((sweep, mark)) = sweep else { return Ok((None, has_more)) };
             let size = self.has_others().then(|| state.head.frontier.size());
-            let deciding = LetGo { sweep, policies: state.head.retention.clone(), mark, size };
-            let answer = match caller {
-                Some(caller) => self.submit(caller, timeline.clone(), deciding, None).await,
+            let deciding = LetGo { sweep, policies: state.head.retention.clone(), mark, size, finished };
+            let answer = match asking {
+                Some((caller, idempotency)) => self.submit(caller, timeline.clone(), deciding, idempotency).await,
                 None => self.submit_service(timeline.clone(), deciding).await,
             };
             match answer {
                 Err(Refusal::ChangedMeanwhile) => {}
                 answer => {
                     let answer = answer?;
-                    self.finish(state.head.key, answer.change.position).await?;
+                    self.finish(state.head.key, answer.change.let_go.position).await?;
                     return Ok((Some(answer), true));
                 }
             }

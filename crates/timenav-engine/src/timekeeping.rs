@@ -343,7 +343,7 @@ impl Engine {
         }
         for (timeline, ended) in by_timeline {
             let Some(state) = self.state(&timeline) else { continue };
-            let exhausted = self.tell_ended(&state, ended);
+            let exhausted = self.tell_ended(&state, ended).exhausted;
             if !exhausted.is_empty() {
                 self.fail_exhausted(timeline, exhausted, None).await;
             }
@@ -356,7 +356,8 @@ impl Engine {
     pub(crate) async fn fail_exhausted(&self, timeline: TimelineId, firing_ids: Vec<FiringId>, keeper: Option<Keeper>) {
         let reason = Some(NOT_IN_TIME.to_owned());
         let (outcome, under) = (FiringState::Failed, Under::Anybody);
-        let outcome = SettleFirings { firing_ids: firing_ids.clone(), outcome, reason, under, keeper };
+        let (firing_ids_told, left) = (firing_ids.clone(), Vec::new());
+        let outcome = SettleFirings { firing_ids: firing_ids_told, left, outcome, reason, under, keeper };
         match self.submit_service(timeline.clone(), outcome).await {
             Ok(_) => {
                 let mut leases = self.timing().leases();

@@ -7,7 +7,7 @@ use timenav_core::ledger::LeafRecord;
 use timenav_core::time::parse_timestamp;
 use timenav_core::timers::Room;
 
-use crate::action::Action;
+use crate::action::{Action, OnTimers};
 use crate::engine::Engine;
 use crate::json::read;
 use crate::payload::{FiringsSettled, TimerCancelled, TimerSet, TimersFired, TimersRestored};
@@ -59,33 +59,33 @@ impl Left {
     fn learn(&mut self, entry: &StoredEntry, base: u64) -> Option<AboutTimers> {
         let record = LeafRecord::decode(&entry.leaf).ok()?;
         let payload = entry.payload.as_slice();
-        let before = match Action::of(&record) {
-            Some(Action::SetTimer) => {
+        let before = match Action::of(&record).and_then(Action::on_timers) {
+            Some(OnTimers::Sets) => {
                 let told: TimerSet<'_> = read(payload)?;
                 let set_at = parse_timestamp(&record.recorded_at).ok()?;
                 self.find(told.row(base + entry.seq, &record.actor, set_at)?);
                 told.before()
             }
-            Some(Action::ChangeTimer) => {
+            Some(OnTimers::Changes) => {
                 let told: TimerSet<'_> = read(payload)?;
                 let was = told.stood()?.definition?;
                 self.find(told.row(was.position, &was.set_by, was.set_at)?);
                 told.before()
             }
-            Some(Action::CancelTimer) => {
+            Some(OnTimers::Cancels) => {
                 let told: TimerCancelled = read(payload)?;
                 self.stands(told.position, Standing { round: None, is_cancelled: Some(true) });
                 told.before
             }
-            Some(Action::FireTimers) => {
+            Some(OnTimers::Fires) => {
                 let told: TimersFired = read(payload)?;
                 for (position, _, round, _) in &told.fired {
                     self.stands(*position, Standing { round: Some(*round), is_cancelled: Some(false) });
                 }
                 told.before
             }
-            Some(Action::SettleFirings) => read::<FiringsSettled>(payload)?.before,
-            Some(Action::RestoreTimers) => {
+            Some(OnTimers::Settles) => read::<FiringsSettled>(payload)?.before,
+            Some(OnTimers::Restores) => {
                 let told: TimersRestored<'_> = read(payload)?;
                 for timer in &told.timers {
                     let Some(is) = &timer.is else { continue };
@@ -98,7 +98,7 @@ impl Left {
                 }
                 told.before
             }
-            _ => return Some(AboutTimers::Nothing),
+            None => return Some(AboutTimers::Nothing),
         };
         Some(AboutTimers::Told(EntryTold { before, defines: false }))
     }

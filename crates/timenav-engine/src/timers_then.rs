@@ -9,7 +9,7 @@ use timenav_core::ledger::LeafRecord;
 use timenav_core::time::{Instant, Virtual, parse_timestamp};
 use timenav_core::timers::{Fallen, Room, Stood, Undo};
 
-use crate::action::Action;
+use crate::action::{Action, OnTimers};
 use crate::engine::Engine;
 use crate::facts::{Asker, Wanted};
 use crate::head::TimelineKey;
@@ -131,39 +131,39 @@ impl AboutTimers {
 pub(crate) fn taken_back(entry: &StoredEntry, base: u64, undo: &mut Undo<TimerRow>) -> Option<AboutTimers> {
     let record = LeafRecord::decode(&entry.leaf).ok()?;
     let payload = entry.payload.as_slice();
-    let (before, defines) = match Action::of(&record) {
-        Some(Action::SetTimer) => {
+    let (before, defines) = match Action::of(&record).and_then(Action::on_timers) {
+        Some(OnTimers::Sets) => {
             undo.set(base + entry.seq);
             (read::<TimerSet<'_>>(payload)?.before(), false)
         }
-        Some(Action::ChangeTimer) => {
+        Some(OnTimers::Changes) => {
             let told: TimerSet<'_> = read(payload)?;
             undo.stood(told.changes()?, Some(told.stood()?));
             (told.before(), true)
         }
-        Some(Action::CancelTimer) => {
+        Some(OnTimers::Cancels) => {
             let told: TimerCancelled = read(payload)?;
             undo.passed(told.position, parse_timestamp(told.next.as_ref()?).ok()?, None);
             (told.before, false)
         }
-        Some(Action::FireTimers) => {
+        Some(OnTimers::Fires) => {
             let told: TimersFired = read(payload)?;
             taken_back_firings(&told, undo)?;
             (told.before, false)
         }
-        Some(Action::SettleFirings) => {
+        Some(OnTimers::Settles) => {
             let told: FiringsSettled = read(payload)?;
             for outcome in &told.outcomes {
                 undo.settled(fallen_of(&(outcome.timer, outcome.due, outcome.round))?);
             }
             (told.before, false)
         }
-        Some(Action::RestoreTimers) => {
+        Some(OnTimers::Restores) => {
             let told: TimersRestored<'_> = read(payload)?;
             taken_back_restored(&told, undo)?;
             (told.before, true)
         }
-        _ => return Some(AboutTimers::Nothing),
+        None => return Some(AboutTimers::Nothing),
     };
     Some(AboutTimers::Told(EntryTold { before, defines }))
 }

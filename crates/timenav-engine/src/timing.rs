@@ -34,6 +34,8 @@ pub(crate) struct Timing {
     sender: Notify,
     /// Those who observe firings.
     observers: Arc<Observers>,
+    /// Held by whoever says that attempts failed, and may say so again.
+    pub(crate) failing: tokio::sync::Mutex<()>,
 }
 
 impl Timing {

@@ -136,7 +136,7 @@ impl Engine {
         let Some(state) = self.state(timeline) else { return Ok(()) };
         if !is_final {
             let attempt = [KnownFiring { firing_id: firing_id.clone(), state: FiringState::Pending, made }];
-            let exhausted = self.end_attempts(&state, &attempt, under.clone()).await?;
+            let exhausted = self.end_attempts(&state, &attempt, under.clone()).await?.exhausted;
             self.timing().wake_keeper();
             if exhausted.is_empty() {
                 return Ok(());
@@ -156,7 +156,7 @@ impl Engine {
         let firing_ids = vec![firing_id.clone()];
         let begun = Settling::begin_under(self.timing(), timeline, firing_ids.clone(), (&under, self.now()));
         let settling = begun.map_err(Refusal::lease_lost)?;
-        let settle = SettleFirings { firing_ids, outcome, reason, under, keeper: None };
+        let settle = SettleFirings { firing_ids, left: Vec::new(), outcome, reason, under, keeper: None };
         let answer = self.submit_service(timeline.clone(), settle).await?;
         settling.end(&answer.change.firings);
         Ok(())

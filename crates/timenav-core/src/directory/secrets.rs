@@ -1,17 +1,17 @@
 //! Secrets that show who somebody is, found in one step.
 
-use std::collections::{BTreeSet, HashMap};
-use std::hash::Hash;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::key::ApiKey;
 use super::session::Session;
+use super::shelves::Shelves;
 use crate::ids::{KeyId, SessionId, UserId};
 
 /// Something with a secret that shows who its user is.
 pub trait Secret {
     /// Its public name.
-    type Id: Clone + Ord + Hash;
+    type Id: Clone + Ord;
 
     /// Returns its public name.
     fn id(&self) -> &Self::Id;
@@ -56,16 +56,16 @@ impl Secret for Session {
 /// Secrets of one kind, found in one step by what is shown, by name, and by user.
 #[derive(Clone, Debug)]
 pub struct Secrets<T: Secret> {
-    all: HashMap<T::Id, Arc<T>>,
+    all: Shelves<T::Id, Arc<T>>,
     /// By what is shown.
-    shown: HashMap<[u8; 32], Arc<T>>,
+    shown: Shelves<[u8; 32], Arc<T>>,
     /// The names of each user's.
-    names: HashMap<UserId, BTreeSet<T::Id>>,
+    names: Shelves<UserId, Arc<BTreeSet<T::Id>>>,
 }
 
 impl<T: Secret> Default for Secrets<T> {
     fn default() -> Self {
-        Self { shown: HashMap::new(), all: HashMap::new(), names: HashMap::new() }
+        Self { shown: Shelves::default(), all: Shelves::default(), names: Shelves::default() }
     }
 }
 
@@ -84,19 +84,19 @@ impl<T: Secret> Secrets<T> {
 
     /// Returns how many there are.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub const fn len(&self) -> usize {
         self.all.len()
     }
 
     /// Returns whether there is none.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub const fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
     /// Returns those of a user, by name.
     pub fn of_user(&self, user_id: &UserId) -> impl Iterator<Item = &Arc<T>> {
-        self.names.get(user_id).into_iter().flatten().filter_map(|id| self.all.get(id))
+        self.names.get(user_id).into_iter().flat_map(|ids| ids.iter()).filter_map(|id| self.all.get(id))
     }
 
     /// Returns all of them.
@@ -108,7 +108,9 @@ impl<T: Secret> Secrets<T> {
     pub fn put(&mut self, secret: T) {
         self.take_out(&secret.id().clone());
         let secret = Arc::new(secret);
-        self.names.entry(secret.user_id().clone()).or_default().insert(secret.id().clone());
+        let mut ids = self.names.get(secret.user_id()).cloned().unwrap_or_default();
+        Arc::make_mut(&mut ids).insert(secret.id().clone());
+        self.names.insert(secret.user_id().clone(), ids);
         self.shown.insert(*secret.hash(), Arc::clone(&secret));
         self.all.insert(secret.id().clone(), secret);
     }
@@ -117,11 +119,10 @@ impl<T: Secret> Secrets<T> {
     pub fn take_out(&mut self, id: &T::Id) {
         let Some(secret) = self.all.remove(id) else { return };
         self.shown.remove(secret.hash());
-        if let Some(ids) = self.names.get_mut(secret.user_id()) {
-            ids.remove(id);
-            if ids.is_empty() {
-                self.names.remove(secret.user_id());
-            }
+        let Some(mut ids) = self.names.remove(secret.user_id()) else { return };
+        Arc::make_mut(&mut ids).remove(id);
+        if !ids.is_empty() {
+            self.names.insert(secret.user_id().clone(), ids);
         }
     }
 
@@ -137,6 +138,7 @@ impl<T: Secret> Secrets<T> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::shelves::SHELF_ENTRIES_MAX;
     use super::*;
     use crate::time::Instant;
 
@@ -181,5 +183,23 @@ mod tests {
         assert_eq!((names(&keys, "bob"), keys.values().count()), (Vec::<String>::new(), 1));
         assert!(keys.get(&KeyId::new("key_c").unwrap()).is_none() && keys.shown(&[3; 32]).is_none());
         assert!(!keys.names.contains_key(&UserId::new("bob").unwrap()), "nothing is left of a user without any");
+    }
+
+    #[test]
+    fn a_log_in_copies_a_shelf_of_each_kind() {
+        let of = |number: u32| {
+            let mut one = key(&format!("key_{number:06}"), 0, &format!("user-{}", number % 20_000));
+            one.hash = *crate::ledger::sha256(&[&number.to_be_bytes()]).as_bytes();
+            one
+        };
+        let mut keys = Secrets::default();
+        (0..60_000).map(of).for_each(|key| keys.put(key));
+        let before = keys.clone();
+        keys.put(of(70_000));
+        let copied =
+            [keys.all.unshared(&before.all), keys.shown.unshared(&before.shown), keys.names.unshared(&before.names)];
+        assert!(copied.iter().all(|copied| (1..=SHELF_ENTRIES_MAX).contains(copied)), "{copied:?}");
+        keys.take_out(&of(70_000).key_id);
+        assert!(keys.shown(&of(70_000).hash).is_none() && keys.len() == 60_000);
     }
 }

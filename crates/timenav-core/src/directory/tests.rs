@@ -225,18 +225,18 @@ fn a_password_that_was_changed_meanwhile_lets_nobody_in() {
     assert_eq!(both.session(&change, 5), Err(DirectoryRefusal::WrongPassword));
     assert_eq!(both.log_in("ada", "first", 3, 6), Err(DirectoryRefusal::WrongPassword));
     assert_eq!(both.log_in("ada", "second", 3, 6), Ok(()));
-    assert_eq!(both.decides.passwords[&user_id("ada")].set_at, host(4));
+    assert_eq!(both.decides.passwords.get(&user_id("ada")).unwrap().set_at, host(4));
 }
 
 #[test]
 fn a_password_that_is_hashed_anew_was_set_when_it_was_set() {
     let mut both = Both::of(&[create("ada", true)]);
     both.set_password("ada", "weak", 1).unwrap();
-    let compared = (*both.decides.passwords[&user_id("ada")]).clone();
+    let compared = (**both.decides.passwords.get(&user_id("ada")).unwrap()).clone();
     let rehashed = Some(KeptPassword { phc: "strong".into(), ..compared.clone() });
     let session = session_of("ada", 1);
     both.session(&SessionCommand::LogIn { session, replaced: None, compared, rehashed }, 5).unwrap();
-    let told = &both.told.passwords[&user_id("ada")];
+    let told = both.told.passwords.get(&user_id("ada")).unwrap();
     assert_eq!((told.set_at, told.sha256), (host(1), password_of("ada", "strong").sha256()));
 }
 

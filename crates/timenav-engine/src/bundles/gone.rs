@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use timenav_core::ledger::{
-    ERASE_EVENTS_ACTION, ERASE_READS_ACTION, EventsErased, KeptReads, LeafRecord, MissingPayloads, ReadsEntry,
-    ReadsErased, SWEEP_ACTION, Sweep, SweptEntry, leaf_hash,
+    EventsErased, KeptReads, LeafRecord, MissingPayloads, ReadsEntry, ReadsErased, Sweep, SweptEntry, leaf_hash,
 };
 use timenav_core::time::parse_timestamp;
 
-use crate::action::Action;
+use crate::action::{Action, Erases};
 use crate::json::read;
 use crate::payload::DataErased;
 
@@ -73,22 +72,21 @@ impl Gone {
     /// Forgets what an entry tells the erasure of, and returns whether there was any.
     pub(super) fn explain(&mut self, record: &LeafRecord<'_>, payload: &[u8]) -> bool {
         let is_second = record.authority.is_some();
-        match &*record.action {
-            action if action == Action::EraseData.word() => {
-                read(payload).is_some_and(|erased| self.erased(record.seq, &erased))
-            }
-            ERASE_EVENTS_ACTION if is_second => EventsErased::decode(payload).is_ok_and(|erased| {
+        match Action::of(record).and_then(Action::erases) {
+            Some(Erases::Data) => read(payload).is_some_and(|erased| self.erased(record.seq, &erased)),
+            Some(Erases::Events) if is_second => EventsErased::decode(payload).is_ok_and(|erased| {
                 self.payloads.erased(&erased.versions) + self.payloads.erased(&erased.interventions) > 0
             }),
-            SWEEP_ACTION if is_second => Sweep::decode(payload).is_ok_and(|sweep| {
+            Some(Erases::Contents) if is_second => Sweep::decode(payload).is_ok_and(|sweep| {
                 let let_go = self.payloads.named(record.seq, &sweep);
                 self.let_go += let_go;
                 let_go > 0
             }),
-            ERASE_READS_ACTION if is_second => {
+            Some(Erases::Reads) if is_second => {
                 ReadsErased::decode(payload).is_ok_and(|erased| self.reads_erased(&erased))
             }
-            _ => false,
+            // The first format knew none of them. What is told of a layer is explained with the layer.
+            Some(Erases::Events | Erases::Contents | Erases::Reads | Erases::OfLayer) | None => false,
         }
     }
 

@@ -4,7 +4,7 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Adopted, AdoptedLayer, LeafRecord};
 
 use super::BLOCK_ENTRIES;
-use crate::action::Action;
+use crate::action::{Action, Erases};
 use crate::deciding::adoption::ENTRIES_OF_ADOPTION;
 use crate::engine::Engine;
 use crate::head::{TimelineKey, TimelineState};
@@ -39,10 +39,12 @@ async fn tells_of_layers(engine: &Engine, key: TimelineKey, adopted_at: u64) -> 
             return Ok(false);
         }
         for row in &rows {
-            match LeafRecord::decode(&row.leaf).ok().and_then(|record| Action::of(&record)) {
-                Some(Action::LayerErased) => return Ok(true),
-                Some(Action::EraseData | Action::Sweep) => {}
-                _ => return Ok(false),
+            let action = LeafRecord::decode(&row.leaf).ok().and_then(|record| Action::of(&record));
+            match action.and_then(Action::erases) {
+                Some(Erases::OfLayer) => return Ok(true),
+                // These two are all that an adoption tells again of the timeline itself.
+                Some(Erases::Data | Erases::Contents) => {}
+                Some(Erases::Events | Erases::Reads) | None => return Ok(false),
             }
         }
         at += rows.len() as u64;

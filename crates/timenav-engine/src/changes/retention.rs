@@ -47,26 +47,41 @@ pub struct LetGone {
     pub cutoff: Instant<Wall>,
 }
 
+/// A sweep was done, by a request that may have finished earlier ones before.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Swept {
+    /// What it lets go.
+    pub(crate) let_go: LetGone,
+    /// Contents of earlier sweeps that went before.
+    pub(crate) finished: u64,
+    /// What is in force.
+    pub(crate) retention: Retention,
+}
+
 #[derive(Serialize, Deserialize)]
-pub(crate) struct LetGoneRecord {
+pub(crate) struct SweptRecord {
     position: u64,
     class: String,
     count: u64,
     cutoff: i64,
+    finished: u64,
+    retention: RetentionSetRecord,
 }
 
-impl Change for LetGone {
+impl Change for Swept {
     const KIND: &'static str = "swept";
-    type Record = LetGoneRecord;
+    type Record = SweptRecord;
 
-    fn record(&self) -> LetGoneRecord {
-        let Self { position, class, count, cutoff } = *self;
-        LetGoneRecord { position, class: class.as_str().to_owned(), count, cutoff: cutoff.micros() }
+    fn record(&self) -> SweptRecord {
+        let Self { let_go: LetGone { position, class, count, cutoff }, finished, retention } = *self;
+        let (class, cutoff) = (class.as_str().to_owned(), cutoff.micros());
+        SweptRecord { position, class, count, cutoff, finished, retention: RetentionSet { retention }.record() }
     }
 
-    fn of(record: LetGoneRecord) -> Option<Self> {
-        let LetGoneRecord { position, class, count, cutoff } = record;
+    fn of(record: SweptRecord) -> Option<Self> {
+        let SweptRecord { position, class, count, cutoff, finished, retention } = record;
         let class = LetGoClass::ALL.into_iter().find(|known| known.as_str() == class)?;
-        Some(Self { position, class, count, cutoff: Instant::from_micros(cutoff)? })
+        let let_go = LetGone { position, class, count, cutoff: Instant::from_micros(cutoff)? };
+        Some(Self { let_go, finished, retention: RetentionSet::of(retention)?.retention })
     }
 }

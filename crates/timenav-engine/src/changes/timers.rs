@@ -1,9 +1,10 @@
 //! What is answered where timers are set, changed, cancelled, fall due, or come to an outcome.
 
 use serde::{Deserialize, Serialize};
-use timenav_core::ids::{EventId, FiringId, QueueId, TimerId};
+use timenav_core::ids::{EventId, FiringId, LeaseId, QueueId, TimerId};
 use timenav_core::time::{Instant, Virtual};
 use timenav_core::timers::FiringState;
+use timenav_core::timers::holds::Hold;
 
 use super::Change;
 use crate::timer_rows::TimerRow;
@@ -85,11 +86,15 @@ impl Change for TimerAfter {
 pub(crate) struct FiringsAfter {
     /// How each of those that were named stands now.
     pub(crate) firings: Vec<(FiringId, FiringState)>,
+    /// Whether that is all that became of them, and no entry tells of it: they are tried again.
+    pub(crate) is_untold: bool,
 }
 
 #[derive(Serialize, Deserialize)]
 pub(crate) struct FiringsAfterRecord {
     firings: Vec<(String, String)>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    untold: bool,
 }
 
 impl Change for FiringsAfter {
@@ -98,12 +103,43 @@ impl Change for FiringsAfter {
 
     fn record(&self) -> FiringsAfterRecord {
         let one = |(id, state): &(FiringId, FiringState)| (id.to_string(), state.as_str().to_owned());
-        FiringsAfterRecord { firings: self.firings.iter().map(one).collect() }
+        FiringsAfterRecord { firings: self.firings.iter().map(one).collect(), untold: self.is_untold }
     }
 
     fn of(record: FiringsAfterRecord) -> Option<Self> {
         let one = |(id, state): (String, String)| Some((FiringId::new(&id).ok()?, FiringState::parse(&state)?));
-        Some(Self { firings: record.firings.into_iter().map(one).collect::<Option<_>>()? })
+        let is_untold = record.untold;
+        Some(Self { firings: record.firings.into_iter().map(one).collect::<Option<_>>()?, is_untold })
+    }
+}
+
+/// Somebody holds advances. No entry tells of it.
+#[derive(Clone, Debug)]
+pub(crate) struct AdvancesHeld {
+    pub(crate) hold: Hold,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct AdvancesHeldRecord {
+    lease_id: String,
+    owner: String,
+    reason: String,
+    until: i64,
+}
+
+impl Change for AdvancesHeld {
+    const KIND: &'static str = "advances_held";
+    type Record = AdvancesHeldRecord;
+
+    fn record(&self) -> AdvancesHeldRecord {
+        let Hold { lease_id, owner, reason, until } = self.hold.clone();
+        AdvancesHeldRecord { lease_id: lease_id.to_string(), owner, reason, until: until.micros() }
+    }
+
+    fn of(record: AdvancesHeldRecord) -> Option<Self> {
+        let AdvancesHeldRecord { lease_id, owner, reason, until } = record;
+        let (lease_id, until) = (LeaseId::new(&lease_id).ok()?, Instant::from_micros(until)?);
+        Some(Self { hold: Hold { lease_id, owner, reason, until } })
     }
 }
 

@@ -161,6 +161,9 @@ impl Deciding for Adopt {
         };
         let now = draft.now();
         self.arrived.check(&self.key, &self.origin, &id, now)?;
+        if draft.look(&id).is_some() {
+            return Err(Refusal::NotMerged { timeline_id: id.to_string() });
+        }
         let created_by = check_new(draft, 1 + layers.len())?;
         let permissions = permissions_here(draft.directory(), &self.map, &ready.permissions, &created_by)?;
         let host = now.max(ready.recorded_at);

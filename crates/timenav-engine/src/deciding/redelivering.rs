@@ -80,6 +80,6 @@ impl Deciding for Redeliver {
         let restoring = Restoring { timers, superseded: Vec::new(), fired: vec![again], next };
         restore(draft, ledger, &restoring, Restored::Redeliver)?;
         let firings = vec![(fallen.firing_id(&timeline), FiringState::Pending)];
-        Ok(draft.done(ledger, draft.last_position(ledger), FiringsAfter { firings }))
+        Ok(draft.done(ledger, draft.last_position(ledger), FiringsAfter { firings, is_untold: false }))
     }
 }

@@ -7,7 +7,7 @@ use timenav_core::access::{Demand, Denial};
 use super::clocks::check_clock_told;
 use super::{Aim, Asking, Deciding};
 use crate::action::Action;
-use crate::changes::{Change, ClockAfter, EventIntervened, TimelineMade};
+use crate::changes::{AdvancesHeld, Change, ClockAfter, EventIntervened, FiringsAfter, Swept, TimelineMade};
 use crate::draft::{Done, Draft};
 use crate::refusal::Refusal;
 
@@ -15,13 +15,26 @@ use crate::refusal::Refusal;
 pub(crate) struct Again<C> {
     action: Action,
     demands: &'static [Demand],
+    aim: Aim,
     change: PhantomData<fn() -> C>,
+}
+
+/// Keep what is answered to a request that no entry tells of, and change nothing.
+pub(crate) struct Keep<C> {
+    /// What is attempted, as an entry about a refusal names it.
+    pub(crate) operation: &'static str,
+    pub(crate) change: C,
 }
 
 impl<C> Again<C> {
     /// Asks for the answer to what needed these demands, which whoever asks must still be allowed.
     pub(crate) const fn of(action: Action, demands: &'static [Demand]) -> Self {
-        Self { action, demands, change: PhantomData }
+        Self { action, demands, aim: Aim::Timeline, change: PhantomData }
+    }
+
+    /// Asks for what was aimed elsewhere.
+    pub(crate) fn aimed(self, aim: Aim) -> Self {
+        Self { aim, ..self }
     }
 }
 
@@ -48,6 +61,24 @@ impl Told for EventIntervened {
     }
 }
 
+impl Told for Swept {
+    fn check_told(&self, _: &Draft<'_>) -> Result<(), Denial> {
+        Ok(())
+    }
+}
+
+impl Told for FiringsAfter {
+    fn check_told(&self, _: &Draft<'_>) -> Result<(), Denial> {
+        Ok(())
+    }
+}
+
+impl Told for AdvancesHeld {
+    fn check_told(&self, _: &Draft<'_>) -> Result<(), Denial> {
+        Ok(())
+    }
+}
+
 impl<C: Told> Asking for Again<C> {
     fn action(&self) -> Action {
         self.action
@@ -58,7 +89,7 @@ impl<C: Told> Asking for Again<C> {
     }
 
     fn aim(&self) -> Aim {
-        Aim::Timeline
+        self.aim
     }
 
     fn is_asked_again(&self) -> bool {
@@ -72,6 +103,34 @@ impl<C: Told> Deciding for Again<C> {
     fn decide(&self, _draft: &mut Draft<'_>) -> Result<Done<C>, Refusal> {
         // Nobody asked before.
         Err(Refusal::ChangedMeanwhile)
+    }
+
+    fn check_told(&self, draft: &Draft<'_>, change: &C) -> Result<(), Denial> {
+        change.check_told(draft)
+    }
+}
+
+impl<C: Told + Sync> Asking for Keep<C> {
+    /// Whoever keeps an answer about firings, or what holds them, may say how they end.
+    fn action(&self) -> Action {
+        Action::SettleFirings
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::Timeline
+    }
+
+    fn operation(&self) -> &str {
+        self.operation
+    }
+}
+
+impl<C: Told + Sync> Deciding for Keep<C> {
+    type Change = C;
+
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<C>, Refusal> {
+        let ledger = draft.aimed()?;
+        Ok(draft.done(ledger, draft.last_position(ledger), self.change.clone()))
     }
 
     fn check_told(&self, draft: &Draft<'_>, change: &C) -> Result<(), Denial> {

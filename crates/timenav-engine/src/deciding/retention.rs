@@ -9,7 +9,7 @@ use timenav_core::time::{Instant, Wall};
 
 use super::{Aim, Asking, Deciding};
 use crate::action::Action;
-use crate::changes::{LetGone, Logged, RetentionSet};
+use crate::changes::{LetGone, Logged, RetentionSet, Swept};
 use crate::draft::{Done, Draft};
 use crate::json::json;
 use crate::payload::HostClockAccepted;
@@ -51,8 +51,10 @@ pub(crate) struct LetGo {
     /// The policies that it was chosen by.
     pub(crate) policies: Arc<RetentionPolicies>,
     pub(crate) mark: SweepMark,
-    /// The ledger's size that it was chosen at, where other services sweep too.
+    /// The ledger's size that it was chosen at, where others may sweep too.
     pub(crate) size: Option<u64>,
+    /// What whoever asks has finished before.
+    pub(crate) finished: u64,
 }
 
 /// Say that the host's clock is right although it went further than it does, or back.
@@ -109,9 +111,9 @@ impl Asking for LetGo {
 }
 
 impl Deciding for LetGo {
-    type Change = LetGone;
+    type Change = Swept;
 
-    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<LetGone>, Refusal> {
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Swept>, Refusal> {
         let ledger = draft.aimed()?;
         // A longer policy may have been set since, or another service may have named the same.
         let head = &draft.state(ledger).head;
@@ -122,12 +124,13 @@ impl Deciding for LetGo {
         let asked_by = Cow::Owned(draft.actor().name().to_owned());
         let sweep = Sweep { asked_by, positions: self.sweep.positions.clone(), ..self.sweep };
         let Sweep { class, cutoff, .. } = sweep;
-        let count = sweep.positions.count();
+        let (count, retention) = (sweep.positions.count(), self.policies.in_force());
         let host = draft.host(ledger);
         let payload = String::from_utf8_lossy(&sweep.encode()).into_owned();
         let position = draft.append(ledger, Action::Sweep, class.as_str(), payload, host);
         draft.step_mut(ledger).sweeps.push(SweepRow { position, mark: self.mark });
-        Ok(draft.done(ledger, position, LetGone { position, class, count, cutoff }))
+        let let_go = LetGone { position, class, count, cutoff };
+        Ok(draft.done(ledger, position, Swept { let_go, finished: self.finished, retention }))
     }
 }
 

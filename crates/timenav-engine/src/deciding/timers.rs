@@ -391,6 +391,8 @@ pub(super) fn count_armed(draft: &mut Draft<'_>, ledger: Ledger, upcoming: &Upco
 /// Tell the outcomes of firings.
 pub(crate) struct SettleFirings {
     pub(crate) firing_ids: Vec<FiringId>,
+    /// Those of them that it is only told of how they stand.
+    pub(crate) left: Vec<FiringId>,
     pub(crate) outcome: FiringState,
     pub(crate) reason: Option<String>,
     /// Who tells, as far as it decides whether the firings are theirs.
@@ -432,7 +434,7 @@ impl Deciding for SettleFirings {
         for firing_id in &self.firing_ids {
             let missing = || Refusal::NotFound { what: "firing", id: firing_id.to_string() };
             let firing = known.iter().find(|firing| firing.firing_id == *firing_id).ok_or_else(missing)?;
-            let is_open = firing.state == FiringState::Pending;
+            let is_open = firing.state == FiringState::Pending && !self.left.contains(firing_id);
             if is_open && !settled.iter().any(|one| one.fallen == firing.fallen) {
                 settled.push(firing);
             }
@@ -447,7 +449,7 @@ impl Deciding for SettleFirings {
         if !of_others.is_empty() {
             return Err(Refusal::lease_lost(of_others));
         }
-        let change = FiringsAfter { firings: after };
+        let change = FiringsAfter { firings: after, is_untold: false };
         if settled.is_empty() {
             return Ok(draft.done(ledger, draft.last_position(ledger), change));
         }

@@ -7,7 +7,7 @@ use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_core::timers::AdvanceState;
 
 use super::{LedgerStream, News};
-use crate::action::Action;
+use crate::action::{Action, OnAdvance};
 use crate::head::TimelineState;
 use crate::json::read;
 use crate::one_fact::OneFact as _;
@@ -28,8 +28,8 @@ impl LedgerStream {
     pub(super) async fn advance_of(&self, position: u64, leaf: &[u8]) -> Result<Option<News>, Refusal> {
         let record = LeafRecord::decode(leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
         let told = |receipt: Receipt| News::Advance(Box::new(receipt));
-        match Action::of(&record) {
-            Some(Action::FireTimers) => {
+        match Action::of(&record).map_or(OnAdvance::Nothing, Action::on_advance) {
+            OnAdvance::Steps => {
                 let state = self.newest_step(position);
                 let step = state.and_then(|state| {
                     let advance = state.head.timers.advance.as_ref()?;
@@ -37,7 +37,7 @@ impl LedgerStream {
                 });
                 Ok(step.map(told))
             }
-            Some(Action::Travel | Action::FastForward | Action::PauseTime | Action::EndAdvance) => {
+            OnAdvance::BeginsOrEnds => {
                 let entry = self.engine.store().entry(self.key, position).await?;
                 let entry = entry.ok_or_else(|| Refusal::Damaged(format!("entry {position} is missing")))?;
                 let Some(AdvanceTold { advance, ended }) = read(&entry.payload) else { return Ok(None) };
@@ -60,7 +60,7 @@ impl LedgerStream {
                     })
                 }))
             }
-            _ => Ok(None),
+            OnAdvance::Nothing => Ok(None),
         }
     }
 }

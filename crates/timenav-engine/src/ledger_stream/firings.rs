@@ -9,7 +9,7 @@ use timenav_core::time::{Instant, Wall};
 use timenav_core::timers::{Fallen, FiringState};
 
 use super::{LedgerStream, News, Seen, Told, WatchLedger, WatchedParadoxes};
-use crate::action::Action;
+use crate::action::{Action, OnTimers};
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::event_filter::EventFilter;
@@ -117,18 +117,20 @@ impl LedgerStream {
     /// Returns what an entry tells of firings.
     pub(super) async fn firings_of(&self, position: u64, leaf: &[u8]) -> Result<Vec<News>, Refusal> {
         let record = LeafRecord::decode(leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
-        let action = Action::of(&record);
-        if !matches!(action, Some(Action::FireTimers | Action::SettleFirings | Action::RestoreTimers)) {
-            return Ok(Vec::new());
-        }
+        let told = match Action::of(&record).and_then(Action::on_timers) {
+            Some(told @ (OnTimers::Fires | OnTimers::Settles | OnTimers::Restores)) => told,
+            // A timer alone is no firing.
+            Some(OnTimers::Sets | OnTimers::Changes | OnTimers::Cancels) | None => return Ok(Vec::new()),
+        };
         let entry = self.engine.store().entry(self.key, position).await?;
         let entry = entry.ok_or_else(|| Refusal::Damaged(format!("entry {position} is missing")))?;
         // What firings of a layer are called that came with a fork is what its entries tell.
         let timeline = self.timeline_id.told();
-        let firings = match action {
-            Some(Action::FireTimers) => read(&entry.payload).map(|told: TimersFired| offered(&told, &timeline)),
-            Some(Action::SettleFirings) => read(&entry.payload).and_then(settled),
-            _ => read(&entry.payload).map(|told: TimersRestored<'_>| restored(&told, &timeline)),
+        let firings = match told {
+            OnTimers::Fires => read(&entry.payload).map(|told: TimersFired| offered(&told, &timeline)),
+            OnTimers::Settles => read(&entry.payload).and_then(settled),
+            OnTimers::Restores => read(&entry.payload).map(|told: TimersRestored<'_>| restored(&told, &timeline)),
+            OnTimers::Sets | OnTimers::Changes | OnTimers::Cancels => None,
         };
         let unreadable = || Refusal::Damaged(format!("what entry {position} tells of firings cannot be read"));
         self.of_firings(firings.ok_or_else(unreadable)?).await

@@ -4,7 +4,7 @@ use timenav_core::ledger::LeafRecord;
 use timenav_core::paradox::{Kind, Paradox, Settings};
 
 use super::{LedgerStream, News};
-use crate::action::{Action, OnEvents};
+use crate::action::{Action, OnEvents, OnTimers};
 use crate::engine::Engine;
 use crate::look::Look;
 use crate::one_fact::OneFact as _;
@@ -91,5 +91,8 @@ impl LedgerStream {
 
 /// Returns whether an entry may tell of firings that come, or do not occur any more: they are causes of events.
 const fn is_of_firings(action: Action) -> bool {
-    matches!(action, Action::FireTimers | Action::ChangeTimer | Action::CancelTimer | Action::RestoreTimers)
+    match action.on_timers() {
+        Some(OnTimers::Fires | OnTimers::Changes | OnTimers::Cancels | OnTimers::Restores) => true,
+        Some(OnTimers::Sets | OnTimers::Settles) | None => false,
+    }
 }

@@ -16,7 +16,7 @@ use super::blocks;
 use super::directory::DirectoryTold;
 use super::powers::{Powers, Shown};
 use super::request::ScanRequest;
-use crate::action::{Action, Demanded};
+use crate::action::{Action, Demanded, Nobody};
 use crate::archive::{EntryRow, Snapshot};
 use crate::horizon::HorizonUse;
 use crate::json::read;
@@ -169,28 +169,15 @@ fn check_read<'p>(powers: &'p Powers, claim: &Claim<'p>, named: (&str, &str), op
 /// Nobody is named where the service did something itself, and where a stranger was refused.
 fn check_nobody(powers: &Powers, claim: &Claim<'_>, action: Action) -> Result<(), String> {
     let Claim { record, authority, .. } = claim;
-    let may = match (&*record.actor, action) {
-        // `EndTimeline` and `Sweep`: one that was made to end by itself, and what nobody asked to be let go.
-        (UserId::UNKNOWN, Action::Attempt | Action::AttemptsCounted)
-        | (
-            TimelineId::SYSTEM,
-            Action::RotateSigningKey
-            | Action::AcceptRollback
-            | Action::EndSession
-            | Action::EndTimeline
-            | Action::Sweep
-            | Action::FireTimers
-            | Action::SettleFirings
-            | Action::EndAdvance
-            | Action::Heads,
-        ) => true,
+    let (is_stranger, is_service) = (*record.actor == *UserId::UNKNOWN, *record.actor == *TimelineId::SYSTEM);
+    let may = match action.by_nobody() {
+        Nobody::Stranger => is_stranger,
+        Nobody::Service => is_service,
         // What a timer records as it fires; that it fired is checked where entries are replayed.
-        (TimelineId::SYSTEM, Action::RecordEvent) => *record.timeline_id != *TimelineId::SYSTEM,
+        Nobody::Timer => is_service && *record.timeline_id != *TimelineId::SYSTEM,
         // The first operator is made by nobody.
-        (TimelineId::SYSTEM, Action::CreateTimeline | Action::CreateUser | Action::CreateApiKey) => {
-            !powers.has_begun(authority.directory)
-        }
-        _ => false,
+        Nobody::FirstStart => is_service && !powers.has_begun(authority.directory),
+        Nobody::Never => false,
     };
     if may {
         return Ok(());

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use timenav_core::directory::{ApiKey, Directory, PasswordTold, Secret, Secrets};
-use timenav_core::ids::{KeyId, TimelineId};
+use timenav_core::directory::{ApiKey, Directory, PasswordTold, Secret, Secrets, Shelves, User};
+use timenav_core::ids::{KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Adopted, AdoptedLayer, Hash, LeafRecord, TimelineEnded};
 use timenav_core::scan::Findings;
 use timenav_core::time::{Instant, Wall};
@@ -115,7 +115,9 @@ impl DirectoryTold {
 
     /// Compares them with the tables. Returns how many rows were compared.
     pub(super) fn compare(&self, findings: &mut Findings, kept: &Directory) -> u64 {
-        let mut rows = compare_rows(findings, "users", &self.directory.users, &kept.users);
+        let users =
+            |of: &Shelves<UserId, User>| of.iter().map(|(user_id, user)| (user_id.clone(), user.clone())).collect();
+        let mut rows = compare_rows(findings, "users", &users(&self.directory.users), &users(&kept.users));
         let mut told = by_name(&self.directory.keys);
         told.extend(self.stopped.iter().map(|(key_id, key)| (key_id.clone(), key.clone())));
         rows += compare_rows(findings, "api_keys", &told, &by_name(&kept.keys));

@@ -6,7 +6,7 @@ use timenav_core::paradox::{Record, Stamp, TimerRecord};
 use timenav_core::time::{Instant, Virtual, parse_timestamp};
 use timenav_core::timers::{Fallen, Schedule};
 
-use crate::action::Action;
+use crate::action::{Action, OnTimers};
 use crate::archive::EntryRow;
 use crate::json::read;
 use crate::payload::{
@@ -41,19 +41,19 @@ pub(super) struct Restored {
 pub(super) fn done(action: Action, leaf: &LeafRecord<'_>, row: &EntryRow) -> Option<Done> {
     let payload = row.payload.as_slice();
     let timeline = TimelineId::new(&leaf.timeline_id).ok();
-    match action {
-        Action::CreateTimeline => {
-            let fork = read::<TimelineCreated>(payload)?.fork;
-            Some(Done::Begun { base: fork.and_then(|fork| fork.timers_base).unwrap_or_default() })
-        }
-        Action::SetTimer => Some(Done::Set(TimerId::new(&leaf.subject).ok()?)),
-        Action::FireTimers => {
+    if action == Action::CreateTimeline {
+        let fork = read::<TimelineCreated>(payload)?.fork;
+        return Some(Done::Begun { base: fork.and_then(|fork| fork.timers_base).unwrap_or_default() });
+    }
+    match action.on_timers()? {
+        OnTimers::Sets => Some(Done::Set(TimerId::new(&leaf.subject).ok()?)),
+        OnTimers::Fires => {
             let fired = read::<TimersFired>(payload)?.fired;
             let fired = fired.iter().map(|(timer, due, round, _)| firing(timeline.as_ref()?, &(*timer, *due, *round)));
             Some(Done::Fired(fired.collect::<Option<_>>()?))
         }
-        Action::CancelTimer => Some(Done::Changed { timer: read::<TimerCancelled>(payload)?.position, schedule: None }),
-        Action::ChangeTimer => {
+        OnTimers::Cancels => Some(Done::Changed { timer: read::<TimerCancelled>(payload)?.position, schedule: None }),
+        OnTimers::Changes => {
             let told: TimerSet<'_> = read(payload)?;
             if !told.has_another_schedule() {
                 return None;
@@ -61,7 +61,7 @@ pub(super) fn done(action: Action, leaf: &LeafRecord<'_>, row: &EntryRow) -> Opt
             let schedule = read::<ScheduleRecord>(told.schedule().as_bytes())?.schedule()?;
             Some(Done::Changed { timer: told.changes()?, schedule: Some(schedule) })
         }
-        Action::RestoreTimers => {
+        OnTimers::Restores => {
             let told: TimersRestored<'_> = read(payload)?;
             let again = |one: &FiredAgain| firing(timeline.as_ref()?, &(one.timer, one.due, one.round));
             Some(Done::Restored(Restored {
@@ -75,7 +75,8 @@ pub(super) fn done(action: Action, leaf: &LeafRecord<'_>, row: &EntryRow) -> Opt
                 fired: told.fired.iter().map(again).collect::<Option<_>>()?,
             }))
         }
-        _ => None,
+        // Its moment came all the same.
+        OnTimers::Settles => None,
     }
 }
 

@@ -88,6 +88,7 @@ pub(super) fn of_refusal(refusal: &Refusal) -> Code {
         | Refusal::Cursor => Code::InvalidParameter,
         Refusal::Ended { .. } => Code::TimelineEnded,
         Refusal::AlreadyExists { .. }
+        | Refusal::NotMerged { .. }
         | Refusal::NameEnded { .. }
         | Refusal::SealedRecordTaken { .. }
         | Refusal::EventExists { .. } => Code::AlreadyExists,

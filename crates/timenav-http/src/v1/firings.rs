@@ -57,7 +57,6 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change("/firings/fail", "fail_firings", "Says that an attempt at firings failed", fail)
             .takes::<FailRequest>()
             .gives::<FiringsSettledBody>()
-            .anew()
             .tag(TAG),
         Route::change(
             "/firings/{firing_id}/redeliver",
@@ -341,10 +340,11 @@ async fn acknowledge(
 async fn fail(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
     Params(request): Params<FailRequest>,
 ) -> Result<Changed<FiringsSettledBody>, Failure> {
     let asked = firings_of(request.timeline_id, request.firing_ids, request.lease_ids)?;
-    let answer = app.engine.fail_firings(&caller, asked, request.reason).await?;
+    let answer = app.engine.fail_firings(&caller, asked, request.reason, idempotency).await?;
     Ok(settled(&answer))
 }
 

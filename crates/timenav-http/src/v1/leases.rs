@@ -10,7 +10,9 @@ use utoipa::ToSchema;
 
 use super::firings::lease;
 use super::parameters::timeline;
+use crate::answer::Changed;
 use crate::auth::Authenticated;
+use crate::idempotency::Idempotent;
 use crate::params::{InPath, Params};
 use crate::problem::Failure;
 use crate::route::Route;
@@ -24,7 +26,6 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change("/leases", "hold_advances", "Holds the clock at its instant while it is moved past timers", hold)
             .takes::<HoldAdvancesRequest>()
             .gives::<HeldBody>()
-            .anew()
             .tag(TAG),
         Route::lookup("/leases", "leases", "Lists leases that hold the clock", leases, HorizonUse::Refused)
             .takes::<LeasesRequest>()
@@ -115,14 +116,16 @@ pub(crate) struct ReleasedBody {
 async fn hold(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
     Params(request): Params<HoldAdvancesRequest>,
-) -> Result<Json<HeldBody>, Failure> {
+) -> Result<Changed<HeldBody>, Failure> {
     let ttl = lease("ttl", request.ttl)?;
     let lease_id = request.lease_id.map(|text| text.0);
     let asked = HoldRequest { timeline: timeline(request.timeline_id), lease_id, reason: request.reason, ttl };
-    let (timeline_id, hold) = app.engine.hold_advances(&caller, asked).await?;
+    let (timeline_id, hold, replayed) = app.engine.hold_advances(&caller, asked, idempotency).await?;
     let status = format!("No advance of `{timeline_id}` goes on until {}, or until you release the lease.", hold.until);
-    Ok(Json(HeldBody { status, timeline_id: timeline_id.to_string(), lease: LeaseBody::of(hold) }))
+    let body = HeldBody { status, timeline_id: timeline_id.to_string(), lease: LeaseBody::of(hold) };
+    Ok(Changed::ok(body, replayed))
 }
 
 /// Lists what holds advances.

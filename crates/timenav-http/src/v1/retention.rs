@@ -1,6 +1,5 @@
 //! How long reads and refusals are kept, and what is let go.
 
-use axum::Json;
 use axum::extract::State;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -37,7 +36,6 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change("/prune", "prune", "Prunes contents whose retention has passed", prune)
             .takes::<PruneRequest>()
             .gives::<PrunedBody>()
-            .anew()
             .tag(TAG),
     ]
 }
@@ -186,24 +184,23 @@ async fn set_retention(
     Ok(Changed::ok(body, replayed))
 }
 
-/// Prunes contents whose retention has passed. What went is not there to go again, so that of an `Idempotency-Key` only the
-/// form is checked.
+/// Prunes contents whose retention has passed. Where nothing is pruned, nothing is kept for a repetition, which looks again.
 async fn prune(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
-    Idempotent(_): Idempotent,
+    Idempotent(idempotency): Idempotent,
     Params(request): Params<PruneRequest>,
-) -> Result<Json<PrunedBody>, Failure> {
+) -> Result<Changed<PrunedBody>, Failure> {
     let PruneRequest { timeline_id: Text(timeline_id), accept_host_clock, dry_run } = request;
     if dry_run {
         if accept_host_clock {
             return Err(Failure::invalid("accept_host_clock", "a dry run changes nothing, so leave it out"));
         }
         let pruned = app.engine.foresee_pruning(&caller, timeline_id.clone()).await?;
-        return Ok(Json(PrunedBody::new(&timeline_id, &pruned, true)));
+        return Ok(Changed::ok(PrunedBody::new(&timeline_id, &pruned, true), false));
     }
-    let pruned = app.engine.prune(&caller, timeline_id.clone(), accept_host_clock).await?;
-    Ok(Json(PrunedBody::new(&timeline_id, &pruned, false)))
+    let pruned = app.engine.prune(&caller, timeline_id.clone(), accept_host_clock, idempotency).await?;
+    Ok(Changed::ok(PrunedBody::new(&timeline_id, &pruned, false), pruned.replayed))
 }
 
 impl PrunedBody {

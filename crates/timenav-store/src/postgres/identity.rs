@@ -1,6 +1,5 @@
 //! Users, and what shows who they are: keys, passwords, sessions.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use deadpool_postgres::Object;
@@ -8,7 +7,7 @@ use timenav_core::access::Scope;
 use timenav_core::horizon::Horizon;
 use timenav_core::ids::{KeyId, SessionId, TimelineId, UserId};
 use timenav_core::time::Instant;
-use timenav_engine::{ApiKey, Directory, DirectoryChange, KeptPassword, Secrets, Session, User};
+use timenav_engine::{ApiKey, Directory, DirectoryChange, KeptPassword, Secrets, Session, Shelves, User};
 use tokio_postgres::Row;
 
 use super::batch::{Batch, rows, values};
@@ -101,7 +100,7 @@ fn insert_key<'a>(batch: &mut Batch<'a>, key: &'a ApiKey) {
 
 /// Returns what is kept; keys that were stopped too, if they are wanted.
 pub(super) async fn directory(on: &Object, with_stopped_keys: bool) -> Result<Directory, Failed> {
-    let mut users = BTreeMap::new();
+    let mut users = Shelves::default();
     for row in rows(on, SELECT_USERS, &[]).await? {
         let user = user(&row)?;
         users.insert(user.user_id.clone(), user);
@@ -110,7 +109,7 @@ pub(super) async fn directory(on: &Object, with_stopped_keys: bool) -> Result<Di
     for row in rows(on, SELECT_KEYS, &[&with_stopped_keys]).await? {
         keys.put(api_key(&row)?);
     }
-    let mut passwords = BTreeMap::new();
+    let mut passwords = Shelves::default();
     for row in rows(on, SELECT_PASSWORDS, &[]).await? {
         let password = password(&row)?;
         passwords.insert(password.user_id.clone(), Arc::new(password));

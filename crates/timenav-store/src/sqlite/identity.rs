@@ -1,6 +1,5 @@
 //! Users, and what shows who they are: keys, passwords, sessions.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rusqlite::{Connection, Row, Transaction, params};
@@ -8,7 +7,7 @@ use timenav_core::access::{RestrictionLevel, Scope};
 use timenav_core::horizon::Horizon;
 use timenav_core::ids::{KeyId, SessionId, TimelineId, UserId};
 use timenav_engine::{
-    ApiKey, CarriedSeals, Directory, DirectoryChange, KeptPassword, Secrets, Session, StoreError, User,
+    ApiKey, CarriedSeals, Directory, DirectoryChange, KeptPassword, Secrets, Session, Shelves, StoreError, User,
 };
 
 use super::ends;
@@ -109,7 +108,7 @@ pub(super) fn working(connection: &Connection) -> Result<Directory, StoreError> 
 }
 
 fn with_keys(connection: &Connection, select_keys: &str) -> Result<Directory, StoreError> {
-    let mut users = BTreeMap::new();
+    let mut users = Shelves::default();
     each(connection, SELECT_USERS, |row| {
         let user = user(row)?;
         users.insert(user.user_id.clone(), user);
@@ -120,7 +119,7 @@ fn with_keys(connection: &Connection, select_keys: &str) -> Result<Directory, St
         keys.put(api_key(row)?);
         Ok(())
     })?;
-    let mut passwords = BTreeMap::new();
+    let mut passwords = Shelves::default();
     each(connection, SELECT_PASSWORDS, |row| {
         let password = password(row)?;
         passwords.insert(password.user_id.clone(), Arc::new(password));

@@ -109,7 +109,7 @@ async fn an_entry_from_the_future_is_told_until_an_operator_accepts_it() {
     assert!(home.engine.stats().is_host_clock_doubted);
     // It is right by the database's, so it writes.
     change(&home).await.unwrap();
-    home.engine.prune(&home.admin, timeline_id("main"), true).await.unwrap();
+    home.engine.prune(&home.admin, timeline_id("main"), true, None).await.unwrap();
     home.engine.compare_clocks().await.unwrap();
     home.engine.ready().await.unwrap();
     assert!(!home.engine.stats().is_host_clock_doubted);

@@ -3,7 +3,7 @@
 use timenav_core::ledger::{EventsErased, LeafRecord, ReadsErased};
 
 use super::{Erased, Replay};
-use crate::action::Action;
+use crate::action::{Action, Erases};
 use crate::json::read;
 use crate::payload::DataErased;
 
@@ -26,18 +26,19 @@ impl Replay {
 
     /// Takes an entry that came after the scan began, for the erasure that it may tell of.
     pub(in crate::scan) fn later_entry(&mut self, record: &LeafRecord<'_>, position: u64, payload: &[u8]) {
-        match Action::of(record) {
-            Some(Action::EraseData) => {
+        match Action::of(record).and_then(Action::erases) {
+            Some(Erases::Data) => {
                 let erased = read::<DataErased>(payload);
                 self.told_later.extend(erased.into_iter().flat_map(|payload| erasures(&payload, position)));
             }
-            Some(Action::EraseEvents) => self.gone.events_erased_later(EventsErased::decode(payload).ok()),
-            Some(Action::EraseReads) => {
+            Some(Erases::Events) => self.gone.events_erased_later(EventsErased::decode(payload).ok()),
+            Some(Erases::Reads) => {
                 if let Ok(erased) = ReadsErased::decode(payload) {
                     self.gone.reads_erased_later(&erased);
                 }
             }
-            _ => {}
+            // What is let go by retention is no event, and what is told of a layer was gone before.
+            Some(Erases::Contents | Erases::OfLayer) | None => {}
         }
     }
 }

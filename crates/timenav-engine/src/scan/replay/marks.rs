@@ -74,12 +74,9 @@ impl Replay {
 
 /// Returns how many events an entry may have made stand or not.
 fn events_touched(record: &LeafRecord<'_>, payload: Option<&[u8]>) -> i64 {
-    match (Action::of(record), payload) {
-        (Some(Action::EraseEvents), Some(payload)) => {
-            EventsErased::decode(payload).map_or(0, |erased| i64::try_from(erased.events_count).unwrap_or(i64::MAX))
-        }
-        _ => 1,
-    }
+    let many = payload.filter(|_| Action::of(record) == Some(Action::EraseEvents));
+    let count = |erased: EventsErased<'_>| i64::try_from(erased.events_count).unwrap_or(i64::MAX);
+    many.map_or(1, |payload| EventsErased::decode(payload).map_or(0, count))
 }
 
 /// Returns by how many events more stand after an entry; `None` where that is not known any more.

@@ -11,7 +11,7 @@ use timenav_core::timers::{Fallen, FiringState, Timers};
 
 use super::Replay;
 use super::timers_made::TimersMade;
-use crate::action::Action;
+use crate::action::{Action, OnAdvance, OnTimers};
 use crate::json::{json, read};
 use crate::payload::{
     AdvanceEnded, AdvanceOver, AdvanceTold, FiringsSettled, TimerCancelled, TimerRestored, TimerSet, TimerTold,
@@ -202,38 +202,37 @@ impl Replay {
         (position, recorded_at): (u64, Instant<Wall>),
         payload: &[u8],
     ) -> Option<()> {
-        match action {
-            Action::SetTimer => {
+        match action.on_timers()? {
+            OnTimers::Sets => {
                 let own = self.timers.state.position_of(position);
                 let row = read::<TimerSet<'_>>(payload)?.row(own, &record.actor, recorded_at)?;
                 self.timers.arm(row)?;
             }
-            Action::ChangeTimer => {
+            OnTimers::Changes => {
                 let told: TimerSet<'_> = read(payload)?;
                 let (before, _) = self.timers.disarm(told.changes()?)?;
                 let row = told.row(before.position, &before.set_by, before.set_at)?;
                 self.timers.arm(row)?;
             }
-            Action::CancelTimer => {
+            OnTimers::Cancels => {
                 let told: TimerCancelled = read(payload)?;
                 let (row, definition) = self.timers.disarm(told.position)?;
                 let row = TimerRow { next: None, is_cancelled: true, ..row };
                 self.timers.at_rest.add(&of_timer(&row, &definition));
                 self.timers.make(|made| made.moved(&row));
             }
-            Action::FireTimers => {
+            OnTimers::Fires => {
                 let told: TimersFired = read(payload)?;
                 self.fired(&told, position, recorded_at)?;
             }
-            Action::SettleFirings => {
+            OnTimers::Settles => {
                 let told: FiringsSettled = read(payload)?;
                 self.settled(&told, position)?;
             }
-            Action::RestoreTimers => {
+            OnTimers::Restores => {
                 let told: TimersRestored<'_> = read(payload)?;
                 self.restored(&told, position)?;
             }
-            _ => return None,
         }
         self.timers.state.last = Some(position);
         Some(())
@@ -411,17 +410,11 @@ impl Replay {
 
 /// Returns whether an action changes rows of timers.
 pub(in crate::scan) fn is_of_timers(record: &LeafRecord<'_>, payload: &[u8]) -> bool {
-    match Action::of(record) {
-        Some(
-            Action::SetTimer
-            | Action::ChangeTimer
-            | Action::CancelTimer
-            | Action::FireTimers
-            | Action::SettleFirings
-            | Action::RestoreTimers
-            | Action::EndAdvance,
-        ) => true,
-        Some(Action::PauseTime) => read::<AdvanceTold>(payload).is_some_and(|told| told.ended.is_some()),
-        _ => false,
-    }
+    let Some(action) = Action::of(record) else { return false };
+    let ends_advance = match action.on_advance() {
+        OnAdvance::BeginsOrEnds if action == Action::EndAdvance => true,
+        OnAdvance::BeginsOrEnds => read::<AdvanceTold>(payload).is_some_and(|told| told.ended.is_some()),
+        OnAdvance::Steps | OnAdvance::Nothing => false,
+    };
+    ends_advance || action.on_timers().is_some()
 }

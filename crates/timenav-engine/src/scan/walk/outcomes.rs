@@ -24,14 +24,17 @@ const OUTCOMES_MAX: usize = 100;
 struct Answer {
     timeline: TimelineId,
     position: u64,
+    /// Whether nothing has happened by it that has an entry: then it names the last one that there was.
+    is_untold: bool,
     /// What is wrong with its row by itself.
     fault: Option<&'static str>,
 }
 
-/// Entries, as far as they tell when an answer was given: the one that it names, and the one before.
+/// Entries, as far as they tell when an answer was given: the one that it names, and its neighbors.
 struct Recorded {
     at: Option<Instant<Wall>>,
     before: Option<Instant<Wall>>,
+    next: Option<Instant<Wall>>,
 }
 
 impl Answer {
@@ -47,12 +50,13 @@ impl Answer {
         } else {
             None
         };
-        Some(Self { timeline, position: ledger.position, fault })
+        Some(Self { timeline, position: ledger.position, is_untold: told.is_untold(), fault })
     }
 
     /// The entries that tell when it was given.
-    fn entries(&self) -> [(TimelineId, u64); 2] {
-        [self.position, self.position.saturating_sub(1)].map(|position| (self.timeline.clone(), position))
+    fn entries(&self) -> [(TimelineId, u64); 3] {
+        let positions = [self.position, self.position.saturating_sub(1), self.position.saturating_add(1)];
+        positions.map(|position| (self.timeline.clone(), position))
     }
 
     /// Returns what is wrong with the row, beside the entries that it names.
@@ -65,7 +69,9 @@ impl Answer {
             earlier.checked_add(Idempotency::KEPT_DIFFERENCE_MAX).is_some_and(|last| later > last)
         };
         let kept_at = expires_at.checked_sub(Idempotency::KEPT);
-        let is_late = kept_at.is_some_and(|kept_at| is_after(kept_at, at));
+        // It was given before the next entry came, if nothing tells of it.
+        let last = if self.is_untold { recorded.next } else { Some(at) };
+        let is_late = kept_at.zip(last).is_some_and(|(kept_at, last)| is_after(kept_at, last));
         // No entry is from before the last one, whatever the host's clock shows: then it tells only that it was earlier.
         let is_of_host = self.position == 0 || recorded.before.is_some_and(|before| before < at);
         let is_early = is_of_host && kept_at.is_none_or(|kept_at| is_after(at, kept_at));
@@ -121,14 +127,14 @@ impl Way<'_, '_> {
             let answers: Vec<Option<Answer>> = page.iter().map(Answer::of).collect();
             let entries = answers.iter().flatten().flat_map(Answer::entries).collect();
             let leaves = source.leaves_named(entries).await?;
-            let mut pairs = leaves.as_chunks::<2>().0.iter();
+            let mut named = leaves.as_chunks::<3>().0.iter();
             for (kept, answer) in page.iter().zip(answers) {
                 let fault = match answer {
                     None => Some("it cannot be read".to_owned()),
                     Some(answer) => {
-                        let leaves = pairs.next().map_or([None, None], |pair| pair.each_ref().map(Option::as_deref));
-                        let [at, before] = leaves.map(recorded_at);
-                        answer.compare(kept.record.expires_at, &Recorded { at, before })
+                        let leaves = named.next().map_or([None; 3], |leaves| leaves.each_ref().map(Option::as_deref));
+                        let [at, before, next] = leaves.map(recorded_at);
+                        answer.compare(kept.record.expires_at, &Recorded { at, before, next })
                     }
                 };
                 if let Some(fault) = fault {

@@ -11,7 +11,7 @@ pub(crate) use arriving::{in_the_midst, large, record};
 pub(crate) use timers::{go_on, layers_stay, runs_over};
 
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rusqlite::Connection;
 use timenav_core::clock::ClockCommand;
@@ -35,7 +35,7 @@ pub(crate) const NAME: &str = "away";
 const FAR_MICROS: i64 = 7_000 * 365 * 86_400 * 1_000_000;
 
 /// Returns a house whose salts and ids are none of another house.
-fn another_house() -> House {
+pub(super) fn another_house() -> House {
     another(House::new())
 }
 
@@ -79,6 +79,19 @@ async fn export_named(home: &Home<'_>, name: &str) -> String {
     text
 }
 
+/// Returns a bundle of a timeline of another house, and the key that it is verified with. Its salts are those of no other
+/// one.
+pub(super) async fn bundle_of(there: House, name: &str) -> (VerifierKey, String) {
+    static BUNDLES: AtomicUsize = AtomicUsize::new(0);
+    let before = BUNDLES.fetch_add(1, Ordering::SeqCst);
+    there.doors().entropy.fill(&mut vec![0; 32 * 10_000 * before]);
+    let far = there.open().await;
+    make(&far, name).await;
+    let text = export_named(&far, name).await;
+    far.close().await;
+    (VerifierKey::new(&format!("timenav.test/{name}"), there.signer.public_key()).unwrap(), text)
+}
+
 pub(crate) async fn adopt(home: &Home<'_>, of: &House, text: &str) -> Result<AdoptedTimeline, Refusal> {
     adopt_named(home, of, NAME, text).await
 }
@@ -105,7 +118,8 @@ async fn what_arrives_goes_on_and_is_there_after_a_restart() {
     let draft = EventDraft { event_id: Some(event_id("c")), ..EventDraft::at(moment(1), "d") };
     home.engine.record_events(&home.admin, Some(timeline_id(NAME)), vec![draft], None).await.unwrap();
     let again = adopt(&home, &there, &export(&far).await).await.err().unwrap();
-    assert!(matches!(again, Refusal::AlreadyExists { what: "timeline", .. }), "{again}");
+    assert!(matches!(again, Refusal::NotMerged { .. }), "{again}");
+    assert!(again.to_string().contains("timelines are never merged"), "{again}");
     far.close().await;
     let lines = home.close().await;
     let of_it: Vec<&str> = lines.iter().filter(|line| line.timeline == NAME).map(|line| line.action.as_str()).collect();

@@ -16,7 +16,7 @@ async fn it_makes_an_operator_a_key_and_two_timelines() {
     let opened = home.store.open().await.unwrap();
     let directory = opened.directory;
     assert_eq!(directory.users.len(), 1);
-    assert!(directory.users[&user_id("admin")].operator);
+    assert!(directory.users.get(&user_id("admin")).unwrap().operator);
     assert_eq!(directory.keys.len(), 1);
     assert_eq!((&home.admin.user_id, &home.admin.timeline_id), (&user_id("admin"), &timeline_id("main")));
     assert!(home.admin.scopes.is_none());

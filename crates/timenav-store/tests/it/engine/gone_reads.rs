@@ -80,7 +80,7 @@ async fn the_log_says_which_reads_are_gone_and_why() {
 
     for _ in 0..6 {
         house.clock.advance(DAY_MICROS - 1);
-        home.engine.prune(&home.admin, timeline_id("main"), false).await.unwrap();
+        home.engine.prune(&home.admin, timeline_id("main"), false, None).await.unwrap();
     }
     for _ in 0..10 {
         home.engine.sweep_in_turn().await.unwrap();

@@ -5,17 +5,17 @@ use timenav_core::ids::TimerId;
 use timenav_core::limits::HOLD_SECONDS_MAX;
 use timenav_core::time::Span;
 use timenav_core::timers::{AdvanceState, Schedule};
-use timenav_engine::{HoldRequest, Refusal, TimerRequest};
+use timenav_engine::{HoldRequest, Idempotency, Refusal, TimerRequest};
 
 use crate::house::{Home, House};
-use crate::sample::moment;
+use crate::sample::{digest, moment};
 
 const SECOND: i64 = 1_000_000;
 
 async fn hold(home: &Home<'_>, reason: &str) -> timenav_core::timers::holds::Hold {
     let ttl = Span::from_secs(600).unwrap();
     let request = HoldRequest { timeline: None, lease_id: None, reason: reason.to_owned(), ttl };
-    home.engine.hold_advances(&home.admin, request).await.unwrap().1
+    home.engine.hold_advances(&home.admin, request, None).await.unwrap().1
 }
 
 /// Lets everything happen that happens by itself, again and again.
@@ -36,7 +36,7 @@ pub(crate) async fn holds(house: House) {
     // PostgreSQL keeps no text with NUL in it: it is refused before it is asked to.
     let ttl = Span::from_secs(600).unwrap();
     let unkept = HoldRequest { timeline: None, lease_id: None, reason: "a\0b".to_owned(), ttl };
-    let refused = engine.hold_advances(admin, unkept).await.unwrap_err();
+    let refused = engine.hold_advances(admin, unkept, None).await.unwrap_err();
     assert!(matches!(&refused, Refusal::Invalid { .. }), "{refused}");
     for (name, at) in [("one", 10), ("two", 20)] {
         let schedule = Some(Schedule::At(moment(at * SECOND)));
@@ -75,7 +75,7 @@ pub(crate) async fn holds(house: House) {
         reason: "third".to_owned(),
         ttl: Span::from_secs(60).unwrap(),
     };
-    engine.hold_advances(admin, longer).await.unwrap();
+    engine.hold_advances(admin, longer, None).await.unwrap();
     drive(&home).await;
     assert_eq!(
         engine.receipt(&timeline, went.advance_id.as_ref().unwrap()).await.unwrap().state,
@@ -91,4 +91,36 @@ pub(crate) async fn holds(house: House) {
 #[tokio::test]
 async fn nothing_steps_while_something_holds() {
     Box::pin(holds(House::new())).await;
+}
+
+/// Whoever lost the answer is told it again, and holds the clock by one lease; also once that is there no more.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lease_that_is_asked_for_twice_is_one() {
+    let house = House::new();
+    let home = house.open().await;
+    let key = Some(Idempotency { key: digest("a lease"), fingerprint: digest("asked") });
+    let asked = || HoldRequest {
+        timeline: None,
+        lease_id: None,
+        reason: "first".to_owned(),
+        ttl: Span::from_secs(60).unwrap(),
+    };
+    let at_once = [(); 8].map(|()| {
+        let (engine, admin) = (home.engine.clone(), home.admin.clone());
+        tokio::spawn(async move { engine.hold_advances(&admin, asked(), key).await.unwrap() })
+    });
+    let mut told = Vec::new();
+    for one in at_once {
+        told.push(one.await.unwrap());
+    }
+    assert_eq!(told.iter().filter(|(.., replayed)| !replayed).count(), 1);
+    assert!(told.iter().all(|(_, hold, _)| *hold == told[0].1), "{told:?}");
+    assert_eq!(home.engine.holds(&home.admin, None).await.unwrap().1.len(), 1);
+    home.engine.release_hold(&home.admin, None, &told[0].1.lease_id).await.unwrap();
+    house.pass(3_600 * SECOND);
+    let home = home.reopen().await;
+    let (_, hold, replayed) = home.engine.hold_advances(&home.admin, asked(), key).await.unwrap();
+    assert_eq!((&hold, replayed), (&told[0].1, true));
+    assert!(home.engine.holds(&home.admin, None).await.unwrap().1.is_empty(), "nothing is held anew");
+    home.close().await;
 }

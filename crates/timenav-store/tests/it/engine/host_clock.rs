@@ -29,7 +29,7 @@ fn contents(house: &House) -> i64 {
 
 /// Has the operator say that the clock is right.
 async fn accept(home: &Home<'_>) {
-    home.engine.prune(&home.admin, timeline_id("main"), true).await.unwrap();
+    home.engine.prune(&home.admin, timeline_id("main"), true, None).await.unwrap();
 }
 
 /// Starts with a clock that is a year ahead, looks after what is due for a minute, and starts again with the right one.
@@ -148,7 +148,7 @@ async fn who_was_away_for_three_weeks_says_so_and_goes_on() {
     let home = house.open().await;
     home.engine.tend().await.unwrap();
     assert!(contents(&house) > 0 && home.engine.read_clock(&home.admin, on("short")).await.is_ok());
-    let pruned = home.engine.prune(&home.admin, timeline_id("main"), false).await.unwrap();
+    let pruned = home.engine.prune(&home.admin, timeline_id("main"), false, None).await.unwrap();
     assert!(pruned.waits.is_some());
     // A restart is no word of an operator.
     let home = home.reopen().await;

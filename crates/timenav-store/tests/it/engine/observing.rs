@@ -106,7 +106,7 @@ pub(crate) async fn observed(house: House) {
     claim(&home, "other", 10).await;
     home.engine.extend_leases(&home.admin, named(&firings[..1]), Span::from_secs(60).unwrap()).await.unwrap();
     home.engine.acknowledge(&home.admin, named(&firings[..1]), None).await.unwrap();
-    home.engine.fail_firings(&home.admin, named(&firings[1..]), None).await.unwrap();
+    home.engine.fail_firings(&home.admin, named(&firings[1..]), None, None).await.unwrap();
     let told =
         all(&mut work, &["one leased", "two leased", "one extended", "one acknowledged", "two tried_again"]).await;
     assert!(told.windows(2).all(|two| two[0].position <= two[1].position), "{told:?}");

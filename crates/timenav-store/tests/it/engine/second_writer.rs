@@ -1,61 +1,25 @@
 //! Two engines on one store, of which one writes wherever the other comes: when that asks what it needs, and before it
 //! commits. What was decided on heads that have moved is decided again; no answer is lost, wrong or given twice.
 
-use std::pin::Pin;
+mod ask;
+mod request;
+mod scene;
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use timenav_core::clock::ClockCommand;
-use timenav_core::event::EventDraft;
-use timenav_core::intervention::Effect;
+use timenav_core::ledger::LeafRecord;
 use timenav_core::scan::Depth;
-use timenav_core::time::{Duration, Span};
-use timenav_engine::{
-    AnchorRequest, ApiKeyRequest, Caller, Engine, ErasureRequest, HorizonRequest, Idempotency, InterventionRequest,
-    LedgerPosition, MadeTimeline, OnParadox, PermissionsChange, Refusal, ReturnScope, Store,
-};
+use timenav_engine::{Action, Caller, Engine, Refusal, Store, TimelineKey};
 
+use self::ask::{Asked, Told};
+use self::request::{Covered, DECISIONS, Request, Twice, covered};
+use self::scene::{About, Scene, draft, hour};
 use crate::faulty_store::{FaultyStore, Meddler};
 use crate::house::{Home, House, is_unavailable, on, told};
-use crate::sample::{digest, event_id, moment, timeline_id, user_id, users};
-
-/// Where an answer stands, and whether it is an earlier one.
-type Told = Result<(LedgerPosition, bool), Refusal>;
-type Asked = Pin<Box<dyn Future<Output = Told> + Send>>;
-
-/// What is asked for, under a name that no other request has.
-#[derive(Clone, Copy, Debug)]
-enum Request {
-    Clock,
-    Anchor,
-    Return,
-    Record,
-    Correct,
-    Cancel,
-    CancelWithoutParadox,
-    Erase,
-    Create,
-    Fork,
-    Permissions,
-    User,
-    Key,
-}
-
-const REQUESTS: [Request; 13] = [
-    Request::Clock,
-    Request::Anchor,
-    Request::Return,
-    Request::Record,
-    Request::Correct,
-    Request::Cancel,
-    Request::CancelWithoutParadox,
-    Request::Erase,
-    Request::Create,
-    Request::Fork,
-    Request::Permissions,
-    Request::User,
-    Request::Key,
-];
+use crate::sample::{timeline_id, user_id};
 
 /// What somebody else does in between.
 #[derive(Clone, Copy, Debug)]
@@ -73,128 +37,37 @@ enum Meddling {
 const MEDDLINGS: [Meddling; 4] =
     [Meddling::SameTimeline, Meddling::System, Meddling::NewTimeline, Meddling::SameRequest];
 
-fn hour() -> ClockCommand {
-    ClockCommand::FastForward(Duration::new(0, Span::from_micros(3_600_000_000)).unwrap())
-}
-
-fn draft(name: &str, time: i64) -> EventDraft {
-    EventDraft { event_id: Some(event_id(name)), ..EventDraft::at(moment(time), "") }
-}
-
-fn made(made: MadeTimeline) -> (LedgerPosition, bool) {
-    (made.ledger, made.replayed)
-}
-
-impl Request {
-    /// Asks an engine for it.
-    fn ask(self, engine: Engine, caller: Caller, name: String) -> Asked {
-        let key = Some(Idempotency { key: digest(&name), fingerprint: digest("the request") });
-        let event = event_id(&format!("event-of-{name}"));
-        Box::pin(async move {
-            let cancel = || InterventionRequest {
-                event_id: event.clone(),
-                action: "cancel".to_owned(),
-                effect: Effect::Cancel,
-                time: moment(1),
-                causes: Vec::new(),
-            };
-            match self {
-                Self::Clock => {
-                    engine.change_clock(&caller, None, hour(), key).await.map(|step| (step.ledger, step.replayed))
-                }
-                Self::Anchor => {
-                    let request = AnchorRequest { timestamp: None, description: name, fixed: false };
-                    let set = engine.set_anchor(&caller, None, request, key).await;
-                    set.map(|(_, _, ledger, replayed)| (ledger, replayed))
-                }
-                Self::Return => {
-                    let anchors = engine.anchors(&caller, None, 1, None).await?.anchors;
-                    let to = &anchors.first().unwrap().1.anchor_id;
-                    let step = engine.return_to_anchor(&caller, None, to, ReturnScope::All, key).await;
-                    step.map(|step| (step.ledger, step.replayed))
-                }
-                Self::Record => {
-                    let drafts = vec![draft(&format!("new-{name}"), 1), draft(&format!("newer-{name}"), 2)];
-                    let recorded = engine.record_events(&caller, None, drafts, key).await;
-                    recorded.map(|recorded| (recorded.ledger, recorded.replayed))
-                }
-                Self::Correct => {
-                    let corrected = engine.correct_event(&caller, None, draft(event.as_str(), 9), None, key).await;
-                    corrected.map(|corrected| (corrected.ledger, corrected.replayed))
-                }
-                Self::Cancel | Self::CancelWithoutParadox => {
-                    let is_careful = matches!(self, Self::CancelWithoutParadox);
-                    let on_paradox = if is_careful { OnParadox::Refuse } else { OnParadox::Tell };
-                    let done = engine.intervene(&caller, None, cancel(), on_paradox, key).await;
-                    done.map(|(done, _)| (done.ledger, done.replayed))
-                }
-                Self::Erase => {
-                    let erased = engine.erase_data(&caller, ErasureRequest::Event(None, event), key).await;
-                    erased.map(|erased| (erased.ledger, erased.replayed))
-                }
-                Self::Create => engine.create_timeline(&caller, timeline_id(&name), key).await.map(made),
-                Self::Fork => {
-                    engine.fork_timeline(&caller, timeline_id(&name), &timeline_id("main"), None, key).await.map(made)
-                }
-                Self::Permissions => {
-                    let change = PermissionsChange { read: Some(users(["ada"])), ..PermissionsChange::default() };
-                    let set = engine.set_access_control(&caller, timeline_id("main"), change, key).await;
-                    set.map(|(_, ledger, replayed)| (ledger, replayed))
-                }
-                Self::User => {
-                    let made = engine.create_user(&caller, user_id(&name), false, key).await;
-                    made.map(|(_, ledger, replayed)| (ledger, replayed))
-                }
-                Self::Key => {
-                    let request = key_of_admin(name);
-                    let made = engine.create_api_key(&caller, request, key).await;
-                    made.map(|made| (made.ledger, made.replayed))
-                }
-            }
-        })
-    }
-
-    /// Makes ready what the request is about.
-    async fn prepare(self, home: &Home<'_>, name: &str) {
-        match self {
-            Self::Return => {
-                let request = AnchorRequest { timestamp: None, description: String::new(), fixed: false };
-                home.engine.set_anchor(&home.admin, None, request, None).await.unwrap();
-                // Something to be changed back.
-                home.engine
-                    .record_events(&home.admin, None, vec![draft(&format!("late-{name}"), 3)], None)
-                    .await
-                    .unwrap();
-            }
-            Self::Correct | Self::Cancel | Self::CancelWithoutParadox | Self::Erase => {
-                let event = draft(&format!("event-of-{name}"), 3);
-                home.engine.record_events(&home.admin, None, vec![event], None).await.unwrap();
-            }
-            Self::Clock
-            | Self::Anchor
-            | Self::Record
-            | Self::Create
-            | Self::Fork
-            | Self::Permissions
-            | Self::User
-            | Self::Key => {}
-        }
-    }
-
-    fn asks_again_where_events_changed(self) -> bool {
-        matches!(self, Self::Return | Self::CancelWithoutParadox)
-    }
-}
-
 impl Meddling {
-    fn ask(self, request: Request, engine: Engine, caller: Caller, name: String) -> Asked {
+    /// Returns what moves the timeline of a request on, and does not change what the request finds.
+    const fn beside(request: Request) -> Request {
+        if request.is_about_timers() { Request::Anchor } else { Request::Clock }
+    }
+
+    fn ask(self, request: Request, engine: Engine, admin: Caller, scene: &Scene) -> Asked {
+        let (name, on) = (&scene.name, scene.on.clone());
+        let other = |name: String, on| Scene { name, caller: admin, on, position: 0, about: About::Nothing };
         match self {
-            Self::SameTimeline => Request::Clock.ask(engine, caller, format!("clock-beside-{name}")),
-            Self::System => Request::User.ask(engine, caller, format!("user-beside-{name}")),
-            Self::NewTimeline => Request::Create.ask(engine, caller, format!("timeline-beside-{name}")),
-            Self::SameRequest => request.ask(engine, caller, name),
+            Self::SameTimeline => Self::beside(request).ask(engine, other(format!("beside-{name}"), on)),
+            Self::System => Request::User.ask(engine, other(format!("user-beside-{name}"), on)),
+            Self::NewTimeline => Request::Create.ask(engine, other(format!("timeline-beside-{name}"), on)),
+            Self::SameRequest => request.ask(engine, scene.clone()),
         }
     }
+}
+
+/// Returns how many entries of each action were written since the ledgers had these sizes.
+async fn written_since(store: &dyn Store, sizes: &[(TimelineKey, u64)]) -> HashMap<Action, usize> {
+    let before: HashMap<TimelineKey, u64> = sizes.iter().copied().collect();
+    let mut written = HashMap::new();
+    for (key, size) in store.sizes().await.unwrap() {
+        let first = before.get(&key).copied().unwrap_or(0);
+        let count = usize::try_from(size - first).unwrap();
+        for leaf in store.leaves(key, first, count).await.unwrap() {
+            let action = Action::of(&LeafRecord::decode(&leaf).unwrap()).unwrap();
+            *written.entry(action).or_insert(0) += 1;
+        }
+    }
+    written
 }
 
 /// Sends a request while somebody else writes when the writer comes to a store for the `point`th time. Returns whether it
@@ -205,16 +78,17 @@ async fn meddle(
     (request, meddling, point): (Request, Meddling, usize),
 ) -> bool {
     let name = format!("{request:?}-{meddling:?}-{point}").to_lowercase();
-    request.prepare(left, &name).await;
+    let scene = request.prepare(left, &name).await;
     // Whoever only reads sees what was written here: by its entry it finds out what others have written.
     right.engine.read_clock(&right.admin, None).await.unwrap();
+    let sizes = left.store.sizes().await.unwrap();
     let (visits, theirs) = (Arc::new(AtomicUsize::new(0)), Arc::new(parking_lot::Mutex::new(None)));
     let meddler: Arc<Meddler> = {
-        let (engine, caller, name) = (right.engine.clone(), right.admin.clone(), name.clone());
+        let (engine, admin, scene) = (right.engine.clone(), right.admin.clone(), scene.clone());
         let (visits, theirs) = (Arc::clone(&visits), Arc::clone(&theirs));
         Arc::new(move || {
             let is_now = visits.fetch_add(1, Ordering::SeqCst) == point;
-            let asked = is_now.then(|| meddling.ask(request, engine.clone(), caller.clone(), name.clone()));
+            let asked = is_now.then(|| meddling.ask(request, engine.clone(), admin.clone(), &scene));
             let theirs = Arc::clone(&theirs);
             Box::pin(async move {
                 if let Some(asked) = asked {
@@ -224,75 +98,170 @@ async fn meddle(
         })
     };
     store.meddle(Some(meddler));
-    let ours = request.ask(left.engine.clone(), left.admin.clone(), name.clone()).await;
+    let ours = request.ask(left.engine.clone(), scene.clone()).await;
     store.meddle(None);
     store.meddled().await;
-    let case = format!("{name}: {ours:?}");
-    let (ledger, replayed) = ours.expect(&case);
-    let Some(theirs) = theirs.lock().take() else { return false };
-    let (their_ledger, their_replayed) = theirs.expect(&case);
-    match meddling {
-        // Whoever came first has written; the other is told the same.
-        Meddling::SameRequest => {
-            assert_eq!((ledger, replayed), (their_ledger, !their_replayed), "{case}: {their_replayed}");
-            assert!(replayed || store.locks(), "{case}: who came in between was there first");
+    let theirs = theirs.lock().take();
+    let case = format!("{name}: {ours:?}, {theirs:?}");
+    let written = written_since(&*left.store, &sizes).await;
+    let times = match &theirs {
+        None => check_alone(&ours, &case),
+        Some(theirs) => check(request, meddling, (&ours, theirs, store.locks()), &case),
+    };
+    let beside = if theirs.is_some() { meddling.writes(request) } else { &[] };
+    for (action, count) in request.writes() {
+        let others = beside.iter().find(|(other, _)| other == action).map_or(0, |(_, count)| *count);
+        let found = written.get(action).copied().unwrap_or(0);
+        assert_eq!(found, count * times + others, "{case}: entries `{}`", action.word());
+    }
+    if theirs.is_some() && request.twice() == Twice::Told {
+        // Either engine tells it again, and writes nothing.
+        let sizes = left.store.sizes().await.unwrap();
+        for home in [left, right] {
+            let again = request.ask(home.engine.clone(), scene.clone()).await.expect(&case);
+            assert_eq!((again.ledger, again.replayed), (ours.as_ref().unwrap().ledger, true), "{case}");
         }
-        Meddling::SameTimeline | Meddling::System | Meddling::NewTimeline => {
-            assert!(!replayed && !their_replayed, "{case}");
+        let written = written_since(&*left.store, &sizes).await;
+        assert!(request.writes().iter().all(|(action, _)| !written.contains_key(action)), "{case}: {written:?}");
+    }
+    theirs.is_some()
+}
+
+fn check_alone(ours: &Told, case: &str) -> usize {
+    assert!(!ours.as_ref().expect(case).replayed, "{case}");
+    1
+}
+
+/// Compares what both were told with what the interface promises. Returns how often the request has happened.
+fn check(request: Request, meddling: Meddling, (ours, theirs, locks): (&Told, &Told, bool), case: &str) -> usize {
+    if !matches!(meddling, Meddling::SameRequest) {
+        assert!(!ours.as_ref().expect(case).replayed, "{case}");
+        match theirs {
+            Ok(theirs) => assert!(!theirs.replayed, "{case}"),
+            // Who had to wait for what was locked may come after the end.
+            Err(Refusal::Ended { .. } | Refusal::HandedOver { .. }) => {
+                assert!(locks && request.closes_timeline(), "{case}");
+            }
+            Err(refusal) => panic!("{case}: {refusal}"),
+        }
+        return 1;
+    }
+    match request.twice() {
+        Twice::Told => {
+            let (ours, theirs) = (ours.as_ref().expect(case), theirs.as_ref().expect(case));
+            // Whoever came first has written; the other is told the same.
+            assert_eq!((ours.ledger, ours.replayed), (theirs.ledger, !theirs.replayed), "{case}");
+            assert!(ours.replayed || locks, "{case}: who came in between was there first");
+            1
+        }
+        Twice::Once => {
+            assert!(ours.is_ok() && theirs.is_ok(), "{case}");
+            1
+        }
+        Twice::Both => {
+            assert!(ours.is_ok() && theirs.is_ok(), "{case}");
+            2
+        }
+        Twice::OrRefused => {
+            assert!(ours.is_ok() || theirs.is_ok(), "{case}");
+            for told in [ours, theirs] {
+                assert!(!matches!(told, Err(Refusal::Unavailable(_) | Refusal::OutcomeUnknown(_))), "{case}");
+            }
+            1
         }
     }
-    // Either engine tells it again, and writes nothing.
-    for home in [left, right] {
-        let again = request.ask(home.engine.clone(), home.admin.clone(), name.clone()).await;
-        assert_eq!(again.expect(&case), (ledger, true), "{case}");
-    }
-    true
+}
+
+/// What is pruned is younger than a day.
+fn keeping_nothing(mut house: House) -> House {
+    house.options.retention_floor_seconds = 0;
+    house
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn whatever_another_writer_does_in_between_is_decided_upon_again() {
-    let house = House::off_disk();
-    let (store, other) = (FaultyStore::shared(house.store()), FaultyStore::shared(house.store()));
-    Box::pin(interfere(&house, store, Arc::new(other))).await;
+    for request in Request::ALL {
+        let house = keeping_nothing(House::off_disk());
+        let (store, other) = (FaultyStore::shared(house.store()), FaultyStore::shared(house.store()));
+        Box::pin(interfere(&house, store, Arc::new(other), *request)).await;
+    }
 }
 
 /// As the test above, of two services that lock what they write to.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn whatever_another_service_does_in_between_is_decided_upon_again() {
-    let house = House::on_postgres();
-    let (store, other) = (FaultyStore::locking(house.store()), house.store());
-    Box::pin(interfere(&house, store, other)).await;
+    for request in Request::ALL {
+        let house = keeping_nothing(House::on_postgres());
+        let (store, other) = (FaultyStore::locking(house.store()), house.store());
+        Box::pin(interfere(&house, store, other, *request)).await;
+    }
 }
 
-async fn interfere(house: &House, store: FaultyStore, other: Arc<dyn Store>) {
+async fn interfere(house: &House, store: FaultyStore, other: Arc<dyn Store>, request: Request) {
     let store = Arc::new(store);
     let left = house.try_open(Arc::clone(&store) as _).await.unwrap();
     left.user("ada", false).await;
     let right = house.try_open(other).await.unwrap();
-    let mut cases = 0;
-    for request in REQUESTS {
-        for meddling in MEDDLINGS {
-            let is_restless = matches!(meddling, Meddling::SameRequest) && request.asks_again_where_events_changed();
-            let mut point = 0;
-            while meddle((&left, &store), &right, (request, meddling, point)).await {
-                (point, cases) = (point + 1, cases + 1);
-            }
-            assert!(point > 0 || is_restless, "{request:?} asks the store for nothing");
+    for meddling in MEDDLINGS {
+        let mut point = 0;
+        while meddle((&left, &store), &right, (request, meddling, point)).await {
+            point += 1;
         }
+        assert!(point > 0, "{request:?} asks the store for nothing");
     }
-    assert!(cases >= 2 * REQUESTS.len() * MEDDLINGS.len(), "{cases}");
+    // The ledgers are whole.
     right.engine.close().await;
-    // Each request and each meddling has written once, and the ledgers are whole.
-    let lines = left.close().await;
-    let made = lines.iter().filter(|line| line.action == "create_user").count();
-    assert!(made > 20, "{made}");
+    left.close().await;
     let home = house.open().await;
     for timeline in ["main", "system"] {
         let scan = home.engine.detect_tampering(&home.admin, &timeline_id(timeline), Depth::Full, &mut |_| {}).await;
         let scan = scan.unwrap().scan;
-        assert!(!scan.tampering_detected(), "{}", scan.details);
+        assert!(!scan.tampering_detected(), "{request:?}: {}", scan.details);
     }
     home.close().await;
+}
+
+#[test]
+fn every_action_is_interfered_with() {
+    let written: HashSet<Action> =
+        Request::ALL.iter().flat_map(|request| request.writes()).map(|(action, _)| *action).collect();
+    for action in Action::ALL {
+        match covered(*action) {
+            Covered::Here => assert!(written.contains(action), "no request writes `{}`", action.word()),
+            Covered::As(other) => {
+                assert!(!written.contains(action) && written.contains(&other), "`{}`", action.word());
+            }
+            Covered::Never(why) => assert!(!written.contains(action), "`{}`: {why}", action.word()),
+        }
+    }
+}
+
+/// Returns the types that decide, as the engine's sources have them.
+fn deciding(folder: &Path) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.append(&mut deciding(&path));
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let types = text.lines().filter(|line| line.starts_with("impl")).filter_map(|line| {
+            let (_, of) = line.split_once(" Deciding for ")?;
+            Some(of.split(['<', ' ']).next()?.to_owned())
+        });
+        found.extend(types);
+    }
+    found
+}
+
+#[test]
+fn every_decision_is_interfered_with() {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../timenav-engine/src/deciding");
+    let listed: BTreeSet<String> = DECISIONS.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(deciding(&sources), listed, "name the requests of a new one, and interfere with them");
+    let asked: BTreeSet<Request> = DECISIONS.iter().flat_map(|(_, requests)| *requests).copied().collect();
+    assert_eq!(asked, Request::ALL.iter().copied().collect(), "every request is there for a decision");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -358,9 +327,4 @@ async fn rows_of_which_no_entry_tells_are_not_taken_over_from_another_writer() {
     write("UPDATE users SET operator = 0 WHERE user_id = 'ada'");
     right.engine.close().await;
     left.close().await;
-}
-
-fn key_of_admin(label: String) -> ApiKeyRequest {
-    let (user_id, horizon) = (Some(user_id("admin")), HorizonRequest::default());
-    ApiKeyRequest { user_id, timeline_id: None, label, scopes: None, horizon, expires_at: None }
 }

@@ -289,7 +289,8 @@ async fn a_password_is_hashed_anew_where_more_work_is_asked_for() {
     let house = House::new();
     let home = house.open().await;
     with_password(&home, "ada").await;
-    let kept = async || home.store.open().await.unwrap().directory.passwords[&user_id("ada")].phc.to_string();
+    let kept =
+        async || home.store.open().await.unwrap().directory.passwords.get(&user_id("ada")).unwrap().phc.to_string();
     let before = kept().await;
     log_in(&home, "ada").await;
     assert_eq!(kept().await, before);
@@ -339,7 +340,7 @@ async fn a_row_of_another_hand_lets_nobody_in() {
     };
     // Somebody else's session, taken over, and a password that mallory knows.
     let taken = Session { user_id: user_id("admin"), ..(**directory.sessions.values().next().unwrap()).clone() };
-    let ours = directory.passwords[&user_id("ada")].clone();
+    let ours = directory.passwords.get(&user_id("ada")).unwrap().clone();
     let planted = KeptPassword { user_id: user_id("admin"), ..(*ours).clone() };
     let taken_id = taken.session_id.clone();
     home.engine.close().await;
@@ -383,7 +384,8 @@ async fn a_row_of_another_time_is_found() {
     let before = home.store.open().await.unwrap().directory;
     home.engine.set_password(&home.admin, of(Some("ada"), OTHER, None)).await.unwrap();
     assert!(!lasts(&home, &session));
-    let (password, session) = (&before.passwords[&user_id("ada")], before.sessions.values().next().unwrap());
+    let (password, session) =
+        (before.passwords.get(&user_id("ada")).unwrap(), before.sessions.values().next().unwrap());
     let put_back =
         vec![DirectoryChange::PutPassword((**password).clone()), DirectoryChange::PutSession((**session).clone())];
     home.engine.close().await;

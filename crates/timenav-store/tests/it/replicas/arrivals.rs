@@ -76,7 +76,7 @@ async fn a_service_that_was_not_heard_of_for_long_finds_its_bundle_given_up() {
         adopt(&right, &there, &text).await.unwrap();
     });
     let refused = Box::pin(adopted).await.err().unwrap();
-    assert!(matches!(refused, Refusal::AlreadyExists { what: "timeline", .. }), "{refused}");
+    assert!(matches!(refused, Refusal::NotMerged { .. }), "{refused}");
     execute(&house.database(), "UPDATE arrivals SET until = 9000000000000000000");
     assert_eq!(right.store.arrivals_left().await.unwrap().len(), 1, "what lasts too long was written by nobody");
     right.engine.tend().await.unwrap();

@@ -57,7 +57,7 @@ async fn an_outcome_that_a_keeper_had_in_mind_when_it_was_paused_is_not_written(
         assert_eq!(had[0].attempt, attempt);
         if attempt < ATTEMPTS_MAX {
             let request = FiringsRequest { timeline: None, firing_ids: ids(&had), lease_ids: None };
-            right.engine.fail_firings(&right.admin, request, None).await.unwrap();
+            right.engine.fail_firings(&right.admin, request, None, None).await.unwrap();
         }
     }
     execute(&url, "UPDATE firing_leases SET until = 1");

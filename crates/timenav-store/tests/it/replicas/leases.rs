@@ -115,7 +115,7 @@ async fn work(one: (Engine, &'static str), other: Engine, caller: Caller, hands:
             let request = FiringsRequest { timeline: None, firing_ids: vec![firing_id.clone()], lease_ids: None };
             hands.lock().held.remove(&firing_id);
             if fails {
-                other.fail_firings(&caller, request, Some("not yet".to_owned())).await.unwrap();
+                other.fail_firings(&caller, request, Some("not yet".to_owned()), None).await.unwrap();
             } else {
                 let states = acknowledge(&other, &caller, vec![firing_id]).await;
                 assert_eq!(states, [FiringState::Acknowledged]);
@@ -228,7 +228,7 @@ async fn what_a_worker_leaves_comes_back_through_the_other_service() {
     for engine in [&left.engine, &right.engine] {
         let refused = engine.acknowledge(&right.admin, old(), None).await.unwrap_err();
         assert!(matches!(refused, Refusal::LeaseLost { .. }), "{refused}");
-        let refused = engine.fail_firings(&right.admin, old(), None).await.unwrap_err();
+        let refused = engine.fail_firings(&right.admin, old(), None, None).await.unwrap_err();
         assert!(matches!(refused, Refusal::LeaseLost { .. }), "{refused}");
         let (_, extended) = engine.extend_leases(&right.admin, old(), Span::from_secs(8).unwrap()).await.unwrap();
         assert_eq!(extended[0].1, None);

@@ -316,8 +316,8 @@ async fn let_go(home: &Home<'_>) {
     }
     for _ in 0..3 {
         house.clock.advance(DAY);
-        engine.prune(admin, timeline_id("one"), false).await.unwrap_err();
-        engine.prune(admin, timeline_id("main"), false).await.unwrap();
+        engine.prune(admin, timeline_id("one"), false, None).await.unwrap_err();
+        engine.prune(admin, timeline_id("main"), false, None).await.unwrap();
     }
     for _ in 0..100 {
         engine.read_clock(admin, None).await.unwrap();

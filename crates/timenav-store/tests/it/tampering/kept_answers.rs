@@ -148,3 +148,35 @@ async fn a_checkpoint_in_the_database_is_of_the_tree_that_is_there() {
         house.open().await.close().await;
     }
 }
+
+/// What is asked for may be so already. Then no entry tells of it, and the last one that there was may be from long ago.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_to_what_changed_nothing_names_an_entry_from_long_before() {
+    for house in houses() {
+        let house = Box::pin(asked(house)).await;
+        let home = house.open().await;
+        let draft =
+            || EventDraft { event_id: Some(event_id("e1")), ..EventDraft::at(moment(5), "what happened in fact") };
+        home.house.clock.advance(3_600_000_000);
+        let again = |key| Some(Idempotency { key: [key; 32], fingerprint: [8; 32] });
+        let first = home.engine.correct_event(&home.admin, on("main"), draft(), None, again(1)).await.unwrap();
+        let second = home.engine.correct_event(&home.admin, on("main"), draft(), None, again(1)).await.unwrap();
+        assert_eq!((first.ledger.position, second.replayed), (second.ledger.position, true));
+        home.close().await;
+        clean(&house).await;
+        // It was given before the next entry came.
+        let home = house.open().await;
+        home.house.clock.advance(3_600_000_000);
+        record(&home, "main", 10, 1).await;
+        home.close().await;
+        clean(&house).await;
+        change(
+            &house,
+            &format!(
+                "UPDATE outcomes SET expires_at = expires_at + {DAYS} WHERE expires_at = (SELECT max(expires_at) FROM outcomes)"
+            ),
+        );
+        let scan = found(&house, "system", FindingKind::StateMismatch, None).await;
+        assert!(scan.findings[0].evidence.contains("it is kept until"), "{:#?}", scan.findings);
+    }
+}

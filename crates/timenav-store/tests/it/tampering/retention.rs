@@ -29,14 +29,14 @@ async fn set(home: &Home<'_>, name: &str, reads_days: u32, refusals_days: u32) -
 }
 
 async fn prune(home: &Home<'_>, name: &str) -> Pruned {
-    home.engine.prune(&home.admin, timeline_id(name), false).await.unwrap()
+    home.engine.prune(&home.admin, timeline_id(name), false, None).await.unwrap()
 }
 
 /// Lets days pass as they do while a service runs and looks at its clock.
 async fn pass(home: &Home<'_>, days: i64) {
     for _ in 0..days {
         home.house.clock.advance(DAY_MICROS);
-        home.engine.prune(&home.admin, timeline_id("other"), false).await.unwrap();
+        home.engine.prune(&home.admin, timeline_id("other"), false, None).await.unwrap();
     }
 }
 
@@ -178,7 +178,7 @@ async fn a_host_clock_that_is_a_year_ahead_for_a_minute_destroys_nothing() {
     assert!(gone(&home).is_empty());
     // Only an operator can speak for the clock.
     let ada = home.caller("ada", None).await;
-    home.engine.prune(&ada, timeline_id("main"), true).await.unwrap_err();
+    home.engine.prune(&ada, timeline_id("main"), true, None).await.unwrap_err();
     assert!(gone(&home).is_empty());
     let home = home.reopen().await;
     house.clock.advance(-year);
@@ -201,7 +201,7 @@ async fn an_operator_can_say_that_the_clock_is_right() {
     let home = house.open().await;
     sweep(&home).await;
     assert!(prune(&home, "main").await.waits.is_some() && gone(&home).is_empty());
-    let pruned = home.engine.prune(&home.admin, timeline_id("main"), true).await.unwrap();
+    let pruned = home.engine.prune(&home.admin, timeline_id("main"), true, None).await.unwrap();
     assert_eq!((pruned.waits, pruned.let_go.map(|let_go| let_go.count)), (None, Some(reads.len() as u64)));
     let lines = home.lines().await;
     let said = lines.iter().find(|line| line.action == "accept_host_clock").expect("that is an entry");
@@ -290,7 +290,7 @@ async fn a_sweep_that_is_cut_off_is_finished_later_and_told_once() {
         }
         store.let_go_at_most(pieces);
         // The power goes, and comes back.
-        let cut = home.engine.prune(&home.admin, timeline_id("main"), false).await;
+        let cut = home.engine.prune(&home.admin, timeline_id("main"), false, None).await;
         assert!(cut.is_err() || pieces >= 2, "{cut:?}");
         let left = gone(&home).len();
         assert!(left < reads.len() || pieces >= 2, "{left}");

@@ -354,7 +354,7 @@ async fn layers_are_those_that_the_fork_goes_on_from() {
     let size = home.size("system").await;
     adopt(&home, &there, &text).await.unwrap();
     let again = adopt(&home, &there, &text).await.err().unwrap();
-    assert!(matches!(again, Refusal::AlreadyExists { .. }), "{again}");
+    assert!(matches!(again, Refusal::NotMerged { .. }), "{again}");
     assert_eq!(home.size("system").await, size + 1, "nothing was told of what was refused");
     for home in [far, home, elsewhere] {
         home.close().await;

@@ -51,7 +51,7 @@ pub(crate) async fn go_on(there: House, here: House) {
     line.go(6, true).await;
     let ttl = Span::from_secs(600).unwrap();
     let hold = HoldRequest { timeline: on(NAME), lease_id: None, reason: "looks".to_owned(), ttl };
-    far.engine.hold_advances(&far.admin, hold).await.unwrap();
+    far.engine.hold_advances(&far.admin, hold, None).await.unwrap();
     let travel = ClockChange::from(ClockCommand::Travel { to: at(30), location: None });
     let begun = far.engine.change_clock(&far.admin, on(NAME), travel, None).await.unwrap();
     far.engine.keep_time().await;

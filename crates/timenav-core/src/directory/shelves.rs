@@ -1,0 +1,210 @@
+//! A sorted map that is shared piece by piece: whoever changes one entry of a map that others still read copies a shelf of
+//! it, and not the whole.
+
+use std::borrow::Borrow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Bound;
+use std::sync::Arc;
+
+/// Most entries of a shelf: what a change copies at most.
+pub(super) const SHELF_ENTRIES_MAX: usize = 512;
+/// A shelf with fewer is put together with its neighbor, if both fit on half of one.
+const SHELF_ENTRIES_MIN: usize = SHELF_ENTRIES_MAX / 8;
+
+/// A sorted map. A clone shares every entry, until either changes.
+#[derive(Clone)]
+pub struct Shelves<K, V> {
+    /// In order. None is empty.
+    shelves: Vec<Arc<BTreeMap<K, V>>>,
+    len: usize,
+}
+
+impl<K, V> Default for Shelves<K, V> {
+    fn default() -> Self {
+        Self { shelves: Vec::new(), len: 0 }
+    }
+}
+
+impl<K: Ord + Clone, V: Clone> Shelves<K, V> {
+    /// Returns how many entries there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Returns the value of a key.
+    pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+    {
+        self.shelves.get(self.shelf_of(key)?)?.get(key)
+    }
+
+    /// Returns whether there is a value of that key.
+    pub fn contains_key<Q: Ord + ?Sized>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+    {
+        self.get(key).is_some()
+    }
+
+    /// Returns all entries in the order of their keys.
+    pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
+        self.shelves.iter().flat_map(|shelf| shelf.iter())
+    }
+
+    /// Returns all keys in order.
+    pub fn keys(&self) -> impl Iterator<Item = &K> {
+        self.iter().map(|(key, _)| key)
+    }
+
+    /// Returns all values in the order of their keys.
+    pub fn values(&self) -> impl Iterator<Item = &V> {
+        self.iter().map(|(_, value)| value)
+    }
+
+    /// Returns the entries after a key in order; all of them where there is none.
+    pub fn after<'a>(&'a self, key: Option<&K>) -> impl Iterator<Item = (&'a K, &'a V)> {
+        let first = key.and_then(|key| self.shelf_of(key)).unwrap_or(0);
+        let start = key.map_or(Bound::Unbounded, Bound::Excluded);
+        let mut shelves = self.shelves[first..].iter();
+        let begun = shelves.next().map(|shelf| shelf.range::<K, _>((start, Bound::Unbounded)));
+        begun.into_iter().flatten().chain(shelves.flat_map(|shelf| shelf.iter()))
+    }
+
+    /// Puts a value in, in the place of the one of the same key.
+    pub fn insert(&mut self, key: K, value: V) -> Option<V> {
+        if self.shelves.is_empty() {
+            self.shelves.push(Arc::default());
+        }
+        let at = self.shelf_of(&key).unwrap_or(0);
+        let shelf = Arc::make_mut(&mut self.shelves[at]);
+        let before = shelf.insert(key, value);
+        self.len += usize::from(before.is_none());
+        if shelf.len() > SHELF_ENTRIES_MAX {
+            let middle = shelf.keys().nth(shelf.len() / 2).cloned();
+            let upper = middle.map(|middle| shelf.split_off(&middle));
+            self.shelves.splice(at + 1..at + 1, upper.map(Arc::new));
+        }
+        before
+    }
+
+    /// Takes a value out.
+    pub fn remove<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+    {
+        let at = self.shelf_of(key)?;
+        if !self.shelves[at].contains_key(key) {
+            return None;
+        }
+        let shelf = Arc::make_mut(&mut self.shelves[at]);
+        let removed = shelf.remove(key);
+        self.len -= usize::from(removed.is_some());
+        if shelf.len() < SHELF_ENTRIES_MIN {
+            self.put_together(at);
+        }
+        removed
+    }
+
+    /// Puts a shelf together with the next one, or the one before, where both together are small.
+    fn put_together(&mut self, at: usize) {
+        if self.shelves[at].is_empty() {
+            self.shelves.remove(at);
+            return;
+        }
+        let lower = if at + 1 < self.shelves.len() { at } else { at.saturating_sub(1) };
+        let Some([first, second]) = self.shelves.get_mut(lower..lower + 2) else { return };
+        if first.len() + second.len() <= SHELF_ENTRIES_MAX / 2 {
+            let mut rest = (**second).clone();
+            Arc::make_mut(first).append(&mut rest);
+            self.shelves.remove(lower + 1);
+        }
+    }
+
+    /// Returns the shelf on which a key is, if it is there at all: the last one that begins at it or before it.
+    fn shelf_of<Q: Ord + ?Sized>(&self, key: &Q) -> Option<usize>
+    where
+        K: Borrow<Q>,
+    {
+        let begins_by = |shelf: &Arc<BTreeMap<K, V>>| shelf.keys().next().is_none_or(|first| first.borrow() <= key);
+        let count = self.shelves.partition_point(begins_by);
+        (!self.shelves.is_empty()).then(|| count.saturating_sub(1))
+    }
+
+    /// Returns how many entries are on shelves that another map does not share.
+    #[cfg(test)]
+    pub(super) fn unshared(&self, other: &Self) -> usize {
+        let is_shared = |shelf: &&Arc<BTreeMap<K, V>>| other.shelves.iter().any(|one| Arc::ptr_eq(one, shelf));
+        self.shelves.iter().filter(|shelf| !is_shared(shelf)).map(|shelf| shelf.len()).sum()
+    }
+}
+
+impl<K: Ord + Clone + fmt::Debug, V: Clone + fmt::Debug> fmt::Debug for Shelves<K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+impl<K: Ord + Clone, V: Clone> FromIterator<(K, V)> for Shelves<K, V> {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
+        let mut shelves = Self::default();
+        for (key, value) in entries {
+            shelves.insert(key, value);
+        }
+        shelves
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers that come in no order, each once.
+    fn shuffled(count: u64) -> impl Iterator<Item = u64> {
+        (0..count).map(move |number| number * 7_919 % count)
+    }
+
+    #[test]
+    fn it_is_the_map_that_a_sorted_map_would_be() {
+        let (mut shelves, mut plain) = (Shelves::default(), BTreeMap::new());
+        for number in shuffled(10_007) {
+            assert_eq!(shelves.insert(number, number + 1), plain.insert(number, number + 1));
+        }
+        assert_eq!(shelves.insert(5, 0), plain.insert(5, 0));
+        for number in shuffled(10_007).filter(|number| number % 50 != 0) {
+            assert_eq!((shelves.remove(&number), shelves.remove(&number)), (plain.remove(&number), None));
+        }
+        assert!(shelves.iter().eq(plain.iter()) && shelves.len() == plain.len() && shelves.len() > 200);
+        for number in 0..10_010 {
+            assert_eq!(shelves.get(&number), plain.get(&number));
+            let after = (Bound::Excluded(number), Bound::Unbounded);
+            assert!(shelves.after(Some(&number)).take(3).eq(plain.range(after).take(3)));
+        }
+        assert!(shelves.after(None).eq(plain.iter()));
+        assert!(shelves.shelves.len() < 10, "{} shelves of few entries", shelves.shelves.len());
+        for number in plain.keys() {
+            shelves.remove(number);
+        }
+        assert!(shelves.is_empty() && shelves.shelves.is_empty() && shelves.after(Some(&3)).next().is_none());
+    }
+
+    #[test]
+    fn a_change_copies_one_shelf() {
+        let mut shelves: Shelves<u64, u64> = shuffled(100_003).map(|number| (number, 0)).collect();
+        let before = shelves.clone();
+        assert_eq!(shelves.unshared(&before), 0);
+        shelves.insert(50_000, 1);
+        assert!((1..=SHELF_ENTRIES_MAX).contains(&shelves.unshared(&before)));
+        assert_eq!((before.get(&50_000), shelves.get(&50_000)), (Some(&0), Some(&1)));
+        shelves.remove(&7);
+        assert!(shelves.unshared(&before) <= 2 * SHELF_ENTRIES_MAX);
+    }
+}

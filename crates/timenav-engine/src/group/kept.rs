@@ -1,0 +1,51 @@
+//! What is kept of answers, for whoever sends a request again.
+
+use timenav_core::time::{Instant, Wall};
+
+use crate::asked::{Asked, Told};
+use crate::changes::OutcomeRecord;
+use crate::idempotency::Idempotency;
+use crate::json::json;
+use crate::refusal::Refusal;
+use crate::rows::IdempotencyRecord;
+
+/// Returns what is kept of an answer, for whoever asks again with the same key. Of what was erased in the same group, only
+/// that it was.
+pub(super) fn kept_outcome(
+    (asked_with, asked): (Idempotency, &dyn Asked),
+    (told, is_untold): (&Told, bool),
+    is_erased: bool,
+    now: Instant<Wall>,
+) -> Result<IdempotencyRecord, Refusal> {
+    let Told { timeline_id, ledger, .. } = told;
+    let record = if is_erased {
+        OutcomeRecord::forgotten(timeline_id, *ledger)
+    } else {
+        asked.keep().and_then(|kept| OutcomeRecord::of(timeline_id, *ledger, kept))
+    };
+    let record = record.map(|record| record.untold(is_untold));
+    let record = record.ok_or_else(|| Refusal::Damaged("an outcome cannot be kept".to_owned()))?;
+    let event = asked.event().filter(|_| !is_erased);
+    Ok(IdempotencyRecord {
+        key: asked_with.key,
+        fingerprint: asked_with.fingerprint,
+        expires_at: now.checked_add(Idempotency::KEPT).unwrap_or(Instant::MAX),
+        outcome: json(&record),
+        event: event.map(|event_id| (timeline_id.clone(), event_id)),
+    })
+}
+
+/// Returns a kept outcome as it is kept once what it holds was erased.
+pub(super) fn forgotten(record: &IdempotencyRecord) -> IdempotencyRecord {
+    let kept: Option<OutcomeRecord> = serde_json::from_str(&record.outcome).ok();
+    let outcome = kept.as_ref().and_then(|kept| {
+        let (timeline_id, ledger, _) = kept.parts()?;
+        Some(OutcomeRecord::forgotten(&timeline_id, ledger)?.untold(kept.is_untold()))
+    });
+    // What could not be read is not kept for that.
+    IdempotencyRecord {
+        outcome: outcome.map_or_else(|| "{}".to_owned(), |outcome| json(&outcome)),
+        event: None,
+        ..record.clone()
+    }
+}

@@ -1,0 +1,354 @@
+//! How a request is sent.
+
+use std::collections::BTreeMap;
+use std::pin::Pin;
+
+use timenav_core::access::RestrictionLevel;
+use timenav_core::data::Plaintext;
+use timenav_core::ids::{TimelineId, TimerId};
+use timenav_core::intervention::Effect;
+use timenav_core::place::LocationQuery;
+use timenav_core::scan::Depth;
+use timenav_core::time::{Span, TimeRange};
+use timenav_engine::{
+    AdoptRequest, AnchorRequest, Caller, Engine, ErasureRequest, EventErasure, HoldRequest, Idempotency,
+    InterventionRequest, KeptFor, LedgerPosition, MadeTimeline, OnParadox, PermissionsChange, ReadErasure, Refusal,
+    RetentionRequest, ReturnScope, UnreadBundle, WhichEvents, WhichReads,
+};
+use zeroize::Zeroizing;
+
+use super::request::Request;
+use super::scene::{About, SECRET, Scene, draft, drive, hour, key_of, named, new_password, sealing_key, timer};
+use crate::sample::{digest, event_id, moment, password, timeline_id, user_id, users};
+
+/// Where an answer stands, if it says so, and whether it is an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Given {
+    pub(super) ledger: Option<LedgerPosition>,
+    pub(super) replayed: bool,
+}
+
+pub(super) type Told = Result<Given, Refusal>;
+pub(super) type Asked = Pin<Box<dyn Future<Output = Told> + Send>>;
+
+const fn given(ledger: LedgerPosition, replayed: bool) -> Given {
+    Given { ledger: Some(ledger), replayed }
+}
+
+/// An answer of what has no idempotency key.
+const fn done() -> Given {
+    Given { ledger: None, replayed: false }
+}
+
+fn made(made: &MadeTimeline) -> Given {
+    given(made.ledger, made.replayed)
+}
+
+/// One request, on its way to an engine.
+struct Sending {
+    engine: Engine,
+    scene: Scene,
+    key: Option<Idempotency>,
+}
+
+impl Request {
+    /// Asks an engine for it.
+    pub(super) fn ask(self, engine: Engine, scene: Scene) -> Asked {
+        let key = Some(Idempotency { key: digest(&scene.name), fingerprint: digest("the request") });
+        let sending = Sending { engine, scene, key };
+        Box::pin(async move {
+            match self {
+                Self::Clock | Self::FireTimers | Self::EndAdvance | Self::Anchor | Self::Return => {
+                    sending.steer(self).await
+                }
+                Self::Record | Self::Correct | Self::Cancel | Self::CancelWithoutParadox | Self::UndoImport => {
+                    sending.change_events(self).await
+                }
+                Self::Erase
+                | Self::EraseIds
+                | Self::EraseFound
+                | Self::EraseUnchanged
+                | Self::EraseReads
+                | Self::EraseRecord
+                | Self::Seal
+                | Self::Unseal => sending.change_contents(self).await,
+                Self::Create | Self::Fork | Self::End | Self::HandOver | Self::Adopt => {
+                    sending.change_timelines(self).await
+                }
+                Self::Permissions
+                | Self::User
+                | Self::Restrict
+                | Self::RemoveUser
+                | Self::Key
+                | Self::RevokeKey
+                | Self::SetPassword
+                | Self::LogIn
+                | Self::Renew
+                | Self::LogOut
+                | Self::EndSession => sending.change_users(self).await,
+                Self::SetTimer
+                | Self::ChangeTimer
+                | Self::CancelTimer
+                | Self::Advance
+                | Self::Acknowledge
+                | Self::Redeliver
+                | Self::Hold => sending.change_timers(self).await,
+                Self::Retention
+                | Self::Sweep
+                | Self::Read
+                | Self::Refused
+                | Self::CountedRefusals
+                | Self::Scan
+                | Self::CommitHeads
+                | Self::AcceptHostClock => sending.look_after(self).await,
+            }
+        })
+    }
+
+    pub(super) fn erasure(self, scene: &Scene) -> EventErasure {
+        let which = match self {
+            Self::EraseFound => WhichEvents::Found {
+                location_text: "*".to_owned(),
+                location: LocationQuery::Anywhere,
+                range: TimeRange::everything(),
+            },
+            Self::EraseUnchanged => {
+                WhichEvents::Unchanged { text: "PT0.000001S".to_owned(), span: Span::from_micros(1) }
+            }
+            _ => WhichEvents::Ids(["a", "b"].map(|one| event_id(&format!("{one}-{}", scene.name))).into()),
+        };
+        let evaluated_at = (!matches!(which, WhichEvents::Ids(_))).then_some(scene.position);
+        EventErasure { timeline: Some(scene.on.clone()), which, include_forks: false, evaluated_at }
+    }
+}
+
+impl Sending {
+    fn on(&self) -> Option<TimelineId> {
+        Some(self.scene.on.clone())
+    }
+
+    fn caller(&self) -> &Caller {
+        &self.scene.caller
+    }
+
+    async fn steer(self, request: Request) -> Told {
+        let (engine, caller, key) = (&self.engine, self.caller(), self.key);
+        let step = match request {
+            Request::Anchor => {
+                let request = AnchorRequest { timestamp: None, description: self.scene.name.clone(), fixed: false };
+                let (_, _, ledger, replayed) = engine.set_anchor(caller, self.on(), request, key).await?;
+                return Ok(given(ledger, replayed));
+            }
+            Request::Return => {
+                let anchors = engine.anchors(caller, self.on(), 1, None).await?.anchors;
+                let to = &anchors.first().unwrap().1.anchor_id;
+                engine.return_to_anchor(caller, self.on(), to, ReturnScope::All, key).await?
+            }
+            _ => engine.change_clock(caller, self.on(), hour(), key).await?,
+        };
+        Ok(given(step.ledger, step.replayed))
+    }
+
+    async fn change_events(self, request: Request) -> Told {
+        let (engine, caller, key, name) = (&self.engine, self.caller(), self.key, &self.scene.name);
+        let event = format!("event-of-{name}");
+        match request {
+            Request::Record => {
+                let drafts = vec![draft(&format!("new-{name}"), 1), draft(&format!("newer-{name}"), 2)];
+                let recorded = engine.record_events(caller, self.on(), drafts, key).await?;
+                Ok(given(recorded.ledger, recorded.replayed))
+            }
+            Request::Correct => {
+                let corrected = engine.correct_event(caller, self.on(), draft(&event, 9), None, key).await?;
+                Ok(given(corrected.ledger, corrected.replayed))
+            }
+            Request::UndoImport => {
+                let About::Import(import) = self.scene.about else { panic!("an import") };
+                let undone = engine.undo_import(caller, self.on(), import, key).await?;
+                Ok(given(undone.ledger, undone.replayed))
+            }
+            _ => {
+                let is_careful = request == Request::CancelWithoutParadox;
+                let on_paradox = if is_careful { OnParadox::Refuse } else { OnParadox::Tell };
+                let cancel = InterventionRequest {
+                    event_id: event_id(&event),
+                    action: "cancel".to_owned(),
+                    effect: Effect::Cancel,
+                    time: moment(1),
+                    causes: Vec::new(),
+                };
+                let (done, _) = engine.intervene(caller, self.on(), cancel, on_paradox, key).await?;
+                Ok(given(done.ledger, done.replayed))
+            }
+        }
+    }
+
+    async fn change_contents(self, request: Request) -> Told {
+        let (engine, caller, key, name) = (&self.engine, self.caller(), self.key, &self.scene.name);
+        match request {
+            Request::EraseReads => {
+                let which = WhichReads::Of("admin".to_owned());
+                let erasure = ReadErasure { timeline: self.on(), position: self.scene.position, which };
+                let erased = engine.erase_reads(caller, erasure, key).await?;
+                Ok(given(erased.ledger, erased.replayed))
+            }
+            Request::EraseIds | Request::EraseFound | Request::EraseUnchanged => {
+                let erased = engine.erase_events(caller, request.erasure(&self.scene), key).await?;
+                Ok(given(erased.ledger, erased.replayed))
+            }
+            Request::Seal => {
+                let data = Plaintext::new(Zeroizing::new("{}".to_owned()));
+                let sealed = engine.encrypt_data(caller, self.scene.on.clone(), data, sealing_key(), key).await?;
+                Ok(given(sealed.ledger, sealed.replayed))
+            }
+            Request::Unseal => {
+                let About::Data(data_id) = &self.scene.about else { panic!("a sealed record") };
+                engine.decrypt_data(caller, self.on(), data_id.clone(), sealing_key()).await?;
+                Ok(done())
+            }
+            _ => {
+                let erasure = match &self.scene.about {
+                    About::Data(data_id) => ErasureRequest::Data(self.on(), data_id.clone()),
+                    _ => ErasureRequest::Event(self.on(), event_id(&format!("event-of-{name}"))),
+                };
+                let erased = engine.erase_data(caller, erasure, key).await?;
+                Ok(given(erased.ledger, erased.replayed))
+            }
+        }
+    }
+
+    async fn change_timelines(self, request: Request) -> Told {
+        let (engine, caller, key) = (&self.engine, self.caller(), self.key);
+        let new = timeline_id(&self.scene.name);
+        match request {
+            Request::Create => engine.create_timeline(caller, new, key).await.map(|one| made(&one)),
+            Request::Fork => engine.fork_timeline(caller, new, &self.scene.on, None, key).await.map(|one| made(&one)),
+            Request::End => {
+                let end = engine.end_timeline(caller, new, key).await?;
+                Ok(given(end.ledger, end.replayed))
+            }
+            Request::HandOver => {
+                let (ledger, replayed) = engine.hand_over(caller, new, key).await?;
+                Ok(given(ledger, replayed))
+            }
+            _ => {
+                let About::Bundle(key, text) = &self.scene.about else { panic!("a bundle") };
+                engine.admit_adoption(caller, key).await?;
+                let (key, rotations) = (key.clone(), Vec::new());
+                let request = AdoptRequest { key, map: BTreeMap::new(), rotations, bytes_min: 0 };
+                match engine.read_arrival(request, text.as_bytes()) {
+                    Ok(arrival) => engine.adopt(caller, arrival).await.map(|_| done()),
+                    Err(UnreadBundle::Refused(refusal)) => Err(refusal),
+                    Err(other) => panic!("{other}"),
+                }
+            }
+        }
+    }
+
+    async fn change_users(self, request: Request) -> Told {
+        let (engine, caller, key, name) = (&self.engine, self.caller(), self.key, &self.scene.name);
+        let of = |(_, ledger, replayed)| given(ledger, replayed);
+        match request {
+            Request::Permissions => {
+                let change = PermissionsChange { read: Some(users(["ada"])), ..PermissionsChange::default() };
+                let set = engine.set_access_control(caller, self.scene.on.clone(), change, key).await?;
+                Ok(given(set.1, set.2))
+            }
+            Request::User => engine.create_user(caller, user_id(name), false, key).await.map(of),
+            Request::Restrict => {
+                let level = RestrictionLevel::ReadOnly;
+                engine.restrict_time_travel(caller, user_id(name), level, key).await.map(of)
+            }
+            Request::RemoveUser => engine.delete_user(caller, user_id(name)).await.map(of),
+            Request::Key => {
+                let made = engine.create_api_key(caller, key_of("admin", name.clone()), key).await?;
+                Ok(given(made.ledger, made.replayed))
+            }
+            Request::RevokeKey => {
+                let About::Key(key_id) = &self.scene.about else { panic!("a key") };
+                let (_, ledger, replayed) = engine.revoke_api_key(caller, key_id.clone()).await?;
+                Ok(given(ledger, replayed))
+            }
+            Request::SetPassword => engine.set_password(caller, new_password(name)).await.map(|_| done()),
+            Request::LogIn => {
+                let session = engine.log_in(user_id(name), password(SECRET), None).await?;
+                assert!(session.is_some(), "user and password are right");
+                Ok(done())
+            }
+            Request::Renew => engine.renew_session(caller).await.map(|()| done()),
+            Request::LogOut => engine.log_out(caller, false).await.map(|()| done()),
+            _ => {
+                let About::Session(session_id) = &self.scene.about else { panic!("a session") };
+                engine.end_session(caller, session_id.clone()).await.map(|()| done())
+            }
+        }
+    }
+
+    async fn change_timers(self, request: Request) -> Told {
+        let (engine, caller, key) = (&self.engine, self.caller(), self.key);
+        let timer_id = TimerId::new("timer").unwrap();
+        let firings = || {
+            let About::Firings(firings) = &self.scene.about else { panic!("firings") };
+            firings.clone()
+        };
+        let step = match request {
+            Request::SetTimer => engine.set_timer(caller, self.on(), (Some(timer_id), timer(10)), key).await?,
+            Request::ChangeTimer => engine.change_timer(caller, self.on(), (timer_id, timer(20)), key).await?,
+            Request::CancelTimer => engine.cancel_timer(caller, self.on(), timer_id, key).await?,
+            Request::Advance => {
+                drive(engine, &self.scene.on).await;
+                return Ok(done());
+            }
+            Request::Hold => {
+                let (reason, ttl) = ("a test".to_owned(), Span::from_secs(10).unwrap());
+                let hold = HoldRequest { timeline: self.on(), lease_id: None, reason, ttl };
+                let (_, _, replayed) = engine.hold_advances(caller, hold, key).await?;
+                return Ok(Given { ledger: None, replayed });
+            }
+            Request::Acknowledge => {
+                let answer = engine.acknowledge(caller, named(&self.scene.on, firings()), key).await?;
+                return Ok(given(answer.ledger.unwrap(), answer.replayed));
+            }
+            _ => {
+                let answer = engine.redeliver(caller, self.on(), firings().remove(0), key).await?;
+                return Ok(given(answer.ledger.unwrap(), answer.replayed));
+            }
+        };
+        Ok(given(step.ledger, step.replayed))
+    }
+
+    async fn look_after(self, request: Request) -> Told {
+        let (engine, caller, key, on) = (&self.engine, self.caller(), self.key, &self.scene.on);
+        match request {
+            Request::Retention => {
+                let request = RetentionRequest { reads: KeptFor::Seconds(86_400), refusals: KeptFor::Ever };
+                let (_, ledger, replayed) = engine.set_retention(caller, on.clone(), request, key).await?;
+                return Ok(given(ledger, replayed));
+            }
+            Request::Sweep => {
+                let pruned = engine.prune(caller, on.clone(), false, key).await?;
+                return Ok(Given { ledger: pruned.ledger, replayed: pruned.replayed });
+            }
+            Request::AcceptHostClock => {
+                let pruned = engine.prune(caller, on.clone(), true, None).await?;
+                assert!(pruned.waits.is_none(), "{pruned:?}");
+            }
+            Request::Read => _ = engine.read_clock(caller, self.on()).await?,
+            Request::Refused => match engine.read_clock(caller, self.on()).await {
+                Err(Refusal::Denied(_) | Refusal::NotFound { .. }) => {}
+                Err(other) => return Err(other),
+                Ok(read) => panic!("{read:?}"),
+            },
+            Request::CountedRefusals => {
+                _ = engine.count_refusal("192.0.2.0/24".to_owned(), "read_clock", "unauthenticated");
+                engine.tell_counted_refusals().await?;
+            }
+            Request::Scan => {
+                let found = engine.detect_tampering(caller, on, Depth::Full, &mut |_| {}).await?;
+                assert!(!found.scan.tampering_detected(), "{}", found.scan.details);
+            }
+            _ => assert!(engine.commit_heads().await? > 0),
+        }
+        Ok(done())
+    }
+}

@@ -1,0 +1,342 @@
+//! What is asked for while another one writes, and which of the engine's decisions that is.
+
+use timenav_engine::Action;
+
+use super::Meddling;
+
+/// Makes the enum and the list of all, so that none is left out of the list.
+macro_rules! requests {
+    ($($(#[$doc:meta])* $name:ident,)+) => {
+        /// What is asked for, under a name that no other request has.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub(super) enum Request {
+            $($(#[$doc])* $name,)+
+        }
+
+        impl Request {
+            pub(super) const ALL: &'static [Self] = &[$(Self::$name,)+];
+        }
+    };
+}
+
+requests! {
+    Clock,
+    Anchor,
+    Return,
+    Record,
+    Correct,
+    Cancel,
+    CancelWithoutParadox,
+    UndoImport,
+    Erase,
+    EraseIds,
+    EraseFound,
+    EraseUnchanged,
+    EraseReads,
+    Seal,
+    Unseal,
+    EraseRecord,
+    Create,
+    Fork,
+    End,
+    HandOver,
+    Adopt,
+    Permissions,
+    Retention,
+    Sweep,
+    User,
+    Restrict,
+    RemoveUser,
+    Key,
+    RevokeKey,
+    SetPassword,
+    LogIn,
+    Renew,
+    LogOut,
+    EndSession,
+    SetTimer,
+    ChangeTimer,
+    CancelTimer,
+    /// Moves a clock whose timers are behind, so that they fall due first.
+    FireTimers,
+    /// Takes an advance to its end, instant by instant.
+    Advance,
+    /// Moves a clock whose advance is over, but has not ended.
+    EndAdvance,
+    Acknowledge,
+    Redeliver,
+    /// Holds advances, which no entry tells of.
+    Hold,
+    Read,
+    /// Reads what the caller may not.
+    Refused,
+    CountedRefusals,
+    Scan,
+    CommitHeads,
+    /// Comes last: the host's clock leaps.
+    AcceptHostClock,
+}
+
+/// What becomes of a request that two send at once, by what the interface promises of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Twice {
+    /// It has an idempotency key: it happens once, and both are told the same.
+    Told,
+    /// It happens once, and the other one finds that nothing is left to do.
+    Once,
+    /// It happens once, and the other one may be refused, since it has happened.
+    OrRefused,
+    /// It happens twice.
+    Both,
+}
+
+impl Request {
+    pub(super) const fn twice(self) -> Twice {
+        match self {
+            Self::Clock
+            | Self::Anchor
+            | Self::Return
+            | Self::Record
+            | Self::Correct
+            | Self::Cancel
+            | Self::CancelWithoutParadox
+            | Self::UndoImport
+            | Self::Erase
+            | Self::EraseIds
+            | Self::EraseFound
+            | Self::EraseUnchanged
+            | Self::EraseReads
+            | Self::Seal
+            | Self::EraseRecord
+            | Self::Create
+            | Self::Fork
+            | Self::End
+            | Self::HandOver
+            | Self::Permissions
+            | Self::Retention
+            | Self::Sweep
+            | Self::User
+            | Self::Restrict
+            | Self::Key
+            | Self::SetTimer
+            | Self::ChangeTimer
+            | Self::CancelTimer
+            | Self::FireTimers
+            | Self::EndAdvance
+            | Self::Acknowledge
+            | Self::Redeliver
+            | Self::Hold => Twice::Told,
+            Self::Renew | Self::Advance => Twice::Once,
+            Self::Adopt | Self::RemoveUser | Self::RevokeKey | Self::LogOut | Self::EndSession => Twice::OrRefused,
+            Self::Unseal
+            | Self::SetPassword
+            | Self::LogIn
+            | Self::Read
+            | Self::Refused
+            | Self::CountedRefusals
+            | Self::Scan
+            | Self::CommitHeads
+            | Self::AcceptHostClock => Twice::Both,
+        }
+    }
+
+    /// Returns the entries that tell of it, where it happens once: all of those actions that are written meanwhile.
+    pub(super) const fn writes(self) -> &'static [(Action, usize)] {
+        match self {
+            Self::Clock => &[(Action::FastForward, 1)],
+            Self::Anchor => &[(Action::SetAnchor, 1)],
+            Self::Return => &[(Action::ReturnToAnchor, 1), (Action::ManipulateEvent, 1)],
+            Self::Record => &[(Action::RecordEvent, 2)],
+            Self::Correct => &[(Action::CorrectEvent, 1)],
+            Self::Cancel | Self::CancelWithoutParadox => &[(Action::ManipulateEvent, 1)],
+            Self::UndoImport => &[(Action::ManipulateEvent, 2)],
+            Self::Erase | Self::EraseRecord => &[(Action::EraseData, 1)],
+            Self::EraseIds | Self::EraseFound | Self::EraseUnchanged => &[(Action::EraseEvents, 1)],
+            Self::EraseReads => &[(Action::EraseReads, 1)],
+            Self::Seal => &[(Action::EncryptData, 1)],
+            Self::Unseal => &[(Action::DecryptData, 1)],
+            // One on the timeline, and one on `system`.
+            Self::Create | Self::Fork => &[(Action::CreateTimeline, 2)],
+            Self::Adopt => &[(Action::Adopt, 2)],
+            Self::End => &[(Action::EndTimeline, 1)],
+            Self::HandOver => &[(Action::HandedOver, 1)],
+            Self::Permissions => &[(Action::SetAccessControl, 1)],
+            Self::Retention => &[(Action::SetRetention, 1)],
+            Self::Sweep => &[(Action::Sweep, 1)],
+            Self::User => &[(Action::CreateUser, 1)],
+            Self::Restrict => &[(Action::RestrictTimeTravel, 1)],
+            Self::RemoveUser => &[(Action::DeleteUser, 1)],
+            Self::Key => &[(Action::CreateApiKey, 1)],
+            Self::RevokeKey => &[(Action::RevokeApiKey, 1)],
+            Self::SetPassword => &[(Action::SetPassword, 1)],
+            Self::LogIn => &[(Action::LogIn, 1)],
+            Self::Renew => &[(Action::RenewSession, 1)],
+            Self::LogOut => &[(Action::LogOut, 1)],
+            Self::EndSession => &[(Action::EndSession, 1)],
+            Self::SetTimer => &[(Action::SetTimer, 1)],
+            Self::ChangeTimer => &[(Action::ChangeTimer, 1)],
+            Self::CancelTimer => &[(Action::CancelTimer, 1)],
+            Self::FireTimers => &[(Action::FireTimers, 1), (Action::FastForward, 1)],
+            Self::Advance => &[(Action::FireTimers, 2), (Action::EndAdvance, 1)],
+            Self::EndAdvance => &[(Action::EndAdvance, 1), (Action::FastForward, 1)],
+            Self::Acknowledge => &[(Action::SettleFirings, 1)],
+            // One of the timer, one of the firing.
+            Self::Redeliver => &[(Action::RestoreTimers, 2)],
+            Self::Hold => &[],
+            Self::Read => &[(Action::Reads, 1)],
+            Self::Refused => &[(Action::Attempt, 1)],
+            Self::CountedRefusals => &[(Action::AttemptsCounted, 1)],
+            Self::Scan => &[(Action::DetectTampering, 1)],
+            Self::CommitHeads => &[(Action::Heads, 1)],
+            Self::AcceptHostClock => &[(Action::AcceptHostClock, 1)],
+        }
+    }
+
+    /// Returns whether nothing happens on its timeline any more once it is done.
+    pub(super) const fn closes_timeline(self) -> bool {
+        matches!(self, Self::End | Self::HandOver)
+    }
+
+    /// Returns whether it is about timers, which a clock that somebody else moves would let fall due.
+    pub(super) const fn is_about_timers(self) -> bool {
+        matches!(
+            self,
+            Self::SetTimer
+                | Self::ChangeTimer
+                | Self::CancelTimer
+                | Self::FireTimers
+                | Self::Advance
+                | Self::EndAdvance
+                | Self::Acknowledge
+                | Self::Redeliver
+        )
+    }
+}
+
+impl Meddling {
+    /// Returns the entries that it writes itself.
+    pub(super) const fn writes(self, request: Request) -> &'static [(Action, usize)] {
+        match self {
+            Self::SameTimeline => Self::beside(request).writes(),
+            Self::System => Request::User.writes(),
+            Self::NewTimeline => Request::Create.writes(),
+            Self::SameRequest => &[],
+        }
+    }
+}
+
+/// Where an action is interfered with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Covered {
+    /// A request writes it.
+    Here,
+    /// A request writes that one, by the same decision.
+    As(Action),
+    /// Nobody can write meanwhile, or nobody writes it at all; why.
+    Never(&'static str),
+}
+
+/// Says of every action where it is interfered with. A new one is asked for by the compiler.
+pub(super) const fn covered(action: Action) -> Covered {
+    match action {
+        Action::Travel | Action::PauseTime | Action::ResumeTime | Action::Rewind | Action::SetRate => {
+            Covered::As(Action::FastForward)
+        }
+        Action::Read => Covered::Never("earlier versions wrote it"),
+        Action::RotateSigningKey => Covered::Never("a start writes it, with a key that others do not sign by"),
+        Action::AcceptRollback => Covered::Never("a start writes it, before anybody is let in"),
+        Action::LayerErased => Covered::As(Action::Adopt),
+        Action::CreateTimeline
+        | Action::EndTimeline
+        | Action::FastForward
+        | Action::ReturnToAnchor
+        | Action::SetAnchor
+        | Action::RecordEvent
+        | Action::CorrectEvent
+        | Action::ManipulateEvent
+        | Action::EncryptData
+        | Action::DecryptData
+        | Action::EraseData
+        | Action::EraseEvents
+        | Action::EraseReads
+        | Action::SetAccessControl
+        | Action::DetectTampering
+        | Action::CreateUser
+        | Action::DeleteUser
+        | Action::RestrictTimeTravel
+        | Action::CreateApiKey
+        | Action::RevokeApiKey
+        | Action::LogIn
+        | Action::LogOut
+        | Action::RenewSession
+        | Action::EndSession
+        | Action::SetPassword
+        | Action::Reads
+        | Action::Attempt
+        | Action::AttemptsCounted
+        | Action::Adopt
+        | Action::HandedOver
+        | Action::SetRetention
+        | Action::Sweep
+        | Action::AcceptHostClock
+        | Action::Heads
+        | Action::SetTimer
+        | Action::ChangeTimer
+        | Action::CancelTimer
+        | Action::FireTimers
+        | Action::SettleFirings
+        | Action::EndAdvance
+        | Action::RestoreTimers => Covered::Here,
+    }
+}
+
+/// Which requests each kind of decision of the engine is interfered with in; none where nobody else can be there.
+pub(super) const DECISIONS: &[(&str, &[Request])] = &[
+    ("AcceptHostClock", &[Request::AcceptHostClock]),
+    ("Adopt", &[Request::Adopt]),
+    ("Again", &[Request::EraseFound, Request::UndoImport]),
+    // Nothing is written, so nothing can be lost.
+    ("CatchUp", &[]),
+    ("ChangeClock", &[Request::Clock]),
+    ("ChangeSessions", &[Request::LogIn, Request::Renew, Request::LogOut, Request::EndSession, Request::SetPassword]),
+    ("ChangeTimer", &[Request::ChangeTimer, Request::CancelTimer]),
+    ("ChangeUser", &[Request::User, Request::Restrict, Request::RemoveUser]),
+    ("CommitHeads", &[Request::CommitHeads]),
+    // A dry run.
+    ("CompareEvents", &[]),
+    ("CorrectEvent", &[Request::Correct]),
+    ("CreateKey", &[Request::Key]),
+    ("CreateTimeline", &[Request::Create, Request::Fork]),
+    ("EncryptData", &[Request::Seal]),
+    ("EndTimeline", &[Request::End]),
+    ("EraseData", &[Request::EraseRecord]),
+    ("EraseEvent", &[Request::Erase]),
+    ("EraseEvents", &[Request::EraseIds, Request::EraseFound, Request::EraseUnchanged]),
+    ("EraseReads", &[Request::EraseReads]),
+    ("FireTimers", &[Request::FireTimers]),
+    ("HandOver", &[Request::HandOver]),
+    ("Intervene", &[Request::Cancel, Request::CancelWithoutParadox]),
+    ("Keep", &[Request::Hold]),
+    ("LetGo", &[Request::Sweep]),
+    ("LogDecryption", &[Request::Unseal]),
+    ("LogRead", &[Request::Read]),
+    ("LogRefusal", &[Request::Refused]),
+    ("LogRefusals", &[Request::CountedRefusals]),
+    // A start writes it, before anybody is let in.
+    ("LogRollbackAccepted", &[]),
+    ("LogScan", &[Request::Scan]),
+    ("RecordEvents", &[Request::Record]),
+    ("Redeliver", &[Request::Redeliver]),
+    ("ReturnToAnchor", &[Request::Return]),
+    ("RevokeKey", &[Request::RevokeKey]),
+    // A start writes it, with a key that others do not sign by.
+    ("RotateSigningKey", &[]),
+    ("SetAnchor", &[Request::Anchor]),
+    ("SetPermissions", &[Request::Permissions]),
+    ("SetRetention", &[Request::Retention]),
+    ("SetTimer", &[Request::SetTimer]),
+    ("SettleFirings", &[Request::Acknowledge]),
+    ("StepAdvance", &[Request::Advance]),
+    ("StopAdvance", &[Request::EndAdvance]),
+    ("UndoImport", &[Request::UndoImport]),
+];

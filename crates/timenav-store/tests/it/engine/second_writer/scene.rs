@@ -1,0 +1,320 @@
+//! What a request is about, made ready before it is sent.
+
+use timenav_core::clock::ClockCommand;
+use timenav_core::data::{EncryptionKey, Plaintext};
+use timenav_core::event::EventDraft;
+use timenav_core::ids::{DataId, FiringId, KeyId, QueueId, SessionId, TimelineId, TimerId};
+use timenav_core::ledger::VerifierKey;
+use timenav_core::limits::ATTEMPTS_MAX;
+use timenav_core::time::{Duration, Instant, Span, Virtual};
+use timenav_core::timers::{FiringState, Schedule};
+use timenav_engine::{
+    AnchorRequest, ApiKeyRequest, Caller, Claim, ClockChange, Engine, EventErasure, FiringsRequest, HorizonRequest,
+    ImportId, KeptFor, PasswordRequest, RetentionRequest, TimerRequest, WhichEvents,
+};
+use zeroize::Zeroizing;
+
+use super::request::Request;
+use crate::engine::adoption::{another_house, bundle_of};
+use crate::engine::sessions;
+use crate::house::Home;
+use crate::sample::{event_id, moment, password, timeline_id, user_id};
+
+pub(super) const SECRET: &str = "correct horse battery staple";
+const SECOND: i64 = 1_000_000;
+const WEEK: i64 = 7 * 86_400 * SECOND;
+
+/// What a request is about.
+#[derive(Clone)]
+pub(super) struct Scene {
+    /// No other request has this name.
+    pub(super) name: String,
+    /// Who asks.
+    pub(super) caller: Caller,
+    /// On which timeline it happens, and what somebody else does beside it.
+    pub(super) on: TimelineId,
+    /// An entry of it, or up to where events were found.
+    pub(super) position: u64,
+    pub(super) about: About,
+}
+
+/// The one thing that it is about, where it has been made before.
+#[derive(Clone)]
+pub(super) enum About {
+    Nothing,
+    Import(ImportId),
+    Data(DataId),
+    Key(KeyId),
+    Session(SessionId),
+    Firings(Vec<FiringId>),
+    Bundle(VerifierKey, String),
+}
+
+pub(super) fn hour() -> ClockCommand {
+    ClockCommand::FastForward(Duration::new(0, Span::from_micros(3_600 * SECOND)).unwrap())
+}
+
+pub(super) fn at(seconds: i64) -> Instant<Virtual> {
+    moment(seconds * SECOND)
+}
+
+pub(super) fn draft(name: &str, time: i64) -> EventDraft {
+    EventDraft { event_id: Some(event_id(name)), ..EventDraft::at(moment(time), "") }
+}
+
+pub(super) fn timer(seconds: i64) -> TimerRequest {
+    TimerRequest { schedule: Some(Schedule::At(at(seconds))), ..TimerRequest::default() }
+}
+
+pub(super) fn sealing_key() -> EncryptionKey {
+    EncryptionKey::new(Zeroizing::new("k".to_owned())).unwrap()
+}
+
+pub(super) fn key_of(user: &str, label: String) -> ApiKeyRequest {
+    let (user_id, horizon) = (Some(user_id(user)), HorizonRequest::default());
+    ApiKeyRequest { user_id, timeline_id: None, label, scopes: None, horizon, expires_at: None }
+}
+
+pub(super) fn new_password(user: &str) -> PasswordRequest {
+    PasswordRequest { user_id: Some(user_id(user)), password: password(SECRET), current: None }
+}
+
+/// Lets an engine do what it does by itself, until no advance goes on, or for a while.
+pub(super) async fn drive(engine: &Engine, on: &TimelineId) {
+    for _ in 0..4 {
+        engine.tell_presence().await.unwrap();
+        engine.keep_time().await;
+        if engine.clock_after(on).is_none_or(|view| view.advance.is_none()) {
+            return;
+        }
+    }
+}
+
+impl Request {
+    /// Makes ready what the request is about.
+    pub(super) async fn prepare(self, home: &Home<'_>, name: &str) -> Scene {
+        let own = timeline_id(name);
+        let mut scene = Scene {
+            name: name.to_owned(),
+            caller: home.admin.clone(),
+            on: own.clone(),
+            position: 0,
+            about: About::Nothing,
+        };
+        match self {
+            Self::Clock
+            | Self::Anchor
+            | Self::Record
+            | Self::Create
+            | Self::Fork
+            | Self::Permissions
+            | Self::User
+            | Self::Key
+            | Self::Read
+            | Self::CountedRefusals => scene.on = TimelineId::main(),
+            Self::Return => return_to(home, &mut scene).await,
+            Self::Correct | Self::Cancel | Self::CancelWithoutParadox | Self::Erase => {
+                scene.on = TimelineId::main();
+                record(home, &scene, &["event-of"]).await;
+            }
+            Self::EraseIds | Self::EraseFound | Self::EraseUnchanged => {
+                record(home, &scene, &["a", "b"]).await;
+                let request = EventErasure { evaluated_at: None, ..self.erasure(&scene) };
+                if !matches!(request.which, WhichEvents::Ids(_)) {
+                    let foreseen = home.engine.foresee_erasure(&home.admin, request).await.unwrap();
+                    assert_eq!(foreseen.events_count, 2);
+                    scene.position = foreseen.evaluated_at;
+                }
+            }
+            Self::UndoImport => {
+                let drafts = vec![draft(&format!("a-{name}"), 1), draft(&format!("b-{name}"), 2)];
+                let batch = home.engine.import_events(&home.admin, &own, drafts).await.unwrap();
+                let end = batch.ledger.position + 1;
+                scene.about = About::Import(ImportId::new(end - batch.taken, end, batch.taken).unwrap());
+            }
+            Self::EraseReads
+            | Self::Seal
+            | Self::End
+            | Self::HandOver
+            | Self::Retention
+            | Self::Scan
+            | Self::Hold
+            | Self::CommitHeads
+            | Self::AcceptHostClock => {
+                create(home, &scene).await;
+                home.engine.read_clock(&home.admin, Some(own)).await.unwrap();
+                scene.position = home.size(name).await - 1;
+                self.prepare_last(home).await;
+            }
+            Self::Unseal | Self::EraseRecord => {
+                create(home, &scene).await;
+                let data = Plaintext::new(Zeroizing::new("{}".to_owned()));
+                let sealed = home.engine.encrypt_data(&home.admin, own, data, sealing_key(), None).await.unwrap();
+                scene.about = About::Data(sealed.data_id);
+            }
+            Self::Adopt => {
+                // Nothing is there yet that somebody else could move.
+                scene.on = TimelineId::main();
+                let (key, text) = Box::pin(bundle_of(another_house(), name)).await;
+                scene.about = About::Bundle(key, text);
+            }
+            Self::Sweep => sweep(home, &scene).await,
+            Self::Restrict
+            | Self::RemoveUser
+            | Self::SetPassword
+            | Self::Refused
+            | Self::RevokeKey
+            | Self::LogIn
+            | Self::Renew
+            | Self::LogOut
+            | Self::EndSession => self.prepare_user(home, &mut scene).await,
+            Self::SetTimer
+            | Self::ChangeTimer
+            | Self::CancelTimer
+            | Self::FireTimers
+            | Self::Advance
+            | Self::EndAdvance
+            | Self::Acknowledge
+            | Self::Redeliver => self.prepare_timer(home, &mut scene).await,
+        }
+        scene
+    }
+
+    async fn prepare_last(self, home: &Home<'_>) {
+        match self {
+            Self::CommitHeads => {
+                home.engine.commit_heads().await.unwrap();
+                home.engine.read_clock(&home.admin, None).await.unwrap();
+            }
+            Self::AcceptHostClock => home.house.pass(2 * WEEK),
+            _ => {}
+        }
+    }
+
+    /// Makes a user of the request's name, who may do nothing, and what the request is to change about them.
+    async fn prepare_user(self, home: &Home<'_>, scene: &mut Scene) {
+        create(home, scene).await;
+        let name = &scene.name;
+        if matches!(self, Self::LogIn | Self::Renew | Self::LogOut | Self::EndSession) {
+            sessions::with_password(home, name).await;
+        } else {
+            let user = home.user(name, false).await;
+            if self == Self::Refused {
+                scene.caller = user;
+            }
+        }
+        if self == Self::RevokeKey {
+            let made = home.engine.create_api_key(&home.admin, key_of(name, String::new()), None).await.unwrap();
+            scene.about = About::Key(made.key_id);
+        }
+        if matches!(self, Self::Renew | Self::LogOut | Self::EndSession) {
+            let session = sessions::log_in(home, name).await;
+            let listed = home.engine.sessions(&session.caller, None).await.unwrap();
+            scene.about = About::Session(listed[0].session_id.clone());
+            if self != Self::EndSession {
+                scene.caller = session.caller;
+            }
+        }
+        if self == Self::Renew {
+            home.house.clock.advance(120 * SECOND);
+        }
+    }
+
+    /// Makes a timeline whose clock stands at 0, with timers as the request needs them.
+    async fn prepare_timer(self, home: &Home<'_>, scene: &mut Scene) {
+        let (engine, admin) = (&home.engine, &home.admin);
+        let to = |seconds: i64| ClockCommand::Travel { to: at(seconds), location: None };
+        let jump = |seconds: i64| ClockChange { settle: false, ..ClockChange::from(to(seconds)) };
+        let change = async |change: ClockChange| {
+            engine.change_clock(admin, Some(scene.on.clone()), change, None).await.unwrap();
+        };
+        change(ClockCommand::Pause.into()).await;
+        change(to(0).into()).await;
+        if self == Self::SetTimer {
+            return;
+        }
+        let set = async |name: &str, seconds: i64| {
+            let named = (Some(TimerId::new(name).unwrap()), timer(seconds));
+            engine.set_timer(admin, Some(scene.on.clone()), named, None).await.unwrap();
+        };
+        set("timer", 10).await;
+        match self {
+            Self::FireTimers => change(jump(15)).await,
+            Self::Advance => {
+                set("later", 20).await;
+                change(to(30).into()).await;
+            }
+            Self::EndAdvance => {
+                // Somebody listens, so that the instant is held until they are done.
+                assert!(claim(home, &scene.on).await.is_empty());
+                change(to(15).into()).await;
+                engine.tell_presence().await.unwrap();
+                engine.keep_time().await;
+                let firings = named(&scene.on, claim(home, &scene.on).await);
+                engine.acknowledge(admin, firings, None).await.unwrap();
+            }
+            Self::Acknowledge | Self::Redeliver => {
+                change(jump(15)).await;
+                engine.tell_presence().await.unwrap();
+                engine.keep_time().await;
+                let firings = claim(home, &scene.on).await;
+                assert_eq!(firings.len(), 1);
+                if self == Self::Redeliver {
+                    fail(home, &scene.on, &firings).await;
+                }
+                scene.about = About::Firings(firings);
+            }
+            _ => {}
+        }
+    }
+}
+
+async fn create(home: &Home<'_>, scene: &Scene) {
+    home.engine.create_timeline(&home.admin, scene.on.clone(), None).await.unwrap();
+}
+
+async fn record(home: &Home<'_>, scene: &Scene, names: &[&str]) {
+    let drafts = names.iter().map(|name| draft(&format!("{name}-{}", scene.name), 3)).collect();
+    home.engine.record_events(&home.admin, Some(scene.on.clone()), drafts, None).await.unwrap();
+}
+
+async fn return_to(home: &Home<'_>, scene: &mut Scene) {
+    scene.on = TimelineId::main();
+    let request = AnchorRequest { timestamp: None, description: String::new(), fixed: false };
+    home.engine.set_anchor(&home.admin, None, request, None).await.unwrap();
+    // Something to be changed back.
+    record(home, scene, &["late"]).await;
+}
+
+/// Makes something that is to be pruned.
+async fn sweep(home: &Home<'_>, scene: &Scene) {
+    create(home, scene).await;
+    let request = RetentionRequest { reads: KeptFor::Seconds(1), refusals: KeptFor::Ever };
+    home.engine.set_retention(&home.admin, scene.on.clone(), request, None).await.unwrap();
+    home.engine.read_clock(&home.admin, Some(scene.on.clone())).await.unwrap();
+    home.house.clock.advance(2 * SECOND);
+}
+
+pub(super) fn named(on: &TimelineId, firing_ids: Vec<FiringId>) -> FiringsRequest {
+    FiringsRequest { timeline: Some(on.clone()), firing_ids, lease_ids: None }
+}
+
+async fn claim(home: &Home<'_>, on: &TimelineId) -> Vec<FiringId> {
+    let claim = Claim { queue: QueueId::unnamed(), max: 9, ttl: Span::from_secs(30).unwrap(), waits: false };
+    let claimed = home.engine.claim(&home.admin, Some(on.clone()), &claim).await.unwrap();
+    claimed.into_iter().map(|claimed| claimed.firing.firing_id).collect()
+}
+
+/// Has firings, which are claimed, tried as often as they may be.
+async fn fail(home: &Home<'_>, on: &TimelineId, firings: &[FiringId]) {
+    for _ in 0..ATTEMPTS_MAX {
+        let answer = home.engine.fail_firings(&home.admin, named(on, firings.to_vec()), None, None).await.unwrap();
+        if answer.firings[0].1 == FiringState::Failed {
+            return;
+        }
+        home.house.pass(400 * SECOND);
+        home.engine.keep_time().await;
+        assert_eq!(claim(home, on).await, firings);
+    }
+    panic!("it is tried again and again");
+}
