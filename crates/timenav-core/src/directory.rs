@@ -201,7 +201,9 @@ impl<P: PasswordRow> Directory<P> {
                 Arc::make_mut(&mut self.passwords).remove(user_id);
                 let sessions = Arc::make_mut(&mut self.sessions);
                 let ended: Vec<SessionId> = sessions.of_user(user_id).map(|one| one.session_id.clone()).collect();
-                ended.iter().for_each(|session_id| sessions.take_out(session_id));
+                for session_id in &ended {
+                    sessions.take_out(session_id);
+                }
             }
             DirectoryChange::PutKey(key) => Arc::make_mut(&mut self.keys).put(key.clone()),
             // Nobody is let in by it, so nothing of it is kept in memory.

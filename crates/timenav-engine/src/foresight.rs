@@ -207,7 +207,9 @@ impl Engine {
             *again_of.entry(timer_id.clone()).or_default() += 1;
             count += 1;
         }
-        by_timer.iter_mut().for_each(|(timer_id, count)| *count += again_of.remove(timer_id).unwrap_or_default());
+        for (timer_id, count) in &mut by_timer {
+            *count += again_of.remove(timer_id).unwrap_or_default();
+        }
         by_timer.extend(again_of);
         Ok(Foresight {
             view,

@@ -85,13 +85,14 @@ impl<K: Ord + Clone, V: Clone> Shelves<K, V> {
             self.shelves.push(Arc::default());
         }
         let at = self.shelf_of(&key).unwrap_or(0);
-        let shelf = Arc::make_mut(&mut self.shelves[at]);
-        let before = shelf.insert(key, value);
+        let entries = Arc::make_mut(&mut self.shelves[at]);
+        let before = entries.insert(key, value);
         self.len += usize::from(before.is_none());
-        if shelf.len() > SHELF_ENTRIES_MAX {
-            let middle = shelf.keys().nth(shelf.len() / 2).cloned();
-            let upper = middle.map(|middle| shelf.split_off(&middle));
-            self.shelves.splice(at + 1..at + 1, upper.map(Arc::new));
+        if entries.len() > SHELF_ENTRIES_MAX
+            && let Some(middle) = entries.keys().nth(entries.len() / 2).cloned()
+        {
+            let upper = entries.split_off(&middle);
+            self.shelves.insert(at + 1, Arc::new(upper));
         }
         before
     }
@@ -105,10 +106,10 @@ impl<K: Ord + Clone, V: Clone> Shelves<K, V> {
         if !self.shelves[at].contains_key(key) {
             return None;
         }
-        let shelf = Arc::make_mut(&mut self.shelves[at]);
-        let removed = shelf.remove(key);
+        let entries = Arc::make_mut(&mut self.shelves[at]);
+        let removed = entries.remove(key);
         self.len -= usize::from(removed.is_some());
-        if shelf.len() < SHELF_ENTRIES_MIN {
+        if entries.len() < SHELF_ENTRIES_MIN {
             self.put_together(at);
         }
         removed

@@ -123,8 +123,8 @@ pub(super) async fn leaves(on: &Object, entries: &[(TimelineId, u64)]) -> Result
     let mut leaves = vec![None; entries.len()];
     for row in rows(on, SELECT_LEAVES, &[&names, &positions]).await? {
         let number = usize::try_from(number(&row, 0)?).ok().and_then(|number| number.checked_sub(1));
-        let named = number.and_then(|number| entries.get(number).zip(leaves.get_mut(number)));
-        if let Some(((timeline, position), leaf)) = named {
+        let asked = number.and_then(|number| entries.get(number).zip(leaves.get_mut(number)));
+        if let Some(((timeline, position), leaf)) = asked {
             *leaf = Some(leaf::whole(get(&row, 1)?, timeline.as_str(), *position).into_owned());
         }
     }

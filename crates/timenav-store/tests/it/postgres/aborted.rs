@@ -110,7 +110,8 @@ async fn nothing_that_is_kept_of_an_aborted_step_verifies_as_a_checkpoint() {
     }
     let own = Cluster::start();
     let proxy = Proxy::start(&own.url);
-    let mut house = House { database: Some(proxy.url()), ..House::new() };
+    let mut house = House::new();
+    house.database = Some(proxy.url());
     // What both keys have signed is kept in the database: the search has something to find.
     let first_signer = Arc::clone(&house.signer);
     let kept = rotated(&mut house).await;

@@ -123,8 +123,8 @@ impl Request {
 }
 
 impl Sending {
-    fn on(&self) -> Option<TimelineId> {
-        Some(self.scene.on.clone())
+    fn on(&self) -> TimelineId {
+        self.scene.on.clone()
     }
 
     fn caller(&self) -> &Caller {
@@ -136,15 +136,15 @@ impl Sending {
         let step = match request {
             Request::Anchor => {
                 let request = AnchorRequest { timestamp: None, description: self.scene.name.clone(), fixed: false };
-                let (_, _, ledger, replayed) = engine.set_anchor(caller, self.on(), request, key).await?;
+                let (_, _, ledger, replayed) = engine.set_anchor(caller, Some(self.on()), request, key).await?;
                 return Ok(given(ledger, replayed));
             }
             Request::Return => {
-                let anchors = engine.anchors(caller, self.on(), 1, None).await?.anchors;
+                let anchors = engine.anchors(caller, Some(self.on()), 1, None).await?.anchors;
                 let to = &anchors.first().unwrap().1.anchor_id;
-                engine.return_to_anchor(caller, self.on(), to, ReturnScope::All, key).await?
+                engine.return_to_anchor(caller, Some(self.on()), to, ReturnScope::All, key).await?
             }
-            _ => engine.change_clock(caller, self.on(), hour(), key).await?,
+            _ => engine.change_clock(caller, Some(self.on()), hour(), key).await?,
         };
         Ok(given(step.ledger, step.replayed))
     }
@@ -155,16 +155,16 @@ impl Sending {
         match request {
             Request::Record => {
                 let drafts = vec![draft(&format!("new-{name}"), 1), draft(&format!("newer-{name}"), 2)];
-                let recorded = engine.record_events(caller, self.on(), drafts, key).await?;
+                let recorded = engine.record_events(caller, Some(self.on()), drafts, key).await?;
                 Ok(given(recorded.ledger, recorded.replayed))
             }
             Request::Correct => {
-                let corrected = engine.correct_event(caller, self.on(), draft(&event, 9), None, key).await?;
+                let corrected = engine.correct_event(caller, Some(self.on()), draft(&event, 9), None, key).await?;
                 Ok(given(corrected.ledger, corrected.replayed))
             }
             Request::UndoImport => {
                 let About::Import(import) = self.scene.about else { panic!("an import") };
-                let undone = engine.undo_import(caller, self.on(), import, key).await?;
+                let undone = engine.undo_import(caller, Some(self.on()), import, key).await?;
                 Ok(given(undone.ledger, undone.replayed))
             }
             _ => {
@@ -177,7 +177,7 @@ impl Sending {
                     time: moment(1),
                     causes: Vec::new(),
                 };
-                let (done, _) = engine.intervene(caller, self.on(), cancel, on_paradox, key).await?;
+                let (done, _) = engine.intervene(caller, Some(self.on()), cancel, on_paradox, key).await?;
                 Ok(given(done.ledger, done.replayed))
             }
         }
@@ -188,7 +188,7 @@ impl Sending {
         match request {
             Request::EraseReads => {
                 let which = WhichReads::Of("admin".to_owned());
-                let erasure = ReadErasure { timeline: self.on(), position: self.scene.position, which };
+                let erasure = ReadErasure { timeline: Some(self.on()), position: self.scene.position, which };
                 let erased = engine.erase_reads(caller, erasure, key).await?;
                 Ok(given(erased.ledger, erased.replayed))
             }
@@ -203,13 +203,13 @@ impl Sending {
             }
             Request::Unseal => {
                 let About::Data(data_id) = &self.scene.about else { panic!("a sealed record") };
-                engine.decrypt_data(caller, self.on(), data_id.clone(), sealing_key()).await?;
+                engine.decrypt_data(caller, Some(self.on()), data_id.clone(), sealing_key()).await?;
                 Ok(done())
             }
             _ => {
                 let erasure = match &self.scene.about {
-                    About::Data(data_id) => ErasureRequest::Data(self.on(), data_id.clone()),
-                    _ => ErasureRequest::Event(self.on(), event_id(&format!("event-of-{name}"))),
+                    About::Data(data_id) => ErasureRequest::Data(Some(self.on()), data_id.clone()),
+                    _ => ErasureRequest::Event(Some(self.on()), event_id(&format!("event-of-{name}"))),
                 };
                 let erased = engine.erase_data(caller, erasure, key).await?;
                 Ok(given(erased.ledger, erased.replayed))
@@ -292,16 +292,16 @@ impl Sending {
             firings.clone()
         };
         let step = match request {
-            Request::SetTimer => engine.set_timer(caller, self.on(), (Some(timer_id), timer(10)), key).await?,
-            Request::ChangeTimer => engine.change_timer(caller, self.on(), (timer_id, timer(20)), key).await?,
-            Request::CancelTimer => engine.cancel_timer(caller, self.on(), timer_id, key).await?,
+            Request::SetTimer => engine.set_timer(caller, Some(self.on()), (Some(timer_id), timer(10)), key).await?,
+            Request::ChangeTimer => engine.change_timer(caller, Some(self.on()), (timer_id, timer(20)), key).await?,
+            Request::CancelTimer => engine.cancel_timer(caller, Some(self.on()), timer_id, key).await?,
             Request::Advance => {
                 drive(engine, &self.scene.on).await;
                 return Ok(done());
             }
             Request::Hold => {
                 let (reason, ttl) = ("a test".to_owned(), Span::from_secs(10).unwrap());
-                let hold = HoldRequest { timeline: self.on(), lease_id: None, reason, ttl };
+                let hold = HoldRequest { timeline: Some(self.on()), lease_id: None, reason, ttl };
                 let (_, _, replayed) = engine.hold_advances(caller, hold, key).await?;
                 return Ok(Given { ledger: None, replayed });
             }
@@ -310,7 +310,7 @@ impl Sending {
                 return Ok(given(answer.ledger.unwrap(), answer.replayed));
             }
             _ => {
-                let answer = engine.redeliver(caller, self.on(), firings().remove(0), key).await?;
+                let answer = engine.redeliver(caller, Some(self.on()), firings().remove(0), key).await?;
                 return Ok(given(answer.ledger.unwrap(), answer.replayed));
             }
         };
@@ -333,8 +333,8 @@ impl Sending {
                 let pruned = engine.prune(caller, on.clone(), true, None).await?;
                 assert!(pruned.waits.is_none(), "{pruned:?}");
             }
-            Request::Read => _ = engine.read_clock(caller, self.on()).await?,
-            Request::Refused => match engine.read_clock(caller, self.on()).await {
+            Request::Read => _ = engine.read_clock(caller, Some(self.on())).await?,
+            Request::Refused => match engine.read_clock(caller, Some(self.on())).await {
                 Err(Refusal::Denied(_) | Refusal::NotFound { .. }) => {}
                 Err(other) => return Err(other),
                 Ok(read) => panic!("{read:?}"),

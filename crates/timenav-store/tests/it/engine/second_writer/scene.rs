@@ -90,6 +90,14 @@ pub(super) async fn drive(engine: &Engine, on: &TimelineId) {
     }
 }
 
+/// Seals a record that the request is about.
+async fn seal(home: &Home<'_>, scene: &mut Scene) {
+    create(home, scene).await;
+    let data = Plaintext::new(Zeroizing::new("{}".to_owned()));
+    let sealed = home.engine.encrypt_data(&home.admin, scene.on.clone(), data, sealing_key(), None).await.unwrap();
+    scene.about = About::Data(sealed.data_id);
+}
+
 impl Request {
     /// Makes ready what the request is about.
     pub(super) async fn prepare(self, home: &Home<'_>, name: &str) -> Scene {
@@ -113,25 +121,14 @@ impl Request {
             | Self::Read
             | Self::CountedRefusals => scene.on = TimelineId::main(),
             Self::Return => return_to(home, &mut scene).await,
-            Self::Correct | Self::Cancel | Self::CancelWithoutParadox | Self::Erase => {
-                scene.on = TimelineId::main();
-                record(home, &scene, &["event-of"]).await;
-            }
-            Self::EraseIds | Self::EraseFound | Self::EraseUnchanged => {
-                record(home, &scene, &["a", "b"]).await;
-                let request = EventErasure { evaluated_at: None, ..self.erasure(&scene) };
-                if !matches!(request.which, WhichEvents::Ids(_)) {
-                    let foreseen = home.engine.foresee_erasure(&home.admin, request).await.unwrap();
-                    assert_eq!(foreseen.events_count, 2);
-                    scene.position = foreseen.evaluated_at;
-                }
-            }
-            Self::UndoImport => {
-                let drafts = vec![draft(&format!("a-{name}"), 1), draft(&format!("b-{name}"), 2)];
-                let batch = home.engine.import_events(&home.admin, &own, drafts).await.unwrap();
-                let end = batch.ledger.position + 1;
-                scene.about = About::Import(ImportId::new(end - batch.taken, end, batch.taken).unwrap());
-            }
+            Self::Correct
+            | Self::Cancel
+            | Self::CancelWithoutParadox
+            | Self::Erase
+            | Self::EraseIds
+            | Self::EraseFound
+            | Self::EraseUnchanged
+            | Self::UndoImport => self.prepare_events(home, &mut scene).await,
             Self::EraseReads
             | Self::Seal
             | Self::End
@@ -146,12 +143,7 @@ impl Request {
                 scene.position = home.size(name).await - 1;
                 self.prepare_last(home).await;
             }
-            Self::Unseal | Self::EraseRecord => {
-                create(home, &scene).await;
-                let data = Plaintext::new(Zeroizing::new("{}".to_owned()));
-                let sealed = home.engine.encrypt_data(&home.admin, own, data, sealing_key(), None).await.unwrap();
-                scene.about = About::Data(sealed.data_id);
-            }
+            Self::Unseal | Self::EraseRecord => seal(home, &mut scene).await,
             Self::Adopt => {
                 // Nothing is there yet that somebody else could move.
                 scene.on = TimelineId::main();
@@ -178,6 +170,32 @@ impl Request {
             | Self::Redeliver => self.prepare_timer(home, &mut scene).await,
         }
         scene
+    }
+
+    /// Makes ready the events that the request is about.
+    async fn prepare_events(self, home: &Home<'_>, scene: &mut Scene) {
+        match self {
+            Self::Correct | Self::Cancel | Self::CancelWithoutParadox | Self::Erase => {
+                scene.on = TimelineId::main();
+                record(home, scene, &["event-of"]).await;
+            }
+            Self::EraseIds | Self::EraseFound | Self::EraseUnchanged => {
+                record(home, scene, &["a", "b"]).await;
+                let request = EventErasure { evaluated_at: None, ..self.erasure(scene) };
+                if !matches!(request.which, WhichEvents::Ids(_)) {
+                    let foreseen = home.engine.foresee_erasure(&home.admin, request).await.unwrap();
+                    assert_eq!(foreseen.events_count, 2);
+                    scene.position = foreseen.evaluated_at;
+                }
+            }
+            Self::UndoImport => {
+                let drafts = vec![draft(&format!("a-{}", scene.name), 1), draft(&format!("b-{}", scene.name), 2)];
+                let batch = home.engine.import_events(&home.admin, &scene.on, drafts).await.unwrap();
+                let end = batch.ledger.position + 1;
+                scene.about = About::Import(ImportId::new(end - batch.taken, end, batch.taken).unwrap());
+            }
+            _ => {}
+        }
     }
 
     async fn prepare_last(self, home: &Home<'_>) {

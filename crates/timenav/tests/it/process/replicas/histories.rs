@@ -125,6 +125,12 @@ impl Crew {
     }
 }
 
+/// Asks to have just these users write.
+fn set_writers(users: &[&str], again: &str) -> Request {
+    let body = json!({ "timeline_id": "main", "permissions": { "write": users } });
+    Request::post("/v1/set-access-control").json(&body).idempotent(again)
+}
+
 /// A round, as its clients know it.
 struct Round {
     number: u64,
@@ -176,14 +182,9 @@ impl Round {
                 Request::get(&target("/v1/monitor-events", &parameters))
             }
             Asked::Revoke(_) => Request::new("DELETE", &format!("/v1/api-keys/{}", self.key.1)),
-            Asked::Grant(_) => self.set_writers(&[&self.user.0], again),
-            Asked::Withdraw(_) => self.set_writers(&[], again),
+            Asked::Grant(_) => set_writers(&[&self.user.0], again),
+            Asked::Withdraw(_) => set_writers(&[], again),
         }
-    }
-
-    fn set_writers(&self, users: &[&str], again: &str) -> Request {
-        let body = json!({ "timeline_id": "main", "permissions": { "write": users } });
-        Request::post("/v1/set-access-control").json(&body).idempotent(again)
     }
 
     /// Asks until there is an answer, each time through another service.
@@ -223,8 +224,9 @@ impl Round {
             (401, _) => Ok(Told::Refused),
             (404, _) if matches!(by, By::User(_)) && is_hidden() => Ok(Told::Forbidden),
             (200, Asked::Move | Asked::Clock) => Ok(Told::Generation(generation(&body))),
-            (200 | 201, Asked::Record(_)) | (200 | 204, Asked::Revoke(_)) => Ok(Told::Done),
-            (200, Asked::Grant(_) | Asked::Withdraw(_)) => Ok(Told::Done),
+            (200 | 201, Asked::Record(_))
+            | (200 | 204, Asked::Revoke(_))
+            | (200, Asked::Grant(_) | Asked::Withdraw(_)) => Ok(Told::Done),
             // An earlier attempt, of which nobody knew what came of it, has revoked it.
             (404, Asked::Revoke(_)) if was_repeated => Ok(Told::Done),
             (200, Asked::Find(_)) => Ok(Told::IsThere(true)),
@@ -320,7 +322,9 @@ fn disturb(how: Disturbance, round: &Round, cluster: &mut Cluster, crew: &mut Cr
                 assert!(cluster.ask(CANCEL));
                 pause(2);
             }
-            DO_NOT_WAIT.iter().for_each(|statement| assert!(cluster.ask(statement)));
+            for statement in DO_NOT_WAIT {
+                assert!(cluster.ask(statement));
+            }
         }
         Disturbance::Killed => {
             second.process.signal(Signal::KILL);
