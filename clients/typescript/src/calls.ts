@@ -206,6 +206,11 @@ export abstract class Calls extends Transport {
     return this.json('fast_forward', input, options);
   }
 
+  /** Lists firings in the order in which they fell due. */
+  firings(input: Input<'firings'> = {}, options: CallOptions = {}): Promise<Answer<'firings'>> {
+    return this.json('firings', input, options);
+  }
+
   /** Says that firings are done. */
   acknowledgeFirings(
     input: Input<'acknowledge_firings'>,

@@ -565,6 +565,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/firings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists firings in the order in which they fell due */
+        get: operations["firings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/firings/ack": {
         parameters: {
             query?: never;
@@ -1887,7 +1904,11 @@ export interface components {
             timeline_created?: boolean | null;
             /** @description The timeline of the clock. */
             timeline_id: string;
+            would_change?: components["schemas"]["WouldChangeBody"] | null;
+            would_disarm?: components["schemas"]["WouldDisarmBody"] | null;
             would_fire?: components["schemas"]["WouldFireBody"] | null;
+            would_rearm?: components["schemas"]["WouldRearmBody"] | null;
+            would_supersede?: components["schemas"]["WouldSupersedeBody"] | null;
         };
         /** @description What two timelines share: the beginning of a ledger, and everything before it. */
         CommonBody: {
@@ -2897,6 +2918,24 @@ export interface components {
             firing_id: string;
             /** @description `pending`, `acknowledged`, `failed` or `superseded`. */
             state: string;
+        };
+        /**
+         * @description What came of a firing.
+         * @enum {string}
+         */
+        FiringStateWord: "pending" | "acknowledged" | "failed" | "superseded";
+        /** @description One page of firings. */
+        FiringsBody: {
+            /** @description The firings, in the order in which they fell due. */
+            firings: components["schemas"]["FiringBody"][];
+            /** @description Whether there may be another page. One that looked through many firings may have fewer than `limit`, or none. */
+            has_more: boolean;
+            /** @description The cursor of the next page, if there is one. */
+            next_cursor?: string | null;
+            /** @description A sentence that sums up the result. */
+            status: string;
+            /** @description The timeline. */
+            timeline_id: string;
         };
         /** @description How firings stand. */
         FiringsSettledBody: {
@@ -4149,6 +4188,11 @@ export interface components {
         ReturnRequest: {
             /** @description The anchor. */
             anchor_id: string;
+            /**
+             * @description Whether to tell only which timers would be armed again or not any more, which firings would be superseded or handed
+             *     out, and which events would be changed back. Nothing changes. Defaults to `false`.
+             */
+            dry_run?: boolean | null;
             /** @description Which followers of the clock have to confirm the change before the answer is sent: `all` of users who may write to the timeline, or names, as a list or separated by commas. The answer tells who has and who has not; the change stays either way. Defaults to none. */
             followers?: string[] | string | null;
             scope?: components["schemas"]["Scope"] | null;
@@ -4465,7 +4509,10 @@ export interface components {
         };
         /** @description How far to move. */
         ShiftRequest: {
-            /** @description Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`. */
+            /**
+             * @description Whether to tell only what `refire` would do: timers that would be armed again, and firings that would be superseded.
+             *     Nothing moves. Defaults to `false`.
+             */
             dry_run?: boolean | null;
             /**
              * Format: length-of-time
@@ -4491,6 +4538,23 @@ export interface components {
              * @example 5s
              */
             wait?: string | null;
+        };
+        /**
+         * @description Moments of a rule that came and did not fire, since the timer was set or changed and as far as the newest 4,096 entries
+         *     of the ledger tell.
+         */
+        SkippedBody: {
+            /** @description Whether all were counted: at most 100,000 are. */
+            complete: boolean;
+            /**
+             * Format: int64
+             * @description How many.
+             */
+            count: number;
+            /** @description The first one. */
+            from: string;
+            /** @description The last one. */
+            to: string;
         };
         /** @description What was spent. */
         SpendRequest: {
@@ -4840,8 +4904,9 @@ export interface components {
         };
         /** @description A timer and its firings. */
         TimerShownBody: {
-            /** @description Its latest firings, the newest first: at most 100. */
+            /** @description Its latest firings, the newest first: at most 100. `GET /v1/firings` lists all. */
             firings: components["schemas"]["FiringBody"][];
+            skipped?: components["schemas"]["SkippedBody"] | null;
             /** @description A sentence that sums up the result. */
             status: string;
             /** @description The timeline. */
@@ -4870,7 +4935,10 @@ export interface components {
              * @example 2005-08-29T11:10:00Z
              */
             destination_time: string;
-            /** @description Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`. */
+            /**
+             * @description Whether to tell only what would fire on the way, and with `refire` what would come again. Nothing moves. Defaults to
+             *     `false`.
+             */
             dry_run?: boolean | null;
             /** @description Which followers of the clock have to confirm the change before the answer is sent: `all` of users who may write to the timeline, or names, as a list or separated by commas. The answer tells who has and who has not; the change stays either way. Defaults to none. */
             followers?: string[] | string | null;
@@ -4973,13 +5041,34 @@ export interface components {
              */
             until?: number | null;
         };
+        /** @description The events that would be changed back if history returned to an anchor. */
+        WouldChangeBody: {
+            /**
+             * Format: int64
+             * @description How many events there would be.
+             */
+            count: number;
+            /** @description The first 1,000 events. */
+            event_ids: string[];
+        };
+        /** @description The timers that would not be armed any more if history returned to an anchor. */
+        WouldDisarmBody: {
+            /**
+             * Format: int64
+             * @description How many timers there would be.
+             */
+            count: number;
+            /** @description The first 1,000 timers. */
+            timer_ids: string[];
+        };
         /** @description What would fire if the clock were moved. */
         WouldFireBody: {
             /** @description Whether all were counted. Timers that handlers would set on the way are not. */
             complete: boolean;
             /**
              * Format: int64
-             * @description How many firings there would be.
+             * @description How many firings there would be. After the dry run of a return: with those that had no outcome at the anchor, which
+             *     are handed out again.
              */
             count: number;
             /** @description The first 1,000 firings, in their order. */
@@ -5022,6 +5111,44 @@ export interface components {
             count: number;
             /** @description All of them were recorded before this host time. */
             recorded_before: string;
+        };
+        /** @description The timers that would be armed again if the clock went back. */
+        WouldRearmBody: {
+            /**
+             * Format: int64
+             * @description How many timers there would be.
+             */
+            count: number;
+            /** @description The first 1,000 timers, in the order in which they would fire. */
+            timers: components["schemas"]["WouldRearmTimerBody"][];
+        };
+        /** @description A timer that would be armed again. */
+        WouldRearmTimerBody: {
+            /** @description When it would fire next. */
+            next: string;
+            /** @description The timer. */
+            timer_id: string;
+        };
+        /** @description The firings without an outcome that would be superseded if the clock went back. */
+        WouldSupersedeBody: {
+            /**
+             * Format: int64
+             * @description How many firings there would be.
+             */
+            count: number;
+            /** @description The first 1,000 firings, in their order. */
+            firings: components["schemas"]["WouldSupersedeFiringBody"][];
+        };
+        /** @description A firing that would be superseded. */
+        WouldSupersedeFiringBody: {
+            /** @description The moment at which it fell due. */
+            due: string;
+            /** @description The id of the firing. */
+            firing_id: string;
+            /** @description The queue that it waits in. */
+            queue: string;
+            /** @description The timer that fired. */
+            timer_id: string;
         };
     };
     responses: {
@@ -7775,6 +7902,68 @@ export interface operations {
             403: components["responses"]["403"];
             404: components["responses"]["404"];
             409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            422: components["responses"]["422"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    firings: {
+        parameters: {
+            query?: {
+                /** @description The advance in which they fired, at the moments that it passed. */
+                advance_id?: string;
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description The maximum number per page. */
+                limit?: number;
+                /** @description The queue that they wait in, or waited in: `timenav:webhook` for those that the service sends. */
+                queue?: string;
+                state?: components["schemas"]["FiringStateWord"] | null;
+                /** @description The timeline. Defaults to the API key's. */
+                timeline_id?: string;
+                /** @description The timer that fired. */
+                timer_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Identifies the request; copied from the request if it has one */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "firings": [
+                     *         {
+                     *           "due": "text",
+                     *           "firing_id": "text",
+                     *           "round": 1,
+                     *           "state": "running",
+                     *           "timer_id": "text"
+                     *         }
+                     *       ],
+                     *       "has_more": true,
+                     *       "status": "A sentence that says what happened.",
+                     *       "timeline_id": "main"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FiringsBody"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
             413: components["responses"]["413"];
             415: components["responses"]["415"];
             422: components["responses"]["422"];

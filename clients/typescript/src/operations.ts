@@ -291,6 +291,14 @@ export const OPERATIONS = {
     isOnce: true,
     hasTimeline: true,
   },
+  firings: {
+    method: 'GET',
+    path: '/v1/firings',
+    query: ['advance_id', 'cursor', 'limit', 'queue', 'state', 'timeline_id', 'timer_id'],
+    body: 'none',
+    isOnce: false,
+    hasTimeline: true,
+  },
   acknowledge_firings: {
     method: 'POST',
     path: '/v1/firings/ack',

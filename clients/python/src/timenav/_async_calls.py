@@ -672,6 +672,34 @@ class AsyncCalls(AsyncTransport):
             ),
         )
 
+    async def firings(
+        self,
+        *,
+        advance_id: str | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        queue: str | Unset = UNSET,
+        state: schemas.FiringStateWord | None | Unset = UNSET,
+        timeline_id: str | Unset = UNSET,
+        timer_id: str | Unset = UNSET,
+    ) -> schemas.FiringsBody:
+        """Lists firings in the order in which they fell due."""
+        return cast(
+            "schemas.FiringsBody",
+            await self._json(
+                OPERATIONS["firings"],
+                {
+                    "advance_id": advance_id,
+                    "cursor": cursor,
+                    "limit": limit,
+                    "queue": queue,
+                    "state": state,
+                    "timeline_id": timeline_id,
+                    "timer_id": timer_id,
+                },
+            ),
+        )
+
     async def acknowledge_firings(
         self,
         *,
@@ -1129,6 +1157,7 @@ class AsyncCalls(AsyncTransport):
         idempotency_key: str | Unset = UNSET,
         if_match: IfMatch | Unset = UNSET,
         timenav_firing: str | Unset = UNSET,
+        dry_run: bool | None | Unset = UNSET,
         followers: Sequence[str] | str | None | Unset = UNSET,
         scope: schemas.Scope | None | Unset = UNSET,
         timeline_id: str | None | Unset = UNSET,
@@ -1144,6 +1173,7 @@ class AsyncCalls(AsyncTransport):
                     "idempotency_key": idempotency_key,
                     "if_match": if_match,
                     "timenav_firing": timenav_firing,
+                    "dry_run": dry_run,
                     "followers": followers,
                     "scope": scope,
                     "timeline_id": timeline_id,

@@ -420,6 +420,23 @@ OPERATIONS: dict[str, Operation] = {
             "wait": "wait",
         },
     ),
+    "firings": Operation(
+        name="firings",
+        method="GET",
+        template="/v1/firings",
+        body_kind="none",
+        is_once=False,
+        has_timeline=True,
+        query={
+            "advance_id": "advance_id",
+            "cursor": "cursor",
+            "limit": "limit",
+            "queue": "queue",
+            "state": "state",
+            "timeline_id": "timeline_id",
+            "timer_id": "timer_id",
+        },
+    ),
     "acknowledge_firings": Operation(
         name="acknowledge_firings",
         method="POST",
@@ -696,6 +713,7 @@ OPERATIONS: dict[str, Operation] = {
         header={"idempotency_key": "Idempotency-Key", "if_match": "If-Match", "timenav_firing": "Timenav-Firing"},
         body={
             "anchor_id": "anchor_id",
+            "dry_run": "dry_run",
             "followers": "followers",
             "scope": "scope",
             "timeline_id": "timeline_id",

@@ -504,7 +504,11 @@ class ClockBody(TypedDict):
     """`true` if this request created the timeline. Absent otherwise."""
     timeline_id: str
     """The timeline of the clock."""
+    would_change: NotRequired[WouldChangeBody | None]
+    would_disarm: NotRequired[WouldDisarmBody | None]
     would_fire: NotRequired[WouldFireBody | None]
+    would_rearm: NotRequired[WouldRearmBody | None]
+    would_supersede: NotRequired[WouldSupersedeBody | None]
 
 
 class CommonBody(TypedDict):
@@ -1368,6 +1372,25 @@ class FiringStateBody(TypedDict):
     """The id of the firing."""
     state: str
     """`pending`, `acknowledged`, `failed` or `superseded`."""
+
+
+FiringStateWord: TypeAlias = "Literal['pending', 'acknowledged', 'failed', 'superseded']"
+"""What came of a firing."""
+
+
+class FiringsBody(TypedDict):
+    """One page of firings."""
+
+    firings: Sequence[FiringBody]
+    """The firings, in the order in which they fell due."""
+    has_more: bool
+    """Whether there may be another page. One that looked through many firings may have fewer than `limit`, or none."""
+    next_cursor: NotRequired[str | None]
+    """The cursor of the next page, if there is one."""
+    status: str
+    """A sentence that sums up the result."""
+    timeline_id: str
+    """The timeline."""
 
 
 class FiringsSettledBody(TypedDict):
@@ -2412,6 +2435,10 @@ class ReturnRequest(TypedDict):
 
     anchor_id: str
     """The anchor."""
+    dry_run: NotRequired[bool | None]
+    """Whether to tell only which timers would be armed again or not any more, which firings would be superseded or
+    handed out, and which events would be changed back. Nothing changes. Defaults to `false`.
+    """
     followers: NotRequired[Sequence[str] | str | None]
     """Which followers of the clock have to confirm the change before the answer is sent: `all` of users who may
     write to the timeline, or names, as a list or separated by commas. The answer tells who has and who has not;
@@ -2658,7 +2685,9 @@ class ShiftRequest(TypedDict):
     """How far to move."""
 
     dry_run: NotRequired[bool | None]
-    """Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`."""
+    """Whether to tell only what `refire` would do: timers that would be armed again, and firings that would be
+    superseded. Nothing moves. Defaults to `false`.
+    """
     duration: str
     """One or more numbers with units (`s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601."""
     followers: NotRequired[Sequence[str] | str | None]
@@ -2674,6 +2703,12 @@ class ShiftRequest(TypedDict):
     """The timeline. Defaults to the API key's."""
     wait: NotRequired[str | None]
     """How long the answer waits for followers, in host time. Defaults to `5s`; `0s` does not wait."""
+
+
+SkippedBody = TypedDict("SkippedBody", {"complete": "bool", "count": "int", "from": "str", "to": "str"})
+"""Moments of a rule that came and did not fire, since the timer was set or changed and as far as the newest 4,096
+entries of the ledger tell.
+"""
 
 
 class SpendRequest(TypedDict):
@@ -2982,7 +3017,8 @@ class TimerShownBody(TypedDict):
     """A timer and its firings."""
 
     firings: Sequence[FiringBody]
-    """Its latest firings, the newest first: at most 100."""
+    """Its latest firings, the newest first: at most 100. `GET /v1/firings` lists all."""
+    skipped: NotRequired[SkippedBody | None]
     status: str
     """A sentence that sums up the result."""
     timeline_id: str
@@ -3012,7 +3048,9 @@ class TravelRequest(TypedDict):
     destination_time: str
     """The moment to go to, past or future: an ISO 8601 timestamp with a zone."""
     dry_run: NotRequired[bool | None]
-    """Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`."""
+    """Whether to tell only what would fire on the way, and with `refire` what would come again. Nothing moves.
+    Defaults to `false`.
+    """
     followers: NotRequired[Sequence[str] | str | None]
     """Which followers of the clock have to confirm the change before the answer is sent: `all` of users who may
     write to the timeline, or names, as a list or separated by commas. The answer tells who has and who has not;
@@ -3105,13 +3143,33 @@ class VersionBody(TypedDict):
     """Position of the ledger entry that replaced it; absent while it is current."""
 
 
+class WouldChangeBody(TypedDict):
+    """The events that would be changed back if history returned to an anchor."""
+
+    count: int
+    """How many events there would be."""
+    event_ids: Sequence[str]
+    """The first 1,000 events."""
+
+
+class WouldDisarmBody(TypedDict):
+    """The timers that would not be armed any more if history returned to an anchor."""
+
+    count: int
+    """How many timers there would be."""
+    timer_ids: Sequence[str]
+    """The first 1,000 timers."""
+
+
 class WouldFireBody(TypedDict):
     """What would fire if the clock were moved."""
 
     complete: bool
     """Whether all were counted. Timers that handlers would set on the way are not."""
     count: int
-    """How many firings there would be."""
+    """How many firings there would be. After the dry run of a return: with those that had no outcome at the anchor,
+    which are handed out again.
+    """
     firings: Sequence[WouldFireFiringBody]
     """The first 1,000 firings, in their order."""
     timers: Sequence[WouldFireTimerBody]
@@ -3142,6 +3200,46 @@ class WouldFireTimerBody(TypedDict):
 
 WouldLetGoBody = TypedDict("WouldLetGoBody", {"class": "str", "count": "int", "recorded_before": "str"})
 """What a sweep would prune."""
+
+
+class WouldRearmBody(TypedDict):
+    """The timers that would be armed again if the clock went back."""
+
+    count: int
+    """How many timers there would be."""
+    timers: Sequence[WouldRearmTimerBody]
+    """The first 1,000 timers, in the order in which they would fire."""
+
+
+class WouldRearmTimerBody(TypedDict):
+    """A timer that would be armed again."""
+
+    next: str
+    """When it would fire next."""
+    timer_id: str
+    """The timer."""
+
+
+class WouldSupersedeBody(TypedDict):
+    """The firings without an outcome that would be superseded if the clock went back."""
+
+    count: int
+    """How many firings there would be."""
+    firings: Sequence[WouldSupersedeFiringBody]
+    """The first 1,000 firings, in their order."""
+
+
+class WouldSupersedeFiringBody(TypedDict):
+    """A firing that would be superseded."""
+
+    due: str
+    """The moment at which it fell due."""
+    firing_id: str
+    """The id of the firing."""
+    queue: str
+    """The queue that it waits in."""
+    timer_id: str
+    """The timer that fired."""
 
 
 __all__ = [
@@ -3236,6 +3334,8 @@ __all__ = [
     "FiringBody",
     "FiringDifferenceBody",
     "FiringStateBody",
+    "FiringStateWord",
+    "FiringsBody",
     "FiringsSettledBody",
     "FollowerBody",
     "FollowersBody",
@@ -3321,6 +3421,7 @@ __all__ = [
     "SetTimerRequest",
     "SettledBody",
     "ShiftRequest",
+    "SkippedBody",
     "SpendRequest",
     "StandingWord",
     "StatusBody",
@@ -3349,8 +3450,14 @@ __all__ = [
     "UserRequest",
     "UsersBody",
     "VersionBody",
+    "WouldChangeBody",
+    "WouldDisarmBody",
     "WouldFireBody",
     "WouldFireFiringBody",
     "WouldFireTimerBody",
     "WouldLetGoBody",
+    "WouldRearmBody",
+    "WouldRearmTimerBody",
+    "WouldSupersedeBody",
+    "WouldSupersedeFiringBody",
 ]

@@ -287,13 +287,13 @@ mod tests {
         assert_eq!(
             timer_text(&answer),
             "One firing.\n\
-             timer      t\n\
-             state      armed\n\
-             next       2027-02-28T08:00:00Z\n\
-             rule       FREQ=MONTHLY\n\
-             zone       Europe/Paris\n\
-             queue      q\n\
-             payload    {\"invoice\":42}\n\
+             timer         t\n\
+             state         armed\n\
+             next          2027-02-28T08:00:00Z\n\
+             rule          FREQ=MONTHLY\n\
+             zone          Europe/Paris\n\
+             queue         q\n\
+             payload       {\"invoice\":42}\n\
              \n\
              DUE                   STATE   FIRING    REASON\n\
              2027-01-31T08:00:00Z  failed  firing_1  busy\n"
