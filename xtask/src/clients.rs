@@ -13,20 +13,19 @@ const PYTHON: &str = "clients/python";
 /// Where the client for TypeScript is.
 const TYPESCRIPT: &str = "clients/typescript";
 
-/// Runs the step.
-pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
-    let service = service(root)?;
+/// Runs the step; `is_built` says whether the tests have built the service.
+pub(crate) fn run(root: &Path, is_built: bool) -> anyhow::Result<()> {
+    let service = service(root, is_built)?;
     python(root, &service)?;
     typescript(root, &service)
 }
 
-/// Returns the program that the tests start: the one that `TIMENAV_BIN` names, or one built now.
-fn service(root: &Path) -> anyhow::Result<PathBuf> {
+/// Returns the program that the tests start: the one that `TIMENAV_BIN` names, or one built here.
+fn service(root: &Path, is_built: bool) -> anyhow::Result<PathBuf> {
     if let Some(program) = std::env::var_os("TIMENAV_BIN") {
         return Ok(program.into());
     }
-    process::run(&mut process::cargo(root, &["build", "--package", "timenav"]))?;
-    Ok(process::target_folder(root).join("debug/timenav"))
+    process::service(root, is_built)
 }
 
 fn python(root: &Path, service: &Path) -> anyhow::Result<()> {

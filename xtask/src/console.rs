@@ -14,8 +14,8 @@ const CONSOLE: &str = "console";
 /// Says that npm installed what the lock file of this text names.
 const INSTALLED: &str = "node_modules/.timenav-lock.json";
 
-/// Runs the step.
-pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
+/// Runs the step; `is_built` says whether the tests have built the service.
+pub(crate) fn run(root: &Path, is_built: bool) -> anyhow::Result<()> {
     let console = root.join(CONSOLE);
     install(&console)?;
     for script in ["format:check", "lint", "check", "test"] {
@@ -23,8 +23,7 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
     }
     compare(root, &console)?;
     let chromium = tools::chromium()?;
-    process::run(&mut process::cargo(root, &["build", "--package", "timenav"]))?;
-    let program = process::target_folder(root).join("debug/timenav");
+    let program = process::service(root, is_built)?;
     let mut browse = npm(&console);
     browse.args(["run", "--silent", "e2e"]).env("TIMENAV_BIN", program).env("CHROMIUM_BIN", chromium);
     process::run(&mut browse)

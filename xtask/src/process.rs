@@ -29,6 +29,15 @@ pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Command {
     command
 }
 
+/// Returns the service for tests, built now unless `cargo test` has just built it. Alone it has fewer features than beside
+/// all packages of the workspace, so half of its dependencies would be built anew, which takes minutes.
+pub(crate) fn service(root: &Path, is_built: bool) -> anyhow::Result<PathBuf> {
+    if !is_built {
+        run(&mut cargo(root, &["build", "--package", "timenav"]))?;
+    }
+    Ok(target_folder(root).join("debug/timenav"))
+}
+
 /// Returns what a program is called, wherever it lies.
 fn name(command: &Command) -> String {
     let program = Path::new(command.get_program());

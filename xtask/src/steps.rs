@@ -25,7 +25,8 @@ pub(crate) fn run(root: &Path, only: &[Step], skip: &[Step]) -> anyhow::Result<(
     for step in steps {
         println!("\n== {step}: {}", headline(step));
         let start = Instant::now();
-        let result = run_step(root, step, &mut unsteady);
+        let is_built = times.iter().any(|(done, _)| *done == Step::Test);
+        let result = run_step(root, step, is_built, &mut unsteady);
         times.push((step, start.elapsed()));
         if let Err(error) = result {
             print_times(&times);
@@ -66,8 +67,9 @@ fn print_times(times: &[(Step, Duration)]) {
     }
 }
 
-/// Runs a step. Tests that pass only when they are run again are added to the unsteady ones.
-fn run_step(root: &Path, step: Step, unsteady: &mut Vec<String>) -> anyhow::Result<()> {
+/// Runs a step; `is_built` says whether its tests have built the service. Tests that pass only when they are run again are
+/// added to the unsteady ones.
+fn run_step(root: &Path, step: Step, is_built: bool, unsteady: &mut Vec<String>) -> anyhow::Result<()> {
     if step == Step::Test {
         tools::postgres()?;
         for arguments in step.cargo_calls() {
@@ -87,8 +89,8 @@ fn run_step(root: &Path, step: Step, unsteady: &mut Vec<String>) -> anyhow::Resu
         process::run(&mut call)?;
     }
     match step {
-        Step::Console => console::run(root),
-        Step::Clients => clients::run(root),
+        Step::Console => console::run(root, is_built),
+        Step::Clients => clients::run(root, is_built),
         Step::Deny => deny(root),
         Step::Machete => machete(root),
         Step::Tidy => tidy::run(root),

@@ -91,6 +91,11 @@ pub(super) enum Twice {
 }
 
 impl Request {
+    /// Returns whether it writes no entry, and keeps its answer for those who ask again.
+    pub(super) const fn keeps_an_answer_alone(self) -> bool {
+        matches!(self, Self::Hold)
+    }
+
     pub(super) const fn twice(self) -> Twice {
         match self {
             Self::Clock
