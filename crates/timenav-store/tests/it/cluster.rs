@@ -48,8 +48,9 @@ impl Kept {
 static CLUSTER: OnceLock<Cluster> = OnceLock::new();
 static DATABASES: AtomicUsize = AtomicUsize::new(0);
 
+/// Returns what the test command says of how the tests are run.
 #[expect(clippy::disallowed_methods, reason = "the test command says here what the tests run on")]
-fn said(name: &str) -> Option<String> {
+pub(crate) fn said(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 

@@ -168,7 +168,10 @@ fn rules_fire_again_and_again_and_are_foreseen() {
     let zone = ["--zone", "Europe/Paris", "--queue", "billing"];
     let every = ["timer", "add", "--id", "renew", "--every", "FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD"];
     let text = done(&service, &[&every[..], &["--starts", "2027-01-31T09:00:00[Europe/Paris]"], &zone].concat());
-    assert!(text.contains("next          2027-01-31T08:00:00Z\n") && text.contains("zone          Europe/Paris\n"), "{text}");
+    assert!(
+        text.contains("next          2027-01-31T08:00:00Z\n") && text.contains("zone          Europe/Paris\n"),
+        "{text}"
+    );
     let set = answered(&service, &[&["timer", "add", "--id", "weekly", "--cron", "0 9 * * MON"][..], &zone].concat());
     assert_eq!(set["timer"]["next"], "2027-01-04T08:00:00Z");
     let text = done(&service, &["clock", "forward", "60d", "--dry-run"]);
