@@ -1,1 +1,0 @@
-import{R as e}from"./common-CAJFZtTF.js";async function t(){return(await e.limits()).limits}export{t};
