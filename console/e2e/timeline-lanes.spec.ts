@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Locator, Page } from 'playwright-core';
 import { expectAccessible, expectNoSidewaysScroll } from './harness';
-import { axis, card, counted, on, param, region, timeline, WIDTHS } from './timeline-page';
+import { axis, card, chooseKey, counted, on, param, region, timeline, WIDTHS } from './timeline-page';
 
 const day = (number: number): string => new Date(Date.UTC(2020, 0, 1 + number)).toISOString();
 const lasting = (event_id: string, from: number, to: number, source: string): Record<string, unknown> => ({
@@ -122,7 +122,7 @@ describe('the groups that have lanes', () => {
       await page.reload();
       await expect.poll(() => legend(page)).toEqual(pinned);
       // Something else has other groups.
-      await page.getByRole('combobox', { name: 'Color by' }).selectOption('');
+      await chooseKey(page, 'Color by', 'nothing');
       expect(param(page, 'pin')).toBeNull();
     });
 });
@@ -169,7 +169,7 @@ describe('what is told apart by who it is of', () => {
     await counted(page, '6 events');
     await expect.poll(() => colored(page)).toBeGreaterThan(50);
     const dots = await colored(page);
-    await page.getByRole('combobox', { name: 'Color by' }).selectOption('actor');
+    await chooseKey(page, 'Color by', 'actor');
     await expect.poll(() => colored(page)).toBeGreaterThan(dots * 2);
     await page.goto(`${on.service.url}/#/timeline?timeline=ways&by=actor&most=1`);
     await page.reload();

@@ -219,7 +219,7 @@ impl Engine {
             count,
             by_timer,
             is_complete: foreseen.is_complete,
-            again: restoring.map(again),
+            again: restoring.map(|restoring| again(restoring, to)),
             events: None,
         })
     }
@@ -279,8 +279,8 @@ impl Engine {
     }
 }
 
-/// Tells what comes again.
-fn again(restoring: Restoring) -> ForeseenAgain {
+/// Tells what comes again where a clock goes to a moment.
+fn again(restoring: Restoring, to: Instant<Virtual>) -> ForeseenAgain {
     let Restoring { timers, mut superseded, .. } = restoring;
     let (mut rearmed, mut disarmed) = (Vec::new(), Vec::new());
     for TimerChanged { was, is } in &timers {
@@ -288,8 +288,8 @@ fn again(restoring: Restoring) -> ForeseenAgain {
         match is.as_ref().and_then(|is| Some((is, is.next?))) {
             Some((is, next)) => {
                 let is_as_now = was.as_ref().is_some_and(|was| was.next == is.next && is_same_timer(was, is));
-                // Otherwise its firings alone come again.
-                if !is_as_now {
+                // Otherwise its firings alone come again. What is due there already fires at once, and is told as that.
+                if !is_as_now && next > to {
                     rearmed.push(ForeseenTimer { timer_id: is.timer_id.clone(), next });
                 }
             }

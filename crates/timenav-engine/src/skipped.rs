@@ -4,7 +4,7 @@ use timenav_core::ledger::LeafRecord;
 use timenav_core::time::{Instant, Virtual};
 use timenav_core::timers::{Room, Schedule, Undo};
 
-use crate::action::Action;
+use crate::action::{Action, OnTimers};
 use crate::engine::Engine;
 use crate::head::TimelineState;
 use crate::json::read;
@@ -84,13 +84,13 @@ impl Engine {
 /// comes again.
 fn is_changed(entry: &StoredEntry, timer: u64) -> Option<bool> {
     let record = LeafRecord::decode(&entry.leaf).ok()?;
-    Some(match Action::of(&record) {
-        Some(Action::ChangeTimer) => read::<TimerSet<'_>>(&entry.payload)?.changes() == Some(timer),
-        Some(Action::RestoreTimers) => {
+    Some(match Action::of(&record).and_then(Action::on_timers) {
+        Some(OnTimers::Changes) => read::<TimerSet<'_>>(&entry.payload)?.changes() == Some(timer),
+        Some(OnTimers::Restores) => {
             let told = read::<TimersRestored<'_>>(&entry.payload)?;
             told.timers.iter().any(|restored| restored.position == timer)
         }
-        _ => false,
+        Some(OnTimers::Sets | OnTimers::Cancels | OnTimers::Fires | OnTimers::Settles) | None => false,
     })
 }
 

@@ -91,8 +91,8 @@ export function goesTo(queue: string | null | undefined): string {
 }
 
 /**
- * Whether a firing can be delivered again: it has failed, was to go to a worker or a webhook, and its moment has not come
- * again since.
+ * Whether a firing can be delivered again: it has failed, was to go to a worker or a webhook, and its moment has not
+ * come again since.
  */
 export function canComeAgain({ state, queue, due, round }: Firing, firings: readonly Firing[]): boolean {
   const isLatest = !firings.some((other) => other.due === due && other.round > round);
