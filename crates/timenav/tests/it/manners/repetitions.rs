@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::operations;
 use crate::http::{Answer, Connection, Request};
 use crate::service::Service;
+use crate::waiting::until_so;
 
 const REPLAYED: &str = "idempotency-replayed";
 /// The timeline on which all of it happens.
@@ -126,6 +127,10 @@ fn failed(service: &Service) -> String {
         let claimed = claim("20s")["firings"][0]["firing_id"].clone();
         let told = service.post("/v1/firings/fail", &here(json!({ "firing_ids": [claimed] })));
         if told["firings"][0]["state"] == "failed" {
+            // The advance comes to its end a moment later, and nothing is delivered again while it goes on.
+            until_so("the end of the advance", || {
+                service.get("/v1/clock", &[("timeline_id", HERE)])["advance"].is_null()
+            });
             return claimed.as_str().expect("an id").to_owned();
         }
     }
@@ -372,7 +377,7 @@ fn check(service: &mut Service, id: &str, number: usize, case: &Case) {
     let request = service.signed(case.request.clone().idempotent(&format!("{id}-{number}")));
     let both = twice_at_once(service, &request);
     let (replayed, first): (Vec<_>, Vec<_>) = both.into_iter().partition(|answer| answer.header(REPLAYED).is_some());
-    let [first] = first.as_slice() else { panic!("{what}: {} of two are the first", first.len()) };
+    let [first] = first.as_slice() else { panic!("{what}: {} of two are the first: {first:?}", first.len()) };
     assert!(first.status < 300, "{what}: {first}");
     is_repetition(first, (replayed, Vec::new()), &format!("{what}, at once"));
     is_repetition(first, counted(service, || vec![service.send(request.clone())]), &format!("{what}, in turn"));
