@@ -52,6 +52,9 @@ struct Cli {
     /// Also measures with 10 million events, which take minutes to make and 10 GB to keep.
     #[arg(long)]
     large: bool,
+    /// How often floor and subject take turns, instead of five times (three with `--quick`).
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    rounds: Option<u16>,
     /// Writes every figure to this file.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -102,13 +105,13 @@ fn main() -> ExitCode {
             Ok(())
         }
         Some(Part::Attack { names, quick, list: false }) => {
-            setting::Setting::new(quick, false).and_then(|setting| attacks::run(&setting, &names))
+            setting::Setting::new(quick, false, None).and_then(|setting| attacks::run(&setting, &names))
         }
         None if cli.list => {
             registry::list();
             Ok(())
         }
-        None => setting::Setting::new(cli.quick, cli.large)
+        None => setting::Setting::new(cli.quick, cli.large, cli.rounds)
             .and_then(|setting| registry::run(&setting, &cli.names, cli.json.as_deref(), cli.save)),
     };
     match done {

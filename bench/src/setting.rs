@@ -32,8 +32,8 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    /// Finds everything that a run needs.
-    pub(crate) fn new(quick: bool, large: bool) -> anyhow::Result<Self> {
+    /// Finds everything that a run needs. It has as many rounds as are usual where no number is given.
+    pub(crate) fn new(quick: bool, large: bool, rounds: Option<u16>) -> anyhow::Result<Self> {
         let program = std::env::current_exe().context("this program does not know where it is")?;
         let release = program.parent().context("this program lies in no folder")?;
         let target = release.parent().context("this program lies in no target folder")?;
@@ -41,7 +41,7 @@ impl Setting {
         std::fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
         refuse_memory(&folder)?;
         Ok(Self {
-            rounds_count: if quick { 3 } else { 5 },
+            rounds_count: rounds.map_or(if quick { 3 } else { 5 }, usize::from),
             measure_time: Duration::from_secs(if quick { 1 } else { 3 }),
             quick,
             large,

@@ -22,8 +22,8 @@ use crate::wall_clock::Stopwatch;
 const FIRST_MICROS: i64 = 1_893_456_000_000_000;
 /// Connections that set timers at once.
 const SETTERS: usize = 64;
-/// Longest time that an advance may take.
-const ADVANCE_TIME_MAX: Duration = Duration::from_mins(10);
+/// Longest time that an advance may take: 100 000 instants with a tenth of a goal's speed.
+const ADVANCE_TIME_MAX: Duration = Duration::from_mins(12);
 
 /// What came of an advance.
 pub(super) struct Settled {
