@@ -319,8 +319,8 @@ impl Engine {
         let timeline = caller.timeline(request.timeline.clone());
         let state = self.admit(caller, &timeline, Demand::Record, Action::SettleFirings.word()).await?;
         // Attempts end before an answer is kept, so that whoever repeats the request at once waits for the first.
-        let _turn = match idempotency {
-            Some(_) => Some(self.timing().failing.lock().await),
+        let _turn = match &idempotency {
+            Some(idempotency) => Some(self.timing().turn_to_fail(idempotency).await),
             None => None,
         };
         let again = Again::<FiringsAfter>::of(Action::SettleFirings, alone(Demand::Record));

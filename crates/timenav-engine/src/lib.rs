@@ -294,7 +294,9 @@ pub use timenav_core::ledger::READ_PARAMETERS_BYTES_MAX;
 pub use timer_rows::{
     AdvanceRow, FiringEnd, FiringRow, TimerMove, TimerRow, TimerRows, TimerStanding, TimersFound, TimersWanted,
 };
-pub use timers::{TimerPage, TimerRequest, TimerSetStep, TimerShown, TimerView};
+pub use timers::{
+    OrderKeyChange, ScheduleChange, TimerChangeRequest, TimerPage, TimerRequest, TimerSetStep, TimerShown, TimerView,
+};
 pub use undoing::UndoneImport;
 pub use vault::{RecordPlace, Vault, VaultError};
 pub use wall_clock::WallClock;

@@ -6,7 +6,7 @@ use timenav_core::access::Demand;
 use timenav_core::ids::{QueueId, TimelineId, TimerId, type_id};
 use timenav_core::limits::{TIMER_EVENT_BYTES_MAX, TIMER_ORDER_KEY_BYTES_MAX, TIMER_PAYLOAD_BYTES_MAX};
 use timenav_core::time::Instant;
-use timenav_core::timers::Schedule;
+use timenav_core::timers::{Misfire, Schedule};
 
 use crate::asked::Answer;
 use crate::caller::Caller;
@@ -23,7 +23,7 @@ use crate::timer_rows::{FiringRow, TimerRow, TimerStanding, TimersWanted};
 /// Firings that are listed with their timer.
 const FIRINGS_SHOWN_MAX: usize = 100;
 
-/// What a timer is to be, or what is to be changed of it.
+/// What a timer is to be.
 #[derive(Clone, Debug, Default)]
 pub struct TimerRequest {
     /// When it falls due.
@@ -34,6 +34,46 @@ pub struct TimerRequest {
     pub order_key: Option<String>,
     /// What is handed to whoever claims a firing, as JSON.
     pub payload: Option<Arc<str>>,
+}
+
+/// What is to be changed of a timer. What is `None` stays as it is.
+#[derive(Clone, Debug, Default)]
+pub struct TimerChangeRequest {
+    /// When it falls due.
+    pub schedule: Option<ScheduleChange>,
+    /// Where its firings go.
+    pub deliver: Option<Delivery>,
+    /// Firings of one key are worked on one after the other.
+    pub order_key: Option<OrderKeyChange>,
+    /// What is handed to whoever claims a firing, as JSON.
+    pub payload: Option<Arc<str>>,
+}
+
+/// Another schedule of a timer.
+#[derive(Clone, Debug)]
+pub enum ScheduleChange {
+    /// This one.
+    To(Schedule),
+    /// The same rule, with another fate of moments that come together.
+    Misfire(Misfire),
+}
+
+/// Another order of a timer's firings.
+#[derive(Clone, Debug)]
+pub enum OrderKeyChange {
+    /// They are worked on one after the other with those of this key.
+    To(String),
+    /// They are worked on in any order.
+    Removed,
+}
+
+impl OrderKeyChange {
+    fn key(&self) -> Option<&str> {
+        match self {
+            Self::To(key) => Some(key),
+            Self::Removed => None,
+        }
+    }
 }
 
 /// A timer.
@@ -123,8 +163,8 @@ impl Engine {
         let timeline = caller.timeline(timeline);
         let made = || TimerId::new(&type_id("timer", self.uuid())).map_err(|error| Refusal::id("timer_id", error));
         let timer_id = timer_id.map_or_else(made, Ok)?;
-        check(&request)?;
         let TimerRequest { schedule, deliver, order_key, payload } = request;
+        check(deliver.as_ref(), order_key.as_deref(), payload.as_deref())?;
         let schedule = schedule.ok_or_else(|| Refusal::invalid("at", "say when the timer fires"))?;
         let deliver = deliver.unwrap_or_else(|| Delivery::Queue(QueueId::unnamed()));
         let (deliver, queue) = self.kept(&timeline, deliver)?;
@@ -141,12 +181,12 @@ impl Engine {
         &self,
         caller: &Caller,
         timeline: Option<TimelineId>,
-        (timer_id, request): (TimerId, TimerRequest),
+        (timer_id, request): (TimerId, TimerChangeRequest),
         idempotency: Option<Idempotency>,
     ) -> Result<TimerSetStep, Refusal> {
         let timeline = caller.timeline(timeline);
-        check(&request)?;
-        let TimerRequest { schedule, deliver, order_key, payload } = request;
+        let TimerChangeRequest { schedule, deliver, order_key, payload } = request;
+        check(deliver.as_ref(), order_key.as_ref().and_then(OrderKeyChange::key), payload.as_deref())?;
         let deliver = deliver.map(|deliver| self.kept(&timeline, deliver)).transpose()?;
         let change = TimerChange::To(Box::new(TimerChanges { schedule, deliver, order_key, payload }));
         step(self.submit(caller, timeline, ChangeTimer { timer_id, change }, idempotency).await?)
@@ -248,22 +288,22 @@ impl Engine {
     }
 }
 
-fn check(request: &TimerRequest) -> Result<(), Refusal> {
-    if matches!(request.deliver, Some(Delivery::Timeline(_))) {
+fn check(deliver: Option<&Delivery>, order_key: Option<&str>, payload: Option<&str>) -> Result<(), Refusal> {
+    if matches!(deliver, Some(Delivery::Timeline(_))) {
         let detail = "nobody is handed the firings of a timer that records events; leave it out";
-        for (field, is_there) in [("payload", request.payload.is_some()), ("order_key", request.order_key.is_some())] {
+        for (field, is_there) in [("payload", payload.is_some()), ("order_key", order_key.is_some())] {
             if is_there {
                 return Err(Refusal::invalid(field, detail));
             }
         }
     }
-    if let Some(order_key) = &request.order_key
+    if let Some(order_key) = order_key
         && (order_key.is_empty() || order_key.len() > TIMER_ORDER_KEY_BYTES_MAX)
     {
         let detail = format!("an order key must have 1 to {TIMER_ORDER_KEY_BYTES_MAX} bytes");
         return Err(Refusal::invalid("order_key", detail));
     }
-    if let Some(payload) = &request.payload {
+    if let Some(payload) = payload {
         if payload.len() > TIMER_PAYLOAD_BYTES_MAX {
             let detail = format!("a payload can have at most {TIMER_PAYLOAD_BYTES_MAX} bytes of JSON");
             return Err(Refusal::invalid("payload", detail));

@@ -12,6 +12,7 @@ use tokio::sync::Notify;
 
 use crate::agenda::Agenda;
 use crate::head::TimelineState;
+use crate::idempotency::Idempotency;
 use crate::observing::Observers;
 use crate::sharing::Sharing;
 
@@ -35,7 +36,20 @@ pub(crate) struct Timing {
     /// Those who observe firings.
     observers: Arc<Observers>,
     /// Held by whoever says that attempts failed, and may say so again.
-    pub(crate) failing: tokio::sync::Mutex<()>,
+    failing: FailingTurns,
+}
+
+/// Turns of those who say that attempts failed, with a key to say it again by. Those with the same key come one after the
+/// other.
+struct FailingTurns([tokio::sync::Mutex<()>; FAILING_TURNS]);
+
+/// How many can say at once that attempts failed: one of so many that a key leads to.
+const FAILING_TURNS: usize = 1 << u8::BITS;
+
+impl Default for FailingTurns {
+    fn default() -> Self {
+        Self(std::array::from_fn(|_| tokio::sync::Mutex::default()))
+    }
 }
 
 impl Timing {
@@ -81,6 +95,12 @@ impl Timing {
             }
             self.sender.notify_one();
         }
+    }
+
+    /// Waits until nobody else says with the same key that attempts failed.
+    pub(crate) async fn turn_to_fail(&self, idempotency: &Idempotency) -> tokio::sync::MutexGuard<'_, ()> {
+        let [first, ..] = idempotency.key;
+        self.failing.0[usize::from(first)].lock().await
     }
 
     pub(crate) const fn observers(&self) -> &Arc<Observers> {

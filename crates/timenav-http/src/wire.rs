@@ -352,6 +352,13 @@ where
     deserializer.deserialize_map(Reader(PhantomData))
 }
 
+/// Reads any JSON, and null as a value of its own instead of as nothing that was said.
+pub(crate) fn also_null<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<serde_json::Value>, D::Error> {
+    serde_json::Value::deserialize(deserializer).map(Some)
+}
+
 /// Reads a number that a query string can only give as text.
 pub(crate) fn number<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where

@@ -6,7 +6,7 @@ use timenav_core::ids::{FiringId, QueueId, TimerId};
 use timenav_core::limits::{CATCH_UP_MOMENTS_MAX, PENDING_OF_RULES_MAX, TIMERS_PER_TIMELINE_MAX};
 use timenav_core::time::{Instant, Virtual, Wall};
 use timenav_core::timers::leases::{HeldByOther, Under};
-use timenav_core::timers::{Coming, Fallen, FellDue, FiringState, Schedule, Skipped};
+use timenav_core::timers::{Coming, Fallen, FellDue, FiringState, Repeating, Schedule, Skipped};
 
 use super::outcomes::{Outcome, tell_outcomes};
 use super::recording::{Recording, record_events};
@@ -17,9 +17,10 @@ use crate::changes::{FiringsAfter, LookUp, TimerAfter, TimersMoved};
 use crate::draft::{Done, Draft, Ledger};
 use crate::json::json;
 use crate::leasing_door::{Held, Keeper};
-use crate::payload::{ClockRecord, ScheduleRecord, TimerCancelled, TimerSet, TimersFired};
+use crate::payload::{ClockRecord, ScheduleRecord, TimerCancelled, TimerSet, TimersFired, schedule_of};
 use crate::refusal::Refusal;
 use crate::timer_rows::{FiringRow, TimerMove, TimerRow, TimersWanted};
+use crate::timers::{OrderKeyChange, ScheduleChange};
 
 /// What is asked for to know which timer is the next one without one of them.
 const NEXT_BUT_ONE: usize = 2;
@@ -123,9 +124,9 @@ pub(crate) enum TimerChange {
 /// What is to be changed of a timer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TimerChanges {
-    pub(crate) schedule: Option<Schedule>,
+    pub(crate) schedule: Option<ScheduleChange>,
     pub(crate) deliver: Option<(Arc<str>, QueueId)>,
-    pub(crate) order_key: Option<String>,
+    pub(crate) order_key: Option<OrderKeyChange>,
     pub(crate) payload: Option<Arc<str>>,
 }
 
@@ -211,8 +212,9 @@ fn changed(before: &TimerRow, changes: &TimerChanges, now: Instant<Virtual>) -> 
     let TimerChanges { schedule, deliver, order_key, payload } = changes;
     let mut timer = before.clone();
     if let Some(schedule) = schedule {
-        timer.next = Some(first_moment(schedule, now)?);
-        timer.schedule = json(&ScheduleRecord::of(schedule)).into();
+        let schedule = schedule_after(before, schedule)?;
+        timer.next = Some(first_moment(&schedule, now)?);
+        timer.schedule = json(&ScheduleRecord::of(&schedule)).into();
         // A moment that fell due may be one of the new schedule too, and its firing is another one.
         timer.round += 1;
     }
@@ -220,12 +222,32 @@ fn changed(before: &TimerRow, changes: &TimerChanges, now: Instant<Virtual>) -> 
         (timer.deliver, timer.queue) = (Arc::clone(deliver), queue.clone());
     }
     if let Some(order_key) = order_key {
-        timer.order_key = Some(order_key.clone());
+        timer.order_key = match order_key {
+            OrderKeyChange::To(order_key) => Some(order_key.clone()),
+            OrderKeyChange::Removed => None,
+        };
     }
     if let Some(payload) = payload {
         timer.payload = Arc::clone(payload);
     }
     Ok(timer)
+}
+
+/// Returns the schedule that a timer is to have. Moments that have passed are not caught up with again.
+fn schedule_after(before: &TimerRow, change: &ScheduleChange) -> Result<Schedule, Refusal> {
+    let misfire = match change {
+        ScheduleChange::To(schedule) => return Ok(schedule.clone()),
+        ScheduleChange::Misfire(misfire) => *misfire,
+    };
+    match schedule_of(before).ok_or_else(no_json)? {
+        Schedule::Repeating(repeating) => {
+            Ok(Schedule::Repeating(Box::new(Repeating { misfire, catch_up: false, ..*repeating })))
+        }
+        Schedule::At(_) => Err(Refusal::invalid(
+            "misfire",
+            "this timer fires once, and has no moments that could come together; give it a rule with `every` or `cron`",
+        )),
+    }
 }
 
 /// Returns the first moment of a timer that is set while the clock shows `now`.

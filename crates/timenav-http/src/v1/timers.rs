@@ -3,13 +3,13 @@
 use axum::Json;
 use axum::extract::State;
 use http::HeaderMap;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use timenav_core::ids::{TimelineId, TimerId};
 use timenav_core::time::{Instant, Virtual};
 use timenav_engine::{
-    Action, HorizonUse, Refusal, SkippedMoments, TimerPage, TimerRequest, TimerSetStep, TimerShown, TimerStanding,
-    TimerView,
+    Action, HorizonUse, OrderKeyChange, Refusal, SkippedMoments, TimerChangeRequest, TimerPage, TimerRequest,
+    TimerSetStep, TimerShown, TimerStanding, TimerView,
 };
 use utoipa::ToSchema;
 
@@ -39,7 +39,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .takes::<SetTimerRequest>()
             .gives::<TimerSetBody>()
             .created()
-            .form(Form::default().with("at").without("every").without("cron"))
+            .form(Form::default().with("at").without("every").without("cron").without("misfire"))
             .form(Form::default().with("every").without("at").without("cron"))
             .form(Form::default().with("cron").without("at").without("every"))
             .heeds_if_match(THERE)
@@ -114,19 +114,26 @@ pub(crate) struct ChangeTimerRequest {
     every: Option<EveryRequest>,
     /// A cron expression by which the timer fires again and again.
     cron: Option<CronRequest>,
-    /// What becomes of moments of the new rule that come together: `all`, `once` or `skip`.
+    /// What becomes of moments of a rule that come together: `all`, `once` or `skip`. Without a new rule, of the timer's.
     misfire: Option<MisfireWord>,
     /// Where firings go.
     deliver: Option<DeliverRequest>,
     /// Any JSON, handed to whoever claims a firing: at most 65,536 bytes.
     #[schema(value_type = Value, required = false)]
+    #[serde(default, deserialize_with = "wire::also_null")]
     payload: Option<Value>,
-    /// Firings with the same key are worked on one after the other.
-    #[schema(min_length = 1, max_length = 256, example = "customer-7")]
-    order_key: Option<String>,
+    /// Firings with the same key are worked on one after the other; null removes it.
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 256, example = "customer-7")]
+    #[serde(default, deserialize_with = "order_key_change")]
+    order_key: Option<OrderKeyChange>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
+}
+
+fn order_key_change<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<OrderKeyChange>, D::Error> {
+    let order_key = Option::<String>::deserialize(deserializer)?;
+    Ok(Some(order_key.map_or(OrderKeyChange::Removed, OrderKeyChange::To)))
 }
 
 /// Which timers to list.
@@ -314,8 +321,8 @@ async fn change_timer(
 ) -> Result<Changed<TimerSetBody>, Failure> {
     let timeline_id = caller.timeline(timeline(request.timeline_id));
     let when = When { at: request.at, every: request.every, cron: request.cron, misfire: request.misfire };
-    let asked = TimerRequest {
-        schedule: when.schedule(&app, &timeline_id, false)?,
+    let asked = TimerChangeRequest {
+        schedule: when.change(&app, &timeline_id)?,
         deliver: request.deliver.map(DeliverRequest::read).transpose()?,
         order_key: request.order_key,
         payload: request.payload.map(|payload| payload.to_string().into()),

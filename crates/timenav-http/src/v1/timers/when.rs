@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use timenav_core::ids::TimelineId;
 use timenav_core::time::{Instant, Virtual};
 use timenav_core::timers::{Misfire, Repeating, RepeatingError, RuleSource, Schedule};
+use timenav_engine::ScheduleChange;
 use utoipa::ToSchema;
 
 use crate::problem::Failure;
@@ -49,6 +50,16 @@ pub(crate) enum MisfireWord {
     Skip,
 }
 
+impl MisfireWord {
+    const fn read(self) -> Misfire {
+        match self {
+            Self::All => Misfire::All,
+            Self::Once => Misfire::Once,
+            Self::Skip => Misfire::Skip,
+        }
+    }
+}
+
 /// A rule of iCalendar.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct EveryBody {
@@ -88,6 +99,10 @@ impl When {
         let utc = || "UTC".to_owned();
         let source = match (self.at, self.every, self.cron) {
             (None, None, None) => return Ok(None),
+            (Some(_), None, None) if self.misfire.is_some() => {
+                let detail = "a timer that fires once has no moments that could come together; leave it out";
+                return Err(Failure::invalid("misfire", detail));
+            }
             (Some(at), None, None) => return Ok(Some(Schedule::At(at.0))),
             (None, Some(EveryRequest { rule, starts, zone }), None) => {
                 let now = || app.engine.clock_after(timeline_id).map(|view| view.current_time);
@@ -99,11 +114,7 @@ impl When {
             }
             _ => return Err(Failure::invalid("at", "give one of `at`, `every` and `cron`")),
         };
-        let misfire = match self.misfire {
-            None | Some(MisfireWord::All) => Misfire::All,
-            Some(MisfireWord::Once) => Misfire::Once,
-            Some(MisfireWord::Skip) => Misfire::Skip,
-        };
+        let misfire = self.misfire.map_or(Misfire::All, MisfireWord::read);
         let field = source.field();
         let repeating = Repeating::read(source, misfire, catch_up).map_err(|error| {
             let part = match (&error, field) {
@@ -114,6 +125,13 @@ impl When {
             Failure::invalid(format!("{field}/{part}"), error.to_string())
         })?;
         Ok(Some(Schedule::Repeating(Box::new(repeating))))
+    }
+
+    /// Returns what is to be changed of a timer's schedule; `None` where nothing is said of it.
+    pub(super) fn change(self, app: &App, timeline_id: &TimelineId) -> Result<Option<ScheduleChange>, Failure> {
+        let misfire = self.misfire;
+        let schedule = self.schedule(app, timeline_id, false)?.map(ScheduleChange::To);
+        Ok(schedule.or_else(|| misfire.map(|word| ScheduleChange::Misfire(word.read()))))
     }
 }
 

@@ -218,9 +218,11 @@ async fn interfere(house: &House, store: FaultyStore, other: Arc<dyn Store>, req
         }
         assert!(point > 0, "{request:?} asks the store for nothing");
     }
-    // The ledgers are whole.
+    // The ledgers are whole. Both keep their checkpoints in one place here, where the slower one may come last with an older
+    // one: whoever starts afterwards keeps the newest.
     right.engine.close().await;
-    left.close().await;
+    left.engine.close().await;
+    drop((left, right));
     let home = house.open().await;
     for timeline in ["main", "system"] {
         let scan = home.engine.detect_tampering(&home.admin, &timeline_id(timeline), Depth::Full, &mut |_| {}).await;

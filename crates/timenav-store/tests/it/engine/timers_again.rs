@@ -10,7 +10,8 @@ use timenav_core::time::{Instant, Span, Virtual, parse_duration};
 use timenav_core::timers::{FiringState, Misfire, Repeating, RuleSource, Schedule};
 use timenav_engine::{
     AnchorRequest, Claim, ClaimedFiring, ClockChange, Delivery, FiringRow, FiringsRequest, Refusal, ReturnScope,
-    TimelineKey, TimerRequest, TimerRow, TimerStanding, TimersWanted, WallClock as _,
+    ScheduleChange, TimelineKey, TimerChangeRequest, TimerRequest, TimerRow, TimerStanding, TimersWanted,
+    WallClock as _,
 };
 
 use super::timers_foreseen;
@@ -114,7 +115,8 @@ impl<'a> Line<'a> {
 
     pub(super) async fn patch(&self, name: &str, schedule: Option<Schedule>) {
         let deliver = Delivery::Queue(QueueId::unnamed());
-        let request = TimerRequest { schedule, deliver: Some(deliver), ..TimerRequest::default() };
+        let schedule = schedule.map(ScheduleChange::To);
+        let request = TimerChangeRequest { schedule, deliver: Some(deliver), ..TimerChangeRequest::default() };
         let named = (TimerId::new(name).unwrap(), request);
         // One that has no moment left is not changed.
         let _ = self.home.engine.change_timer(&self.home.admin, Some(self.id.clone()), named, None).await;

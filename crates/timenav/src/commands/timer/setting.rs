@@ -30,6 +30,9 @@ pub(super) struct ChangeCommand {
     pub(super) timer_id: String,
     #[command(flatten)]
     plan: PlanOptions,
+    /// Firings are handed out in any order from now on.
+    #[arg(long, conflicts_with = "order_key")]
+    no_order_key: bool,
 }
 
 /// When a timer fires, where its firings go, and what they hand over.
@@ -94,7 +97,9 @@ impl ChangeCommand {
     /// # Errors
     /// The file with the secret cannot be read.
     pub(super) fn body(self, body: Map<String, Value>) -> anyhow::Result<Map<String, Value>> {
-        self.plan.body(body)
+        let mut body = self.plan.body(body)?;
+        insert(&mut body, "order_key", self.no_order_key.then_some(Value::Null));
+        Ok(body)
     }
 }
 
@@ -242,6 +247,9 @@ mod tests {
             body(&["--queue", "billing", "--payload", "null", "--order-key", "k"]),
             json!({ "deliver": { "to": "queue", "queue": "billing" }, "payload": null, "order_key": "k" })
         );
+        assert_eq!(body(&["--misfire", "skip", "--no-order-key"]), json!({ "misfire": "skip", "order_key": null }));
         assert_eq!(body(&[]), json!({}));
+        let both = ["change", "renew-42", "--order-key", "k", "--no-order-key"];
+        assert!(ChangeLine::try_parse_from(both).is_err(), "one or the other");
     }
 }

@@ -18,7 +18,7 @@ use timenav_engine::{
 use zeroize::Zeroizing;
 
 use super::request::Request;
-use super::scene::{About, SECRET, Scene, draft, drive, hour, key_of, named, new_password, sealing_key, timer};
+use super::scene::{About, SECRET, Scene, draft, drive, hour, key_of, later, named, new_password, sealing_key, timer};
 use crate::sample::{digest, event_id, moment, password, timeline_id, user_id, users};
 
 /// Where an answer stands, if it says so, and whether it is an earlier one.
@@ -293,7 +293,7 @@ impl Sending {
         };
         let step = match request {
             Request::SetTimer => engine.set_timer(caller, Some(self.on()), (Some(timer_id), timer(10)), key).await?,
-            Request::ChangeTimer => engine.change_timer(caller, Some(self.on()), (timer_id, timer(20)), key).await?,
+            Request::ChangeTimer => engine.change_timer(caller, Some(self.on()), (timer_id, later(20)), key).await?,
             Request::CancelTimer => engine.cancel_timer(caller, Some(self.on()), timer_id, key).await?,
             Request::Advance => {
                 drive(engine, &self.scene.on).await;

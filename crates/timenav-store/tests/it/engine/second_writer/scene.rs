@@ -10,7 +10,7 @@ use timenav_core::time::{Duration, Instant, Span, Virtual};
 use timenav_core::timers::{FiringState, Schedule};
 use timenav_engine::{
     AnchorRequest, ApiKeyRequest, Caller, Claim, ClockChange, Engine, EventErasure, FiringsRequest, HorizonRequest,
-    ImportId, KeptFor, PasswordRequest, RetentionRequest, TimerRequest, WhichEvents,
+    ImportId, KeptFor, PasswordRequest, RetentionRequest, ScheduleChange, TimerChangeRequest, TimerRequest, WhichEvents,
 };
 use zeroize::Zeroizing;
 
@@ -64,6 +64,11 @@ pub(super) fn draft(name: &str, time: i64) -> EventDraft {
 
 pub(super) fn timer(seconds: i64) -> TimerRequest {
     TimerRequest { schedule: Some(Schedule::At(at(seconds))), ..TimerRequest::default() }
+}
+
+pub(super) fn later(seconds: i64) -> TimerChangeRequest {
+    let schedule = Some(ScheduleChange::To(Schedule::At(at(seconds))));
+    TimerChangeRequest { schedule, ..TimerChangeRequest::default() }
 }
 
 pub(super) fn sealing_key() -> EncryptionKey {

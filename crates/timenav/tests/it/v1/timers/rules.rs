@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{acknowledge, claim, of, set};
+use crate::http::Request;
 use crate::v1::{send, standing};
 
 #[test]
@@ -42,6 +43,39 @@ fn moments_that_come_together_fire_as_the_timer_says() {
     let next = |timer_id: &str| service.get(&format!("/v1/timers/{timer_id}"), &[])["timer"]["next"].clone();
     for timer_id in ["all", "once", "skip"] {
         assert_eq!(next(timer_id), "2000-01-04T12:00:00Z", "{timer_id}");
+    }
+    service.audit();
+}
+
+/// Each of what a rule is made of can be changed alone, or be taken away where it need not be there.
+#[test]
+fn what_is_not_named_stays_as_it_is() {
+    let service = standing();
+    let cron = json!({ "expression": "0 12 * * *", "zone": "UTC" });
+    let set = json!({ "timer_id": "noon", "cron": cron, "order_key": "one", "payload": { "invoice": 1 } });
+    service.post("/v1/timers", &set);
+    set(&service, "single", "2001-01-01T12:00:00Z");
+    let change = |timer_id: &str, body: &Value| {
+        service.send(Request::new("PATCH", &format!("/v1/timers/{timer_id}")).json(body))
+    };
+    let changed = |body: &Value| change("noon", body).expect(200)["timer"].clone();
+    let timer = changed(&json!({ "misfire": "once" }));
+    assert_eq!(
+        (&timer["misfire"], &timer["cron"], &timer["next"], &timer["order_key"], &timer["payload"]),
+        (&json!("once"), &cron, &json!("2000-01-01T12:00:00Z"), &json!("one"), &json!({ "invoice": 1 }))
+    );
+    let timer = changed(&json!({ "order_key": null }));
+    assert_eq!((timer.get("order_key"), &timer["payload"]), (None, &json!({ "invoice": 1 })), "{timer}");
+    let timer = changed(&json!({ "payload": null }));
+    assert_eq!((&timer["payload"], &timer["misfire"]), (&Value::Null, &json!("once")), "{timer}");
+    service.post("/v1/fast-forward", &json!({ "duration": "3d", "settle": false }));
+    let firings = claim(&service, 10, "20s");
+    let due = "2000-01-03T12:00:00Z";
+    assert_eq!((of(&firings, "timer_id"), of(&firings, "due")), (vec!["noon"], vec![due]), "the last one only");
+    acknowledge(&service, &firings);
+    for body in [json!({ "misfire": "once" }), json!({ "at": "2001-01-02T00:00:00Z", "misfire": "once" })] {
+        let refused = change("single", &body).refused(400, "invalid_parameter");
+        assert_eq!(refused["errors"][0]["pointer"], "#/misfire", "{body}");
     }
     service.audit();
 }
@@ -89,6 +123,7 @@ fn what_is_no_rule_is_refused() {
         (json!({ "cron": { "expression": "* * *" } }), "#/cron/expression"),
         (json!({ "cron": { "expression": "0 0 * * * *" } }), "#/cron/expression"),
         (json!({ "cron": { "expression": "0 0 * * *" }, "at": "2001-01-01T00:00:00Z" }), "#/at"),
+        (json!({ "at": "2001-01-01T00:00:00Z", "misfire": "skip" }), "#/misfire"),
         (json!({ "every": { "rule": "FREQ=DAILY;COUNT=1", "starts": "1999-01-01T00:00:00Z" } }), "#/every"),
     ] {
         let refused = send(&service, "/v1/timers", &body).refused(400, "invalid_parameter");
