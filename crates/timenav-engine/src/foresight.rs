@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use timenav_core::access::Demand;
-use timenav_core::clock::{self, ClockCommand, Surroundings};
+use timenav_core::access::{self, Demand};
+use timenav_core::clock::{self, ClockCommand, Moment, Surroundings};
 use timenav_core::ids::{AnchorId, EventId, FiringId, QueueId, TimelineId, TimerId};
 use timenav_core::limits::{FIRINGS_PER_ADVANCE_MAX, FORESEEN_FIRINGS_MAX};
 use timenav_core::time::{Instant, Virtual};
@@ -15,13 +15,15 @@ use crate::anchors::ReturnScope;
 use crate::caller::Caller;
 use crate::clocks::{ClockChange, ClockView};
 use crate::deciding::history::HistoryRestored;
+use crate::deciding::logged::LogRefusal;
 use crate::deciding::restoring::{Restoring, TimerChanged};
+use crate::directory;
 use crate::engine::Engine;
 use crate::head::TimelineState;
 use crate::location::zone_of;
 use crate::look::Look;
 use crate::payload::{Reading, is_same_timer, schedule_of};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, denial_code};
 use crate::timer_rows::{FiringRow, TimerRow, TimersWanted};
 
 /// Rows of timers read at a time.
@@ -126,7 +128,9 @@ impl Engine {
     ) -> Result<Foresight, Refusal> {
         let ClockChange { command, refire, .. } = change.into();
         let look = self.look(caller, timeline, Demand::Steer, Reading::Foresee {}).await?;
-        let to = self.destination(&look.state, &command)?;
+        let moved = self.moved(&look.state, &command)?;
+        self.admit_foreseen(caller, &look, moved.as_ref()).await?;
+        let to = self.reached(&look.state, moved);
         if !refire {
             return self.foretold(&look, to, None).await;
         }
@@ -168,7 +172,9 @@ impl Engine {
                 }
                 returning => returning?,
             };
-            let to = self.destination(&state, &ClockCommand::Restore(returning.anchor.restored()))?;
+            let moved = self.moved(&state, &ClockCommand::Restore(returning.anchor.restored()))?;
+            self.admit_foreseen(caller, &look, moved.as_ref()).await?;
+            let to = self.reached(&state, moved);
             let foresight = self.foretold(&look, to, returning.timers.map(|timers| timers.restoring)).await?;
             let event_ids = |history: HistoryRestored| {
                 FirstOf::of(history.compensations.into_iter().map(|one| one.event_id).collect())
@@ -228,7 +234,8 @@ impl Engine {
     pub(crate) async fn check_firings(&self, timeline: &TimelineId, command: &ClockCommand) -> Result<(), Refusal> {
         let Some(state) = self.state(timeline) else { return Ok(()) };
         // Whoever may not move it is told so where it is decided, and so is what the clock refuses.
-        let Ok(to) = self.destination(&state, command) else { return Ok(()) };
+        let Ok(moved) = self.moved(&state, command) else { return Ok(()) };
+        let to = self.reached(&state, moved);
         if !state.head.timers.is_between(state.head.clock.now(self.host(&state)), to) {
             return Ok(());
         }
@@ -242,11 +249,29 @@ impl Engine {
         Err(Refusal::TooManyFirings { timer_id, count, max: FIRINGS_PER_ADVANCE_MAX })
     }
 
-    fn destination(&self, state: &TimelineState, command: &ClockCommand) -> Result<Instant<Virtual>, Refusal> {
+    /// Tells nobody what they would find where they may not go. Logs it, as it would be if they tried.
+    async fn admit_foreseen(&self, caller: &Caller, look: &Look, moved: Option<&Moment>) -> Result<(), Refusal> {
+        let Some(moved) = moved else { return Ok(()) };
+        let level = directory::standing(&self.directory(), caller, None).restriction;
+        let (before, window_days) = (look.state.head.clock.rate(), self.options().limited_access_window_days);
+        let Err(denial) = access::decide_clock(level, moved, before, self.now(), window_days) else { return Ok(()) };
+        let (operation, detail) = (Reading::Foresee {}.operation().to_owned(), denial.to_string());
+        let refusal = LogRefusal { operation, code: denial_code(denial), detail };
+        let logged = self.submit(caller, look.timeline().clone(), refusal, None).await;
+        Err(logged.err().unwrap_or_else(|| denial.into()))
+    }
+
+    /// Returns where a command takes a clock, and how it would go on; `None` where it changes nothing.
+    fn moved(&self, state: &TimelineState, command: &ClockCommand) -> Result<Option<Moment>, Refusal> {
         let (clock, host) = (&state.head.clock, self.host(state));
         let zone = zone_of(self.doors(), clock.location.as_deref());
         let moved = clock::decide(clock, command, Surroundings { zone: &zone, next: state.head.timers.next }, host)?;
-        Ok(moved.map_or_else(|| clock.now(host), |moved| moved.moment.at))
+        Ok(moved.map(|moved| moved.moment))
+    }
+
+    /// Returns what a clock shows once it has moved.
+    fn reached(&self, state: &TimelineState, moved: Option<Moment>) -> Instant<Virtual> {
+        moved.map_or_else(|| state.head.clock.now(self.host(state)), |moved| moved.at)
     }
 
     /// Foresees what falls due up to a moment, where some timers stand otherwise by then.

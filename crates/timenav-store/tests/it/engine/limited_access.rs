@@ -40,8 +40,12 @@ impl Scene<'_> {
         }
     }
 
+    /// Changes the clock. Who asks first what that would do is told the same.
     async fn change(&self, command: ClockCommand) -> String {
-        told(&self.home.engine.change_clock(&self.ada, on("shared"), command, None).await)
+        let foreseen = told(&self.home.engine.foresee(&self.ada, on("shared"), command.clone()).await);
+        let changed = told(&self.home.engine.change_clock(&self.ada, on("shared"), command.clone(), None).await);
+        assert_eq!(foreseen, changed, "{command:?}");
+        changed
     }
 
     async fn anchor(&self, timestamp: Option<Instant<Virtual>>) -> String {
@@ -50,7 +54,10 @@ impl Scene<'_> {
     }
 
     async fn back(&self, anchor: &AnchorId, scope: ReturnScope) -> String {
-        told(&self.home.engine.return_to_anchor(&self.ada, on("shared"), anchor, scope, None).await)
+        let foreseen = told(&self.home.engine.foresee_return(&self.ada, on("shared"), anchor, scope).await);
+        let returned = told(&self.home.engine.return_to_anchor(&self.ada, on("shared"), anchor, scope, None).await);
+        assert_eq!(foreseen, returned, "{anchor} {scope:?}");
+        returned
     }
 
     async fn fork(&self, at: Option<&AnchorId>) -> String {
