@@ -2,6 +2,7 @@
 //! not at all, and happens once when it is sent again.
 
 mod erasing;
+mod sweeping;
 mod writers;
 
 use std::collections::BTreeMap;

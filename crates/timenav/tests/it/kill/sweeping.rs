@@ -1,0 +1,140 @@
+//! kill -9 while contents are let go: what a sweep names is gone at once, or goes after the next start, and nothing else.
+
+use serde_json::{Value, json};
+
+use crate::http::{Request, target};
+use crate::service::{Service, run, timenav};
+use crate::waiting::until_so;
+
+const NAME: &str = "swept";
+/// Reads of a round: each is an entry of its own, and their contents go in several transactions.
+const READS: u64 = 1_000;
+
+/// When the service is killed.
+#[derive(Clone, Copy, Debug)]
+enum Moment {
+    AtOnce,
+    /// Something was written.
+    Written,
+    /// The entry that names what goes is there.
+    Told,
+    /// Some of it has gone.
+    Going,
+    Answered,
+}
+
+const ROUNDS: [Moment; 7] =
+    [Moment::AtOnce, Moment::Written, Moment::Told, Moment::Going, Moment::Told, Moment::Going, Moment::Answered];
+
+/// What the database holds of the timeline.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    /// Entries that tell of reads, with their contents.
+    reads: u64,
+    sweeps: u64,
+}
+
+impl Kept {
+    /// Counts entries of the timeline that were there before a position.
+    fn in_data(service: &Service, before: u64) -> Self {
+        let of = |action: &str| format!("AND instr(e.leaf, CAST('\"{action}\"' AS BLOB)) > 0");
+        let reads = format!(
+            "{} AND (e.entry & ((1 << 40) - 1)) < {before} AND EXISTS (SELECT 1 FROM contents c WHERE c.entry = e.entry)",
+            of("reads")
+        );
+        Self { reads: count(service, "count(*)", &reads), sweeps: count(service, "count(*)", &of("sweep")) }
+    }
+}
+
+/// Counts entries of the timeline in the database.
+fn count(service: &Service, select: &str, filter: &str) -> u64 {
+    let database = rusqlite::Connection::open(service.data().join("timenav.db")).unwrap();
+    let select = format!(
+        "SELECT {select} FROM entries e JOIN timelines t ON t.timeline = e.entry >> 40
+         WHERE t.timeline_id = '{NAME}' {filter}"
+    );
+    let count: i64 = database.query_row(&select, [], |row| row.get(0)).unwrap();
+    count.try_into().unwrap()
+}
+
+/// Reads so often, one after the other. Returns the position after the last entry.
+fn read(service: &Service) -> u64 {
+    let mut connection = service.connect();
+    let clock = service.signed(Request::get(&target("/v1/clock", &[("timeline_id", NAME)])));
+    for _ in 0..READS {
+        assert_eq!(connection.exchange(&clock).unwrap().status, 200);
+    }
+    count(service, "max(e.entry & ((1 << 40) - 1)) + 1", "")
+}
+
+fn prune(service: &Service, more: &Value) -> Request {
+    let mut body = json!({ "timeline_id": NAME });
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    service.signed(Request::post("/v1/prune").json(&body))
+}
+
+/// Waits until all reads are older than they are kept for.
+fn wait_until_due(service: &Service, reads: u64) {
+    until_so("all reads may go", || {
+        let foreseen = service.send(prune(service, &json!({ "dry_run": true }))).expect(200);
+        foreseen["would_let_go"]["count"].as_u64().is_some_and(|count| count >= reads)
+    });
+}
+
+/// Sends the request and kills the service at a moment. Returns whether it was answered.
+fn kill_at(service: &mut Service, moment: Moment, (before, end): (Kept, u64)) -> bool {
+    let wal = |service: &Service| service.data().join("timenav.db-wal").metadata().map_or(0, |file| file.len());
+    let length = wal(service);
+    let mut connection = service.connect();
+    connection.send_request(&prune(service, &json!({})));
+    std::thread::scope(|scope| {
+        let answer = scope.spawn(|| connection.answer(false).is_ok_and(|answer| answer.status == 200));
+        let has_come = || match moment {
+            Moment::AtOnce => true,
+            Moment::Written => wal(service) != length,
+            Moment::Told => Kept::in_data(service, end).sweeps > before.sweeps,
+            Moment::Going => Kept::in_data(service, end).reads < before.reads,
+            Moment::Answered => false,
+        };
+        while !has_come() && !answer.is_finished() {
+            std::thread::yield_now();
+        }
+        service.kill();
+        answer.join().unwrap()
+    })
+}
+
+#[test]
+fn a_sweep_that_a_kill_cut_off_is_finished_later() {
+    let mut service = Service::with(&["--retention-floor-secs", "0"]);
+    service.post("/timelines", &json!({ "timeline_id": NAME }));
+    service.post("/v1/set-retention", &json!({ "timeline_id": NAME, "reads": "1s" }));
+    let (mut cut_off, mut left_over) = (0, 0);
+    for moment in ROUNDS {
+        let end = read(&service);
+        let before = Kept::in_data(&service, end);
+        assert!(before.reads >= READS, "{before:?}");
+        wait_until_due(&service, before.reads);
+        let answered = kill_at(&mut service, moment, (before, end));
+        let left = Kept::in_data(&service, end);
+        let told = left.sweeps - before.sweeps;
+        assert!(told <= 1, "{moment:?}: one request is one sweep");
+        assert!(told == 1 || left.reads == before.reads, "{moment:?}: nothing went before it was told");
+        assert!(!answered || left.reads == 0, "{moment:?}: what was answered has gone");
+        cut_off += usize::from(!answered);
+        left_over += usize::from(told == 1 && left.reads > 0);
+        let (code, stdout, stderr) =
+            run(timenav().args(["verify", "--timeline", NAME, "--data"]).arg(service.data()), "");
+        assert_eq!(code, Some(0), "{stdout}{stderr}");
+        service.start_again();
+        // What the sweep that was cut off has named goes first, and the rest by another one.
+        service.send(prune(&service, &json!({}))).expect(200);
+        assert_eq!(Kept::in_data(&service, end).reads, 0, "{moment:?}");
+    }
+    println!("{cut_off} requests were cut off, {left_over} of them between the entry and the last content");
+    assert!(cut_off > 0, "no kill came in between");
+    let scan = json!({ "timeline_id": NAME, "scan_depth": "full" });
+    let found = service.post("/v1/detect-tampering", &scan);
+    assert_eq!(found["tampering_detected"], false, "{found}");
+    service.audit();
+}
