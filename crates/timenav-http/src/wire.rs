@@ -353,9 +353,7 @@ where
 }
 
 /// Reads any JSON, and null as a value of its own instead of as nothing that was said.
-pub(crate) fn also_null<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<serde_json::Value>, D::Error> {
+pub(crate) fn also_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<serde_json::Value>, D::Error> {
     serde_json::Value::deserialize(deserializer).map(Some)
 }
 

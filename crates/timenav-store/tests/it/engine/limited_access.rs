@@ -40,11 +40,14 @@ impl Scene<'_> {
         }
     }
 
-    /// Changes the clock. Who asks first what that would do is told the same.
+    /// Changes the clock. Who asks first what that would do is told the same; what a rate would do is not asked for.
     async fn change(&self, command: ClockCommand) -> String {
-        let foreseen = told(&self.home.engine.foresee(&self.ada, on("shared"), command.clone()).await);
+        let foreseen = match command {
+            ClockCommand::SetRate(_) => None,
+            _ => Some(told(&self.home.engine.foresee(&self.ada, on("shared"), command.clone()).await)),
+        };
         let changed = told(&self.home.engine.change_clock(&self.ada, on("shared"), command.clone(), None).await);
-        assert_eq!(foreseen, changed, "{command:?}");
+        assert_eq!(foreseen.unwrap_or_else(|| changed.clone()), changed, "{command:?}");
         changed
     }
 

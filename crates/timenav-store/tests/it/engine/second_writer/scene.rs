@@ -10,7 +10,8 @@ use timenav_core::time::{Duration, Instant, Span, Virtual};
 use timenav_core::timers::{FiringState, Schedule};
 use timenav_engine::{
     AnchorRequest, ApiKeyRequest, Caller, Claim, ClockChange, Engine, EventErasure, FiringsRequest, HorizonRequest,
-    ImportId, KeptFor, PasswordRequest, RetentionRequest, ScheduleChange, TimerChangeRequest, TimerRequest, WhichEvents,
+    ImportId, KeptFor, PasswordRequest, RetentionRequest, ScheduleChange, TimerChangeRequest, TimerRequest,
+    WhichEvents,
 };
 use zeroize::Zeroizing;
 

@@ -52,8 +52,8 @@ fn moments_that_come_together_fire_as_the_timer_says() {
 fn what_is_not_named_stays_as_it_is() {
     let service = standing();
     let cron = json!({ "expression": "0 12 * * *", "zone": "UTC" });
-    let set = json!({ "timer_id": "noon", "cron": cron, "order_key": "one", "payload": { "invoice": 1 } });
-    service.post("/v1/timers", &set);
+    let noon = json!({ "timer_id": "noon", "cron": cron, "order_key": "one", "payload": { "invoice": 1 } });
+    service.post("/v1/timers", &noon);
     set(&service, "single", "2001-01-01T12:00:00Z");
     let change = |timer_id: &str, body: &Value| {
         service.send(Request::new("PATCH", &format!("/v1/timers/{timer_id}")).json(body))
