@@ -9,6 +9,7 @@ use anyhow::Context;
 
 use crate::cores::on_core;
 use crate::running::Running;
+use crate::service::Service;
 use crate::setting::Setting;
 use crate::starting::{free_address, output_of, program, wait_until};
 
@@ -16,6 +17,10 @@ use crate::starting::{free_address, output_of, program, wait_until};
 const VERSIONS: &str = "/usr/lib/postgresql";
 /// The user that Debian's package makes. The server refuses to be run by root.
 const SERVER_USER: &str = "postgres";
+/// The database that each cluster begins with.
+const FIRST: &str = "postgres";
+/// The database that the service writes into.
+pub(crate) const SERVED: &str = "served";
 /// How much longer than it counts pgbench runs, in seconds: its clients connect first.
 const CONNECT_SECS: u64 = 2;
 
@@ -55,9 +60,20 @@ impl<'a> Cluster<'a> {
         self.address
     }
 
-    /// Returns how a database is called from there, or from another address that leads there.
-    pub(crate) fn url(address: SocketAddr, database: &str) -> String {
-        format!("postgres://{SERVER_USER}@{address}/{database}?sslmode=disable")
+    /// Starts the service on an empty database, which it calls by the address of this server or another one that leads there.
+    pub(crate) fn serve(&self, address: SocketAddr, arguments: &[&str]) -> anyhow::Result<Service<'a>> {
+        self.renew(SERVED, "template1")?;
+        let data = self.setting.empty_folder("on-postgresql-data")?;
+        let key = data.join("signing.key");
+        output_of(Command::new(&self.setting.service).args(["signing-key", "new"]).arg(&key))?;
+        let url = format!("postgres://{SERVER_USER}@{address}/{SERVED}?sslmode=disable");
+        Service::start(self.setting, &data, &[&["--store", &url][..], arguments].concat())
+    }
+
+    /// Makes a database anew, as a copy of another one.
+    pub(crate) fn renew(&self, database: &str, template: &str) -> anyhow::Result<()> {
+        let drop = format!("DROP DATABASE IF EXISTS {database}");
+        self.query(FIRST, &[&drop, &format!("CREATE DATABASE {database} TEMPLATE {template}")]).map(|_| ())
     }
 
     /// Runs statements in a database, each by itself, and returns what the last ones print, without heads.

@@ -17,6 +17,35 @@ const BEGIN_MICROS: i64 = -631_152_000_000_000;
 /// How long it lasts: 75 years, in seconds.
 const LENGTH_SECS: u64 = 75 * 31_556_952;
 
+/// What the columns of a table of events mean.
+const COLUMNS: &str = "time=when,description=what,location=where,geo.lat=y,geo.lon=x,event_id=key";
+
+/// How a file has events.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Format {
+    /// One object a line, with the fields of events.
+    Ndjson,
+    /// A table, with columns of its own names.
+    Csv,
+}
+
+impl Format {
+    /// Returns the path that takes such a file, with its query.
+    pub(crate) fn path(self) -> String {
+        match self {
+            Self::Ndjson => "/v1/import-events?format=ndjson".to_owned(),
+            Self::Csv => format!("/v1/import-events?format=csv&map={}", COLUMNS.replace('=', "%3D")),
+        }
+    }
+
+    pub(crate) const fn content_type(self) -> &'static str {
+        match self {
+            Self::Ndjson => "application/x-ndjson",
+            Self::Csv => "text/csv",
+        }
+    }
+}
+
 /// A made-up history.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct History {
@@ -62,11 +91,26 @@ impl History {
         object.to_string()
     }
 
+    /// Returns an event by its number, as a row of a table. Nothing in it has to be quoted.
+    fn row(self, number: u64) -> String {
+        let EventDraft { time, description, location, geo, event_id, .. } = self.draft(number);
+        let (lat, lon) = geo.map_or((0.0, 0.0), |geo| (geo.point.lat(), geo.point.lon()));
+        let (location, event_id) = (location.unwrap_or_default(), event_id.map(|id| id.to_string()).unwrap_or_default());
+        format!("{event_id},{time},{description},{location},{lat},{lon}")
+    }
+
     /// Writes the first events to a file, one a line.
-    pub(crate) fn write(self, path: &Path, events_count: u64) -> anyhow::Result<()> {
+    pub(crate) fn write(self, path: &Path, format: Format, events_count: u64) -> anyhow::Result<()> {
         let mut file = BufWriter::new(File::create(path)?);
+        if matches!(format, Format::Csv) {
+            writeln!(file, "key,when,what,where,y,x")?;
+        }
         for number in 0..events_count {
-            writeln!(file, "{}", self.json(number))?;
+            let line = match format {
+                Format::Ndjson => self.json(number),
+                Format::Csv => self.row(number),
+            };
+            writeln!(file, "{line}")?;
         }
         file.flush()?;
         Ok(())

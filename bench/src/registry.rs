@@ -49,7 +49,7 @@ const BENCHES: [Bench; 26] = [
         about: "all events counted in groups, against a pass of the bare statement",
         run: counts::run,
     },
-    Bench { name: "import", about: "importing NDJSON, against raw batched inserts", run: import::run },
+    Bench { name: "import", about: "importing NDJSON and CSV, against raw batched inserts", run: import::run },
     Bench {
         name: "scan",
         about: "a full scan for tampering, against a Merkle tree over the same bytes",
@@ -65,7 +65,7 @@ const BENCHES: [Bench; 26] = [
         run: passphrases::run,
     },
     Bench { name: "start", about: "start with a long history, against start with none", run: start::run },
-    Bench { name: "memory", about: "resident memory with a long history, against none", run: memory::run },
+    Bench { name: "memory", about: "resident memory with a long history, and while one is imported", run: memory::run },
     Bench {
         name: "paradox-scan",
         about: "paradoxes of a whole timeline, against Tarjan over plain arrays",

@@ -118,6 +118,15 @@ impl Memory {
         let bytes = pages.parse::<u64>().with_context(|| format!("{path} holds no number of pages"))? * page_bytes();
         Ok(count(usize::try_from(bytes)?) / 1e6)
     }
+
+    /// Returns the most that ever lay in memory, in millions of bytes.
+    pub(crate) fn peak_megabytes(self) -> anyhow::Result<f64> {
+        let path = format!("/proc/{}/status", self.process);
+        let text = std::fs::read_to_string(&path).with_context(|| format!("{path} cannot be read"))?;
+        let peak = text.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
+        let kilobytes: usize = peak.with_context(|| format!("{path} tells no peak"))?.trim().parse()?;
+        Ok(count(kilobytes) * 1_024.0 / 1e6)
+    }
 }
 
 fn page_bytes() -> u64 {

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 
+use crate::history::Format;
 use crate::http::{Connection, request};
 use crate::load::{self, Outcome, Plan, count};
 use crate::running::{Memory, Running};
@@ -91,13 +92,12 @@ impl<'a> Service<'a> {
         move || send_for(setting, address, data, plan, connections, time)
     }
 
-    /// Imports a file of NDJSON and returns what came of it.
-    pub(crate) fn import(&self, file: &Path) -> anyhow::Result<Outcome> {
+    /// Imports a file and returns what came of it.
+    pub(crate) fn import(&self, file: &Path, format: Format) -> anyhow::Result<Outcome> {
         let (address, key, file) = (self.address.to_string(), self.key_file(), file.display().to_string());
         let key = key.display().to_string();
-        let path = "/v1/import-events?format=ndjson";
-        let content_type = "application/x-ndjson";
-        let arguments = ["upload", "--address", &address, "--key-file", &key, "--path", path];
+        let (path, content_type) = (format.path(), format.content_type());
+        let arguments = ["upload", "--address", &address, "--key-file", &key, "--path", &path];
         load::generate(self.setting, &[&arguments[..], &["--content-type", content_type, "--file", &file]].concat())
     }
 

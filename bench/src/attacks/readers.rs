@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::Verdict;
 use super::attacker::{Target, ask, block_on, fetch};
-use crate::history::History;
+use crate::history::{Format, History};
 use crate::http::{Connection, request};
 use crate::interrupt;
 use crate::load::count;
@@ -114,8 +114,8 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
     let target = Target::start(setting, "readers", &[])?;
     let events_count = if setting.quick { 20_000 } else { 200_000 };
     let file = setting.folder.join("attack-readers.ndjson");
-    History::default().write(&file, events_count)?;
-    target.service.import(&file)?;
+    History::default().write(&file, Format::Ndjson, events_count)?;
+    target.service.import(&file, Format::Ndjson)?;
     let (reader, writer) = block_on(prepare(&target))?;
     let address = target.address();
     let mut verdicts = Vec::new();

@@ -1,10 +1,10 @@
-//! Importing NDJSON over HTTP, ledger and proofs included, against raw batched SQLite inserts of
+//! Importing NDJSON, and CSV with a mapping, over HTTP, ledger and proofs included, against raw batched SQLite inserts of
 //! the same rows under the same indexes (goal 7).
 
 use anyhow::bail;
 use serde_json::Value;
 
-use crate::history::History;
+use crate::history::{Format, History};
 use crate::raw_sqlite::{RawStore, Sample, Write};
 use crate::report::{Finding, Goal, Unit};
 use crate::rounds::Rounds;
@@ -17,12 +17,20 @@ const RATE_MIN: f64 = 60_000.0;
 const BATCH_ROWS: usize = 2_048;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for (name, format) in [("import-ndjson", Format::Ndjson), ("import-csv", Format::Csv)] {
+        findings.push(run_with(setting, name, format)?);
+    }
+    Ok(findings)
+}
+
+fn run_with(setting: &Setting, name: &str, format: Format) -> anyhow::Result<Finding> {
     let events_count: u32 = if setting.quick { 30_000 } else { 150_000 };
-    let file = setting.folder.join("import.ndjson");
-    History::default().write(&file, u64::from(events_count))?;
+    let file = setting.folder.join(name);
+    History::default().write(&file, format, u64::from(events_count))?;
     let import = || {
         let service = Service::start(setting, &setting.empty_folder("import")?, &[])?;
-        let outcome = service.import(&file)?;
+        let outcome = service.import(&file, format)?;
         let answer: Value = serde_json::from_str(&outcome.answer)?;
         if answer["taken"] != events_count {
             bail!("not every event was taken: {}", outcome.answer);
@@ -37,12 +45,12 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
         anyhow::Ok(setting.cores.measured(write)?.rate)
     };
     let rounds = Rounds::measure(setting, floor, || Ok(import()?.0))?;
-    Ok(vec![Finding {
-        name: "import-ndjson".to_owned(),
+    Ok(Finding {
+        name: name.to_owned(),
         unit: Unit::RowsPerSecond,
         rounds,
         ratio_goal: Goal::AtLeast(0.8),
         own_goal: Some(Goal::AtLeast(RATE_MIN)),
         floor: "raw SQLite inserts (WAL, FULL) of the same rows and indexes, 2048 a commit",
-    }])
+    })
 }

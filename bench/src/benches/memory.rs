@@ -1,9 +1,10 @@
 //! What the service keeps in memory with a long history while it is asked for events, against what
-//! it keeps with none (goal 12).
+//! it keeps with none, and the most that it takes while one is imported (goal 12).
 
 use std::path::Path;
 
 use crate::benches::start;
+use crate::history::{Format, History};
 use crate::load::Plan;
 use crate::report::{Finding, Goal, Unit};
 use crate::rounds::Rounds;
@@ -20,14 +21,41 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let full = start::kept_data(setting, events_count)?;
     let empty = setting.empty_folder("memory-none")?;
     let rounds = Rounds::measure(setting, || under_load(setting, &empty), || under_load(setting, &full))?;
-    Ok(vec![Finding {
+    let kept = Finding {
         name: format!("memory-{events_count}-events"),
         unit: Unit::Megabytes,
         rounds,
         ratio_goal: Goal::MoreAtMost(150.0),
         own_goal: None,
         floor: "the same service without events, under the same load",
-    }])
+    };
+    Ok(vec![kept, of_import(setting)?])
+}
+
+/// Imports a history into an empty service.
+fn of_import(setting: &Setting) -> anyhow::Result<Finding> {
+    let events_count = setting.history_events();
+    let file = setting.folder.join("memory-import");
+    History::default().write(&file, Format::Ndjson, events_count)?;
+    let mut rounds = Rounds::default();
+    for _ in 0..setting.rounds_count {
+        let service = Service::start(setting, &setting.empty_folder("import")?, &[])?;
+        service.wait_until_ready()?;
+        let before = service.resident_megabytes()?;
+        service.import(&file, Format::Ndjson)?;
+        rounds.floor.push(before);
+        rounds.subject.push(service.memory().peak_megabytes()?);
+        service.stop()?;
+    }
+    std::fs::remove_file(&file)?;
+    Ok(Finding {
+        name: format!("memory-import-{events_count}-peak"),
+        unit: Unit::Megabytes,
+        rounds,
+        ratio_goal: Goal::MoreAtMost(200.0),
+        own_goal: None,
+        floor: "the same service before it",
+    })
 }
 
 /// Returns what lies in memory after a while of questions for events.

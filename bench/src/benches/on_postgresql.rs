@@ -4,33 +4,27 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
 
 use anyhow::{Context, bail};
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, SERVED};
 use crate::load::{Plan, SPREAD_TIMELINES};
 use crate::report::{Finding, Goal, Unit};
 use crate::rounds::Rounds;
-use crate::service::Service;
 use crate::setting::Setting;
-use crate::starting::output_of;
 use crate::turns::Turns;
 
 const CLIENTS: usize = 64;
 /// Rows that the floor repeats, each by a script of its own. pgbench takes 128 at most.
 const SAMPLED: usize = 100;
-/// The database that each cluster begins with.
-const FIRST: &str = "postgres";
-/// What the service writes into, what the floor is copied from, and what the floor writes into.
-const SERVED: &str = "served";
+/// What the floor is copied from, and what it writes into.
 const EMPTIED: &str = "emptied";
 const RAW: &str = "raw";
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let cluster = Cluster::start(setting, "on-postgresql")?;
     let serve = || {
-        let service = start(setting, &cluster, &Cluster::url(cluster.address(), SERVED), &[])?;
+        let service = cluster.serve(cluster.address(), &[])?;
         let outcome = service.load(Plan::SpreadEvents, CLIENTS)?;
         service.stop()?;
         anyhow::Ok(outcome.rate())
@@ -38,7 +32,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     serve()?;
     let scripts = sample(setting, &cluster)?;
     let floor = || {
-        renew(&cluster, RAW, EMPTIED)?;
+        cluster.renew(RAW, EMPTIED)?;
         cluster.pgbench(RAW, &scripts, CLIENTS)
     };
     let mut findings = vec![Finding {
@@ -50,7 +44,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
         floor: "pgbench, 64 clients, each INSERT of the same rows a commit, in the same server",
     }];
     for (name, arguments) in [("alone", &[][..]), ("replicas", &["--replicas"])] {
-        let trips = || trips(setting, &cluster, arguments);
+        let trips = || trips(&cluster, arguments);
         findings.push(Finding {
             name: format!("postgresql-trips-{name}"),
             unit: Unit::RoundTrips,
@@ -64,9 +58,9 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
 }
 
 /// Returns how many round trips a group of writes takes.
-fn trips(setting: &Setting, cluster: &Cluster<'_>, arguments: &[&str]) -> anyhow::Result<f64> {
+fn trips(cluster: &Cluster<'_>, arguments: &[&str]) -> anyhow::Result<f64> {
     let turns = Turns::to(cluster.address())?;
-    let service = start(setting, cluster, &Cluster::url(turns.address(), SERVED), arguments)?;
+    let service = cluster.serve(turns.address(), arguments)?;
     // The timelines are made, and the statements prepared.
     service.load(Plan::SpreadEvents, CLIENTS)?;
     turns.of_each();
@@ -79,29 +73,10 @@ fn trips(setting: &Setting, cluster: &Cluster<'_>, arguments: &[&str]) -> anyhow
     Ok(trips)
 }
 
-/// Starts the service on an empty database.
-fn start<'a>(
-    setting: &'a Setting,
-    cluster: &Cluster<'_>,
-    url: &str,
-    arguments: &[&str],
-) -> anyhow::Result<Service<'a>> {
-    renew(cluster, SERVED, "template1")?;
-    let data = setting.empty_folder("on-postgresql-data")?;
-    let key = data.join("signing.key");
-    output_of(Command::new(&setting.service).args(["signing-key", "new"]).arg(&key))?;
-    Service::start(setting, &data, &[&["--store", url][..], arguments].concat())
-}
-
-fn renew(cluster: &Cluster<'_>, database: &str, template: &str) -> anyhow::Result<()> {
-    let drop = format!("DROP DATABASE IF EXISTS {database}");
-    cluster.query(FIRST, &[&drop, &format!("CREATE DATABASE {database} TEMPLATE {template}")]).map(|_| ())
-}
-
 /// Makes the database that the floor begins with: the service's tables, empty. Returns scripts that insert rows of the
 /// service, an entry and its event each, under the next position of one of as many timelines.
 fn sample(setting: &Setting, cluster: &Cluster<'_>) -> anyhow::Result<Vec<PathBuf>> {
-    renew(cluster, EMPTIED, SERVED)?;
+    cluster.renew(EMPTIED, SERVED)?;
     let insert = "WITH n AS (SELECT nextval(''raw_position'') AS at), e AS (INSERT INTO entries (timeline, position,
         leaf, salt, payload, payload_bytes, events_count, clock_entry) SELECT at %% TIMELINES, at, %L::bytea, %L::bytea,
         %L::bytea, %L::bigint, %L::bigint, %L::bigint FROM n) INSERT INTO events (timeline, position, event_id, time,

@@ -1,7 +1,7 @@
 //! Reads whose entry in the ledger is durable before they are answered, against reads whose entry
 //! becomes durable soon after (goal 9).
 
-use crate::history::History;
+use crate::history::{Format, History};
 use crate::load::Plan;
 use crate::report::{Finding, Goal, Unit};
 use crate::rounds::Rounds;
@@ -15,11 +15,11 @@ const EVENTS_COUNT: u64 = 10_000;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let file = setting.folder.join("reads.ndjson");
-    History::default().write(&file, EVENTS_COUNT)?;
+    History::default().write(&file, Format::Ndjson, EVENTS_COUNT)?;
     let start = |name: &str, read_log: &str| {
         let data = setting.empty_folder(name)?;
         let service = Service::start(setting, &data, &["--read-log", read_log])?;
-        service.import(&file)?;
+        service.import(&file, Format::Ndjson)?;
         anyhow::Ok(service)
     };
     let durable = start("reads-durable", "durable")?;

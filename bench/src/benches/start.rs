@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::history::History;
+use crate::history::{Format, History};
 use crate::report::{Finding, Goal, Unit};
 use crate::rounds::Rounds;
 use crate::service::Service;
@@ -64,9 +64,9 @@ fn kept_timelines(setting: &Setting, timelines_count: u64) -> anyhow::Result<Pat
 pub(crate) fn kept_data(setting: &Setting, events_count: u64) -> anyhow::Result<PathBuf> {
     let make = |folder: &Path| {
         let file = setting.folder.join("start.ndjson");
-        History::default().write(&file, events_count)?;
+        History::default().write(&file, Format::Ndjson, events_count)?;
         let service = Service::start(setting, folder, &[])?;
-        service.import(&file)?;
+        service.import(&file, Format::Ndjson)?;
         service.stop()?;
         Ok(std::fs::remove_file(file)?)
     };

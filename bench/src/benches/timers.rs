@@ -8,6 +8,7 @@ mod listener;
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 
+use crate::cluster::Cluster;
 use crate::interrupt;
 use crate::load::count;
 use crate::raw_sqlite::timers::{FiredSample, RawFirings};
@@ -21,6 +22,9 @@ use listener::{Settled, Talker, moment};
 const SAMPLED: usize = 2_000;
 /// Most memory that an advance may take beyond what it had soon after its beginning, in millions of bytes.
 const GROWTH_MEGABYTES: f64 = 30.0;
+
+/// How many times less fires where PostgreSQL keeps it.
+const ON_POSTGRESQL_LESS: u64 = 10;
 
 /// What fires in an advance.
 struct Case {
@@ -44,7 +48,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
         Case {
             name: "firings",
             unit: Unit::FiringsPerSecond,
-            instants: 1_000 / smaller * 2,
+            instants: if setting.quick { 100 } else { 1_000 },
             per_instant: 100,
             own_goal: Goal::AtLeast(20_000.0),
         },
@@ -53,6 +57,11 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     for case in &cases {
         found.extend(case.run(setting)?);
     }
+    let cluster = Cluster::start(setting, "timers-on-postgresql")?;
+    for case in &cases {
+        found.push(case.run_on(&cluster, setting)?);
+    }
+    drop(cluster);
     found.extend(armed::run(setting)?);
     found.extend(latency::run(setting)?);
     Ok(found)
@@ -63,22 +72,17 @@ impl Case {
         // One that does not count, for the rows that the floor writes.
         let (_, data) = self.settle(setting, (SAMPLED as u64).min(self.instants))?;
         let sample = FiredSample::take(&database_in(&data)?, usize::try_from(self.per_instant)?)?;
-        let firings = count(usize::try_from(self.per_instant)?);
-        let of_unit = |instants: f64| match self.unit {
-            Unit::FiringsPerSecond => instants * firings,
-            _ => instants,
-        };
         let floor = || {
             let folder = setting.empty_folder("timers-raw")?;
             let write = || RawFirings::create(&folder, &sample)?.write_all();
-            Ok(of_unit(setting.cores.measured(write)?))
+            Ok(self.of_unit(setting.cores.measured(write)?))
         };
         let mut memory = Rounds::default();
         let settle = || {
             let (settled, _) = self.settle(setting, self.instants)?;
             memory.floor.push(settled.megabytes.0);
             memory.subject.push(settled.megabytes.1);
-            Ok(of_unit(settled.instants_per_second))
+            Ok(self.of_unit(settled.instants_per_second))
         };
         let rounds = Rounds::measure(setting, floor, settle)?;
         let speed = Finding {
@@ -100,10 +104,45 @@ impl Case {
         Ok([speed, flat])
     }
 
+    /// The same with less, where PostgreSQL keeps it.
+    fn run_on(&self, cluster: &Cluster<'_>, setting: &Setting) -> anyhow::Result<Finding> {
+        let instants = self.instants / ON_POSTGRESQL_LESS;
+        let on_sqlite = || Ok(self.of_unit(self.settle(setting, instants)?.0.instants_per_second));
+        let on_postgresql = || {
+            let service = cluster.serve(cluster.address(), &[])?;
+            Ok(self.of_unit(self.settle_on(service, setting, instants)?.0.instants_per_second))
+        };
+        Ok(Finding {
+            name: format!("timers-{}-on-postgresql", self.name),
+            unit: self.unit,
+            rounds: Rounds::measure(setting, on_sqlite, on_postgresql)?,
+            ratio_goal: Goal::AtLeast(0.5),
+            own_goal: Some(self.own_goal),
+            floor: "the same service on SQLite",
+        })
+    }
+
+    /// Returns how many of what is counted so many instants a second are.
+    fn of_unit(&self, instants: f64) -> f64 {
+        match self.unit {
+            Unit::FiringsPerSecond => instants * count(usize::try_from(self.per_instant).unwrap_or(usize::MAX)),
+            _ => instants,
+        }
+    }
+
     /// Sets the timers of so many instants, moves the clock over all of them, and acknowledges what fires.
     fn settle(&self, setting: &Setting, instants: u64) -> anyhow::Result<(Settled, std::path::PathBuf)> {
-        interrupt::check()?;
         let service = Service::start(setting, &setting.empty_folder("timers")?, &[])?;
+        self.settle_on(service, setting, instants)
+    }
+
+    fn settle_on(
+        &self,
+        service: Service<'_>,
+        setting: &Setting,
+        instants: u64,
+    ) -> anyhow::Result<(Settled, std::path::PathBuf)> {
+        interrupt::check()?;
         let (memory, per_instant) = (service.memory(), self.per_instant);
         let settled = Talker::of(setting, &service)?.run(async |talker| {
             talker.stand_at(0).await?;
