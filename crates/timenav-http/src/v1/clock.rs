@@ -362,7 +362,7 @@ async fn clock(
     Params(request): Params<ClockRequest>,
 ) -> Result<Json<ClockBody>, Failure> {
     let view = app.engine.read_clock(&caller, timeline(request.timeline_id)).await?;
-    Ok(Json(ClockBody::read(&view)))
+    Ok(Json(ClockBody::read(&view).by_boot(&view)))
 }
 
 fn rate<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Rate, D::Error> {
