@@ -245,7 +245,24 @@ impl Client {
         query: &[(&str, String)],
         after: Option<&str>,
     ) -> Result<EventStream<'_>, Failure> {
-        let request = asking(Method::GET, path, query).header("accept", "text/event-stream")?.unbounded();
+        self.stream_to(path, query, &[], after)
+    }
+
+    /// As [`Client::stream`], with more fields in the head of the request.
+    ///
+    /// # Errors
+    /// The service does not answer, or says no.
+    pub(crate) fn stream_to(
+        &self,
+        path: &[&str],
+        query: &[(&str, String)],
+        head: &[(&str, String)],
+        after: Option<&str>,
+    ) -> Result<EventStream<'_>, Failure> {
+        let mut request = asking(Method::GET, path, query).header("accept", "text/event-stream")?.unbounded();
+        for (name, value) in head {
+            request = request.header(name, value)?;
+        }
         Ok(self.events_of(self.send(beginning(request, after)?)?))
     }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use timenav_core::clock::Clock;
+use timenav_core::followers::FollowerHost;
 use timenav_core::ids::FollowerName;
 use timenav_core::time::{Instant, Wall};
 
@@ -192,9 +193,10 @@ pub(crate) fn follow(
     mut known: Known,
 ) -> std::io::Result<std::convert::Infallible> {
     let (_never_told, nothing) = mpsc::channel::<()>();
-    let mut query = timeline.query();
+    let (mut query, mut place) = (timeline.query(), Vec::new());
     if let Some(name) = &name.follow {
         query.extend([("follow", name.clone()), ("steps", "true".to_owned())]);
+        place = own_place();
     }
     let confirming = name.follow.as_ref().map(|_| confirming::begin(client.caller(), Arc::clone(shown))).transpose()?;
     let mut said = Said::There;
@@ -204,7 +206,7 @@ pub(crate) fn follow(
         let kernel = Kernel::here();
         let asked = boot_now();
         let mut news = Said::Lost;
-        match client.stream(&["v1", "clock", "stream"], &query, None) {
+        match client.stream_to(&["v1", "clock", "stream"], &query, &place, None) {
             Err(failure) => news = Said::of(&failure),
             Ok(mut stream) => {
                 let mut first = Some(asked);
@@ -258,6 +260,14 @@ pub(crate) fn follow(
 /// Returns what the boot clock of this host shows, in nanoseconds.
 fn boot_now() -> i128 {
     counted().as_nanos().try_into().unwrap_or(i128::MAX)
+}
+
+/// Returns where this process runs, as fields of a request's head that an older service passes over.
+fn own_place() -> Vec<(&'static str, String)> {
+    let mut place = vec![("timenav-process", std::process::id().to_string())];
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    place.extend(FollowerHost::new(host.trim()).map(|host| ("timenav-host", host.as_str().to_owned())));
+    place
 }
 
 /// Shows what was learned, if it is anything new.

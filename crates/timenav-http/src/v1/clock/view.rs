@@ -4,7 +4,7 @@ use serde::Serialize;
 use timenav_core::clock::Clock;
 use timenav_core::ids::FollowerId;
 use timenav_core::time::{Duration, Instant, Span, Virtual};
-use timenav_engine::{AdvanceSeen, ClockStep, ClockView, DeliveryLag, Foresight, OriginBoot, Receipt, Understood};
+use timenav_engine::{AdvanceSeen, Caller, ClockStep, ClockView, DeliveryLag, Foresight, OriginBoot, Receipt, Understood};
 use utoipa::ToSchema;
 
 use crate::answer::{Changed, LedgerBody, created_first};
@@ -205,9 +205,11 @@ impl ClockBody {
         Self { status: Some(status), followers: Some(awaited), ..self }
     }
 
-    /// Adds where the clock began by the boot clock of the service's kernel.
-    pub(crate) fn by_boot(self, view: &ClockView) -> Self {
-        let Some(OriginBoot { boot_id, nanos }) = &view.origin_boot else { return self };
+    /// Adds where the clock began by the boot clock of the service's kernel. A horizon hides how far the clock has come
+    /// since, which that would tell.
+    pub(crate) fn by_boot(self, view: &ClockView, caller: &Caller) -> Self {
+        let origin_boot = view.origin_boot.as_ref().filter(|_| caller.horizon.is_open());
+        let Some(OriginBoot { boot_id, nanos }) = origin_boot else { return self };
         Self { origin_boot: Some(seconds(*nanos)), boot_id: Some(boot_id.clone()), ..self }
     }
 
