@@ -26,6 +26,7 @@ use crate::payload::{Reading, clock_in};
 use crate::refusal::Refusal;
 use crate::timer_rows::TimersWanted;
 use crate::timing::Stepping;
+use crate::wall_clock::OriginBoot;
 
 /// Changes that a listener may be behind, or have missed, and is told all the same.
 pub const KEPT_CHANGES_MAX: usize = 256;

@@ -83,7 +83,10 @@ mod tests {
 
     #[test]
     fn the_offset_of_a_time_namespace_is_read() {
-        assert_eq!(shift_in("monotonic           0         0\nboottime     1000000         5\n"), Some(1_000_000_000_000_005));
+        assert_eq!(
+            shift_in("monotonic           0         0\nboottime     1000000         5\n"),
+            Some(1_000_000_000_000_005)
+        );
         // One that is before the kernel's own: the nanoseconds count up from the second.
         assert_eq!(shift_in("monotonic -5 0\nboottime -5 999999999\n"), Some(-4_000_000_001));
         for wrong in ["", "monotonic 0 0\n", "boottime 0\n", "boottime x 0\n"] {

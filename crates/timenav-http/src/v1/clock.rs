@@ -87,7 +87,11 @@ pub(crate) fn routes() -> Vec<Route> {
             may_be_silent: false,
         })
         .heeds("Last-Event-ID", "The id of the last message received: later ones are sent first", "message-id")
-        .heeds(HOST, "With `follow`, the name of the host on which the follower runs: `followers` tells it", "host-name")
+        .heeds(
+            HOST,
+            "With `follow`, the name of the host on which the follower runs: `followers` tells it",
+            "host-name",
+        )
         .heeds(PROCESS, "With `follow`, the id of its process on that host, or in its container", "process-id"),
     ]
     .into_iter()

@@ -4,9 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use http::{HeaderMap, HeaderValue};
 use serde::{Deserialize, Deserializer, Serialize};
-use timenav_core::followers::{
-    AwaitedState, Follower, FollowerHost, FollowerPlace, FollowerProcess, Standing, Step,
-};
+use timenav_core::followers::{AwaitedState, Follower, FollowerHost, FollowerPlace, FollowerProcess, Standing, Step};
 use timenav_core::ids::{FollowerId, FollowerName, TimelineId};
 use timenav_core::limits::{FOLLOWER_HOST_BYTES_MAX, FOLLOWER_PROCESS_MAX, SETTLE_WAIT_SECONDS_MAX};
 use timenav_core::time::{Duration, Instant, Span, Wall};

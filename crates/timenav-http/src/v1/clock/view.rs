@@ -4,7 +4,9 @@ use serde::Serialize;
 use timenav_core::clock::Clock;
 use timenav_core::ids::FollowerId;
 use timenav_core::time::{Duration, Instant, Span, Virtual};
-use timenav_engine::{AdvanceSeen, Caller, ClockStep, ClockView, DeliveryLag, Foresight, OriginBoot, Receipt, Understood};
+use timenav_engine::{
+    AdvanceSeen, Caller, ClockStep, ClockView, DeliveryLag, Foresight, OriginBoot, Receipt, Understood,
+};
 use utoipa::ToSchema;
 
 use crate::answer::{Changed, LedgerBody, created_first};

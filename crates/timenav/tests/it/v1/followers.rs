@@ -162,11 +162,11 @@ fn every_change_of_a_clock_waits() {
 }
 
 /// Reads a duration of host time that is shorter than a minute, in microseconds.
-fn length(duration: &Value) -> i64 {
+fn length(duration: &Value) -> i128 {
     let text = duration.as_str().unwrap_or_else(|| panic!("a duration, not {duration}"));
     let digits = text.strip_prefix("PT").and_then(|rest| rest.strip_suffix('S')).unwrap();
     let (seconds, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    seconds.parse::<i64>().unwrap() * 1_000_000 + format!("{fraction:0<6}").parse::<i64>().unwrap()
+    seconds.parse::<i128>().unwrap() * 1_000_000 + format!("{fraction:0<6}").parse::<i128>().unwrap()
 }
 
 /// Where a follower runs is told as it says, and how long its last confirmation took.
