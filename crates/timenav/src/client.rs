@@ -243,19 +243,6 @@ impl Client {
         &self,
         path: &[&str],
         query: &[(&str, String)],
-        after: Option<&str>,
-    ) -> Result<EventStream<'_>, Failure> {
-        self.stream_to(path, query, &[], after)
-    }
-
-    /// As [`Client::stream`], with more fields in the head of the request.
-    ///
-    /// # Errors
-    /// The service does not answer, or says no.
-    pub(crate) fn stream_to(
-        &self,
-        path: &[&str],
-        query: &[(&str, String)],
         head: &[(&str, String)],
         after: Option<&str>,
     ) -> Result<EventStream<'_>, Failure> {

@@ -7,7 +7,6 @@ mod told;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use serde_json::Value;
 use timenav_core::clock::Clock;
 use timenav_core::followers::FollowerHost;
 use timenav_core::ids::FollowerName;
@@ -206,7 +205,7 @@ pub(crate) fn follow(
         let kernel = Kernel::here();
         let asked = boot_now();
         let mut news = Said::Lost;
-        match client.stream_to(&["v1", "clock", "stream"], &query, &place, None) {
+        match client.stream(&["v1", "clock", "stream"], &query, &place, None) {
             Err(failure) => news = Said::of(&failure),
             Ok(mut stream) => {
                 let mut first = Some(asked);
