@@ -328,7 +328,11 @@ describe('followers', () => {
 
     const leaving = new AbortController();
     const url = `${on.service.url}/v1/clock/stream?timeline_id=${timeline}&follow=web-1`;
-    const headers = { Authorization: `Bearer ${on.service.adminKey}` };
+    const headers = {
+      Authorization: `Bearer ${on.service.adminKey}`,
+      'Timenav-Host': 'web.example',
+      'Timenav-Process': '4711',
+    };
     const stream = await fetch(url, { headers, signal: leaving.signal });
     const reader = stream.body!.getReader();
     const { value } = await reader.read();
@@ -337,6 +341,7 @@ describe('followers', () => {
     await panel.getByRole('button', { name: 'Look again' }).click();
     const row = panel.getByRole('row').filter({ hasText: 'web-1' });
     await row.getByText('Not yet').waitFor();
+    await row.getByText('web.example, process 4711').waitFor();
 
     const confirm = (generation: number): Promise<unknown> =>
       on.service.call('POST', 'v1/followers/confirm', {
@@ -347,6 +352,7 @@ describe('followers', () => {
     await confirm(told.generation);
     await panel.getByRole('button', { name: 'Look again' }).click();
     await row.getByText('There').waitFor();
+    await row.getByText(/, took [\d.]+ (ms|s)/).waitFor();
     // A change of the clock is looked after by itself.
     await on.service.call('POST', 'v1/fast-forward', { timeline_id: timeline, duration: '1h' });
     await row.getByText('Not yet').waitFor();

@@ -1555,6 +1555,11 @@ export interface components {
              *     follows under that name.
              */
             state: string;
+            /**
+             * @description How long it took from the change until it confirmed it, as a duration of host time; from the opening of its stream
+             *     if that was later. Absent if it has not, or if the clock has changed again.
+             */
+            took?: string | null;
             /** @description Who follows. */
             user_id?: string | null;
         };
@@ -1862,6 +1867,8 @@ export interface components {
             advance?: components["schemas"]["AdvanceBody"] | null;
             /** @description After a return: the anchor. */
             anchor_id?: string | null;
+            /** @description With `origin_boot`: which start of which kernel that is, as a hash of its boot id. */
+            boot_id?: string | null;
             /** @description What the clock shows. */
             current_time: string;
             /** @description In the messages of a stream with `follow`: the id of the follower, to confirm changes under. */
@@ -1884,6 +1891,13 @@ export interface components {
              *     clock runs, or if somebody else has moved it while timers on the way were waited for.
              */
             new_time?: string | null;
+            /**
+             * @description When a clock is read or watched: what the boot clock (`CLOCK_BOOTTIME`) of the service's kernel showed at
+             *     `origin_host`, in seconds with nine decimal places; negative if that was before the kernel started. Programs on the
+             *     same kernel compute the clock from it to the nanosecond. Absent where the system has no such clock, for a key with a
+             *     horizon, and while the host's clock is behind the last entry of the timeline.
+             */
+            origin_boot?: string | null;
             /** @description Host time since which the clock has been running or paused. */
             origin_host: string;
             /** @description Virtual time at `origin_host`. */
@@ -2958,10 +2972,20 @@ export interface components {
              * @description The newest generation of the clock that it has confirmed. Absent if it has confirmed none.
              */
             generation?: number | null;
+            /**
+             * @description The name of its host, if it told one (`Timenav-Host`). Known where its stream is open: of several services that
+             *     share a database, the others do not tell it.
+             */
+            host?: string | null;
             /** @description Host time at which its stream ended. */
             left_at?: string | null;
             /** @description What it is called. Several may have the same name. */
             name: string;
+            /**
+             * Format: int32
+             * @description The id of its process on that host, or in its container, if it told one (`Timenav-Process`).
+             */
+            process?: number | null;
             /** @description Host time since which its stream is open. */
             since: string;
             /** @description `current` if it has confirmed the newest change, `behind` if it has not, `away` if its stream has ended. */
@@ -2973,6 +2997,11 @@ export interface components {
             step?: number | null;
             /** @description Whether it confirms the steps of advances. Firings of an instant wait for it then. */
             steps: boolean;
+            /**
+             * @description How long it took from the newest change of the clock, or the newest step of an advance, until it confirmed that, as
+             *     a duration of host time; from the opening of its stream if that was later. Absent if it has not confirmed it.
+             */
+            took?: string | null;
             /** @description Who follows. */
             user_id: string;
         };
@@ -7147,6 +7176,10 @@ export interface operations {
             header?: {
                 /** @description The id of the last message received: later ones are sent first */
                 "Last-Event-ID"?: string;
+                /** @description With `follow`, the name of the host on which the follower runs: `followers` tells it */
+                "Timenav-Host"?: string;
+                /** @description With `follow`, the id of its process on that host, or in its container */
+                "Timenav-Process"?: string;
             };
             path?: never;
             cookie?: never;

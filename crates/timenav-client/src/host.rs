@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// Longest name of a host that the service takes, in bytes.
+const HOST_BYTES_MAX: usize = 253;
+
 /// Returns the host's monotonic time in whole microseconds: that which counts on while the machine sleeps, as that of the
 /// service does.
 #[cfg(unix)]
@@ -33,6 +36,17 @@ pub(crate) fn monotonic_micros() -> i64 {
 pub(crate) fn wall_seconds() -> i64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+}
+
+/// Returns where this process runs, as fields of a request's head. Only Linux tells the name of the host without more.
+pub(crate) fn own_place() -> Vec<(&'static str, String)> {
+    let mut place = vec![("timenav-process", std::process::id().to_string())];
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = host.trim();
+    if (1..=HOST_BYTES_MAX).contains(&host.len()) && host.bytes().all(|byte| byte.is_ascii_graphic()) {
+        place.push(("timenav-host", host.to_owned()));
+    }
+    place
 }
 
 /// Returns half to one and a half of a delay, so that those who failed together do not come back together.

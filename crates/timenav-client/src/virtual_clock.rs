@@ -13,7 +13,7 @@ use crate::clock_state::{ClockBody, ClockState};
 use crate::confirming::{Applied, confirm_all};
 use crate::error::{ClockUnavailable, Error};
 use crate::follower::{Bounds, ClockChange, Follower, Reading};
-use crate::host::{jitter, monotonic_micros};
+use crate::host::{jitter, monotonic_micros, own_place};
 use crate::instant::Instant;
 use crate::request::Request;
 use crate::response::Events;
@@ -301,6 +301,11 @@ impl Following<'_> {
             None => stream,
         };
         let mut stream = stream.header("accept", "text/event-stream")?;
+        if self.name.is_some() {
+            for (name, value) in own_place() {
+                stream = stream.header(name, &value)?;
+            }
+        }
         let generation = shared.note(|follower| {
             follower.asked(monotonic_micros());
             follower.state().map(|state| state.generation)

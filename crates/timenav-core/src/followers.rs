@@ -6,7 +6,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::ids::{FollowerId, FollowerName, TimelineId, UserId};
-use crate::limits::{FOLLOWER_AWAY_SECONDS, FOLLOWER_STEP_SECONDS_MAX, FOLLOWERS_AWAY_MAX, FOLLOWERS_PER_TIMELINE_MAX};
+use crate::limits::{
+    FOLLOWER_AWAY_SECONDS, FOLLOWER_HOST_BYTES_MAX, FOLLOWER_PROCESS_MAX, FOLLOWER_STEP_SECONDS_MAX,
+    FOLLOWERS_AWAY_MAX, FOLLOWERS_PER_TIMELINE_MAX,
+};
 use crate::time::{Instant, Span, Wall};
 use crate::timers::Advance;
 
@@ -21,6 +24,8 @@ pub struct Follower {
     pub user_id: UserId,
     /// What it is called.
     pub name: FollowerName,
+    /// Where it runs, as it says itself. It is known where its stream is open.
+    pub place: FollowerPlace,
     /// Host time since which the stream is open.
     pub since: Instant<Wall>,
     /// The newest change that it has confirmed. Confirming one confirms all before.
@@ -31,6 +36,52 @@ pub struct Follower {
     pub steps: bool,
     /// Whether it took too long over a step. It is not waited for at another one until it has confirmed something newer.
     pub is_late: bool,
+}
+
+/// Where a follower runs, as it says itself. Nobody checks it, and nothing goes by it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FollowerPlace {
+    /// The name of its host.
+    pub host: Option<FollowerHost>,
+    /// The id of its process, on that host or in its container.
+    pub process: Option<FollowerProcess>,
+}
+
+/// What a follower calls its host: 1 to [`FOLLOWER_HOST_BYTES_MAX`] visible characters of ASCII.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FollowerHost(Box<str>);
+
+impl FollowerHost {
+    /// Returns the name of a host, or `None` for a text that cannot be one.
+    #[must_use]
+    pub fn new(text: &str) -> Option<Self> {
+        let is_short = (1..=FOLLOWER_HOST_BYTES_MAX).contains(&text.len());
+        (is_short && text.bytes().all(|byte| byte.is_ascii_graphic())).then(|| Self(text.into()))
+    }
+
+    /// Returns the name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The id of a follower's process: 1 to [`FOLLOWER_PROCESS_MAX`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FollowerProcess(u32);
+
+impl FollowerProcess {
+    /// Returns the id, or `None` for a number that no process has.
+    #[must_use]
+    pub fn new(number: u32) -> Option<Self> {
+        (1..=FOLLOWER_PROCESS_MAX).contains(&number).then_some(Self(number))
+    }
+
+    /// Returns the number.
+    #[must_use]
+    pub const fn number(self) -> u32 {
+        self.0
+    }
 }
 
 /// A change of a clock that a follower has applied.
@@ -70,6 +121,15 @@ impl Follower {
     #[must_use]
     pub fn has_come_to(&self, step: Step) -> bool {
         self.confirmed.is_some_and(|confirmed| confirmed.step >= step)
+    }
+
+    /// Returns how long it took to confirm what the clock came to at a host time: since then, or since its stream was
+    /// opened if that was later. `None` if it has not confirmed that, or something newer.
+    #[must_use]
+    pub fn took(&self, step: Step, changed: Instant<Wall>) -> Option<Span> {
+        let confirmed = self.confirmed.filter(|confirmed| confirmed.step == step)?;
+        // Services on one database have clocks of their own.
+        Some(confirmed.at.since(changed.max(self.since)).max(Span::ZERO))
     }
 
     /// Returns whether its stream is open.

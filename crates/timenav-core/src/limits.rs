@@ -243,6 +243,10 @@ pub const WEBHOOK_HOSTS_MAX: usize = 64;
 pub const FAILURE_REASON_BYTES_MAX: usize = 1_024;
 /// Most followers of one timeline's clock.
 pub const FOLLOWERS_PER_TIMELINE_MAX: usize = 1_000;
+/// Longest name of a follower's host, in bytes: that of names in the DNS (RFC 1035 §2.3.4).
+pub const FOLLOWER_HOST_BYTES_MAX: usize = 253;
+/// Largest id of a follower's process.
+pub const FOLLOWER_PROCESS_MAX: u32 = 999_999_999;
 /// How long the firings of an instant wait for followers that confirm each step of an advance, in seconds of host time.
 pub const FOLLOWER_STEP_SECONDS_MAX: i64 = 5;
 /// Most names of followers that one clock change waits for.

@@ -26,6 +26,7 @@ use crate::payload::{Reading, clock_in};
 use crate::refusal::Refusal;
 use crate::timer_rows::TimersWanted;
 use crate::timing::Stepping;
+use crate::wall_clock::OriginBoot;
 
 /// Changes that a listener may be behind, or have missed, and is told all the same.
 pub const KEPT_CHANGES_MAX: usize = 256;
@@ -52,6 +53,9 @@ pub struct ClockView {
     /// How far deliveries are behind, where there are firings without an outcome. The clock never waits for them but in an
     /// advance.
     pub lag: Option<DeliveryLag>,
+    /// Its origin by the boot clock of the service's kernel. `None` where that would tell another time than the clock
+    /// shows: to a key with a horizon, and while the host's clock is behind the last entry of the timeline.
+    pub origin_boot: Option<OriginBoot>,
 }
 
 /// How far deliveries are behind a clock.
@@ -182,7 +186,10 @@ impl Engine {
     /// Returns the view of a clock at a host instant.
     pub(crate) fn view_clock(&self, timeline_id: TimelineId, clock: Clock, host: Instant<Wall>) -> ClockView {
         let current_time = clock.now(host);
-        self.clock_reading(timeline_id, clock, current_time)
+        // Otherwise the clock stands until the host's has come to the last entry.
+        let boot = self.doors().clock.boot().filter(|_| host <= self.now());
+        let origin_boot = boot.map(|boot| boot.origin_of(&clock));
+        ClockView { origin_boot, ..self.clock_reading(timeline_id, clock, current_time) }
     }
 
     pub(crate) fn clock_reading(
@@ -194,7 +201,7 @@ impl Engine {
         let gazetteer = self.doors().gazetteer.as_deref();
         let zone = clock.location.as_deref().and_then(|location| known_zone(gazetteer, location));
         let local_time = zone.map(|zone| zone.local_time(current_time));
-        ClockView { timeline_id, clock, current_time, local_time, advance: None, lag: None }
+        ClockView { timeline_id, clock, current_time, local_time, advance: None, lag: None, origin_boot: None }
     }
 
     /// Returns what an operation on a clock is answered with.

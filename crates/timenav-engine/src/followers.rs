@@ -1,7 +1,7 @@
 //! Who follows a clock under a name, and has each of them seen its last change?
 
 use timenav_core::access::{self, Demand};
-use timenav_core::followers::{Awaited, Confirmed, Follower, Standing, Step, is_confirmed};
+use timenav_core::followers::{Awaited, Confirmed, Follower, FollowerPlace, Standing, Step, is_confirmed};
 use timenav_core::ids::{FollowerId, FollowerName, TimelineId, UserId, type_id};
 use timenav_core::limits::{FOLLOWERS_NAMED_MAX, FOLLOWERS_PER_TIMELINE_MAX};
 use timenav_core::time::{Instant, Wall};
@@ -48,6 +48,8 @@ pub struct FollowAs {
     pub name: FollowerName,
     /// Whether each step of an advance is confirmed too, so that firings wait for that.
     pub steps: bool,
+    /// Where the follower runs, as it says itself. It is in no entry.
+    pub place: FollowerPlace,
 }
 
 /// Which change of a clock a follower has applied.
@@ -68,8 +70,10 @@ pub struct Confirmation {
 pub struct FollowersSeen {
     /// Whose clock.
     pub timeline_id: TimelineId,
-    /// The generation of the clock.
-    pub generation: u64,
+    /// What the clock has come to.
+    pub step: Step,
+    /// Host time at which it came to that.
+    pub changed_at: Instant<Wall>,
     /// The followers at all services on the same database.
     pub followers: Vec<Follower>,
     /// Whether there may be others of which nothing is heard, since not all services on the database tell of them.
@@ -134,7 +138,7 @@ impl Engine {
         &self,
         caller: &Caller,
         timeline: &TimelineId,
-        FollowAs { name, steps }: FollowAs,
+        FollowAs { name, steps, place }: FollowAs,
     ) -> Result<FollowedBy, Refusal> {
         let follower_id = type_id("follower", self.uuid());
         let follower_id = FollowerId::new(&follower_id).map_err(|error| Refusal::id("follower_id", error))?;
@@ -143,6 +147,7 @@ impl Engine {
             timeline: timeline.clone(),
             user_id: caller.user_id.clone(),
             name,
+            place,
             since: self.now(),
             confirmed: None,
             left: None,
@@ -211,8 +216,8 @@ impl Engine {
         self.hear_of_followers(&timeline_id).await?;
         let mut followers = self.roll().followers().of(&timeline_id, self.now());
         followers.retain(|follower| sees_all || follower.user_id == caller.user_id);
-        let generation = look.state.head.clock.generation;
-        Ok(FollowersSeen { timeline_id, generation, followers, may_be_elsewhere: self.misses_followers() })
+        let (step, (changed_at, _)) = (come_to(&look.state), look.state.head.clock.origin());
+        Ok(FollowersSeen { timeline_id, step, changed_at, followers, may_be_elsewhere: self.misses_followers() })
     }
 
     /// Returns for whom the answer to a change waits: of those who may write, whoever is there now.
@@ -249,6 +254,14 @@ impl Engine {
     #[must_use]
     pub fn standing_of(&self, wait: &WaitFor) -> Vec<Standing> {
         self.roll().followers().standing(&wait.timeline, &wait.awaited, wait.generation)
+    }
+
+    /// Returns what a change came to that is waited for, and when, by the host; `None` once the clock has changed again.
+    #[must_use]
+    pub fn changed_at(&self, wait: &WaitFor) -> Option<(Step, Instant<Wall>)> {
+        let state = self.state(&wait.timeline)?;
+        let (changed_at, _) = state.head.clock.origin();
+        Some((come_to(&state), changed_at)).filter(|(step, _)| step.generation == wait.generation)
     }
 
     /// As [`Engine::hear_of_followers`], where the change stays whether they are heard of or not.

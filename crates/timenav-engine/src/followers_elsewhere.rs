@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::slice::from_ref;
 use std::sync::Arc;
 
-use timenav_core::followers::{Confirmed, Follower};
+use timenav_core::followers::{Confirmed, Follower, FollowerPlace};
 use timenav_core::ids::{FollowerId, TimelineId, UserId};
 use tokio::runtime::Handle;
 
@@ -207,12 +207,15 @@ impl Engine {
     }
 }
 
+/// Returns what the others are told of a follower. Where it runs is known where its stream is open.
 fn row_of(follower: Follower, service: &str, timeline: TimelineKey) -> FollowerRow {
-    let Follower { follower_id, user_id, name, since, confirmed, steps, timeline: _, left: _, is_late: _ } = follower;
+    let Follower { follower_id, user_id, name, since, confirmed, steps, timeline: _, place: _, left: _, is_late: _ } =
+        follower;
     FollowerRow { follower_id, service: service.to_owned(), timeline, user_id, name, steps, since, confirmed }
 }
 
 fn follower_of(row: FollowerRow, timeline: TimelineId) -> Follower {
     let FollowerRow { follower_id, user_id, name, steps, since, confirmed, service: _, timeline: _ } = row;
-    Follower { follower_id, timeline, user_id, name, since, confirmed, left: None, steps, is_late: false }
+    let place = FollowerPlace::default();
+    Follower { follower_id, timeline, user_id, name, place, since, confirmed, left: None, steps, is_late: false }
 }

@@ -299,7 +299,7 @@ pub use timers::{
 };
 pub use undoing::UndoneImport;
 pub use vault::{RecordPlace, Vault, VaultError};
-pub use wall_clock::WallClock;
+pub use wall_clock::{BootClock, OriginBoot, WallClock};
 pub use webhook_door::Webhooks;
 pub use witnessed::{Cosigned, Evidence, WitnessState, WitnessStatus};
 pub use witnessing::{ComparedCheckpoint, WitnessedProof};

@@ -196,7 +196,7 @@ mod tests {
             rate: 1_000_000,
             is_paused: true,
             generation: seconds.cast_unsigned(),
-            uncertainty: 0,
+            uncertainty: Some(0),
         }
     }
 
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn a_page_is_read_by_its_bytes() {
         let board = Board::with_image(("main", "http://x"), slot(1), &[0; 8]).unwrap();
-        board.change(slot(-5));
+        board.change(Slot { uncertainty: None, ..slot(-5) });
         let read = || {
             let mut bytes = [0; PAGE_BYTES];
             assert_eq!(rustix::io::pread(board.file(), &mut bytes, 0).unwrap(), PAGE_BYTES);
@@ -249,7 +249,8 @@ mod tests {
         };
         let found = Reading::of(&read()).unwrap();
         let (timeline, service) = ("main".to_owned(), "http://x".to_owned());
-        assert_eq!(found, Reading { timeline, service, slot: slot(-5), is_confirmed: true, changes: 2 });
+        let unbounded = Slot { uncertainty: None, ..slot(-5) };
+        assert_eq!(found, Reading { timeline, service, slot: unbounded, is_confirmed: true, changes: 2 });
         board.lost();
         assert!(!Reading::of(&read()).unwrap().is_confirmed);
         let mut other = read();

@@ -19,6 +19,8 @@ const END_NANOS: i64 = 999_999_000;
 /// Host speed, in millionths.
 const MILLION: u64 = 1_000_000;
 const NANOS: i64 = 1_000_000_000;
+/// Stands where it is unknown how late an origin may be.
+const UNKNOWN: u64 = u64::MAX;
 
 /// Where the words of the page are, counted in words of eight bytes.
 pub(crate) mod words {
@@ -84,16 +86,17 @@ pub struct Slot {
     pub is_paused: bool,
     /// Counts the changes of the clock.
     pub generation: u64,
-    /// By how much host time `origin_boot` may be late, in nanoseconds.
-    pub uncertainty: u64,
+    /// By how much host time `origin_boot` may be late, in nanoseconds: 0 where the service goes by the same boot clock,
+    /// `None` where that is unknown.
+    pub uncertainty: Option<u64>,
 }
 
 impl Slot {
     /// Returns the slot of a clock, where the host time of its service is known by the boot clock here.
     ///
-    /// `host_minus_boot` is in nanoseconds.
+    /// `host_minus_boot` and `uncertainty` are in nanoseconds.
     #[must_use]
-    pub fn of_clock(clock: &Clock, host_minus_boot: i128, uncertainty: u64) -> Self {
+    pub fn of_clock(clock: &Clock, host_minus_boot: i128, uncertainty: Option<u64>) -> Self {
         let (origin_host, origin_virtual, rate, is_paused) = match clock.state {
             ClockState::Running { origin_host, origin_virtual, rate } => (origin_host, origin_virtual, rate, false),
             ClockState::Paused { since, at, rate } => (since, at, rate, true),
@@ -152,7 +155,10 @@ impl Slot {
             self.rate,
             self.is_paused as u64,
             self.generation,
-            self.uncertainty,
+            match self.uncertainty {
+                Some(uncertainty) => uncertainty,
+                None => UNKNOWN,
+            },
         ]
     }
 }
@@ -199,7 +205,7 @@ impl Reading {
             rate: word(first + 4)?,
             is_paused: word(first + 5)? != 0,
             generation: word(first + 6)?,
-            uncertainty: word(first + 7)?,
+            uncertainty: Some(word(first + 7)?).filter(|word| *word != UNKNOWN),
         };
         let is_confirmed = word(words::UNCONFIRMED)? == 0;
         let timeline = text(words::TIMELINE, words::TIMELINE_WORDS)?;

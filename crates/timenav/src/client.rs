@@ -243,9 +243,13 @@ impl Client {
         &self,
         path: &[&str],
         query: &[(&str, String)],
+        head: &[(&str, String)],
         after: Option<&str>,
     ) -> Result<EventStream<'_>, Failure> {
-        let request = asking(Method::GET, path, query).header("accept", "text/event-stream")?.unbounded();
+        let mut request = asking(Method::GET, path, query).header("accept", "text/event-stream")?.unbounded();
+        for (name, value) in head {
+            request = request.header(name, value)?;
+        }
         Ok(self.events_of(self.send(beginning(request, after)?)?))
     }
 

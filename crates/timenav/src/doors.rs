@@ -10,7 +10,9 @@ use aws_lc_rs::rand::{SecureRandom as _, SystemRandom};
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use rustix::time::{ClockId, clock_gettime};
 use timenav_core::time::{Instant, Wall};
-use timenav_engine::{Entropy, Signer, WallClock};
+use timenav_engine::{BootClock, Entropy, Signer, WallClock};
+
+use crate::boot::Kernel;
 
 /// What counts on from the start of the service, also while the machine sleeps (`clock_gettime(2)`).
 #[cfg(target_os = "linux")]
@@ -18,22 +20,43 @@ const COUNTER: ClockId = ClockId::Boottime;
 #[cfg(not(target_os = "linux"))]
 const COUNTER: ClockId = ClockId::Monotonic;
 
+/// How often both clocks are read at the start. The quickest reading tells best how far they are apart.
+const READINGS: usize = 16;
+
 /// Host time: the system clock once, at the start, and a counter from there on that nobody can set.
 ///
 /// So it never goes down and never jumps, whatever is done to the system clock; a correction of
 /// that clock counts from the next start. While a machine sleeps, it counts on.
 pub(crate) struct HostClock {
-    started: Instant<Wall>,
-    since: Duration,
+    /// By how much host time is ahead of the counter, in microseconds. Whole ones, so that services that start on one
+    /// kernel, at whatever moment, mostly have the same.
+    ahead: i64,
+    /// The same, for whoever reads the counter too.
+    boot: Option<BootClock>,
 }
 
 impl HostClock {
     /// Reads the system clock.
-    #[expect(clippy::disallowed_methods, reason = "the door by which host time enters")]
     pub(crate) fn start() -> Self {
-        let since = counted();
-        Self { started: wall(SystemTime::now()), since }
+        let quickest = (0..READINGS).map(|_| apart()).min_by_key(|(took, _)| *took);
+        let ahead = quickest.map_or(0, |(_, ahead)| ahead);
+        let boot = Kernel::here().map(|Kernel { boot_id, shift }| BootClock {
+            boot_id,
+            host_ahead_nanos: i128::from(ahead) * 1_000 + shift,
+        });
+        Self { ahead, boot }
     }
+}
+
+/// Returns how long it took to read both clocks, and by how many microseconds the system clock is ahead of the counter.
+#[expect(clippy::disallowed_methods, reason = "the door by which host time enters")]
+fn apart() -> (Duration, i64) {
+    let before = counted();
+    let now = SystemTime::now();
+    let took = counted().saturating_sub(before);
+    let middle = i128::try_from((before + took / 2).as_nanos()).unwrap_or(i128::MAX);
+    let micros = (wall_nanos(now) - middle + 500).div_euclid(1_000);
+    (took, i64::try_from(micros).unwrap_or_default())
 }
 
 /// Returns what the counter shows.
@@ -47,19 +70,22 @@ pub(crate) fn counted() -> Duration {
 
 impl WallClock for HostClock {
     fn now(&self) -> Instant<Wall> {
-        let elapsed = i64::try_from(counted().saturating_sub(self.since).as_micros()).unwrap_or(i64::MAX);
-        let micros = self.started.micros().saturating_add(elapsed);
-        Instant::from_micros(micros).unwrap_or(Instant::MAX)
+        let counted = i64::try_from(counted().as_micros()).unwrap_or(i64::MAX);
+        Instant::from_micros(self.ahead.saturating_add(counted)).unwrap_or(Instant::MAX)
+    }
+
+    fn boot(&self) -> Option<&BootClock> {
+        self.boot.as_ref()
     }
 }
 
-/// Returns the instant of a system time, cut to whole microseconds towards the past.
-fn wall(time: SystemTime) -> Instant<Wall> {
-    let micros = match time.duration_since(SystemTime::UNIX_EPOCH) {
-        Ok(after) => i64::try_from(after.as_micros()),
-        Err(before) => i64::try_from(before.duration().as_nanos().div_ceil(1_000)).map(|micros| -micros),
-    };
-    micros.ok().and_then(Instant::from_micros).unwrap_or(Instant::EPOCH)
+/// Returns a system time in nanoseconds since 1970.
+fn wall_nanos(time: SystemTime) -> i128 {
+    let nanos = |length: Duration| i128::try_from(length.as_nanos()).unwrap_or(i128::MAX);
+    match time.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(after) => nanos(after),
+        Err(before) => -nanos(before.duration()),
+    }
 }
 
 /// Random bytes from a generator that the operating system seeds.
@@ -154,14 +180,36 @@ mod tests {
     }
 
     #[test]
-    fn system_times_are_cut_towards_the_past() {
+    fn system_times_are_counted_from_1970() {
         let nanos = Duration::from_nanos;
-        let check = |time: SystemTime, micros: i64| assert_eq!(wall(time).micros(), micros);
-        check(SystemTime::UNIX_EPOCH, 0);
-        check(SystemTime::UNIX_EPOCH + nanos(1_999), 1);
-        check(SystemTime::UNIX_EPOCH - nanos(1), -1);
-        check(SystemTime::UNIX_EPOCH - nanos(1_000), -1);
-        check(SystemTime::UNIX_EPOCH - nanos(1_001), -2);
+        assert_eq!(wall_nanos(SystemTime::UNIX_EPOCH), 0);
+        assert_eq!(wall_nanos(SystemTime::UNIX_EPOCH + nanos(1_999)), 1_999);
+        assert_eq!(wall_nanos(SystemTime::UNIX_EPOCH - nanos(1)), -1);
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "compares host time with the clock that it comes from")]
+    #[test]
+    fn host_time_is_that_of_the_system() {
+        let clock = HostClock::start();
+        let before = wall_nanos(SystemTime::now());
+        let host = i128::from(clock.now().micros()) * 1_000;
+        let after = wall_nanos(SystemTime::now());
+        // Within what one reading can be off, and a microsecond for each rounding.
+        assert!((before - 1_000_000..=after + 1_000_000).contains(&host), "{before} {host} {after}");
+    }
+
+    /// What is told of the boot clock leads to the same host time.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn host_time_follows_from_the_boot_clock() {
+        let clock = HostClock::start();
+        let (boot, kernel) = (clock.boot().unwrap(), Kernel::here().unwrap());
+        assert_eq!(boot.boot_id, kernel.boot_id);
+        let own = |counted: Duration| i128::try_from(counted.as_nanos()).unwrap() - kernel.shift;
+        let before = own(counted()) + boot.host_ahead_nanos;
+        let host = i128::from(clock.now().micros()) * 1_000;
+        let after = own(counted()) + boot.host_ahead_nanos;
+        assert!((before - 1_000 < host) && host <= after, "{before} {host} {after}");
     }
 
     #[test]

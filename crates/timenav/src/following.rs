@@ -2,20 +2,23 @@
 
 mod confirming;
 pub(crate) mod faults;
+mod told;
 
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use serde_json::Value;
-use timenav_core::clock::{Clock, ClockState, Rate};
+use timenav_core::clock::Clock;
+use timenav_core::followers::FollowerHost;
 use timenav_core::ids::FollowerName;
-use timenav_core::time::{Instant, Virtual, Wall, parse_timestamp};
+use timenav_core::time::{Instant, Wall};
 
+use crate::boot::Kernel;
 use crate::client::{Client, Sign, TimelineOptions};
 use crate::doors::counted;
 use crate::exit::Failure;
 use crate::output;
 use confirming::Applied;
+use told::{HostClock, Told};
 
 /// How long the service may say nothing before it counts as lost. It says something every 15 seconds.
 const SILENCE_MAX: Duration = Duration::from_secs(20);
@@ -25,15 +28,35 @@ const RETRY_MAX: Duration = Duration::from_secs(3);
 /// How long to wait before a service is asked again that has denied access.
 const DENIED_RETRY: Duration = Duration::from_secs(30);
 
+/// How often the service is asked for its time where its boot clock cannot be read here. The quickest answer counts most.
+/// Each is a read, and so an entry of the ledger.
+const EXCHANGES: usize = 4;
+
 /// What is known of a clock.
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
     pub(crate) clock: Clock,
     /// By how much the host time of the service is ahead of the boot clock here, in nanoseconds: not more than it is.
     pub(crate) offset: i128,
+    /// By how much more it may be ahead, in nanoseconds: 0 where both go by the same boot clock, `None` where nothing that
+    /// was heard bounds it.
+    pub(crate) uncertainty: Option<u64>,
+    /// By which clock the service goes, where it tells.
+    host_clock: Option<HostClock>,
 }
 
 impl Known {
+    /// Returns a clock whose host time is ahead by so many nanoseconds.
+    #[cfg(test)]
+    pub(crate) const fn certain(clock: Clock, offset: i128) -> Self {
+        Self { clock, offset, uncertainty: Some(0), host_clock: None }
+    }
+
+    /// Returns whether asking the service for its time would tell more.
+    const fn is_to_be_measured(&self) -> bool {
+        self.clock.is_running() && self.uncertainty.is_none()
+    }
+
     /// Returns what the host clock of the service shows now, as far as it is known here.
     pub(crate) fn host_now(&self) -> Instant<Wall> {
         let micros = (boot_now() + self.offset).div_euclid(1_000);
@@ -43,8 +66,8 @@ impl Known {
 
 /// Who shows a clock that is followed.
 pub(crate) trait Shown: Send + Sync + 'static {
-    /// The clock has changed, or what is known of it; how uncertain host time is, in nanoseconds.
-    fn change(&self, known: &Known, uncertainty: u64);
+    /// The clock has changed, or what is known of it.
+    fn change(&self, known: &Known);
 
     /// The service was heard of.
     fn heard(&self);
@@ -120,8 +143,6 @@ pub(crate) struct Begun {
     /// The name of the timeline.
     pub(crate) timeline: String,
     pub(crate) known: Known,
-    /// How uncertain host time is, in nanoseconds.
-    pub(crate) uncertainty: u64,
 }
 
 /// Asks for the clock.
@@ -129,12 +150,32 @@ pub(crate) struct Begun {
 /// # Errors
 /// The service does not answer, or says no.
 pub(crate) fn begin(client: &Client, timeline: &TimelineOptions) -> Result<Begun, Failure> {
-    let asked = boot_now();
+    let (kernel, asked) = (Kernel::here(), boot_now());
     let answer = client.get(&["v1", "clock"], &timeline.query())?;
+    let came = boot_now();
     let told = Told::read(&answer.value).ok_or_else(|| anyhow::anyhow!("the service told no clock; is it timenav?"))?;
-    let (known, uncertainty) = told.learned(None, asked, boot_now());
-    let timeline = answer.value["timeline_id"].as_str().unwrap_or_default().to_owned();
-    Ok(Begun { timeline, known, uncertainty })
+    let mut known = told.learned(None, (Some(asked), came), kernel.as_ref());
+    if known.clock.is_running() && known.uncertainty != Some(0) {
+        measure(client, timeline, kernel.as_ref(), &mut known);
+    }
+    let name = answer.value["timeline_id"].as_str().unwrap_or_default().to_owned();
+    Ok(Begun { timeline: name, known })
+}
+
+/// Asks for the time of the service a few times, so that it is known better how far its host time is from here.
+fn measure(client: &Client, timeline: &TimelineOptions, kernel: Option<&Kernel>, known: &mut Known) {
+    for _ in 1..EXCHANGES {
+        let asked = boot_now();
+        // What is known stays where there is no answer.
+        let Ok(answer) = client.get(&["v1", "clock"], &timeline.query()) else { return };
+        let came = boot_now();
+        // Whatever stands before services may have asked another one, which goes by another clock.
+        let same = Told::read(&answer.value).filter(|told| told.host_clock == known.host_clock);
+        if let Some(told) = same {
+            let Known { offset, uncertainty, .. } = told.learned(Some(known), (Some(asked), came), kernel);
+            (known.offset, known.uncertainty) = (offset, uncertainty);
+        }
+    }
 }
 
 /// Follows the clock until the process ends. A lost connection is told once, and so are a denial and the return.
@@ -151,17 +192,20 @@ pub(crate) fn follow(
     mut known: Known,
 ) -> std::io::Result<std::convert::Infallible> {
     let (_never_told, nothing) = mpsc::channel::<()>();
-    let mut query = timeline.query();
+    let (mut query, mut place) = (timeline.query(), Vec::new());
     if let Some(name) = &name.follow {
         query.extend([("follow", name.clone()), ("steps", "true".to_owned())]);
+        place = own_place();
     }
     let confirming = name.follow.as_ref().map(|_| confirming::begin(client.caller(), Arc::clone(shown))).transpose()?;
     let mut said = Said::There;
     let mut retry = RETRY_MIN;
     loop {
+        // In a container that was moved it may be another one.
+        let kernel = Kernel::here();
         let asked = boot_now();
         let mut news = Said::Lost;
-        match client.stream(&["v1", "clock", "stream"], &query, None) {
+        match client.stream(&["v1", "clock", "stream"], &query, &place, None) {
             Err(failure) => news = Said::of(&failure),
             Ok(mut stream) => {
                 let mut first = Some(asked);
@@ -174,7 +218,12 @@ pub(crate) fn follow(
                                 // A stream that only begins and ends, over and over, is not asked for that often.
                                 retry = RETRY_MIN;
                             }
-                            take(&told, first.take(), &**shown, &mut known);
+                            let mut learned = told.learned(Some(&known), (first.take(), boot_now()), kernel.as_ref());
+                            take(learned.clone(), &**shown, &mut known);
+                            if learned.is_to_be_measured() {
+                                measure(client, timeline, kernel.as_ref(), &mut learned);
+                                take(learned, &**shown, &mut known);
+                            }
                             if let (Some(confirming), Some(follower_id)) = (&confirming, data["follower_id"].as_str()) {
                                 let (follower_id, generation) = (follower_id.to_owned(), known.clock.generation);
                                 let step = data["advance"]["step"].as_u64();
@@ -212,122 +261,19 @@ fn boot_now() -> i128 {
     counted().as_nanos().try_into().unwrap_or(i128::MAX)
 }
 
-fn take(told: &Told, asked: Option<i128>, shown: &impl Shown, known: &mut Known) {
-    let (learned, uncertainty) = match asked {
-        Some(asked) => told.learned(Some(known), asked, boot_now()),
-        // A change: when it was written is known, and not when it was asked for.
-        None => told.changed(known, boot_now()),
-    };
-    if learned.clock != known.clock || learned.offset != known.offset {
-        shown.change(&learned, uncertainty);
+/// Returns where this process runs, as fields of a request's head that an older service passes over.
+fn own_place() -> Vec<(&'static str, String)> {
+    let mut place = vec![("timenav-process", std::process::id().to_string())];
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    place.extend(FollowerHost::new(host.trim()).map(|host| ("timenav-host", host.as_str().to_owned())));
+    place
+}
+
+/// Shows what was learned, if it is anything new.
+fn take(learned: Known, shown: &impl Shown, known: &mut Known) {
+    let is_new = learned.clock != known.clock || learned.offset != known.offset;
+    if is_new || learned.uncertainty != known.uncertainty {
+        shown.change(&learned);
     }
     *known = learned;
-}
-
-/// What the service told of a clock.
-struct Told {
-    clock: Clock,
-    /// The host time of the service when it wrote this, at least.
-    host: Instant<Wall>,
-}
-
-impl Told {
-    /// Reads an answer or a message; `None` if it is not about a clock.
-    fn read(value: &Value) -> Option<Self> {
-        let moment = |name: &str| parse_timestamp::<Virtual>(value[name].as_str()?).ok();
-        let origin_host = Instant::<Wall>::from_micros(moment("origin_host")?.micros())?;
-        let (origin_virtual, shown) = (moment("origin_virtual")?, moment("current_time")?);
-        let rate = Rate::from_factor(value["rate"].as_f64()?)?;
-        let (state, host) = match value["state"].as_str()? {
-            "running" => {
-                // At a slow rate the clock shows the same for a while: this is when it began to.
-                let passed = i128::from(shown.micros()) - i128::from(origin_virtual.micros());
-                let rate_micros = i128::from(rate.micros());
-                let passed = (passed.max(0) * 1_000_000 + rate_micros - 1) / rate_micros;
-                let host = i64::try_from(i128::from(origin_host.micros()) + passed).ok()?;
-                (ClockState::Running { origin_host, origin_virtual, rate }, Instant::from_micros(host)?)
-            }
-            "paused" => (ClockState::Paused { since: origin_host, at: origin_virtual, rate }, origin_host),
-            _ => return None,
-        };
-        let clock = Clock { state, location: None, generation: value["generation"].as_u64()? };
-        Some(Self { clock, host })
-    }
-
-    /// Returns what is known after an answer that was asked for then and has come now, and how uncertain host time is.
-    ///
-    /// The offset stays as it was where this does not contradict it, so that the clock does not go back by itself.
-    fn learned(&self, before: Option<&Known>, asked: i128, came: i128) -> (Known, u64) {
-        let host = i128::from(self.host.micros()) * 1_000;
-        let (low, high) = (host - came, host - asked);
-        // Of a clock that stands, or that was told by its beginning, only the lower bound is known.
-        let offset = match before {
-            Some(before) if self.is_paused() => before.offset.max(low),
-            Some(before) => before.offset.clamp(low, high.max(low)),
-            None => low,
-        };
-        (Known { clock: self.clock.clone(), offset }, u64::try_from(high - low).unwrap_or_default())
-    }
-
-    /// Returns what is known after a message that was sent when something changed.
-    fn changed(&self, before: &Known, came: i128) -> (Known, u64) {
-        let low = i128::from(self.host.micros()) * 1_000 - came;
-        let offset = before.offset.max(low);
-        (Known { clock: self.clock.clone(), offset }, u64::try_from(offset - low).unwrap_or_default())
-    }
-
-    const fn is_paused(&self) -> bool {
-        matches!(self.clock.state, ClockState::Paused { .. })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn told(state: &str, rate: f64, shown: &str) -> Told {
-        let value = json!({
-            "state": state, "rate": rate, "generation": 3, "current_time": shown,
-            "origin_host": "2026-01-01T00:00:00Z", "origin_virtual": "2000-01-01T00:00:00Z",
-        });
-        Told::read(&value).unwrap()
-    }
-
-    const fn boot(millis: i128) -> i128 {
-        millis * 1_000_000
-    }
-
-    #[test]
-    fn an_answer_tells_host_time_between_question_and_answer() {
-        let clock = told("running", 60.0, "2000-01-01T00:01:00Z");
-        let host = i128::from(clock.host.micros()) * 1_000;
-        assert_eq!(clock.host.micros() % 60_000_000, 1_000_000, "one second of host time has passed");
-        let (known, uncertainty) = clock.learned(None, boot(100), boot(103));
-        assert_eq!((known.offset, uncertainty), (host - 103_000_000, 3_000_000), "never ahead of the service");
-        // Nothing contradicts it: it stays.
-        let (later, _) = clock.learned(Some(&known), boot(90), boot(110));
-        assert_eq!(later.offset, known.offset);
-        // A quicker answer shows that it was too low, and a service whose host time was set back, that it was too high.
-        let (quicker, _) = clock.learned(Some(&known), boot(99), boot(101));
-        assert_eq!(quicker.offset, host - 101_000_000);
-        let (back, _) = clock.learned(Some(&known), boot(5_000), boot(5_001));
-        assert_eq!(back.offset, host - 5_000_000_000);
-    }
-
-    #[test]
-    fn a_clock_that_stands_tells_no_upper_bound() {
-        let known = Known { clock: told("paused", 1.0, "2000-01-01T00:00:00Z").clock, offset: i128::MAX };
-        let (learned, _) = told("paused", 1.0, "2000-01-01T00:00:00Z").learned(Some(&known), boot(1), boot(2));
-        assert_eq!(learned.offset, i128::MAX);
-    }
-
-    #[test]
-    fn slow_clocks_are_told_by_when_they_began_to_show_it() {
-        let clock = told("running", 0.000_001, "2000-01-01T00:00:00.000002Z");
-        assert_eq!(clock.host.micros() % 60_000_000, 2_000_000);
-        assert!(Told::read(&json!({})).is_none());
-        assert!(Told::read(&json!({ "state": "lost" })).is_none());
-    }
 }

@@ -5,6 +5,7 @@
 //! service talks to it over HTTP by [`client`], as any program would.
 
 mod backup_file;
+mod boot;
 mod client;
 mod commands;
 mod config;

@@ -401,6 +401,8 @@ class AsyncCalls(AsyncTransport):
         steps: bool | Unset = UNSET,
         timeline_id: str | Unset = UNSET,
         last_event_id: str | Unset = UNSET,
+        timenav_host: str | Unset = UNSET,
+        timenav_process: str | Unset = UNSET,
     ) -> AsyncEvents[schemas.ClockBody]:
         """Watches the clock: one message for each change.
 
@@ -410,7 +412,14 @@ class AsyncCalls(AsyncTransport):
             "AsyncEvents[schemas.ClockBody]",
             await self._events(
                 OPERATIONS["clock_stream"],
-                {"follow": follow, "steps": steps, "timeline_id": timeline_id, "last_event_id": last_event_id},
+                {
+                    "follow": follow,
+                    "steps": steps,
+                    "timeline_id": timeline_id,
+                    "last_event_id": last_event_id,
+                    "timenav_host": timenav_host,
+                    "timenav_process": timenav_process,
+                },
             ),
         )
 

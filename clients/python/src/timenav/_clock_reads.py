@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
 import secrets
+import socket
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,6 +19,8 @@ from ._instant import Instant
 Listener = Callable[[ClockChange], Awaitable[None] | None]
 _LOG = logging.getLogger("timenav")
 DELAY_FIRST, DELAY_MAX = 0.1, 5.0
+# The longest name of a host that the service takes.
+_HOST_BYTES_MAX = 253
 # These will be answered the same next time. Everything else may be different then.
 _FINAL = frozenset({400, 401, 403, 404, 409, 410})
 
@@ -149,6 +153,8 @@ class ClockReads:
     def _stream_headers(self) -> dict[str, str]:
         known = self._follower.state
         headers = {"Accept": "text/event-stream"}
+        if self._follow is not None:
+            headers |= own_place()
         return headers if known is None else {**headers, "Last-Event-ID": str(known.generation)}
 
     def _query(self) -> dict[str, Any]:
@@ -156,6 +162,15 @@ class ClockReads:
 
     def _stream_query(self) -> dict[str, Any]:
         return self._query() if self._follow is None else {**self._query(), "follow": self._follow}
+
+
+def own_place() -> dict[str, str]:
+    """Tells where this process runs, as the list of followers shows it."""
+    place = {"Timenav-Process": str(os.getpid())}
+    host = socket.gethostname()
+    if 0 < len(host) <= _HOST_BYTES_MAX and all("!" <= character <= "~" for character in host):
+        place["Timenav-Host"] = host
+    return place
 
 
 def is_final(problem: Problem) -> bool:

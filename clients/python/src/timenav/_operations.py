@@ -282,7 +282,7 @@ OPERATIONS: dict[str, Operation] = {
         is_once=False,
         has_timeline=True,
         query={"follow": "follow", "steps": "steps", "timeline_id": "timeline_id"},
-        header={"last_event_id": "Last-Event-ID"},
+        header={"last_event_id": "Last-Event-ID", "timenav_host": "Timenav-Host", "timenav_process": "Timenav-Process"},
     ),
     "correct_event": Operation(
         name="correct_event",

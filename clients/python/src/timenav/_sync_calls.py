@@ -387,6 +387,8 @@ class Calls(Transport):
         steps: bool | Unset = UNSET,
         timeline_id: str | Unset = UNSET,
         last_event_id: str | Unset = UNSET,
+        timenav_host: str | Unset = UNSET,
+        timenav_process: str | Unset = UNSET,
     ) -> Events[schemas.ClockBody]:
         """Watches the clock: one message for each change.
 
@@ -396,7 +398,14 @@ class Calls(Transport):
             "Events[schemas.ClockBody]",
             self._events(
                 OPERATIONS["clock_stream"],
-                {"follow": follow, "steps": steps, "timeline_id": timeline_id, "last_event_id": last_event_id},
+                {
+                    "follow": follow,
+                    "steps": steps,
+                    "timeline_id": timeline_id,
+                    "last_event_id": last_event_id,
+                    "timenav_host": timenav_host,
+                    "timenav_process": timenav_process,
+                },
             ),
         )
 

@@ -239,6 +239,10 @@ class AwaitedFollowerBody(TypedDict):
     """`confirmed`; `behind` if it is there and has not; `away` if it went away and has not come back; `absent` if
     nobody follows under that name.
     """
+    took: NotRequired[str | None]
+    """How long it took from the change until it confirmed it, as a duration of host time; from the opening of its
+    stream if that was later. Absent if it has not, or if the clock has changed again.
+    """
     user_id: NotRequired[str | None]
     """Who follows."""
 
@@ -469,6 +473,8 @@ class ClockBody(TypedDict):
     advance: NotRequired[AdvanceBody | None]
     anchor_id: NotRequired[str | None]
     """After a return: the anchor."""
+    boot_id: NotRequired[str | None]
+    """With `origin_boot`: which start of which kernel that is, as a hash of its boot id."""
     current_time: str
     """What the clock shows."""
     follower_id: NotRequired[str | None]
@@ -486,6 +492,12 @@ class ClockBody(TypedDict):
     new_time: NotRequired[str | None]
     """After a move by a duration or to the next moment: where it took the clock. `current_time` is another moment
     if the clock runs, or if somebody else has moved it while timers on the way were waited for.
+    """
+    origin_boot: NotRequired[str | None]
+    """When a clock is read or watched: what the boot clock (`CLOCK_BOOTTIME`) of the service's kernel showed at
+    `origin_host`, in seconds with nine decimal places; negative if that was before the kernel started. Programs
+    on the same kernel compute the clock from it to the nanosecond. Absent where the system has no such clock,
+    for a key with a horizon, and while the host's clock is behind the last entry of the timeline.
     """
     origin_host: str
     """Host time since which the clock has been running or paused."""
@@ -1414,10 +1426,16 @@ class FollowerBody(TypedDict):
     """The id of the follower. It has another one each time it connects."""
     generation: NotRequired[int | None]
     """The newest generation of the clock that it has confirmed. Absent if it has confirmed none."""
+    host: NotRequired[str | None]
+    """The name of its host, if it told one (`Timenav-Host`). Known where its stream is open: of several services
+    that share a database, the others do not tell it.
+    """
     left_at: NotRequired[str | None]
     """Host time at which its stream ended."""
     name: str
     """What it is called. Several may have the same name."""
+    process: NotRequired[int | None]
+    """The id of its process on that host, or in its container, if it told one (`Timenav-Process`)."""
     since: str
     """Host time since which its stream is open."""
     state: str
@@ -1426,6 +1444,11 @@ class FollowerBody(TypedDict):
     """The newest step that it has confirmed of the advance of that generation."""
     steps: bool
     """Whether it confirms the steps of advances. Firings of an instant wait for it then."""
+    took: NotRequired[str | None]
+    """How long it took from the newest change of the clock, or the newest step of an advance, until it confirmed
+    that, as a duration of host time; from the opening of its stream if that was later. Absent if it has not
+    confirmed it.
+    """
     user_id: str
     """Who follows."""
 

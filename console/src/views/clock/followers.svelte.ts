@@ -8,10 +8,15 @@ export interface Follower {
   follower_id: string;
   name: string;
   user_id: string;
+  /** Where it runs, as it says itself. */
+  host?: string | null;
+  process?: number | null;
   state: 'current' | 'behind' | 'away';
   since: string;
   generation?: number | null;
   confirmed_at?: string | null;
+  /** How long the newest change took until it was confirmed, as a duration. */
+  took?: string | null;
   left_at?: string | null;
 }
 

@@ -30,6 +30,7 @@ fn follower(number: u32, called: &str, since: i64) -> Follower {
         timeline: timeline(),
         user_id: user("ada"),
         name: name(called),
+        place: FollowerPlace::default(),
         since: host(since),
         confirmed: None,
         left: None,
@@ -286,4 +287,33 @@ fn who_moves_to_another_service_did_not_go_away() {
     followers.hear_of_others(&timeline(), Vec::new(), host(3));
     let listed = followers.of(&timeline(), host(3));
     assert_eq!((listed.len(), &listed[0].follower_id), (1, &id(3)), "it is here again");
+}
+
+#[test]
+fn a_follower_says_where_it_runs() {
+    for right in ["a", "web-1.example.org", "node_7:x", "x".repeat(FOLLOWER_HOST_BYTES_MAX).as_str()] {
+        assert_eq!(FollowerHost::new(right).unwrap().as_str(), right);
+    }
+    for wrong in ["", "a b", "a\n", "a\u{7f}", "hôte", "x".repeat(FOLLOWER_HOST_BYTES_MAX + 1).as_str()] {
+        assert_eq!(FollowerHost::new(wrong), None, "{wrong:?}");
+    }
+    assert_eq!(FollowerProcess::new(1).map(FollowerProcess::number), Some(1));
+    assert_eq!(FollowerProcess::new(FOLLOWER_PROCESS_MAX).map(FollowerProcess::number), Some(FOLLOWER_PROCESS_MAX));
+    assert_eq!((FollowerProcess::new(0), FollowerProcess::new(FOLLOWER_PROCESS_MAX + 1)), (None, None));
+}
+
+#[test]
+fn it_is_told_how_long_a_confirmation_took() {
+    let step = Step { generation: 7, number: 2 };
+    let at = |confirmed: Option<Step>, seconds| {
+        let confirmed = confirmed.map(|step| Confirmed { step, at: host(seconds) });
+        Follower { confirmed, ..follower(1, "web", 10) }
+    };
+    let took = |follower: Follower, changed| follower.took(step, host(changed)).map(Span::micros);
+    assert_eq!(took(at(Some(step), 25), 20), Some(5_000_000));
+    assert_eq!(took(at(Some(step), 25), 3), Some(15_000_000), "since it came");
+    assert_eq!(took(at(Some(step), 19), 20), Some(0), "the clocks of two services differ");
+    for other in [None, Some(Step::of(7)), Some(Step { number: 1, ..step }), Some(Step::of(8))] {
+        assert_eq!(took(at(other, 25), 20), None, "{other:?}");
+    }
 }

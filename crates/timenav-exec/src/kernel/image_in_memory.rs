@@ -112,7 +112,7 @@ fn the_image_computes_what_the_page_says() {
                     rate,
                     is_paused,
                     generation: 1,
-                    uncertainty: 0,
+                    uncertainty: Some(0),
                 };
                 image.set(&slot);
                 for passed in [-5, 0, 1, 999, 1_000_000, 59_999_999_999, 86_400_000_000_001, 31_536_000_000_000_000] {
@@ -137,7 +137,7 @@ fn each_clock_is_the_virtual_one_or_the_kernels() {
         rate: 1_000_000,
         is_paused: false,
         generation: 1,
-        uncertainty: 0,
+        uncertainty: Some(0),
     });
     let shown = Moment { seconds: 17, nanos: 0 };
     for id in [libc::CLOCK_REALTIME, libc::CLOCK_REALTIME_COARSE, libc::CLOCK_REALTIME_ALARM] {

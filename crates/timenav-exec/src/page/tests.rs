@@ -35,7 +35,7 @@ fn the_vectors_of_all_clients_hold() {
             return;
         }
         for offset in [0, 1_790_000_000_123_456_789, -5] {
-            let slot = Slot::of_clock(&clock, offset, 0);
+            let slot = Slot::of_clock(&clock, offset, Some(0));
             let boot = Moment::from_nanos(i128::from(host.micros()) * 1_000 - offset);
             let shown = slot.at(boot);
             assert_eq!(shown.nanos_in_all().div_euclid(1_000), i128::from(expected.micros()), "{clock:?} {reading}");
@@ -60,7 +60,7 @@ proptest! {
         let (origin_host, rate) = (Instant::from_micros(since).unwrap(), Rate::from_micros(rate).unwrap());
         let state = ClockState::Running { origin_host, origin_virtual: Instant::from_micros(at).unwrap(), rate };
         let clock = Clock { state, location: None, generation: 3 };
-        let slot = Slot::of_clock(&clock, 77, 0);
+        let slot = Slot::of_clock(&clock, 77, Some(0));
         let boot = Moment::from_nanos(i128::from(since + passes) * 1_000 - 77);
         let expected = clock.now(Instant::from_micros(since + passes).unwrap());
         prop_assert_eq!(slot.at(boot).nanos_in_all().div_euclid(1_000), i128::from(expected.micros()));
@@ -81,7 +81,7 @@ fn a_moment_that_is_never_shown_is_not_waited_for() {
         rate: 2_000_000,
         is_paused: false,
         generation: 1,
-        uncertainty: 0,
+        uncertainty: Some(0),
     };
     let when = |slot: Slot, seconds| slot.boot_when(Moment { seconds, nanos: 0 });
     assert_eq!(when(slot, 104), Some(7_000_000_000));

@@ -7,7 +7,7 @@
 use serde_json::{Map, Value, json};
 use timenav_core::access::{RestrictionLevel, Scope};
 use timenav_core::ids::{FollowerName, TimelineId, UserId};
-use timenav_core::limits::{FIND_TEXT_BYTES_MAX, ID_BYTES_MAX, LOCATION_BYTES_MAX};
+use timenav_core::limits::{FIND_TEXT_BYTES_MAX, FOLLOWER_HOST_BYTES_MAX, ID_BYTES_MAX, LOCATION_BYTES_MAX};
 use timenav_core::paradox::Kind;
 use timenav_core::time::{DURATION_BYTES_MAX, TIME_RANGE_BYTES_MAX, TIMESTAMP_BYTES_MAX};
 use timenav_engine::Topic;
@@ -54,6 +54,8 @@ fn rules(kind: &str) -> Option<Value> {
         }
         "place-in-stream" => json!({ "minLength": 1, "pattern": "^[0-9]{1,19}([.][0-9]{1,9})?(@-?[0-9]{1,18})?$" }),
         "message-id" => json!({ "minLength": 1, "pattern": "^[0-9]{1,19}$" }),
+        "host-name" => json!({ "minLength": 1, "maxLength": FOLLOWER_HOST_BYTES_MAX, "pattern": "^[!-~]+$" }),
+        "process-id" => json!({ "minLength": 1, "pattern": "^[1-9][0-9]{0,8}$" }),
         "action" => json!({ "pattern": "^[a-z_]{1,64}$" }),
         "actor" => json!({ "minLength": 1, "maxLength": ID_BYTES_MAX }),
         "words" => json!({ "minLength": 1, "maxLength": FIND_TEXT_BYTES_MAX, "format": "words" }),

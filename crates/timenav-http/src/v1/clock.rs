@@ -15,7 +15,7 @@ use timenav_core::time::{Duration, Instant, Virtual};
 use timenav_engine::{Caller, ClockChange, HorizonUse};
 use utoipa::ToSchema;
 
-use super::followers::{Patience, followers_schema};
+use super::followers::{HOST, PROCESS, Patience, followers_schema};
 use super::parameters::timeline;
 use crate::answer::Changed;
 use crate::auth::Authenticated;
@@ -86,7 +86,13 @@ pub(crate) fn routes() -> Vec<Route> {
             what: "One message for each change; the id is the generation",
             may_be_silent: false,
         })
-        .heeds("Last-Event-ID", "The id of the last message received: later ones are sent first", "message-id"),
+        .heeds("Last-Event-ID", "The id of the last message received: later ones are sent first", "message-id")
+        .heeds(
+            HOST,
+            "With `follow`, the name of the host on which the follower runs: `followers` tells it",
+            "host-name",
+        )
+        .heeds(PROCESS, "With `follow`, the id of its process on that host, or in its container", "process-id"),
     ]
     .into_iter()
     .map(|route| route.tag(TAG))
@@ -362,7 +368,7 @@ async fn clock(
     Params(request): Params<ClockRequest>,
 ) -> Result<Json<ClockBody>, Failure> {
     let view = app.engine.read_clock(&caller, timeline(request.timeline_id)).await?;
-    Ok(Json(ClockBody::read(&view)))
+    Ok(Json(ClockBody::read(&view).by_boot(&view, &caller)))
 }
 
 fn rate<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Rate, D::Error> {

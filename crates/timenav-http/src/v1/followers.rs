@@ -2,12 +2,13 @@
 
 use axum::Json;
 use axum::extract::State;
+use http::{HeaderMap, HeaderValue};
 use serde::{Deserialize, Deserializer, Serialize};
-use timenav_core::followers::{AwaitedState, Follower, Standing};
+use timenav_core::followers::{AwaitedState, Follower, FollowerHost, FollowerPlace, FollowerProcess, Standing, Step};
 use timenav_core::ids::{FollowerId, FollowerName, TimelineId};
-use timenav_core::limits::SETTLE_WAIT_SECONDS_MAX;
-use timenav_core::time::Span;
-use timenav_engine::{Confirmation, HorizonUse, WaitFor, WhichFollowers};
+use timenav_core::limits::{FOLLOWER_HOST_BYTES_MAX, FOLLOWER_PROCESS_MAX, SETTLE_WAIT_SECONDS_MAX};
+use timenav_core::time::{Duration, Instant, Span, Wall};
+use timenav_engine::{Confirmation, FollowersSeen, HorizonUse, WaitFor, WhichFollowers};
 use utoipa::ToSchema;
 
 use super::parameters::timeline;
@@ -20,6 +21,9 @@ use crate::wire::{self, HostTime, Text, Words};
 
 /// Followers whose names are in the sentence of an answer. All are in its list.
 const NAMED_IN_SENTENCE_MAX: usize = 5;
+/// The fields of a request's head by which a follower says where it runs.
+pub(crate) const HOST: &str = "Timenav-Host";
+pub(crate) const PROCESS: &str = "Timenav-Process";
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
@@ -103,6 +107,13 @@ pub(crate) struct FollowerBody {
     name: String,
     /// Who follows.
     user_id: String,
+    /// The name of its host, if it told one (`Timenav-Host`). Known where its stream is open: of several services that
+    /// share a database, the others do not tell it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<String>,
+    /// The id of its process on that host, or in its container, if it told one (`Timenav-Process`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    process: Option<u32>,
     /// `current` if it has confirmed the newest change, `behind` if it has not, `away` if its stream has ended.
     #[schema(value_type = String)]
     state: &'static str,
@@ -119,6 +130,10 @@ pub(crate) struct FollowerBody {
     /// Host time at which it confirmed that.
     #[serde(skip_serializing_if = "Option::is_none")]
     confirmed_at: Option<String>,
+    /// How long it took from the newest change of the clock, or the newest step of an advance, until it confirmed that, as
+    /// a duration of host time; from the opening of its stream if that was later. Absent if it has not confirmed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    took: Option<String>,
     /// Host time at which its stream ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     left_at: Option<String>,
@@ -174,6 +189,10 @@ pub(crate) struct AwaitedFollowerBody {
     /// Host time at which it confirmed that.
     #[serde(skip_serializing_if = "Option::is_none")]
     confirmed_at: Option<String>,
+    /// How long it took from the change until it confirmed it, as a duration of host time; from the opening of its stream
+    /// if that was later. Absent if it has not, or if the clock has changed again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    took: Option<String>,
 }
 
 /// How long the answer to a clock change waits, and for which followers.
@@ -242,9 +261,9 @@ async fn followers(
     Ok(Json(FollowersBody {
         status,
         timeline_id: seen.timeline_id.to_string(),
-        generation: seen.generation,
+        generation: seen.step.generation,
         only_here: seen.may_be_elsewhere,
-        followers: seen.followers.iter().map(|follower| FollowerBody::of(follower, seen.generation)).collect(),
+        followers: seen.followers.iter().map(|follower| FollowerBody::of(follower, &seen)).collect(),
     }))
 }
 
@@ -274,8 +293,8 @@ fn generation<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Erro
 }
 
 impl FollowerBody {
-    fn of(follower: &Follower, generation: u64) -> Self {
-        let state = match (follower.is_there(), follower.has_confirmed(generation)) {
+    fn of(follower: &Follower, seen: &FollowersSeen) -> Self {
+        let state = match (follower.is_there(), follower.has_confirmed(seen.step.generation)) {
             (true, true) => "current",
             (true, false) => "behind",
             (false, _) => "away",
@@ -284,31 +303,40 @@ impl FollowerBody {
             follower_id: follower.follower_id.to_string(),
             name: follower.name.to_string(),
             user_id: follower.user_id.to_string(),
+            host: follower.place.host.as_ref().map(|host| host.as_str().to_owned()),
+            process: follower.place.process.map(FollowerProcess::number),
             state,
             since: follower.since.to_string(),
             generation: follower.confirmed.map(|confirmed| confirmed.step.generation),
             step: follower.confirmed.map(|confirmed| confirmed.step.number).filter(|number| *number > 0),
             steps: follower.steps,
             confirmed_at: follower.confirmed.map(|confirmed| confirmed.at.to_string()),
+            took: follower.took(seen.step, seen.changed_at).map(length),
             left_at: follower.left.map(|left| left.to_string()),
         }
     }
 }
 
 impl AwaitedBody {
-    pub(crate) fn of(wait: &WaitFor, standing: &[Standing], only_here: bool) -> Self {
+    /// `changed` is what the change came to, and when, by the host, if the clock has not changed since.
+    pub(crate) fn of(
+        wait: &WaitFor,
+        standing: &[Standing],
+        changed: Option<(Step, Instant<Wall>)>,
+        only_here: bool,
+    ) -> Self {
         let is_confirmed = standing.iter().all(|one| one.state == AwaitedState::Confirmed);
         Self {
             state: if is_confirmed { "confirmed" } else { "waiting" },
             generation: wait.generation(),
             only_here,
-            followers: standing.iter().map(AwaitedFollowerBody::of).collect(),
+            followers: standing.iter().map(|standing| AwaitedFollowerBody::of(standing, changed)).collect(),
         }
     }
 }
 
 impl AwaitedFollowerBody {
-    fn of(standing: &Standing) -> Self {
+    fn of(standing: &Standing, changed: Option<(Step, Instant<Wall>)>) -> Self {
         let follower = standing.follower.as_ref();
         let confirmed = follower.and_then(|follower| follower.confirmed);
         Self {
@@ -318,6 +346,34 @@ impl AwaitedFollowerBody {
             user_id: follower.map(|follower| follower.user_id.to_string()),
             generation: confirmed.map(|confirmed| confirmed.step.generation),
             confirmed_at: confirmed.map(|confirmed| confirmed.at.to_string()),
+            took: follower.zip(changed).and_then(|(follower, (step, at))| follower.took(step, at)).map(length),
         }
     }
+}
+
+/// Returns where a follower says that it runs.
+pub(crate) fn place(headers: &HeaderMap) -> Result<FollowerPlace, Failure> {
+    let text = |name: &'static str, right: &str| {
+        let mut given = headers.get_all(name).iter();
+        match (given.next().map(HeaderValue::to_str), given.next()) {
+            (None, _) => Ok(None),
+            (Some(Ok(text)), None) => Ok(Some(text)),
+            (Some(_), _) => Err(Failure::invalid(name, right)),
+        }
+    };
+    let right = format!("send the name of a host once: 1 to {FOLLOWER_HOST_BYTES_MAX} visible characters of ASCII");
+    let host = text(HOST, &right)?.map(|host| FollowerHost::new(host).ok_or_else(|| Failure::invalid(HOST, &right)));
+    let right = format!("send the id of a process once: a number from 1 to {FOLLOWER_PROCESS_MAX}");
+    let process = text(PROCESS, &right)?.map(|number| {
+        // A sign is none of its digits.
+        let number = number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.parse().ok()).flatten();
+        number.and_then(FollowerProcess::new).ok_or_else(|| Failure::invalid(PROCESS, &right))
+    });
+    Ok(FollowerPlace { host: host.transpose()?, process: process.transpose()? })
+}
+
+/// Writes a length of host time as a duration.
+fn length(span: Span) -> String {
+    let duration = Duration::new(0, span).filter(|_| span > Span::ZERO);
+    duration.map_or_else(|| "PT0S".to_owned(), |duration| duration.to_string())
 }

@@ -178,6 +178,8 @@ fn of_timers(limits: &mut Map<String, Value>) {
     limits.insert("followers_per_timeline_max".to_owned(), core::FOLLOWERS_PER_TIMELINE_MAX.into());
     limits.insert("followers_named_max".to_owned(), core::FOLLOWERS_NAMED_MAX.into());
     limits.insert("followers_away_max".to_owned(), core::FOLLOWERS_AWAY_MAX.into());
+    limits.insert("follower_host_bytes_max".to_owned(), core::FOLLOWER_HOST_BYTES_MAX.into());
+    limits.insert("follower_process_max".to_owned(), core::FOLLOWER_PROCESS_MAX.into());
     limits.insert("follower_away_seconds_max".to_owned(), core::FOLLOWER_AWAY_SECONDS.into());
     limits.insert("follower_step_seconds_max".to_owned(), core::FOLLOWER_STEP_SECONDS_MAX.into());
     limits.insert("follower_wait_seconds_default".to_owned(), core::FOLLOWER_WAIT_SECONDS_DEFAULT.into());

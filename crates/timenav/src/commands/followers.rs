@@ -9,13 +9,26 @@ use crate::surroundings::Surroundings;
 
 const FOLLOWERS: Records = Records {
     member: "followers",
-    fields: &["name", "state", "generation", "confirmed_at", "since", "left_at", "user_id", "follower_id"],
+    fields: &[
+        "name",
+        "state",
+        "generation",
+        "confirmed_at",
+        "took",
+        "since",
+        "left_at",
+        "host",
+        "process",
+        "user_id",
+        "follower_id",
+    ],
 };
 
 /// Lists who follows the clock of a timeline under a name, and which change each has confirmed.
 ///
 /// `timenav exec --follow NAME`, `timenav sntp --follow NAME` and clients do. A follower is `current` once it has confirmed
-/// the newest change, `behind` until then, and `away` for a minute after its connection has ended. You see your own
+/// the newest change, `behind` until then, and `away` for a minute after its connection has ended. TOOK is how long the
+/// newest change took until it was confirmed, in host time; HOST and PROCESS are as followers tell them. You see your own
 /// followers, and all if you may write to the timeline.
 #[derive(Debug, clap::Args)]
 pub(crate) struct FollowersCommand {
@@ -45,7 +58,10 @@ fn followers_text(answer: &Value) -> String {
             ("STATE", "state"),
             ("GENERATION", "generation"),
             ("CONFIRMED", "confirmed_at"),
+            ("TOOK", "took"),
             ("SINCE", "since"),
+            ("HOST", "host"),
+            ("PROCESS", "process"),
             ("USER", "user_id"),
         ];
         output::table(followers, &columns, true)
@@ -67,12 +83,18 @@ mod tests {
 
     #[test]
     fn followers_are_listed_with_what_they_have_confirmed() {
-        let follower = json!({ "name": "web", "state": "behind", "since": "2026-01-01T00:00:00Z", "user_id": "ada" });
-        let answer = json!({ "status": "1 follower.", "only_here": true, "followers": [follower] });
+        let since = "2026-01-01T00:00:00Z";
+        let behind = json!({ "name": "web", "state": "behind", "since": since, "user_id": "ada" });
+        let current = json!({
+            "name": "db", "state": "current", "generation": 7, "confirmed_at": since, "took": "PT0.0021S", "since": since,
+            "host": "db-1", "process": 4711, "user_id": "ada",
+        });
+        let answer = json!({ "status": "2 followers.", "only_here": true, "followers": [behind, current] });
         assert_eq!(
             followers_text(&answer),
-            "FOLLOWER  STATE   GENERATION  CONFIRMED  SINCE                 USER\n\
-             web       behind                         2026-01-01T00:00:00Z  ada\n\
+            "FOLLOWER  STATE    GENERATION  CONFIRMED             TOOK       SINCE                 HOST  PROCESS  USER\n\
+             web       behind                                                2026-01-01T00:00:00Z                 ada\n\
+             db        current  7           2026-01-01T00:00:00Z  PT0.0021S  2026-01-01T00:00:00Z  db-1  4711     ada\n\
              Followers that are connected to other services on the database are not listed until `timenav upgrade \
              --finish`.\n"
         );

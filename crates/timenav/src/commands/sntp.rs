@@ -187,7 +187,7 @@ impl Face {
 }
 
 impl Shown for Arc<Face> {
-    fn change(&self, known: &Known, _: u64) {
+    fn change(&self, known: &Known) {
         self.state().known = known.clone();
     }
 

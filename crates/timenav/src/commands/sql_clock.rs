@@ -78,7 +78,6 @@ pub(crate) fn run(command: &SqlClockCommand, surroundings: &Surroundings) -> Res
         place,
         names: (service, begun.timeline),
         known: begun.known.clone(),
-        uncertainty: begun.uncertainty,
         is_lost: false,
         asking: Vec::new(),
     };
@@ -115,7 +114,7 @@ fn uninstall(place: &Place) -> Result<(), Failure> {
 
 /// What was learned of the clock.
 enum News {
-    Changed(Known, u64),
+    Changed(Known),
     Heard,
     Lost,
     /// Somebody wants to know when all that was told before is in the database.
@@ -133,8 +132,8 @@ impl Desk {
 }
 
 impl Shown for Desk {
-    fn change(&self, known: &Known, uncertainty: u64) {
-        self.pass(News::Changed(known.clone(), uncertainty));
+    fn change(&self, known: &Known) {
+        self.pass(News::Changed(known.clone()));
     }
 
     fn heard(&self) {
@@ -158,8 +157,6 @@ struct SqlClock {
     /// The service and the timeline.
     names: (String, String),
     known: Known,
-    /// How uncertain the host time of the service is, in nanoseconds.
-    uncertainty: u64,
     is_lost: bool,
     /// Who waits until the database has the newest clock.
     asking: Vec<mpsc::SyncSender<()>>,
@@ -169,13 +166,13 @@ impl SqlClock {
     /// Connects, and installs what is needed.
     async fn begin(&self) -> anyhow::Result<Database> {
         let database = Database::open(&self.place).await?;
-        let row = Row::of(&self.known, self.uncertainty, database.ahead());
+        let row = Row::of(&self.known, database.ahead());
         database.install((&self.names.0, &self.names.1), &row, self.is_lost).await?;
         Ok(database)
     }
 
     async fn write(&self, database: &Database) -> anyhow::Result<()> {
-        let row = Row::of(&self.known, self.uncertainty, database.ahead());
+        let row = Row::of(&self.known, database.ahead());
         database.write((&self.names.0, &self.names.1), &row, self.is_lost).await
     }
 
@@ -227,8 +224,8 @@ impl SqlClock {
     /// Takes in what was learned, and returns whether the database is to be told at once.
     fn take(&mut self, news: News) -> bool {
         match news {
-            News::Changed(known, uncertainty) => {
-                (self.known, self.uncertainty) = (known, uncertainty);
+            News::Changed(known) => {
+                self.known = known;
                 true
             }
             News::Heard => std::mem::replace(&mut self.is_lost, false),

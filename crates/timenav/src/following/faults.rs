@@ -124,21 +124,20 @@ fn jitter(text: &str) -> Result<u32, String> {
 pub(crate) struct Wrong {
     clock: Option<FaultyClock>,
     known: Known,
-    uncertainty: u64,
 }
 
 impl Wrong {
     /// Returns a clock that is wrong from now on, if anything is wrong with it.
     pub(crate) fn new(fault: Option<Fault>, begun: &Begun) -> Self {
-        let Begun { known, uncertainty, .. } = begun;
+        let known = &begun.known;
         let clock = fault.map(|fault| FaultyClock::new(fault, known.clock.clone(), known.host_now()));
-        Self { clock, known: known.clone(), uncertainty: *uncertainty }
+        Self { clock, known: known.clone() }
     }
 
     /// Returns what is to be shown, as if it were known.
     pub(crate) fn shown(&self) -> Known {
         let clock = self.clock.as_ref().map_or(&self.known.clock, FaultyClock::shown);
-        Known { clock: clock.clone(), offset: self.known.offset }
+        Known { clock: clock.clone(), ..self.known.clone() }
     }
 }
 
@@ -173,7 +172,7 @@ impl<S: Shown> Faulty<S> {
             let Some(clock) = &mut wrong.clock else { return };
             let (has_turned, next) = (clock.turn(now), clock.next_turn());
             if has_turned {
-                self.inner.change(&wrong.shown(), wrong.uncertainty);
+                self.inner.change(&wrong.shown());
             }
             match next {
                 None => self.changed.wait(&mut wrong),
@@ -187,16 +186,15 @@ impl<S: Shown> Faulty<S> {
 }
 
 impl<S: Shown> Shown for Faulty<S> {
-    fn change(&self, known: &Known, uncertainty: u64) {
+    fn change(&self, known: &Known) {
         let mut wrong = self.wrong.lock();
         wrong.known = known.clone();
-        wrong.uncertainty = uncertainty;
         let now = known.host_now();
         if let Some(clock) = &mut wrong.clock {
             clock.change(&known.clock, now);
             clock.turn(now);
         }
-        self.inner.change(&wrong.shown(), uncertainty);
+        self.inner.change(&wrong.shown());
         self.changed.notify_all();
     }
 

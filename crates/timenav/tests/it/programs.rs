@@ -1,5 +1,6 @@
 //! `timenav exec`: programs of any language on a virtual clock.
 
+mod agreeing;
 mod demo;
 mod ends;
 mod faults;

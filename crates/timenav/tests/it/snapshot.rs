@@ -5,8 +5,19 @@ use serde_json::Value;
 use crate::http::Answer;
 
 /// Values that differ in every run, by the name of their field.
-const REDACTED: [&str; 9] =
-    ["request_id", "api_key", "root", "checkpoint", "leaf_hash", "from_root", "cursor", "next_cursor", "verifier_key"];
+const REDACTED: [&str; 11] = [
+    "request_id",
+    "api_key",
+    "root",
+    "checkpoint",
+    "leaf_hash",
+    "from_root",
+    "cursor",
+    "next_cursor",
+    "verifier_key",
+    "boot_id",
+    "origin_boot",
+];
 
 /// Compares an answer: its status, its type, and its body with what differs in every run taken out.
 #[track_caller]

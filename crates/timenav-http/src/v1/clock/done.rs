@@ -51,7 +51,7 @@ pub(crate) async fn once_done(
     let Some(wait) = wait else { return Ok(changed) };
     let wait = newest(app, step, wait);
     let (standing, only_here) = (app.engine.standing_of(&wait), app.engine.misses_followers());
-    let awaited = AwaitedBody::of(&wait, &standing, only_here);
+    let awaited = AwaitedBody::of(&wait, &standing, app.engine.changed_at(&wait), only_here);
     Ok(changed.map(|body| body.confirmed(&sentence(&standing), awaited)))
 }
 

@@ -19,6 +19,7 @@ use crate::auth::{Authenticated, credential_end};
 use crate::params::Params;
 use crate::problem::Failure;
 use crate::state::App;
+use crate::v1::followers;
 use crate::v1::parameters::timeline;
 use crate::v1::streaming::{HEARTBEAT, last_event_id, place};
 use crate::wire::Text;
@@ -34,8 +35,12 @@ pub(super) async fn watch(
     let place = place(&app, &caller)?;
     let named = timeline(request.timeline_id);
     let steps = request.steps.unwrap_or(false);
+    let runs = followers::place(&headers)?;
     let (timeline_id, stream) = match request.follow {
-        Some(Text(name)) => app.engine.follow_clock(&caller, named, seen, FollowAs { name, steps }).await?,
+        Some(Text(name)) => {
+            let follow = FollowAs { name, steps, place: runs };
+            app.engine.follow_clock(&caller, named, seen, follow).await?
+        }
         None if steps => return Err(Failure::invalid("steps", "name the follower that confirms them: `follow`")),
         None => app.engine.watch_clock(&caller, named, seen).await?,
     };
@@ -82,5 +87,5 @@ fn message(
     let generation = clock.generation;
     let view = app.engine.watched(timeline_id, clock);
     let event = Event::default().event(name).id(generation.to_string());
-    event.json_data(ClockBody::read(&view).told_to(follower_id)).ok()
+    event.json_data(ClockBody::read(&view).by_boot(&view, caller).told_to(follower_id)).ok()
 }

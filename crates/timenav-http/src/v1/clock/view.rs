@@ -4,7 +4,9 @@ use serde::Serialize;
 use timenav_core::clock::Clock;
 use timenav_core::ids::FollowerId;
 use timenav_core::time::{Duration, Instant, Span, Virtual};
-use timenav_engine::{AdvanceSeen, ClockStep, ClockView, DeliveryLag, Foresight, Receipt, Understood};
+use timenav_engine::{
+    AdvanceSeen, Caller, ClockStep, ClockView, DeliveryLag, Foresight, OriginBoot, Receipt, Understood,
+};
 use utoipa::ToSchema;
 
 use crate::answer::{Changed, LedgerBody, created_first};
@@ -53,6 +55,15 @@ pub(crate) struct ClockBody {
     origin_host: String,
     /// Virtual time at `origin_host`.
     origin_virtual: String,
+    /// When a clock is read or watched: what the boot clock (`CLOCK_BOOTTIME`) of the service's kernel showed at
+    /// `origin_host`, in seconds with nine decimal places; negative if that was before the kernel started. Programs on the
+    /// same kernel compute the clock from it to the nanosecond. Absent where the system has no such clock, for a key with a
+    /// horizon, and while the host's clock is behind the last entry of the timeline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin_boot: Option<String>,
+    /// With `origin_boot`: which start of which kernel that is, as a hash of its boot id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    boot_id: Option<String>,
     /// After a return: the anchor.
     #[serde(skip_serializing_if = "Option::is_none")]
     anchor_id: Option<String>,
@@ -196,6 +207,14 @@ impl ClockBody {
         Self { status: Some(status), followers: Some(awaited), ..self }
     }
 
+    /// Adds where the clock began by the boot clock of the service's kernel. A horizon hides how far the clock has come
+    /// since, which that would tell.
+    pub(crate) fn by_boot(self, view: &ClockView, caller: &Caller) -> Self {
+        let origin_boot = view.origin_boot.as_ref().filter(|_| caller.horizon.is_open());
+        let Some(OriginBoot { boot_id, nanos }) = origin_boot else { return self };
+        Self { origin_boot: Some(seconds(*nanos)), boot_id: Some(boot_id.clone()), ..self }
+    }
+
     /// Names the follower whose stream the message is in.
     pub(crate) fn told_to(self, follower_id: Option<&FollowerId>) -> Self {
         Self { follower_id: follower_id.map(ToString::to_string), ..self }
@@ -234,6 +253,8 @@ impl ClockBody {
             generation: clock.generation,
             origin_host: origin_host.to_string(),
             origin_virtual: origin_virtual.to_string(),
+            origin_boot: None,
+            boot_id: None,
             anchor_id: match operation {
                 Operation::Return { anchor_id } => Some(anchor_id.to_owned()),
                 Operation::Read
@@ -258,6 +279,13 @@ impl ClockBody {
     }
 }
 
+/// Writes nanoseconds as seconds with nine decimal places.
+fn seconds(nanos: i128) -> String {
+    let sign = if nanos < 0 { "-" } else { "" };
+    let nanos = nanos.unsigned_abs();
+    format!("{sign}{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000)
+}
+
 fn sentence(operation: Operation<'_>, now: &str, state: &str, changed: bool) -> String {
     match (operation, changed) {
         (Operation::Read, _) => format!("The clock shows {now} and is {state}."),
@@ -270,5 +298,23 @@ fn sentence(operation: Operation<'_>, now: &str, state: &str, changed: bool) -> 
         (Operation::SetRate, true) => format!("The rate was changed; the clock shows {now} and is {state}."),
         (Operation::SetRate, false) => format!("The clock already had that rate; it shows {now} and is {state}."),
         (Operation::Return { .. }, _) => format!("Returned to the anchor at {now}; the clock is {state}."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nanoseconds_are_told_as_seconds() {
+        for (nanos, expected) in [
+            (0, "0.000000000"),
+            (1, "0.000000001"),
+            (-1, "-0.000000001"),
+            (1_500_000_000, "1.500000000"),
+            (-12_000_000_034, "-12.000000034"),
+        ] {
+            assert_eq!(seconds(nanos), expected);
+        }
     }
 }

@@ -4,7 +4,7 @@
 use std::time::Duration as HostDuration;
 
 use timenav_core::clock::ClockCommand;
-use timenav_core::followers::{AwaitedState, is_confirmed};
+use timenav_core::followers::{AwaitedState, FollowerPlace, is_confirmed};
 use timenav_core::ids::{FollowerId, FollowerName};
 use timenav_engine::{ClockStream, Confirmation, FollowAs, Refusal, WhichFollowers};
 use timenav_store::{Finished, PostgresUpgrade};
@@ -21,7 +21,7 @@ use crate::sample::{moment, timeline_id};
 const PATIENCE: HostDuration = HostDuration::from_mins(1);
 
 async fn follow(home: &Home<'_>, name: &str, steps: bool) -> ClockStream {
-    let follow = FollowAs { name: FollowerName::new(name).unwrap(), steps };
+    let follow = FollowAs { name: FollowerName::new(name).unwrap(), steps, place: FollowerPlace::default() };
     home.engine.follow_clock(&home.admin, None, None, follow).await.unwrap().1
 }
 

@@ -29,17 +29,21 @@ pub(super) fn create(
     shown: &Known,
     chosen: &mut Chosen,
 ) -> Result<Arc<Board>, Failure> {
-    let slot = Slot::of_clock(&shown.clock, shown.offset, begun.uncertainty);
+    let slot = slot(shown);
     let board = chosen.board(&begun.timeline, client.target().url.as_str(), slot).map_err(anyhow::Error::new)?;
     Ok(Arc::new(board))
+}
+
+fn slot(known: &Known) -> Slot {
+    Slot::of_clock(&known.clock, known.offset, known.uncertainty)
 }
 
 /// The page, to whoever follows the clock.
 pub(super) struct Page(pub(super) Arc<Board>);
 
 impl Shown for Page {
-    fn change(&self, known: &Known, uncertainty: u64) {
-        self.0.change(Slot::of_clock(&known.clock, known.offset, uncertainty));
+    fn change(&self, known: &Known) {
+        self.0.change(slot(known));
     }
 
     fn heard(&self) {

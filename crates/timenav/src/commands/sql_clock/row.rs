@@ -46,15 +46,16 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Returns the row of a clock. `uncertainty` is that of the host time of the service, in nanoseconds.
-    pub(super) fn of(known: &Known, uncertainty: u64, ahead: Ahead) -> Self {
+    /// Returns the row of a clock.
+    pub(super) fn of(known: &Known, ahead: Ahead) -> Self {
         let (origin_host, origin_virtual, rate, is_paused) = match known.clock.state {
             ClockState::Running { origin_host, origin_virtual, rate } => (origin_host, origin_virtual, rate, false),
             ClockState::Paused { since, at, rate } => (since, at, rate, true),
         };
         let origin_boot = i128::from(origin_host.micros()) * 1_000 - known.offset;
         let origin_here = (origin_boot + ahead.nanos).div_euclid(1_000);
-        let uncertainty = (i128::from(uncertainty) + ahead.uncertainty) / 1_000;
+        // Where nothing bounds it, as while the clock stands, there is nothing that could be added.
+        let uncertainty = (i128::from(known.uncertainty.unwrap_or_default()) + ahead.uncertainty) / 1_000;
         Self {
             generation: known.clock.generation.to_string(),
             is_paused: is_paused.to_string(),
@@ -109,9 +110,10 @@ mod tests {
         };
         let clock = Clock { state, location: None, generation: 3 };
         // The host of the service is four seconds ahead of the boot clock here, and the database two.
-        let known = Known { clock, offset: 4_000_000_000 };
+        let mut known = Known::certain(clock, 4_000_000_000);
+        known.uncertainty = Some(2_000);
         let ahead = Ahead { nanos: 2_000_000_000, uncertainty: 1_000 };
-        let row = Row::of(&known, 2_000, ahead);
+        let row = Row::of(&known, ahead);
         assert_eq!(row.texts(), ["3", "false", "60000000", "-7", "3000000", "3"]);
     }
 }

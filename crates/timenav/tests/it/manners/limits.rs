@@ -270,6 +270,7 @@ fn edge(name: &str) -> Option<Edge> {
         "lease_seconds_default" => Tested(TIMERS, "a_lease_that_ends_is_given_to_another"),
         "queue_heard_seconds_max" => Tested(TIMERS_CORE, "an_instant_is_held_by_who_has_it_and_by_who_listens"),
         "followers_per_timeline_max" | "followers_away_max" => Tested(FOLLOWERS_CORE, "there_are_only_so_many"),
+        "follower_host_bytes_max" | "follower_process_max" => Tested(FOLLOWERS_CORE, "a_follower_says_where_it_runs"),
         "follower_away_seconds_max" => Tested(FOLLOWERS_CORE, "who_went_away_is_listed_for_a_while"),
         "follower_step_seconds_max" => Tested(FOLLOWERS_CORE, "who_took_too_long_is_not_waited_for_until_it_goes_on"),
         "followers_named_max" => Tested(FOLLOWERS, "followers_are_refused_with_what_would_be_right"),

@@ -48,6 +48,13 @@ fn a_change_waits_for_programs_and_clients_and_names_who_has_not_confirmed() {
     let (_, listed, _) = run(&mut command(&service, &["followers"]), "");
     let state = |name: &str| listed.lines().find(|line| line.starts_with(name)).unwrap().split_whitespace().nth(1);
     assert_eq!((state("client"), state("shell")), (Some("current"), Some("behind")), "{listed}");
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let listed = service.get("/v1/followers", &[]);
+    for (name, process) in [("client", std::process::id()), ("shell", children(teller.child.id())[0])] {
+        let of_name = |follower: &&serde_json::Value| follower["name"] == name;
+        let follower = listed["followers"].as_array().unwrap().iter().find(of_name).unwrap();
+        assert_eq!((&follower["host"], &follower["process"]), (&host.trim().into(), &process.into()), "{follower}");
+    }
 
     kill_process(supervisor, Signal::CONT).unwrap();
     let (code, stdout, stderr) = travel(LAST.0, "10m");

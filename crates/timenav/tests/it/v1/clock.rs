@@ -5,6 +5,7 @@ mod stream;
 
 use serde_json::{Value, json};
 
+use super::messages::open;
 use super::{PREFIXES, lasting, send, standing};
 use crate::http::Request;
 use crate::instant::micros;
@@ -37,6 +38,38 @@ fn a_new_clock_runs_at_host_time() {
     };
     let earlier = json!({ "current_time": clock["origin_host"] });
     between(&earlier, &service.get("/v1/clock", &[]));
+    service.audit();
+}
+
+/// The origin by the boot clock is for whoever may read the whole clock, and is the same wherever it is told.
+#[test]
+fn a_clock_tells_its_origin_by_the_boot_clock() {
+    let service = standing();
+    let told = |clock: &Value| (clock["boot_id"].clone(), clock["origin_boot"].clone());
+    let read = told(&service.get("/v1/clock", &[]));
+    assert_eq!(read.0.as_str().unwrap().len(), 32);
+    assert_eq!(read.1.as_str().unwrap().split_once('.').unwrap().1.len(), 9);
+    assert_eq!(told(&service.get("/v1/clock", &[])), read);
+    let watch = |key: &str| {
+        let mut connection = service.connect();
+        let watching = Request::get("/v1/clock/stream").header("Accept", "text/event-stream").key(key);
+        let mut stream = open(&mut connection, &service, watching);
+        told(&stream.next().unwrap().data)
+    };
+    assert_eq!(watch(&service.admin), read);
+    // It moves on with the other two.
+    let moved = service.post("/v1/fast-forward", &json!({ "duration": "1h" }));
+    assert_eq!(told(&moved), (Value::Null, Value::Null), "what changes a clock does not read it");
+    let later = told(&service.get("/v1/clock", &[]));
+    assert_eq!(later.0, read.0);
+    assert_ne!(later.1, read.1);
+    for horizon in [json!({ "horizon": "clock" }), json!({ "known_at": 1 })] {
+        let key = service.key(&horizon);
+        let narrowed = service.send(Request::get("/v1/clock").key(&key)).expect(200);
+        assert_eq!(told(&narrowed), (Value::Null, Value::Null), "{horizon}");
+    }
+    let narrowed = service.key(&json!({ "horizon": "clock" }));
+    assert_eq!(watch(&narrowed), (Value::Null, Value::Null));
     service.audit();
 }
 

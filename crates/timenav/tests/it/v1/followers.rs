@@ -161,6 +161,79 @@ fn every_change_of_a_clock_waits() {
     service.audit();
 }
 
+/// Reads a duration of host time that is shorter than a minute, in microseconds.
+fn length(duration: &Value) -> i128 {
+    let text = duration.as_str().unwrap_or_else(|| panic!("a duration, not {duration}"));
+    let digits = text.strip_prefix("PT").and_then(|rest| rest.strip_suffix('S')).unwrap();
+    let (seconds, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    seconds.parse::<i128>().unwrap() * 1_000_000 + format!("{fraction:0<6}").parse::<i128>().unwrap()
+}
+
+/// Where a follower runs is told as it says, and how long its last confirmation took.
+#[test]
+fn followers_say_where_they_run_and_are_told_how_long_they_took() {
+    let service = standing();
+    let mut connections: Vec<Connection> = (0..2).map(|_| service.connect()).collect();
+    let [web, db] = connections.as_mut_slice() else { unreachable!() };
+    let placed = following("web").header("Timenav-Host", "web-1.example.org").header("timenav-process", "4711");
+    let mut web = open(web, &service, placed);
+    let mut db = open(db, &service, following("db"));
+    confirm(&service, &web.next().unwrap());
+    db.next().unwrap();
+    let listed = service.get("/v1/followers", &[]);
+    let [of_web, of_db] = [&listed["followers"][0], &listed["followers"][1]];
+    assert_eq!((&of_web["host"], &of_web["process"]), (&json!("web-1.example.org"), &json!(4711)), "{listed}");
+    assert_eq!((&of_db["host"], &of_db["process"], &of_db["took"]), (&Value::Null, &Value::Null, &Value::Null));
+    let at = |value: &Value| crate::instant::micros(value.as_str().unwrap());
+    // It came after the last change, and could not confirm that before it came.
+    assert_eq!(length(&of_web["took"]), at(&of_web["confirmed_at"]) - at(&of_web["since"]), "{listed}");
+
+    let (awaited, _) = std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| forward(&service, &json!("all"), "10m"));
+        let told = [web.next().unwrap(), db.next().unwrap()];
+        confirm(&service, &told[0]);
+        until("a confirmation that was listed", || {
+            let listed = service.get("/v1/followers", &[]);
+            (listed["followers"][0]["state"] == "current").then_some(())
+        });
+        confirm(&service, &told[1]);
+        waiting.join().unwrap()
+    });
+    let listed = service.get("/v1/followers", &[]);
+    let changed = service.get("/v1/clock", &[])["origin_host"].clone();
+    for (number, follower) in listed["followers"].as_array().unwrap().iter().enumerate() {
+        assert_eq!(length(&follower["took"]), at(&follower["confirmed_at"]) - at(&changed), "{follower}");
+        assert_eq!(awaited["followers"][number]["took"], follower["took"], "{awaited}");
+    }
+    assert!(length(&listed["followers"][0]["took"]) <= length(&listed["followers"][1]["took"]), "{listed}");
+    // The next change is not confirmed yet.
+    service.post("/v1/fast-forward", &json!({ "duration": "1h" }));
+    let listed = service.get("/v1/followers", &[]);
+    assert_eq!((&listed["followers"][0]["state"], &listed["followers"][0]["took"]), (&json!("behind"), &Value::Null));
+    drop((web, db));
+    drop(connections);
+
+    // None of it is in an entry.
+    let entries = service.get("/v1/entries", &[("timeline_id", "main")]).to_string();
+    assert!(entries.contains("clock_stream") && !entries.contains("web-1.example.org"), "{entries}");
+    for (name, value, said) in [
+        ("Timenav-Host", "web 1", "visible characters"),
+        ("Timenav-Host", "caf\u{e9}", "visible characters"),
+        ("Timenav-Host", &"x".repeat(254), "1 to 253"),
+        ("Timenav-Process", "0", "a number from 1 to 999999999"),
+        ("Timenav-Process", "+7", "a number from 1 to 999999999"),
+        ("Timenav-Process", "1000000000", "a number from 1 to 999999999"),
+        ("Timenav-Process", "x", "a number from 1 to 999999999"),
+    ] {
+        let refused = service.send(following("web").header(name, value)).refused(400, "invalid_parameter");
+        assert!(refused["detail"].as_str().unwrap().contains(said), "{refused}");
+        assert!(refused["errors"][0].to_string().contains(name), "{refused}");
+    }
+    let twice = following("web").header("Timenav-Host", "a").header("Timenav-Host", "b");
+    service.send(twice).refused(400, "invalid_parameter");
+    service.audit();
+}
+
 /// How long the firings of an instant wait for followers, at most.
 const STEP_WAIT: Duration = Duration::from_secs(5);
 

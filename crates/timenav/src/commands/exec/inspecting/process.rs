@@ -60,6 +60,7 @@ fn told_of_run(pid: i32, run: &Supervised) -> Value {
         "state": if slot.is_paused { "paused" } else { "running" },
         "rate_millionths": slot.rate,
         "generation": slot.generation,
+        "uncertainty_nanos": slot.uncertainty,
         "is_confirmed": run.page.is_confirmed,
         "supervisor": run.supervisor,
         "processes": run.members.iter().map(member).collect::<Vec<_>>(),
@@ -84,6 +85,16 @@ fn shown(at: Moment) -> Option<String> {
     Instant::<Virtual>::from_micros(micros).map(|at| at.to_string())
 }
 
+/// Says by how much the clock of a run may be behind that of the service.
+fn lateness(told: &Value) -> Option<String> {
+    let uncertainty = told.get("uncertainty_nanos")?;
+    Some(match uncertainty.as_u64() {
+        Some(0) => "nothing: the service is on this kernel".to_owned(),
+        Some(nanos) => format!("at most {}.{:09} s of host time", nanos / 1_000_000_000, nanos % 1_000_000_000),
+        None => "unknown while the clock stands".to_owned(),
+    })
+}
+
 fn text(told: &Value) -> String {
     let fields = [
         ("process", "process"),
@@ -93,13 +104,32 @@ fn text(told: &Value) -> String {
         ("current time", "current_time"),
         ("state", "state"),
         ("generation", "generation"),
+        ("late by", "lateness"),
         ("supervisor", "supervisor"),
     ];
     let columns = [("PID", "pid"), ("PARENT", "parent"), ("CLOCK", "clock"), ("PROGRAM", "program")];
-    let mut text = output::status(told) + &output::fields(told, &fields);
+    let mut shown = told.clone();
+    if let Some(lateness) = lateness(told) {
+        shown["lateness"] = lateness.into();
+    }
+    let mut text = output::status(told) + &output::fields(&shown, &fields);
     if let Some(processes) = told["processes"].as_array().filter(|processes| !processes.is_empty()) {
         text.push('\n');
         text.push_str(&output::table(processes, &columns, true));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lateness_is_told_in_seconds_of_host_time() {
+        let of = |uncertainty: Value| lateness(&json!({ "uncertainty_nanos": uncertainty }));
+        assert_eq!(of(json!(0)).unwrap(), "nothing: the service is on this kernel");
+        assert_eq!(of(json!(1_000_123_000)).unwrap(), "at most 1.000123000 s of host time");
+        assert_eq!(of(Value::Null).unwrap(), "unknown while the clock stands");
+        assert_eq!(lateness(&json!({ "clock": "host" })), None);
+    }
 }

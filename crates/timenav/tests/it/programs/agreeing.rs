@@ -1,0 +1,211 @@
+//! Runs on one clock agree: to the nanosecond on the kernel of the service, elsewhere within what the page says.
+
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Stdio};
+use std::thread;
+
+use serde_json::{Value, json};
+
+use super::{PATH, Teller, compiled, is_installed, service};
+use crate::cli::command;
+use crate::service::{Service, run};
+use crate::waiting::until;
+
+const AGREE: &str = include_str!("../../programs/agree.c");
+/// How often each program is asked at each rate.
+const READINGS: usize = 2_000;
+/// What stands in an answer before the name of a start of a kernel.
+const BOOT_ID: &[u8] = b"\"boot_id\":\"";
+const BOOT_ID_BYTES: usize = 32;
+/// What a page says where it does not know how late its clock may be.
+const UNKNOWN: u64 = u64::MAX;
+/// By how much the boot clock of a time namespace is ahead.
+const SHIFT_SECONDS: i128 = 1_000_000;
+
+/// What a program has seen.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    before: i128,
+    shown: i128,
+    after: i128,
+    generation: i128,
+    /// In millionths.
+    rate: i128,
+    origin_virtual: i128,
+    origin_boot: i128,
+    uncertainty: u64,
+}
+
+fn ask(teller: &mut Teller) -> Seen {
+    teller.questions.write_all(b"?\n").unwrap();
+    let line = teller.line();
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let &[before, shown, after, generation, rate, origin_virtual, origin_boot, uncertainty] = words.as_slice() else {
+        panic!("{line}")
+    };
+    let number = |word: &str| word.parse::<i128>().unwrap();
+    Seen {
+        before: number(before),
+        shown: number(shown),
+        after: number(after),
+        generation: number(generation),
+        rate: number(rate),
+        origin_virtual: number(origin_virtual),
+        origin_boot: number(origin_boot),
+        uncertainty: uncertainty.parse().unwrap(),
+    }
+}
+
+/// Asks until the program sees a generation.
+fn ask_at(teller: &mut Teller, generation: &Value) -> Seen {
+    let generation = i128::from(generation.as_u64().unwrap());
+    until("a change of the clock", || Some(ask(teller)).filter(|seen| seen.generation == generation))
+}
+
+fn following(command: &mut Command) -> Teller {
+    Teller::of(command.env("PATH", PATH).stderr(Stdio::inherit()))
+}
+
+/// What one program sees after another one, on one boot clock and at a whole rate.
+#[track_caller]
+fn check_order(earlier: &Seen, later: &Seen) {
+    let rate = later.rate / 1_000_000;
+    let passed = later.shown - earlier.shown;
+    assert!(passed >= rate * (later.before - earlier.after), "{earlier:?} {later:?}");
+    assert!(passed <= rate * (later.after - earlier.before), "{earlier:?} {later:?}");
+}
+
+#[test]
+fn two_runs_on_the_kernel_of_the_service_agree_to_the_nanosecond() {
+    let Some(service) = service() else { return };
+    let Some((_folder, program)) = compiled(AGREE, &[]) else { return service.audit() };
+    // One begins while the clock stands, the other one while it runs.
+    let mut tellers = vec![following(&mut command(&service, &["exec", "--", &program]))];
+    let resumed = service.post("/v1/resume-time", &json!({}));
+    ask_at(&mut tellers[0], &resumed["generation"]);
+    tellers.push(following(&mut command(&service, &["exec", "--", &program])));
+    for rate in [1, 60] {
+        let changed = service.post("/v1/set-rate", &json!({ "rate": rate }));
+        let first: Vec<Seen> = tellers.iter_mut().map(|teller| ask_at(teller, &changed["generation"])).collect();
+        for seen in &first {
+            assert_eq!((seen.origin_boot, seen.origin_virtual), (first[0].origin_boot, first[0].origin_virtual));
+            assert_eq!(seen.uncertainty, 0, "{seen:?}");
+        }
+        let mut last = first[1];
+        for _ in 0..READINGS {
+            for teller in &mut tellers {
+                let seen = ask(teller);
+                check_order(&last, &seen);
+                last = seen;
+            }
+        }
+    }
+    for teller in tellers {
+        teller.end();
+    }
+    service.audit();
+}
+
+/// Passes on what a client and a service say, and says that the service is on another kernel.
+struct Elsewhere(TcpListener);
+
+impl Elsewhere {
+    /// Returns the address at which the service seems to be.
+    fn of(service: &Service) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (address, to) = (listener.local_addr().unwrap(), service.address());
+        let relay = Self(listener);
+        // It ends with the test.
+        thread::spawn(move || {
+            for client in relay.0.incoming() {
+                let (client, service) = (client.unwrap(), TcpStream::connect(to).unwrap());
+                let (asking, asked) = (client.try_clone().unwrap(), service.try_clone().unwrap());
+                thread::spawn(move || pass(asking, asked, |_| {}));
+                thread::spawn(move || pass(service, client, rename));
+            }
+        });
+        format!("http://{address}")
+    }
+}
+
+fn pass(mut from: TcpStream, mut to: TcpStream, change: fn(&mut [u8])) {
+    let mut buffer = [0; 16_384];
+    while let Ok(length @ 1..) = from.read(&mut buffer) {
+        change(&mut buffer[..length]);
+        if to.write_all(&buffer[..length]).is_err() {
+            break;
+        }
+    }
+    let _ = to.shutdown(std::net::Shutdown::Both);
+}
+
+fn rename(said: &mut [u8]) {
+    let found = said.windows(BOOT_ID.len()).position(|some| some == BOOT_ID);
+    if let Some(name) = found.and_then(|at| said.get_mut(at + BOOT_ID.len()..at + BOOT_ID.len() + BOOT_ID_BYTES)) {
+        name.fill(b'f');
+    }
+}
+
+#[test]
+fn a_run_on_another_kernel_knows_how_late_its_clock_may_be() {
+    let Some(service) = service() else { return };
+    let Some((_folder, program)) = compiled(AGREE, &[]) else { return service.audit() };
+    let elsewhere = Elsewhere::of(&service);
+    let start = || following(command(&service, &["exec", "--", &program]).env("TIMENAV_URL", &elsewhere));
+    let mut waiting = start();
+    assert_eq!(ask(&mut waiting).uncertainty, UNKNOWN, "nothing tells what time it is while the clock stands");
+    let resumed = service.post("/v1/resume-time", &json!({}));
+    let mut here = following(&mut command(&service, &["exec", "--", &program]));
+    let exact = ask_at(&mut here, &resumed["generation"]);
+    assert_eq!(exact.uncertainty, 0);
+    // It asks once the clock runs.
+    let resumed_there = until("a clock that was measured", || {
+        Some(ask(&mut waiting)).filter(|seen| seen.generation == exact.generation && seen.uncertainty < UNKNOWN)
+    });
+    let mut there = start();
+    let begun = ask_at(&mut there, &resumed["generation"]);
+    for seen in [resumed_there, begun] {
+        let late = seen.origin_boot - exact.origin_boot;
+        assert!(seen.uncertainty > 0 && seen.uncertainty < UNKNOWN, "{seen:?}");
+        assert!((0..=i128::from(seen.uncertainty)).contains(&late), "{late} {seen:?}");
+    }
+    // What the page says is what is told of the run.
+    let pid = super::children(super::children(there.child.id())[0])[0].to_string();
+    let (code, told, stderr) = run(&mut command(&service, &["exec", "--inspect", "--json", &pid]), "");
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{told}");
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(told["uncertainty_nanos"], ask(&mut there).uncertainty, "{told}");
+    let (_, text, _) = run(&mut command(&service, &["exec", "--inspect", &pid]), "");
+    assert!(text.contains("late by       at most 0."), "{text}");
+    for teller in [waiting, here, there] {
+        teller.end();
+    }
+    service.audit();
+}
+
+#[test]
+fn a_run_in_a_time_namespace_goes_by_the_boot_clock_of_the_kernel() {
+    let Some(service) = service() else { return };
+    if !rustix::process::geteuid().is_root() || !is_installed("unshare") {
+        return service.audit();
+    }
+    let Some((_folder, program)) = compiled(AGREE, &[]) else { return service.audit() };
+    let resumed = service.post("/v1/resume-time", &json!({}));
+    let mut here = following(&mut command(&service, &["exec", "--", &program]));
+    let exact = ask_at(&mut here, &resumed["generation"]);
+    let inner = command(&service, &["exec", "--", &program]);
+    let mut outer = Command::new("unshare");
+    outer.args(["--time", "--fork", "--boottime", &SHIFT_SECONDS.to_string(), "--"]);
+    outer.arg(inner.get_program()).args(inner.get_args());
+    for (name, value) in inner.get_envs() {
+        outer.env(name, value.unwrap_or_default());
+    }
+    let mut shifted = following(&mut outer);
+    let seen = ask_at(&mut shifted, &resumed["generation"]);
+    assert_eq!(seen.uncertainty, 0);
+    assert_eq!(seen.origin_boot - exact.origin_boot, SHIFT_SECONDS * 1_000_000_000);
+    here.end();
+    shifted.end();
+    service.audit();
+}
