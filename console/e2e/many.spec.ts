@@ -58,6 +58,26 @@ describe('five thousand timelines', () => {
     await page.goto(`${on.service.url}/#/compare?timeline=tl-0000`);
     await expect.poll(() => page.getByRole('combobox', { name: 'Compare with' }).inputValue()).toBe('zz-fork');
   });
+
+  it('may have forks that the axis does not know yet, which it says, and finds', async () => {
+    await on.service.call('POST', 'timelines', { timeline_id: 'zz-demo', fork_of: 'demo' });
+    const page = await on.loggedIn('timeline?timeline=demo');
+    const lane = (name: string) => page.getByRole('region', { name: 'Axis' }).getByRole('link', { name });
+    const find = page.getByRole('button', { name: 'Find all forks' });
+    await find.waitFor();
+    expect(await lane('zz-demo').count()).toBe(0);
+    await find.click();
+    const tree = page.getByRole('dialog', { name: 'Forks and anchors' });
+    await tree.getByRole('link', { name: 'zz-demo' }).waitFor();
+    await page.keyboard.press('Escape');
+    await lane('zz-demo').waitFor();
+    expect(await find.count()).toBe(0);
+    // A fork that is on none of the pages that were read knows what it is a fork of.
+    await page.goto(`${on.service.url}/#/timeline?timeline=zz-demo`);
+    await page.reload();
+    await lane('demo').waitFor();
+    await find.waitFor();
+  });
 });
 
 describe('more events than are shown one by one', () => {
