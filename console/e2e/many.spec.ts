@@ -108,6 +108,43 @@ describe('more events than are shown one by one', () => {
     expect(await page.getByText('Nothing happens').count()).toBe(0);
   });
 
+  it('are mapped from near, as near as their places are to each other', async () => {
+    const flight = (index: number): Record<string, unknown> => ({
+      event_id: `flight-${index}`,
+      time: `2013-01-${String(1 + index).padStart(2, '0')}T00:00:00Z`,
+      description: '',
+      geo: [
+        { lat: 40.64, lon: -73.78 },
+        { lat: 40.69, lon: -74.17 },
+        { lat: 40.78, lon: -73.87 },
+      ][index % 3],
+    });
+    await on.service.timeline('departures', ...Array.from({ length: 12 }, (_, index) => flight(index)));
+    const page = await on.loggedIn('timeline?timeline=departures&most=5');
+    const map = page.getByRole('region', { name: 'Map' });
+    // One cell of ten degrees, and then those in it.
+    await map.getByText(/^events per (0\.\d+)°$/).waitFor();
+    // The legend is not on the credit.
+    const [legend, credit] = await Promise.all([
+      map.getByText(/^events per/).boundingBox(),
+      page.getByText(/^Map: Natural Earth/).boundingBox(),
+    ]);
+    expect(legend!.y + legend!.height).toBeLessThanOrEqual(credit!.y + 1);
+  });
+
+  it('are asked for once where a list begins with them', async () => {
+    const page = await on.loggedIn('clock?timeline=demo');
+    const asked: string[] = [];
+    page.on('request', (sent) => {
+      const url = new URL(sent.url());
+      if (url.pathname === '/v1/monitor-events' && url.searchParams.get('limit') === '50') asked.push(url.search);
+    });
+    await page.goto(`${on.service.url}/#/timeline?timeline=demo&most=40&view=list`);
+    await page.getByText(/^1 to 50 of 493 events in view/).waitFor();
+    await page.getByRole('application', { name: /^World map with 4\d\d events/ }).waitFor();
+    expect(asked).toHaveLength(1);
+  });
+
   it('say why they are sorted by time only, and are sorted by anything where a selected time has few', async () => {
     const page = await on.loggedIn('timeline?timeline=demo&most=40&view=list');
     const list = page.getByRole('region', { name: 'Events in view' });
@@ -130,6 +167,8 @@ describe('more events than are shown one by one', () => {
     const [first, last, each, most] = [2001, 2004, 60_000, 100_000];
     const page = await on.loggedIn('clock?timeline=demo');
     let calls = 0;
+    let goOn = (): void => {};
+    const looked = new Promise<void>((done) => (goOn = done));
     await page.route('**/v1/aggregate-events?*', async (route) => {
       const url = new URL(route.request().url());
       if (url.searchParams.get('by') !== 'time') return route.continue();
@@ -141,6 +180,7 @@ describe('more events than are shown one by one', () => {
         count,
       });
       // Each answer stops in the middle of a moment: what it has of a year, and what the next one has, is all of it.
+      if (cursor === '1') await looked;
       const answers = [
         { groups: [group(first, each), group(first + 1, most - each)], to: first + 1, next_cursor: '1' },
         {
@@ -164,7 +204,11 @@ describe('more events than are shown one by one', () => {
       });
     });
     await page.goto(`${on.service.url}/#/timeline?timeline=demo&most=40`);
+    // A part is not told as if it were all.
+    await page.getByText('about 100,000 events so far', { exact: true }).waitFor();
+    goOn();
     await page.getByText('240,000 events', { exact: true }).first().waitFor();
+    expect(await page.getByText('so far').count()).toBe(0);
     expect(calls).toBe(3);
   });
 

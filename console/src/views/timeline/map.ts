@@ -121,6 +121,13 @@ export function fittedTo(box: Box, size: Size): MapView {
   return bounded({ zoom, x: (left + right) / 2, y: (top + bottom) / 2 });
 }
 
+/** Whether a view shows things at least somewhat larger, or elsewhere on the screen. */
+export function isElsewhere(from: MapView, to: MapView, size: Size): boolean {
+  const scale = unit(size, from.zoom);
+  const moved = Math.max(Math.abs(to.x - from.x) / size.width, Math.abs(to.y - from.y) / size.height) * scale;
+  return to.zoom > from.zoom * 1.2 || moved > 0.1;
+}
+
 /** Returns the box around all that is in sight; null where that is most of the world. */
 export function boxInSight(view: MapView, size: Size): Box | null {
   if (view.zoom < 1.5) return null;

@@ -188,6 +188,6 @@ export async function asPng({ svg, height }: ReturnType<typeof picture>, width: 
   );
 }
 
-/** Returns what a picture says of how much it shows. */
-export const countNote = (count: number, isExact: boolean): string =>
-  `${isExact ? '' : 'about '}${countText(count, 'event')}`;
+/** Returns what a picture says of how much it shows; of a part, where not all is counted. */
+export const countNote = (count: number, isExact: boolean, isPart: boolean): string =>
+  `${isExact ? '' : 'about '}${countText(count, 'event')}${isPart ? ', the others not counted yet' : ''}`;
