@@ -1,1 +1,0 @@
-import{B as e}from"./common-CbKm4s_k.js";async function t(){return(await e.limits()).limits}export{t};
