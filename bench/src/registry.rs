@@ -85,7 +85,11 @@ const BENCHES: [Bench; 26] = [
         about: "readings, starts and a build under timenav exec, against native ones",
         run: programs::run,
     },
-    Bench { name: "console", about: "100 000 events dragged in a browser, against an empty page", run: console::run },
+    Bench {
+        name: "console",
+        about: "the console in a browser with up to ten million events, against an empty page",
+        run: console::run,
+    },
 ];
 
 /// Prints what there is.

@@ -63,6 +63,12 @@ pub(crate) enum Unit {
     /// Pictures a second.
     #[serde(rename = "fps")]
     FramesPerSecond,
+    /// Requests.
+    #[serde(rename = "requests")]
+    Requests,
+    /// Hundredths of the time of one core.
+    #[serde(rename = "% of a core")]
+    PercentOfCore,
 }
 
 /// One comparison of a subject with its floor.
@@ -118,6 +124,8 @@ impl fmt::Display for Unit {
             Self::RoundTrips => "trips",
             Self::Pages => "pages",
             Self::FramesPerSecond => "fps",
+            Self::Requests => "requests",
+            Self::PercentOfCore => "% of a core",
         })
     }
 }

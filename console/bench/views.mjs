@@ -11,7 +11,8 @@
  *
  *   TIMENAV_API_KEY=… node bench/views.mjs http://127.0.0.1:8080 demo [--json] [--against FORK] [--only VIEW]
  *
- * A view is ready when its own contents are there, and idle is measured once every answer has come.
+ * A view is ready when its own contents are there, and idle is measured once every answer has come. With `--json` there
+ * is a row `Blank` too, for a page with nothing on it: what the browser itself costs on this machine.
  *
  * The key is an operator's. A user `bench-views` is made to log in with, and deleted in the end. CHROMIUM_BIN names the
  * browser. Figures are those of this machine at this moment: say what else it did.
@@ -104,6 +105,25 @@ async function move(page, selector) {
   return { drag: told(drag), zoom: told(zoom) };
 }
 
+async function idleOf(page, pid) {
+  await page.mouse.move(SIZE.width - 2, SIZE.height - 2);
+  await page.waitForTimeout(2_000);
+  const before = cpuSeconds(pid);
+  await page.waitForTimeout(IDLE_MS);
+  return Math.round(((cpuSeconds(pid) - before) / (IDLE_MS / 1_000)) * 1_000) / 10;
+}
+
+/** What the browser costs with nothing in it. */
+async function blank(context, pid) {
+  const page = await context.newPage();
+  await page.setViewportSize(SIZE);
+  const idle_percent = await idleOf(page, pid);
+  const [x, y] = [SIZE.width / 2, SIZE.height / 2];
+  const drag = told(await watch(page, (passed) => page.mouse.move(x + Math.sin(passed / 700) * x * 0.9, y)));
+  await page.close();
+  return { view: 'Blank', idle_percent, drag, zoom: drag };
+}
+
 async function measure(context, pid, view) {
   const page = await context.newPage();
   await page.setViewportSize(SIZE);
@@ -120,11 +140,7 @@ async function measure(context, pid, view) {
   const first = await page.evaluate(
     () => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Number.NaN,
   );
-  await page.mouse.move(SIZE.width - 2, SIZE.height - 2);
-  await page.waitForTimeout(2_000);
-  const before = cpuSeconds(pid);
-  await page.waitForTimeout(IDLE_MS);
-  const idle = ((cpuSeconds(pid) - before) / (IDLE_MS / 1_000)) * 100;
+  const idle_percent = await idleOf(page, pid);
   await devtools.send('HeapProfiler.collectGarbage');
   const { usedSize } = await devtools.send('Runtime.getHeapUsage');
   const moved = view.axis ? await move(page, view.axis) : null;
@@ -136,7 +152,7 @@ async function measure(context, pid, view) {
     requests: asked,
     kb: Math.round(received / 1_000),
     heap_mb: Math.round(usedSize / 1e5) / 10,
-    idle_percent: Math.round(idle * 10) / 10,
+    idle_percent,
     ...(moved ?? {}),
   };
 }
@@ -174,8 +190,10 @@ try {
   const rows = [];
   for (const view of VIEWS.filter(({ name }) => only === null || name === only))
     rows.push(await measure(context, server.process().pid, view));
-  if (options.includes('--json')) console.log(JSON.stringify({ bench: 'console views', timeline, rows }));
-  else print(rows);
+  if (options.includes('--json')) {
+    rows.unshift(await blank(context, server.process().pid));
+    console.log(JSON.stringify({ bench: 'console views', timeline, rows }));
+  } else print(rows);
   await browser.close();
 } finally {
   await server.close();

@@ -1,6 +1,6 @@
 /** More timelines, and more events, than are read at once. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { stage } from './harness';
+import { fresh, stage } from './harness';
 
 const on = stage('--requests-per-minute', '1000000');
 const TIMELINES = 5_000;
@@ -58,6 +58,26 @@ describe('five thousand timelines', () => {
     await page.goto(`${on.service.url}/#/compare?timeline=tl-0000`);
     await expect.poll(() => page.getByRole('combobox', { name: 'Compare with' }).inputValue()).toBe('zz-fork');
   });
+
+  it('may have forks that the axis does not know yet, which it says, and finds', async () => {
+    await on.service.call('POST', 'timelines', { timeline_id: 'zz-demo', fork_of: 'demo' });
+    const page = await on.loggedIn('timeline?timeline=demo');
+    const lane = (name: string) => page.getByRole('region', { name: 'Axis' }).getByRole('link', { name });
+    const find = page.getByRole('button', { name: 'Find all forks' });
+    await find.waitFor();
+    expect(await lane('zz-demo').count()).toBe(0);
+    await find.click();
+    const tree = page.getByRole('dialog', { name: 'Forks and anchors' });
+    await tree.getByRole('link', { name: 'zz-demo' }).waitFor();
+    await page.keyboard.press('Escape');
+    await lane('zz-demo').waitFor();
+    expect(await find.count()).toBe(0);
+    // A fork that is on none of the pages that were read knows what it is a fork of.
+    await page.goto(`${on.service.url}/#/timeline?timeline=zz-demo`);
+    await page.reload();
+    await lane('demo').waitFor();
+    await find.waitFor();
+  });
 });
 
 describe('more events than are shown one by one', () => {
@@ -88,6 +108,57 @@ describe('more events than are shown one by one', () => {
     expect(await page.getByText('Nothing happens').count()).toBe(0);
   });
 
+  it('are mapped from near, as near as their places are to each other', async () => {
+    const flight = (index: number): Record<string, unknown> => ({
+      event_id: `flight-${index}`,
+      time: `2013-01-${String(1 + index).padStart(2, '0')}T00:00:00Z`,
+      description: '',
+      geo: [
+        { lat: 40.64, lon: -73.78 },
+        { lat: 40.69, lon: -74.17 },
+        { lat: 40.78, lon: -73.87 },
+      ][index % 3],
+    });
+    const name = fresh('departures');
+    await on.service.timeline(name, ...Array.from({ length: 12 }, (_, index) => flight(index)));
+    const page = await on.loggedIn(`timeline?timeline=${name}&most=5`);
+    const map = page.getByRole('region', { name: 'Map' });
+    // One cell of ten degrees or more, and then those in it, which are in a corner of it, in the middle of the map.
+    const middle = (): Promise<number> =>
+      map.locator('canvas').evaluate((canvas: HTMLCanvasElement) => {
+        const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+        let [sum, count] = [0, 0];
+        for (let at = 0; at < data.length; at += 4) {
+          const parts = [data[at]!, data[at + 1]!, data[at + 2]!];
+          if (Math.max(...parts) - Math.min(...parts) < 60) continue;
+          sum += Math.floor(at / 4 / canvas.width) / canvas.height;
+          count += 1;
+        }
+        return count === 0 ? 1 : sum / count;
+      });
+    await map.getByText(/^events per (0\.\d+|1)°$/).waitFor();
+    await expect.poll(() => middle().then((part) => Math.abs(part - 0.5))).toBeLessThan(0.15);
+    // The legend is not on the credit.
+    const [legend, credit] = await Promise.all([
+      map.getByText(/^events per/).boundingBox(),
+      page.getByText(/^Map: Natural Earth/).boundingBox(),
+    ]);
+    expect(legend!.y + legend!.height).toBeLessThanOrEqual(credit!.y + 1);
+  });
+
+  it('are asked for once where a list begins with them', async () => {
+    const page = await on.loggedIn('clock?timeline=demo');
+    const asked: string[] = [];
+    page.on('request', (sent) => {
+      const url = new URL(sent.url());
+      if (url.pathname === '/v1/monitor-events' && url.searchParams.get('limit') === '50') asked.push(url.search);
+    });
+    await page.goto(`${on.service.url}/#/timeline?timeline=demo&most=40&view=list`);
+    await page.getByText(/^1 to 50 of 493 events in view/).waitFor();
+    await page.getByRole('application', { name: /^World map with 4\d\d events/ }).waitFor();
+    expect(asked).toHaveLength(1);
+  });
+
   it('say why they are sorted by time only, and are sorted by anything where a selected time has few', async () => {
     const page = await on.loggedIn('timeline?timeline=demo&most=40&view=list');
     const list = page.getByRole('region', { name: 'Events in view' });
@@ -110,6 +181,8 @@ describe('more events than are shown one by one', () => {
     const [first, last, each, most] = [2001, 2004, 60_000, 100_000];
     const page = await on.loggedIn('clock?timeline=demo');
     let calls = 0;
+    let goOn = (): void => {};
+    const looked = new Promise<void>((done) => (goOn = done));
     await page.route('**/v1/aggregate-events?*', async (route) => {
       const url = new URL(route.request().url());
       if (url.searchParams.get('by') !== 'time') return route.continue();
@@ -121,6 +194,7 @@ describe('more events than are shown one by one', () => {
         count,
       });
       // Each answer stops in the middle of a moment: what it has of a year, and what the next one has, is all of it.
+      if (cursor === '1') await looked;
       const answers = [
         { groups: [group(first, each), group(first + 1, most - each)], to: first + 1, next_cursor: '1' },
         {
@@ -144,7 +218,11 @@ describe('more events than are shown one by one', () => {
       });
     });
     await page.goto(`${on.service.url}/#/timeline?timeline=demo&most=40`);
+    // A part is not told as if it were all.
+    await page.getByText('about 100,000 events so far', { exact: true }).waitFor();
+    goOn();
     await page.getByText('240,000 events', { exact: true }).first().waitFor();
+    expect(await page.getByText('so far').count()).toBe(0);
     expect(calls).toBe(3);
   });
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { expectAccessible } from './harness';
-import { counted, on, param, timeline } from './timeline-page';
+import { counted, on, param, region, timeline } from './timeline-page';
 
 on.anewWhenRepeated();
 
@@ -95,5 +95,30 @@ describe('an export', () => {
     expect(svgName).toBe('demo.svg');
     expect(svg).toMatch(/^<svg .*<\/svg>$/s);
     expect((await saved(/^PNG/))[1].slice(1, 4)).toBe('PNG');
+  });
+
+  it('has the values under the axis in a picture, of events and of what is counted', async () => {
+    const blow = (index: number): Record<string, unknown> => ({
+      event_id: `blow-${index}`,
+      time: `2005-08-${String(10 + index)}T00:00:00Z`,
+      description: '',
+      attributes: { wind: 20 + index * 10 },
+    });
+    await timeline('winds', ...[0, 1, 2, 3, 4].map(blow));
+    const page = await on.loggedIn('clock?timeline=winds');
+    for (const [most, told] of [
+      ['', /wind: 20 to 60, 40 on average; 5 values</],
+      ['&most=1', /wind: 20 to 60, 40 on average; 5 values · in stretches of /],
+    ] as const) {
+      await page.goto(`${on.service.url}/#/timeline?timeline=winds&value=wind${most}`);
+      await page.reload();
+      await region(page, 'Values of wind').getByText('20 to 60, 40 on average').waitFor();
+      await more(page, 'Export…');
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('dialog', { name: 'Export' }).getByRole('button', { name: /^SVG/ }).click(),
+      ]);
+      expect(readFileSync(await file.path(), 'utf8')).toMatch(told);
+    }
   });
 });

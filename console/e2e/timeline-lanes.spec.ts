@@ -1,7 +1,7 @@
 /** Lanes of the timeline: what lasts in rows, which groups have one, and those of forks. */
 import { describe, expect, it } from 'vitest';
 import type { Locator, Page } from 'playwright-core';
-import { expectAccessible, expectNoSidewaysScroll } from './harness';
+import { expectAccessible, expectNoSidewaysScroll, REFUSED } from './harness';
 import { axis, card, chooseKey, counted, on, param, region, timeline, WIDTHS } from './timeline-page';
 
 const day = (number: number): string => new Date(Date.UTC(2020, 0, 1 + number)).toISOString();
@@ -163,7 +163,27 @@ describe('what is told apart by who it is of', () => {
         return count;
       });
 
-  it('has a line on the map for each, and cells say that they are of all', async () => {
+  /** How many different colors the map has, as far as they are no grays: so many parts of the color wheel. */
+  const hues = (page: Page): Promise<number> =>
+    region(page, 'Map')
+      .locator('canvas')
+      .evaluate((canvas: HTMLCanvasElement) => {
+        const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+        const counts = new Map<number, number>();
+        for (let at = 0; at < data.length; at += 4) {
+          const [red, green, blue] = [data[at]!, data[at + 1]!, data[at + 2]!];
+          const [most, least] = [Math.max(red, green, blue), Math.min(red, green, blue)];
+          // The faintest cells have little color, and land has less.
+          if (most - least < 18) continue;
+          const [a, b, turn] =
+            most === red ? [green, blue, 0] : most === green ? [blue, red, 2] : ([red, green, 4] as const);
+          const hue = Math.round(turn + (a - b) / (most - least) + 6) % 6;
+          counts.set(hue, (counts.get(hue) ?? 0) + 1);
+        }
+        return [...counts.values()].filter((count) => count > 40).length;
+      });
+
+  it('has a line on the map for each, and cells have the color of most', async () => {
     await timeline('ways', ...[0, 1, 2].flatMap((index) => [fix(index, 'A', 10), fix(index, 'B', -20)]));
     const page = await on.loggedIn('timeline?timeline=ways&by=source');
     await counted(page, '6 events');
@@ -171,8 +191,28 @@ describe('what is told apart by who it is of', () => {
     const dots = await colored(page);
     await chooseKey(page, 'Color by', 'actor');
     await expect.poll(() => colored(page)).toBeGreaterThan(dots * 2);
+    await page.goto(`${on.service.url}/#/timeline?timeline=ways&most=1`);
+    await page.reload();
+    await region(page, 'Map')
+      .getByText(/^events per/)
+      .waitFor();
+    await expect.poll(() => hues(page)).toBe(1);
     await page.goto(`${on.service.url}/#/timeline?timeline=ways&by=actor&most=1`);
     await page.reload();
-    await region(page, 'Map').getByText('not colored by actor').waitFor();
+    await region(page, 'Map').getByText('colored by the most frequent actor').waitFor();
+    await expect.poll(() => hues(page)).toBeGreaterThan(1);
+  });
+
+  it('leaves cells as they are where their groups cannot be counted, and says so', async () => {
+    await timeline('ways-apart', ...[0, 1, 2].flatMap((index) => [fix(index, 'A', 10), fix(index, 'B', -20)]));
+    const page = await on.loggedIn('clock?timeline=ways-apart', { expected: REFUSED });
+    await page.route(/aggregate-events\?.*by=cell/, (sent) =>
+      /[?&]source=/.test(sent.request().url())
+        ? sent.fulfill({ status: 403, json: { title: 'Not allowed', status: 403 } })
+        : sent.continue(),
+    );
+    await page.goto(`${on.service.url}/#/timeline?timeline=ways-apart&by=source&most=1`);
+    await region(page, 'Map').getByText('not colored by source').waitFor();
+    await expect.poll(() => hues(page)).toBe(1);
   });
 });

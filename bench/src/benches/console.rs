@@ -1,10 +1,14 @@
 //! How many pictures a second a browser shows while 100 000 events are dragged and zoomed in the console, against a page
-//! with nothing on it.
+//! with nothing on it; and what each view costs on four histories.
 
+mod histories;
+
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, bail};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::interrupt;
 use crate::report::{Finding, Goal, Unit};
@@ -35,16 +39,23 @@ struct Pace {
 }
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
-    if !std::path::Path::new(NEEDED).exists() {
+    if !Path::new(NEEDED).exists() {
         bail!("{NEEDED} is missing; run `npm ci` in console/ first");
     }
+    let mut findings = dragged(setting)?;
+    findings.extend(histories::run(setting)?);
+    Ok(findings)
+}
+
+/// Drags 100 000 events.
+fn dragged(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let data = setting.empty_folder("console")?;
     let service = Service::start(setting, &data, &[])?;
     let names = ["whole", "near", "zoomed"];
     let (mut median, mut slow) = (names.map(|_| Rounds::default()), names.map(|_| Rounds::default()));
     for _ in 0..setting.rounds_count {
         interrupt::check()?;
-        let shown = shown(&service)?;
+        let shown: Shown = script(&service, SCRIPT, &[])?;
         for (index, pace) in [shown.whole, shown.near, shown.zoomed].into_iter().enumerate() {
             median[index].floor.push(shown.empty.median_fps);
             median[index].subject.push(pace.median_fps);
@@ -68,13 +79,19 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     Ok(medians.chain(slowest).collect())
 }
 
-/// Runs the script once. It fills the service the first time.
-fn shown(service: &Service<'_>) -> anyhow::Result<Shown> {
+/// Runs a script beside a service, with more arguments than its address, and returns what it prints.
+fn script<T: DeserializeOwned>(service: &Service<'_>, name: &str, arguments: &[&str]) -> anyhow::Result<T> {
+    let told = run_script(service, name, arguments)?;
+    serde_json::from_slice(&told).with_context(|| format!("{name} printed something else than its figures"))
+}
+
+/// Runs a script beside a service, and returns what it prints as it stands there.
+fn run_script(service: &Service<'_>, name: &str, arguments: &[&str]) -> anyhow::Result<Vec<u8>> {
     let mut node = Command::new("node");
-    node.arg(SCRIPT).arg(service.url()).env("TIMENAV_API_KEY", service.key()?);
+    node.arg(name).arg(service.url()).args(arguments).env("TIMENAV_API_KEY", service.key()?);
     let told = node.output().context("Node cannot be started; the console is driven with it")?;
     if !told.status.success() {
-        bail!("{SCRIPT}: {}", String::from_utf8_lossy(&told.stderr).trim());
+        bail!("{name}: {}", String::from_utf8_lossy(&told.stderr).trim());
     }
-    serde_json::from_slice(&told.stdout).with_context(|| format!("{SCRIPT} printed something else than its figures"))
+    Ok(told.stdout)
 }

@@ -2,7 +2,7 @@
 import { readAnchors, type Anchor } from '../../lib/anchors';
 import { service } from '../../lib/api';
 import { format, parse, type Micros } from '../../lib/instant';
-import { timelines } from '../../lib/timelines.svelte';
+import { timelines, type TimelineBody } from '../../lib/timelines.svelte';
 import { queryOf, type Question } from '../../lib/events/filter';
 import { readLanes, type Lane } from './lanes';
 import type { Marks } from './paint';
@@ -30,6 +30,8 @@ export class Around {
   lanes = $state.raw<Lane[]>([]);
   lanesMore = $state(0);
   marks = $state.raw<Marks>(new Map());
+  /** Among which timelines forks were looked for; null before that. */
+  #listed: readonly TimelineBody[] | null = null;
 
   constructor(private readonly timeline: string) {}
 
@@ -37,12 +39,25 @@ export class Around {
   async read(signal: AbortSignal): Promise<void> {
     try {
       this.known = (await readAnchors(this.timeline, { limit: ANCHORS_MAX, signal })).anchors;
-      const found = await readLanes(this.timeline, timelines.list, this.known, signal);
-      this.lanes = found.lanes;
-      this.lanesMore = found.more;
+      await this.#readLanes(signal);
     } catch {
       // The events tell what is wrong; without anchors and lanes the axis is still right.
     }
+  }
+
+  /** Reads the lanes again where other timelines are known than when they were read: forks may be among them. */
+  again(list: readonly TimelineBody[]): void {
+    // What is there stays true where this fails.
+    if (this.#listed !== null && this.#listed !== list) void this.#readLanes().catch(() => {});
+  }
+
+  async #readLanes(signal?: AbortSignal): Promise<void> {
+    const { list } = timelines;
+    this.#listed = list;
+    const found = await readLanes(this.timeline, timelines.find(this.timeline), list, this.known, signal);
+    if (this.#listed !== list) return;
+    this.lanes = found.lanes;
+    this.lanesMore = found.more;
   }
 
   /**

@@ -4,7 +4,9 @@ import type { Micros } from '../../lib/instant';
 import { aggregate, GROUPS_MAX } from '../../lib/events/counts';
 import type { Question } from '../../lib/events/filter';
 
-interface Cell extends Box {
+export interface Cell extends Box {
+  /** As the service calls it. */
+  key: string;
   count: number;
 }
 
@@ -16,6 +18,8 @@ export interface Cells {
   classes: readonly number[];
   /** How many events are in all of them. */
   placed: number;
+  /** How many events were looked at for it, those without a place too. */
+  looked: number;
 }
 
 /** Returns the corners of the cells that matter: one of many elsewhere in the world does not make the others small. */
@@ -72,16 +76,18 @@ async function readCells(
   take: (cells: Cells) => void,
 ): Promise<Cells> {
   const counts = new Map<string, number>();
+  let looked = 0;
   const asked = { ...question, box: question.box ?? within };
   const told = (): Cells => {
     const cells = [...counts].map(([key, count]): Cell => {
       const [west = 0, south = 0, east = 0, north = 0] = key.split(',').map(Number);
-      return { west, south, east, north, count };
+      return { key, west, south, east, north, count };
     });
     const classes = classesOf(cells.map(({ count }) => count));
-    return { resolution, cells, classes, placed: cells.reduce((sum, cell) => sum + cell.count, 0) };
+    return { resolution, cells, classes, looked, placed: cells.reduce((sum, cell) => sum + cell.count, 0) };
   };
   await aggregate(asked, { by: 'cell', resolution, limit: GROUPS_MAX }, range, signal, (body, until) => {
+    looked += body.count;
     for (const { key, count } of body.groups) counts.set(key, (counts.get(key) ?? 0) + count);
     if (until !== null) take(told());
   });

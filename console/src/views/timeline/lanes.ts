@@ -13,14 +13,14 @@ export interface Lane {
 
 const FORKS_MAX = 4;
 
-/** Returns the lanes and how many forks have none for lack of room. */
+/** Returns the lanes and how many forks have none for lack of room. `own` need not be among those that were read. */
 export async function readLanes(
   timeline: string,
+  own: TimelineBody | undefined,
   all: readonly TimelineBody[],
   anchors: readonly Anchor[],
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<{ lanes: Lane[]; more: number }> {
-  const own = all.find((candidate) => candidate.timeline_id === timeline);
   const forks = all.filter((candidate) => candidate.fork?.of === timeline);
   const shown = forks.slice(0, FORKS_MAX);
   const lanes = shown.map(async (fork): Promise<Lane> => ({
@@ -39,7 +39,7 @@ export async function readLanes(
  * A fork names an entry of another ledger. If that entry set an anchor, the fork goes on from there, wherever the clock
  * was; else from what the clock showed then, which stands in the entry.
  */
-async function moment(fork: TimelineBody, anchors: readonly Anchor[], signal: AbortSignal): Promise<Micros | null> {
+async function moment(fork: TimelineBody, anchors: readonly Anchor[], signal?: AbortSignal): Promise<Micros | null> {
   const anchor = anchorOf(fork, anchors);
   if (anchor !== undefined) return parse(anchor.timestamp);
   if (fork.clock?.generation === 0) return parse(fork.clock.origin_virtual);

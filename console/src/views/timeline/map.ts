@@ -1,7 +1,8 @@
 /** The world on a canvas: an Equal Earth projection that is computed once; a zoom only stretches and shifts it. */
 import { geoEqualEarth } from 'd3-geo';
 import { World } from '../../lib/world';
-import type { Palette } from '../../lib/palette';
+import { hue, type Palette } from '../../lib/palette';
+import { leading, type CellGroups } from './cell-groups';
 import { classOf, type Cells } from './cells';
 import type { EventStore } from '../../lib/events/store';
 import { merged, type Dot } from '../../lib/events/together';
@@ -120,6 +121,13 @@ export function fittedTo(box: Box, size: Size): MapView {
   return bounded({ zoom, x: (left + right) / 2, y: (top + bottom) / 2 });
 }
 
+/** Whether a view shows things at least somewhat larger, or elsewhere on the screen. */
+export function isElsewhere(from: MapView, to: MapView, size: Size): boolean {
+  const scale = unit(size, from.zoom);
+  const moved = Math.max(Math.abs(to.x - from.x) / size.width, Math.abs(to.y - from.y) / size.height) * scale;
+  return to.zoom > from.zoom * 1.2 || moved > 0.1;
+}
+
 /** Returns the box around all that is in sight; null where that is most of the world. */
 export function boxInSight(view: MapView, size: Size): Box | null {
   if (view.zoom < 1.5) return null;
@@ -222,19 +230,22 @@ export function paintWorld(
 /** How much of the color each class of counts has. */
 export const CLASS_ALPHAS = [0.2, 0.4, 0.6, 0.8, 1] as const;
 
-/** Draws cells, the darker the more events there are in them. */
+/**
+ * Draws cells, the darker the more events there are in them: each in the color of the group that most of them are in,
+ * where that is known.
+ */
 export function paintCells(
   context: CanvasRenderingContext2D,
   palette: Palette,
   { view, size, box }: Pick<MapScene, 'view' | 'size' | 'box'>,
   { cells, classes }: Cells,
+  groups: CellGroups | null,
 ): void {
   const scale = unit(size, view.zoom);
   const at = (lat: number, lon: number): [number, number] => {
     const [x, y] = projected(lat, lon);
     return [(x - view.x) * scale + size.width / 2, (y - view.y) * scale + size.height / 2];
   };
-  context.fillStyle = palette.accent;
   for (const cell of cells) {
     const corners = [
       at(cell.north, cell.west),
@@ -243,6 +254,9 @@ export function paintCells(
       at(cell.south, cell.west),
     ];
     if (corners.every(([x]) => x < 0 || x > size.width) || corners.every(([, y]) => y < 0 || y > size.height)) continue;
+    const shares = groups?.byCell.get(cell.key) ?? [];
+    const named = groups?.legend.groups.length ?? 0;
+    context.fillStyle = groups === null ? palette.accent : hue(palette, leading(cell, shares, named), named);
     context.globalAlpha = CLASS_ALPHAS[classOf(cell.count, classes)]!;
     context.beginPath();
     for (const [x, y] of corners) context.lineTo(x, y);

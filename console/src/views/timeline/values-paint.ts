@@ -8,7 +8,8 @@ import { numberText, type Line, type Stretch, type ValueScale } from './values';
 /** Above the values there is room for the words. */
 const TOP = 30;
 const BOTTOM = 10;
-const CELL = 4;
+/** How high a cell of the spread is. */
+export const CELL = 4;
 
 export interface Sheet {
   context: CanvasRenderingContext2D;
@@ -110,7 +111,8 @@ export function paintStretches({ context, palette, view, scale }: Sheet, stretch
   });
 }
 
-function cellsOf({ values }: Stretch, scale: ValueScale): Map<number, number> {
+/** Returns how many values there are in each row of cells, by its number from the top. */
+export function cellsOf({ values }: Stretch, scale: ValueScale): Map<number, number> {
   const cells = new Map<number, number>();
   for (const { value, count } of values) {
     const cell = Math.floor(yOf(scale, value) / CELL);

@@ -1,6 +1,7 @@
 /** Numbers that events have, over time: what lines are drawn through, and what a stretch of many is summed up to. */
 import type { Micros } from '../../lib/instant';
 import type { EventBody, EventStore } from '../../lib/events/store';
+import { countText } from '../../lib/events/words';
 import { member } from './groups';
 
 /** A number as people and programs write it, and nothing that only begins with one. */
@@ -117,6 +118,37 @@ export function summedUp(
   return { ...range, low, high, mean: sum / count, count, without: others, isAll, values };
 }
 
+/** What points, or stretches, are together. */
+type Sum = Pick<Stretch, 'low' | 'high' | 'mean' | 'count' | 'isAll'>;
+
+/** Sums up points or stretches; null where there are none. */
+export function sumOf(parts: readonly Sum[]): Sum | null {
+  const count = parts.reduce((all, part) => all + part.count, 0);
+  if (count === 0) return null;
+  return {
+    count,
+    low: parts.reduce((least, { low }) => Math.min(least, low), Infinity),
+    high: parts.reduce((most, { high }) => Math.max(most, high), -Infinity),
+    mean: parts.reduce((all, part) => all + part.mean * part.count, 0) / count,
+    isAll: parts.every(({ isAll }) => isAll),
+  };
+}
+
+/** Returns a point as what is summed up. */
+export const sumOfOne = ({ value }: Pick<Point, 'value'>): Sum => ({
+  low: value,
+  high: value,
+  mean: value,
+  count: 1,
+  isAll: true,
+});
+
+/** Says what values are together, and of how many. */
+export function sumText({ low, high, mean, count, isAll }: Sum): string {
+  const values = `${numberText(low)} to ${numberText(high)}, ${numberText(Number(mean.toPrecision(4)))} on average`;
+  return `${values}; ${isAll ? countText(count, 'value') : `the most frequent values of ${countText(count, 'event')}`}`;
+}
+
 export interface ValueScale {
   low: number;
   high: number;
@@ -127,6 +159,18 @@ export interface ValueScale {
 
 /** So much of the scale the values have to fill; where they fill less when it begins at zero, it begins elsewhere. */
 const FILLED = 0.4;
+
+/** So many lines are between the lowest value and the highest. */
+const LINES = 3;
+
+/** Makes the scale that some values are shown on; null where there are none. */
+export function scaleAround(values: readonly number[]): ValueScale | null {
+  const [least, most] = values.reduce(
+    ([low, high], value) => [Math.min(low, value), Math.max(high, value)],
+    [Infinity, -Infinity],
+  );
+  return least > most ? null : valueScale(least, most, LINES);
+}
 
 /** Makes a linear scale around values. It has zero on it, unless all values would be far from there. */
 export function valueScale(least: number, most: number, lines: number): ValueScale {

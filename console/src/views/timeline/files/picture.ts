@@ -9,6 +9,7 @@ import { hue, type Palette } from '../../../lib/palette';
 import { heights, mostIn, share } from '../bars';
 import type { Legend } from '../groups';
 import { lanes } from './lanes';
+import { values, type ValuesShown } from './values';
 
 export interface Shown {
   title: string;
@@ -22,6 +23,8 @@ export interface Shown {
   isLog: boolean;
   /** Whether each group has a lane. */
   isSplit: boolean;
+  /** The numbers under the axis; null where none are shown. */
+  values: ValuesShown | null;
   /** What is said below: the filter, and as of when. */
   notes: readonly string[];
 }
@@ -29,6 +32,8 @@ export interface Shown {
 const TOP = 64;
 const ROOM = 260;
 const BASE = TOP + ROOM;
+/** How high the ticks are, and what they are called. */
+const RULER = 40;
 const FOOT = 76;
 const LABELS_MAX = 24;
 
@@ -43,7 +48,10 @@ export function picture(shown: Shown, palette: Palette): { svg: string; height: 
   const isBars = counts !== null && shown.store.count === 0;
   const split = shown.isSplit ? lanes(shown, palette, TOP, { n, escaped, text }) : null;
   const base = split === null ? BASE : TOP + split.height;
-  const height = base + FOOT;
+  const pen = { n, escaped, text };
+  const below = shown.values === null ? null : values(shown, shown.values, palette, base + RULER, pen);
+  const foot = base + (below?.height ?? 0);
+  const height = foot + FOOT;
   const parts: string[] = [
     `<rect width="${n(view.width)}" height="${n(height)}" fill="${palette.surface}"/>`,
     text(16, 28, title, `font-size="17" font-weight="600" fill="${palette.ink}"`),
@@ -66,7 +74,8 @@ export function picture(shown: Shown, palette: Palette): { svg: string; height: 
     parts.push(text(left, base + 34, label, `font-size="11" fill="${palette.muted}"`));
     until = left + label.length * 6.5 + 12;
   }
-  parts.push(legend(shown, palette, base, text));
+  if (below !== null) parts.push(below.svg);
+  parts.push(legend(shown, palette, foot, text));
   parts.push(text(16, height - 8, notes.join(' · '), `font-size="11" fill="${palette.muted}"`));
   const svg =
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${n(view.width)} ${n(height)}" width="${n(view.width)}" ` +
@@ -179,6 +188,6 @@ export async function asPng({ svg, height }: ReturnType<typeof picture>, width: 
   );
 }
 
-/** Returns what a picture says of how much it shows. */
-export const countNote = (count: number, isExact: boolean): string =>
-  `${isExact ? '' : 'about '}${countText(count, 'event')}`;
+/** Returns what a picture says of how much it shows; of a part, where not all is counted. */
+export const countNote = (count: number, isExact: boolean, isPart: boolean): string =>
+  `${isExact ? '' : 'about '}${countText(count, 'event')}${isPart ? ', the others not counted yet' : ''}`;

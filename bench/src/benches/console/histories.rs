@@ -1,0 +1,206 @@
+//! What the console costs with the demo, with all hurricanes, with a year of flights, and with ten million events that
+//! are made up (`--large`): the first picture, requests and bytes, the heap, the processor time of a view that nobody
+//! touches, and pictures a second; over a line of 400 kbit/s too.
+//!
+//! Views that show events stand against the Explorer of the same timeline, which shows none: what it costs is the
+//! console itself.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde::Deserialize;
+
+use super::{run_script, script};
+use crate::interrupt;
+use crate::report::{Finding, Goal, Unit};
+use crate::rounds::Rounds;
+use crate::service::Service;
+use crate::setting::Setting;
+
+/// What opens each view, fills a timeline, and opens it over a slow line, from the root of the repository.
+const VIEWS: &str = "console/bench/views.mjs";
+const FILL: &str = "console/bench/fill.mjs";
+const SLOW: &str = "console/bench/slow.mjs";
+/// Where the files of the hurricanes and the flights are, from the root of the repository.
+const FILES: &str = "../shared/data";
+/// Events that are made up.
+const MADE_EVENTS: &str = "10000000";
+/// The slow line: bits in a millisecond, and milliseconds until an answer begins.
+const LINE_KBITS: f64 = 400.0;
+const LINE_LATENCY_MS: f64 = 50.0;
+
+/// A history that the console is measured on.
+struct History {
+    /// How its timeline is called.
+    name: &'static str,
+    /// Whether the service brings it.
+    is_demo: bool,
+    /// What it is made of, for the script that fills a timeline.
+    made_of: &'static str,
+}
+
+const HISTORIES: [History; 4] = [
+    History { name: "demo", is_demo: true, made_of: "" },
+    History { name: "hurricanes", is_demo: false, made_of: FILES },
+    History { name: "flights", is_demo: false, made_of: FILES },
+    History { name: "made", is_demo: false, made_of: MADE_EVENTS },
+];
+
+/// What the script of the views prints.
+#[derive(Deserialize)]
+struct Views {
+    rows: Vec<View>,
+}
+
+/// What a view costs. A page with nothing on it has neither requests nor a heap.
+#[derive(Deserialize)]
+struct View {
+    view: String,
+    #[serde(default)]
+    ready_ms: f64,
+    #[serde(default)]
+    requests: f64,
+    #[serde(default)]
+    kb: f64,
+    #[serde(default)]
+    heap_mb: f64,
+    idle_percent: f64,
+    drag: Option<Pace>,
+    zoom: Option<Pace>,
+}
+
+/// How fast pictures came.
+#[derive(Deserialize)]
+struct Pace {
+    fps: f64,
+}
+
+/// What the script of the slow line prints: for somebody who comes for the first time, and for one who was here before.
+#[derive(Deserialize)]
+struct Slow {
+    rows: Vec<Visit>,
+}
+
+#[derive(Deserialize)]
+struct Visit {
+    bars_ms: f64,
+    kb: f64,
+    click_ms: f64,
+}
+
+/// What was found so far, in the order in which it is told: each round adds to it.
+#[derive(Default)]
+struct Figures(Vec<Finding>);
+
+pub(super) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for history in &HISTORIES {
+        let is_missing = history.made_of == FILES && !Path::new(FILES).is_dir();
+        if is_missing {
+            eprintln!("skipped: {} needs the folder {FILES} beside the workspace", history.name);
+        }
+        if is_missing || (history.made_of == MADE_EVENTS && !setting.large) {
+            continue;
+        }
+        let data = filled(setting, history)?;
+        let service = Service::start(setting, &data, &[])?;
+        service.wait_until_ready()?;
+        let mut figures = Figures::default();
+        for _ in 0..setting.rounds_count {
+            interrupt::check()?;
+            figures.take_views(history.name, &script(&service, VIEWS, &[history.name, "--json"])?)?;
+            interrupt::check()?;
+            figures.take_slow(history.name, &script(&service, SLOW, &[history.name, "--json"])?);
+        }
+        service.stop()?;
+        findings.extend(figures.0);
+    }
+    Ok(findings)
+}
+
+/// Returns a folder with a history, made by this run or an earlier one.
+fn filled(setting: &Setting, history: &History) -> anyhow::Result<PathBuf> {
+    let make = |folder: &Path| {
+        let arguments: &[&str] = if history.is_demo { &["--demo"] } else { &[] };
+        let service = Service::start_anywhere(setting, folder, arguments, None)?;
+        if !history.is_demo {
+            run_script(&service, FILL, &[history.name, history.made_of])?;
+        }
+        service.stop()?;
+        Ok(())
+    };
+    setting.kept_folder(&format!("console-{}-v1", history.name), make)
+}
+
+impl Figures {
+    /// Takes what the views cost in one round.
+    fn take_views(&mut self, history: &str, Views { rows }: &Views) -> anyhow::Result<()> {
+        let view = |name: &str| {
+            let found = rows.iter().find(|row| row.view == name);
+            found.with_context(|| format!("{VIEWS} says nothing of {name}"))
+        };
+        let (blank, explorer, timeline) = (view("Blank")?, view("Explorer")?, view("Timeline")?);
+        let shell = "the Explorer of the same timeline, which shows no event";
+        for (what, unit, floor, subject, most, own_goal) in [
+            ("ready", Unit::Millis, explorer.ready_ms, timeline.ready_ms, 3.0, Some(Goal::AtMost(2_000.0))),
+            ("requests", Unit::Requests, explorer.requests, timeline.requests, 3.0, None),
+            ("bytes", Unit::Bytes, explorer.kb * 1e3, timeline.kb * 1e3, 2.0, None),
+            ("heap", Unit::Megabytes, explorer.heap_mb, timeline.heap_mb, 3.0, None),
+        ] {
+            self.take(
+                &format!("console-{history}-{what}"),
+                unit,
+                (floor, subject),
+                Goal::AtMost(most),
+                own_goal,
+                shell,
+            );
+        }
+        let nothing = "a page with nothing on it, in the same browser";
+        // The blank page is one of the rows, and costs least.
+        let idle = rows.iter().map(|row| row.idle_percent).fold(0.0, f64::max);
+        let (name, goal) = (format!("console-{history}-idle"), Goal::AtMost(3.0));
+        let sides = (blank.idle_percent, idle);
+        self.take(&name, Unit::PercentOfCore, sides, Goal::MoreAtMost(3.0), Some(goal), nothing);
+        for (what, floor, subject) in [("drag", &blank.drag, &timeline.drag), ("zoom", &blank.zoom, &timeline.zoom)] {
+            let floor = floor.as_ref().with_context(|| format!("{VIEWS} moved nothing"))?;
+            let subject = subject.as_ref().with_context(|| format!("{VIEWS} did not move the axis"))?;
+            let name = format!("console-{history}-{what}");
+            let sides = (floor.fps, subject.fps);
+            self.take(&name, Unit::FramesPerSecond, sides, Goal::AtLeast(0.9), Some(Goal::AtLeast(59.0)), nothing);
+        }
+        Ok(())
+    }
+
+    /// Takes what somebody waits for over a slow line in one round: the bars of all time, and of a part after a click.
+    fn take_slow(&mut self, history: &str, Slow { rows }: &Slow) {
+        for ((who, most), visit) in [("new", 2.0), ("known", 15.0)].into_iter().zip(rows) {
+            let carrying_ms = visit.kb * 8e3 / LINE_KBITS + LINE_LATENCY_MS;
+            for (what, floor, subject, most, own_most, floor_is) in [
+                ("bars", carrying_ms, visit.bars_ms, most, 2_000.0, "the line alone, for all that the axis takes"),
+                ("click", LINE_LATENCY_MS, visit.click_ms, 20.0, 1_000.0, "one answer over the line"),
+            ] {
+                let (name, own_goal) = (format!("console-{history}-slow-{who}-{what}"), Goal::AtMost(own_most));
+                self.take(&name, Unit::Millis, (floor, subject), Goal::AtMost(most), Some(own_goal), floor_is);
+            }
+        }
+    }
+
+    fn take(
+        &mut self,
+        name: &str,
+        unit: Unit,
+        (floor, subject): (f64, f64),
+        ratio_goal: Goal,
+        own_goal: Option<Goal>,
+        floor_is: &'static str,
+    ) {
+        let index = self.0.iter().position(|finding| finding.name == name).unwrap_or_else(|| {
+            let (name, rounds) = (name.to_owned(), Rounds::default());
+            self.0.push(Finding { name, unit, rounds, ratio_goal, own_goal, floor: floor_is });
+            self.0.len() - 1
+        });
+        self.0[index].rounds.floor.push(floor);
+        self.0[index].rounds.subject.push(subject);
+    }
+}

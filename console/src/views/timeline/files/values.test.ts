@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { fitted } from '../../../lib/events/scale';
+import { EventStore } from '../../../lib/events/store';
+import type { Palette } from '../../../lib/palette';
+import { picture, type Shown } from './picture';
+import { summedUp, type Stretch } from '../values';
+
+const DAY = 86_400_000_000n;
+const palette = new Proxy({}, { get: (_, name) => String(name) }) as Palette;
+const view = fitted(0n, 100n * DAY, 1_000, 0);
+
+function storms(): EventStore {
+  const store = new EventStore();
+  for (const [actor, day, wind] of [
+    ['A', 10, 40],
+    ['A', 20, 80],
+    ['A', 30, 60],
+    ['B', 50, 100],
+    ['B', 60, 20],
+  ] as const)
+    store.push({
+      event_id: `${actor}-${day}`,
+      time: new Date(day * 86_400_000).toISOString(),
+      name: `Storm ${actor}`,
+      description: '',
+      actors: [actor],
+      attributes: { wind },
+    });
+  return store;
+}
+
+const shown = (store: EventStore, values: Shown['values']): Shown => ({
+  title: 'T',
+  view,
+  store,
+  legend: null,
+  groups: null,
+  series: null,
+  counts: null,
+  isLog: false,
+  isSplit: false,
+  values,
+  notes: [],
+});
+
+describe('the values under the axis in a picture', () => {
+  const exported = (measured: (Stretch | null)[] | null, store = storms()): ReturnType<typeof picture> =>
+    picture(shown(store, { measure: 'wind <kt>', measured, stretchText: '1 day' }), palette);
+
+  it('are a line for each actor, with what they are in words', () => {
+    const { svg } = picture(shown(storms(), { measure: 'wind', measured: null, stretchText: '' }), palette);
+    const lines = [...svg.matchAll(/<polyline points="([^"]*)"/g)].map(([, points]) => points!.split(' '));
+    expect(lines.map((points) => points.length)).toEqual([3, 2]);
+    expect(svg).toContain('wind: 20 to 100, 60 on average; 5 values');
+    // Stronger is further up.
+    const [weak, strong] = lines[0]!.map((point) => Number(point.split(',')[1]));
+    expect(strong).toBeLessThan(weak!);
+  });
+
+  it('make the picture higher, and the words below stay below', () => {
+    const without = picture(shown(storms(), null), palette);
+    const { height, svg } = exported(null);
+    expect(height).toBeGreaterThan(without.height + 100);
+    expect(svg).not.toContain('<kt>');
+    const lowest = Math.max(
+      ...[...svg.matchAll(/<polyline points="([^"]*)"/g)].flatMap(([, points]) =>
+        points!.split(' ').map((point) => Number(point.split(',')[1])),
+      ),
+    );
+    expect(lowest).toBeLessThan(height - 30);
+  });
+
+  it('are how they are spread in each stretch, where they are counted', () => {
+    const stretch = summedUp(
+      { from: 0n, to: DAY * 10n },
+      new Map([
+        ['10', 5],
+        ['30', 1],
+      ]),
+      { without: 0, isAll: true },
+    );
+    const { svg } = exported([stretch, null], new EventStore());
+    expect(svg).toContain('10 to 30, 13.33 on average; 6 values · in stretches of 1 day');
+    expect(svg).not.toContain('<polyline');
+    expect([...svg.matchAll(/fill="accent" fill-opacity/g)]).toHaveLength(3);
+  });
+
+  it('say where there are none', () => {
+    expect(exported([], new EventStore()).svg).toContain('no event in view has a number here');
+  });
+});

@@ -1,0 +1,137 @@
+/** The numbers under the axis in an exported picture, on the same time: lines, or their spread where there are many. */
+import { timeAt, xOf, type Scale } from '../../../lib/events/scale';
+import type { EventStore } from '../../../lib/events/store';
+import { hue, type Palette } from '../../../lib/palette';
+import type { Legend } from '../groups';
+import { VALUES_HEIGHT } from '../paint';
+import { linesOf, numberText, scaleAround, sumOf, sumOfOne, sumText, type Stretch, type ValueScale } from '../values';
+import { CELL, cellsOf, yOf } from '../values-paint';
+import type { Pen } from './lanes';
+
+export interface ValuesShown {
+  /** The attribute that has the numbers. */
+  measure: string;
+  /** What the service counted, with null where no number is; null where the events themselves are there. */
+  measured: readonly (Stretch | null)[] | null;
+  /** How long a stretch is, in words. */
+  stretchText: string;
+}
+
+interface Shown {
+  view: Scale;
+  store: EventStore;
+  legend: Legend | null;
+  groups: Uint8Array | null;
+}
+
+const GAP = 8;
+
+/** Draws numbers from a height on. */
+export function values(
+  shown: Shown,
+  { measure, measured, stretchText }: ValuesShown,
+  palette: Palette,
+  top: number,
+  pen: Pen,
+): { svg: string; height: number } {
+  const { view } = shown;
+  const [from, to] = [timeAt(view, 0), timeAt(view, view.width)];
+  const stretches = (measured ?? []).filter((one) => one !== null && one.to > from && one.from <= to) as Stretch[];
+  const { lines, isJoined } = linesOf(shown.store, measure, shown.groups, [0, shown.store.count]);
+  const points = measured === null ? lines.flatMap((line) => line.points) : [];
+  const inView = points.filter(({ time }) => time >= from && time <= to);
+  const scale = scaleAround([
+    ...points.map(({ value }) => value),
+    ...stretches.flatMap(({ low, high }) => [low, high]),
+  ]);
+  const sum = sumOf(measured === null ? inView.map(sumOfOne) : stretches);
+  const words = [
+    sum === null ? 'no event in view has a number here' : sumText(sum),
+    ...(sum !== null && measured !== null ? [`in stretches of ${stretchText}`] : []),
+    ...(scale && !scale.hasZero ? ['the scale does not begin at zero'] : []),
+  ].join(' · ');
+  const head =
+    `<rect y="${pen.n(top)}" width="${pen.n(view.width)}" height="1" fill="${palette.line}"/>` +
+    pen.text(16, top + 19, `${measure}: ${words}`, `font-size="12" fill="${palette.ink}"`);
+  const drawn =
+    scale === null
+      ? ''
+      : grid(view, scale, palette, top, pen) +
+        (measured === null
+          ? lines.map((line) => drawLine(shown, line, isJoined, scale, palette, top, pen)).join('')
+          : spread(view, stretches, scale, palette, top, pen)) +
+        ticks(scale, palette, top, pen);
+  return { svg: head + drawn, height: VALUES_HEIGHT + GAP };
+}
+
+function grid(view: Scale, scale: ValueScale, palette: Palette, top: number, { n }: Pen): string {
+  return scale.ticks
+    .map((tick) => {
+      const color = tick === 0 ? palette['line-strong'] : palette.line;
+      return `<rect y="${n(top + yOf(scale, tick))}" width="${n(view.width)}" height="1" fill="${color}"/>`;
+    })
+    .join('');
+}
+
+function ticks(scale: ValueScale, palette: Palette, top: number, { text }: Pen): string {
+  // Around the words there is the ground: they can be read where a line runs through them.
+  const look = `font-size="11" fill="${palette.muted}" stroke="${palette.surface}" stroke-width="3" paint-order="stroke"`;
+  return scale.ticks.map((tick) => text(8, top + yOf(scale, tick) + 4, numberText(tick), look)).join('');
+}
+
+function drawLine(
+  { view, legend }: Shown,
+  { group, points }: ReturnType<typeof linesOf>['lines'][number],
+  isJoined: boolean,
+  scale: ValueScale,
+  palette: Palette,
+  top: number,
+  { n }: Pen,
+): string {
+  const color = group < 0 ? palette.accent : hue(palette, group, legend?.groups.length ?? 0);
+  const places = points.map(({ time, value }) => ({ x: xOf(view, time), y: top + yOf(scale, value) }));
+  // A line goes on to the next point beyond either edge.
+  const first = places.findIndex(({ x }) => x >= 0);
+  const beyond = places.findIndex(({ x }) => x > view.width);
+  if (first < 0) return '';
+  const kept = places.slice(Math.max(0, first - 1), beyond < 0 ? undefined : beyond + 1);
+  const path = kept.map(({ x, y }) => `${n(x)},${n(y)}`).join(' ');
+  const joined =
+    isJoined && kept.length > 1
+      ? `<polyline points="${path}" fill="none" stroke="${color}" stroke-width="1.5" stroke-opacity="0.75"/>`
+      : '';
+  const dots = kept
+    .filter(({ x }) => x >= 0 && x <= view.width)
+    .map(({ x, y }) => `<circle cx="${n(x)}" cy="${n(y)}" r="2.2" fill="${color}"/>`);
+  return joined + dots.join('');
+}
+
+function spread(
+  view: Scale,
+  stretches: readonly Stretch[],
+  scale: ValueScale,
+  palette: Palette,
+  top: number,
+  { n }: Pen,
+): string {
+  const cells = stretches.map((stretch) => cellsOf(stretch, scale));
+  const most = Math.max(1, ...cells.flatMap((own) => [...own.values()]));
+  return stretches
+    .map((stretch, index) => {
+      const left = Math.max(0, xOf(view, stretch.from));
+      const wide = Math.max(1.5, Math.min(view.width, xOf(view, stretch.to)) - left - 1);
+      const box = (y: number, high: number, color: string, opacity = 1): string =>
+        `<rect x="${n(left)}" y="${n(top + y)}" width="${n(wide)}" height="${n(high)}" fill="${color}"` +
+        `${opacity === 1 ? '' : ` fill-opacity="${n(opacity)}"`}/>`;
+      const [high, low] = [yOf(scale, stretch.high), yOf(scale, stretch.low)];
+      const shades = [...cells[index]!].map(([cell, count]) =>
+        box(cell * CELL, CELL, palette.accent, 0.14 + 0.76 * Math.sqrt(count / most)),
+      );
+      return [
+        box(high - 1, Math.max(2, low - high + 2), palette.accent, 0.1),
+        ...shades,
+        box(yOf(scale, stretch.mean) - 1, 2, palette.ink),
+      ].join('');
+    })
+    .join('');
+}
