@@ -235,7 +235,8 @@ impl Client {
         answer
     }
 
-    /// Opens a stream of server-sent events: what comes after the one of an id, or from now on.
+    /// Opens a stream of server-sent events: what comes after the one of an id, or from now on. The head of the request has
+    /// these fields too.
     ///
     /// # Errors
     /// The service does not answer, or says no.

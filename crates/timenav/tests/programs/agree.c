@@ -1,6 +1,6 @@
 /* For each line that is read, prints what the virtual clock shows between two readings of the boot clock, and what the
-   clock page says: generation, rate, origin of virtual time, origin by the boot clock, how late that may be. All times in
-   nanoseconds. */
+   clock page says: generation, rate, origin of virtual time, origin by the boot clock, how late that may be. All times
+   are in nanoseconds. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
