@@ -95,7 +95,8 @@ impl History {
     fn row(self, number: u64) -> String {
         let EventDraft { time, description, location, geo, event_id, .. } = self.draft(number);
         let (lat, lon) = geo.map_or((0.0, 0.0), |geo| (geo.point.lat(), geo.point.lon()));
-        let (location, event_id) = (location.unwrap_or_default(), event_id.map(|id| id.to_string()).unwrap_or_default());
+        let (location, event_id) =
+            (location.unwrap_or_default(), event_id.map(|id| id.to_string()).unwrap_or_default());
         format!("{event_id},{time},{description},{location},{lat},{lon}")
     }
 
