@@ -57,7 +57,7 @@ async function visit(context, isCached) {
   // The first picture need not come.
   const first = shown(told(page.locator('#first-picture'))).catch(() => Infinity);
   // Of many events, those that are counted have bars.
-  const part = shown(axis.getByText(/[\d,]+ (of [\d,]+ )?counted$/).first()).catch(() => Infinity);
+  const part = shown(axis.getByText(/[\d,]+ (of [\d,]+ )?counted/).first()).catch(() => Infinity);
   const axis_ms = await shown(told(axis));
   const row = {
     files: isCached ? 'cached' : 'new',

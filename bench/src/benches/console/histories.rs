@@ -55,7 +55,8 @@ struct Views {
 /// What a view costs. A page with nothing on it has neither requests nor a heap.
 #[derive(Deserialize)]
 struct View {
-    view: String,
+    #[serde(rename = "view")]
+    name: String,
     #[serde(default)]
     ready_ms: f64,
     #[serde(default)]
@@ -137,7 +138,7 @@ impl Figures {
     /// Takes what the views cost in one round.
     fn take_views(&mut self, history: &str, Views { rows }: &Views) -> anyhow::Result<()> {
         let view = |name: &str| {
-            let found = rows.iter().find(|row| row.view == name);
+            let found = rows.iter().find(|row| row.name == name);
             found.with_context(|| format!("{VIEWS} says nothing of {name}"))
         };
         let (blank, explorer, timeline) = (view("Blank")?, view("Explorer")?, view("Timeline")?);
