@@ -24,7 +24,7 @@ import { SIZE, Site, Traffic, launch } from './visit.mjs';
 
 const READY_MAX_MS = 120_000;
 const QUIET_MS = 1_200;
-const REST_MAX_MS = 30_000;
+const REST_MAX_MS = 120_000;
 const IDLE_MS = 10_000;
 const MOVE_MS = 5_000;
 /** What the kernel counts processor time in: a hundredth of a second on every Linux that Debian ships. */
