@@ -91,7 +91,7 @@ impl Case {
             rounds,
             ratio_goal: Goal::AtLeast(0.25),
             own_goal: Some(self.own_goal),
-            floor: "raw SQLite commits (WAL, FULL) of the same rows, two for each instant",
+            floor: "raw SQLite commits (WAL, FULL) of the same rows, one for each instant",
         };
         let flat = Finding {
             name: format!("timers-{}-memory", self.name),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, ensure};
 use rusqlite::types::Value;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::{Connection, Transaction, params_from_iter};
 
 use super::{Excerpt, POSITION_BITS, excerpt, number, schema_of, update_head};
 use crate::load::count;
@@ -54,6 +54,9 @@ impl FiredSample {
     }
 }
 
+/// Writes rows of one kind for a firing.
+type PutRows = fn(&Transaction<'_>, &FiredSample, &[Value]) -> anyhow::Result<()>;
+
 /// A database in which bare SQL writes firings and their outcomes.
 pub(crate) struct RawFirings<'a> {
     connection: Connection,
@@ -86,54 +89,61 @@ impl<'a> RawFirings<'a> {
         Ok(Self { connection, sample, instant: 0, entries: 0 })
     }
 
-    /// Writes all firings and outcomes, and returns how many instants a second these were.
+    /// Writes all firings and outcomes, each instant in one commit, and returns how many instants a second these were.
     pub(crate) fn write_all(&mut self) -> anyhow::Result<f64> {
         let (watch, instants) = (Stopwatch::start(), self.sample.instants());
         for _ in 0..instants {
-            self.fire()?;
-            self.settle()?;
+            self.commit(&[Self::put_fired, Self::put_settled])?;
+            self.instant += 1;
         }
         Ok(count(instants) / watch.elapsed().as_secs_f64())
     }
 
     /// Commits that the timers of the next instant fire.
     pub(crate) fn fire(&mut self) -> anyhow::Result<()> {
-        let (sample, entry) = (self.sample, self.entries);
-        let (state, settled) = (sample.firings.place("state")?, sample.firings.place("settled")?);
-        let rows = self.rows();
-        let transaction = self.connection.transaction()?;
-        transaction.prepare_cached(&sample.entries.insert())?.execute(params_from_iter(sample.entry(entry)))?;
-        for firing in &rows {
-            let mut row = (*firing).clone();
-            (row[state], row[settled]) = (Value::Integer(0), Value::Null);
-            transaction.prepare_cached(&sample.firings.insert())?.execute(params_from_iter(row))?;
-            let moved = "UPDATE timers SET next = NULL WHERE timeline = ?1 AND position = ?2";
-            transaction
-                .prepare_cached(moved)?
-                .execute(params_from_iter(sample.key(firing, &["timeline", "position"])?))?;
-        }
-        update_head(&transaction, &sample.head, entry)?;
-        transaction.commit()?;
-        self.entries += 1;
-        Ok(())
+        self.commit(&[Self::put_fired])
     }
 
     /// Commits the outcomes of what has fired last.
     pub(crate) fn settle(&mut self) -> anyhow::Result<()> {
-        let (sample, entry) = (self.sample, self.entries);
-        let rows = self.rows();
-        let transaction = self.connection.transaction()?;
-        transaction.prepare_cached(&sample.entries.insert())?.execute(params_from_iter(sample.entry(entry)))?;
-        for firing in &rows {
-            let settle = "UPDATE firings SET state = 1, settled = ?5
-                WHERE timeline = ?1 AND due = ?2 AND position = ?3 AND round = ?4";
-            let key = sample.key(firing, &["timeline", "due", "position", "round", "settled"])?;
-            transaction.prepare_cached(settle)?.execute(params_from_iter(key))?;
-        }
-        update_head(&transaction, &sample.head, entry)?;
-        transaction.commit()?;
-        self.entries += 1;
+        self.commit(&[Self::put_settled])?;
         self.instant += 1;
+        Ok(())
+    }
+
+    /// Commits rows of the instant, with an entry for each kind of them.
+    fn commit(&mut self, kinds: &[PutRows]) -> anyhow::Result<()> {
+        let (sample, rows) = (self.sample, self.rows());
+        let transaction = self.connection.transaction()?;
+        let mut last = self.entries;
+        for (entry, put) in (self.entries..).zip(kinds) {
+            transaction.prepare_cached(&sample.entries.insert())?.execute(params_from_iter(sample.entry(entry)))?;
+            for firing in &rows {
+                put(&transaction, sample, firing)?;
+            }
+            last = entry;
+        }
+        update_head(&transaction, &sample.head, last)?;
+        transaction.commit()?;
+        self.entries += kinds.len();
+        Ok(())
+    }
+
+    fn put_fired(transaction: &Transaction<'_>, sample: &FiredSample, firing: &[Value]) -> anyhow::Result<()> {
+        let mut row = firing.to_vec();
+        (row[sample.firings.place("state")?], row[sample.firings.place("settled")?]) = (Value::Integer(0), Value::Null);
+        transaction.prepare_cached(&sample.firings.insert())?.execute(params_from_iter(row))?;
+        let moved = "UPDATE timers SET next = NULL WHERE timeline = ?1 AND position = ?2";
+        let key = sample.key(firing, &["timeline", "position"])?;
+        transaction.prepare_cached(moved)?.execute(params_from_iter(key))?;
+        Ok(())
+    }
+
+    fn put_settled(transaction: &Transaction<'_>, sample: &FiredSample, firing: &[Value]) -> anyhow::Result<()> {
+        let settle = "UPDATE firings SET state = 1, settled = ?5
+            WHERE timeline = ?1 AND due = ?2 AND position = ?3 AND round = ?4";
+        let key = sample.key(firing, &["timeline", "due", "position", "round", "settled"])?;
+        transaction.prepare_cached(settle)?.execute(params_from_iter(key))?;
         Ok(())
     }
 

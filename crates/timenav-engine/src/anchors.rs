@@ -136,7 +136,7 @@ impl Engine {
                     return answer.map(|answer| self.clock_step(answer)).ok_or(refusal);
                 }
             };
-            let superseded = returning.timers.as_ref().map(|timers| self.superseding(&timers.restoring));
+            let superseded = returning.timers.as_ref().map(|timers| self.superseding(&timeline, &timers.restoring));
             match self.submit(caller, timeline.clone(), returning, idempotency).await {
                 Err(Refusal::ChangedMeanwhile) => {}
                 Err(Refusal::TimersBehind) => self.let_fall_due(&timeline).await?,

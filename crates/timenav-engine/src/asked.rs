@@ -19,6 +19,29 @@ pub(crate) struct Submission {
     pub(crate) idempotency: Option<Idempotency>,
 }
 
+/// What is handed to the writer together: it comes into one group, unless that is full.
+pub(crate) struct Handed {
+    pub(crate) submission: Submission,
+    /// What is decided right after it.
+    pub(crate) then: Option<Submission>,
+}
+
+impl Handed {
+    /// Returns whether anybody waits for an answer.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.each().any(|one| one.asked.is_awaited())
+    }
+
+    fn each(&self) -> impl Iterator<Item = &Submission> {
+        std::iter::once(&self.submission).chain(&self.then)
+    }
+
+    /// Returns each submission, in the order in which they are decided.
+    pub(crate) fn into_each(self) -> impl Iterator<Item = Submission> {
+        std::iter::once(self.submission).chain(self.then)
+    }
+}
+
 /// The outcome of a write, durable and signed.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer<C> {

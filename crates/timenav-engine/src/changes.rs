@@ -25,7 +25,7 @@ pub(crate) use logged::{Logged, ReadLogged};
 pub(crate) use outcome::{OutcomeRecord, is_forgotten};
 pub use retention::LetGone;
 pub(crate) use retention::{RetentionSet, Swept};
-pub(crate) use timers::{AdvancesHeld, FiringsAfter, LookUp, TimerAfter, TimersMoved};
+pub(crate) use timers::{AdvancesHeld, FiringsAfter, LookUp, Reach, TimerAfter, TimersMoved};
 pub(crate) use undoing::ImportUndone;
 
 /// Where a write stands in the ledger, and the signed tree that holds it.

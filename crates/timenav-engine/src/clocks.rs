@@ -247,7 +247,7 @@ impl Engine {
                 }
                 coming_again => coming_again?,
             };
-            let superseded = refire.as_ref().map(|refire| self.superseding(&refire.restoring));
+            let superseded = refire.as_ref().map(|refire| self.superseding(&timeline, &refire.restoring));
             let change = ChangeClock { command: command.clone(), expected: expected.clone(), passing, refire };
             match self.submit(caller, timeline.clone(), change, idempotency).await {
                 Err(Refusal::TimersBehind) => self.let_fall_due(&timeline).await?,
@@ -307,7 +307,7 @@ impl Engine {
         let _stepping = Stepping::begun(self.timing(), timeline);
         let (advance_id, state) = (advance.advance_id.clone(), AdvanceState::Settled);
         let unless_held = Some(advance.stepped);
-        let end = StopAdvance { advance_id, state, held_by: None, keeper: None, unless_held };
+        let end = StopAdvance { advance_id, state, held_by: None, at: None, keeper: None, unless_held };
         match self.submit_service(timeline.clone(), end).await {
             // Somebody else ended it, or has set a timer that comes before its end.
             Ok(_) | Err(Refusal::ChangedMeanwhile) => Ok(true),

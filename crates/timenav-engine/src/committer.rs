@@ -15,7 +15,7 @@ use timenav_core::ids::TimelineId;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-use crate::asked::{Asked, Submission, Told};
+use crate::asked::{Asked, Handed, Submission, Told};
 use crate::background::Background;
 use crate::deciding::catching_up::CatchUp;
 use crate::draft::SaltPool;
@@ -46,7 +46,7 @@ const DECIDED_AGAIN_MAX: usize = 100;
 const SEALING_GROUPS_MAX: usize = 4;
 
 pub(crate) struct Committer {
-    pub(crate) submissions: mpsc::Receiver<Submission>,
+    pub(crate) submissions: mpsc::Receiver<Handed>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) heads: Heads,
@@ -70,10 +70,10 @@ impl Committer {
         let mut salts = SaltPool::default();
         let shared = Arc::clone(&self.shared);
         loop {
-            let is_awaited = |submission: &Submission| submission.asked.is_awaited();
             let company = (&shared.bell, LINGER);
-            let mut rest =
-                collect(&mut self.submissions, GROUP_SUBMISSIONS_MAX, is_awaited, company).into_iter().peekable();
+            let handed = collect(&mut self.submissions, GROUP_SUBMISSIONS_MAX, Handed::is_awaited, company);
+            let submissions: Vec<Submission> = handed.into_iter().flat_map(Handed::into_each).collect();
+            let mut rest = submissions.into_iter().peekable();
             if rest.peek().is_none() {
                 return;
             }
@@ -491,8 +491,13 @@ fn seal(sealed: Sealed, kept: &Result<(), Refusal>, shared: &Shared) {
     let sizes = sealed.committed.states.iter().map(|state| (state.head.id.clone(), state.head.frontier.size()));
     let sizes: Vec<(TimelineId, u64)> = sizes.collect();
     shared.publish(sealed.committed);
+    // What nobody waits for may keep firings from being handed out until it is told, and whoever is told wants some.
+    let (awaited, others): (Vec<_>, Vec<_>) = sealed.answers.into_iter().partition(|(asked, _)| asked.is_awaited());
+    for (asked, told) in others {
+        asked.tell(told);
+    }
     shared.live.grow(&sizes);
-    for (asked, told) in sealed.answers {
+    for (asked, told) in awaited {
         asked.tell(told);
     }
 }

@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::action::{Action, Demanded};
 use crate::actor::Actor;
-use crate::asked::{Answer, Pending, Reply, Submission};
+use crate::asked::{Answer, Asked, Handed, Pending, Reply, Submission};
 use crate::attempts::Attempts;
 use crate::caller::{AuthFailure, Caller};
 use crate::code::Code;
@@ -55,7 +55,7 @@ pub struct Engine(Arc<Inner>);
 struct Inner {
     shared: Arc<Shared>,
     store: Arc<dyn Store>,
-    submissions: RwLock<Option<mpsc::Sender<Submission>>>,
+    submissions: RwLock<Option<mpsc::Sender<Handed>>>,
     threads: Mutex<Vec<std::thread::JoinHandle<()>>>,
 }
 
@@ -457,9 +457,25 @@ impl Engine {
         deciding: D,
         idempotency: Option<Idempotency>,
     ) -> Result<Answer<D::Change>, Refusal> {
+        self.ask_and_then(actor, timeline, (deciding, idempotency), None).await
+    }
+
+    /// Has something decided, and right after it, in the same group, something that the service asks for on the same
+    /// timeline. Whether that happens is for nobody to know here: who would have asked for it later asks then.
+    pub(crate) async fn ask_and_then<D: Deciding>(
+        &self,
+        actor: Actor,
+        timeline: TimelineId,
+        (deciding, idempotency): (D, Option<Idempotency>),
+        then: Option<Box<dyn Asked>>,
+    ) -> Result<Answer<D::Change>, Refusal> {
         let (reply, outcome) = oneshot::channel();
         let is_held_back = self.is_held_back(&actor, &deciding);
-        self.send(actor, timeline, deciding, idempotency, Some(reply)).await?;
+        let by_service =
+            |asked| Submission { actor: Actor::Service, timeline: timeline.clone(), asked, idempotency: None };
+        let then = then.map(by_service);
+        let asked = Pending::boxed(deciding, Some(reply));
+        self.queue(Submission { actor, timeline, asked, idempotency }, then).await?;
         let answer = outcome.await.unwrap_or_else(|_| Err(stopping(self.0.shared.failure())))?;
         if is_held_back {
             self.until_vouched_for(&answer.timeline_id, answer.ledger.position).await?;
@@ -476,22 +492,27 @@ impl Engine {
         idempotency: Option<Idempotency>,
         reply: Option<Reply<D::Change>>,
     ) -> Result<(), Refusal> {
+        let asked = Pending::boxed(deciding, reply);
+        self.queue(Submission { actor, timeline, asked, idempotency }, None).await
+    }
+
+    async fn queue(&self, submission: Submission, then: Option<Submission>) -> Result<(), Refusal> {
         // What nobody waits for would be refused where nobody hears it.
         if let Some(refusal) = self.0.shared.failure() {
             return Err(refusal);
         }
         // What is recorded by a wrong clock would hold up all services until their clocks have come there.
         if self.has_others()
-            && deciding.catches_up().is_none()
+            && submission.asked.asking().catches_up().is_none()
             && let Some(offset) = self.host_clock().apart_from_database()
         {
             return Err(Refusal::Unavailable(offset.to_string()));
         }
         let sender = self.0.submissions.read().clone();
         let sender = sender.ok_or_else(|| stopping(None))?;
-        let company = (reply.is_some(), &self.0.shared.bell);
-        let submission = Submission { actor, timeline, asked: Pending::boxed(deciding, reply), idempotency };
-        hand_over(&sender, submission, company).await.map_err(|_| stopping(self.0.shared.failure()))
+        let handed = Handed { submission, then };
+        let company = (handed.is_awaited(), &self.0.shared.bell);
+        hand_over(&sender, handed, company).await.map_err(|_| stopping(self.0.shared.failure()))
     }
 }
 

@@ -10,7 +10,8 @@ use timenav_core::timers::FiringState;
 use timenav_core::timers::leases::{Offer, Retry, Under};
 
 use crate::action::Action;
-use crate::asked::Answer;
+use crate::actor::Actor;
+use crate::asked::{Answer, Pending};
 use crate::caller::Caller;
 use crate::changes::{FiringsAfter, LedgerPosition};
 use crate::deciding::alone;
@@ -174,6 +175,10 @@ impl Engine {
         loop {
             let (mark, busy) = {
                 let leases = self.timing().leases();
+                // Whoever waits is woken once the clock has come there.
+                if leases.is_stepping(timeline) {
+                    return Ok(Vec::new());
+                }
                 (leases.mark(), leases.busy())
             };
             let Some(state) = self.state(timeline).filter(|state| state.head.timers.pending > 0) else {
@@ -295,9 +300,22 @@ impl Engine {
             }
         };
         let settle = SettleFirings { firing_ids, left, outcome, reason, under, keeper: None };
-        let answer = self.submit(caller, timeline, settle, idempotency).await?;
+        let answer = self.tell_outcomes(Actor::Caller(caller.clone()), &timeline, settle, idempotency).await?;
         settling.end(&answer.change.firings);
         Ok(FiringAnswer::of(answer))
+    }
+
+    /// Has outcomes told that are on their way to the ledger. Where an advance waits for nothing else, its clock goes on in
+    /// the same commit.
+    pub(crate) async fn tell_outcomes(
+        &self,
+        actor: Actor,
+        timeline: &TimelineId,
+        settle: SettleFirings,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Answer<FiringsAfter>, Refusal> {
+        let step = self.step_with_outcomes(timeline).map(|step| Pending::boxed(step, None));
+        self.ask_and_then(actor, timeline.clone(), (settle, idempotency), step).await
     }
 
     /// Says that an attempt at firings failed. They are tried again, or have failed.

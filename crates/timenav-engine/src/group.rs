@@ -15,7 +15,7 @@ use crate::actor::Actor;
 use crate::asked::{Submission, Told};
 use crate::changes::{LedgerPosition, OutcomeRecord, is_forgotten};
 use crate::code::Code;
-use crate::deciding::{Aim, standing};
+use crate::deciding::{Aim, TimersNeeded, standing};
 use crate::directory::{DirectoryChange, check_live};
 use crate::directory_rows::DirectoryRows;
 use crate::doors::Doors;
@@ -29,6 +29,7 @@ use crate::refusal::{Refusal, denial_code};
 use crate::signer::Signer;
 use crate::statement;
 use crate::store::{Commit, TimelineCommit};
+use crate::timer_rows::TimersWanted;
 use crate::wall_clock::Host;
 
 use self::kept::{forgotten, kept_outcome};
@@ -157,16 +158,28 @@ impl<'a> Group<'a> {
             self.put_off.insert(timeline.clone());
         }
         // Rows of timers were looked up before the group.
-        let has_moved = |step: &Step| !step.timers.is_empty();
-        // A timer that is there no more has left its name.
-        let has_left = |step: &Step| !step.timers.gone.is_empty();
-        let needed = || submission.asked.asking().needs().timers;
-        let step = self.accepted.steps.get(timeline);
-        let is_late = |step: &Step| needed().is_exact || (has_left(step) && !needed().wanted.is_empty());
-        if step.is_some_and(|step| has_moved(step) && is_late(step)) {
+        let has_moved = |step: &&Step| !step.timers.is_empty();
+        if let Some(step) = self.accepted.steps.get(timeline).filter(has_moved)
+            && self.is_late(step, &submission.asked.asking().needs().timers)
+        {
             self.put_off.insert(timeline.clone());
         }
         self.put_off.contains(timeline)
+    }
+
+    /// Returns whether what was looked up of timers is not what it would be after a step of this group.
+    fn is_late(&self, step: &Step, TimersNeeded { wanted, is_exact }: &TimersNeeded) -> bool {
+        let key = step.state.head.key;
+        let found = |wanted: &TimersWanted| {
+            let known = self.known.timers.iter().find(|(of, asked, _)| *of == key && asked == wanted);
+            known.map(|(_, _, found)| found.firings.as_slice()).unwrap_or_default()
+        };
+        let is_changed = |wanted: &TimersWanted| {
+            wanted.may_change_by(&step.timers, || self.accepted.has_settled(key, found(wanted)))
+        };
+        // A timer that is there no more has left its name.
+        let has_left = !step.timers.gone.is_empty();
+        if *is_exact { wanted.iter().any(is_changed) } else { has_left && !wanted.is_empty() }
     }
 
     /// Writes the entries of what was read so far. They come before what is appended next, as their positions were told.

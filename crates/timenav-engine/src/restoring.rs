@@ -171,8 +171,8 @@ impl Engine {
     }
 
     /// Takes firings out of the hands of those who have them, as soon as it is known that they are superseded.
-    pub(crate) fn superseding(&self, restoring: &Restoring) -> Settling<'_> {
+    pub(crate) fn superseding<'a>(&'a self, timeline: &'a TimelineId, restoring: &Restoring) -> Settling<'a> {
         let named = |firing: &FiringRow| firing.firing_id.clone();
-        Settling::begin(self.timing(), restoring.superseded.iter().map(named).collect())
+        Settling::begin(self.timing(), timeline, restoring.superseded.iter().map(named).collect())
     }
 }

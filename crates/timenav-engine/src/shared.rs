@@ -79,7 +79,7 @@ pub(crate) struct Shared {
     pub(crate) tending: tokio::sync::Mutex<()>,
     /// What witnesses have cosigned, and what they said.
     pub(crate) witnessed: Witnessed,
-    pub(crate) timing: Timing,
+    pub(crate) timing: Arc<Timing>,
     /// Who follows clocks under a name.
     pub(crate) roll: Roll,
     /// Who hears of what is done without a request.
@@ -149,7 +149,7 @@ impl Shared {
             following,
             tending: tokio::sync::Mutex::default(),
             witnessed: Witnessed::default(),
-            timing,
+            timing: Arc::new(timing),
             roll: Roll::default(),
             background: OnceLock::new(),
             in_hand: Arc::default(),

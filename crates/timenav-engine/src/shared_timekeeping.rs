@@ -9,7 +9,7 @@ use timenav_core::timers::Advance;
 use timenav_core::timers::leases::Under;
 
 use crate::changes::LookUp;
-use crate::deciding::advances::{SharedStep, StepAdvance};
+use crate::deciding::advances::{SeenInstant, StepAdvance};
 use crate::engine::Engine;
 use crate::head::{TimelineKey, TimelineState};
 use crate::leasing_door::{AtWorkWanted, Keeper, LeasesWanted, Presence, told_of};
@@ -208,9 +208,9 @@ impl Engine {
         }
         // Until the others know that this service sends webhooks.
         if is_open && self.timing().sends_webhooks() && state.head.timers.webhooks {
-            let mut open = self.open_firings(state, advance).await?.into_iter();
-            if let Some((firing_id, queue)) = open.find(|(_, queue)| *queue == QueueId::of_webhooks()) {
-                return Ok(Some(told_of(&firing_id, &queue, None)));
+            let open = self.open_firings(state, advance).await?;
+            if let Some((firing_id, queue)) = open.iter().find(|(_, queue)| *queue == QueueId::of_webhooks()) {
+                return Ok(Some(told_of(firing_id, queue, None)));
             }
         }
         let wanted = AtWorkWanted { timeline: state.head.key, open_since: Some(advance.stepped), firings: Vec::new() };
@@ -223,7 +223,7 @@ impl Engine {
         &self,
         keeper: Keeper,
         timeline: &TimelineId,
-        advance: &Advance,
+        (advance, left): (&Advance, SeenInstant),
         look_up: LookUp,
     ) -> StepAdvance {
         StepAdvance {
@@ -231,7 +231,9 @@ impl Engine {
             heard: self.timing().sends_webhooks().then(QueueId::of_webhooks).into_iter().collect(),
             is_resumed: self.timing().leases().is_resumed(timeline, self.now()),
             look_up,
-            shared: Some(SharedStep { keeper, stepped: advance.stepped }),
+            left,
+            keeper: Some(keeper),
+            _lasting: None,
         }
     }
 }

@@ -4,7 +4,7 @@
 //! until [`Engine::time_changed`], and calls again. What falls due is decided where it is written, so two who keep the
 //! time do nothing twice.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use futures_util::future::join_all;
@@ -16,8 +16,8 @@ use timenav_core::timers::{Advance, AdvanceState, FiringState};
 
 use crate::agenda::Next;
 use crate::background::{Background, BackgroundTraces};
-use crate::changes::LookUp;
-use crate::deciding::advances::{StepAdvance, StopAdvance};
+use crate::changes::{LookUp, Reach};
+use crate::deciding::advances::{SeenInstant, StepAdvance, StopAdvance};
 use crate::deciding::timers::{FireTimers, SettleFirings};
 use crate::engine::Engine;
 use crate::head::TimelineState;
@@ -25,7 +25,7 @@ use crate::leasing_door::Keeper;
 use crate::pacing::pace_of_ended;
 use crate::refusal::Refusal;
 use crate::timer_rows::TimersWanted;
-use crate::timing::{Stepping, Timing};
+use crate::timing::{OpenFirings, Stepping, Timing};
 
 /// How often one timeline is taken on before the others have their turn.
 const TURNS_MAX: usize = 256;
@@ -58,7 +58,7 @@ impl Engine {
         _ = self.shared().background.set(traces);
     }
 
-    pub(crate) fn timing(&self) -> &Timing {
+    pub(crate) fn timing(&self) -> &Arc<Timing> {
         &self.shared().timing
     }
 
@@ -113,15 +113,15 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes an advance on to its next instant, once what is recorded there was looked up. `many` says whether more than
-    /// one instant is likely to be passed.
+    /// Takes an advance on to its next instant, once what is recorded there was looked up. As many timers are looked at as
+    /// are likely to fall due, at one instant or more.
     async fn step(
         &self,
         timeline: &TimelineId,
-        many: bool,
+        reach: Reach,
         mut step: impl FnMut(LookUp) -> StepAdvance,
     ) -> Result<(), Refusal> {
-        let mut look_up = LookUp { many, ..LookUp::default() };
+        let mut look_up = LookUp { reach, ..LookUp::default() };
         for _ in 0..LOOK_UPS_MAX {
             let moved = self.submit_service(timeline.clone(), step(look_up)).await?.change;
             let Some(wanted) = moved.look_up else { break };
@@ -137,7 +137,11 @@ impl Engine {
                 self.timing().forget(timeline);
                 return Next::Unless;
             };
-            if !self.keeps_time(timeline) {
+            let keeps_time = self.keeps_time(timeline);
+            if !keeps_time || state.head.timers.advance.is_none() {
+                self.timing().forget_open_firings(timeline);
+            }
+            if !keeps_time {
                 return Next::Unless;
             }
             let host = self.host(&state);
@@ -214,7 +218,7 @@ impl Engine {
         let (timeline, advance_id) = (&state.head.id, &advance.advance_id);
         if advance.is_stuck() {
             let last = self.last_fired(state, advance).await?;
-            self.stop(timeline, advance_id, AdvanceState::Stuck, last).await?;
+            self.stop(timeline, advance, AdvanceState::Stuck, last).await?;
             return Ok(Instance::Left);
         }
         if let Some(keeper) = self.keeper(timeline) {
@@ -229,24 +233,52 @@ impl Engine {
                 let leases = self.timing().leases().next_end(now);
                 return Ok(Instance::Held(leases.into_iter().chain([until]).min()));
             }
-            self.stop(timeline, advance_id, AdvanceState::Stopped, Some(held_by)).await?;
+            self.stop(timeline, advance, AdvanceState::Stopped, Some(held_by)).await?;
             return Ok(Instance::Left);
         }
         let stepping = Stepping::begun(self.timing(), timeline);
-        let (heard, is_resumed) = {
-            let leases = self.timing().leases();
-            (leases.heard(timeline, now), leases.is_resumed(timeline, now))
-        };
-        let step = |look_up| {
-            let (advance_id, heard) = (advance_id.clone(), heard.clone());
-            StepAdvance { advance_id, heard, is_resumed, look_up, shared: None }
-        };
+        let (heard, is_resumed) = self.listened_to(timeline, now);
         // Where nobody listens, nothing holds an instant.
         let sends = state.head.timers.webhooks;
-        let many = !is_resumed && heard.iter().all(|queue| *queue == QueueId::of_webhooks() && !sends);
-        let stepped = self.step(timeline, many, step).await;
+        let is_unheard = !is_resumed && heard.iter().all(|queue| *queue == QueueId::of_webhooks() && !sends);
+        let reach = if is_unheard { Reach::Many } else { Reach::enough_for(advance.at_instant) };
+        let step = |look_up| {
+            let (advance_id, heard, left) = (advance_id.clone(), heard.clone(), SeenInstant::unheld(advance));
+            StepAdvance { advance_id, heard, is_resumed, look_up, left, keeper: None, _lasting: None }
+        };
+        let stepped = self.step(timeline, reach, step).await;
         drop(stepping);
         stepped.map(|()| Instance::Left)
+    }
+
+    /// Returns the queues of a timeline that somebody listens to here, and whether all of them count as heard.
+    fn listened_to(&self, timeline: &TimelineId, now: Instant<Wall>) -> (HashSet<QueueId>, bool) {
+        let leases = self.timing().leases();
+        (leases.heard(timeline, now), leases.is_resumed(timeline, now))
+    }
+
+    /// Returns the step that an advance is to take together with the outcomes that are on their way to the ledger, if they
+    /// are those of all that its instant waits for. Decided right after them, it costs no commit of its own. Otherwise, and
+    /// wherever more is to be known first, whoever keeps the time takes the advance on.
+    pub(crate) fn step_with_outcomes(&self, timeline: &TimelineId) -> Option<StepAdvance> {
+        let state = self.state(timeline)?;
+        let advance = state.head.timers.advance.as_ref().filter(|advance| advance.open > 0)?;
+        let left = SeenInstant::settled(advance, state.head.frontier.size());
+        // As many fall due at the next instant as at this one, in most cases.
+        let look_up = LookUp { reach: Reach::enough_for(advance.at_instant), ..LookUp::default() };
+        if self.has_others() {
+            let keeper = self.keeper(timeline)?;
+            let is_all = self.timing().leases().settling(timeline) as u64 >= advance.open;
+            return is_all.then(|| self.shared_step(keeper, timeline, (advance, left), look_up));
+        }
+        let now = self.now();
+        if !self.timing().leases().begin_step_with_outcomes(timeline, advance.open, now) {
+            return None;
+        }
+        let stepping = Stepping::begun(self.timing(), timeline);
+        let (heard, is_resumed) = self.listened_to(timeline, now);
+        let (advance_id, lasting) = (advance.advance_id.clone(), Some(Box::new(stepping) as Box<dyn Send + Sync>));
+        Some(StepAdvance { advance_id, heard, is_resumed, look_up, left, keeper: None, _lasting: lasting })
     }
 
     /// Ends an advance that cannot go on, because what is kept does not agree with the ledger: whoever waits for it is
@@ -257,7 +289,7 @@ impl Engine {
             return;
         };
         let (timeline, why) = (&state.head.id, Some(refusal.to_string()));
-        if let Err(refusal) = self.stop(timeline, &advance.advance_id, AdvanceState::Stopped, why).await {
+        if let Err(refusal) = self.stop(timeline, advance, AdvanceState::Stopped, why).await {
             tracing::error!(%timeline, %refusal, "an advance could not be stopped");
         }
     }
@@ -276,10 +308,12 @@ impl Engine {
                 // What others do without a word is looked at soon.
                 return Ok(Instance::Held(Some(until)));
             }
-            self.stop(timeline, &advance.advance_id, AdvanceState::Stopped, Some(held_by)).await?;
+            self.stop(timeline, advance, AdvanceState::Stopped, Some(held_by)).await?;
             return Ok(Instance::Left);
         }
-        self.step(timeline, false, |look_up| self.shared_step(keeper.clone(), timeline, advance, look_up)).await?;
+        let left = SeenInstant::unheld(advance);
+        let step = |look_up| self.shared_step(keeper.clone(), timeline, (advance, left), look_up);
+        self.step(timeline, Reach::enough_for(advance.at_instant), step).await?;
         self.timing().wake_claims();
         Ok(Instance::Left)
     }
@@ -287,12 +321,12 @@ impl Engine {
     async fn stop(
         &self,
         timeline: &TimelineId,
-        advance_id: &AdvanceId,
+        advance: &Advance,
         state: AdvanceState,
         held_by: Option<String>,
     ) -> Result<(), Refusal> {
-        let keeper = self.keeper(timeline);
-        let stop = StopAdvance { advance_id: advance_id.clone(), state, held_by, keeper, unless_held: None };
+        let (advance_id, at) = (advance.advance_id.clone(), Some(SeenInstant::unheld(advance)));
+        let stop = StopAdvance { advance_id, state, held_by, at, keeper: self.keeper(timeline), unless_held: None };
         self.submit_service(timeline.clone(), stop).await.map(|_| ())
     }
 
@@ -311,18 +345,20 @@ impl Engine {
     }
 
     /// Returns the firings of the instant of an advance that have no outcome.
-    pub(crate) async fn open_firings(
-        &self,
-        state: &TimelineState,
-        advance: &Advance,
-    ) -> Result<Vec<(FiringId, QueueId)>, Refusal> {
+    pub(crate) async fn open_firings(&self, state: &TimelineState, advance: &Advance) -> Result<OpenFirings, Refusal> {
         if advance.open == 0 {
-            return Ok(Vec::new());
+            return Ok(Arc::default());
+        }
+        let (timeline, last) = (&state.head.id, state.head.timers.last);
+        if let Some(known) = self.timing().open_firings(timeline, last) {
+            return Ok(known);
         }
         let max = usize::try_from(advance.at_instant).unwrap_or(usize::MAX);
         let wanted = TimersWanted::PendingSince(advance.stepped, max);
         let found = self.store().timer_rows(state.head.key, wanted).await?;
-        Ok(found.firings.into_iter().map(|firing| (firing.firing_id, firing.queue)).collect())
+        let open: OpenFirings = found.firings.into_iter().map(|firing| (firing.firing_id, firing.queue)).collect();
+        self.timing().keep_open_firings(timeline, last, Arc::clone(&open));
+        Ok(open)
     }
 
     /// Has firings tried again whose lease has ended, or tells that they failed.

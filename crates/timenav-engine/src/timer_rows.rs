@@ -213,6 +213,32 @@ pub enum TimersWanted {
     Advances(Option<u64>, usize),
 }
 
+impl TimersWanted {
+    /// Returns whether a step may change what is found. `has_outcome` tells whether one of the firings that were found by
+    /// their names has come to its outcome since.
+    pub(crate) fn may_change_by(&self, rows: &TimerRows, has_outcome: impl Fn() -> bool) -> bool {
+        let TimerRows { gone, set, moved, fired, settled, advances } = rows;
+        match self {
+            Self::Named(_)
+            | Self::At(_)
+            | Self::Earliest(_)
+            | Self::ArmedUntil(..)
+            | Self::Listed(..)
+            | Self::ArmedByName(..)
+            | Self::ByPosition(..) => !(gone.is_empty() && set.is_empty() && moved.is_empty()),
+            Self::Firings(_) => !fired.is_empty() || has_outcome(),
+            Self::FiringsOf(..)
+            | Self::FiringsOfAfter(..)
+            | Self::PendingAfter(..)
+            | Self::Pending(..)
+            | Self::PendingSince(..)
+            | Self::OfAdvance(..)
+            | Self::FiringsAfter(..) => !(fired.is_empty() && settled.is_empty()),
+            Self::Advance(_) | Self::Advances(..) => !advances.is_empty(),
+        }
+    }
+}
+
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimersFound {

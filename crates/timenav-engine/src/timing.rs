@@ -1,6 +1,6 @@
 //! Which timelines have timers, who is at work on their firings, and who is told when that changes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
@@ -37,6 +37,18 @@ pub(crate) struct Timing {
     observers: Arc<Observers>,
     /// Held by whoever says that attempts failed, and may say so again.
     failing: FailingTurns,
+    /// The firings without an outcome at the instants of advances, as they were read last: each wake asks for them.
+    open: Mutex<HashMap<TimelineId, Open>>,
+}
+
+/// Firings without an outcome, each with its queue.
+pub(crate) type OpenFirings = Arc<[(FiringId, QueueId)]>;
+
+/// Firings as they were read.
+struct Open {
+    /// The position of the last entry that had changed timers or firings by then.
+    last: Option<u64>,
+    firings: OpenFirings,
 }
 
 /// Turns of those who say that attempts failed, with a key to say it again by. Those with the same key come one after the
@@ -133,6 +145,23 @@ impl Timing {
         self.wake_keeper();
     }
 
+    /// Returns the firings without an outcome at the instant of a timeline's advance, if they were read since timers or firings
+    /// have changed there, by the entry at a position.
+    pub(crate) fn open_firings(&self, timeline: &TimelineId, last: Option<u64>) -> Option<OpenFirings> {
+        let open = self.open.lock();
+        open.get(timeline).filter(|open| open.last == last).map(|open| Arc::clone(&open.firings))
+    }
+
+    /// Forgets them: nobody asks for them here any more.
+    pub(crate) fn forget_open_firings(&self, timeline: &TimelineId) {
+        self.open.lock().remove(timeline);
+    }
+
+    /// Keeps what was read.
+    pub(crate) fn keep_open_firings(&self, timeline: &TimelineId, last: Option<u64>, firings: OpenFirings) {
+        self.open.lock().insert(timeline.clone(), Open { last, firings });
+    }
+
     pub(crate) fn agenda(&self) -> MutexGuard<'_, Agenda> {
         self.agenda.lock()
     }
@@ -140,6 +169,7 @@ impl Timing {
     /// Forgets a timeline that has ended, or has no timers any more.
     pub(crate) fn forget(&self, timeline: &TimelineId) {
         self.agenda.lock().forget(timeline);
+        self.forget_open_firings(timeline);
         if let Some(sharing) = &self.sharing {
             sharing.forget(timeline);
         }
@@ -169,13 +199,14 @@ impl Timing {
 /// Firings whose outcome is on its way to the ledger.
 pub(crate) struct Settling<'a> {
     timing: &'a Timing,
+    timeline: &'a TimelineId,
     firing_ids: Vec<FiringId>,
 }
 
 impl<'a> Settling<'a> {
-    pub(crate) fn begin(timing: &'a Timing, firing_ids: Vec<FiringId>) -> Self {
-        timing.leases().begin_settling(&firing_ids);
-        Self { timing, firing_ids }
+    pub(crate) fn begin(timing: &'a Timing, timeline: &'a TimelineId, firing_ids: Vec<FiringId>) -> Self {
+        timing.leases().begin_settling(timeline, &firing_ids);
+        Self { timing, timeline, firing_ids }
     }
 
     /// As [`Settling::begin`], where nobody else has one of them.
@@ -184,7 +215,7 @@ impl<'a> Settling<'a> {
     /// Those that others have. Nothing has begun then.
     pub(crate) fn begin_under(
         timing: &'a Timing,
-        timeline: &TimelineId,
+        timeline: &'a TimelineId,
         firing_ids: Vec<FiringId>,
         under: (&Under, Instant<Wall>),
     ) -> Result<Self, Vec<HeldByOther>> {
@@ -193,9 +224,9 @@ impl<'a> Settling<'a> {
         if !of_others.is_empty() {
             return Err(of_others);
         }
-        leases.begin_settling(&firing_ids);
+        leases.begin_settling(timeline, &firing_ids);
         drop(leases);
-        Ok(Self { timing, firing_ids })
+        Ok(Self { timing, timeline, firing_ids })
     }
 
     /// They came to their outcomes, unless they are still pending.
@@ -217,29 +248,30 @@ impl<'a> Settling<'a> {
 
 impl Drop for Settling<'_> {
     fn drop(&mut self) {
-        self.timing.leases().end_settling(&self.firing_ids);
+        self.timing.leases().end_settling(self.timeline, &self.firing_ids);
         // The next of an order may be claimed, and an advance may go on.
         self.timing.wake_claims();
         self.timing.wake_keeper();
     }
 }
 
-/// Nothing is handed out on a timeline, and nobody begins to hold its advances, while its clock goes to another instant.
-pub(crate) struct Stepping<'a> {
-    timing: &'a Timing,
-    timeline: &'a TimelineId,
+/// Nothing is handed out on a timeline, and nobody begins to hold its advances, while its clock goes to another instant. It
+/// may go with a step to the writer, and lasts until it is known what came of that.
+pub(crate) struct Stepping {
+    timing: Arc<Timing>,
+    timeline: TimelineId,
 }
 
-impl<'a> Stepping<'a> {
+impl Stepping {
     /// Its leases have let it begin.
-    pub(crate) const fn begun(timing: &'a Timing, timeline: &'a TimelineId) -> Self {
-        Self { timing, timeline }
+    pub(crate) fn begun(timing: &Arc<Timing>, timeline: &TimelineId) -> Self {
+        Self { timing: Arc::clone(timing), timeline: timeline.clone() }
     }
 }
 
-impl Drop for Stepping<'_> {
+impl Drop for Stepping {
     fn drop(&mut self) {
-        self.timing.leases().end_step(self.timeline);
+        self.timing.leases().end_step(&self.timeline);
         self.timing.wake_claims();
     }
 }

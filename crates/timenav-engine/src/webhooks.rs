@@ -9,6 +9,7 @@ use timenav_core::time::Span;
 use timenav_core::timers::FiringState;
 use timenav_core::timers::leases::Under;
 
+use crate::actor::Actor;
 use crate::deciding::timelines::demand_to_fork;
 use crate::deciding::timers::SettleFirings;
 use crate::engine::Engine;
@@ -157,7 +158,7 @@ impl Engine {
         let begun = Settling::begin_under(self.timing(), timeline, firing_ids.clone(), (&under, self.now()));
         let settling = begun.map_err(Refusal::lease_lost)?;
         let settle = SettleFirings { firing_ids, left: Vec::new(), outcome, reason, under, keeper: None };
-        let answer = self.submit_service(timeline.clone(), settle).await?;
+        let answer = self.tell_outcomes(Actor::Service, timeline, settle, None).await?;
         settling.end(&answer.change.firings);
         Ok(())
     }

@@ -119,8 +119,8 @@ pub struct Leases {
     /// Firings that came to an outcome, the last ones, and how many there were before them.
     settled: VecDeque<FiringId>,
     settled_before: u64,
-    /// Firings whose outcome is on its way to the ledger.
-    settling: HashSet<FiringId>,
+    /// Firings whose outcome is on its way to the ledger, by their timelines.
+    settling: HashMap<TimelineId, HashSet<FiringId>>,
 }
 
 impl Leases {
@@ -156,7 +156,8 @@ impl Leases {
             if claimed.len() >= max || self.held.len() >= LEASES_MAX {
                 break;
             }
-            if settled.contains(&offer.firing_id) || self.settling.contains(&offer.firing_id) {
+            let is_settling = self.settling.get(timeline).is_some_and(|ids| ids.contains(&offer.firing_id));
+            if is_settling || settled.contains(&offer.firing_id) {
                 continue;
             }
             if let Some(key) = &offer.order_key
@@ -245,15 +246,27 @@ impl Leases {
     }
 
     /// The outcome of firings is on its way to the ledger: nobody is given them until it is known what became of it.
-    pub fn begin_settling(&mut self, firing_ids: &[FiringId]) {
-        self.settling.extend(firing_ids.iter().cloned());
+    pub fn begin_settling(&mut self, timeline: &TimelineId, firing_ids: &[FiringId]) {
+        if !firing_ids.is_empty() {
+            self.settling.entry(timeline.clone()).or_default().extend(firing_ids.iter().cloned());
+        }
     }
 
     /// It is known what became of it.
-    pub fn end_settling(&mut self, firing_ids: &[FiringId]) {
+    pub fn end_settling(&mut self, timeline: &TimelineId, firing_ids: &[FiringId]) {
+        let Some(settling) = self.settling.get_mut(timeline) else { return };
         for firing_id in firing_ids {
-            self.settling.remove(firing_id);
+            settling.remove(firing_id);
         }
+        if settling.is_empty() {
+            self.settling.remove(timeline);
+        }
+    }
+
+    /// Returns how many firings of a timeline have an outcome that is on its way to the ledger.
+    #[must_use]
+    pub fn settling(&self, timeline: &TimelineId) -> usize {
+        self.settling.get(timeline).map_or(0, HashSet::len)
     }
 
     /// A firing has come to its outcome.
@@ -402,6 +415,30 @@ impl Leases {
         }
         *self.stepping.entry(timeline.clone()).or_default() += 1;
         Ok(())
+    }
+
+    /// Lets a timeline's clock go to its next instant as soon as outcomes are told that are on their way, if they are those
+    /// of all the firings that hold it: so many were handed out and have none. Returns whether it may.
+    ///
+    /// Whoever goes there makes sure, as the step is decided, that no firing of the instant is left without an outcome.
+    pub fn begin_step_with_outcomes(&mut self, timeline: &TimelineId, open: u64, now: Instant<Wall>) -> bool {
+        if self.holds(timeline, now).next().is_some() {
+            return false;
+        }
+        let open = usize::try_from(open).unwrap_or(usize::MAX);
+        let settling = self.settling.get(timeline).filter(|settling| settling.len() >= open);
+        let handed_out = settling.into_iter().flatten().filter(|firing_id| self.tried.contains_key(*firing_id));
+        if open == 0 || handed_out.take(open).count() < open {
+            return false;
+        }
+        *self.stepping.entry(timeline.clone()).or_default() += 1;
+        true
+    }
+
+    /// Returns whether a timeline's clock is on its way to another instant: nothing is handed out there.
+    #[must_use]
+    pub fn is_stepping(&self, timeline: &TimelineId) -> bool {
+        self.stepping.contains_key(timeline)
     }
 
     /// The clock of a timeline has come to its instant, or stays where it was.

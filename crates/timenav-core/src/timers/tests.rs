@@ -227,6 +227,36 @@ impl Model {
         }
         // P4: nothing that somebody has or listens to is left behind.
         assert!(open.iter().all(|(id, _)| self.leases.lease(id).is_none()));
+        self.go_on(&advance);
+        self.leases.end_step(&self.timeline);
+        true
+    }
+
+    /// Acknowledges, and takes the advance on with that where its instant waits for nothing else. Returns whether it moved.
+    fn settle_and_step(&mut self, one: Fallen) -> bool {
+        let (firing_ids, advance) = ([one.firing_id(&self.timeline)], self.state.advance.clone());
+        self.leases.begin_settling(&self.timeline, &firing_ids);
+        let open = advance.as_ref().map_or(0, |advance| advance.open);
+        let begun = self.leases.begin_step_with_outcomes(&self.timeline, open, host(self.host));
+        // What is on its way is handed to nobody, nor is anything else where the clock may go on.
+        let offered = self.claim(100);
+        assert!(!offered.contains(&one) && (!begun || offered.is_empty()));
+        for other in &offered {
+            self.leases.give_back(&[other.firing_id(&self.timeline)]);
+        }
+        self.settle(one, FiringState::Acknowledged);
+        self.leases.end_settling(&self.timeline, &firing_ids);
+        let is_left = begun && self.open().is_empty();
+        if let Some(advance) = advance.filter(|_| is_left) {
+            self.go_on(&advance);
+        }
+        if begun {
+            self.leases.end_step(&self.timeline);
+        }
+        is_left
+    }
+
+    fn go_on(&mut self, advance: &Advance) {
         match advance.next_move(self.earliest()) {
             Move::End => {
                 self.entry();
@@ -245,8 +275,6 @@ impl Model {
                 self.fire(instant);
             }
         }
-        self.leases.end_step(&self.timeline);
-        true
     }
 
     fn claim(&mut self, max: usize) -> Vec<Fallen> {
@@ -340,6 +368,7 @@ enum Act {
     Stop,
     Claim(usize),
     Acknowledge(usize),
+    AcknowledgeAndStep(usize),
     Fail(usize),
     Wait(i64),
     Crash,
@@ -353,7 +382,8 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
         6 => Just(Act::Step),
         1 => Just(Act::Stop),
         5 => (1..4_usize).prop_map(Act::Claim),
-        4 => (0..8_usize).prop_map(Act::Acknowledge),
+        2 => (0..8_usize).prop_map(Act::Acknowledge),
+        2 => (0..8_usize).prop_map(Act::AcknowledgeAndStep),
         2 => (0..8_usize).prop_map(Act::Fail),
         2 => (0..40_i64).prop_map(Act::Wait),
         1 => Just(Act::Crash),
@@ -384,6 +414,10 @@ fn walk(acts: &[Act], may_crash: bool) -> Model {
                 let one = hands.remove(*number);
                 model.settle(one, FiringState::Acknowledged);
             }
+            Act::AcknowledgeAndStep(number) if *number < hands.len() => {
+                let one = hands.remove(*number);
+                model.settle_and_step(one);
+            }
             Act::Fail(number) if *number < hands.len() => {
                 let one = hands.remove(*number);
                 model.fail(one);
@@ -399,7 +433,7 @@ fn walk(acts: &[Act], may_crash: bool) -> Model {
                 model.crash();
                 hands.clear();
             }
-            Act::Acknowledge(_) | Act::Fail(_) | Act::Crash => {}
+            Act::Acknowledge(_) | Act::AcknowledgeAndStep(_) | Act::Fail(_) | Act::Crash => {}
         }
         model.check();
     }
@@ -694,4 +728,34 @@ fn a_lease_holds_an_advance_without_a_firing() {
     }
     assert_eq!(taken(&mut leases, hold("more", "ada", 90), false, 70), Some(Err(NotHeld::TooMany)));
     assert_eq!(taken(&mut leases, hold("more", "ada", 120), false, 90), Some(Ok(())));
+}
+
+/// A step goes with outcomes only if these are all that the instant waits for, and nothing else holds it.
+#[test]
+fn a_step_goes_with_the_last_outcomes() {
+    let (timeline, queue, other) = (TimelineId::main(), QueueId::unnamed(), TimelineId::new("other").unwrap());
+    let mut leases = Leases::default();
+    let fallen = |position: u64| Fallen { due: at(1), position, round: 0 }.firing_id(&timeline);
+    let offers: Vec<Offer> = (0..3).map(|one| Offer { firing_id: fallen(one), order_key: None }).collect();
+    let (mark, ttl) = (leases.mark(), Span::from_secs(30).unwrap());
+    let by = (&lease("lease_a"), "worker", host(0));
+    let claimed = leases.claim((&timeline, &queue), (&offers[..2], mark), (9, ttl), by);
+    assert_eq!(claimed.unwrap().len(), 2);
+    let may = |leases: &mut Leases, open: u64| leases.begin_step_with_outcomes(&timeline, open, host(1));
+    assert!(!may(&mut leases, 1), "nothing is on its way");
+    leases.begin_settling(&timeline, &[fallen(0), fallen(2)]);
+    assert!(!may(&mut leases, 2), "one of the two was handed out to nobody");
+    assert!(!leases.begin_step_with_outcomes(&other, 1, host(1)), "they are another timeline's");
+    leases.begin_settling(&timeline, &[fallen(1)]);
+    assert!(!may(&mut leases, 3));
+    assert!(!may(&mut leases, 0), "there is nothing to wait for");
+    let hold = Hold { lease_id: lease("lease_h"), owner: "ada".to_owned(), reason: "looks".to_owned(), until: host(9) };
+    assert_eq!(leases.hold(&timeline, |holds| holds.take(hold.clone(), false, host(1))), Some(Ok(())));
+    assert!(!may(&mut leases, 2), "somebody holds the instant");
+    assert_eq!(leases.hold(&timeline, |holds| holds.release(&hold.lease_id, "ada", host(1))), Some(Ok(())));
+    assert!(may(&mut leases, 2) && leases.is_stepping(&timeline));
+    assert_eq!(leases.hold(&timeline, |holds| holds.take(hold.clone(), false, host(1))), None);
+    leases.end_step(&timeline);
+    leases.end_settling(&timeline, &[fallen(1)]);
+    assert!(!may(&mut leases, 2) && !leases.is_stepping(&timeline) && leases.settling(&timeline) == 2);
 }

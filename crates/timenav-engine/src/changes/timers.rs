@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{EventId, FiringId, LeaseId, QueueId, TimerId};
+use timenav_core::limits::FIRINGS_AT_ONCE_MAX;
 use timenav_core::time::{Instant, Virtual};
 use timenav_core::timers::FiringState;
 use timenav_core::timers::holds::Hold;
 
 use super::Change;
-use crate::timer_rows::TimerRow;
+use crate::timer_rows::{TimerRow, TimersWanted};
 
 /// A timer was set, changed or cancelled.
 #[derive(Clone, Debug)]
@@ -143,11 +144,49 @@ impl Change for AdvancesHeld {
     }
 }
 
+/// How many of the timers that come next are looked at. Where more fall due at once, they are looked at anew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// A few: in most cases no more fall due at once.
+    #[default]
+    Few,
+    /// More than a few.
+    More,
+    /// As many as may fall due at once.
+    Many,
+}
+
+impl Reach {
+    /// Returns what is enough for so many timers that fall due at once.
+    pub(crate) const fn enough_for(count: u64) -> Self {
+        if count <= Self::Few.timers_max() as u64 {
+            Self::Few
+        } else if count <= Self::More.timers_max() as u64 {
+            Self::More
+        } else {
+            Self::Many
+        }
+    }
+
+    pub(crate) const fn timers_max(self) -> usize {
+        match self {
+            Self::Few => 24,
+            Self::More => 128,
+            Self::Many => FIRINGS_AT_ONCE_MAX,
+        }
+    }
+
+    /// Returns what is asked for: one more, so that it is known what comes after them.
+    pub(crate) const fn wanted(self) -> TimersWanted {
+        TimersWanted::Earliest(self.timers_max() + 1)
+    }
+}
+
 /// What is to be looked up before timers fall due.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LookUp {
-    /// Whether more fall due at once than come next in most cases.
-    pub(crate) many: bool,
+    /// How many of the timers that come next.
+    pub(crate) reach: Reach,
     /// What the clock has come to: what comes later falls due later.
     pub(crate) now: Option<Instant<Virtual>>,
     /// Events of these ids.
@@ -157,7 +196,7 @@ pub(crate) struct LookUp {
 impl LookUp {
     /// Returns the same, of as many timers as may fall due at once.
     pub(crate) fn of_many(&self) -> Self {
-        Self { many: true, ..self.clone() }
+        Self { reach: Reach::Many, ..self.clone() }
     }
 }
 

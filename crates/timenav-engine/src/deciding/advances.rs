@@ -10,10 +10,10 @@ use timenav_core::timers::{Advance, AdvanceState, Coming, Counts, Move};
 
 use super::recording::Recording;
 use super::timers::{count_armed, fire, look_up_first};
-use super::upcoming::{Reach, Upcoming};
+use super::upcoming::Upcoming;
 use super::{Aim, Asking, Deciding, Needs, NeedsAtWork, TimersNeeded};
 use crate::action::Action;
-use crate::changes::{LookUp, TimersMoved};
+use crate::changes::{LookUp, Reach, TimersMoved};
 use crate::draft::{Done, Draft, Ledger};
 use crate::json::json;
 use crate::leasing_door::{AtWork, Keeper};
@@ -33,16 +33,45 @@ pub(crate) struct StepAdvance {
     pub(crate) is_resumed: bool,
     /// What was looked up before.
     pub(crate) look_up: LookUp,
+    /// The instant that is to be left. Nothing else may be.
+    pub(crate) left: SeenInstant,
     /// Who keeps the time, where several services share the store: then the queues above are not all, and something may
     /// hold the instant.
-    pub(crate) shared: Option<SharedStep>,
+    pub(crate) keeper: Option<Keeper>,
+    /// What lasts until it is known what came of the step: nobody begins to hold the instant.
+    pub(crate) _lasting: Option<Box<dyn Send + Sync>>,
 }
 
-/// What a step goes by where several services share the store.
-pub(crate) struct SharedStep {
-    pub(crate) keeper: Keeper,
-    /// The position of the entry that tells of the instant that is to be left.
-    pub(crate) stepped: u64,
+/// The instant that an advance stands at, as it was seen: it is another one once other timers have fallen due there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SeenInstant {
+    /// The position of the entry that tells of it.
+    stepped: u64,
+    /// How many firings were made there.
+    fired: u64,
+    /// Whether none of them may be without an outcome. Otherwise nothing holds those that are.
+    is_settled: bool,
+    /// Firings hold it that were made by an entry at that position or a later one, as far as other services know.
+    open_since: u64,
+}
+
+impl SeenInstant {
+    /// Returns the instant of an advance that nothing holds, as whoever asks has made sure, or the store does.
+    pub(crate) const fn unheld(advance: &Advance) -> Self {
+        Self { stepped: advance.stepped, fired: advance.at_instant, is_settled: false, open_since: advance.stepped }
+    }
+
+    /// Returns the instant of an advance whose firings have come to their outcomes once the step is decided, on a ledger of
+    /// that size.
+    pub(crate) const fn settled(advance: &Advance, size: u64) -> Self {
+        Self { stepped: advance.stepped, fired: advance.at_instant, is_settled: true, open_since: size }
+    }
+
+    /// Returns whether an advance still stands there, and its firings are as they have to be.
+    fn is_that_of(&self, advance: &Advance) -> bool {
+        let is_there = (self.stepped, self.fired) == (advance.stepped, advance.at_instant);
+        is_there && (!self.is_settled || advance.open == 0)
+    }
 }
 
 impl Asking for StepAdvance {
@@ -55,8 +84,9 @@ impl Asking for StepAdvance {
     }
 
     fn needs(&self) -> Needs<'_> {
-        let at_work = self.shared.as_ref().map(|shared| NeedsAtWork { open_since: Some(shared.stepped), firings: &[] });
-        let timers = TimersNeeded::exactly(vec![Reach::of(self.look_up.many).wanted()]);
+        let open_since = Some(self.left.open_since);
+        let at_work = self.keeper.as_ref().map(|_| NeedsAtWork { open_since, firings: &[] });
+        let timers = TimersNeeded::exactly(vec![self.look_up.reach.wanted()]);
         Needs { timers, at_work, ..Needs::looked_up(&self.look_up) }
     }
 }
@@ -67,11 +97,11 @@ impl Deciding for StepAdvance {
     /// Goes on while nobody listens to what fires: nothing would be waited for.
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimersMoved>, Refusal> {
         let ledger = draft.aimed()?;
-        let at_work = self.check_shared(draft, ledger)?;
-        let mut upcoming = Upcoming::of(draft, ledger, Reach::of(self.look_up.many))?;
+        let at_work = self.check_left(draft, ledger)?;
+        let mut upcoming = Upcoming::of(draft, ledger, self.look_up.reach)?;
         let advance = draft.state(ledger).head.timers.advance.as_ref();
         let first = upcoming.next().filter(|next| advance.is_some_and(|advance| *next <= advance.to));
-        if !self.look_up.many && first.is_some_and(|first| !upcoming.knows(first)) {
+        if self.look_up.reach != Reach::Many && first.is_some_and(|first| !upcoming.knows(first)) {
             return Ok(look_up_first(draft, ledger, self.look_up.of_many()));
         }
         let coming = (advance.map_or(Instant::MIN, |advance| advance.to), Coming::OneByOne);
@@ -116,13 +146,13 @@ impl Deciding for StepAdvance {
 }
 
 impl StepAdvance {
-    /// Makes sure that the service that asks keeps the time, and that nothing holds the instant at any service.
-    fn check_shared<'a>(&self, draft: &Draft<'a>, ledger: Ledger) -> Result<Option<&'a AtWork>, Refusal> {
-        let Some(SharedStep { keeper, stepped }) = &self.shared else { return Ok(None) };
-        let at_work = draft.check_keeper(ledger, Some(keeper), Some(*stepped))?;
-        let is_there = |advance: &Advance| advance.stepped == *stepped;
+    /// Makes sure that the clock is where it was seen, that the service that asks keeps the time, and that nothing holds the
+    /// instant at any service.
+    fn check_left<'a>(&self, draft: &Draft<'a>, ledger: Ledger) -> Result<Option<&'a AtWork>, Refusal> {
+        let at_work = draft.check_keeper(ledger, self.keeper.as_ref(), Some(self.left.open_since))?;
         let is_held = at_work.is_some_and(|at_work| at_work.held.is_some());
-        if is_held || !draft.state(ledger).head.timers.advance.as_ref().is_some_and(is_there) {
+        let advance = draft.state(ledger).head.timers.advance.as_ref();
+        if is_held || !advance.is_some_and(|advance| self.left.is_that_of(advance)) {
             return Err(Refusal::ChangedMeanwhile);
         }
         Ok(at_work)
@@ -154,6 +184,8 @@ pub(crate) struct StopAdvance {
     pub(crate) state: AdvanceState,
     /// Who held its instant.
     pub(crate) held_by: Option<String>,
+    /// The instant that it is to be stopped at, if it may have gone on since.
+    pub(crate) at: Option<SeenInstant>,
     /// Who keeps the time, where several services share the store.
     pub(crate) keeper: Option<Keeper>,
     /// Where nothing may hold it at any service: the position of the entry that tells of the instant that is to be left.
@@ -187,7 +219,9 @@ impl Deciding for StopAdvance {
         draft.check_keeper(ledger, self.keeper.as_ref(), None)?;
         let timers = &draft.state(ledger).head.timers;
         let may_end = |advance: &Advance| self.state != AdvanceState::Settled || advance.is_done(timers.next);
-        let is_meant = |advance: &Advance| advance.advance_id == self.advance_id && may_end(advance);
+        let is_there = |advance: &Advance| self.at.is_none_or(|at| at.is_that_of(advance));
+        let is_meant =
+            |advance: &Advance| advance.advance_id == self.advance_id && is_there(advance) && may_end(advance);
         if !timers.advance.as_ref().is_some_and(is_meant) {
             return Err(Refusal::ChangedMeanwhile);
         }

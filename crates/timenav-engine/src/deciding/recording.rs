@@ -45,7 +45,7 @@ impl Recording {
         let event_ids: Vec<EventId> = fallen.iter().map(event_id).collect::<Result<_, _>>()?;
         let known: HashSet<&EventId> = looked_up.event_ids.iter().collect();
         if !event_ids.iter().all(|event_id| known.contains(event_id)) {
-            return Ok(Err(LookUp { many: looked_up.many, now: Some(upto), event_ids }));
+            return Ok(Err(LookUp { reach: looked_up.reach, now: Some(upto), event_ids }));
         }
         let is_cut = fallen.len() >= FIRINGS_AT_ONCE_MAX;
         Ok(Ok(Self { until: fallen.last().filter(|_| is_cut).map(|last| last.due) }))

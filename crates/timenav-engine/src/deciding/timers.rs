@@ -10,10 +10,10 @@ use timenav_core::timers::{Coming, Fallen, FellDue, FiringState, Repeating, Sche
 
 use super::outcomes::{Outcome, tell_outcomes};
 use super::recording::{Recording, record_events};
-use super::upcoming::{Reach, Upcoming, check_next};
+use super::upcoming::{Upcoming, check_next};
 use super::{Aim, Asking, Deciding, Needs, NeedsAtWork, TimersNeeded};
 use crate::action::Action;
-use crate::changes::{FiringsAfter, LookUp, TimerAfter, TimersMoved};
+use crate::changes::{FiringsAfter, LookUp, Reach, TimerAfter, TimersMoved};
 use crate::draft::{Done, Draft, Ledger};
 use crate::json::json;
 use crate::leasing_door::{Held, Keeper};
@@ -292,7 +292,7 @@ impl Asking for FireTimers {
 
     fn needs(&self) -> Needs<'_> {
         let at_work = self.keeper.as_ref().map(|_| NeedsAtWork::default());
-        let timers = TimersNeeded::exactly(vec![Reach::of(self.look_up.many).wanted()]);
+        let timers = TimersNeeded::exactly(vec![self.look_up.reach.wanted()]);
         Needs { timers, at_work, ..Needs::looked_up(&self.look_up) }
     }
 }
@@ -313,8 +313,8 @@ impl Deciding for FireTimers {
         // What was looked up is what falls due by then. The clock may have gone on.
         let then = self.look_up.now.filter(|then| *then <= shown && head.timers.is_behind(*then));
         let now = then.unwrap_or(shown);
-        let mut upcoming = Upcoming::of(draft, ledger, Reach::of(self.look_up.many))?;
-        if !self.look_up.many && !upcoming.knows(now) {
+        let mut upcoming = Upcoming::of(draft, ledger, self.look_up.reach)?;
+        if self.look_up.reach != Reach::Many && !upcoming.knows(now) {
             return Ok(look_up_first(draft, ledger, self.look_up.of_many()));
         }
         let is_full = draft.state(ledger).head.timers.pending >= PENDING_OF_RULES_MAX;

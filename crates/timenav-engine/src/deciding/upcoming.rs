@@ -7,40 +7,11 @@ use timenav_core::limits::FIRINGS_AT_ONCE_MAX;
 use timenav_core::time::{Instant, Virtual};
 use timenav_core::timers::{Coming, Fallen, FellDue, Timer, fall_due};
 
+use crate::changes::Reach;
 use crate::draft::{Draft, Ledger};
 use crate::payload::schedule_of;
 use crate::refusal::Refusal;
-use crate::timer_rows::{TimerRow, TimersFound, TimersWanted};
-
-/// How many timers are looked at first: in most cases no more fall due at once.
-const FEW: usize = 24;
-
-/// How many of the timers that come next are looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reach {
-    /// A few. Where more fall due at once, they are looked at anew.
-    Few,
-    /// As many as may fall due at once.
-    Many,
-}
-
-impl Reach {
-    pub(super) const fn of(is_many: bool) -> Self {
-        if is_many { Self::Many } else { Self::Few }
-    }
-
-    const fn timers_max(self) -> usize {
-        match self {
-            Self::Few => FEW,
-            Self::Many => FIRINGS_AT_ONCE_MAX,
-        }
-    }
-
-    /// Returns what is asked for: one more, so that it is known what comes after them.
-    pub(super) const fn wanted(self) -> TimersWanted {
-        TimersWanted::Earliest(self.timers_max() + 1)
-    }
-}
+use crate::timer_rows::{TimerRow, TimersFound};
 
 /// The armed timers that come next.
 pub(super) struct Upcoming {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use timenav_core::directory::Directory;
 use timenav_core::ids::{DataId, EventId, TimelineId, UserId};
 use timenav_core::ledger::{Read, ReadsDraft, Salt};
+use timenav_core::timers::Fallen;
 
 use super::{Drafted, Known, Step};
 use crate::directory::DirectoryChange;
@@ -15,6 +16,7 @@ use crate::heads::Heads;
 use crate::options::Options;
 use crate::rows::{IdempotencyRecord, KnownEvent};
 use crate::store::ArrivalCommit;
+use crate::timer_rows::FiringRow;
 use crate::wall_clock::Host;
 
 /// Reads of one timeline that are told together.
@@ -44,6 +46,8 @@ pub(crate) struct Accepted {
     /// Reads that are told in the next entry of their ledger. It is written before any other.
     pub(crate) reads: BTreeMap<TimelineId, GatheredReads>,
     pub(super) events: HashMap<(TimelineKey, EventId), KnownEvent>,
+    /// Firings that have come to their outcomes.
+    settled: HashSet<(TimelineKey, Fallen)>,
     pub(super) data_erased: HashSet<DataId>,
     pub(super) reads_left: HashMap<(TimelineKey, u64), Vec<u8>>,
     /// Outcomes of this group that hold the content of an event of a timeline.
@@ -67,6 +71,7 @@ impl Accepted {
             forget_fingerprints: false,
             reads: BTreeMap::new(),
             events: HashMap::new(),
+            settled: HashSet::new(),
             data_erased: HashSet::new(),
             reads_left: HashMap::new(),
             outcomes_of: HashMap::new(),
@@ -78,11 +83,17 @@ impl Accepted {
         }
     }
 
+    /// Returns whether one of the firings that were found on a timeline has come to its outcome.
+    pub(crate) fn has_settled(&self, timeline: TimelineKey, found: &[FiringRow]) -> bool {
+        !self.settled.is_empty() && found.iter().any(|firing| self.settled.contains(&(timeline, firing.fallen)))
+    }
+
     /// Makes a draft count for those that are decided after it.
     pub(crate) fn accept(&mut self, draft: Drafted) {
         // A ledger that was only looked at is no step.
         for step in draft.steps.into_iter().filter(|step| !step.entries.is_empty()) {
-            let id = &step.state.head.id;
+            let (id, key) = (&step.state.head.id, step.state.head.key);
+            self.settled.extend(step.timers.settled.iter().map(|end| (key, end.fallen)));
             if let Some(before) = self.steps.get_mut(id) {
                 before.extend(step);
                 continue;

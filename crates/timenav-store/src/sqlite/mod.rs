@@ -49,7 +49,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use rusqlite::{Connection, OpenFlags};
-use timenav_engine::StoreError;
+use timenav_engine::{StoreError, TimelineKey, TimersFound, TimersWanted};
 use tokio::sync::Semaphore;
 
 pub use copy::{copy, fold_log};
@@ -62,6 +62,9 @@ pub use scan::SqliteArchive;
 const IDLE_READERS_MAX: usize = 8;
 /// Reads at the same moment, whoever asks: each may fill the memory for pages of its connection. More wait.
 const READS_RUNNING_MAX: usize = 24;
+
+/// Timers and firings that are read on the thread that asks: fewer than waking another one would take.
+const TIMERS_READ_HERE_MAX: usize = 32;
 
 /// Keeps everything in one SQLite file.
 pub struct SqliteStore {
@@ -109,6 +112,17 @@ impl SqliteStore {
         let result = work(&reader);
         self.shared.put_back(reader);
         result
+    }
+
+    /// Returns what there is of timers, on the thread that asks where a few rows are all.
+    async fn read_timers(&self, key: TimelineKey, wanted: TimersWanted) -> Result<TimersFound, StoreError> {
+        if let Some(few) = timers::few(&wanted, TIMERS_READ_HERE_MAX) {
+            let found = self.read_here(|connection| timers::find(connection, key, &few))?;
+            if few == wanted || found.firings.len() < TIMERS_READ_HERE_MAX {
+                return Ok(found);
+            }
+        }
+        self.read(move |connection| timers::find(connection, key, &wanted)).await
     }
 
     /// Runs a read on a connection of its own, off the async threads.

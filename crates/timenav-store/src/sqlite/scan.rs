@@ -125,6 +125,10 @@ impl SqliteArchive {
         self.0.read(integrity::faults)
     }
 
+    async fn read_timers(&self, key: TimelineKey, wanted: TimersWanted) -> Result<TimersFound, StoreError> {
+        self.read(move |connection| timers::find(connection, key, &wanted)).await
+    }
+
     async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -291,7 +295,7 @@ macro_rules! scan_source {
             }
 
             async fn timer_rows(&self, key: TimelineKey, wanted: TimersWanted) -> Result<TimersFound, StoreError> {
-                self.read(move |connection| timers::find(connection, key, &wanted)).await
+                self.read_timers(key, wanted).await
             }
 
             async fn anchor_rows(

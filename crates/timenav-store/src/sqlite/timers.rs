@@ -203,6 +203,32 @@ pub(super) fn find(
     }
 }
 
+/// Returns what is asked for first, of a question that is mostly answered by a few rows from an index: at most so many of
+/// them. `None` for others.
+pub(super) fn few(wanted: &TimersWanted, rows_max: usize) -> Option<TimersWanted> {
+    match wanted {
+        TimersWanted::At(positions) => (positions.len() <= rows_max).then(|| wanted.clone()),
+        TimersWanted::Firings(firing_ids) => (firing_ids.len() <= rows_max).then(|| wanted.clone()),
+        TimersWanted::Pending(queue, items_max) => Some(TimersWanted::Pending(queue.clone(), rows_max.min(*items_max))),
+        TimersWanted::PendingSince(made, items_max) => {
+            Some(TimersWanted::PendingSince(*made, rows_max.min(*items_max)))
+        }
+        TimersWanted::Named(_)
+        | TimersWanted::Earliest(_)
+        | TimersWanted::ArmedUntil(..)
+        | TimersWanted::Listed(..)
+        | TimersWanted::ArmedByName(..)
+        | TimersWanted::ByPosition(..)
+        | TimersWanted::FiringsOf(..)
+        | TimersWanted::FiringsOfAfter(..)
+        | TimersWanted::PendingAfter(..)
+        | TimersWanted::OfAdvance(..)
+        | TimersWanted::FiringsAfter(..)
+        | TimersWanted::Advance(_)
+        | TimersWanted::Advances(..) => None,
+    }
+}
+
 /// Returns where those begin that come after a firing, in their order: moment, position and round.
 fn place(after: Option<Fallen>) -> [i64; 3] {
     after.map_or([i64::MIN, -1, -1], |one| [one.due.micros(), sql(one.position), i64::from(one.round)])

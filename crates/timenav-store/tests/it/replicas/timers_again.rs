@@ -1,8 +1,8 @@
 //! Timers that come again, where leases are rows and go by the database's clock.
 
 use crate::engine::{
-    another_house_on_postgres, apart, fires_again, go_on, holds, is_superseded, layers_stay, observed, overheard,
-    plays, returns, runs_over,
+    another_house_on_postgres, apart, fires_again, go_on, holds, is_superseded, layers_stay, no_step_while_held,
+    observed, one_commit_an_instant, overheard, plays, returns, runs_over,
 };
 use crate::house::House;
 
@@ -16,6 +16,12 @@ async fn timers_come_again_on_postgresql_as_on_sqlite() {
 #[tokio::test]
 async fn nothing_steps_while_something_holds_on_postgresql() {
     Box::pin(holds(House::on_postgres())).await;
+}
+
+#[tokio::test]
+async fn an_instant_costs_one_commit_on_postgresql() {
+    Box::pin(one_commit_an_instant(House::on_postgres())).await;
+    Box::pin(no_step_while_held(House::on_postgres())).await;
 }
 
 #[tokio::test]

@@ -1,0 +1,277 @@
+//! What an instant of an advance costs: with the last outcome that it waits for, the clock goes on in the same commit.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use timenav_core::clock::ClockCommand;
+use timenav_core::ids::{AdvanceId, FiringId, LeaseId, QueueId, TimelineId, TimerId};
+use timenav_core::limits::ATTEMPTS_IN_ADVANCE_MAX;
+use timenav_core::time::Span;
+use timenav_core::timers::{AdvanceState, Counts, FiringState, Schedule};
+use timenav_engine::{
+    Claim, ClaimedFiring, FiringAnswer, FiringsRequest, HoldRequest, Idempotency, Refusal, TimerRequest,
+};
+use tokio::time::timeout;
+
+use crate::faulty_store::FaultyStore;
+use crate::house::{Home, House, is_unavailable};
+use crate::sample::{digest, moment};
+
+const SECOND: i64 = 1_000_000;
+/// Long enough for what does not wait to come to its end.
+const MOMENT: Duration = Duration::from_millis(50);
+
+/// An advance that stands at its first instant, over timers of these seconds, with somebody who listens.
+struct Advancing<'a, 'b> {
+    home: &'a Home<'b>,
+    advance_id: AdvanceId,
+}
+
+async fn advancing<'a, 'b>(home: &'a Home<'b>, seconds: impl IntoIterator<Item = i64>) -> Advancing<'a, 'b> {
+    for command in [ClockCommand::Pause, ClockCommand::Travel { to: moment(0), location: None }] {
+        home.engine.change_clock(&home.admin, None, command, None).await.unwrap();
+    }
+    let mut last = 0;
+    for (number, at) in seconds.into_iter().enumerate() {
+        last = last.max(at);
+        let request = TimerRequest { schedule: Some(Schedule::At(moment(at * SECOND))), ..TimerRequest::default() };
+        let timer_id = TimerId::new(&format!("timer-{number}")).unwrap();
+        home.engine.set_timer(&home.admin, None, (Some(timer_id), request), None).await.unwrap();
+    }
+    home.engine.tell_presence().await.unwrap();
+    home.engine.keep_time().await;
+    // Heard from now on, for a while.
+    assert!(claim(home).await.is_empty());
+    let travel = ClockCommand::Travel { to: moment((last + 10) * SECOND), location: None };
+    let begun = home.engine.change_clock(&home.admin, None, travel, None).await.unwrap();
+    home.engine.keep_time().await;
+    Advancing { home, advance_id: begun.advance_id.unwrap() }
+}
+
+async fn claim(home: &Home<'_>) -> Vec<ClaimedFiring> {
+    let claim = Claim { queue: QueueId::unnamed(), max: 1_000, ttl: Span::from_secs(30).unwrap(), waits: false };
+    home.engine.claim(&home.admin, None, &claim).await.unwrap()
+}
+
+fn ids(claimed: &[ClaimedFiring]) -> Vec<FiringId> {
+    claimed.iter().map(|claimed| claimed.firing.firing_id.clone()).collect()
+}
+
+fn done(firing_ids: Vec<FiringId>) -> FiringsRequest {
+    FiringsRequest { timeline: None, firing_ids, lease_ids: None }
+}
+
+async fn acknowledge(home: &Home<'_>, firing_ids: Vec<FiringId>) -> FiringAnswer {
+    home.engine.acknowledge(&home.admin, done(firing_ids), None).await.unwrap()
+}
+
+fn looking(reason: &str) -> HoldRequest {
+    let ttl = Span::from_secs(600).unwrap();
+    HoldRequest { timeline: None, lease_id: None, reason: reason.to_owned(), ttl }
+}
+
+async fn release(home: &Home<'_>, lease_id: &LeaseId) {
+    home.engine.release_hold(&home.admin, None, lease_id).await.unwrap();
+}
+
+impl Advancing<'_, '_> {
+    async fn stands(&self) -> (AdvanceState, u64, Counts) {
+        let receipt = self.home.engine.receipt(&TimelineId::main(), &self.advance_id).await.unwrap();
+        (receipt.state, receipt.step, receipt.counts)
+    }
+
+    /// Returns at which instant it goes on.
+    async fn step(&self) -> u64 {
+        let (state, step, _) = self.stands().await;
+        assert_eq!(state, AdvanceState::Running);
+        step
+    }
+}
+
+/// Returns how many groups something has taken to be written.
+async fn groups<T>(home: &Home<'_>, something: impl Future<Output = T>) -> (u64, T) {
+    let before = home.engine.stats().groups;
+    let came = something.await;
+    (home.engine.stats().groups - before, came)
+}
+
+/// Each instant costs one commit, and the last one ends the advance. Entries are those that there would be one by one.
+pub(crate) async fn one_commit_an_instant(house: House) {
+    const INSTANTS: i64 = 20;
+    let home = house.open().await;
+    let advance = advancing(&home, 1..=INSTANTS).await;
+    for instant in 1..=INSTANTS {
+        assert_eq!(advance.step().await, instant.unsigned_abs());
+        let claimed = claim(&home).await;
+        assert_eq!(claimed[0].firing.fallen.due, moment(instant * SECOND));
+        let (count, answer) = groups(&home, acknowledge(&home, ids(&claimed))).await;
+        assert_eq!(answer.firings, [(claimed[0].firing.firing_id.clone(), FiringState::Acknowledged)]);
+        assert_eq!(count, 1, "the outcome and the next instant are one commit");
+        // The outcome, and what goes on after it.
+        let ledger = answer.ledger.unwrap();
+        assert_eq!(ledger.size - ledger.position, 2);
+    }
+    let fired = INSTANTS.unsigned_abs();
+    let counts = Counts { fired, acknowledged: fired, failed: 0 };
+    assert_eq!(advance.stands().await, (AdvanceState::Settled, fired, counts));
+    let lines = home.close().await;
+    let from = lines.iter().position(|line| line.action == "fire_timers").unwrap();
+    let told: Vec<(&str, &str, &str)> = lines[from..]
+        .iter()
+        .filter(|line| line.timeline == "main" && line.action != "reads")
+        .map(|line| (line.action.as_str(), line.actor.as_str(), line.clock_time.as_str()))
+        .collect();
+    let mut expected = Vec::new();
+    let times: Vec<String> = (1..=INSTANTS).map(|instant| moment(instant * SECOND).to_string()).collect();
+    for time in &times {
+        expected.extend([("fire_timers", "system", time.as_str()), ("settle_firings", "admin", time.as_str())]);
+    }
+    let end = moment((INSTANTS + 10) * SECOND).to_string();
+    expected.push(("end_advance", "system", &end));
+    assert_eq!(told, expected);
+}
+
+#[tokio::test]
+async fn an_instant_costs_one_commit() {
+    Box::pin(one_commit_an_instant(House::new())).await;
+}
+
+/// Nothing goes on with an outcome while something else holds the instant: another firing, a lease, or nobody's wish.
+pub(crate) async fn no_step_while_held(house: House) {
+    let home = house.open().await;
+    let advance = advancing(&home, [1, 1, 2, 3, 4]).await;
+    // Another firing.
+    let both = claim(&home).await;
+    let (count, _) = groups(&home, acknowledge(&home, ids(&both[..1]))).await;
+    assert_eq!((count, advance.step().await), (1, 1));
+    // One that has its outcome says nothing of the other one.
+    acknowledge(&home, ids(&both[..1])).await;
+    home.engine.keep_time().await;
+    assert_eq!(advance.step().await, 1);
+    let (count, _) = groups(&home, acknowledge(&home, ids(&both))).await;
+    assert_eq!((count, advance.step().await), (1, 2));
+    // A lease without a firing, which begins between claim and acknowledgement.
+    let claimed = claim(&home).await;
+    let (_, hold, _) = home.engine.hold_advances(&home.admin, looking("first"), None).await.unwrap();
+    let (count, _) = groups(&home, acknowledge(&home, ids(&claimed))).await;
+    home.engine.keep_time().await;
+    assert_eq!((count, advance.step().await), (1, 2));
+    release(&home, &hold.lease_id).await;
+    home.engine.keep_time().await;
+    assert_eq!(advance.step().await, 3);
+    // Tried as often as it may be: with that, too, the clock goes on.
+    for attempt in 1..=ATTEMPTS_IN_ADVANCE_MAX {
+        home.house.pass(5 * SECOND);
+        home.engine.tell_presence().await.unwrap();
+        home.engine.keep_time().await;
+        assert_eq!(advance.step().await, 3);
+        let claimed = claim(&home).await;
+        assert_eq!(claimed[0].attempt, attempt);
+        home.engine.fail_firings(&home.admin, done(ids(&claimed)), Some("no".to_owned()), None).await.unwrap();
+    }
+    let counts = Counts { fired: 5, acknowledged: 3, failed: 1 };
+    assert_eq!(advance.stands().await, (AdvanceState::Running, 4, counts));
+    // Whoever pauses the clock ends the advance where it is.
+    let claimed = claim(&home).await;
+    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
+    let (count, answer) = groups(&home, acknowledge(&home, ids(&claimed))).await;
+    assert_eq!((count, answer.firings[0].1), (1, FiringState::Acknowledged));
+    home.engine.keep_time().await;
+    assert_eq!(advance.stands().await, (AdvanceState::Stopped, 4, counts));
+    home.close().await;
+}
+
+#[tokio::test]
+async fn nothing_steps_with_an_outcome_while_something_holds() {
+    Box::pin(no_step_while_held(House::new())).await;
+}
+
+#[tokio::test]
+async fn an_acknowledgement_that_is_repeated_is_answered_as_before() {
+    let house = House::new();
+    let home = house.open().await;
+    let advance = advancing(&home, [1, 2, 3]).await;
+    let claimed = claim(&home).await;
+    let key = Some(Idempotency { key: digest("done"), fingerprint: digest("asked") });
+    let first = home.engine.acknowledge(&home.admin, done(ids(&claimed)), key).await.unwrap();
+    assert_eq!(advance.step().await, 2);
+    let again = home.engine.acknowledge(&home.admin, done(ids(&claimed)), key).await.unwrap();
+    assert_eq!((again.firings, again.ledger, again.replayed), (first.firings, first.ledger, true));
+    assert_eq!(advance.step().await, 2, "the repetition moves nothing");
+    home.close().await;
+}
+
+/// Outcomes that several workers tell at once come into a group, each of its own firings.
+#[tokio::test]
+async fn outcomes_told_at_once_are_written_in_groups() {
+    const WORKERS: usize = 50;
+    let house = House::new();
+    let home = house.open().await;
+    let advance = advancing(&home, std::iter::repeat_n(1, WORKERS).chain([2])).await;
+    let claimed = claim(&home).await;
+    assert_eq!(claimed.len(), WORKERS);
+    let each = claimed.chunks(1).map(|one| acknowledge(&home, ids(one)));
+    let (count, answers) = groups(&home, futures_util::future::join_all(each)).await;
+    assert!(answers.iter().all(|answer| answer.firings[0].1 == FiringState::Acknowledged));
+    assert!(count < WORKERS as u64 / 2, "{count} groups");
+    home.engine.keep_time().await;
+    let acknowledged = WORKERS as u64;
+    let counts = Counts { fired: acknowledged + 1, acknowledged, failed: 0 };
+    assert_eq!(advance.stands().await, (AdvanceState::Running, 2, counts));
+    // The same firing, told twice at once, has one outcome.
+    let last = ids(&claim(&home).await);
+    let (one, other) = tokio::join!(acknowledge(&home, last.clone()), acknowledge(&home, last));
+    assert_eq!((&one.firings, one.firings[0].1), (&other.firings, FiringState::Acknowledged));
+    home.engine.keep_time().await;
+    let counts = Counts { fired: acknowledged + 1, acknowledged: acknowledged + 1, failed: 0 };
+    assert_eq!(advance.stands().await, (AdvanceState::Settled, 2, counts));
+    let lines = home.close().await;
+    let outcomes = lines.iter().filter(|line| line.action == "settle_firings");
+    assert_eq!(outcomes.count(), WORKERS + 1);
+}
+
+/// Nobody begins to hold an instant while the clock leaves it, even if whoever acknowledged is gone; and where nothing was
+/// written, everything is as before.
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_begins_to_hold_waits_for_a_step_that_goes_with_an_outcome() {
+    let house = House::new();
+    let store = Arc::new(FaultyStore::new(house.store()));
+    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let advance = advancing(&home, [1, 2, 3]).await;
+    let first = ids(&claim(&home).await);
+    store.set_commits_failing(true);
+    assert!(is_unavailable(&home.engine.acknowledge(&home.admin, done(first.clone()), None).await));
+    store.set_commits_failing(false);
+    assert_eq!(advance.step().await, 1);
+    let (_, hold, _) = home.engine.hold_advances(&home.admin, looking("first"), None).await.unwrap();
+    release(&home, &hold.lease_id).await;
+    // The outcome and the step are at the store, and whoever sent them goes away.
+    store.close_gate();
+    let (engine, admin) = (home.engine.clone(), home.admin.clone());
+    let sent = tokio::spawn(async move { engine.acknowledge(&admin, done(first), None).await });
+    store.arrival().await;
+    let (engine, admin) = (home.engine.clone(), home.admin.clone());
+    let mut holding = tokio::spawn(async move { engine.hold_advances(&admin, looking("second"), None).await });
+    assert!(timeout(MOMENT, &mut holding).await.is_err(), "the clock is on its way");
+    sent.abort();
+    assert!(sent.await.unwrap_err().is_cancelled());
+    assert!(timeout(MOMENT, &mut holding).await.is_err(), "it still is");
+    assert!(claim(&home).await.is_empty());
+    store.open_gate();
+    let (_, hold, _) = holding.await.unwrap().unwrap();
+    assert_eq!(advance.step().await, 2);
+    let second = claim(&home).await;
+    assert_eq!(second[0].firing.fallen.due, moment(2 * SECOND));
+    acknowledge(&home, ids(&second)).await;
+    home.engine.keep_time().await;
+    assert_eq!(advance.step().await, 2, "held");
+    release(&home, &hold.lease_id).await;
+    home.engine.keep_time().await;
+    acknowledge(&home, ids(&claim(&home).await)).await;
+    let counts = Counts { fired: 3, acknowledged: 3, failed: 0 };
+    assert_eq!(advance.stands().await, (AdvanceState::Settled, 3, counts));
+    // What was acknowledged is nobody's to say anything else of.
+    let refused = home.engine.acknowledge(&home.admin, done(vec![FiringId::new("firing_none").unwrap()]), None).await;
+    assert!(matches!(&refused, Err(Refusal::NotFound { .. })), "{refused:?}");
+    home.close().await;
+}
