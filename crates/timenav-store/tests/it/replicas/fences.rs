@@ -3,8 +3,9 @@
 
 use std::time::Duration as HostDuration;
 
+use timenav_core::clock::ClockCommand;
 use timenav_core::limits::ATTEMPTS_MAX;
-use timenav_core::timers::FiringState;
+use timenav_core::timers::{AdvanceState, FiringState};
 use timenav_engine::FiringsRequest;
 use tokio::time::timeout;
 
@@ -12,6 +13,7 @@ use super::leases::{acknowledge, asking, claimed, ids, set, stand};
 use super::{end, two};
 use crate::cluster::{Holding, execute, try_execute};
 use crate::house::{Home, House};
+use crate::sample::moment;
 
 /// A statement that fails unless somebody waits for a lock.
 const SOMEBODY_WAITS: &str = "SELECT 1 / count(*) FROM pg_stat_activity
@@ -107,5 +109,67 @@ async fn what_was_claimed_is_not_handed_out_after_its_lease() {
     let again = claimed(&left.engine, &left.admin, 30).await;
     assert_eq!(again[0].attempt, 2);
     assert_eq!(acknowledge(&left.engine, &left.admin, ids(&again)).await, [FiringState::Acknowledged]);
+    end(&house, [left, right]).await;
+}
+
+/// The service that keeps the time goes on with the last outcome, in one commit. Where another service is told the outcome,
+/// the keeper goes on after it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn only_the_keeper_goes_on_with_an_outcome() {
+    let house = House::on_postgres();
+    let second = two(&house).await;
+    let (left, right) = (house.open().await, second.open().await);
+    stand(&left).await;
+    for second in 1..=3 {
+        set(&left, &format!("t{second}"), second).await;
+    }
+    // The one on the left takes the timeline, and the other one finds that it has.
+    left.engine.tell_presence().await.unwrap();
+    left.engine.keep_time().await;
+    right.engine.hear_of_all().await.unwrap();
+    right.engine.tell_presence().await.unwrap();
+    right.engine.keep_time().await;
+    assert!(left.engine.claim(&left.admin, None, &asking(1, 30, false)).await.unwrap().is_empty());
+    let travel = ClockCommand::Travel { to: moment(10), location: None };
+    let begun = left.engine.change_clock(&left.admin, None, travel, None).await.unwrap();
+    let advance_id = begun.advance_id.unwrap();
+    left.engine.keep_time().await;
+    let main = left.admin.timeline_id.clone();
+    let claim = async |home: &Home<'_>| {
+        home.engine.hear_of_all().await.unwrap();
+        claimed(&home.engine, &home.admin, 30).await
+    };
+    let stands = async |home: &Home<'_>| {
+        home.engine.hear_of_all().await.unwrap();
+        let receipt = home.engine.receipt(&main, &advance_id).await.unwrap();
+        (receipt.state, receipt.step)
+    };
+    assert_eq!(stands(&left).await, (AdvanceState::Running, 1));
+    // The keeper is told.
+    let had = claim(&right).await;
+    let before = left.engine.stats().groups;
+    acknowledge(&left.engine, &left.admin, ids(&had)).await;
+    assert_eq!(left.engine.stats().groups, before + 1);
+    assert_eq!(stands(&right).await, (AdvanceState::Running, 2));
+    // Another service is told.
+    let had = claim(&left).await;
+    acknowledge(&right.engine, &right.admin, ids(&had)).await;
+    assert_eq!(stands(&right).await, (AdvanceState::Running, 2));
+    right.engine.keep_time().await;
+    assert_eq!(stands(&left).await, (AdvanceState::Running, 2));
+    left.engine.keep_time().await;
+    assert_eq!(stands(&right).await, (AdvanceState::Running, 3));
+    // A keeper that has lost the timeline without knowing it goes on with no outcome.
+    let had = claim(&left).await;
+    execute(&house.database(), "UPDATE services SET until = 0");
+    right.engine.tell_presence().await.unwrap();
+    right.engine.keep_time().await;
+    assert_eq!(right.engine.replica().unwrap().timekeeping.unwrap().takeovers, 1);
+    let states = acknowledge(&left.engine, &left.admin, ids(&had)).await;
+    assert_eq!((states.as_slice(), stands(&left).await.1), ([FiringState::Acknowledged].as_slice(), 3));
+    assert_eq!(stands(&left).await.0, AdvanceState::Running);
+    right.engine.hear_of_all().await.unwrap();
+    right.engine.keep_time().await;
+    assert_eq!(stands(&left).await, (AdvanceState::Settled, 3));
     end(&house, [left, right]).await;
 }
