@@ -36,9 +36,11 @@ impl Handed {
         std::iter::once(&self.submission).chain(&self.then)
     }
 
-    /// Returns each submission, in the order in which they are decided.
-    pub(crate) fn into_each(self) -> impl Iterator<Item = Submission> {
-        std::iter::once(self.submission).chain(self.then)
+    /// Returns each submission of several that were handed over, in the order in which they are decided.
+    pub(crate) fn each_of(handed: Vec<Self>) -> std::vec::IntoIter<Submission> {
+        let each: Vec<Submission> =
+            handed.into_iter().flat_map(|one| std::iter::once(one.submission).chain(one.then)).collect();
+        each.into_iter()
     }
 }
 

@@ -1,10 +1,9 @@
 //! The one writer.
 //!
-//! Submissions wait in a bounded queue. The committer takes all that wait, decides them in turn,
-//! and commits them as one group on a thread of its own; where nobody waits for any of them, it waits a moment for more. A second thread keeps the group's
-//! checkpoints outside the database, and only then lets readers see the new state and answers.
-//! While it does, the committer works on the next group. Where nobody waits there is no next
-//! group, and the committer seals by itself: waking another thread would only take longer.
+//! Submissions wait in a bounded queue. The committer takes all that wait, decides them in turn, and commits them as one
+//! group on a thread of its own; where nobody waits for any of them, it waits a moment for more. A second thread keeps the
+//! group's checkpoints outside the database, and only then lets readers see the new state and answers. While it does, the
+//! committer works on the next group. Where nobody waits, it seals by itself: waking another thread would take longer.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -72,8 +71,7 @@ impl Committer {
         loop {
             let company = (&shared.bell, LINGER);
             let handed = collect(&mut self.submissions, GROUP_SUBMISSIONS_MAX, Handed::is_awaited, company);
-            let submissions: Vec<Submission> = handed.into_iter().flat_map(Handed::into_each).collect();
-            let mut rest = submissions.into_iter().peekable();
+            let mut rest = Handed::each_of(handed).peekable();
             if rest.peek().is_none() {
                 return;
             }
@@ -384,8 +382,7 @@ impl Committer {
         Ok(())
     }
 
-    /// Forgets what views of forks know of timelines that have moved: an event of those may have been erased. Their own
-    /// views find that in the ledger.
+    /// Forgets what views of forks know of timelines that have moved, as events may be erased. Own views find that there.
     fn forget_views(&self, moved: &[Arc<TimelineState>]) {
         let moved: BTreeSet<TimelineKey> = moved.iter().map(|state| state.head.key).collect();
         let is_fork = |state: &&Arc<TimelineState>| state.ancestors.iter().any(|layer| moved.contains(&layer.timeline));

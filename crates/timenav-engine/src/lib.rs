@@ -33,6 +33,7 @@ mod event_filter;
 mod rows;
 mod clock_offset;
 mod timer_rows;
+mod timer_changes;
 mod action;
 mod store_error;
 mod leasing_door;
@@ -291,12 +292,11 @@ pub use timenav_core::directory::{
     ApiKey, Directory, KeptPassword, Secret, Secrets, Session, SessionSpans, Shelves, User,
 };
 pub use timenav_core::ledger::READ_PARAMETERS_BYTES_MAX;
+pub use timer_changes::{OrderKeyChange, ScheduleChange};
 pub use timer_rows::{
     AdvanceRow, FiringEnd, FiringRow, TimerMove, TimerRow, TimerRows, TimerStanding, TimersFound, TimersWanted,
 };
-pub use timers::{
-    OrderKeyChange, ScheduleChange, TimerChangeRequest, TimerPage, TimerRequest, TimerSetStep, TimerShown, TimerView,
-};
+pub use timers::{TimerChangeRequest, TimerPage, TimerRequest, TimerSetStep, TimerShown, TimerView};
 pub use undoing::UndoneImport;
 pub use vault::{RecordPlace, Vault, VaultError};
 pub use wall_clock::{BootClock, OriginBoot, WallClock};

@@ -6,7 +6,7 @@ use timenav_core::access::Demand;
 use timenav_core::ids::{QueueId, TimelineId, TimerId, type_id};
 use timenav_core::limits::{TIMER_EVENT_BYTES_MAX, TIMER_ORDER_KEY_BYTES_MAX, TIMER_PAYLOAD_BYTES_MAX};
 use timenav_core::time::Instant;
-use timenav_core::timers::{Misfire, Schedule};
+use timenav_core::timers::Schedule;
 
 use crate::asked::Answer;
 use crate::caller::Caller;
@@ -18,6 +18,7 @@ use crate::json::raw;
 use crate::payload::{Delivery, Reading, schedule_of};
 use crate::refusal::Refusal;
 use crate::skipped::SkippedMoments;
+use crate::timer_changes::{OrderKeyChange, ScheduleChange};
 use crate::timer_rows::{FiringRow, TimerRow, TimerStanding, TimersWanted};
 
 /// Firings that are listed with their timer.
@@ -47,33 +48,6 @@ pub struct TimerChangeRequest {
     pub order_key: Option<OrderKeyChange>,
     /// What is handed to whoever claims a firing, as JSON.
     pub payload: Option<Arc<str>>,
-}
-
-/// Another schedule of a timer.
-#[derive(Clone, Debug)]
-pub enum ScheduleChange {
-    /// This one.
-    To(Schedule),
-    /// The same rule, with another fate of moments that come together.
-    Misfire(Misfire),
-}
-
-/// Another order of a timer's firings.
-#[derive(Clone, Debug)]
-pub enum OrderKeyChange {
-    /// They are worked on one after the other with those of this key.
-    To(String),
-    /// They are worked on in any order.
-    Removed,
-}
-
-impl OrderKeyChange {
-    fn key(&self) -> Option<&str> {
-        match self {
-            Self::To(key) => Some(key),
-            Self::Removed => None,
-        }
-    }
 }
 
 /// A timer.

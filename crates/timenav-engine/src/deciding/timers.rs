@@ -19,8 +19,8 @@ use crate::json::json;
 use crate::leasing_door::{Held, Keeper};
 use crate::payload::{ClockRecord, ScheduleRecord, TimerCancelled, TimerSet, TimersFired, schedule_of};
 use crate::refusal::Refusal;
+use crate::timer_changes::{OrderKeyChange, ScheduleChange};
 use crate::timer_rows::{FiringRow, TimerMove, TimerRow, TimersWanted};
-use crate::timers::{OrderKeyChange, ScheduleChange};
 
 /// What is asked for to know which timer is the next one without one of them.
 const NEXT_BUT_ONE: usize = 2;

@@ -75,7 +75,8 @@ function grid(view: Scale, scale: ValueScale, palette: Palette, top: number, { n
 
 function ticks(scale: ValueScale, palette: Palette, top: number, { text }: Pen): string {
   // Around the words there is the ground: they can be read where a line runs through them.
-  const look = `font-size="11" fill="${palette.muted}" stroke="${palette.surface}" stroke-width="3" paint-order="stroke"`;
+  const ground = `stroke="${palette.surface}" stroke-width="3" paint-order="stroke"`;
+  const look = `font-size="11" fill="${palette.muted}" ${ground}`;
   return scale.ticks.map((tick) => text(8, top + yOf(scale, tick) + 4, numberText(tick), look)).join('');
 }
 

@@ -214,8 +214,9 @@ fn followers_say_where_they_run_and_are_told_how_long_they_took() {
     drop(connections);
 
     // None of it is in an entry.
-    let entries = service.get("/v1/entries", &[("timeline_id", "main")]).to_string();
-    assert!(entries.contains("clock_stream") && !entries.contains("web-1.example.org"), "{entries}");
+    let log = [("timeline_id", "main"), ("time_range", "../.."), ("limit", "1000")];
+    let told = format!("{}{}", service.get("/timeline/main/entries", &[]), service.get("/v1/access-logs", &log));
+    assert!(told.contains("clock_stream") && !told.contains("web-1.example.org"), "{told}");
     for (name, value, said) in [
         ("Timenav-Host", "web 1", "visible characters"),
         ("Timenav-Host", "caf\u{e9}", "visible characters"),

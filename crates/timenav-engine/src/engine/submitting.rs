@@ -1,0 +1,133 @@
+//! The way to the writer: something is handed to it, and whoever waits for it learns what was decided once that is durable.
+
+use timenav_core::ids::TimelineId;
+use tokio::sync::oneshot;
+
+use super::Engine;
+use crate::actor::Actor;
+use crate::asked::{Answer, Asked, Handed, Pending, Reply, Submission};
+use crate::caller::Caller;
+use crate::deciding::Deciding;
+use crate::deciding::repeated::{Again, Told};
+use crate::idempotency::Idempotency;
+use crate::lingering::hand_over;
+use crate::refusal::Refusal;
+
+impl Engine {
+    /// Has something decided, and returns when it is durable and signed.
+    pub(crate) async fn submit<D: Deciding>(
+        &self,
+        caller: &Caller,
+        timeline: TimelineId,
+        deciding: D,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Answer<D::Change>, Refusal> {
+        self.ask(Actor::Caller(caller.clone()), timeline, deciding, idempotency).await
+    }
+
+    /// Returns what an earlier request with the same key was answered, if there was one. Whoever must look at the state
+    /// before there is something to decide asks for it: the state may be what the earlier request made of it.
+    ///
+    /// # Errors
+    /// There was one, and the caller may not be told any more; or the key was used for another request.
+    pub(crate) async fn answered_before<C: Told>(
+        &self,
+        caller: &Caller,
+        timeline: &TimelineId,
+        again: Again<C>,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Option<Answer<C>>, Refusal> {
+        if idempotency.is_none() {
+            return Ok(None);
+        }
+        match self.submit(caller, timeline.clone(), again, idempotency).await {
+            Err(Refusal::ChangedMeanwhile) => Ok(None),
+            other => other.map(Some),
+        }
+    }
+
+    pub(crate) async fn submit_unknown<D: Deciding>(
+        &self,
+        timeline: TimelineId,
+        deciding: D,
+    ) -> Result<Answer<D::Change>, Refusal> {
+        self.ask(Actor::Unknown, timeline, deciding, None).await
+    }
+
+    pub(crate) async fn submit_service<D: Deciding>(
+        &self,
+        timeline: TimelineId,
+        deciding: D,
+    ) -> Result<Answer<D::Change>, Refusal> {
+        self.ask(Actor::Service, timeline, deciding, None).await
+    }
+
+    async fn ask<D: Deciding>(
+        &self,
+        actor: Actor,
+        timeline: TimelineId,
+        deciding: D,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Answer<D::Change>, Refusal> {
+        self.ask_and_then(actor, timeline, (deciding, idempotency), None).await
+    }
+
+    /// Has something decided, and right after it, in the same group, something that the service asks for on the same
+    /// timeline. Whether that happens is for nobody to know here: who would have asked for it later asks then.
+    pub(crate) async fn ask_and_then<D: Deciding>(
+        &self,
+        actor: Actor,
+        timeline: TimelineId,
+        (deciding, idempotency): (D, Option<Idempotency>),
+        then: Option<Box<dyn Asked>>,
+    ) -> Result<Answer<D::Change>, Refusal> {
+        let (reply, outcome) = oneshot::channel();
+        let is_held_back = self.is_held_back(&actor, &deciding);
+        let by_service =
+            |asked| Submission { actor: Actor::Service, timeline: timeline.clone(), asked, idempotency: None };
+        let then = then.map(by_service);
+        let asked = Pending::boxed(deciding, Some(reply));
+        self.queue(Submission { actor, timeline, asked, idempotency }, then).await?;
+        let answer = outcome.await.unwrap_or_else(|_| Err(stopping(self.0.shared.failure())))?;
+        if is_held_back {
+            self.until_vouched_for(&answer.timeline_id, answer.ledger.position).await?;
+        }
+        Ok(answer)
+    }
+
+    /// Hands something to the writer. Whoever waits for it is answered by it.
+    pub(crate) async fn send<D: Deciding>(
+        &self,
+        actor: Actor,
+        timeline: TimelineId,
+        deciding: D,
+        idempotency: Option<Idempotency>,
+        reply: Option<Reply<D::Change>>,
+    ) -> Result<(), Refusal> {
+        let asked = Pending::boxed(deciding, reply);
+        self.queue(Submission { actor, timeline, asked, idempotency }, None).await
+    }
+
+    async fn queue(&self, submission: Submission, then: Option<Submission>) -> Result<(), Refusal> {
+        // What nobody waits for would be refused where nobody hears it.
+        if let Some(refusal) = self.0.shared.failure() {
+            return Err(refusal);
+        }
+        // What is recorded by a wrong clock would hold up all services until their clocks have come there.
+        if self.has_others()
+            && submission.asked.asking().catches_up().is_none()
+            && let Some(offset) = self.host_clock().apart_from_database()
+        {
+            return Err(Refusal::Unavailable(offset.to_string()));
+        }
+        let sender = self.0.submissions.read().clone();
+        let sender = sender.ok_or_else(|| stopping(None))?;
+        let handed = Handed { submission, then };
+        let company = (handed.is_awaited(), &self.0.shared.bell);
+        hand_over(&sender, handed, company).await.map_err(|_| stopping(self.0.shared.failure()))
+    }
+}
+
+fn stopping(failure: Option<Refusal>) -> Refusal {
+    failure.unwrap_or_else(|| Refusal::Unavailable("the service is stopping".to_owned()))
+}
