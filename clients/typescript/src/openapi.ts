@@ -1705,7 +1705,7 @@ export interface components {
             every?: components["schemas"]["EveryRequest"] | null;
             misfire?: components["schemas"]["MisfireWord"] | null;
             /**
-             * @description Firings with the same key are worked on one after the other.
+             * @description Firings with the same key are worked on one after the other; null removes it.
              * @example customer-7
              */
             order_key?: string | null;
@@ -4477,6 +4477,7 @@ export interface components {
             at: string;
             cron?: null;
             every?: null;
+            misfire?: null;
         } | {
             at?: null;
             cron?: null;

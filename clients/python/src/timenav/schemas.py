@@ -340,7 +340,7 @@ class ChangeTimerRequest(TypedDict):
     every: NotRequired[EveryRequest | None]
     misfire: NotRequired[MisfireWord | None]
     order_key: NotRequired[str | None]
-    """Firings with the same key are worked on one after the other."""
+    """Firings with the same key are worked on one after the other; null removes it."""
     payload: NotRequired[Any]
     """Any JSON, handed to whoever claims a firing: at most 65,536 bytes."""
     timeline_id: NotRequired[str | None]
