@@ -162,7 +162,12 @@ fn wait() {
 fn a_service_that_dies_or_is_paused_holds_up_nobody_and_loses_nothing() {
     let cluster = Cluster::start();
     let (mut first, mut second) = two(&cluster);
-    first.errors_expected = vec!["a group could not be committed", "the store cannot be read", "were always faster"];
+    first.errors_expected = vec![
+        "a group could not be committed",
+        "the store cannot be read",
+        "what other services write cannot be followed",
+        "were always faster",
+    ];
     let mut all = Vec::new();
     for round in 0..6 {
         let is_over = AtomicBool::new(false);

@@ -23,6 +23,7 @@ impl Three {
         first.errors_expected = vec![
             "a group could not be committed",
             "the store cannot be read",
+            "what other services write cannot be followed",
             "were always faster",
             "timers cannot go on",
             "the outcome of firings could not be recorded",
