@@ -11,14 +11,16 @@ use timenav_core::place::LocationQuery;
 use timenav_core::scan::Depth;
 use timenav_core::time::{Span, TimeRange};
 use timenav_engine::{
-    AdoptRequest, AnchorRequest, Caller, Engine, ErasureRequest, EventErasure, HoldRequest, Idempotency,
-    InterventionRequest, KeptFor, LedgerPosition, MadeTimeline, OnParadox, PermissionsChange, ReadErasure, Refusal,
-    RetentionRequest, ReturnScope, UnreadBundle, WhichEvents, WhichReads,
+    AdoptRequest, AnchorRequest, Caller, Engine, ErasureRequest, EventErasure, Idempotency, InterventionRequest,
+    KeptFor, LedgerPosition, MadeTimeline, OnParadox, PermissionsChange, ReadErasure, Refusal, RetentionRequest,
+    ReturnScope, UnreadBundle, WhichEvents, WhichReads,
 };
 use zeroize::Zeroizing;
 
 use super::request::Request;
-use super::scene::{About, SECRET, Scene, draft, drive, hour, key_of, later, named, new_password, sealing_key, timer};
+use super::scene::{
+    About, SECRET, Scene, draft, drive, held, hour, key_of, later, named, new_password, sealing_key, timer,
+};
 use crate::sample::{digest, event_id, moment, password, timeline_id, user_id, users};
 
 /// Where an answer stands, if it says so, and whether it is an earlier one.
@@ -300,9 +302,7 @@ impl Sending {
                 return Ok(done());
             }
             Request::Hold => {
-                let (reason, ttl) = ("a test".to_owned(), Span::from_secs(10).unwrap());
-                let hold = HoldRequest { timeline: Some(self.on()), lease_id: None, reason, ttl };
-                let (_, _, replayed) = engine.hold_advances(caller, hold, key).await?;
+                let (_, _, replayed) = engine.hold_advances(caller, held(&self.on()), key).await?;
                 return Ok(Given { ledger: None, replayed });
             }
             Request::Acknowledge => {

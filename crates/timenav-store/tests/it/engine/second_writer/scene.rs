@@ -9,9 +9,9 @@ use timenav_core::limits::ATTEMPTS_MAX;
 use timenav_core::time::{Duration, Instant, Span, Virtual};
 use timenav_core::timers::{FiringState, Schedule};
 use timenav_engine::{
-    AnchorRequest, ApiKeyRequest, Caller, Claim, ClockChange, Engine, EventErasure, FiringsRequest, HorizonRequest,
-    ImportId, KeptFor, PasswordRequest, RetentionRequest, ScheduleChange, TimerChangeRequest, TimerRequest,
-    WhichEvents,
+    AnchorRequest, ApiKeyRequest, Caller, Claim, ClockChange, Engine, EventErasure, FiringsRequest, HoldRequest,
+    HorizonRequest, ImportId, KeptFor, PasswordRequest, RetentionRequest, ScheduleChange, TimerChangeRequest,
+    TimerRequest, WhichEvents,
 };
 use zeroize::Zeroizing;
 
@@ -70,6 +70,12 @@ pub(super) fn timer(seconds: i64) -> TimerRequest {
 pub(super) fn later(seconds: i64) -> TimerChangeRequest {
     let schedule = Some(ScheduleChange::To(Schedule::At(at(seconds))));
     TimerChangeRequest { schedule, ..TimerChangeRequest::default() }
+}
+
+/// Asks to hold advances, longer than a test takes.
+pub(super) fn held(on: &TimelineId) -> HoldRequest {
+    let (reason, ttl) = ("a test".to_owned(), Span::from_secs(10).unwrap());
+    HoldRequest { timeline: Some(on.clone()), lease_id: None, reason, ttl }
 }
 
 pub(super) fn sealing_key() -> EncryptionKey {
@@ -275,7 +281,10 @@ impl Request {
                 engine.tell_presence().await.unwrap();
                 engine.keep_time().await;
                 let firings = named(&scene.on, claim(home, &scene.on).await);
+                // What holds the advance keeps it from ending with the outcome.
+                let (_, hold, _) = engine.hold_advances(admin, held(&scene.on), None).await.unwrap();
                 engine.acknowledge(admin, firings, None).await.unwrap();
+                engine.release_hold(admin, Some(scene.on.clone()), &hold.lease_id).await.unwrap();
             }
             Self::Acknowledge | Self::Redeliver => {
                 change(jump(15)).await;
