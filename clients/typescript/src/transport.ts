@@ -18,6 +18,10 @@ export interface CallOptions {
   lastEventId?: string | number;
   /** The firing that is being worked on, inside a handler: the service tells a handler that moves the clock. */
   firing?: string;
+  /** The host on which whoever follows a clock runs, for a call that opens a stream: `GET /v1/followers` tells it. */
+  host?: string;
+  /** The process in which whoever follows a clock runs. */
+  process?: number;
 }
 
 /** One event of a stream. */
@@ -152,6 +156,8 @@ function request(
   if (operation.isOnce) headers['Idempotency-Key'] = options.idempotencyKey ?? randomKey();
   if (options.lastEventId !== undefined) headers['Last-Event-ID'] = String(options.lastEventId);
   if (options.firing !== undefined) headers['Timenav-Firing'] = options.firing;
+  if (options.host !== undefined) headers['Timenav-Host'] = options.host;
+  if (options.process !== undefined) headers['Timenav-Process'] = String(options.process);
   const init: PlainInit = { method: operation.method, headers };
   if (isRaw) {
     headers['Content-Type'] = textOf(content_type) || 'application/octet-stream';

@@ -106,9 +106,15 @@ describe('the document', () => {
     expect(operation.query).toEqual(names('query'));
     expect(operation.isOnce).toBe(names('header').includes('Idempotency-Key'));
     // Each of these is an option of every call.
-    expect(['Idempotency-Key', 'If-Match', 'Last-Event-ID', 'Timenav-Firing']).toEqual(
-      expect.arrayContaining(names('header')),
-    );
+    const options = [
+      'Idempotency-Key',
+      'If-Match',
+      'Last-Event-ID',
+      'Timenav-Firing',
+      'Timenav-Host',
+      'Timenav-Process',
+    ];
+    expect(options).toEqual(expect.arrayContaining(names('header')));
   });
 
   it.each(all)('$id is understood by the service', async ({ id, told }) => {
