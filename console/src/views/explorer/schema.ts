@@ -87,6 +87,7 @@ const list = (words: string[], last = 'or'): string =>
 
 /** Patterns of the document, in words. */
 const IN_WORDS: Record<string, string> = {
+  '^[1-9][0-9]{0,8}$': 'Use a whole number from 1 to 999999999.',
   '^[0-9A-Za-z][0-9A-Za-z._:@-]{0,127}$':
     'Use 1 to 128 letters, digits or . _ - : @, and begin with a letter or digit.',
   '^([0-9A-Za-z][0-9A-Za-z._:@-]{0,127})$':
