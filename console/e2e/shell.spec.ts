@@ -143,8 +143,10 @@ describe('a service that restarts', () => {
     await expect
       .poll(() =>
         page.evaluate(() =>
-          ['Paradoxes', 'Integrity', 'Access', 'Explorer'].every((name) =>
-            performance.getEntriesByType('resource').some((file) => file.name.includes(`/${name}View-`)),
+          ['ParadoxesView', 'IntegrityView', 'AccessView', 'ExplorerView', 'timeline'].every((name) =>
+            performance
+              .getEntriesByType('resource')
+              .some((file) => new RegExp(`/${name}-[\\w-]{8}\\.js$`).test(file.name)),
           ),
         ),
       )
