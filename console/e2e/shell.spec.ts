@@ -143,7 +143,7 @@ describe('a service that restarts', () => {
     await expect
       .poll(() =>
         page.evaluate(() =>
-          ['ParadoxesView', 'IntegrityView', 'AccessView', 'ExplorerView', 'timeline'].every((name) =>
+          ['ParadoxesView', 'IntegrityView', 'AccessView', 'ExplorerView', 'timeline', 'TreeDialog'].every((name) =>
             performance
               .getEntriesByType('resource')
               .some((file) => new RegExp(`/${name}-[\\w-]{8}\\.js$`).test(file.name)),
