@@ -36,7 +36,7 @@ impl Kernel {
     }
 }
 
-/// Returns what is told of a boot id; `None` for a text that is none.
+/// Returns the name that stands for a boot id in answers; `None` for an empty one.
 fn name_of(boot_id: &str) -> Option<String> {
     if boot_id.is_empty() {
         return None;

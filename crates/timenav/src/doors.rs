@@ -198,7 +198,7 @@ mod tests {
         assert!((before - 1_000_000..=after + 1_000_000).contains(&host), "{before} {host} {after}");
     }
 
-    /// What is told of the boot clock leads to the same host time.
+    /// Whoever reads the boot clock computes the same host time.
     #[cfg(target_os = "linux")]
     #[test]
     fn host_time_follows_from_the_boot_clock() {

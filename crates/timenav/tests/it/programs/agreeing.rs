@@ -170,7 +170,7 @@ fn a_run_on_another_kernel_knows_how_late_its_clock_may_be() {
         assert!(seen.uncertainty > 0 && seen.uncertainty < UNKNOWN, "{seen:?}");
         assert!((0..=i128::from(seen.uncertainty)).contains(&late), "{late} {seen:?}");
     }
-    // What the page says is what is told of the run.
+    // `--inspect` shows what the page says.
     let pid = super::children(super::children(there.child.id())[0])[0].to_string();
     let (code, told, stderr) = run(&mut command(&service, &["exec", "--inspect", "--json", &pid]), "");
     assert_eq!((code, stderr.as_str()), (Some(0), ""), "{told}");
