@@ -71,7 +71,7 @@ describe('five thousand timelines', () => {
     await tree.getByRole('link', { name: 'zz-demo' }).waitFor();
     await page.keyboard.press('Escape');
     await lane('zz-demo').waitFor();
-    expect(await find.count()).toBe(0);
+    await expect.poll(() => find.count()).toBe(0);
     // A fork that is on none of the pages that were read knows what it is a fork of.
     await page.goto(`${on.service.url}/#/timeline?timeline=zz-demo`);
     await page.reload();
@@ -96,7 +96,7 @@ describe('more events than are shown one by one', () => {
     const first = await events.first().innerText();
     await page.getByRole('button', { name: 'Next page' }).click();
     await page.getByText(/^51 to 100 of 493 events in view/).waitFor();
-    expect(await events.first().innerText()).not.toBe(first);
+    await expect.poll(() => events.first().innerText()).not.toBe(first);
     await page.getByRole('button', { name: 'Page before' }).click();
     await page.getByRole('region', { name: 'Events in view' }).getByRole('button', { name: first }).first().click();
     await page.getByRole('region', { name: 'Chosen event' }).getByText('Recorded').first().waitFor();

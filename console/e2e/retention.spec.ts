@@ -111,7 +111,7 @@ describe('what is due', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
     const row = page.getByRole('row').filter({ hasText: 'entries of reads' }).first();
     await row.waitFor();
-    expect(await row.innerText()).toMatch(/admin/);
+    await expect.poll(() => row.innerText()).toMatch(/admin/);
 
     await page.getByRole('link', { name: 'All in the access log' }).click();
     await page.getByRole('row').filter({ hasText: 'Prune contents' }).filter({ hasText: 'reads' }).first().waitFor();

@@ -84,7 +84,7 @@ describe('a newcomer can', () => {
     await list.getByRole('button', { name: 'wind', exact: true }).click();
     await list.getByRole('button', { name: 'wind', exact: true }).click();
     await list.getByRole('button', { name: /^Wilma 2005, 160 kt/ }).click();
-    expect(await list.getByRole('row').nth(1).innerText()).toContain('Wilma 2005, 160 kt');
+    await expect.poll(() => list.getByRole('row').nth(1).innerText()).toContain('Wilma 2005, 160 kt');
     await card(page).getByRole('button', { name: 'Wilma 2005', exact: true }).click();
     await counted(page, '4 events');
     await page.getByText('actor: Wilma 2005').waitFor();
@@ -217,7 +217,7 @@ describe('a newcomer can', () => {
     // One version, and no intervention: its entry is among those that are as they were.
     const entries = card(page).getByRole('button', { name: /^Entry [\d,]+$/ });
     await entries.first().waitFor();
-    expect(await entries.count()).toBe(1);
+    await expect.poll(() => entries.count()).toBe(1);
     await entries.click();
     await card(page).getByRole('link', { name: 'Verify it in this browser' }).click();
     await page.getByText('This browser verified it.').waitFor();
@@ -306,7 +306,7 @@ describe('a list', () => {
     await list.getByRole('rowheader', { name: 'hurricanes' }).waitFor();
     await list.getByRole('button', { name: 'Events', exact: true }).click();
     await list.getByRole('button', { name: 'Events', exact: true }).click();
-    expect(await list.getByRole('row').nth(1).innerText()).toContain('demo');
+    await expect.poll(() => list.getByRole('row').nth(1).innerText()).toContain('demo');
     // Clocks go on, without anything being asked.
     const asked: string[] = [];
     page.on('request', (sent) => asked.push(new URL(sent.url()).pathname));

@@ -33,7 +33,7 @@ describe('the axis', () => {
     const picture = page.locator('#first-picture');
     await picture.getByText('493 events', { exact: true }).waitFor();
     await picture.getByText('841 BCE', { exact: true }).waitFor();
-    expect(await picture.locator('rect').count()).toBeGreaterThan(20);
+    await expect.poll(() => picture.locator('rect').count()).toBeGreaterThan(20);
     release();
     await counted(page, '493 events');
     await expect.poll(() => picture.count()).toBe(0);
@@ -166,7 +166,7 @@ describe('the axis', () => {
     const { x, y } = await find();
     expect(param(page, 'event')).toBeNull();
     const items = menu.getByRole('menuitem');
-    expect(await items.count()).toBe(8);
+    await expect.poll(() => items.count()).toBe(8);
     await expectAccessible(page);
     const isFocused = (index: number): Promise<boolean> =>
       items.nth(index).evaluate((element) => element === document.activeElement);

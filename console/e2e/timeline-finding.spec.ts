@@ -73,11 +73,11 @@ describe('a dot of several events', () => {
     await map.click();
     const list = page.getByRole('menu', { name: '9 events here' });
     await list.waitFor();
-    expect(await list.getByRole('menuitem').count()).toBe(8);
+    await expect.poll(() => list.getByRole('menuitem').count()).toBe(8);
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await card(page).getByRole('heading', { name: 'Visit no-2' }).waitFor();
-    expect(await list.count()).toBe(0);
+    await expect.poll(() => list.count()).toBe(0);
     // The rest of them is a list of what happens at this place.
     await map.click();
     await list.getByRole('menuitem', { name: 'and 2 more, as a list' }).click();
@@ -181,8 +181,8 @@ describe('the list', () => {
     const page = await open('&view=list');
     const list = region(page, 'Events on the axis');
     await list.getByRole('button', { name: 'Gonghe regency begins' }).waitFor();
-    expect(Number(await list.getByRole('table').getAttribute('aria-rowcount'))).toBe(494);
-    expect(await list.getByRole('row').count()).toBeLessThan(120);
+    await expect.poll(() => list.getByRole('table').getAttribute('aria-rowcount')).toBe('494');
+    await expect.poll(() => list.getByRole('row').count()).toBeLessThan(120);
     await list.getByRole('button', { name: 'Gonghe regency begins' }).focus();
     await page.keyboard.press('End');
     const last = list.locator('tr[data-row="492"]').getByRole('button');
