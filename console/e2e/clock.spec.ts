@@ -327,7 +327,7 @@ describe('followers', () => {
     await panel.getByText('Nobody follows under a name').waitFor();
 
     const leaving = new AbortController();
-    const url = `${on.service.url}/v1/clock/stream?timeline_id=${timeline}&follow=web-1`;
+    const url = `${on.service.url}/v1/clock/stream?timeline_id=${timeline}&follow=web-1&faults=true`;
     const headers = {
       Authorization: `Bearer ${on.service.adminKey}`,
       'Timenav-Host': 'web.example',
@@ -353,6 +353,13 @@ describe('followers', () => {
     await panel.getByRole('button', { name: 'Look again' }).click();
     await row.getByText('There').waitFor();
     await row.getByText(/, took [\d.]+ (ms|s)/).waitFor();
+    // One that is shown the clock wrong on purpose.
+    await on.service.call('POST', `v1/followers/${told.follower_id}/fault`, {
+      timeline_id: timeline,
+      fault: { offset: '-2s', drift_ppm: 200 },
+    });
+    await panel.getByRole('button', { name: 'Look again' }).click();
+    await row.getByText('Shown wrong: 2s behind, 200 ppm too fast').waitFor();
     // A change of the clock is looked after by itself.
     await on.service.call('POST', 'v1/fast-forward', { timeline_id: timeline, duration: '1h' });
     await row.getByText('Not yet').waitFor();

@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 
 use crate::{process, tools};
 
-/// The oldest commit that has the feature level before that of today: 2.
+/// The oldest commit that has the oldest feature level that this version works with: 2.
 pub(crate) const OLDEST: &str = "ff22dd39977e2c12135e374e0f262955fd46ded1";
 
 /// The test, which `cargo test` does not run.

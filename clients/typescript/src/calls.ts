@@ -249,6 +249,11 @@ export abstract class Calls extends Transport {
     return this.json('confirm_clock', input, options);
   }
 
+  /** Has a follower show the clock wrong, or right again. */
+  setFault(input: Input<'set_fault'>, options: CallOptions = {}): Promise<Answer<'set_fault'>> {
+    return this.json('set_fault', input, options);
+  }
+
   /** Hands a timeline over to another service: it becomes read-only here. */
   handOver(input: Input<'hand_over'>, options: CallOptions = {}): Promise<Answer<'hand_over'>> {
     return this.json('hand_over', input, options);

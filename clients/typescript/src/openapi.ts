@@ -701,6 +701,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/followers/{follower_id}/fault": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Has a follower show the clock wrong, or right again */
+        post: operations["set_fault"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/hand-over": {
         parameters: {
             query?: never;
@@ -1871,6 +1888,7 @@ export interface components {
             boot_id?: string | null;
             /** @description What the clock shows. */
             current_time: string;
+            fault?: components["schemas"]["FaultBody"] | null;
             /** @description In the messages of a stream with `follow`: the id of the follower, to confirm changes under. */
             follower_id?: string | null;
             followers?: components["schemas"]["AwaitedBody"] | null;
@@ -2864,6 +2882,66 @@ export interface components {
              */
             timeline_id?: string | null;
         };
+        /** @description What is wrong with a clock. At least one of `offset`, `drift_ppm`, `jitter` and `leap` is. */
+        FaultBody: {
+            /**
+             * Format: int64
+             * @description By how many millionths it is too fast; too slow where it is negative. From -100000 to 100000.
+             * @example 200
+             */
+            drift_ppm?: number | null;
+            /**
+             * @description How far it strays to each side in host time, as `offset`: each second to another value. At most `250ms`.
+             * @example 5ms
+             */
+            jitter?: string | null;
+            /**
+             * Format: int64
+             * @description What the jitter is drawn from: the same number strays in the same way. Needs `jitter`. Defaults to 0.
+             * @example 7
+             */
+            jitter_seed?: number | null;
+            /**
+             * @description A leap second that nobody else knows of: after `insert@` a second that comes twice, after `delete@` one that does
+             *     not come.
+             * @example insert@2028-12-31T23:59:59Z
+             */
+            leap?: string | null;
+            /** @description Over how much virtual time the leap second is smeared: from `10s` to `10d`. Needs `leap`. */
+            leap_smear?: string | null;
+            /**
+             * @description How far it is ahead, as a duration without months, or in `ms` or `us`; behind, with a `-` before it. It stays so
+             *     through jumps and pauses.
+             * @example 2s
+             */
+            offset?: string | null;
+            /**
+             * Format: int64
+             * @description By how many it is slewed from the offset to the right time. In place of `slew_ppm`.
+             */
+            slew_back_ppm?: number | null;
+            /**
+             * Format: int64
+             * @description By how many millionths of the virtual time that passes it is slewed to the offset, which it does not have when it
+             *     begins. From 1 to 100000. Needs `offset`.
+             * @example 500
+             */
+            slew_ppm?: number | null;
+        };
+        /** @description How followers of one name show the clock. */
+        FaultSetBody: {
+            fault?: components["schemas"]["FaultBody"] | null;
+            /** @description The place of the change in the ledger. */
+            ledger: components["schemas"]["LedgerBody"];
+            /** @description What the followers are called. */
+            name: string;
+            /** @description A sentence that says what happened. */
+            status: string;
+            /** @description The timeline. */
+            timeline_id: string;
+            /** @description Whose followers they are. */
+            user_id: string;
+        };
         /** @description What is wrong with one field. */
         FieldError: {
             /** @description A stable code for the error. */
@@ -2965,6 +3043,7 @@ export interface components {
         FollowerBody: {
             /** @description Host time at which it confirmed that. */
             confirmed_at?: string | null;
+            fault?: components["schemas"]["FaultBody"] | null;
             /** @description The id of the follower. It has another one each time it connects. */
             follower_id: string;
             /**
@@ -4421,6 +4500,15 @@ export interface components {
              * @example 2005-08-29T11:10:00Z
              */
             timestamp?: string | null;
+        };
+        /** @description How a follower is to show the clock. */
+        SetFaultRequest: {
+            fault: components["schemas"]["FaultBody"] | null;
+            /**
+             * @description The timeline. Defaults to the API key's.
+             * @example main
+             */
+            timeline_id?: string | null;
         };
         /** @description How long to keep what. Give at least one; the other stays as it is. */
         SetRetentionRequest: {
@@ -7161,6 +7249,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
+                 * @description Whether the follower shows its clock wrong where `POST /v1/followers/{follower_id}/fault` says so: each message has
+                 *     the `fault` then. Needs `follow`. Defaults to `false`.
+                 */
+                faults?: boolean;
+                /**
                  * @description The name to follow under. Each message has a `follower_id` then, and `POST /v1/followers/confirm` says which change
                  *     was applied; a clock change with `followers` waits for that. Without it, nobody waits for this listener.
                  */
@@ -8393,6 +8486,76 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["ConfirmedBody"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            422: components["responses"]["422"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    set_fault: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request with a key is carried out once; a repeat within 24 hours gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                follower_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "fault": {
+                 *         "drift_ppm": 200,
+                 *         "jitter": "5ms",
+                 *         "jitter_seed": 7,
+                 *         "leap": "insert@2028-12-31T23:59:59Z",
+                 *         "offset": "2s",
+                 *         "slew_ppm": 500
+                 *       },
+                 *       "timeline_id": "main"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SetFaultRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description `true` if this repeats the response to an earlier request with the same `Idempotency-Key` */
+                    "Idempotency-Replayed"?: boolean;
+                    /** @description Identifies the request; copied from the request if it has one */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ledger": {
+                     *         "position": 1,
+                     *         "root": "5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f",
+                     *         "size": 1
+                     *       },
+                     *       "name": "text",
+                     *       "status": "A sentence that says what happened.",
+                     *       "timeline_id": "main",
+                     *       "user_id": "alice"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FaultSetBody"];
                 };
             };
             400: components["responses"]["400"];

@@ -201,7 +201,7 @@ export const OPERATIONS = {
   clock_stream: {
     method: 'GET',
     path: '/v1/clock/stream',
-    query: ['follow', 'steps', 'timeline_id'],
+    query: ['faults', 'follow', 'steps', 'timeline_id'],
     body: 'none',
     isOnce: false,
     hasTimeline: true,
@@ -350,6 +350,14 @@ export const OPERATIONS = {
   confirm_clock: {
     method: 'POST',
     path: '/v1/followers/confirm',
+    query: [],
+    body: 'object',
+    isOnce: true,
+    hasTimeline: true,
+  },
+  set_fault: {
+    method: 'POST',
+    path: '/v1/followers/{follower_id}/fault',
     query: [],
     body: 'object',
     isOnce: true,

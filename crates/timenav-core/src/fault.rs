@@ -8,9 +8,15 @@
 //! All of it follows from the fault and from how long the clock ran: the same fault on a fork makes the same errors. A
 //! leap second follows from what the clock shows alone.
 
+mod kept;
 mod leap;
+mod words;
 
+pub use self::kept::Faults;
 pub use self::leap::{FAULT_SMEAR_MAX, FAULT_SMEAR_MIN, Leap, LeapKind};
+pub use self::words::{
+    FaultError, FaultWritten, fault_drift, fault_jitter, fault_leap, fault_offset, fault_slew, fault_smear,
+};
 use crate::clock::{Clock, ClockState, Rate};
 use crate::ledger::sha256;
 use crate::limits::{RATE_MICROS_MAX, RATE_MICROS_MIN};

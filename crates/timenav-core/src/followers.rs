@@ -34,6 +34,8 @@ pub struct Follower {
     pub left: Option<Instant<Wall>>,
     /// Whether it confirms each step of an advance: firings of an instant are offered once it has.
     pub steps: bool,
+    /// Whether it shows its clock wrong where that is asked for; `None` where its stream is open at another service.
+    pub shows_faults: Option<bool>,
     /// Whether it took too long over a step. It is not waited for at another one until it has confirmed something newer.
     pub is_late: bool,
 }

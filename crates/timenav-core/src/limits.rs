@@ -251,6 +251,10 @@ pub const FOLLOWER_PROCESS_MAX: u32 = 999_999_999;
 pub const FOLLOWER_STEP_SECONDS_MAX: i64 = 5;
 /// Most names of followers that one clock change waits for.
 pub const FOLLOWERS_NAMED_MAX: usize = 100;
+/// Most names of followers of one timeline whose clock is shown wrong.
+pub const FAULTS_PER_TIMELINE_MAX: usize = 32;
+/// Largest number that the jitter of a wrong clock is drawn from: every program reads it from JSON as it is.
+pub const FAULT_SEED_MAX: u64 = 9_007_199_254_740_991;
 /// How long a follower that went away is still listed, in seconds.
 pub const FOLLOWER_AWAY_SECONDS: i64 = 60;
 /// Most followers that are remembered after they went away, of all timelines together.

@@ -6,7 +6,9 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
+use crate::fault::Faults;
 use crate::ids::{AdvanceId, FiringId, QueueId, TimelineId, type_id};
 use crate::ledger::sha256;
 use crate::limits::{FIRINGS_AT_INSTANT_MAX, HOLD_SECONDS_MAX, TIMERS_PER_TIMELINE_MAX};
@@ -285,7 +287,7 @@ impl Counts {
     }
 }
 
-/// What is known of a timeline's timers without looking at any of them.
+/// What is known of a timeline's timers without looking at any of them, and whose clock is shown wrong.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Timers {
     /// The earliest moment of an armed timer.
@@ -306,6 +308,8 @@ pub struct Timers {
     /// that came along. Those that the other timeline does not send itself are before it, and all that came with an
     /// adoption.
     pub sends_from: u64,
+    /// Whose clock is shown wrong on purpose.
+    pub faults: Arc<Faults>,
 }
 
 /// What an advance does next, once nothing holds its instant.
@@ -349,11 +353,11 @@ impl Timers {
     }
 
     /// Returns what is known of timers once another service goes on with so many entries: it sends no webhooks for those
-    /// that are there already, whose secrets it could not open.
+    /// that are there already, whose secrets it could not open. Those whose clocks were wrong were users there.
     #[must_use]
     pub fn arrived(&self, entries: u64) -> Self {
         let sends_from = if self.last.is_some() { self.position_of(entries) } else { self.sends_from };
-        Self { sends_from, ..self.clone() }
+        Self { sends_from, faults: Arc::default(), ..self.clone() }
     }
 
     /// A timer is there whose firings wait in a queue.

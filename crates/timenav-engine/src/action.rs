@@ -7,6 +7,7 @@ use timenav_core::ledger::LeafRecord;
 
 use crate::horizon::HorizonUse;
 
+mod audience;
 mod readers;
 #[cfg(test)]
 mod tests;
@@ -127,6 +128,8 @@ actions! {
     LayerErased = "layer_erased",
     /// It was said how long reads and refusals are kept.
     SetRetention = "set_retention",
+    /// It was said how the clock of somebody who follows it is wrong.
+    SetFault = "set_fault",
     /// Contents of reads or refusals were let go.
     Sweep = "sweep",
     /// An operator said that the host's clock is right.
@@ -274,6 +277,7 @@ impl Action {
             | Self::LayerErased
             | Self::EndTimeline
             | Self::SetRetention
+            | Self::SetFault
             | Self::Sweep
             | Self::AcceptHostClock
             | Self::SetTimer
@@ -303,7 +307,7 @@ impl Action {
             | Self::RestoreTimers => Demanded::All(&[Demand::Steer]),
             Self::SetRate => Demanded::All(&[Demand::SetRate]),
             Self::RecordEvent | Self::CorrectEvent | Self::EncryptData => Demanded::All(&[Demand::Record]),
-            Self::SetTimer | Self::ChangeTimer | Self::CancelTimer | Self::SettleFirings => {
+            Self::SetTimer | Self::ChangeTimer | Self::CancelTimer | Self::SettleFirings | Self::SetFault => {
                 Demanded::All(&[Demand::Record])
             }
             Self::ManipulateEvent => Demanded::All(&[Demand::Intervene]),
@@ -372,6 +376,7 @@ impl Action {
             | Self::LayerErased
             | Self::EndTimeline
             | Self::SetRetention
+            | Self::SetFault
             | Self::Sweep
             | Self::AcceptHostClock
             | Self::SetTimer
@@ -425,6 +430,7 @@ impl Action {
             | Self::LayerErased
             | Self::EndTimeline
             | Self::SetRetention
+            | Self::SetFault
             | Self::Sweep
             | Self::AcceptHostClock
             | Self::SetTimer
@@ -435,62 +441,6 @@ impl Action {
             | Self::EndAdvance
             | Self::RestoreTimers
             | Self::Heads => OnEvents::Nothing,
-        }
-    }
-
-    /// Returns who may see what an entry says. A reader can make clock, anchors, events and erasures from what they see.
-    pub(crate) const fn audience(self) -> Audience {
-        match self {
-            Self::CreateTimeline
-            | Self::Travel
-            | Self::PauseTime
-            | Self::ResumeTime
-            | Self::FastForward
-            | Self::Rewind
-            | Self::SetRate
-            | Self::ReturnToAnchor
-            | Self::SetAnchor
-            | Self::RecordEvent
-            | Self::CorrectEvent
-            | Self::ManipulateEvent
-            | Self::EraseData
-            | Self::EraseEvents
-            | Self::SetTimer
-            | Self::ChangeTimer
-            | Self::CancelTimer
-            | Self::FireTimers
-            | Self::SettleFirings
-            | Self::EndAdvance
-            | Self::RestoreTimers => Audience::Readers,
-            Self::EncryptData
-            | Self::DecryptData
-            | Self::EraseReads
-            | Self::SetAccessControl
-            | Self::DetectTampering
-            | Self::CreateUser
-            | Self::DeleteUser
-            | Self::RestrictTimeTravel
-            | Self::CreateApiKey
-            | Self::RevokeApiKey
-            | Self::LogIn
-            | Self::LogOut
-            | Self::RenewSession
-            | Self::EndSession
-            | Self::SetPassword
-            | Self::Read
-            | Self::Reads
-            | Self::Attempt
-            | Self::AttemptsCounted
-            | Self::RotateSigningKey
-            | Self::AcceptRollback
-            | Self::Adopt
-            | Self::HandedOver
-            | Self::LayerErased
-            | Self::EndTimeline
-            | Self::SetRetention
-            | Self::Sweep
-            | Self::AcceptHostClock
-            | Self::Heads => Audience::Admins,
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::json::json;
 use crate::payload::{ClockRecord, EffectRecord};
 
 mod erasing;
+mod faults;
 mod logged;
 mod outcome;
 mod retention;
@@ -21,6 +22,7 @@ mod timers;
 mod undoing;
 
 pub(crate) use erasing::{EventsGone, ReadsGone};
+pub(crate) use faults::FaultSaid;
 pub(crate) use logged::{Logged, ReadLogged};
 pub(crate) use outcome::{OutcomeRecord, is_forgotten};
 pub use retention::LetGone;

@@ -5,7 +5,8 @@ use std::pin::pin;
 
 use timenav_core::access::Demand;
 use timenav_core::clock::{Clock, ClockCommand};
-use timenav_core::ids::{AdvanceId, TimelineId};
+use timenav_core::fault::Fault;
+use timenav_core::ids::{AdvanceId, FollowerName, TimelineId, UserId};
 use timenav_core::time::{Instant, Virtual, Wall};
 use timenav_core::timers::AdvanceState;
 
@@ -144,18 +145,20 @@ pub struct ClockChanges {
     /// The generation of the last change that was read.
     read: u64,
     /// Changes that were read and not told yet.
-    untold: VecDeque<Clock>,
+    untold: VecDeque<ClockNews>,
     /// The clock after the last of them.
     last: Option<Clock>,
+    /// Whose clock may be shown wrong, and what was wrong with it when its listener was told last.
+    shown: Option<((UserId, FollowerName), Option<Fault>)>,
 }
 
 impl ClockChanges {
     /// Waits for the next change. `None` once the listener is so far behind that changes are lost, or the ledger cannot be
     /// read: who comes back is told them from the ledger.
-    pub async fn next(&mut self) -> Option<Clock> {
+    pub async fn next(&mut self) -> Option<ClockNews> {
         loop {
-            if let Some(clock) = self.untold.pop_front() {
-                return Some(clock);
+            if let Some(news) = self.untold.pop_front() {
+                return Some(news);
             }
             // It may have ended before this began to listen.
             if self.engine.has_ended(&self.timeline) || !self.growth.changed().await {
@@ -165,20 +168,50 @@ impl ClockChanges {
             let now = &state.head.clock;
             match now.generation.checked_sub(self.read)? {
                 // An advance has come to another instant.
-                0 if self.last.as_ref() != Some(now) => self.untold.push_back(now.clone()),
-                0 => continue,
-                1 => self.untold.push_back(now.clone()),
+                0 if self.last.as_ref() != Some(now) => self.untold.push_back(ClockNews::of(now.clone())),
+                0 => {
+                    if self.is_otherwise_wrong(&state) {
+                        self.untold.push_back(ClockNews { clock: now.clone(), is_of_fault: true });
+                    }
+                    continue;
+                }
+                1 => self.untold.push_back(ClockNews::of(now.clone())),
                 _ => {
                     let (missed, reset) = self.engine.missed(&state, Some(self.read)).await.ok()?;
                     if reset {
                         return None;
                     }
-                    self.untold.extend(missed);
+                    self.untold.extend(missed.into_iter().map(ClockNews::of));
                 }
             }
             self.read = now.generation;
             self.last = Some(now.clone());
+            // Each message says what is wrong.
+            self.is_otherwise_wrong(&state);
         }
+    }
+
+    /// Returns whether something else is wrong with what the listener is to show than it was told last, and counts it as
+    /// told.
+    fn is_otherwise_wrong(&mut self, state: &TimelineState) -> bool {
+        let Some((whose, told)) = &mut self.shown else { return false };
+        let now = state.head.timers.faults.get(whose);
+        std::mem::replace(told, now) != now
+    }
+}
+
+/// What a listener is told of a clock.
+#[derive(Clone, Debug)]
+pub struct ClockNews {
+    /// The clock.
+    pub clock: Clock,
+    /// Whether it is as it was, and only how it is shown wrong has changed.
+    pub is_of_fault: bool,
+}
+
+impl ClockNews {
+    const fn of(clock: Clock) -> Self {
+        Self { clock, is_of_fault: false }
     }
 }
 
@@ -402,7 +435,10 @@ impl Engine {
         let told = state.head.clock.generation;
         let (engine, untold) = (self.clone(), VecDeque::new());
         let last = Some(state.head.clock.clone());
-        let changes = ClockChanges { engine, timeline: timeline.clone(), growth, read: told, untold, last };
+        let shown = follower.as_ref().map(|follower| (follower.whose().clone(), None));
+        let mut changes = ClockChanges { engine, timeline: timeline.clone(), growth, read: told, untold, last, shown };
+        // The messages that are written first say it.
+        changes.is_otherwise_wrong(&state);
         Ok((timeline, ClockStream { missed, reset, told, changes, follower }))
     }
 

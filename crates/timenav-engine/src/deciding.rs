@@ -22,6 +22,7 @@ pub(crate) mod data;
 pub(crate) mod ends;
 pub(crate) mod erasing;
 pub(crate) mod events;
+pub(crate) mod faults;
 pub(crate) mod heads;
 pub(crate) mod history;
 pub(crate) mod identity;

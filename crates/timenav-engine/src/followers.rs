@@ -1,6 +1,9 @@
 //! Who follows a clock under a name, and has each of them seen its last change?
 
+use std::sync::Arc;
+
 use timenav_core::access::{self, Demand};
+use timenav_core::fault::{Fault, Faults};
 use timenav_core::followers::{Awaited, Confirmed, Follower, FollowerPlace, Standing, Step, is_confirmed};
 use timenav_core::ids::{FollowerId, FollowerName, TimelineId, UserId, type_id};
 use timenav_core::limits::{FOLLOWERS_NAMED_MAX, FOLLOWERS_PER_TIMELINE_MAX};
@@ -20,6 +23,7 @@ pub struct FollowedBy {
     engine: Engine,
     timeline: TimelineId,
     follower_id: FollowerId,
+    whose: (UserId, FollowerName),
 }
 
 impl FollowedBy {
@@ -27,6 +31,17 @@ impl FollowedBy {
     #[must_use]
     pub const fn follower_id(&self) -> &FollowerId {
         &self.follower_id
+    }
+
+    /// Returns whose follower it is, and its name.
+    pub(crate) const fn whose(&self) -> &(UserId, FollowerName) {
+        &self.whose
+    }
+
+    /// Returns what is wrong with its clock; `None` where it is right.
+    #[must_use]
+    pub fn fault(&self) -> Option<Fault> {
+        self.engine.fault_of(&self.timeline, &self.whose)
     }
 }
 
@@ -50,6 +65,8 @@ pub struct FollowAs {
     pub steps: bool,
     /// Where the follower runs, as it says itself. It is in no entry.
     pub place: FollowerPlace,
+    /// Whether it shows its clock wrong where that is asked for.
+    pub shows_faults: bool,
 }
 
 /// Which change of a clock a follower has applied.
@@ -74,6 +91,8 @@ pub struct FollowersSeen {
     pub step: Step,
     /// Host time at which it came to that.
     pub changed_at: Instant<Wall>,
+    /// Whose clocks are shown wrong.
+    pub faults: Arc<Faults>,
     /// The followers at all services on the same database.
     pub followers: Vec<Follower>,
     /// Whether there may be others of which nothing is heard, since not all services on the database tell of them.
@@ -138,7 +157,7 @@ impl Engine {
         &self,
         caller: &Caller,
         timeline: &TimelineId,
-        FollowAs { name, steps, place }: FollowAs,
+        FollowAs { name, steps, place, shows_faults }: FollowAs,
     ) -> Result<FollowedBy, Refusal> {
         let follower_id = type_id("follower", self.uuid());
         let follower_id = FollowerId::new(&follower_id).map_err(|error| Refusal::id("follower_id", error))?;
@@ -146,18 +165,20 @@ impl Engine {
             follower_id: follower_id.clone(),
             timeline: timeline.clone(),
             user_id: caller.user_id.clone(),
-            name,
+            name: name.clone(),
             place,
             since: self.now(),
             confirmed: None,
             left: None,
             steps,
+            shows_faults: Some(shows_faults),
             is_late: false,
         };
         let too_many = |_| Refusal::LimitReached { what: "followers of this clock", max: FOLLOWERS_PER_TIMELINE_MAX };
         self.roll().followers().begin(follower).map_err(too_many)?;
         self.roll().tell();
-        let open = FollowedBy { engine: self.clone(), timeline: timeline.clone(), follower_id };
+        let whose = (caller.user_id.clone(), name);
+        let open = FollowedBy { engine: self.clone(), timeline: timeline.clone(), follower_id, whose };
         self.tell_follower(timeline, open.follower_id()).await?;
         Ok(open)
     }
@@ -217,7 +238,9 @@ impl Engine {
         let mut followers = self.roll().followers().of(&timeline_id, self.now());
         followers.retain(|follower| sees_all || follower.user_id == caller.user_id);
         let (step, (changed_at, _)) = (come_to(&look.state), look.state.head.clock.origin());
-        Ok(FollowersSeen { timeline_id, step, changed_at, followers, may_be_elsewhere: self.misses_followers() })
+        let faults = Arc::clone(&look.state.head.timers.faults);
+        let may_be_elsewhere = self.misses_followers();
+        Ok(FollowersSeen { timeline_id, step, changed_at, faults, followers, may_be_elsewhere })
     }
 
     /// Returns for whom the answer to a change waits: of those who may write, whoever is there now.

@@ -209,13 +209,13 @@ impl Engine {
 
 /// Returns what the others are told of a follower. Where it runs is known where its stream is open.
 fn row_of(follower: Follower, service: &str, timeline: TimelineKey) -> FollowerRow {
-    let Follower { follower_id, user_id, name, since, confirmed, steps, timeline: _, place: _, left: _, is_late: _ } =
-        follower;
+    let Follower { follower_id, user_id, name, since, confirmed, steps, .. } = follower;
     FollowerRow { follower_id, service: service.to_owned(), timeline, user_id, name, steps, since, confirmed }
 }
 
 fn follower_of(row: FollowerRow, timeline: TimelineId) -> Follower {
     let FollowerRow { follower_id, user_id, name, steps, since, confirmed, service: _, timeline: _ } = row;
-    let place = FollowerPlace::default();
-    Follower { follower_id, timeline, user_id, name, place, since, confirmed, left: None, steps, is_late: false }
+    let (place, shows_faults) = (FollowerPlace::default(), None);
+    let (left, is_late) = (None, false);
+    Follower { follower_id, timeline, user_id, name, place, since, confirmed, left, steps, shows_faults, is_late }
 }

@@ -41,6 +41,7 @@ mod seen_events;
 mod archive;
 mod arriving_door;
 mod facts;
+mod faults;
 mod store;
 mod one_fact;
 mod code;
@@ -194,7 +195,7 @@ pub use certificates::{
 pub use changes::{LedgerPosition, LetGone};
 pub use clock_offset::{ClockFault, ClockOffset};
 pub use clocks::{
-    AdvanceSeen, ClockChange, ClockChanges, ClockStep, ClockStream, ClockView, DeliveryLag, KEPT_CHANGES_MAX,
+    AdvanceSeen, ClockChange, ClockChanges, ClockNews, ClockStep, ClockStream, ClockView, DeliveryLag, KEPT_CHANGES_MAX,
 };
 pub use code::Code;
 pub use committer::QUEUE_SUBMISSIONS_MAX;
@@ -220,6 +221,7 @@ pub use events::{EventPage, ImportBatch, MonitorEvents, Recorded, RefusedRecord}
 pub use expected::Expected;
 pub use export::{EventExport, ExportEvents};
 pub use facts::{Asker, Facts, Wanted};
+pub use faults::{FaultRequest, FaultStep};
 pub use firing_list::{FiringFilter, FiringPage};
 pub use firings::{Claim, ClaimedFiring, FiringAnswer, FiringsRequest};
 pub use followers::{Confirmation, FollowAs, FollowedBy, FollowersSeen, WaitFor, WhichFollowers};
@@ -248,7 +250,7 @@ pub use notes::newest_checkpoints;
 pub use observing::KEPT_FIRINGS_MAX;
 pub use one_fact::OneFact;
 pub use opening::OpenError;
-pub use options::{Acceptance, FEATURE_LEVEL, Options, ReadLog};
+pub use options::{Acceptance, FEATURE_LEVEL, OLDEST_FEATURE_LEVEL, Options, ReadLog};
 pub use outside::{KeptOutside, Outside, OutsideError};
 pub use pace::Pace;
 pub use paradoxes::{Consequences, MonitorParadox, OnParadox, ParadoxPage};

@@ -15,12 +15,17 @@ use crate::outside::KeptOutside;
 /// The feature level that this version knows. It goes up by one in a version that writes something which the one before
 /// would misread, or changes tables. Such a version writes as the level of the database says, so that both can run side by
 /// side.
-pub const FEATURE_LEVEL: u64 = 3;
+pub const FEATURE_LEVEL: u64 = 4;
+/// The oldest feature level that this version works with.
+pub const OLDEST_FEATURE_LEVEL: u64 = 2;
 /// From which feature level on a fork may send webhooks of the timers that it took along. A version of level 1 does not know
 /// what a head says of that, and leaves it out when it writes the head anew.
 pub(crate) const LEVEL_OF_SENDING_FORKS: u64 = 2;
 /// From which feature level on services on one database tell each other who follows clocks. It brings their table.
 pub(crate) const LEVEL_OF_SHARED_FOLLOWERS: u64 = 3;
+/// From which feature level on a head says whose clock is shown wrong. A version of level 3 leaves that out when it writes the
+/// head anew.
+pub(crate) const LEVEL_OF_FAULTS: u64 = 4;
 
 /// When the entry of a successful read is durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

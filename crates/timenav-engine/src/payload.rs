@@ -10,6 +10,7 @@ mod clock;
 mod data;
 mod delivery;
 mod events;
+mod faults;
 mod happened;
 mod layers;
 mod parts;
@@ -30,6 +31,7 @@ pub(crate) use clock::{AnchorSet, ClockChanged, ClockRecord, ClockTold, clock_in
 pub(crate) use data::{DataDecrypted, DataEncrypted, DataErased, ScanAsked};
 pub use delivery::{Delivery, Webhook, WebhookTarget};
 pub(crate) use events::{Corrected, EffectRecord, Intervened};
+pub(crate) use faults::{FaultRecord, FaultSet, faults_of, faults_record, whose};
 pub(crate) use happened::{entry_of, happened_in};
 pub(crate) use layers::{LaterEntry, LayerErased, is_layer_erased};
 pub(crate) use reads::{

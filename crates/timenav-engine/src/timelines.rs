@@ -143,7 +143,7 @@ impl Engine {
         caller: &Caller,
         parent: &TimelineState,
         (at, deliver_webhooks): (Option<&AsOf>, bool),
-    ) -> Result<ForkPoint, Refusal> {
+    ) -> Result<Box<ForkPoint>, Refusal> {
         let layers = self.layers_at(parent, at).await?;
         let last = layers.last().filter(|last| last.as_of > 0);
         let last = *last.ok_or_else(|| Refusal::invalid("at", "the timeline did not exist at that time"))?;
@@ -171,13 +171,14 @@ impl Engine {
         // What is not sent on the timeline that is forked is not sent here: whoever may write there alone, may not have it
         // sent.
         let sends_from = deliver_webhooks.then(|| forked.head.timers.sends_from.min(carried.base));
+        let faults = self.faults_at(&forked, size).await?.into();
         let now = at.is_none();
         let (events_count, clock, at) = if now {
             (parent.head.events_count, parent.head.clock.clone(), None)
         } else {
             self.state_at(last.timeline, last.as_of - 1).await?
         };
-        Ok(ForkPoint {
+        Ok(Box::new(ForkPoint {
             of,
             fork: Fork { of: last.timeline, size },
             root: root_at(self.store(), last.timeline, last.as_of).await?,
@@ -189,7 +190,8 @@ impl Engine {
             lineage,
             carried,
             sends_from,
-        })
+            faults,
+        }))
     }
 
     /// Returns how many events stood after an entry, the clock, and its reading.

@@ -12,6 +12,7 @@ pub(crate) fn operations() -> Vec<Route> {
     routes.extend(v1::anchors::routes());
     routes.extend(v1::timers::routes());
     routes.extend(v1::followers::routes());
+    routes.extend(v1::faults::routes());
     routes.extend(v1::firings::routes());
     routes.extend(v1::leases::routes());
     routes.extend(v1::advances::routes());

@@ -16,6 +16,7 @@ mod upgrade;
 mod clock;
 mod spend;
 mod confirmed;
+mod fault;
 mod followers;
 mod timer;
 mod anchor;
@@ -101,6 +102,7 @@ enum Command {
     Clock(clock::ClockCommand),
     Spend(spend::SpendCommand),
     Followers(followers::FollowersCommand),
+    Fault(fault::FaultCommand),
     Timer(timer::TimerCommand),
     Anchor(anchor::AnchorCommand),
     Events(events::EventsCommand),
@@ -202,6 +204,7 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::Clock(command) => clock::run(command, surroundings),
         Command::Spend(command) => spend::run(command, surroundings),
         Command::Followers(command) => followers::run(&command, surroundings),
+        Command::Fault(command) => fault::run(&command, surroundings),
         Command::Timer(command) => timer::run(command, surroundings),
         Command::Anchor(command) => anchor::run(command, surroundings),
         Command::Events(command) => events::run(command, surroundings),

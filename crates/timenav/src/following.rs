@@ -8,6 +8,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use timenav_core::clock::Clock;
+use timenav_core::fault::Fault;
 use timenav_core::followers::FollowerHost;
 use timenav_core::ids::FollowerName;
 use timenav_core::time::{Instant, Wall};
@@ -69,6 +70,14 @@ pub(crate) trait Shown: Send + Sync + 'static {
     /// The clock has changed, or what is known of it.
     fn change(&self, known: &Known);
 
+    /// Returns whether it shows the clock wrong where the service says so.
+    fn shows_faults(&self) -> bool {
+        false
+    }
+
+    /// The service says what is wrong with the clock that is shown; `None` where nothing is.
+    fn fault(&self, _told: Option<Fault>) {}
+
     /// The service was heard of.
     fn heard(&self);
 
@@ -88,6 +97,13 @@ pub(crate) struct FollowOption {
     /// that, and `timenav followers` shows it. Several may have the same name.
     #[arg(long, value_name = "NAME", value_parser = follower_name)]
     follow: Option<String>,
+}
+
+impl FollowOption {
+    /// Returns whether the clock is followed under a name.
+    pub(crate) const fn is_named(&self) -> bool {
+        self.follow.is_some()
+    }
 }
 
 /// Reads the name of a follower on the command line.
@@ -195,6 +211,9 @@ pub(crate) fn follow(
     let (mut query, mut place) = (timeline.query(), Vec::new());
     if let Some(name) = &name.follow {
         query.extend([("follow", name.clone()), ("steps", "true".to_owned())]);
+        if shown.shows_faults() {
+            query.push(("faults", "true".to_owned()));
+        }
         place = own_place();
     }
     let confirming = name.follow.as_ref().map(|_| confirming::begin(client.caller(), Arc::clone(shown))).transpose()?;
@@ -223,6 +242,9 @@ pub(crate) fn follow(
                             if learned.is_to_be_measured() {
                                 measure(client, timeline, kernel.as_ref(), &mut learned);
                                 take(learned, &**shown, &mut known);
+                            }
+                            if name.is_named() {
+                                shown.fault(faults::told(&data));
                             }
                             if let (Some(confirming), Some(follower_id)) = (&confirming, data["follower_id"].as_str()) {
                                 let (follower_id, generation) = (follower_id.to_owned(), known.clock.generation);

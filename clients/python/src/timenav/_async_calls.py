@@ -397,6 +397,7 @@ class AsyncCalls(AsyncTransport):
     async def clock_stream(
         self,
         *,
+        faults: bool | Unset = UNSET,
         follow: str | Unset = UNSET,
         steps: bool | Unset = UNSET,
         timeline_id: str | Unset = UNSET,
@@ -413,6 +414,7 @@ class AsyncCalls(AsyncTransport):
             await self._events(
                 OPERATIONS["clock_stream"],
                 {
+                    "faults": faults,
                     "follow": follow,
                     "steps": steps,
                     "timeline_id": timeline_id,
@@ -829,6 +831,28 @@ class AsyncCalls(AsyncTransport):
                     "generation": generation,
                     "idempotency_key": idempotency_key,
                     "step": step,
+                    "timeline_id": timeline_id,
+                },
+            ),
+        )
+
+    async def set_fault(
+        self,
+        follower_id: str,
+        *,
+        fault: schemas.FaultBody | None,
+        idempotency_key: str | Unset = UNSET,
+        timeline_id: str | None | Unset = UNSET,
+    ) -> schemas.FaultSetBody:
+        """Has a follower show the clock wrong, or right again."""
+        return cast(
+            "schemas.FaultSetBody",
+            await self._json(
+                OPERATIONS["set_fault"],
+                {
+                    "follower_id": follower_id,
+                    "fault": fault,
+                    "idempotency_key": idempotency_key,
                     "timeline_id": timeline_id,
                 },
             ),

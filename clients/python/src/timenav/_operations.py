@@ -281,7 +281,7 @@ OPERATIONS: dict[str, Operation] = {
         body_kind="none",
         is_once=False,
         has_timeline=True,
-        query={"follow": "follow", "steps": "steps", "timeline_id": "timeline_id"},
+        query={"faults": "faults", "follow": "follow", "steps": "steps", "timeline_id": "timeline_id"},
         header={"last_event_id": "Last-Event-ID", "timenav_host": "Timenav-Host", "timenav_process": "Timenav-Process"},
     ),
     "correct_event": Operation(
@@ -506,6 +506,17 @@ OPERATIONS: dict[str, Operation] = {
         has_timeline=True,
         header={"idempotency_key": "Idempotency-Key"},
         body={"follower_id": "follower_id", "generation": "generation", "step": "step", "timeline_id": "timeline_id"},
+    ),
+    "set_fault": Operation(
+        name="set_fault",
+        method="POST",
+        template="/v1/followers/{follower_id}/fault",
+        body_kind="object",
+        is_once=True,
+        has_timeline=True,
+        path={"follower_id": "follower_id"},
+        header={"idempotency_key": "Idempotency-Key"},
+        body={"fault": "fault", "timeline_id": "timeline_id"},
     ),
     "hand_over": Operation(
         name="hand_over",

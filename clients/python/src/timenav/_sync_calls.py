@@ -383,6 +383,7 @@ class Calls(Transport):
     def clock_stream(
         self,
         *,
+        faults: bool | Unset = UNSET,
         follow: str | Unset = UNSET,
         steps: bool | Unset = UNSET,
         timeline_id: str | Unset = UNSET,
@@ -399,6 +400,7 @@ class Calls(Transport):
             self._events(
                 OPERATIONS["clock_stream"],
                 {
+                    "faults": faults,
                     "follow": follow,
                     "steps": steps,
                     "timeline_id": timeline_id,
@@ -815,6 +817,28 @@ class Calls(Transport):
                     "generation": generation,
                     "idempotency_key": idempotency_key,
                     "step": step,
+                    "timeline_id": timeline_id,
+                },
+            ),
+        )
+
+    def set_fault(
+        self,
+        follower_id: str,
+        *,
+        fault: schemas.FaultBody | None,
+        idempotency_key: str | Unset = UNSET,
+        timeline_id: str | None | Unset = UNSET,
+    ) -> schemas.FaultSetBody:
+        """Has a follower show the clock wrong, or right again."""
+        return cast(
+            "schemas.FaultSetBody",
+            self._json(
+                OPERATIONS["set_fault"],
+                {
+                    "follower_id": follower_id,
+                    "fault": fault,
+                    "idempotency_key": idempotency_key,
                     "timeline_id": timeline_id,
                 },
             ),

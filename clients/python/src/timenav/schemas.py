@@ -477,6 +477,7 @@ class ClockBody(TypedDict):
     """With `origin_boot`: which start of which kernel that is, as a hash of its boot id."""
     current_time: str
     """What the clock shows."""
+    fault: NotRequired[FaultBody | None]
     follower_id: NotRequired[str | None]
     """In the messages of a stream with `follow`: the id of the follower, to confirm changes under."""
     followers: NotRequired[AwaitedBody | None]
@@ -1319,6 +1320,49 @@ class FailRequest(TypedDict):
     """The timeline. Defaults to the API key's."""
 
 
+class FaultBody(TypedDict):
+    """What is wrong with a clock. At least one of `offset`, `drift_ppm`, `jitter` and `leap` is."""
+
+    drift_ppm: NotRequired[int | None]
+    """By how many millionths it is too fast; too slow where it is negative. From -100000 to 100000."""
+    jitter: NotRequired[str | None]
+    """How far it strays to each side in host time, as `offset`: each second to another value. At most `250ms`."""
+    jitter_seed: NotRequired[int | None]
+    """What the jitter is drawn from: the same number strays in the same way. Needs `jitter`. Defaults to 0."""
+    leap: NotRequired[str | None]
+    """A leap second that nobody else knows of: after `insert@` a second that comes twice, after `delete@` one that
+    does not come.
+    """
+    leap_smear: NotRequired[str | None]
+    """Over how much virtual time the leap second is smeared: from `10s` to `10d`. Needs `leap`."""
+    offset: NotRequired[str | None]
+    """How far it is ahead, as a duration without months, or in `ms` or `us`; behind, with a `-` before it. It stays
+    so through jumps and pauses.
+    """
+    slew_back_ppm: NotRequired[int | None]
+    """By how many it is slewed from the offset to the right time. In place of `slew_ppm`."""
+    slew_ppm: NotRequired[int | None]
+    """By how many millionths of the virtual time that passes it is slewed to the offset, which it does not have
+    when it begins. From 1 to 100000. Needs `offset`.
+    """
+
+
+class FaultSetBody(TypedDict):
+    """How followers of one name show the clock."""
+
+    fault: NotRequired[FaultBody | None]
+    ledger: LedgerBody
+    """The place of the change in the ledger."""
+    name: str
+    """What the followers are called."""
+    status: str
+    """A sentence that says what happened."""
+    timeline_id: str
+    """The timeline."""
+    user_id: str
+    """Whose followers they are."""
+
+
 class FieldError(TypedDict):
     """What is wrong with one field."""
 
@@ -1422,6 +1466,7 @@ class FollowerBody(TypedDict):
 
     confirmed_at: NotRequired[str | None]
     """Host time at which it confirmed that."""
+    fault: NotRequired[FaultBody | None]
     follower_id: str
     """The id of the follower. It has another one each time it connects."""
     generation: NotRequired[int | None]
@@ -2651,6 +2696,14 @@ class SetAnchorRequest(TypedDict):
     """The moment to mark. Defaults to the clock's current time."""
 
 
+class SetFaultRequest(TypedDict):
+    """How a follower is to show the clock."""
+
+    fault: FaultBody | None
+    timeline_id: NotRequired[str | None]
+    """The timeline. Defaults to the API key's."""
+
+
 class SetRetentionRequest(TypedDict):
     """How long to keep what. Give at least one; the other stays as it is."""
 
@@ -3352,6 +3405,8 @@ __all__ = [
     "ExtendedBody",
     "ExtendedFiringBody",
     "FailRequest",
+    "FaultBody",
+    "FaultSetBody",
     "FieldError",
     "FindingBody",
     "FiringBody",
@@ -3440,6 +3495,7 @@ __all__ = [
     "SessionItem",
     "SessionsBody",
     "SetAnchorRequest",
+    "SetFaultRequest",
     "SetRetentionRequest",
     "SetTimerRequest",
     "SettledBody",

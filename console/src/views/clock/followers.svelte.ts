@@ -3,6 +3,7 @@ import { untrack } from 'svelte';
 import { service } from '../../lib/api';
 import type { LiveClock } from '../../lib/clock.svelte';
 import { Reading } from '../../lib/reading.svelte';
+import type { Fault } from './whereabouts';
 
 export interface Follower {
   follower_id: string;
@@ -18,6 +19,8 @@ export interface Follower {
   /** How long the newest change took until it was confirmed, as a duration. */
   took?: string | null;
   left_at?: string | null;
+  /** How it is to show the clock wrong. */
+  fault?: Fault | null;
 }
 
 interface FollowersBody {

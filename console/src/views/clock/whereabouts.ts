@@ -11,6 +11,31 @@ export function place({ host, process }: Place): string {
   return [host ?? '', id].filter((part) => part !== '').join(', ');
 }
 
+export interface Fault {
+  offset?: string | null;
+  drift_ppm?: number | null;
+  jitter?: string | null;
+  slew_ppm?: number | null;
+  slew_back_ppm?: number | null;
+  leap?: string | null;
+  leap_smear?: string | null;
+}
+
+/** Returns how a follower is to show the clock wrong: `2s ahead, 200 ppm too fast`. */
+export function wrong(fault: Fault): string {
+  const said: string[] = [];
+  const { offset, drift_ppm: drift, jitter, slew_ppm: to, slew_back_ppm: from, leap, leap_smear: smear } = fault;
+  if (offset != null) {
+    const slewed = to != null ? `, slewed to at ${to} ppm` : from != null ? `, slewed back at ${from} ppm` : '';
+    const length = offset.replace(/^-/, '');
+    said.push(`${length} ${offset.startsWith('-') ? 'behind' : 'ahead'}${slewed}`);
+  }
+  if (drift != null) said.push(`${Math.abs(drift)} ppm too ${drift < 0 ? 'slow' : 'fast'}`);
+  if (jitter != null) said.push(`${jitter} of jitter`);
+  if (leap != null) said.push(`leap second (${leap}${smear != null ? `, smeared over ${smear}` : ''})`);
+  return said.join(', ');
+}
+
 /** Returns how long a confirmation took, for people: `2.1 ms`, `4.03 s`. */
 export function took(duration: string): string {
   const seconds = Number(/^PT(\d+(?:\.\d+)?)S$/.exec(duration)?.[1] ?? NaN);

@@ -35,6 +35,7 @@ fn follower(number: u32, called: &str, since: i64) -> Follower {
         confirmed: None,
         left: None,
         steps: false,
+        shows_faults: Some(false),
         is_late: false,
     }
 }

@@ -112,6 +112,7 @@ impl Action {
             | Self::HandedOver
             | Self::LayerErased
             | Self::SetRetention
+            | Self::SetFault
             | Self::Sweep
             | Self::AcceptHostClock
             | Self::Heads
@@ -161,6 +162,7 @@ impl Action {
             | Self::HandedOver
             | Self::LayerErased
             | Self::SetRetention
+            | Self::SetFault
             | Self::Sweep
             | Self::AcceptHostClock
             | Self::Heads
@@ -216,6 +218,7 @@ impl Action {
             | Self::Adopt
             | Self::HandedOver
             | Self::SetRetention
+            | Self::SetFault
             | Self::AcceptHostClock
             | Self::Heads
             | Self::SetTimer
@@ -274,6 +277,7 @@ impl Action {
             | Self::HandedOver
             | Self::LayerErased
             | Self::SetRetention
+            | Self::SetFault
             | Self::AcceptHostClock
             | Self::SetTimer
             | Self::ChangeTimer

@@ -7,7 +7,7 @@ use timenav_core::access::{Demand, Denial};
 use super::clocks::check_clock_told;
 use super::{Aim, Asking, Deciding};
 use crate::action::Action;
-use crate::changes::{AdvancesHeld, Change, ClockAfter, EventIntervened, FiringsAfter, Swept, TimelineMade};
+use crate::changes::{AdvancesHeld, Change, ClockAfter, EventIntervened, FaultSaid, FiringsAfter, Swept, TimelineMade};
 use crate::draft::{Done, Draft};
 use crate::refusal::Refusal;
 
@@ -74,6 +74,12 @@ impl Told for FiringsAfter {
 }
 
 impl Told for AdvancesHeld {
+    fn check_told(&self, _: &Draft<'_>) -> Result<(), Denial> {
+        Ok(())
+    }
+}
+
+impl Told for FaultSaid {
     fn check_told(&self, _: &Draft<'_>) -> Result<(), Denial> {
         Ok(())
     }

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use timenav_core::access::{Demand, Permissions};
 use timenav_core::clock::{self, Clock, ClockMoved, Moment};
+use timenav_core::fault::Faults;
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, empty_root};
 use timenav_core::time::{Instant, Span, Virtual};
@@ -18,14 +19,14 @@ use crate::draft::{Done, Draft, Ledger};
 use crate::head::{Fork, Head, Layer, TimelineState};
 use crate::json::json;
 use crate::options::LEVEL_OF_SENDING_FORKS;
-use crate::payload::{ClockRecord, ForkRecord, PermissionsRecord, TimelineCreated};
+use crate::payload::{ClockRecord, ForkRecord, PermissionsRecord, TimelineCreated, faults_record};
 use crate::refusal::Refusal;
 use crate::wall_clock::Host;
 
 /// Make a timeline, maybe as a fork of another.
 #[derive(Default)]
 pub(crate) struct CreateTimeline {
-    pub(crate) fork: Option<ForkPoint>,
+    pub(crate) fork: Option<Box<ForkPoint>>,
     /// How long it stands, by the host, where it is to end by itself.
     pub(crate) expires_in: Option<Span>,
 }
@@ -75,6 +76,8 @@ pub(crate) struct ForkPoint {
     pub(crate) carried: Carried,
     /// The first of them whose firings are sent to webhooks, if whoever forks wants them to be.
     pub(crate) sends_from: Option<u64>,
+    /// Whose clocks were wrong.
+    pub(crate) faults: Arc<Faults>,
 }
 
 /// As [`ForkPoint::demand`].
@@ -126,7 +129,8 @@ impl ForkPoint {
     /// Returns what is known of the timers of the fork before any is restored.
     fn timers(&self) -> Timers {
         let base = self.carried.base;
-        Timers { base, sends_from: self.sends_from.unwrap_or(base), ..Timers::default() }
+        let faults = Arc::clone(&self.faults);
+        Timers { base, sends_from: self.sends_from.unwrap_or(base), faults, ..Timers::default() }
     }
 
     fn record(&self) -> ForkRecord {
@@ -139,6 +143,7 @@ impl ForkPoint {
             timers_base: Some(self.carried.base).filter(|base| *base > 0),
             timers_last: self.carried.last,
             webhooks_from: self.sends_from,
+            faults: faults_record(&self.faults),
         }
     }
 }
@@ -149,7 +154,7 @@ impl ForkPoint {
 /// It is there, a limit is reached, or the actor may not be given such a clock.
 pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Result<(Ledger, u64), Refusal> {
     let CreateTimeline { fork, expires_in } = asked;
-    let (fork, id) = (fork.as_ref(), draft.timeline().clone());
+    let (fork, id) = (fork.as_deref(), draft.timeline().clone());
     let created_by = check_new(draft, 1)?;
     let host = draft.now();
     if let Some(fork) = fork {

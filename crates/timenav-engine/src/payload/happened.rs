@@ -115,6 +115,7 @@ pub(crate) fn happened_in(
         | Action::LayerErased
         | Action::EndTimeline
         | Action::SetRetention
+        | Action::SetFault
         | Action::Sweep
         | Action::AcceptHostClock
         | Action::SetTimer

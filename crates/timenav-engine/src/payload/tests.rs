@@ -8,6 +8,7 @@ use timenav_core::anchor::Anchor;
 use timenav_core::clock::{Clock, ClockState, Moment, Rate};
 use timenav_core::directory::{ApiKey, KeptPassword, Session, User};
 use timenav_core::event::{Assertion, Cause, CauseKind, EventDraft, EventKind, Precision};
+use timenav_core::fault::{Fault, Faults, Leap, LeapKind, Slew};
 use timenav_core::horizon::Horizon;
 use timenav_core::ids::{AnchorId, EventId, KeyId, QueueId, SessionId, TimelineId, TimerId, UserId};
 use timenav_core::intervention::Effect;
@@ -15,7 +16,7 @@ use timenav_core::ledger::{Adopted, HandedOver, Hash, LetGoClass, PositionRuns, 
 use timenav_core::ledger::{CommittedHead, CommittedHeads, ErasedBy, EventsErased, ReadsErased};
 use timenav_core::permissions::PermissionsSet;
 use timenav_core::place::{Geo, Point};
-use timenav_core::time::{Instant, TimeScale, Virtual, Wall, parse_duration};
+use timenav_core::time::{Instant, Span, TimeScale, Virtual, Wall, parse_duration};
 use timenav_core::timers::{Advance, Fallen, FiringState, Timers};
 
 use super::*;
@@ -108,6 +109,32 @@ fn of_clock(action: Action, duration: Option<&str>, anchor_id: Option<&str>) -> 
     )
 }
 
+/// Whose clocks are wrong, in every way.
+fn faults() -> Faults {
+    let (second, smear) = (at(1), Span::from_micros(86_400_000_000));
+    let ada = Fault {
+        offset: Span::from_micros(-1_500_000),
+        drift_ppm: 200,
+        jitter_micros: 5_000,
+        seed: 7,
+        slew: Some(Slew::To(500)),
+        leap: Some(Leap { kind: LeapKind::Insert, second, smear }),
+    };
+    let bob = Fault { offset: Span::from_micros(2_000_000), slew: Some(Slew::From(1)), ..Fault::default() };
+    Faults::carried([(whose("ada", "web").unwrap(), ada), (whose("bob", "db").unwrap(), bob)])
+}
+
+/// The payloads of faults of followers.
+fn of_faults() -> Vec<(Action, String)> {
+    let faults = faults();
+    let fault = faults.iter().next().map(|(_, fault)| FaultRecord::of(&fault));
+    let set = |fault, faults, before| {
+        let (user_id, follower) = ("ada".to_owned(), "web".to_owned());
+        (Action::SetFault, json(&FaultSet { user_id, follower, fault, faults, before }))
+    };
+    vec![set(fault, faults_record(&faults), Some(7)), set(None, Vec::new(), None)]
+}
+
 /// The payloads of changes of timelines, their clocks and their anchors.
 fn of_timelines() -> Vec<(Action, String)> {
     let created = |fork| {
@@ -128,12 +155,15 @@ fn of_timelines() -> Vec<(Action, String)> {
         timers_base: None,
         timers_last: None,
         webhooks_from: None,
+        faults: Vec::new(),
     };
     let of_timers = ForkRecord { timers_base: Some(9), timers_last: Some(7), webhooks_from: Some(0), ..fork.clone() };
+    let of_faults = ForkRecord { faults: faults_record(&faults()), ..fork.clone() };
     vec![
         (Action::CreateTimeline, created(None)),
         (Action::CreateTimeline, created(Some(fork))),
         (Action::CreateTimeline, created(Some(of_timers))),
+        (Action::CreateTimeline, created(Some(of_faults))),
         of_clock(Action::Travel, None, None),
         of_clock(Action::PauseTime, None, None),
         of_clock(Action::ResumeTime, None, None),
@@ -693,6 +723,8 @@ fn what_a_head_keeps_of_timers_is_read_again() {
     let of_fork = Timers { base: 1_000, webhooks: true, sends_from: 900, ..Timers::default() };
     let timers = Timers { next: Some(at(9)), armed: 2, pending: 1, advance: Some(advance), last: Some(8), ..of_fork };
     assert_eq!(*read_timers(&timers_text(&timers)).unwrap(), timers);
+    let wrong = Timers { faults: faults().since(Some(8)).into(), ..timers };
+    assert_eq!(*read_timers(&timers_text(&wrong)).unwrap(), wrong);
     // A head that was written before forks could send webhooks of what they took along.
     let before = r#"{"armed":1,"pending":0,"base":7}"#;
     let silent = Timers { armed: 1, base: 7, sends_from: 7, ..Timers::default() };
@@ -730,6 +762,7 @@ fn vectors() -> Vec<Vector> {
 fn what_is_written_is_what_was_frozen() {
     let written = [
         of_timelines(),
+        of_faults(),
         of_events(),
         of_users(),
         of_the_service(),
@@ -803,6 +836,7 @@ fn written_again(action: Action, payload: &str) -> Option<String> {
         Action::LayerErased => read::<LayerErased<'_>>(bytes)?.to_text(),
         Action::Heads => String::from_utf8(CommittedHeads::decode(bytes).ok()?.encode()).ok()?,
         Action::AcceptHostClock => json(&read::<HostClockAccepted>(bytes)?),
+        Action::SetFault => json(&read::<FaultSet>(bytes)?),
         Action::SetRetention => String::from_utf8(Retention::decode(bytes).ok()?.encode()).ok()?,
         Action::Sweep => String::from_utf8(Sweep::decode(bytes).ok()?.encode()).ok()?,
         Action::SetTimer | Action::ChangeTimer => json(&read::<TimerSet<'_>>(bytes)?),

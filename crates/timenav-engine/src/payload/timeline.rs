@@ -7,6 +7,7 @@ use timenav_core::permissions::PermissionsSet;
 use timenav_core::time::{Instant, TimestampError, Wall, parse_timestamp};
 
 use super::clock::ClockRecord;
+use super::faults::FaultOf;
 
 /// Payload of `create_timeline`, on the new timeline and on `system`.
 #[derive(Serialize, Deserialize)]
@@ -50,6 +51,9 @@ pub(crate) struct ForkRecord {
     /// The first timer whose firings the service sends to webhooks, if those are sent that the new one took along.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) webhooks_from: Option<u64>,
+    /// Whose clocks are wrong from its beginning on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) faults: Vec<FaultOf>,
 }
 
 /// The three lists of a timeline.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use timenav_core::time::{Instant, Wall, parse_timestamp, zone_tables_version};
 use timenav_core::timers::{Advance, Counts, Misfire, Repeating, RuleSource, Schedule, Stood, Timers};
 
+use super::faults::{FaultOf, faults_of, faults_record};
 use super::timer_record::{TimerRecord, TimerTold, is_zero};
 use super::{AdvanceBegun, AdvanceEnded, ClockRecord};
 use crate::json::{json, read};
@@ -249,6 +250,11 @@ struct TimersRecord {
     /// Absent where it is as `base`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sends_from: Option<u64>,
+    /// Absent where every clock is right.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    faults: Vec<FaultOf>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    faults_changed: Option<u64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -285,7 +291,7 @@ pub fn timers_text(timers: &Timers) -> String {
         acknowledged: advance.counts.acknowledged,
         failed: advance.counts.failed,
     });
-    let Timers { next, armed, pending, last, base, webhooks, sends_from, .. } = timers;
+    let Timers { next, armed, pending, last, base, webhooks, sends_from, faults, .. } = timers;
     let next = next.map(Instant::micros);
     json(&TimersRecord {
         next,
@@ -296,6 +302,8 @@ pub fn timers_text(timers: &Timers) -> String {
         base: *base,
         webhooks: *webhooks,
         sends_from: Some(*sends_from).filter(|from| from != base),
+        faults: faults_record(faults),
+        faults_changed: faults.changed,
     })
 }
 
@@ -305,7 +313,8 @@ pub fn read_timers(text: &str) -> Option<Arc<Timers>> {
     if text.is_empty() {
         return Some(Arc::default());
     }
-    let TimersRecord { next, armed, pending, advance, last, base, webhooks, sends_from } = read(text.as_bytes())?;
+    let TimersRecord { next, armed, pending, advance, last, base, webhooks, sends_from, faults, faults_changed } =
+        read(text.as_bytes())?;
     let advance = match advance {
         None => None,
         Some(record) => {
@@ -320,5 +329,6 @@ pub fn read_timers(text: &str) -> Option<Arc<Timers>> {
         Some(micros) => Some(Instant::from_micros(micros)?),
     };
     let sends_from = sends_from.unwrap_or(base);
-    Some(Arc::new(Timers { next, armed, pending, advance, last, base, webhooks, sends_from }))
+    let faults = faults_of(&faults)?.since(faults_changed).into();
+    Some(Arc::new(Timers { next, armed, pending, advance, last, base, webhooks, sends_from, faults }))
 }

@@ -250,6 +250,7 @@ fn is_own(powers: &Powers, claim: &Claim<'_>, action: Action, actor: &UserId) ->
         | Action::LayerErased
         | Action::EndTimeline
         | Action::SetRetention
+        | Action::SetFault
         | Action::Sweep
         | Action::AcceptHostClock
         | Action::SetTimer

@@ -405,6 +405,7 @@ impl Replay {
             | Action::EndSession
             | Action::SetPassword => self.directory.take(action, record, recorded_at, payload)?,
             Action::RotateSigningKey => self.signing_keys.rotated(record, position, payload?, &mut self.findings)?,
+            Action::SetFault => self.fault_told(position, payload?)?,
             Action::SetRetention => self.policies.set(position, Retention::decode(payload?).ok()?),
             Action::Sweep => {
                 Sweep::decode(payload?).ok()?;

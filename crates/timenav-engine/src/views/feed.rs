@@ -109,6 +109,7 @@ fn told(leaf: &LeafRecord<'_>, row: &EntryRow, stamp: Stamp, take: &mut dyn FnMu
         | Action::LayerErased
         | Action::EndTimeline
         | Action::SetRetention
+        | Action::SetFault
         | Action::Sweep
         | Action::AcceptHostClock
         | Action::SetTimer

@@ -121,6 +121,10 @@ pub(crate) struct WatchRequest {
     /// Needs `follow`. Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     steps: Option<bool>,
+    /// Whether the follower shows its clock wrong where `POST /v1/followers/{follower_id}/fault` says so: each message has
+    /// the `fault` then. Needs `follow`. Defaults to `false`.
+    #[serde(default, deserialize_with = "wire::truth")]
+    faults: Option<bool>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,

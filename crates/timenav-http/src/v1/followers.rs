@@ -11,6 +11,7 @@ use timenav_core::time::{Duration, Instant, Span, Wall};
 use timenav_engine::{Confirmation, FollowersSeen, HorizonUse, WaitFor, WhichFollowers};
 use utoipa::ToSchema;
 
+use super::faults::FaultBody;
 use super::parameters::timeline;
 use crate::auth::Authenticated;
 use crate::params::Params;
@@ -127,6 +128,9 @@ pub(crate) struct FollowerBody {
     step: Option<u64>,
     /// Whether it confirms the steps of advances. Firings of an instant wait for it then.
     steps: bool,
+    /// How it is to show the clock wrong. Absent if it is to show it right.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fault: Option<FaultBody>,
     /// Host time at which it confirmed that.
     #[serde(skip_serializing_if = "Option::is_none")]
     confirmed_at: Option<String>,
@@ -310,6 +314,7 @@ impl FollowerBody {
             generation: follower.confirmed.map(|confirmed| confirmed.step.generation),
             step: follower.confirmed.map(|confirmed| confirmed.step.number).filter(|number| *number > 0),
             steps: follower.steps,
+            fault: seen.faults.get(&(follower.user_id.clone(), follower.name.clone())).as_ref().map(FaultBody::of),
             confirmed_at: follower.confirmed.map(|confirmed| confirmed.at.to_string()),
             took: follower.took(seen.step, seen.changed_at).map(length),
             left_at: follower.left.map(|left| left.to_string()),

@@ -175,6 +175,7 @@ fn of_timers(limits: &mut Map<String, Value>) {
     limits.insert("settle_wait_seconds_max".to_owned(), core::SETTLE_WAIT_SECONDS_MAX.into());
     limits.insert("failure_reason_bytes_max".to_owned(), core::FAILURE_REASON_BYTES_MAX.into());
     limits.insert("receipt_firings_max".to_owned(), core::RECEIPT_FIRINGS_MAX.into());
+    limits.insert("faults_per_timeline_max".to_owned(), core::FAULTS_PER_TIMELINE_MAX.into());
     limits.insert("followers_per_timeline_max".to_owned(), core::FOLLOWERS_PER_TIMELINE_MAX.into());
     limits.insert("followers_named_max".to_owned(), core::FOLLOWERS_NAMED_MAX.into());
     limits.insert("followers_away_max".to_owned(), core::FOLLOWERS_AWAY_MAX.into());

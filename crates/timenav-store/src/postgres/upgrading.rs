@@ -1,7 +1,7 @@
 //! Which versions of the service are at work on a database, and what all of them may write.
 
 use deadpool_postgres::Object;
-use timenav_engine::{FEATURE_LEVEL, SERVICE_LASTS_MICROS, StoreError};
+use timenav_engine::{FEATURE_LEVEL, OLDEST_FEATURE_LEVEL, SERVICE_LASTS_MICROS, StoreError};
 use tokio::task::JoinHandle;
 use tokio_postgres::{Client, Row, Transaction};
 
@@ -123,10 +123,10 @@ fn check(level: u64) -> Result<(), StoreError> {
             "the database has the feature level {level}, and this version knows {FEATURE_LEVEL}; use a newer one"
         )));
     }
-    if level + 1 < FEATURE_LEVEL {
+    if level < OLDEST_FEATURE_LEVEL {
         return Err(StoreError::Unavailable(format!(
-            "the database has the feature level {level}, and this version knows {FEATURE_LEVEL} and the one before; run a \
-             version in between first, and `timenav upgrade --finish`"
+            "the database has the feature level {level}, and this version knows {OLDEST_FEATURE_LEVEL} to {FEATURE_LEVEL}; \
+             run a version in between first, and `timenav upgrade --finish`"
         )));
     }
     Ok(())
@@ -162,12 +162,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_version_knows_its_level_and_the_one_before() {
-        for (level, expected) in [(FEATURE_LEVEL + 1, Some("use a newer one")), (FEATURE_LEVEL, None)] {
+    fn a_version_knows_its_level_and_some_before() {
+        for (level, expected) in [
+            (FEATURE_LEVEL + 1, Some("use a newer one")),
+            (FEATURE_LEVEL, None),
+            (FEATURE_LEVEL - 1, None),
+            (OLDEST_FEATURE_LEVEL, None),
+            (OLDEST_FEATURE_LEVEL - 1, Some("a version in between")),
+        ] {
             let told = check(level).err().map(|error| error.to_string());
             assert_eq!(told.is_some(), expected.is_some(), "{level}");
             assert!(expected.is_none_or(|expected| told.unwrap_or_default().contains(expected)));
         }
-        assert!(check(FEATURE_LEVEL.saturating_sub(1)).is_ok());
     }
 }

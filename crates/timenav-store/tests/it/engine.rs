@@ -15,6 +15,7 @@ mod ends;
 mod erasing;
 mod entries;
 mod failures;
+mod faults;
 mod first_start;
 mod first_write;
 mod gone_reads;
@@ -58,6 +59,7 @@ pub(crate) use adoption::{
     NAME, adopt, another_house_on_postgres, go_on, in_the_midst, large, layers_stay, record, runs_over,
 };
 pub(crate) use due::plays;
+pub(crate) use faults::faults_are_kept;
 pub(crate) use holds::holds;
 pub(crate) use observing::{observed, overheard};
 pub(crate) use timers_again::{fires_again, is_superseded, returns};

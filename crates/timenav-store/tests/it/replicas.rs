@@ -74,19 +74,20 @@ async fn names(home: &Home<'_>, caller: &Caller) -> Vec<String> {
 async fn end(house: &House, homes: [Home<'_>; 2]) {
     let [left, right] = homes;
     // What each has kept outside is what it has seen; the first one sees all of it now.
-    left.engine.read_clock(&left.admin, None).await.unwrap();
+    Box::pin(left.engine.read_clock(&left.admin, None)).await.unwrap();
     left.engine.users(&left.admin, 1, None).await.unwrap();
     left.engine.hear_of_all().await.unwrap();
     right.engine.close().await;
     drop(right);
-    left.close().await;
-    let home = house.open().await;
+    Box::pin(left.close()).await;
+    let home = Box::pin(house.open()).await;
     for timeline in ["main", "system"] {
-        let scan = home.engine.detect_tampering(&home.admin, &timeline_id(timeline), Depth::Full, &mut |_| {}).await;
+        let name = timeline_id(timeline);
+        let scan = Box::pin(home.engine.detect_tampering(&home.admin, &name, Depth::Full, &mut |_| {})).await;
         let scan = scan.unwrap().scan;
         assert!(!scan.tampering_detected(), "{}", scan.details);
     }
-    home.close().await;
+    Box::pin(home.close()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -197,7 +197,7 @@ fn told(scan: &Scan) -> Vec<(FindingKind, Option<u64>)> {
 
 /// Checks that a full scan with the checkpoint outside finds something of that kind, there first.
 async fn found(house: &House, timeline: &str, kind: FindingKind, position: Option<u64>) -> Scan {
-    let scan = look(house, timeline, Depth::Full, Outside::Kept).await;
+    let scan = Box::pin(look(house, timeline, Depth::Full, Outside::Kept)).await;
     check_found(&scan, kind, position);
     scan
 }
@@ -224,7 +224,7 @@ pub(crate) async fn clean(house: &House) {
     let system = house.archive().snapshot(&TimelineId::system()).await.unwrap().unwrap();
     for timeline in system.service.unwrap().timelines.into_keys() {
         for depth in [Depth::Full, Depth::Quick, "tail:100".parse().unwrap(), "sample:50".parse().unwrap()] {
-            let scan = look(house, timeline.as_str(), depth, Outside::Kept).await;
+            let scan = Box::pin(look(house, timeline.as_str(), depth, Outside::Kept)).await;
             assert_eq!(told(&scan), [], "{timeline} {depth}: {:#?}", scan.findings);
         }
     }

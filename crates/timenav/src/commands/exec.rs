@@ -114,7 +114,7 @@ fn start(command: &ExecCommand, surroundings: &Surroundings) -> Result<(), Failu
     let plan = Plan { command: &command.command, board, chosen, out_of_reach: program.out_of_reach(), report: &report };
     let (timeline, name) = (command.timeline.clone(), command.follow.clone());
     let follow = move |board: Arc<timenav_exec::Board>| {
-        let page = show(clock, board::Page(board));
+        let page = show(clock, board::Page(board), name.is_named());
         let followed =
             page.and_then(|page| following::follow(&client, (&timeline, &name), &page, &board::WORDS, begun.known));
         let Err(error) = followed;

@@ -15,6 +15,7 @@ const FOLLOWERS: Records = Records {
         "generation",
         "confirmed_at",
         "took",
+        "fault",
         "since",
         "left_at",
         "host",

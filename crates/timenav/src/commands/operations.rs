@@ -39,6 +39,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     op("GET /v1/followers", "followers", Read),
     // Whoever confirms follows a stream, which no agent does.
     op("POST /v1/followers/confirm", "exec --follow", Never),
+    op("POST /v1/followers/{follower_id}/fault", "fault", Write),
     op("POST /v1/travel", "clock travel", Travel),
     op("POST /v1/pause-time", "clock pause", Travel),
     op("POST /v1/resume-time", "clock resume", Travel),

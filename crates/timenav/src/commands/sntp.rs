@@ -105,7 +105,7 @@ pub(crate) fn run(command: &SntpCommand, surroundings: &Surroundings) -> Result<
         let wrong = Wrong::new(command.fault.fault(), &begun);
         let face = Arc::new(Face::new(wrong.shown()));
         let answering = Arc::clone(&face);
-        let shown = show(wrong, face).context("the clock cannot be turned")?;
+        let shown = show(wrong, face, command.follow.is_named()).context("the clock cannot be turned")?;
         output::write(&format!("serving SNTP on {address}: timeline {}\n", begun.timeline))?;
         let name = command.follow.clone();
         threads.push(thread::spawn(move || answer_all(&socket, &answering)));

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
+use serde_json::Value;
 use timenav_core::fault::{
-    FAULT_DRIFT_PPM_MAX, FAULT_JITTER_MICROS_MAX, FAULT_SLEW_PPM_MAX, FAULT_SMEAR_MAX, FAULT_SMEAR_MIN, Fault,
-    FaultyClock, Leap, LeapKind, Slew,
+    Fault, FaultWritten, FaultyClock, Leap, LeapKind, Slew, fault_drift, fault_jitter, fault_leap, fault_offset,
+    fault_slew, fault_smear,
 };
-use timenav_core::time::{Instant, Span, Virtual, parse_duration, parse_timestamp};
+use timenav_core::time::{Instant, Span, Virtual};
 
 use super::{Begun, Known, Shown};
 
@@ -18,7 +19,7 @@ use super::{Begun, Known, Shown};
 pub(crate) struct FaultOptions {
     /// Show a clock that is ahead of the timeline's, such as by 2s, or behind it, such as by -150ms. It stays so
     /// through jumps and pauses.
-    #[arg(long, value_name = "DURATION", value_parser = offset, allow_hyphen_values = true)]
+    #[arg(long, value_name = "DURATION", value_parser = fault_offset, allow_hyphen_values = true)]
     offset: Option<Span>,
     /// Show a clock that is too fast, such as by 200ppm, or too slow, such as by -50ppm: 200 microseconds for each
     /// second of virtual time that passes.
@@ -26,7 +27,7 @@ pub(crate) struct FaultOptions {
     drift: Option<i32>,
     /// Show a clock that strays to both sides, such as by up to 5ms of host time: each second to another value, at
     /// random. It never steps.
-    #[arg(long, value_name = "DURATION", value_parser = jitter)]
+    #[arg(long, value_name = "DURATION", value_parser = fault_jitter)]
     jitter: Option<u32>,
     /// What the jitter is drawn from: the same number strays in the same way.
     #[arg(long, value_name = "N", default_value_t = 0, requires = "jitter")]
@@ -41,14 +42,31 @@ pub(crate) struct FaultOptions {
     slew_back: Option<u32>,
     /// Show a leap second that nobody else knows of: with insert@2028-12-31T23:59:59Z this second comes twice, with
     /// delete@2028-12-31T23:59:59Z not at all. From then on the clock is a second behind, or ahead.
-    #[arg(long, value_name = "KIND@SECOND", value_parser = leap)]
+    #[arg(long, value_name = "KIND@SECOND", value_parser = fault_leap)]
     leap: Option<(LeapKind, Instant<Virtual>)>,
     /// Smear the leap second over so much virtual time, such as 24h: half of it before and half after the leap.
-    #[arg(long, value_name = "DURATION", value_parser = smear, requires = "leap")]
+    #[arg(long, value_name = "DURATION", value_parser = fault_smear, requires = "leap")]
     leap_smear: Option<Span>,
 }
 
 impl FaultOptions {
+    /// Returns what is wrong with the clock, as the API takes it; `None` where nothing is.
+    pub(crate) fn body(&self) -> Option<Value> {
+        let FaultWritten { offset, drift_ppm, jitter, jitter_seed, slew_ppm, slew_back_ppm, leap, leap_smear } =
+            self.fault()?.written();
+        let members = [
+            ("offset", offset.map(Value::from)),
+            ("drift_ppm", drift_ppm.map(Value::from)),
+            ("jitter", jitter.map(Value::from)),
+            ("jitter_seed", jitter_seed.map(Value::from)),
+            ("slew_ppm", slew_ppm.map(Value::from)),
+            ("slew_back_ppm", slew_back_ppm.map(Value::from)),
+            ("leap", leap.map(Value::from)),
+            ("leap_smear", leap_smear.map(Value::from)),
+        ];
+        Some(members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect())
+    }
+
     /// Returns what is wrong with the clock, if anything is.
     pub(crate) fn fault(&self) -> Option<Fault> {
         let fault = Fault {
@@ -63,75 +81,61 @@ impl FaultOptions {
     }
 }
 
-/// Reads a length of time without months, and its sign.
-fn offset(text: &str) -> Result<Span, String> {
-    let (is_behind, length) = text.strip_prefix('-').map_or((false, text), |length| (true, length));
-    let span = exact(length.strip_prefix('+').unwrap_or(length))?;
-    Ok(if is_behind { span.checked_neg().unwrap_or(span) } else { span })
-}
-
-fn exact(text: &str) -> Result<Span, String> {
-    // Durations of the API have no such units: nobody moves a clock by so little.
-    for (unit, micros) in [("ms", 1_000), ("us", 1), ("µs", 1)] {
-        let whole = text.strip_suffix(unit).and_then(|number| number.trim_end().parse::<u32>().ok());
-        if let Some(whole) = whole {
-            return Ok(Span::from_micros(i64::from(whole) * micros));
-        }
-    }
-    let duration = parse_duration(text).map_err(|error| error.to_string())?;
-    if duration.months() > 0 {
-        return Err("write a length without months, such as 2s or 150ms".to_owned());
-    }
-    Ok(duration.exact())
-}
-
 fn drift(text: &str) -> Result<i32, String> {
-    let ppm = text.strip_suffix("ppm").unwrap_or(text).trim_end().parse::<i32>().ok();
-    let within = ppm.filter(|ppm| (-FAULT_DRIFT_PPM_MAX..=FAULT_DRIFT_PPM_MAX).contains(ppm));
-    within.ok_or_else(|| {
-        format!("write whole millionths within {FAULT_DRIFT_PPM_MAX} to either side, such as 200ppm or -50ppm")
-    })
+    millionths(text).and_then(fault_drift)
 }
 
 fn slew(text: &str) -> Result<u32, String> {
-    let ppm = text.strip_suffix("ppm").unwrap_or(text).trim_end().parse::<u32>().ok();
-    let within = ppm.filter(|ppm| (1..=FAULT_SLEW_PPM_MAX).contains(ppm));
-    within.ok_or_else(|| format!("write whole millionths from 1 to {FAULT_SLEW_PPM_MAX}, such as 500ppm"))
+    millionths(text).and_then(fault_slew)
 }
 
-fn leap(text: &str) -> Result<(LeapKind, Instant<Virtual>), String> {
-    let (kind, second) = text.split_once('@').unwrap_or((text, ""));
-    let kind = match kind {
-        "insert" => LeapKind::Insert,
-        "delete" => LeapKind::Delete,
-        _ => return Err("write insert@SECOND or delete@SECOND, such as insert@2028-12-31T23:59:59Z".to_owned()),
+/// Reads a number of millionths, which may say that it is one.
+fn millionths(text: &str) -> Result<i64, String> {
+    let ppm = text.strip_suffix("ppm").unwrap_or(text).trim_end().parse();
+    ppm.map_err(|_| "write whole millionths, such as 200ppm".to_owned())
+}
+
+/// Reads what a message says is wrong with the clock; `None` where it is right, or wrong in a way that this version does not
+/// know.
+pub(super) fn told(message: &Value) -> Option<Fault> {
+    let fault = &message["fault"];
+    let (text, number) = (|name: &str| fault[name].as_str().map(str::to_owned), |name: &str| fault[name].as_i64());
+    let written = FaultWritten {
+        offset: text("offset"),
+        drift_ppm: number("drift_ppm"),
+        jitter: text("jitter"),
+        jitter_seed: fault["jitter_seed"].as_u64(),
+        slew_ppm: number("slew_ppm"),
+        slew_back_ppm: number("slew_back_ppm"),
+        leap: text("leap"),
+        leap_smear: text("leap_smear"),
     };
-    parse_timestamp(second).map(|second| (kind, second)).map_err(|error| format!("the second after the `@`: {error}"))
-}
-
-fn smear(text: &str) -> Result<Span, String> {
-    let within = exact(text)?;
-    let is_within = (FAULT_SMEAR_MIN..=FAULT_SMEAR_MAX).contains(&within);
-    is_within.then_some(within).ok_or_else(|| "write a length from 10s to 10d, such as 24h".to_owned())
-}
-
-fn jitter(text: &str) -> Result<u32, String> {
-    let micros = u32::try_from(exact(text)?.micros()).ok().filter(|micros| *micros <= FAULT_JITTER_MICROS_MAX);
-    micros.ok_or_else(|| format!("write {} ms of host time or less, such as 5ms", FAULT_JITTER_MICROS_MAX / 1_000))
+    written.fault().ok().filter(|fault| !fault.is_none())
 }
 
 /// A clock that is followed, as it is known and as it is shown.
 pub(crate) struct Wrong {
     clock: Option<FaultyClock>,
+    /// What is wrong with the clock.
+    fault: Option<Fault>,
+    /// What is wrong with it where the service says nothing else.
+    own: Option<Fault>,
     known: Known,
 }
 
 impl Wrong {
     /// Returns a clock that is wrong from now on, if anything is wrong with it.
-    pub(crate) fn new(fault: Option<Fault>, begun: &Begun) -> Self {
-        let known = &begun.known;
-        let clock = fault.map(|fault| FaultyClock::new(fault, known.clock.clone(), known.host_now()));
-        Self { clock, known: known.clone() }
+    pub(crate) fn new(own: Option<Fault>, begun: &Begun) -> Self {
+        let known = begun.known.clone();
+        let mut wrong = Self { clock: None, fault: None, own, known };
+        wrong.err(own);
+        wrong
+    }
+
+    /// Has the clock something wrong with it from now on.
+    fn err(&mut self, fault: Option<Fault>) {
+        self.fault = fault;
+        self.clock = fault.map(|fault| FaultyClock::new(fault, self.known.clock.clone(), self.known.host_now()));
     }
 
     /// Returns what is to be shown, as if it were known.
@@ -148,12 +152,12 @@ pub(crate) struct Faulty<S> {
     changed: Condvar,
 }
 
-/// Returns who shows a clock, wrong or not.
+/// Returns who shows a clock, wrong or not. `may_become`: the service may say later that it is wrong.
 ///
 /// # Errors
 /// There is no thread to turn a clock that is unsteady.
-pub(crate) fn show<S: Shown>(wrong: Wrong, inner: S) -> std::io::Result<Arc<Faulty<S>>> {
-    let is_wrong = wrong.clock.is_some();
+pub(crate) fn show<S: Shown>(wrong: Wrong, inner: S, may_become: bool) -> std::io::Result<Arc<Faulty<S>>> {
+    let is_wrong = wrong.clock.is_some() || may_become;
     let faulty = Arc::new(Faulty { inner, wrong: Mutex::new(wrong), changed: Condvar::new() });
     if is_wrong {
         let turned = Arc::clone(&faulty);
@@ -169,8 +173,8 @@ impl<S: Shown> Faulty<S> {
         let mut wrong = self.wrong.lock();
         loop {
             let now = wrong.known.host_now();
-            let Some(clock) = &mut wrong.clock else { return };
-            let (has_turned, next) = (clock.turn(now), clock.next_turn());
+            let (has_turned, next) =
+                wrong.clock.as_mut().map_or((false, None), |clock| (clock.turn(now), clock.next_turn()));
             if has_turned {
                 self.inner.change(&wrong.shown());
             }
@@ -198,6 +202,20 @@ impl<S: Shown> Shown for Faulty<S> {
         self.changed.notify_all();
     }
 
+    fn shows_faults(&self) -> bool {
+        true
+    }
+
+    fn fault(&self, told: Option<Fault>) {
+        let mut wrong = self.wrong.lock();
+        let fault = told.or(wrong.own);
+        if fault != wrong.fault {
+            wrong.err(fault);
+            self.inner.change(&wrong.shown());
+            self.changed.notify_all();
+        }
+    }
+
     fn heard(&self) {
         self.inner.heard();
     }
@@ -216,33 +234,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn faults_are_read_as_people_write_them() {
-        assert_eq!(offset("2s"), Ok(Span::from_micros(2_000_000)));
-        assert_eq!(offset("+150ms"), Ok(Span::from_micros(150_000)));
-        assert_eq!(offset("-7us"), Ok(Span::from_micros(-7)));
-        assert_eq!(offset("-1h30m"), Ok(Span::from_micros(-5_400_000_000)));
+    fn millionths_are_read_as_people_write_them() {
         assert_eq!((drift("200ppm"), drift("-50"), drift("7 ppm")), (Ok(200), Ok(-50), Ok(7)));
-        assert_eq!((jitter("5ms"), jitter("250ms")), (Ok(5_000), Ok(250_000)));
-        for wrong in ["P1M", "soon", "--2s", "ms", "-1.5ms"] {
-            assert!(offset(wrong).is_err(), "{wrong}");
-        }
+        assert_eq!((slew("500ppm"), slew("1")), (Ok(500), Ok(1)));
         for wrong in ["fast", "0.5ppm", "100001ppm", ""] {
             assert!(drift(wrong).is_err(), "{wrong}");
         }
-        assert_eq!((slew("500ppm"), slew("1")), (Ok(500), Ok(1)));
-        let second = parse_timestamp("2028-12-31T23:59:59Z").unwrap();
-        assert_eq!(leap("insert@2028-12-31T23:59:59Z"), Ok((LeapKind::Insert, second)));
-        assert_eq!(leap("delete@2028-12-31T23:59:59Z"), Ok((LeapKind::Delete, second)));
-        assert_eq!(smear("24h"), Ok(Span::from_micros(86_400_000_000)));
         for wrong in ["0", "-500ppm", "100001ppm", "slow"] {
             assert!(slew(wrong).is_err(), "{wrong}");
         }
-        for wrong in ["insert", "insert@", "insert@soon", "2028-12-31T23:59:59Z", "twice@2028-12-31T23:59:59Z"] {
-            assert!(leap(wrong).is_err(), "{wrong}");
-        }
-        for wrong in ["9s", "11d", "P1M"] {
-            assert!(smear(wrong).is_err(), "{wrong}");
-        }
-        assert!(jitter("251ms").unwrap_err().contains("250 ms"));
     }
 }

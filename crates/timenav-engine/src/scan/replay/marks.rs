@@ -130,6 +130,7 @@ fn stand_more(record: &LeafRecord<'_>, payload: Option<&[u8]>, counted: i64) -> 
             | Action::LayerErased
             | Action::EndTimeline
             | Action::SetRetention
+            | Action::SetFault
             | Action::Sweep
             | Action::AcceptHostClock
             | Action::SetTimer

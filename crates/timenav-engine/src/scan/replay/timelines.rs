@@ -55,6 +55,9 @@ impl Replay {
             let fork = created.fork.as_ref();
             let base = fork.and_then(|fork| fork.timers_base).unwrap_or_default();
             self.timers_begin(base, fork.and_then(|fork| fork.webhooks_from).unwrap_or(base));
+            if let Some(fork) = fork {
+                self.faults_begin(fork)?;
+            }
             self.fork = created.fork;
             self.permissions = Some(created.permissions.permissions()?);
         }

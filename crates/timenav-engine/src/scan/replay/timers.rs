@@ -1,6 +1,7 @@
 //! What follows from entries that tell of timers.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use timenav_core::clock::{Clock, ClockState};
 use timenav_core::ids::{AdvanceId, FiringId, TimelineId};
@@ -14,8 +15,8 @@ use super::timers_made::TimersMade;
 use crate::action::{Action, OnAdvance, OnTimers};
 use crate::json::{json, read};
 use crate::payload::{
-    AdvanceEnded, AdvanceOver, AdvanceTold, FiringsSettled, TimerCancelled, TimerRestored, TimerSet, TimerTold,
-    TimersFired, TimersRestored, fallen_of, timers_text,
+    AdvanceEnded, AdvanceOver, AdvanceTold, FaultSet, FiringsSettled, ForkRecord, TimerCancelled, TimerRestored,
+    TimerSet, TimerTold, TimersFired, TimersRestored, fallen_of, faults_of, timers_text, whose,
 };
 use crate::scan::timer_sums::{RowSum, definition_of, of_advance, of_firing, of_timer};
 use crate::timer_rows::{AdvanceRow, FiringRow, TimerRow, TimerRows};
@@ -256,6 +257,27 @@ impl Replay {
     pub(super) const fn timers_begin(&mut self, base: u64, sends_from: u64) {
         self.timers.state.base = base;
         self.timers.state.sends_from = sends_from;
+    }
+
+    /// Takes whose clocks are wrong from the beginning of a fork on.
+    pub(super) fn faults_begin(&mut self, fork: &ForkRecord) -> Option<()> {
+        self.timers.state.faults = faults_of(&fork.faults)?.into();
+        Some(())
+    }
+
+    /// Takes whose clock is wrong since an entry. `None` where it does not follow from those before it.
+    pub(super) fn fault_told(&mut self, position: u64, payload: &[u8]) -> Option<()> {
+        let told: FaultSet = read(payload)?;
+        let faults = Arc::make_mut(&mut self.timers.state.faults);
+        if told.before != faults.changed {
+            return None;
+        }
+        let fault = match told.fault {
+            Some(fault) => Some(fault.fault()?),
+            None => None,
+        };
+        faults.set(position, whose(&told.user_id, &told.follower)?, fault);
+        (faults_of(&told.faults)? == faults.clone().since(None)).then_some(())
     }
 
     /// Takes what a change of the clock tells of an advance.

@@ -11,8 +11,8 @@ use futures_util::future::select;
 use futures_util::stream::{self, StreamExt};
 use http::{HeaderMap, header};
 use timenav_core::clock::Clock;
-use timenav_core::ids::{FollowerId, TimelineId};
-use timenav_engine::{Caller, FollowAs, FollowedBy};
+use timenav_core::ids::TimelineId;
+use timenav_engine::{Caller, ClockNews, FollowAs, FollowedBy};
 
 use super::{ClockBody, WatchRequest};
 use crate::auth::{Authenticated, credential_end};
@@ -36,12 +36,16 @@ pub(super) async fn watch(
     let named = timeline(request.timeline_id);
     let steps = request.steps.unwrap_or(false);
     let runs = followers::place(&headers)?;
+    let shows_faults = request.faults.unwrap_or(false);
     let (timeline_id, stream) = match request.follow {
         Some(Text(name)) => {
-            let follow = FollowAs { name, steps, place: runs };
+            let follow = FollowAs { name, steps, place: runs, shows_faults };
             app.engine.follow_clock(&caller, named, seen, follow).await?
         }
         None if steps => return Err(Failure::invalid("steps", "name the follower that confirms them: `follow`")),
+        None if shows_faults => {
+            return Err(Failure::invalid("faults", "name the follower that shows its clock wrong: `follow`"));
+        }
         None => app.engine.watch_clock(&caller, named, seen).await?,
     };
     let follower = stream.follower;
@@ -52,18 +56,18 @@ pub(super) async fn watch(
     // A listener that falls behind loses the stream, not a message: it comes back with its last id.
     let later = stream::unfold(stream.changes, async |mut changes| Some((changes.next().await?, changes)))
         // The newest change may have been told as missed while it was on its way.
-        .filter(move |clock| {
-            std::future::ready(clock.generation > told || (clock.generation == told && !clock.is_running()))
+        .filter(move |ClockNews { clock, is_of_fault }| {
+            let is_new = clock.generation > told || (clock.generation == told && !clock.is_running());
+            std::future::ready(is_new || *is_of_fault)
         })
-        .map(|clock| ("clock", clock));
+        .map(|news| ("clock", news.clock));
     let closing = app.options.closing.clone().cancelled_owned();
     let end = select(Box::pin(closing), Box::pin(credential_end(app.engine.clone(), caller.clone())));
     let messages = first
         .chain(later)
         .map(move |(name, clock)| {
             let _held_as_long_as_the_stream = &place;
-            let follower_id = follower.as_ref().map(FollowedBy::follower_id);
-            message(&app, &caller, (&timeline_id, follower_id), name, clock)
+            message(&app, &caller, (&timeline_id, follower.as_ref()), name, clock)
         })
         .take_while(|message| std::future::ready(message.is_some()))
         .filter_map(|message| std::future::ready(message.map(Ok::<_, Infallible>)))
@@ -77,7 +81,7 @@ pub(super) async fn watch(
 fn message(
     app: &App,
     caller: &Caller,
-    (timeline_id, follower_id): (&TimelineId, Option<&FollowerId>),
+    (timeline_id, follower): (&TimelineId, Option<&FollowedBy>),
     name: &'static str,
     clock: Clock,
 ) -> Option<Event> {
@@ -87,5 +91,5 @@ fn message(
     let generation = clock.generation;
     let view = app.engine.watched(timeline_id, clock);
     let event = Event::default().event(name).id(generation.to_string());
-    event.json_data(ClockBody::read(&view).by_boot(&view, caller).told_to(follower_id)).ok()
+    event.json_data(ClockBody::read(&view).by_boot(&view, caller).told_to(follower)).ok()
 }

@@ -2,15 +2,15 @@
 
 use serde::Serialize;
 use timenav_core::clock::Clock;
-use timenav_core::ids::FollowerId;
 use timenav_core::time::{Duration, Instant, Span, Virtual};
 use timenav_engine::{
-    AdvanceSeen, Caller, ClockStep, ClockView, DeliveryLag, Foresight, OriginBoot, Receipt, Understood,
+    AdvanceSeen, Caller, ClockStep, ClockView, DeliveryLag, FollowedBy, Foresight, OriginBoot, Receipt, Understood,
 };
 use utoipa::ToSchema;
 
 use crate::answer::{Changed, LedgerBody, created_first};
 use crate::v1::advances::{SettledBody, receipt_sentence};
+use crate::v1::faults::FaultBody;
 use crate::v1::followers::AwaitedBody;
 use crate::v1::foreseen::{
     self, WouldChangeBody, WouldComeAgain, WouldDisarmBody, WouldFireBody, WouldRearmBody, WouldSupersedeBody,
@@ -86,6 +86,10 @@ pub(crate) struct ClockBody {
     /// In the messages of a stream with `follow`: the id of the follower, to confirm changes under.
     #[serde(skip_serializing_if = "Option::is_none")]
     follower_id: Option<String>,
+    /// In these messages: how the follower is to show the clock wrong, which this message tells right. Absent if it is to
+    /// show it right.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fault: Option<FaultBody>,
     /// After a dry run: what would fire. Nothing has moved.
     #[serde(skip_serializing_if = "Option::is_none")]
     would_fire: Option<WouldFireBody>,
@@ -216,8 +220,9 @@ impl ClockBody {
     }
 
     /// Names the follower whose stream the message is in.
-    pub(crate) fn told_to(self, follower_id: Option<&FollowerId>) -> Self {
-        Self { follower_id: follower_id.map(ToString::to_string), ..self }
+    pub(crate) fn told_to(self, follower: Option<&FollowedBy>) -> Self {
+        let fault = follower.and_then(FollowedBy::fault).as_ref().map(FaultBody::of);
+        Self { follower_id: follower.map(|follower| follower.follower_id().to_string()), fault, ..self }
     }
 
     /// Tells to which place a travel went.
@@ -269,6 +274,7 @@ impl ClockBody {
             settled: None,
             followers: None,
             follower_id: None,
+            fault: None,
             would_fire: None,
             would_rearm: None,
             would_disarm: None,

@@ -254,7 +254,7 @@ async fn listeners_hear_every_change_and_what_they_missed() {
         change(&home, rate(f64::from(factor))).await;
     }
     for generation in 1..6 {
-        assert_eq!(first.changes.next().await.unwrap().generation, generation);
+        assert_eq!(first.changes.next().await.unwrap().clock.generation, generation);
     }
     for (seen, missed, reset) in [
         (None, vec![5], false),
@@ -271,7 +271,7 @@ async fn listeners_hear_every_change_and_what_they_missed() {
     // A change that changed nothing is none.
     change(&home, rate(6.0)).await;
     change(&home, rate(1.0)).await;
-    assert_eq!(first.changes.next().await.unwrap().generation, 6);
+    assert_eq!(first.changes.next().await.unwrap().clock.generation, 6);
     let home = home.reopen().await;
     let stream = home.engine.watch_clock(&home.admin, None, Some(3)).await.unwrap().1;
     assert_eq!((generations(&stream.missed), stream.reset), (vec![4, 5, 6], false), "the ledger tells");
@@ -292,7 +292,7 @@ async fn who_listens_late_is_told_from_the_ledger_as_far_as_is_promised() {
             change(&home, rate(if number % 2 == 0 { 2.0 } else { 3.0 })).await;
         }
         for generation in before + 1..=before + behind as u64 * u64::from(is_told) {
-            assert_eq!(changes.next().await.unwrap().generation, generation);
+            assert_eq!(changes.next().await.unwrap().clock.generation, generation);
         }
         if !is_told {
             assert!(changes.next().await.is_none(), "what is lost is not passed over");

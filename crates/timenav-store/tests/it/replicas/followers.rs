@@ -4,15 +4,17 @@
 use std::time::Duration as HostDuration;
 
 use timenav_core::clock::ClockCommand;
+use timenav_core::fault::Fault;
 use timenav_core::followers::{AwaitedState, FollowerPlace, is_confirmed};
 use timenav_core::ids::{FollowerId, FollowerName};
-use timenav_engine::{ClockStream, Confirmation, FollowAs, Refusal, WhichFollowers};
+use timenav_engine::{ClockStream, Confirmation, FaultRequest, FollowAs, Refusal, WhichFollowers};
 use timenav_store::{Finished, PostgresUpgrade};
 use tokio::time::timeout;
 
 use super::leases::{acknowledge, asking, claimed, ids, set, stand};
 use super::{end, hour, two};
 use crate::cluster::{execute, open};
+use crate::engine::faults_are_kept;
 use crate::house::{Home, House};
 use crate::postgres::END_OTHER_SESSIONS;
 use crate::sample::{moment, timeline_id};
@@ -21,7 +23,8 @@ use crate::sample::{moment, timeline_id};
 const PATIENCE: HostDuration = HostDuration::from_mins(1);
 
 async fn follow(home: &Home<'_>, name: &str, steps: bool) -> ClockStream {
-    let follow = FollowAs { name: FollowerName::new(name).unwrap(), steps, place: FollowerPlace::default() };
+    let follow =
+        FollowAs { name: FollowerName::new(name).unwrap(), steps, place: FollowerPlace::default(), shows_faults: true };
     home.engine.follow_clock(&home.admin, None, None, follow).await.unwrap().1
 }
 
@@ -231,4 +234,39 @@ async fn followers_are_told_once_an_upgrade_is_finished() {
     assert_eq!(listed(&left).await, [told("web", None, true)]);
     drop(web);
     end(&house, [left, right]).await;
+}
+
+/// A fault that is set at one service reaches the stream of a follower at another. Before an upgrade is finished, a service
+/// that does not know of faults may be there, so none is set.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_fault_reaches_a_follower_at_another_service() {
+    let house = House::on_postgres();
+    let second = two(&house).await;
+    let (left, right) = (house.open().await, second.open().await);
+    execute(&house.database(), "UPDATE feature_level SET level = 3");
+    let mut web = follow(&right, "web", false).await;
+    let follower_id = id(&web);
+    let fault = Some(Fault { drift_ppm: 200, ..Fault::default() });
+    let set = async |fault| {
+        let request = FaultRequest { timeline: None, follower_id: follower_id.clone(), fault };
+        left.engine.set_fault(&left.admin, request, None).await
+    };
+    let refused = set(fault).await.unwrap_err();
+    assert!(matches!(refused, Refusal::NotUpgraded { level: 4, .. }), "{refused}");
+    let mut upgrade = PostgresUpgrade::connect(&house.database()).await.unwrap();
+    assert_eq!(upgrade.finish().await.unwrap(), Finished::Raised);
+    for fault in [fault, None] {
+        set(fault).await.unwrap();
+        right.engine.hear_of_all().await.unwrap();
+        let news = timeout(PATIENCE, web.changes.next()).await.expect("it is told").unwrap();
+        assert!(news.is_of_fault);
+        assert_eq!(web.follower.as_ref().unwrap().fault(), fault);
+    }
+    drop(web);
+    end(&house, [left, right]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_fault_is_kept_and_goes_over_to_forks() {
+    Box::pin(faults_are_kept(House::on_postgres())).await;
 }

@@ -148,6 +148,7 @@ fn rows_of_timers() -> Vec<(&'static str, Request)> {
     vec![
         ("followers", of_hers("/v1/followers")),
         // There is none of that name.
+        ("set_fault", post("/v1/followers/follower_none/fault", json!({ "fault": { "offset": "2s" } }))),
         ("confirm_clock", post("/v1/followers/confirm", json!({ "follower_id": "follower_none", "generation": 0 }))),
         ("timers", of_hers("/v1/timers")),
         ("timer", of_hers("/v1/timers/none")),

@@ -46,6 +46,7 @@ const TIMER_RULES: &str = "timenav/tests/it/v1/timers/rules.rs";
 const TIMERS_CORE: &str = "timenav-core/src/timers/tests.rs";
 const TIMERS_AGAIN: &str = "timenav-core/src/timers/tests/again.rs";
 const FOLLOWERS: &str = "timenav/tests/it/v1/followers.rs";
+const FAULTS: &str = "timenav-store/tests/it/engine/faults.rs";
 const FOLLOWERS_CORE: &str = "timenav-core/src/followers/tests.rs";
 const GEOJSON: &str = "timenav-import/src/geojson_file/tests.rs";
 
@@ -269,6 +270,7 @@ fn edge(name: &str) -> Option<Edge> {
         }
         "lease_seconds_default" => Tested(TIMERS, "a_lease_that_ends_is_given_to_another"),
         "queue_heard_seconds_max" => Tested(TIMERS_CORE, "an_instant_is_held_by_who_has_it_and_by_who_listens"),
+        "faults_per_timeline_max" => Tested(FAULTS, "who_shows_the_clock_as_it_is_told_is_not_shown_a_wrong_one"),
         "followers_per_timeline_max" | "followers_away_max" => Tested(FOLLOWERS_CORE, "there_are_only_so_many"),
         "follower_host_bytes_max" | "follower_process_max" => Tested(FOLLOWERS_CORE, "a_follower_says_where_it_runs"),
         "follower_away_seconds_max" => Tested(FOLLOWERS_CORE, "who_went_away_is_listed_for_a_while"),

@@ -57,6 +57,7 @@ impl Operation {
             "set_timer" => json!({ "timer_id": "made", "at": "9000-01-01T00:00:00Z" }),
             "acknowledge_firings" | "fail_firings" | "extend_firings" => json!({ "firing_ids": ["firing_none"] }),
             "hold_advances" => json!({ "reason": "a test", "ttl": "1s" }),
+            "set_fault" => json!({ "fault": { "offset": "2s" } }),
             "confirm_clock" => json!({ "follower_id": "follower_none", "generation": 0 }),
             "create_timeline" => json!({ "timeline_id": "made" }),
             "certificate" => json!({ "key_id": "key_none" }),

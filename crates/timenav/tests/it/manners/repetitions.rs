@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::operations;
 use crate::http::{Answer, Connection, Request};
 use crate::service::Service;
+use crate::v1::messages::open;
 use crate::waiting::until_so;
 
 const REPLAYED: &str = "idempotency-replayed";
@@ -94,6 +95,15 @@ fn of_clocks(service: &Service, id: &str) -> Option<Vec<Case>> {
         "rewind" => {
             let body = here(json!({ "duration": "1h" }));
             vec![Case::once("/v1/rewind", &body, 422, vec![travel("-009999-01-01T00:30:00Z")])]
+        }
+        "set_fault" => {
+            // Who has gone is still known by name for a minute, but not after a restart.
+            let following = format!("/v1/clock/stream?timeline_id={HERE}&follow=web&faults=true");
+            let mut connection = service.connect();
+            let mut stream = open(&mut connection, service, Request::get(&following));
+            let follower_id = stream.next().unwrap().data["follower_id"].as_str().unwrap().to_owned();
+            let body = here(json!({ "fault": { "drift_ppm": 200 } }));
+            vec![Case::repeatable(&format!("/v1/followers/{follower_id}/fault"), &body)]
         }
         "set_anchor" => vec![Case::repeatable("/v1/set-anchor", &here(json!({ "description": "once" })))],
         "return_to_anchor" => {

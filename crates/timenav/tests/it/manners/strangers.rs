@@ -13,6 +13,7 @@ use super::operations::{self, Operation, Takes};
 use crate::dice::Dice;
 use crate::http::{Answer, Request, target};
 use crate::service::Service;
+use crate::v1::messages::open;
 
 const ENCRYPTION_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 const STRANGER: &str = "mallory";
@@ -111,12 +112,21 @@ fn made(service: &Service, owner: (&str, &str), timeline: &str) -> Things {
             ("advance_id", text(&settled["advance_id"])),
             ("lease_id", text(&lease["lease"]["lease_id"])),
             ("firing_id", text(&settled["firings"][0]["firing_id"])),
+            ("follower_id", follower(service, key, timeline)),
             ("queue", format!("queue-of-{timeline}")),
         ]),
         cursor: text(&page["next_cursor"]),
         tag: lists.header("etag").expect("a tag").to_owned(),
         bound: bound(service, timeline),
     }
+}
+
+/// Follows the clock of a timeline for a moment. Returns the id of the follower.
+fn follower(service: &Service, key: &str, timeline: &str) -> String {
+    let mut connection = service.connect();
+    let request = target("/v1/clock/stream", &[("timeline_id", timeline), ("follow", "web"), ("faults", "true")]);
+    let told = open(&mut connection, service, Request::get(&request).key(key)).next().expect("a message");
+    told.data["follower_id"].as_str().expect("a text").to_owned()
 }
 
 /// Sets a timer on a timeline and moves its clock over it. Returns its id and the receipt.
@@ -419,6 +429,7 @@ fn what_is_others_and_what_is_nobodys_look_alike() {
             ("advance_id", format!("advance_{}", "0".repeat(26))),
             ("lease_id", format!("lease_{}", "0".repeat(26))),
             ("firing_id", format!("firing_{}", "0".repeat(26))),
+            ("follower_id", format!("follower_{}", "0".repeat(26))),
             ("queue", "no-such-queue".to_owned()),
         ]),
         ..all[0].clone()

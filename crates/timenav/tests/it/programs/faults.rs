@@ -7,6 +7,7 @@ use serde_json::json;
 use super::{DAY, PATH, Teller, is_installed, service, travel};
 use crate::cli::command;
 use crate::service::{Service, run};
+use crate::waiting::until;
 
 /// Returns the command that runs a program on a wrong clock.
 fn wrong(service: &Service, fault: &[&str], program: &[&str]) -> std::process::Command {
@@ -62,6 +63,45 @@ fn a_clock_is_wrong_for_one_program_and_right_for_the_others() {
         assert_eq!((code, stdout.as_str()), (Some(2), ""), "{fault:?}");
         assert!(stderr.contains(said), "{fault:?}: {stderr}");
     }
+    service.audit();
+}
+
+/// A program that runs already is shown a wrong clock, and on a fork from its start; a clock that was started wrong is so
+/// again once the service says nothing else.
+#[test]
+fn a_running_program_is_shown_a_wrong_clock_and_a_right_one_again() {
+    let Some(service) = service() else { return };
+    let script = "while read -r word; do printf '%(%s)T\\n' -1; done";
+    let start = |timeline: &str, options: &[&str]| {
+        let options = [&["exec", "--timeline", timeline, "--follow", "web"], options].concat();
+        let mut command = command(&service, &[&options, &["--", "bash", "-c", script][..]].concat());
+        Teller::of(command.env("PATH", PATH).stderr(Stdio::null()))
+    };
+    let mut web = start("main", &["--offset", "-5s"]);
+    let mut right = Teller::start(&service, Stdio::null());
+    assert_eq!((web.ask(), right.ask()), (DAY.1 - 5, DAY.1));
+    let listed = || service.get("/v1/followers", &[("timeline_id", "main")])["followers"][0].clone();
+    let follower_id = until("the program to follow", || listed()["follower_id"].as_str().map(str::to_owned));
+    let set = |options: &[&str]| {
+        let (code, stdout, stderr) = run(&mut command(&service, &[&["fault", &follower_id], options].concat()), "");
+        assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+        stdout
+    };
+    assert_eq!(set(&["--offset", "1h"]), "`web` shows the clock of `main` wrong, as `fault` says.\n");
+    web.ask_until("the offset", |shown| shown == DAY.1 + 3_600);
+    assert_eq!((right.ask(), &listed()["fault"]), (DAY.1, &json!({ "offset": "3600s" })));
+    service.post("/timelines", &json!({ "timeline_id": "what-if", "fork_of": "main" }));
+    // The error stays when the clock jumps; what was confirmed is shown.
+    let (code, _, stderr) =
+        run(&mut command(&service, &["clock", "travel", "1969-07-20T20:17:40Z", "--followers"]), "");
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    assert_eq!((web.ask(), right.ask()), (-14_182_940 + 3_600, -14_182_940));
+    assert_eq!(set(&["--none"]), "`web` shows the clock of `main` right again.\n");
+    web.ask_until("the clock that it was started with", |shown| shown == -14_182_940 - 5);
+    assert!(listed().get("fault").is_none());
+    let mut fork = start("what-if", &[]);
+    fork.ask_until("the fault of the fork", |shown| shown == DAY.1 + 3_600);
+    drop((web, right, fork));
     service.audit();
 }
 

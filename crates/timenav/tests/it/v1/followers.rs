@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::messages::{Message, Messages, open};
 use super::{send, standing};
-use crate::http::{Connection, Request};
+use crate::http::{Answer, Connection, Request};
 use crate::service::Service;
 use crate::waiting::{Patience, until, until_so};
 
@@ -363,5 +363,87 @@ fn followers_are_refused_with_what_would_be_right() {
     let refused = send(&service, "/v1/followers/confirm", &ahead).refused(400, "invalid_parameter");
     assert_eq!(field(&refused), "#/generation");
     drop(stream);
+    service.audit();
+}
+
+/// Says how a follower is to show the clock.
+fn set_fault(service: &Service, follower_id: &Value, body: &Value) -> Answer {
+    send(service, &format!("/v1/followers/{}/fault", follower_id.as_str().unwrap()), body)
+}
+
+#[test]
+fn a_follower_is_told_what_is_wrong_with_its_clock() {
+    let service = standing();
+    let (mut one, mut other) = (service.connect(), service.connect());
+    let following = |name: &str| following(&format!("{name}&faults=true"));
+    let mut web = open(&mut one, &service, following("web"));
+    let first = web.next().unwrap();
+    let follower_id = &first.data["follower_id"];
+    assert!(first.data.get("fault").is_none());
+    let all = json!({
+        "offset": "-1500ms", "drift_ppm": 200, "jitter": "5ms", "jitter_seed": 7, "slew_ppm": 500,
+        "leap": "insert@2028-12-31T23:59:59Z", "leap_smear": "24h",
+    });
+    let mut told = all.clone();
+    told["leap_smear"] = json!("86400s");
+    let answer = set_fault(&service, follower_id, &json!({ "fault": all })).expect(200);
+    assert_eq!((&answer["name"], &answer["user_id"], &answer["fault"]), (&json!("web"), &json!("admin"), &told));
+    // The clock is as it was, and the message is told all the same.
+    let message = web.next().unwrap();
+    assert_eq!((&message.data["fault"], message.id), (&told, first.id));
+    assert_eq!(message.data["current_time"], first.data["current_time"], "the message has the true clock");
+    assert_eq!(service.get("/v1/followers", &[])["followers"][0]["fault"], told);
+    // Later changes say it too, and so does the first message of whoever follows under the name; nobody else is told.
+    service.post("/v1/fast-forward", &json!({ "duration": "1h" }));
+    assert_eq!(web.next().unwrap().data["fault"], told);
+    let mut plain = open(&mut other, &service, following("db"));
+    assert!(plain.next().unwrap().data.get("fault").is_none());
+    drop(web);
+    drop(one);
+    let mut one = service.connect();
+    let mut web = open(&mut one, &service, following("web"));
+    let back = web.next().unwrap();
+    assert_eq!(back.data["fault"], told);
+    let right = set_fault(&service, &back.data["follower_id"], &json!({ "fault": null })).expect(200);
+    assert!(right.get("fault").is_none());
+    assert!(web.next().unwrap().data.get("fault").is_none());
+    service.audit();
+}
+
+#[test]
+fn faults_are_refused_with_what_would_be_right() {
+    let service = standing();
+    let reader = service.user("reader");
+    service.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": { "read": ["reader"] } }));
+    let (mut one, mut other) = (service.connect(), service.connect());
+    let mut web = open(&mut one, &service, following("web&faults=true"));
+    let mut page = open(&mut other, &service, following("page"));
+    let (web, page) =
+        (web.next().unwrap().data["follower_id"].clone(), page.next().unwrap().data["follower_id"].clone());
+    for (fault, field, said) in [
+        (json!({}), "", "null"),
+        (json!({ "offset": "soon" }), "/offset", ""),
+        (json!({ "drift_ppm": 100_001 }), "/drift_ppm", "100000"),
+        (json!({ "jitter": "1s" }), "/jitter", "250 ms"),
+        (json!({ "jitter_seed": 1 }), "/jitter_seed", "`jitter`"),
+        (json!({ "slew_ppm": 500 }), "/slew_ppm", "`offset`"),
+        (json!({ "leap": "2028" }), "/leap", "insert@"),
+        (json!({ "leap_smear": "24h" }), "/leap_smear", "`leap`"),
+    ] {
+        let problem = set_fault(&service, &web, &json!({ "fault": fault })).refused(400, "invalid_parameter");
+        let error = &problem["errors"][0];
+        assert_eq!(error["pointer"], format!("#/fault{field}"), "{problem}");
+        assert!(error["detail"].as_str().unwrap().contains(said), "{problem}");
+    }
+    set_fault(&service, &web, &json!({})).refused(400, "missing_parameter");
+    let fault = json!({ "fault": { "offset": "2s" } });
+    let refused = set_fault(&service, &page, &fault).refused(400, "invalid_parameter");
+    assert!(refused["errors"][0]["detail"].as_str().unwrap().contains("`timenav exec`"), "{refused}");
+    set_fault(&service, &json!("follower_none"), &fault).refused(404, "not_found");
+    let path = format!("/v1/followers/{}/fault", web.as_str().unwrap());
+    service.send(Request::post(&path).json(&fault).key(&reader)).refused(403, "permission_denied");
+    let unnamed = Request::get("/v1/clock/stream?faults=true").header("Accept", "text/event-stream");
+    let problem = service.send(unnamed).refused(400, "invalid_parameter");
+    assert_eq!(problem["errors"][0]["pointer"], "#/faults");
     service.audit();
 }

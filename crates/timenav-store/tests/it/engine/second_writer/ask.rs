@@ -5,15 +5,16 @@ use std::pin::Pin;
 
 use timenav_core::access::RestrictionLevel;
 use timenav_core::data::Plaintext;
+use timenav_core::fault::Fault;
 use timenav_core::ids::{TimelineId, TimerId};
 use timenav_core::intervention::Effect;
 use timenav_core::place::LocationQuery;
 use timenav_core::scan::Depth;
 use timenav_core::time::{Span, TimeRange};
 use timenav_engine::{
-    AdoptRequest, AnchorRequest, Caller, Engine, ErasureRequest, EventErasure, Idempotency, InterventionRequest,
-    KeptFor, LedgerPosition, MadeTimeline, OnParadox, PermissionsChange, ReadErasure, Refusal, RetentionRequest,
-    ReturnScope, UnreadBundle, WhichEvents, WhichReads,
+    AdoptRequest, AnchorRequest, Caller, Engine, ErasureRequest, EventErasure, FaultRequest, Idempotency,
+    InterventionRequest, KeptFor, LedgerPosition, MadeTimeline, OnParadox, PermissionsChange, ReadErasure, Refusal,
+    RetentionRequest, ReturnScope, UnreadBundle, WhichEvents, WhichReads,
 };
 use zeroize::Zeroizing;
 
@@ -96,6 +97,7 @@ impl Request {
                 | Self::Redeliver
                 | Self::Hold => sending.change_timers(self).await,
                 Self::Retention
+                | Self::Fault
                 | Self::Sweep
                 | Self::Read
                 | Self::Refused
@@ -324,6 +326,14 @@ impl Sending {
                 let request = RetentionRequest { reads: KeptFor::Seconds(86_400), refusals: KeptFor::Ever };
                 let (_, ledger, replayed) = engine.set_retention(caller, on.clone(), request, key).await?;
                 return Ok(given(ledger, replayed));
+            }
+            Request::Fault => {
+                let About::Stream(stream) = &self.scene.about else { panic!("a stream") };
+                let follower_id = stream.follower.as_ref().unwrap().follower_id().clone();
+                let fault = Some(Fault { drift_ppm: 200, ..Fault::default() });
+                let request = FaultRequest { timeline: Some(on.clone()), follower_id, fault };
+                let step = engine.set_fault(caller, request, key).await?;
+                return Ok(given(step.ledger, step.replayed));
             }
             Request::Sweep => {
                 let pruned = engine.prune(caller, on.clone(), false, key).await?;

@@ -43,6 +43,7 @@ requests! {
     Adopt,
     Permissions,
     Retention,
+    Fault,
     Sweep,
     User,
     Restrict,
@@ -96,6 +97,11 @@ impl Request {
         matches!(self, Self::Hold)
     }
 
+    /// Returns whether it is about a stream, which other services know of where they share a store.
+    pub(super) const fn is_about_a_stream(self) -> bool {
+        matches!(self, Self::Fault)
+    }
+
     pub(super) const fn twice(self) -> Twice {
         match self {
             Self::Clock
@@ -119,6 +125,7 @@ impl Request {
             | Self::HandOver
             | Self::Permissions
             | Self::Retention
+            | Self::Fault
             | Self::Sweep
             | Self::User
             | Self::Restrict
@@ -167,6 +174,7 @@ impl Request {
             Self::HandOver => &[(Action::HandedOver, 1)],
             Self::Permissions => &[(Action::SetAccessControl, 1)],
             Self::Retention => &[(Action::SetRetention, 1)],
+            Self::Fault => &[(Action::SetFault, 1)],
             Self::Sweep => &[(Action::Sweep, 1)],
             Self::User => &[(Action::CreateUser, 1)],
             Self::Restrict => &[(Action::RestrictTimeTravel, 1)],
@@ -282,6 +290,7 @@ pub(super) const fn covered(action: Action) -> Covered {
         | Action::Adopt
         | Action::HandedOver
         | Action::SetRetention
+        | Action::SetFault
         | Action::Sweep
         | Action::AcceptHostClock
         | Action::Heads
@@ -337,6 +346,7 @@ pub(super) const DECISIONS: &[(&str, &[Request])] = &[
     // A start writes it, with a key that others do not sign by.
     ("RotateSigningKey", &[]),
     ("SetAnchor", &[Request::Anchor]),
+    ("SetFault", &[Request::Fault]),
     ("SetPermissions", &[Request::Permissions]),
     ("SetRetention", &[Request::Retention]),
     ("SetTimer", &[Request::SetTimer]),

@@ -1,17 +1,20 @@
 //! What a request is about, made ready before it is sent.
 
+use std::sync::Arc;
+
 use timenav_core::clock::ClockCommand;
 use timenav_core::data::{EncryptionKey, Plaintext};
 use timenav_core::event::EventDraft;
-use timenav_core::ids::{DataId, FiringId, KeyId, QueueId, SessionId, TimelineId, TimerId};
+use timenav_core::followers::FollowerPlace;
+use timenav_core::ids::{DataId, FiringId, FollowerName, KeyId, QueueId, SessionId, TimelineId, TimerId};
 use timenav_core::ledger::VerifierKey;
 use timenav_core::limits::ATTEMPTS_MAX;
 use timenav_core::time::{Duration, Instant, Span, Virtual};
 use timenav_core::timers::{FiringState, Schedule};
 use timenav_engine::{
-    AnchorRequest, ApiKeyRequest, Caller, Claim, ClockChange, Engine, EventErasure, FiringsRequest, HoldRequest,
-    HorizonRequest, ImportId, KeptFor, PasswordRequest, RetentionRequest, ScheduleChange, TimerChangeRequest,
-    TimerRequest, WhichEvents,
+    AnchorRequest, ApiKeyRequest, Caller, Claim, ClockChange, ClockStream, Engine, EventErasure, FiringsRequest,
+    FollowAs, HoldRequest, HorizonRequest, ImportId, KeptFor, PasswordRequest, RetentionRequest, ScheduleChange,
+    TimerChangeRequest, TimerRequest, WhichEvents,
 };
 use zeroize::Zeroizing;
 
@@ -43,6 +46,7 @@ pub(super) struct Scene {
 #[derive(Clone)]
 pub(super) enum About {
     Nothing,
+    Stream(Arc<ClockStream>),
     Import(ImportId),
     Data(DataId),
     Key(KeyId),
@@ -110,6 +114,13 @@ async fn seal(home: &Home<'_>, scene: &mut Scene) {
     scene.about = About::Data(sealed.data_id);
 }
 
+/// Follows a clock, as a program does that can show it wrong.
+async fn follow(home: &Home<'_>, timeline: &TimelineId) -> ClockStream {
+    let (name, place) = (FollowerName::new("web").unwrap(), FollowerPlace::default());
+    let follow = FollowAs { name, steps: false, place, shows_faults: true };
+    home.engine.follow_clock(&home.admin, Some(timeline.clone()), None, follow).await.unwrap().1
+}
+
 impl Request {
     /// Makes ready what the request is about.
     pub(super) async fn prepare(self, home: &Home<'_>, name: &str) -> Scene {
@@ -148,12 +159,10 @@ impl Request {
             | Self::Retention
             | Self::Scan
             | Self::Hold
+            | Self::Fault
             | Self::CommitHeads
             | Self::AcceptHostClock => {
-                create(home, &scene).await;
-                home.engine.read_clock(&home.admin, Some(own)).await.unwrap();
-                scene.position = home.size(name).await - 1;
-                self.prepare_last(home).await;
+                self.prepare_own(home, &mut scene).await;
             }
             Self::Unseal | Self::EraseRecord => seal(home, &mut scene).await,
             Self::Adopt => {
@@ -207,6 +216,17 @@ impl Request {
                 scene.about = About::Import(ImportId::new(end - batch.taken, end, batch.taken).unwrap());
             }
             _ => {}
+        }
+    }
+
+    /// Makes ready a timeline of its own, on which nothing has been done but that its clock was read.
+    async fn prepare_own(self, home: &Home<'_>, scene: &mut Scene) {
+        create(home, scene).await;
+        home.engine.read_clock(&home.admin, Some(scene.on.clone())).await.unwrap();
+        scene.position = home.size(&scene.name).await - 1;
+        self.prepare_last(home).await;
+        if self == Self::Fault {
+            scene.about = About::Stream(Arc::new(follow(home, &scene.on).await));
         }
     }
 

@@ -1,0 +1,66 @@
+//! Whose clock is shown wrong on purpose, and how.
+
+use std::sync::Arc;
+
+use timenav_core::fault::{Fault, Faults};
+use timenav_core::ids::{FollowerName, UserId};
+use timenav_core::limits::FAULTS_PER_TIMELINE_MAX;
+
+use super::{Aim, Asking, Deciding};
+use crate::action::Action;
+use crate::changes::FaultSaid;
+use crate::draft::{Done, Draft};
+use crate::json::json;
+use crate::options::LEVEL_OF_FAULTS;
+use crate::payload::{FaultRecord, FaultSet, faults_record};
+use crate::refusal::Refusal;
+
+/// Say what is wrong with the clock of a user's followers of one name; `None` where it is right again.
+pub(crate) struct SetFault {
+    pub(crate) whose: (UserId, FollowerName),
+    pub(crate) fault: Option<Fault>,
+}
+
+impl Asking for SetFault {
+    fn action(&self) -> Action {
+        Action::SetFault
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::Ledger
+    }
+}
+
+impl Deciding for SetFault {
+    type Change = FaultSaid;
+
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<FaultSaid>, Refusal> {
+        // A version of an earlier level does not know what a head says of it, and leaves it out when it writes it anew.
+        if draft.level() < LEVEL_OF_FAULTS {
+            return Err(Refusal::NotUpgraded { what: "the fault of a follower", level: LEVEL_OF_FAULTS });
+        }
+        let ledger = draft.aimed()?;
+        let Self { whose, fault } = self;
+        let faults = &draft.state(ledger).head.timers.faults;
+        if fault.is_some() && faults.get(whose).is_none() && faults.len() >= FAULTS_PER_TIMELINE_MAX {
+            let what = "names of followers of this clock that are shown it wrong";
+            return Err(Refusal::LimitReached { what, max: FAULTS_PER_TIMELINE_MAX });
+        }
+        let (before, mut after) = (faults.changed, Faults::clone(faults));
+        // Where it stands in the ledger is no part of what the entry says.
+        after.set(0, whose.clone(), *fault);
+        let (user_id, follower) = (whose.0.to_string(), whose.1.to_string());
+        let payload = FaultSet {
+            user_id: user_id.clone(),
+            follower: follower.clone(),
+            fault: fault.as_ref().map(FaultRecord::of),
+            faults: faults_record(&after),
+            before,
+        };
+        let host = draft.host(ledger);
+        let position = draft.append(ledger, Action::SetFault, &follower, json(&payload), host);
+        let timers = Arc::make_mut(&mut draft.step_mut(ledger).state.head.timers);
+        Arc::make_mut(&mut timers.faults).set(position, whose.clone(), *fault);
+        Ok(draft.done(ledger, position, FaultSaid { whose: whose.clone(), fault: *fault }))
+    }
+}

@@ -1,0 +1,155 @@
+//! Clocks that are shown wrong on purpose: of one follower, while all others are shown them right.
+
+use axum::extract::State;
+use serde::{Deserialize, Deserializer, Serialize};
+use timenav_core::fault::{Fault, FaultError, FaultWritten};
+use timenav_core::ids::{FollowerId, TimelineId};
+use timenav_engine::{FaultRequest, Refusal};
+use utoipa::ToSchema;
+
+use super::parameters::timeline;
+use crate::answer::{Changed, LedgerBody};
+use crate::auth::Authenticated;
+use crate::idempotency::Idempotent;
+use crate::params::{InPath, Params};
+use crate::problem::Failure;
+use crate::route::Route;
+use crate::state::App;
+use crate::wire::Text;
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::change(
+            "/followers/{follower_id}/fault",
+            "set_fault",
+            "Has a follower show the clock wrong, or right again",
+            set_fault,
+        )
+        .takes::<SetFaultRequest>()
+        .gives::<FaultSetBody>()
+        .tag("clock"),
+    ]
+}
+
+/// How a follower is to show the clock.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SetFaultRequest {
+    /// What is to be wrong with the clock; `null` if it is to be right again.
+    #[serde(deserialize_with = "given")]
+    #[schema(value_type = Option<FaultBody>, required = true)]
+    fault: Option<FaultBody>,
+    /// The timeline. Defaults to the API key's.
+    #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// What is wrong with a clock. At least one of `offset`, `drift_ppm`, `jitter` and `leap` is.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FaultBody {
+    /// How far it is ahead, as a duration without months, or in `ms` or `us`; behind, with a `-` before it. It stays so
+    /// through jumps and pauses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(example = "2s")]
+    offset: Option<String>,
+    /// By how many millionths it is too fast; too slow where it is negative. From -100000 to 100000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = -100_000, maximum = 100_000, example = 200)]
+    drift_ppm: Option<i64>,
+    /// How far it strays to each side in host time, as `offset`: each second to another value. At most `250ms`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(example = "5ms")]
+    jitter: Option<String>,
+    /// What the jitter is drawn from: the same number strays in the same way. Needs `jitter`. Defaults to 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 9_007_199_254_740_991_i64, example = 7)]
+    jitter_seed: Option<u64>,
+    /// By how many millionths of the virtual time that passes it is slewed to the offset, which it does not have when it
+    /// begins. From 1 to 100000. Needs `offset`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 100_000, example = 500)]
+    slew_ppm: Option<i64>,
+    /// By how many it is slewed from the offset to the right time. In place of `slew_ppm`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 100_000)]
+    slew_back_ppm: Option<i64>,
+    /// A leap second that nobody else knows of: after `insert@` a second that comes twice, after `delete@` one that does
+    /// not come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(example = "insert@2028-12-31T23:59:59Z")]
+    leap: Option<String>,
+    /// Over how much virtual time the leap second is smeared: from `10s` to `10d`. Needs `leap`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    leap_smear: Option<String>,
+}
+
+/// How followers of one name show the clock.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct FaultSetBody {
+    /// A sentence that says what happened.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// What the followers are called.
+    name: String,
+    /// Whose followers they are.
+    user_id: String,
+    /// What is wrong with the clock that they show. Absent if it is right.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fault: Option<FaultBody>,
+    /// The place of the change in the ledger.
+    ledger: LedgerBody,
+}
+
+/// Has a follower show the clock wrong.
+async fn set_fault(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
+    InPath(follower_id): InPath,
+    Params(request): Params<SetFaultRequest>,
+) -> Result<Changed<FaultSetBody>, Failure> {
+    let fault = request.fault.map(FaultBody::fault).transpose()?;
+    let missing = |_| Refusal::NotFound { what: "follower", id: follower_id.clone() };
+    let follower_id = FollowerId::new(&follower_id).map_err(missing)?;
+    let asked = FaultRequest { timeline: timeline(request.timeline_id), follower_id, fault };
+    let step = app.engine.set_fault(&caller, asked, idempotency).await?;
+    let shown = if step.fault.is_some() { "wrong, as `fault` says" } else { "right again" };
+    let body = FaultSetBody {
+        status: format!("`{}` shows the clock of `{}` {shown}.", step.name, step.timeline_id),
+        timeline_id: step.timeline_id.to_string(),
+        name: step.name.to_string(),
+        user_id: step.user_id.to_string(),
+        fault: step.fault.as_ref().map(FaultBody::of),
+        ledger: step.ledger.into(),
+    };
+    Ok(Changed::ok(body, step.replayed))
+}
+
+/// Reads a member that has to be there, and may be null.
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<FaultBody>, D::Error> {
+    Option::deserialize(deserializer)
+}
+
+impl FaultBody {
+    pub(crate) fn of(fault: &Fault) -> Self {
+        let FaultWritten { offset, drift_ppm, jitter, jitter_seed, slew_ppm, slew_back_ppm, leap, leap_smear } =
+            fault.written();
+        Self { offset, drift_ppm, jitter, jitter_seed, slew_ppm, slew_back_ppm, leap, leap_smear }
+    }
+
+    fn fault(self) -> Result<Fault, Failure> {
+        let Self { offset, drift_ppm, jitter, jitter_seed, slew_ppm, slew_back_ppm, leap, leap_smear } = self;
+        let written =
+            FaultWritten { offset, drift_ppm, jitter, jitter_seed, slew_ppm, slew_back_ppm, leap, leap_smear };
+        let fault = written
+            .fault()
+            .map_err(|FaultError { member, detail }| Failure::invalid(format!("fault/{member}"), detail))?;
+        if fault.is_none() {
+            let detail = "say what is wrong, such as {\"offset\": \"2s\"}; null has the clock shown right again";
+            return Err(Failure::invalid("fault", detail));
+        }
+        Ok(fault)
+    }
+}

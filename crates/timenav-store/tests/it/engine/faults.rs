@@ -1,0 +1,144 @@
+//! Clocks that are shown wrong on purpose.
+
+use timenav_core::as_of::AsOf;
+use timenav_core::clock::ClockCommand;
+use timenav_core::fault::{Fault, Slew};
+use timenav_core::followers::FollowerPlace;
+use timenav_core::ids::{FollowerId, FollowerName, UserId};
+use timenav_core::limits::FAULTS_PER_TIMELINE_MAX;
+use timenav_core::time::Span;
+use timenav_engine::{ClockStream, FaultRequest, FaultStep, FollowAs, Idempotency, Refusal};
+
+use crate::house::{Home, House};
+use crate::sample::{digest, timeline_id};
+
+fn drift(drift_ppm: i32) -> Option<Fault> {
+    let fault = Fault { drift_ppm, ..Fault::default() };
+    (!fault.is_none()).then_some(fault)
+}
+
+async fn follow(home: &Home<'_>, timeline: &str, name: &str, shows_faults: bool) -> ClockStream {
+    let name = FollowerName::new(name).unwrap();
+    let follow = FollowAs { name, steps: false, place: FollowerPlace::default(), shows_faults };
+    home.engine.follow_clock(&home.admin, Some(timeline_id(timeline)), None, follow).await.unwrap().1
+}
+
+fn id(stream: &ClockStream) -> FollowerId {
+    stream.follower.as_ref().expect("it follows").follower_id().clone()
+}
+
+async fn set(
+    home: &Home<'_>,
+    follower_id: FollowerId,
+    fault: Option<Fault>,
+    key: Option<Idempotency>,
+) -> Result<FaultStep, Refusal> {
+    let request = FaultRequest { timeline: None, follower_id, fault };
+    home.engine.set_fault(&home.admin, request, key).await
+}
+
+/// Returns what is wrong with a clock for `admin`'s followers of a name.
+fn wrong(home: &Home<'_>, timeline: &str, name: &str) -> Option<Fault> {
+    let whose = (home.admin.user_id.clone(), FollowerName::new(name).unwrap());
+    home.engine.fault_of(&timeline_id(timeline), &whose)
+}
+
+async fn fork(home: &Home<'_>, name: &str, of: &str, at: Option<&AsOf>) {
+    home.engine.fork_timeline(&home.admin, timeline_id(name), &timeline_id(of), at, None).await.unwrap();
+}
+
+/// A fault is of all followers of one user with one name, is kept, and is on forks what it was at their beginning.
+pub(crate) async fn faults_are_kept(house: House) {
+    let home = house.open().await;
+    let mut web = follow(&home, "main", "web", true).await;
+    let db = follow(&home, "main", "db", true).await;
+    let begun = set(&home, id(&web), drift(200), None).await.unwrap().ledger.position;
+    assert_eq!((wrong(&home, "main", "web"), wrong(&home, "main", "db")), (drift(200), None));
+    let news = web.changes.next().await.unwrap();
+    assert!(news.is_of_fault, "the clock is as it was");
+    assert_eq!(web.follower.as_ref().unwrap().fault(), drift(200));
+    fork(&home, "early", "main", None).await;
+    let offset = Span::from_micros(-1_500_000);
+    let slewed = Some(Fault { offset, slew: Some(Slew::To(500)), jitter_micros: 5_000, seed: 7, ..Fault::default() });
+    set(&home, id(&db), slewed, None).await.unwrap();
+    set(&home, id(&web), None, None).await.unwrap();
+    assert_eq!((wrong(&home, "main", "web"), wrong(&home, "main", "db")), (None, slewed));
+    // As it was at a moment that has passed: before the first, and between the others.
+    fork(&home, "before", "main", Some(&AsOf::Position(begun - 1))).await;
+    fork(&home, "then", "main", Some(&AsOf::Position(begun))).await;
+    fork(&home, "now", "main", None).await;
+    fork(&home, "of-early", "early", None).await;
+    drop((web, db));
+    let home = home.reopen().await;
+    for (timeline, web, db) in [
+        ("main", None, slewed),
+        ("early", drift(200), None),
+        ("of-early", drift(200), None),
+        ("before", None, None),
+        ("then", drift(200), None),
+        ("now", None, slewed),
+    ] {
+        assert_eq!((wrong(&home, timeline, "web"), wrong(&home, timeline, "db")), (web, db), "{timeline}");
+    }
+    // What is set on a fork is the fork's, and one of it at an earlier moment begins as it began.
+    let far = follow(&home, "early", "web", true).await;
+    let request = FaultRequest { timeline: Some(timeline_id("early")), follower_id: id(&far), fault: drift(-50) };
+    home.engine.set_fault(&home.admin, request, None).await.unwrap();
+    fork(&home, "first", "early", Some(&AsOf::Position(0))).await;
+    assert_eq!((wrong(&home, "early", "web"), wrong(&home, "first", "web")), (drift(-50), drift(200)));
+    assert_eq!(wrong(&home, "main", "web"), None);
+    drop(far);
+    // A clock that goes back does not make another one right.
+    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
+    assert_eq!(wrong(&home, "main", "db"), slewed);
+    home.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fault_is_kept_and_goes_over_to_forks() {
+    Box::pin(faults_are_kept(House::new())).await;
+}
+
+/// Whoever lost the answer is told it again, also when the follower has long gone.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fault_that_is_set_twice_is_answered_twice() {
+    let house = House::new();
+    let home = house.open().await;
+    let key = Some(Idempotency { key: digest("a fault"), fingerprint: digest("asked") });
+    let web = follow(&home, "main", "web", true).await;
+    let follower_id = id(&web);
+    let first = set(&home, follower_id.clone(), drift(200), key).await.unwrap();
+    set(&home, follower_id.clone(), None, None).await.unwrap();
+    drop(web);
+    house.pass(3_600_000_000);
+    let again = set(&home, follower_id.clone(), drift(200), key).await.unwrap();
+    assert_eq!((again.ledger.position, again.fault, again.replayed), (first.ledger.position, drift(200), true));
+    assert_eq!((again.name.as_str(), again.user_id), ("web", UserId::new("admin").unwrap()));
+    assert_eq!(wrong(&home, "main", "web"), None, "nothing is set anew");
+    let refused = set(&home, follower_id, drift(200), None).await.unwrap_err();
+    assert!(matches!(&refused, Refusal::NotFound { what: "follower", .. }), "{refused}");
+    home.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_shows_the_clock_as_it_is_told_is_not_shown_a_wrong_one() {
+    let house = House::new();
+    let home = house.open().await;
+    let plain = follow(&home, "main", "page", false).await;
+    let refused = set(&home, id(&plain), drift(1), None).await.unwrap_err();
+    assert!(refused.to_string().contains("timenav exec"), "{refused}");
+    for number in 0..FAULTS_PER_TIMELINE_MAX {
+        let one = follow(&home, "main", &format!("web-{number}"), true).await;
+        set(&home, id(&one), drift(1), None).await.unwrap();
+    }
+    let one_more = follow(&home, "main", "web", true).await;
+    let refused = set(&home, id(&one_more), drift(1), None).await.unwrap_err();
+    assert!(matches!(&refused, Refusal::LimitReached { max: FAULTS_PER_TIMELINE_MAX, .. }), "{refused}");
+    // Those that are wrong can be wrong otherwise, and right.
+    let first = follow(&home, "main", "web-0", true).await;
+    set(&home, id(&first), drift(2), None).await.unwrap();
+    set(&home, id(&first), None, None).await.unwrap();
+    set(&home, id(&one_more), drift(1), None).await.unwrap();
+    drop((plain, one_more, first));
+    home.close().await;
+}
