@@ -150,6 +150,8 @@ pub const FORK_DEPTH_MAX: usize = 64;
 /// Events and interventions that all views of timelines may hold together before those that were not
 /// asked for longest are dropped.
 pub const VIEWS_EVENTS_MAX: usize = 4_000_000;
+/// How long a view stays that nobody looks at and nobody follows, in seconds.
+pub const VIEW_IDLE_SECONDS_MAX: i64 = 300;
 /// Most events that a summary of a scan counts.
 pub const SUMMARY_EVENTS_MAX: usize = 100_000;
 /// Most causes, effects or paradoxes that are listed of one event.

@@ -63,6 +63,7 @@ impl Engine {
     /// The ledger cannot be written, or the store does not answer.
     pub async fn tend(&self) -> Result<(), Refusal> {
         let _turn = self.tending().lock().await;
+        self.views().drop_idle(self.now());
         let cleared = self.clear_arrivals().await;
         self.tend_ends().await?;
         cleared

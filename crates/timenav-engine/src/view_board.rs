@@ -4,7 +4,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use timenav_core::limits::VIEW_IDLE_SECONDS_MAX;
 use timenav_core::paradox::{Delta, Settings, View};
+use timenav_core::time::{Instant, Wall};
 
 use crate::head::TimelineKey;
 
@@ -49,6 +51,8 @@ struct Held {
     nodes: usize,
     /// How many listeners are told what it finds. While there is one, it is not dropped.
     followers: usize,
+    /// Host time at which somebody asked for it last.
+    asked: Instant<Wall>,
 }
 
 impl Board {
@@ -57,10 +61,10 @@ impl Board {
     }
 
     /// Returns the view, which becomes the one that was asked for last.
-    fn take_out(&mut self, timeline: TimelineKey, settings: Settings) -> &mut Held {
+    fn take_out(&mut self, timeline: TimelineKey, settings: Settings, now: Instant<Wall>) -> &mut Held {
         let held = match self.find(timeline, &settings) {
-            Some(at) => self.held.remove(at),
-            None => Held { timeline, settings, slot: Slot::default(), nodes: 0, followers: 0 },
+            Some(at) => Held { asked: now, ..self.held.remove(at) },
+            None => Held { timeline, settings, slot: Slot::default(), nodes: 0, followers: 0, asked: now },
         };
         let last = self.held.len();
         self.held.push(held);
@@ -69,8 +73,21 @@ impl Board {
 }
 
 impl Views {
-    pub(crate) fn slot(&self, timeline: TimelineKey, settings: Settings) -> Slot {
-        Arc::clone(&self.0.lock().take_out(timeline, settings).slot)
+    pub(crate) fn slot(&self, timeline: TimelineKey, settings: Settings, now: Instant<Wall>) -> Slot {
+        Arc::clone(&self.0.lock().take_out(timeline, settings, now).slot)
+    }
+
+    /// Drops views that nobody follows and nobody has asked for in a while: one alone may hold gigabytes.
+    pub(crate) fn drop_idle(&self, now: Instant<Wall>) {
+        let idle =
+            |held: &Held| held.followers == 0 && now.since(held.asked).micros() > VIEW_IDLE_SECONDS_MAX * 1_000_000;
+        let mut board = self.0.lock();
+        // Whoever is looking at one has a handle of their own. It goes when they are done.
+        let (dropped, kept): (Vec<Held>, Vec<Held>) = std::mem::take(&mut board.held).into_iter().partition(idle);
+        board.held = kept;
+        drop(board);
+        // What takes long to drop holds up nobody who asks for another one.
+        drop(dropped);
     }
 
     /// Says how much a view holds, and drops others where all hold too much.
@@ -90,8 +107,8 @@ impl Views {
         board.held.extend(newest);
     }
 
-    pub(crate) fn follow(&self, timeline: TimelineKey, settings: Settings) -> Following {
-        self.0.lock().take_out(timeline, settings).followers += 1;
+    pub(crate) fn follow(&self, timeline: TimelineKey, settings: Settings, now: Instant<Wall>) -> Following {
+        self.0.lock().take_out(timeline, settings, now).followers += 1;
         Following { views: self.clone(), timeline, settings, behind: None }
     }
 
@@ -197,5 +214,33 @@ impl Drop for Following {
         if board.held[at].followers == 0 && self.settings != Settings::default() {
             board.held.remove(at);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_view_that_nobody_asks_for_is_dropped_after_a_while() {
+        let views = Views::default();
+        let at = |seconds: i64| Instant::from_micros(seconds * 1_000_000).unwrap();
+        let slot = |timeline, seconds| views.slot(TimelineKey(timeline), Settings::default(), at(seconds));
+        let kept = [1, 2, 3].map(|timeline| Arc::downgrade(&slot(timeline, 0)));
+        let left = || kept.each_ref().map(std::sync::Weak::strong_count);
+        let following = views.follow(TimelineKey(3), Settings::default(), at(0));
+        views.drop_idle(at(VIEW_IDLE_SECONDS_MAX));
+        assert_eq!(left(), [1, 1, 1]);
+        slot(2, VIEW_IDLE_SECONDS_MAX);
+        views.drop_idle(at(VIEW_IDLE_SECONDS_MAX + 1));
+        assert_eq!(left(), [0, 1, 1], "one was asked for again, and one is followed");
+        // Whoever looks at one is not disturbed, and it goes when they are done.
+        let looked_at = slot(2, VIEW_IDLE_SECONDS_MAX);
+        views.drop_idle(at(3 * VIEW_IDLE_SECONDS_MAX));
+        assert_eq!(left(), [0, 1, 1]);
+        drop(looked_at);
+        drop(following);
+        views.drop_idle(at(3 * VIEW_IDLE_SECONDS_MAX));
+        assert_eq!(left(), [0, 0, 0]);
     }
 }

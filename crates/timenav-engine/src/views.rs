@@ -50,7 +50,7 @@ impl Engine {
         settings: Settings,
         look: impl FnOnce(&mut Kept) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
-        let held = self.views().slot(own(layers)?.timeline, settings).lock_owned().await;
+        let held = self.views().slot(own(layers)?.timeline, settings, self.now()).lock_owned().await;
         self.with_held(held, layers, settings, look).await
     }
 
@@ -97,7 +97,7 @@ impl Engine {
         let looking = async move {
             if is_shared {
                 let own = own(&layers)?;
-                let held = engine.views().slot(own.timeline, Settings::default()).lock_owned().await;
+                let held = engine.views().slot(own.timeline, Settings::default(), engine.now()).lock_owned().await;
                 if held.as_ref().is_none_or(|kept| kept.can_show(own.as_of)) {
                     return engine.with_held(held, &layers, Settings::default(), what).await;
                 }

@@ -35,7 +35,7 @@ impl Engine {
         if !self.views().is_followed(timeline, &settings) {
             self.check_room(events_count)?;
         }
-        let following = self.views().follow(timeline, settings);
+        let following = self.views().follow(timeline, settings, self.now());
         self.with_followed(layers, settings, |_| ()).await?;
         self.check_room(0)?;
         Ok(following)

@@ -88,6 +88,7 @@ async fn limits(
     limits.insert("data_records_per_timeline_max".to_owned(), options.data_records_per_timeline_max.into());
     limits.insert("host_clock_behind_seconds_max".to_owned(), core::HOST_CLOCK_BEHIND_SECONDS_MAX.into());
     limits.insert("views_events_max".to_owned(), app.engine.options().views_events_max.into());
+    limits.insert("view_idle_seconds_max".to_owned(), core::VIEW_IDLE_SECONDS_MAX.into());
     limits.insert("host_clock_offset_millis_max".to_owned(), options.host_clock_offset_millis_max.into());
     limits.insert("host_clock_step_seconds_max".to_owned(), core::HOST_CLOCK_STEP_SECONDS_MAX.into());
     limits.insert("retention_floor_seconds_min".to_owned(), options.retention_floor_seconds.into());

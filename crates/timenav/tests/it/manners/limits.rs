@@ -106,6 +106,9 @@ fn edge(name: &str) -> Option<Edge> {
         "views_events_max" => {
             Tested("timenav-store/tests/it/engine/streams.rs", "so_many_events_are_followed_and_no_more")
         }
+        "view_idle_seconds_max" => {
+            Tested("timenav-engine/src/view_board.rs", "a_view_that_nobody_asks_for_is_dropped_after_a_while")
+        }
         "event_attributes_bytes_max" => Asked(|n| {
             let attributes = json!({ "a": text(n - r#"{"a":""}"#.len() as u64) });
             vec![(event(&json!({ "attributes": attributes })), "attributes")]
