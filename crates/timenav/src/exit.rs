@@ -255,6 +255,13 @@ impl Problem {
         self.member("code") == Some("malformed_file")
     }
 
+    /// Returns whether a parameter is wrong, or one that the service does not know.
+    pub(crate) fn is_about(&self, parameter: &str) -> bool {
+        let pointer = format!("#/{parameter}");
+        let errors = self.body["errors"].as_array().map(Vec::as_slice).unwrap_or_default();
+        self.http_status == 400 && errors.iter().any(|error| error["pointer"] == *pointer)
+    }
+
     /// Returns whether what was named is not there.
     pub(crate) fn is_not_found(&self) -> bool {
         self.member("code") == Some("not_found")
@@ -380,6 +387,14 @@ mod tests {
         let own = Failure::NoKey("there is no API key".to_owned()).json().unwrap();
         assert_eq!(own, serde_json::json!({"status": "there is no API key", "code": "no_key", "exit_code": 4}));
         assert!(Failure::OutputClosed.json().is_none());
+    }
+
+    #[test]
+    fn a_problem_is_about_the_parameter_that_it_points_at() {
+        let problem = |status| Problem::new(status, r##"{"errors":[{"pointer":"#/steps"},{"pointer":"#/faults"}]}"##);
+        assert!(problem(400).is_about("faults") && problem(400).is_about("steps"));
+        assert!(!problem(400).is_about("fault") && !problem(409).is_about("faults"));
+        assert!(!Problem::new(400, "bad gateway").is_about("faults"));
     }
 
     #[test]

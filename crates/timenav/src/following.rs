@@ -14,7 +14,7 @@ use timenav_core::ids::FollowerName;
 use timenav_core::time::{Instant, Wall};
 
 use crate::boot::Kernel;
-use crate::client::{Client, Sign, TimelineOptions};
+use crate::client::{Client, EventStream, Sign, TimelineOptions};
 use crate::doors::counted;
 use crate::exit::Failure;
 use crate::output;
@@ -224,7 +224,7 @@ pub(crate) fn follow(
         let kernel = Kernel::here();
         let asked = boot_now();
         let mut news = Said::Lost;
-        match client.stream(&["v1", "clock", "stream"], &query, &place, None) {
+        match open(client, &query, &place) {
             Err(failure) => news = Said::of(&failure),
             Ok(mut stream) => {
                 let mut first = Some(asked);
@@ -275,6 +275,22 @@ pub(crate) fn follow(
         // The other end of the channel is here, so this lasts as long as it says.
         let _ = nothing.recv_timeout(wait);
         retry = (retry * 2).min(RETRY_MAX);
+    }
+}
+
+/// Opens the stream. A service of an earlier version, which knows of no faults, is asked for the clock alone.
+fn open<'c>(
+    client: &'c Client,
+    query: &[(&'static str, String)],
+    place: &[(&'static str, String)],
+) -> Result<EventStream<'c>, Failure> {
+    let path = ["v1", "clock", "stream"];
+    match client.stream(&path, query, place, None) {
+        Err(Failure::Problem(problem)) if problem.is_about("faults") => {
+            let known: Vec<_> = query.iter().filter(|(name, _)| *name != "faults").cloned().collect();
+            client.stream(&path, &known, place, None)
+        }
+        opened => opened,
     }
 }
 

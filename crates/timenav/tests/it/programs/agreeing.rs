@@ -107,26 +107,21 @@ fn two_runs_on_the_kernel_of_the_service_agree_to_the_nanosecond() {
     service.audit();
 }
 
-/// Passes on what a client and a service say, and says that the service is on another kernel.
-struct Elsewhere(TcpListener);
-
-impl Elsewhere {
-    /// Returns the address at which the service seems to be.
-    fn of(service: &Service) -> String {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let (address, to) = (listener.local_addr().unwrap(), service.address());
-        let relay = Self(listener);
-        // It ends with the test.
-        thread::spawn(move || {
-            for client in relay.0.incoming() {
-                let (client, service) = (client.unwrap(), TcpStream::connect(to).unwrap());
-                let (asking, asked) = (client.try_clone().unwrap(), service.try_clone().unwrap());
-                thread::spawn(move || pass(asking, asked, |_| {}));
-                thread::spawn(move || pass(service, client, rename));
-            }
-        });
-        format!("http://{address}")
-    }
+/// Passes on what clients and a service say, and changes what is asked and what is told. Returns the address at which the
+/// service seems to be.
+pub(super) fn between(service: &Service, asked: fn(&mut [u8]), told: fn(&mut [u8])) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (address, to) = (listener.local_addr().unwrap(), service.address());
+    // It ends with the test.
+    thread::spawn(move || {
+        for client in listener.incoming() {
+            let (client, service) = (client.unwrap(), TcpStream::connect(to).unwrap());
+            let (from, into) = (client.try_clone().unwrap(), service.try_clone().unwrap());
+            thread::spawn(move || pass(from, into, asked));
+            thread::spawn(move || pass(service, client, told));
+        }
+    });
+    format!("http://{address}")
 }
 
 fn pass(mut from: TcpStream, mut to: TcpStream, change: fn(&mut [u8])) {
@@ -140,6 +135,7 @@ fn pass(mut from: TcpStream, mut to: TcpStream, change: fn(&mut [u8])) {
     let _ = to.shutdown(std::net::Shutdown::Both);
 }
 
+/// Says that the service is on another kernel.
 fn rename(said: &mut [u8]) {
     let found = said.windows(BOOT_ID.len()).position(|some| some == BOOT_ID);
     if let Some(name) = found.and_then(|at| said.get_mut(at + BOOT_ID.len()..at + BOOT_ID.len() + BOOT_ID_BYTES)) {
@@ -151,7 +147,7 @@ fn rename(said: &mut [u8]) {
 fn a_run_on_another_kernel_knows_how_late_its_clock_may_be() {
     let Some(service) = service() else { return };
     let Some((_folder, program)) = compiled(AGREE, &[]) else { return service.audit() };
-    let elsewhere = Elsewhere::of(&service);
+    let elsewhere = between(&service, |_| {}, rename);
     let start = || following(command(&service, &["exec", "--", &program]).env("TIMENAV_URL", &elsewhere));
     let mut waiting = start();
     assert_eq!(ask(&mut waiting).uncertainty, UNKNOWN, "nothing tells what time it is while the clock stands");

@@ -4,6 +4,7 @@ use std::process::Stdio;
 
 use serde_json::json;
 
+use super::agreeing::between;
 use super::{DAY, PATH, Teller, is_installed, service, travel};
 use crate::cli::command;
 use crate::service::{Service, run};
@@ -102,6 +103,36 @@ fn a_running_program_is_shown_a_wrong_clock_and_a_right_one_again() {
     let mut fork = start("what-if", &[]);
     fork.ask_until("the fault of the fork", |shown| shown == DAY.1 + 3_600);
     drop((web, right, fork));
+    service.audit();
+}
+
+/// Puts another word of the same length where one stands first.
+fn replace(said: &mut [u8], word: &str, other: &str) {
+    let found = said.windows(word.len()).position(|some| some == word.as_bytes());
+    if let Some(at) = found {
+        said[at..at + word.len()].copy_from_slice(other.as_bytes());
+    }
+}
+
+/// While services are upgraded one by one, a program may come to one that refuses a parameter that it does not know.
+#[test]
+fn a_service_that_knows_of_no_faults_is_followed_all_the_same() {
+    let Some(service) = service() else { return };
+    let asked = |said: &mut [u8]| replace(said, "&faults=", "&faultx=");
+    let told = |said: &mut [u8]| replace(said, "\"#/faultx\"", "\"#/faults\"");
+    let older = between(&service, asked, told);
+    let script = "while read -r word; do printf '%(%s)T\\n' -1; done";
+    let mut program = wrong(&service, &["--offset", "-5s", "--follow", "web"], &["bash", "-c", script]);
+    let mut web = Teller::of(program.env("TIMENAV_URL", older).stderr(Stdio::null()));
+    assert_eq!(web.ask(), DAY.1 - 5, "its options count");
+    let states = || service.get("/v1/followers", &[])["followers"][0]["state"].as_str().map(str::to_owned);
+    until("the program to follow", || states().filter(|state| state == "current"));
+    travel(&service, "1969-07-20T20:17:40Z");
+    web.ask_until("the jump", |shown| shown == -14_182_940 - 5);
+    let follower = service.get("/v1/followers", &[])["followers"][0]["follower_id"].as_str().unwrap().to_owned();
+    let (code, _, stderr) = run(&mut command(&service, &["fault", &follower, "--offset", "1h"]), "");
+    assert!(code == Some(1) && stderr.contains("shows the clock as it is told"), "{code:?}: {stderr}");
+    drop(web);
     service.audit();
 }
 
