@@ -56,8 +56,13 @@ pub fn no_json(error: &serde_json::Error) -> String {
 /// What is given is never repeated: it may be a secret.
 fn mistyped(given: &str, expected: &str) -> String {
     let (expected, is_text) = kind(expected);
+    let is_whole = expected.starts_with("a whole number");
+    let is_below = given.contains("`-") && expected.ends_with("0 or more");
     let given = match given.split([' ', '`']).next().unwrap_or_default() {
         "boolean" => "a boolean",
+        "floating" if is_whole => "a fraction",
+        "integer" if is_below => "a negative number",
+        "integer" if is_whole => "one of so many digits",
         "integer" | "floating" => "a number",
         "string" | "character" => "a text",
         "null" | "unit" | "Option" => "`null`",
@@ -112,7 +117,12 @@ mod tests {
             ("invalid type: sequence, expected an object", "expected an object, not a list"),
             ("invalid type: map, expected a boolean", "expected `true` or `false`, not an object"),
             ("invalid type: null, expected struct Geo", "expected an object in braces, not `null`"),
-            ("invalid value: integer `-1`, expected u64", "expected a whole number, 0 or more, not a number"),
+            ("invalid value: integer `-1`, expected u64", "expected a whole number, 0 or more, not a negative number"),
+            (
+                "invalid value: integer `5000000000`, expected u32",
+                "expected a whole number, 0 or more, not one of so many digits",
+            ),
+            ("invalid type: floating point `0.5`, expected i64", "expected a whole number, not a fraction"),
             (
                 "invalid type: integer `5`, expected an event's id",
                 "expected an event's id, as a string in quotation marks, not a number",

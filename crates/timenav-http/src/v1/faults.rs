@@ -15,7 +15,7 @@ use crate::params::{InPath, Params};
 use crate::problem::Failure;
 use crate::route::Route;
 use crate::state::App;
-use crate::wire::Text;
+use crate::wire::{self, Text};
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
@@ -54,7 +54,7 @@ pub(crate) struct FaultBody {
     #[schema(example = "2s")]
     offset: Option<String>,
     /// By how many millionths it is too fast; too slow where it is negative. From -100000 to 100000.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "wire::number")]
     #[schema(minimum = -100_000, maximum = 100_000, example = 200)]
     drift_ppm: Option<i64>,
     /// How far it strays to each side in host time, as `offset`: each second to another value. At most `250ms`.
@@ -62,16 +62,16 @@ pub(crate) struct FaultBody {
     #[schema(example = "5ms")]
     jitter: Option<String>,
     /// What the jitter is drawn from: the same number strays in the same way. Needs `jitter`. Defaults to 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "wire::number")]
     #[schema(minimum = 0, maximum = 9_007_199_254_740_991_i64, example = 7)]
     jitter_seed: Option<u64>,
     /// By how many millionths of the virtual time that passes it is slewed to the offset, which it does not have when it
     /// begins. From 1 to 100000. Needs `offset`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "wire::number")]
     #[schema(minimum = 1, maximum = 100_000, example = 500)]
     slew_ppm: Option<i64>,
     /// By how many it is slewed from the offset to the right time. In place of `slew_ppm`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "wire::number")]
     #[schema(minimum = 1, maximum = 100_000)]
     slew_back_ppm: Option<i64>,
     /// A leap second that nobody else knows of: after `insert@` a second that comes twice, after `delete@` one that does

@@ -1,5 +1,7 @@
 //! `timenav followers`: who follows a clock under a name, and whether each has seen its last change.
 
+use std::fmt::Write as _;
+
 use serde_json::Value;
 
 use crate::client::{Client, ServiceOptions, TimelineOptions};
@@ -67,6 +69,14 @@ fn followers_text(answer: &Value) -> String {
         ];
         output::table(followers, &columns, true)
     };
+    for follower in followers {
+        if let Some(fault) = follower["fault"].as_object() {
+            let members: Vec<String> =
+                fault.keys().map(|name| format!("{name} {}", output::member(&follower["fault"], name))).collect();
+            let name = output::printable(follower["name"].as_str().unwrap_or_default());
+            let _ = writeln!(text, "{name} is shown the clock wrong: {}", members.join(", "));
+        }
+    }
     if answer["only_here"] == true {
         text.push_str(
             "Followers that are connected to other services on the database are not listed until `timenav upgrade \
@@ -99,6 +109,12 @@ mod tests {
              Followers that are connected to other services on the database are not listed until `timenav upgrade \
              --finish`.\n"
         );
+        let wrong = json!({
+            "name": "db", "state": "behind", "since": since, "user_id": "ada",
+            "fault": { "offset": "-2s", "drift_ppm": 200 },
+        });
+        let told = followers_text(&json!({ "status": "1 follower.", "followers": [wrong] }));
+        assert!(told.ends_with("\ndb is shown the clock wrong: drift_ppm 200, offset -2s\n"), "{told}");
         assert_eq!(followers_text(&json!({ "status": "No followers.", "followers": [] })), "No followers.\n");
     }
 }

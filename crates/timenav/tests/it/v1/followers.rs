@@ -404,6 +404,10 @@ fn a_follower_is_told_what_is_wrong_with_its_clock() {
     let mut web = open(&mut one, &service, following("web"));
     let back = web.next().unwrap();
     assert_eq!(back.data["fault"], told);
+    // For JSON `2.0` is a whole number.
+    let decimal = set_fault(&service, &back.data["follower_id"], &json!({ "fault": { "drift_ppm": -2.0 } }));
+    assert_eq!(decimal.expect(200)["fault"], json!({ "drift_ppm": -2 }));
+    assert_eq!(web.next().unwrap().data["fault"], json!({ "drift_ppm": -2 }));
     let right = set_fault(&service, &back.data["follower_id"], &json!({ "fault": null })).expect(200);
     assert!(right.get("fault").is_none());
     assert!(web.next().unwrap().data.get("fault").is_none());
@@ -423,6 +427,7 @@ fn faults_are_refused_with_what_would_be_right() {
     for (fault, field, said) in [
         (json!({}), "", "null"),
         (json!({ "offset": "soon" }), "/offset", ""),
+        (json!({ "drift_ppm": 0.5 }), "/drift_ppm", "number"),
         (json!({ "drift_ppm": 100_001 }), "/drift_ppm", "100000"),
         (json!({ "jitter": "1s" }), "/jitter", "250 ms"),
         (json!({ "jitter_seed": 1 }), "/jitter_seed", "`jitter`"),
