@@ -2907,7 +2907,10 @@ export interface components {
              * @example insert@2028-12-31T23:59:59Z
              */
             leap?: string | null;
-            /** @description Over how much virtual time the leap second is smeared: from `10s` to `10d`. Needs `leap`. */
+            /**
+             * @description Over how much virtual time the leap second is smeared: from `10s` to `10d`. Needs `leap`.
+             * @example 24h
+             */
             leap_smear?: string | null;
             /**
              * @description How far it is ahead, as a duration without months, or in `ms` or `us`; behind, with a `-` before it. It stays so
@@ -8522,6 +8525,7 @@ export interface operations {
                  *         "jitter": "5ms",
                  *         "jitter_seed": 7,
                  *         "leap": "insert@2028-12-31T23:59:59Z",
+                 *         "leap_smear": "24h",
                  *         "offset": "2s",
                  *         "slew_ppm": 500
                  *       },

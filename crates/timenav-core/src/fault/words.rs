@@ -7,7 +7,7 @@ use super::{
     LeapKind, Slew,
 };
 use crate::limits::FAULT_SEED_MAX;
-use crate::time::{Instant, Span, Virtual, parse_duration, parse_timestamp};
+use crate::time::{DURATION_BYTES_MAX, Instant, Span, Virtual, parse_duration, parse_timestamp};
 
 /// What is wrong with a clock, as it is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -133,6 +133,9 @@ pub fn fault_offset(text: &str) -> Result<Span, String> {
 fn exact(text: &str) -> Result<Span, String> {
     // Durations of the API have no such units: nobody moves a clock by so little.
     for (unit, micros) in [("ms", 1_000), ("us", 1), ("µs", 1)] {
+        if text.len() > DURATION_BYTES_MAX {
+            break;
+        }
         let whole = text
             .strip_suffix(unit)
             .map(str::trim_end)
@@ -220,6 +223,7 @@ mod tests {
         assert_eq!(fault_offset("-1h30m"), Ok(Span::from_micros(-5_400_000_000)));
         assert_eq!((fault_drift(200), fault_drift(-50)), (Ok(200), Ok(-50)));
         assert_eq!((fault_jitter("5ms"), fault_jitter("250ms")), (Ok(5_000), Ok(250_000)));
+        assert!(fault_offset(&format!("{}5ms", "0".repeat(DURATION_BYTES_MAX))).is_err());
         for wrong in ["P1M", "soon", "--2s", "ms", "-1.5ms", "+-2ms"] {
             assert!(fault_offset(wrong).is_err(), "{wrong}");
         }

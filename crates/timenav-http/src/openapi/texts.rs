@@ -23,6 +23,9 @@ pub(super) const TIMELINE_ID: &str = "timeline-id";
 /// The path of a tile or of a bundle of entries, below its timeline.
 pub(super) const TILE: &str = "tile";
 
+/// Longest text of a leap second: what happens to it, and the second.
+const LEAP_BYTES_MAX: usize = "insert@".len() + TIMESTAMP_BYTES_MAX;
+
 /// Says that no two items of a list are the same.
 const UNIQUE: &str = "uniqueItems";
 /// What a list looks like that is given as one text.
@@ -73,6 +76,8 @@ fn rules(kind: &str) -> Option<Value> {
         "timestamp" | "expiry" => json!({ "format": kind, "minLength": 1, "maxLength": TIMESTAMP_BYTES_MAX }),
         "retention" => json!({ "format": "whole-seconds", "minLength": 1, "maxLength": DURATION_BYTES_MAX }),
         "duration" => json!({ "format": "length-of-time", "minLength": 1, "maxLength": DURATION_BYTES_MAX }),
+        "short-length" => json!({ "minLength": 1, "maxLength": DURATION_BYTES_MAX }),
+        "leap-second" => json!({ "minLength": 1, "maxLength": LEAP_BYTES_MAX }),
         "time-range" => json!({ "format": kind, "minLength": 1, "maxLength": TIME_RANGE_BYTES_MAX }),
         "moment" => json!({ "format": kind, "minLength": 1 }),
         "mapping" => json!({ "format": kind, "maxLength": MAPPING_BYTES_MAX }),

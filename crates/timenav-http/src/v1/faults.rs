@@ -51,7 +51,7 @@ pub(crate) struct FaultBody {
     /// How far it is ahead, as a duration without months, or in `ms` or `us`; behind, with a `-` before it. It stays so
     /// through jumps and pauses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(example = "2s")]
+    #[schema(value_type = Option<String>, format = "short-length", example = "2s")]
     offset: Option<String>,
     /// By how many millionths it is too fast; too slow where it is negative. From -100000 to 100000.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "wire::number")]
@@ -59,7 +59,7 @@ pub(crate) struct FaultBody {
     drift_ppm: Option<i64>,
     /// How far it strays to each side in host time, as `offset`: each second to another value. At most `250ms`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(example = "5ms")]
+    #[schema(value_type = Option<String>, format = "short-length", example = "5ms")]
     jitter: Option<String>,
     /// What the jitter is drawn from: the same number strays in the same way. Needs `jitter`. Defaults to 0.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "wire::number")]
@@ -77,10 +77,11 @@ pub(crate) struct FaultBody {
     /// A leap second that nobody else knows of: after `insert@` a second that comes twice, after `delete@` one that does
     /// not come.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(example = "insert@2028-12-31T23:59:59Z")]
+    #[schema(value_type = Option<String>, format = "leap-second", example = "insert@2028-12-31T23:59:59Z")]
     leap: Option<String>,
     /// Over how much virtual time the leap second is smeared: from `10s` to `10d`. Needs `leap`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = "short-length", example = "24h")]
     leap_smear: Option<String>,
 }
 
