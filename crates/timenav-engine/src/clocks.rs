@@ -200,7 +200,7 @@ impl ClockChanges {
     }
 }
 
-/// What a listener is told of a clock.
+/// One message to whoever listens to a clock.
 #[derive(Clone, Debug)]
 pub struct ClockNews {
     /// The clock.
