@@ -46,6 +46,9 @@ export class Listener {
   readonly #concurrency: number;
   readonly #ackTimeout: string;
   readonly #timeline: { timeline_id?: string };
+  /** Handlers at work. */
+  readonly #running = new Set<Promise<void>>();
+  /** Firings that are leased: the service is told what a handler did while the next one runs. */
   readonly #inHand = new Map<Firing<Client>, Promise<void>>();
   readonly #closing = new AbortController();
   readonly #keeper: host.Timer;
@@ -117,13 +120,13 @@ export class Listener {
     const { signal } = this.#closing;
     let delay = DELAY_FIRST;
     while (this.#isOpen() && this.#failure === null) {
-      if (this.#inHand.size >= this.#concurrency) {
-        await Promise.race(this.#inHand.values());
+      if (this.#running.size >= this.#concurrency) {
+        await Promise.race(this.#running);
         continue;
       }
       try {
         this.#claimedAt = null;
-        this.#take(await this.#claim(this.#claims, this.#concurrency - this.#inHand.size, CLAIM_MS, signal));
+        this.#take(await this.#claim(this.#claims, this.#concurrency - this.#running.size, CLAIM_MS, signal));
         delay = DELAY_FIRST;
       } catch (error) {
         if (!this.#isOpen()) break;
@@ -170,24 +173,31 @@ export class Listener {
     this.#claimedAt = host.monotonicMicros();
     for (const body of claimed.firings) {
       const firing = firingOf(body, this.#client.inside(body.firing_id));
-      const work = this.#work(firing).finally(() => void this.#inHand.delete(firing));
-      this.#inHand.set(firing, work);
+      const handled = this.#handle(firing);
+      const running = handled.then(() => void this.#running.delete(running));
+      this.#running.add(running);
+      const told = handled.then((failed) => this.#tell(firing, failed)).finally(() => void this.#inHand.delete(firing));
+      this.#inHand.set(firing, told);
     }
   }
 
-  /** Never rejects. */
-  async #work(firing: Firing<Client>): Promise<void> {
-    const named = this.#named([firing]);
-    let failed: Error | null = null;
+  /** Returns why the handler failed, if it did. Never rejects. */
+  async #handle(firing: Firing<Client>): Promise<Error | null> {
     try {
       await this.#handler(firing);
     } catch (error) {
-      failed = error instanceof Error ? error : new Error(String(error));
       console.error(`the handler of the queue ${this.queue} failed at ${firing.timerId} (${firing.id})`, error);
+      return error instanceof Error ? error : new Error(String(error));
     }
+    await this.#beHeard();
+    return null;
+  }
+
+  /** Tells the service what became of a firing. Never rejects. */
+  async #tell(firing: Firing<Client>, failed: Error | null): Promise<void> {
+    const named = this.#named([firing]);
     try {
       if (failed === null) {
-        await this.#beHeard();
         await this.#client.acknowledgeFirings(named);
       } else {
         await this.#client.failFirings({ ...named, reason: reasonOf(failed) });

@@ -116,7 +116,7 @@ impl Client {
         });
         let first = desk.claim(self, options.concurrency, Duration::ZERO).await?;
         let stopping = watch::Sender::new(false);
-        let work = Work { desk, handler: Arc::new(handler), running: JoinSet::new() };
+        let work = Work { desk, handler: Arc::new(handler), running: JoinSet::new(), telling: JoinSet::new() };
         let task = tokio::spawn(work.run(first, stopping.subscribe()));
         Ok(Listener { stopping, task })
     }
@@ -246,8 +246,18 @@ impl Desk {
 struct Work<H> {
     desk: Arc<Desk>,
     handler: Arc<H>,
-    /// What each handler leaves: firings that were claimed so that the queue stays heard.
-    running: JoinSet<Vec<ClaimedFiringBody>>,
+    running: JoinSet<Handled>,
+    /// The service is told what became of firings while the next ones are claimed: an advance waits for both.
+    telling: JoinSet<()>,
+}
+
+/// What a handler leaves.
+struct Handled {
+    held: Held,
+    /// Why it failed, if it did.
+    failed: Option<String>,
+    /// Firings that were claimed so that the queue stays heard.
+    left: Vec<ClaimedFiringBody>,
 }
 
 impl<H, F> Work<H>
@@ -261,9 +271,10 @@ where
         let keeper = tokio::spawn(async move { desk.keep(is_over).await });
         self.take(first);
         let ended = self.listen(stopping).await;
-        while let Some(left) = self.running.join_next().await {
-            self.take(left.unwrap_or_default());
+        while let Some(handled) = self.running.join_next().await {
+            self.tell(handled.ok());
         }
+        while self.telling.join_next().await.is_some() {}
         over.send_replace(true);
         // It ends at once, or with the request that it is about to send.
         let _ = keeper.await;
@@ -275,14 +286,15 @@ where
         let desk = Arc::clone(&self.desk);
         let mut failed = 0;
         loop {
-            while let Some(left) = self.running.try_join_next() {
-                self.take(left.unwrap_or_default());
+            while let Some(handled) = self.running.try_join_next() {
+                self.tell(handled.ok());
             }
+            while self.telling.try_join_next().is_some() {}
             let free = desk.options.concurrency.saturating_sub(self.running.len());
             if free == 0 {
                 tokio::select! {
                     _ = stopping.wait_for(|stopping| *stopping) => return Ok(()),
-                    left = self.running.join_next() => self.take(left.and_then(Result::ok).unwrap_or_default()),
+                    handled = self.running.join_next() => self.tell(handled.and_then(Result::ok)),
                 }
                 continue;
             }
@@ -332,10 +344,17 @@ where
                         tracing::warn!(queue = desk.queue, firing_id = held.firing_id, reason, "a handler failed");
                     }
                 }
-                desk.settle(held, failed.map(shortened)).await;
-                left
+                Handled { held, failed, left }
             });
         }
+    }
+
+    /// Has the service told what a handler did, and takes on what it left.
+    fn tell(&mut self, handled: Option<Handled>) {
+        let Some(Handled { held, failed, left }) = handled else { return };
+        let desk = Arc::clone(&self.desk);
+        self.telling.spawn(async move { desk.settle(held, failed.map(shortened)).await });
+        self.take(left);
     }
 }
 

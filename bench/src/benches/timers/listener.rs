@@ -22,6 +22,8 @@ use crate::wall_clock::Stopwatch;
 const FIRST_MICROS: i64 = 1_893_456_000_000_000;
 /// Connections that set timers at once.
 const SETTERS: usize = 64;
+/// Where firings are claimed.
+const CLAIM: &str = "/v1/queues/default/claim";
 /// Longest time that an advance may take: 100 000 instants with a tenth of a goal's speed.
 const ADVANCE_TIME_MAX: Duration = Duration::from_mins(12);
 
@@ -104,16 +106,9 @@ impl Talker {
     ) -> anyhow::Result<Settled> {
         let done = Rc::new(Cell::new(0));
         // Whoever listens is there first.
-        let mut listening = self.line().await?;
-        listening.post("/v1/queues/default/claim", &json!({})).await?;
-        let so_far = Rc::clone(&done);
-        let listener = tokio::task::spawn_local(async move {
-            while so_far.get() < firings {
-                crate::interrupt::check()?;
-                so_far.set(so_far.get() + listening.claim_and_acknowledge().await?);
-            }
-            anyhow::Ok(())
-        });
+        let mut listener = Listener { claiming: self.line().await?, telling: self.line().await? };
+        listener.claiming.post(CLAIM, &json!({})).await?;
+        let listener = tokio::task::spawn_local(listener.listen(firings, Rc::clone(&done)));
         let mut line = self.line().await?;
         let watch = Stopwatch::start();
         let travel = json!({ "destination_time": moment(instants + 1), "wait": "0s" });
@@ -165,16 +160,45 @@ impl Line {
         }
         serde_json::from_slice(body).context("an answer is no JSON")
     }
+}
 
-    /// Claims what there is, waits for some if there is nothing, and acknowledges it. Returns how many firings it were.
-    async fn claim_and_acknowledge(&mut self) -> anyhow::Result<u64> {
-        let claim = json!({ "max": 1_000, "wait": "20s" });
-        let claimed = self.post("/v1/queues/default/claim", &claim).await?;
-        let firings = claimed["firings"].as_array().context("a claim tells no firings")?;
-        let Some(first) = firings.first() else { return Ok(0) };
-        let firing_ids: Vec<&Value> = firings.iter().map(|firing| &firing["firing_id"]).collect();
-        let acknowledge = json!({ "firing_ids": firing_ids, "lease_ids": [first["lease_id"]] });
-        self.post("/v1/firings/ack", &acknowledge).await?;
-        Ok(firings.len() as u64)
+/// Whoever claims what fires and acknowledges it, as the listeners of the clients do: while it is told what was done, it
+/// claims what comes next.
+struct Listener {
+    claiming: Line,
+    telling: Line,
+}
+
+impl Listener {
+    /// Works on so many firings, and tells how many it has acknowledged.
+    async fn listen(mut self, firings: u64, done: Rc<Cell<u64>>) -> anyhow::Result<()> {
+        let mut claimed = self.claiming.post(CLAIM, &next()).await?;
+        while done.get() < firings {
+            crate::interrupt::check()?;
+            let taken = claimed["firings"].as_array().context("a claim tells no firings")?;
+            let Some(first) = taken.first() else {
+                claimed = self.claiming.post(CLAIM, &next()).await?;
+                continue;
+            };
+            let firing_ids: Vec<&Value> = taken.iter().map(|firing| &firing["firing_id"]).collect();
+            let acknowledge = json!({ "firing_ids": firing_ids, "lease_ids": [first["lease_id"]] });
+            let so_far = done.get() + taken.len() as u64;
+            let telling = self.telling.post("/v1/firings/ack", &acknowledge);
+            if so_far >= firings {
+                telling.await?;
+            } else {
+                let next = next();
+                let (told, next) = tokio::join!(telling, self.claiming.post(CLAIM, &next));
+                told?;
+                claimed = next?;
+            }
+            done.set(so_far);
+        }
+        Ok(())
     }
+}
+
+/// What is claimed: all that there is, and the wait for some if there is nothing.
+fn next() -> Value {
+    json!({ "max": 1_000, "wait": "20s" })
 }

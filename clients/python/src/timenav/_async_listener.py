@@ -35,6 +35,7 @@ class AsyncListener:
         self._terms = terms
         self._claims = client._beside(retries=ONCE)
         self._in_hand: dict[Held, asyncio.Task[None]] = {}
+        self._running = 0
         self._room = asyncio.Event()
         self._room.set()
         self._stopping = False
@@ -106,7 +107,7 @@ class AsyncListener:
             await self._room.wait()
             if self._stopping:
                 return
-            given = self._terms.claim(self._terms.concurrency - len(self._in_hand), self._client._settings.timeout)
+            given = self._terms.claim(self._terms.concurrency - self._running, self._client._settings.timeout)
             try:
                 self._claimed_at = None
                 claimed = await self._unless_stopped(self._claims.claim_firings(self.queue, **given))
@@ -150,12 +151,14 @@ class AsyncListener:
         self._claimed_at = monotonic_micros()
         for body in claimed["firings"]:
             firing = Firing.of(body, self._client.inside(body["firing_id"]))
+            self._running += 1
             self._in_hand[held(firing)] = asyncio.create_task(self._work(firing), name=f"timenav-{firing.id}")
-        if len(self._in_hand) >= self._terms.concurrency:
+        if self._running >= self._terms.concurrency:
             self._room.clear()
 
     async def _work(self, firing: Firing[AsyncClient]) -> None:
         named = self._terms.named([held(firing)])
+        why = None
         try:
             try:
                 done = self._handler(firing)
@@ -163,14 +166,21 @@ class AsyncListener:
                     await done
             except Exception as error:
                 LOG.exception("the handler of the queue %s failed at %s", self.queue, firing)
-                await self._settle(firing, self._client.fail_firings(**named, reason=reason(error)))
+                why = reason(error)
             else:
                 await self._be_heard()
+        finally:
+            # The next one is claimed while the service is told what this one did.
+            self._running -= 1
+            if self._running < self._terms.concurrency:
+                self._room.set()
+        try:
+            if why is None:
                 await self._settle(firing, self._client.acknowledge_firings(**named))
+            else:
+                await self._settle(firing, self._client.fail_firings(**named, reason=why))
         finally:
             del self._in_hand[held(firing)]
-            if len(self._in_hand) < self._terms.concurrency:
-                self._room.set()
 
     async def _settle(self, firing: Firing[AsyncClient], said: Awaitable[object]) -> None:
         try:

@@ -39,6 +39,7 @@ class Listener:
         self._terms = terms
         self._changed = threading.Condition()
         self._in_hand: set[Held] = set()
+        self._running = 0
         self._stopping = False
         self._is_over = False
         self._failure: Exception | None = None
@@ -50,7 +51,8 @@ class Listener:
         self._http.event_hooks = {"request": [self._observe]}
         self._claims = client._beside(retries=ONCE)
         self._claims._http = self._http
-        self._handlers = ThreadPoolExecutor(terms.concurrency, thread_name_prefix="timenav-handler")
+        # Twice as many: while the service is told what a handler did, the next one runs.
+        self._handlers = ThreadPoolExecutor(2 * terms.concurrency, thread_name_prefix="timenav-handler")
         self._thread = threading.Thread(target=self._run, name="timenav-listener", daemon=True)
         self._keeper = threading.Thread(target=self._keep, name="timenav-keeper", daemon=True)
 
@@ -140,8 +142,8 @@ class Listener:
     def _wait_for_room(self) -> int:
         """Waits until a handler is free, and returns how many are; 0 once nothing more is to be claimed."""
         with self._changed:
-            self._changed.wait_for(lambda: self._stopping or len(self._in_hand) < self._terms.concurrency)
-            return 0 if self._stopping else self._terms.concurrency - len(self._in_hand)
+            self._changed.wait_for(lambda: self._stopping or self._running < self._terms.concurrency)
+            return 0 if self._stopping else self._terms.concurrency - self._running
 
     def _claim_at_once(self, free: int) -> None:
         self._take(self._client.claim_firings(self.queue, **self._terms.claim(free, 0.0)))
@@ -162,25 +164,33 @@ class Listener:
             firing = Firing.of(body, self._client.inside(body["firing_id"]))
             with self._changed:
                 self._in_hand.add(held(firing))
+                self._running += 1
             self._handlers.submit(self._work, firing)
 
     def _work(self, firing: Firing[Client]) -> None:
         self._here.is_handler = True
         named = self._terms.named([held(firing)])
+        why = None
         try:
             try:
                 self._handler(firing)
             except Exception as error:
                 LOG.exception("the handler of the queue %s failed at %s", self.queue, firing)
                 why = reason(error)
-                self._settle(firing, lambda: self._client.fail_firings(**named, reason=why))
             else:
                 self._be_heard()
+        finally:
+            with self._changed:
+                self._running -= 1
+                self._changed.notify_all()
+        try:
+            if why is None:
                 self._settle(firing, lambda: self._client.acknowledge_firings(**named))
+            else:
+                self._settle(firing, lambda: self._client.fail_firings(**named, reason=why))
         finally:
             with self._changed:
                 self._in_hand.discard(held(firing))
-                self._changed.notify_all()
 
     def _settle(self, firing: Firing[Client], say: Callable[[], object]) -> None:
         try:
