@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import threading
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
@@ -19,6 +20,8 @@ class StandIn:
     def __init__(self) -> None:
         """Starts to listen on a free port."""
         self.answers: list[Answer] = []
+        # Given the path, where the order does not say which answer belongs to which request.
+        self.respond: Callable[[str], Answer] = lambda _: self.answers.pop(0)
         self.requests: list[tuple[str, dict[str, str]]] = []
         stand_in = self
 
@@ -28,7 +31,7 @@ class StandIn:
             def answer(self) -> None:
                 self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 stand_in.requests.append((self.path, dict(self.headers)))
-                answer = stand_in.answers.pop(0)
+                answer = stand_in.respond(self.path)
                 if isinstance(answer, str):
                     self.close_connection = True
                     if answer != "drop":

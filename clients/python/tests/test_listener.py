@@ -248,6 +248,49 @@ def test_an_advance_whose_answer_is_lost_is_asked_for_with_the_same_key() -> Non
     assert {path.split("?")[0] for path, _ in stand_in.requests[6:]} == {"/v1/advances/advance_1"}
 
 
+def _acknowledged_after_the_next_claim(stand_in: StandIn) -> tuple[list[bool], threading.Event]:
+    """Hands a firing out once, and takes its acknowledgement once the next claim has come; tells whether that came."""
+    claims: list[str] = []
+    told: list[bool] = []
+    claimed = threading.Event()
+    firing = {
+        **{"firing_id": "firing_1", "timer_id": "daily", "timeline_id": "main", "due": START, "round": 0},
+        **{"generation": 1, "step": 1, "attempt": 1, "lease_id": "lease_1", "payload": None, "leased_until": START},
+    }
+
+    def respond(path: str) -> tuple[int, dict[str, Any]]:
+        if path.endswith("/claim"):
+            claims.append(path)
+            if len(claims) > 1:
+                claimed.set()
+                time.sleep(0.05)
+            return (200, {"firings": [firing] if len(claims) == 1 else []})
+        told.append(claimed.wait(SOON / 6))
+        return (200, {"firings": []})
+
+    stand_in.respond = respond
+    return told, claimed
+
+
+def test_what_comes_next_is_claimed_while_the_service_is_told_what_was_done() -> None:
+    with StandIn() as stand_in, timenav.Client(stand_in.url, KEY) as client:
+        told, claimed = _acknowledged_after_the_next_claim(stand_in)
+        with client.on("default", lambda _: None):
+            assert claimed.wait(SOON)
+        assert told == [True], "and a listener that closes waits until the service is told"
+
+
+def test_what_comes_next_is_claimed_meanwhile_with_asyncio_too() -> None:
+    async def listen(url: str, claimed: threading.Event) -> None:
+        async with timenav.AsyncClient(url, KEY) as client, client.on("default", lambda _: None):
+            assert await asyncio.to_thread(claimed.wait, SOON)
+
+    with StandIn() as stand_in:
+        told, claimed = _acknowledged_after_the_next_claim(stand_in)
+        asyncio.run(listen(stand_in.url, claimed))
+        assert told == [True], "and a listener that closes waits until the service is told"
+
+
 def test_a_listener_comes_back_after_the_service_was_gone() -> None:
     fired = threading.Event()
     with Service() as service, service.client() as client:

@@ -53,12 +53,14 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
 export type StandInAnswer = 'drop' | { stream: string } | [status: number, headersOrBody: Record<string, unknown>];
 
 /** Answers what a test wants: for failures that a real service does not have at will. */
-export async function standIn(answers: StandInAnswer[]): Promise<{ url: string; requests: IncomingHttpHeaders[] }> {
+export async function standIn(
+  answers: StandInAnswer[] | ((path: string) => Promise<StandInAnswer>),
+): Promise<{ url: string; requests: IncomingHttpHeaders[] }> {
   const requests: IncomingHttpHeaders[] = [];
   const server = createServer((request, response) => {
-    request.resume().on('end', () => {
+    request.resume().on('end', async () => {
       requests.push(request.headers);
-      const answer = answers.shift();
+      const answer = Array.isArray(answers) ? answers.shift() : await answers(String(request.url));
       if (answer === undefined || answer === 'drop') {
         request.socket.destroy();
         return;

@@ -214,6 +214,32 @@ describe('an advance', () => {
 });
 
 describe('a listener', () => {
+  it('claims what comes next while the service is told what was done', async () => {
+    const firing = {
+      ...{ firing_id: 'firing_1', timer_id: 'daily', timeline_id: 'main', due: START, round: 0, generation: 1 },
+      ...{ step: 1, attempt: 1, lease_id: 'lease_1', payload: null, leased_until: START },
+    };
+    let claims = 0;
+    const told: boolean[] = [];
+    const { url } = await standIn(async (path) => {
+      if (path.endsWith('/claim')) {
+        claims += 1;
+        await wait(claims > 1 ? 50 : 0);
+        return [200, { firings: claims === 1 ? [firing] : [] }];
+      }
+      // Answered once the next claim has come.
+      for (let waits = 0; claims < 2 && waits < 200; waits += 1) await wait(50);
+      told.push(claims > 1);
+      return [200, { firings: [] }];
+    });
+    let done = 0;
+    const listener = await new Client({ url, key: KEY }).on('default', () => (done += 1));
+    await eventually(() => done === 1 && claims > 1);
+    // One that closes waits until the service is told.
+    await listener.close();
+    expect(told).toEqual([true]);
+  });
+
   it('comes back after the service was gone', { timeout: 120_000 }, async () => {
     quietly();
     const service = await Service.start();

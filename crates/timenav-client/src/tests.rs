@@ -2,6 +2,7 @@
 
 #[cfg(feature = "tower")]
 mod baggage;
+mod listening;
 mod stand_in;
 mod watch;
 

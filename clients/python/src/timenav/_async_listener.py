@@ -158,7 +158,7 @@ class AsyncListener:
 
     async def _work(self, firing: Firing[AsyncClient]) -> None:
         named = self._terms.named([held(firing)])
-        why = None
+        why: str | None = None
         try:
             try:
                 done = self._handler(firing)
@@ -169,12 +169,11 @@ class AsyncListener:
                 why = reason(error)
             else:
                 await self._be_heard()
-        finally:
-            # The next one is claimed while the service is told what this one did.
-            self._running -= 1
-            if self._running < self._terms.concurrency:
-                self._room.set()
-        try:
+            finally:
+                # The next one is claimed while the service is told what this one did.
+                self._running -= 1
+                if self._running < self._terms.concurrency:
+                    self._room.set()
             if why is None:
                 await self._settle(firing, self._client.acknowledge_firings(**named))
             else:

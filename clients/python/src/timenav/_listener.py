@@ -170,7 +170,7 @@ class Listener:
     def _work(self, firing: Firing[Client]) -> None:
         self._here.is_handler = True
         named = self._terms.named([held(firing)])
-        why = None
+        why: str | None = None
         try:
             try:
                 self._handler(firing)
@@ -179,15 +179,16 @@ class Listener:
                 why = reason(error)
             else:
                 self._be_heard()
-        finally:
-            with self._changed:
-                self._running -= 1
-                self._changed.notify_all()
-        try:
+            finally:
+                # The next one is claimed while the service is told what this one did.
+                with self._changed:
+                    self._running -= 1
+                    self._changed.notify_all()
             if why is None:
                 self._settle(firing, lambda: self._client.acknowledge_firings(**named))
             else:
-                self._settle(firing, lambda: self._client.fail_firings(**named, reason=why))
+                failed = why
+                self._settle(firing, lambda: self._client.fail_firings(**named, reason=failed))
         finally:
             with self._changed:
                 self._in_hand.discard(held(firing))

@@ -43,7 +43,7 @@ impl StandIn {
 }
 
 /// Reads a request and its body.
-async fn read(connection: &mut TcpStream) -> String {
+pub(super) async fn read(connection: &mut TcpStream) -> String {
     let mut text = String::new();
     loop {
         let mut bytes = [0; 4096];
