@@ -248,47 +248,61 @@ def test_an_advance_whose_answer_is_lost_is_asked_for_with_the_same_key() -> Non
     assert {path.split("?")[0] for path, _ in stand_in.requests[6:]} == {"/v1/advances/advance_1"}
 
 
-def _acknowledged_after_the_next_claim(stand_in: StandIn) -> tuple[list[bool], threading.Event]:
-    """Hands a firing out once, and takes its acknowledgement once the next claim has come; tells whether that came."""
-    claims: list[str] = []
-    told: list[bool] = []
-    claimed = threading.Event()
-    firing = {
-        **{"firing_id": "firing_1", "timer_id": "daily", "timeline_id": "main", "due": START, "round": 0},
-        **{"generation": 1, "step": 1, "attempt": 1, "lease_id": "lease_1", "payload": None, "leased_until": START},
-    }
+class _BothAtOnce:
+    """Hands a firing out once, takes its acknowledgement once the next claim has come, and answers that after it."""
 
-    def respond(path: str) -> tuple[int, dict[str, Any]]:
-        if path.endswith("/claim"):
-            claims.append(path)
-            if len(claims) > 1:
-                claimed.set()
-                time.sleep(0.05)
-            return (200, {"firings": [firing] if len(claims) == 1 else []})
-        told.append(claimed.wait(SOON / 6))
+    def __init__(self, stand_in: StandIn) -> None:
+        self.alone: list[str] = []
+        self._claims = 0
+        self._claimed = threading.Event()
+        self._told = threading.Event()
+        stand_in.respond = self._respond
+
+    def wait(self) -> bool:
+        return self._claimed.wait(SOON) and self._told.wait(SOON)
+
+    def _respond(self, path: str) -> tuple[int, dict[str, Any]]:
+        is_claim = path.endswith("/claim")
+        self._claims += is_claim
+        if is_claim and self._claims == 1:
+            firing = {
+                **{"firing_id": "firing_1", "timer_id": "daily", "timeline_id": "main", "due": START, "round": 0},
+                **{"generation": 1, "step": 1, "attempt": 1, "lease_id": "lease_1", "payload": None},
+                "leased_until": START,
+            }
+            return (200, {"firings": [firing]})
+        now, other = (self._claimed, self._told) if is_claim else (self._told, self._claimed)
+        now.set()
+        if not other.wait(SOON / 6):
+            self.alone.append(path)
         return (200, {"firings": []})
 
-    stand_in.respond = respond
-    return told, claimed
 
-
-def test_what_comes_next_is_claimed_while_the_service_is_told_what_was_done() -> None:
+@pytest.mark.parametrize("concurrency", [1, 2])
+def test_what_comes_next_is_claimed_while_the_service_is_told_what_was_done(concurrency: int) -> None:
     with StandIn() as stand_in, timenav.Client(stand_in.url, KEY) as client:
-        told, claimed = _acknowledged_after_the_next_claim(stand_in)
-        with client.on("default", lambda _: None):
-            assert claimed.wait(SOON)
-        assert told == [True], "and a listener that closes waits until the service is told"
+        both = _BothAtOnce(stand_in)
+        with client.on("default", lambda _: time.sleep(0.05), concurrency=concurrency):
+            assert both.wait()
+        assert both.alone == [], "neither waits for the other"
 
 
-def test_what_comes_next_is_claimed_meanwhile_with_asyncio_too() -> None:
-    async def listen(url: str, claimed: threading.Event) -> None:
-        async with timenav.AsyncClient(url, KEY) as client, client.on("default", lambda _: None):
-            assert await asyncio.to_thread(claimed.wait, SOON)
+@pytest.mark.parametrize("concurrency", [1, 2])
+def test_what_comes_next_is_claimed_meanwhile_with_asyncio_too(concurrency: int) -> None:
+    async def handler(_: Firing[timenav.AsyncClient]) -> None:
+        await asyncio.sleep(0.05)
+
+    async def listen(url: str, both: _BothAtOnce) -> None:
+        async with (
+            timenav.AsyncClient(url, KEY) as client,
+            client.on("default", handler, concurrency=concurrency),
+        ):
+            assert await asyncio.to_thread(both.wait)
 
     with StandIn() as stand_in:
-        told, claimed = _acknowledged_after_the_next_claim(stand_in)
-        asyncio.run(listen(stand_in.url, claimed))
-        assert told == [True], "and a listener that closes waits until the service is told"
+        both = _BothAtOnce(stand_in)
+        asyncio.run(listen(stand_in.url, both))
+        assert both.alone == [], "neither waits for the other"
 
 
 def test_a_listener_comes_back_after_the_service_was_gone() -> None:

@@ -214,30 +214,27 @@ describe('an advance', () => {
 });
 
 describe('a listener', () => {
-  it('claims what comes next while the service is told what was done', async () => {
+  it.each([1, 2])('claims what comes next while the service is told what was done, %i at once', async (concurrency) => {
     const firing = {
       ...{ firing_id: 'firing_1', timer_id: 'daily', timeline_id: 'main', due: START, round: 0, generation: 1 },
       ...{ step: 1, attempt: 1, lease_id: 'lease_1', payload: null, leased_until: START },
     };
     let claims = 0;
-    const told: boolean[] = [];
+    const came = new Set<string>();
+    const alone: string[] = [];
     const { url } = await standIn(async (path) => {
-      if (path.endsWith('/claim')) {
-        claims += 1;
-        await wait(claims > 1 ? 50 : 0);
-        return [200, { firings: claims === 1 ? [firing] : [] }];
-      }
-      // Answered once the next claim has come.
-      for (let waits = 0; claims < 2 && waits < 200; waits += 1) await wait(50);
-      told.push(claims > 1);
+      const what = path.endsWith('/claim') ? 'claimed' : 'told';
+      if (what === 'claimed' && (claims += 1) === 1) return [200, { firings: [firing] }];
+      came.add(what);
+      // Neither is answered before the other has come.
+      for (let waits = 0; came.size < 2 && waits < 200; waits += 1) await wait(50);
+      if (came.size < 2) alone.push(what);
       return [200, { firings: [] }];
     });
-    let done = 0;
-    const listener = await new Client({ url, key: KEY }).on('default', () => (done += 1));
-    await eventually(() => done === 1 && claims > 1);
-    // One that closes waits until the service is told.
+    const listener = await new Client({ url, key: KEY }).on('default', () => wait(50), { concurrency });
+    await eventually(() => came.size === 2);
     await listener.close();
-    expect(told).toEqual([true]);
+    expect(alone).toEqual([]);
   });
 
   it('comes back after the service was gone', { timeout: 120_000 }, async () => {

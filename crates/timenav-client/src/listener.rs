@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 
@@ -116,7 +117,7 @@ impl Client {
         });
         let first = desk.claim(self, options.concurrency, Duration::ZERO).await?;
         let stopping = watch::Sender::new(false);
-        let work = Work { desk, handler: Arc::new(handler), running: JoinSet::new(), telling: JoinSet::new() };
+        let work = Work::new(desk, handler);
         let task = tokio::spawn(work.run(first, stopping.subscribe()));
         Ok(Listener { stopping, task })
     }
@@ -246,18 +247,13 @@ impl Desk {
 struct Work<H> {
     desk: Arc<Desk>,
     handler: Arc<H>,
-    running: JoinSet<Handled>,
-    /// The service is told what became of firings while the next ones are claimed: an advance waits for both.
-    telling: JoinSet<()>,
-}
-
-/// What a handler leaves.
-struct Handled {
-    held: Held,
-    /// Why it failed, if it did.
-    failed: Option<String>,
-    /// Firings that were claimed so that the queue stays heard.
-    left: Vec<ClaimedFiringBody>,
+    running: JoinSet<()>,
+    /// How many handlers are at work. One that is done makes room while the service is told what became of its firing: an
+    /// advance waits for that and for the next claim.
+    busy: watch::Sender<usize>,
+    /// Firings that handlers claimed so that the queue stays heard.
+    left: mpsc::UnboundedReceiver<Vec<ClaimedFiringBody>>,
+    leave: mpsc::UnboundedSender<Vec<ClaimedFiringBody>>,
 }
 
 impl<H, F> Work<H>
@@ -265,16 +261,20 @@ where
     H: Fn(Firing) -> F + Send + Sync + 'static,
     F: Future<Output = Result<(), HandlerError>> + Send + 'static,
 {
+    fn new(desk: Arc<Desk>, handler: H) -> Self {
+        let (leave, left) = mpsc::unbounded_channel();
+        Self { desk, handler: Arc::new(handler), running: JoinSet::new(), busy: watch::Sender::new(0), left, leave }
+    }
+
     async fn run(mut self, first: Vec<ClaimedFiringBody>, stopping: watch::Receiver<bool>) -> Result<(), Error> {
         let (over, is_over) = watch::channel(false);
         let desk = Arc::clone(&self.desk);
         let keeper = tokio::spawn(async move { desk.keep(is_over).await });
         self.take(first);
         let ended = self.listen(stopping).await;
-        while let Some(handled) = self.running.join_next().await {
-            self.tell(handled.ok());
+        while self.running.join_next().await.is_some() {
+            self.take_left();
         }
-        while self.telling.join_next().await.is_some() {}
         over.send_replace(true);
         // It ends at once, or with the request that it is about to send.
         let _ = keeper.await;
@@ -284,25 +284,28 @@ where
     async fn listen(&mut self, mut stopping: watch::Receiver<bool>) -> Result<(), Error> {
         let client = self.desk.client.with_retries(Retries { attempts: 1, ..Retries::default() });
         let desk = Arc::clone(&self.desk);
+        let mut busy = self.busy.subscribe();
         let mut failed = 0;
         loop {
-            while let Some(handled) = self.running.try_join_next() {
-                self.tell(handled.ok());
+            while self.running.try_join_next().is_some() {}
+            tokio::select! {
+                _ = stopping.wait_for(|stopping| *stopping) => return Ok(()),
+                _ = busy.wait_for(|busy| *busy < desk.options.concurrency) => {}
             }
-            while self.telling.try_join_next().is_some() {}
-            let free = desk.options.concurrency.saturating_sub(self.running.len());
+            self.take_left();
+            let free = desk.options.concurrency.saturating_sub(*self.busy.borrow());
             if free == 0 {
-                tokio::select! {
-                    _ = stopping.wait_for(|stopping| *stopping) => return Ok(()),
-                    handled = self.running.join_next() => self.tell(handled.and_then(Result::ok)),
-                }
                 continue;
             }
             *desk.claimed_at.lock() = None;
             // Where it is given up the connection is closed, and the service gives what it was about to hand out to others.
-            let claimed = tokio::select! {
-                _ = stopping.wait_for(|stopping| *stopping) => return Ok(()),
-                claimed = desk.claim(&client, free, CLAIM_WAIT) => claimed,
+            let mut claiming = pin!(desk.claim(&client, free, CLAIM_WAIT));
+            let claimed = loop {
+                tokio::select! {
+                    _ = stopping.wait_for(|stopping| *stopping) => return Ok(()),
+                    Some(left) = self.left.recv() => self.take(left),
+                    claimed = &mut claiming => break claimed,
+                }
             };
             match claimed {
                 Ok(firings) => {
@@ -323,6 +326,12 @@ where
         }
     }
 
+    fn take_left(&mut self) {
+        while let Ok(left) = self.left.try_recv() {
+            self.take(left);
+        }
+    }
+
     fn take(&mut self, firings: Vec<ClaimedFiringBody>) {
         for body in firings {
             let held = body.held();
@@ -331,30 +340,27 @@ where
             // A task of its own, so that a panic is the handler's alone.
             let handler = Arc::clone(&self.handler);
             let work = async move { handler(firing).await };
+            let (busy, leave) = (self.busy.clone(), self.leave.clone());
+            busy.send_modify(|busy| *busy += 1);
             self.running.spawn(async move {
                 let failed = match tokio::spawn(work).await {
                     Ok(Ok(())) => None,
                     Ok(Err(error)) => Some(error.to_string()),
                     Err(error) => Some(format!("the handler ended: {error}")),
                 };
-                let mut left = Vec::new();
                 match &failed {
-                    None => left = desk.be_heard().await,
+                    None => {
+                        // Whoever listens takes it before it claims more, or as the last thing.
+                        let _ = leave.send(desk.be_heard().await);
+                    }
                     Some(reason) => {
                         tracing::warn!(queue = desk.queue, firing_id = held.firing_id, reason, "a handler failed");
                     }
                 }
-                Handled { held, failed, left }
+                busy.send_modify(|busy| *busy -= 1);
+                desk.settle(held, failed.map(shortened)).await;
             });
         }
-    }
-
-    /// Has the service told what a handler did, and takes on what it left.
-    fn tell(&mut self, handled: Option<Handled>) {
-        let Some(Handled { held, failed, left }) = handled else { return };
-        let desk = Arc::clone(&self.desk);
-        self.telling.spawn(async move { desk.settle(held, failed.map(shortened)).await });
-        self.take(left);
     }
 }
 
