@@ -266,8 +266,16 @@ class _BothAtOnce:
         self._claims += is_claim
         if is_claim and self._claims == 1:
             firing = {
-                **{"firing_id": "firing_1", "timer_id": "daily", "timeline_id": "main", "due": START, "round": 0},
-                **{"generation": 1, "step": 1, "attempt": 1, "lease_id": "lease_1", "payload": None},
+                "firing_id": "firing_1",
+                "timer_id": "daily",
+                "timeline_id": "main",
+                "due": START,
+                "round": 0,
+                "generation": 1,
+                "step": 1,
+                "attempt": 1,
+                "lease_id": "lease_1",
+                "payload": None,
                 "leased_until": START,
             }
             return (200, {"firings": [firing]})

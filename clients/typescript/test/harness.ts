@@ -1,6 +1,6 @@
 /** What several tests use. */
 import { readFileSync } from 'node:fs';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, inject, onTestFinished } from 'vitest';
 import { Client } from '../src/index.js';
@@ -57,22 +57,23 @@ export async function standIn(
   answers: StandInAnswer[] | ((path: string) => Promise<StandInAnswer>),
 ): Promise<{ url: string; requests: IncomingHttpHeaders[] }> {
   const requests: IncomingHttpHeaders[] = [];
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    requests.push(request.headers);
+    const answer = Array.isArray(answers) ? answers.shift() : await answers(String(request.url));
+    if (answer === undefined || answer === 'drop') {
+      request.socket.destroy();
+      return;
+    }
+    if ('stream' in answer) {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' }).end(answer.stream);
+      return;
+    }
+    const [status, told] = answer;
+    response.writeHead(status, status === 200 ? {} : (told as Record<string, string>));
+    response.end(JSON.stringify(status === 200 ? told : { status: 'No.', code: 'no', detail: '' }));
+  };
   const server = createServer((request, response) => {
-    request.resume().on('end', async () => {
-      requests.push(request.headers);
-      const answer = Array.isArray(answers) ? answers.shift() : await answers(String(request.url));
-      if (answer === undefined || answer === 'drop') {
-        request.socket.destroy();
-        return;
-      }
-      if ('stream' in answer) {
-        response.writeHead(200, { 'Content-Type': 'text/event-stream' }).end(answer.stream);
-        return;
-      }
-      const [status, told] = answer;
-      response.writeHead(status, status === 200 ? {} : (told as Record<string, string>));
-      response.end(JSON.stringify(status === 200 ? told : { status: 'No.', code: 'no', detail: '' }));
-    });
+    request.resume().on('end', () => void respond(request, response));
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   onTestFinished(() => void server.close());
