@@ -317,9 +317,10 @@ describe('a list', () => {
     expect(asked.filter((path) => path === '/timelines')).toEqual([]);
     // What others change comes when it is asked for, and how old the list is is told.
     await on.service.call('POST', 'v1/pause-time', { timeline_id: 'hurricanes' });
-    await page.getByText(/from what was read just now/).waitFor();
+    await page.getByText(/from what was read/).waitFor();
     await button(page, 'Read again').click();
     await row.getByText('paused', { exact: true }).waitFor();
+    await page.getByText(/from what was read just now/).waitFor();
     const paused = await shown();
     await on.service.call('POST', 'v1/resume-time', { timeline_id: 'hurricanes' });
     expect(await shown()).toBe(paused);
