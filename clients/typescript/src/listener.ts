@@ -29,6 +29,8 @@ interface Asks {
 
 const CLAIM_MS = 20_000;
 const REASON_BYTES_MAX = 1_024;
+/** Firings that one request may name. */
+const NAMED_MAX = 1_000;
 const DELAY_FIRST = 0.1;
 const DELAY_MAX = 5;
 /**
@@ -120,13 +122,14 @@ export class Listener {
     const { signal } = this.#closing;
     let delay = DELAY_FIRST;
     while (this.#isOpen() && this.#failure === null) {
-      if (this.#running.size >= this.#concurrency) {
-        await Promise.race(this.#running);
+      const free = this.#free();
+      if (free === 0) {
+        await Promise.race([...this.#running, ...this.#inHand.values()]);
         continue;
       }
       try {
         this.#claimedAt = null;
-        this.#take(await this.#claim(this.#claims, this.#concurrency - this.#running.size, CLAIM_MS, signal));
+        this.#take(await this.#claim(this.#claims, free, CLAIM_MS, signal));
         delay = DELAY_FIRST;
       } catch (error) {
         if (!this.#isOpen()) break;
@@ -143,6 +146,15 @@ export class Listener {
     await Promise.all(this.#inHand.values());
     host.stopInterval(this.#keeper);
     this.#isEnded = true;
+  }
+
+  /**
+   * Returns how many handlers more may run. Where the service is being told of more firings than that, no more is
+   * claimed: a slow service would have a fast handler hold ever more.
+   */
+  #free(): number {
+    const untold = this.#inHand.size - this.#running.size;
+    return untold <= this.#concurrency ? Math.max(0, this.#concurrency - this.#running.size) : 0;
   }
 
   #isOpen(): boolean {
@@ -223,11 +235,13 @@ export class Listener {
   /** Keeps firings for longer while handlers work on them. */
   async #keep(): Promise<void> {
     const inHand = [...this.#inHand.keys()];
-    if (inHand.length === 0) return;
-    try {
-      await this.#client.extendFirings({ ...this.#named(inHand), ttl: this.#ackTimeout });
-    } catch (error) {
-      console.warn(`firings could not be kept for longer: ${String(error)}`);
+    for (let first = 0; first < inHand.length; first += NAMED_MAX) {
+      try {
+        const named = this.#named(inHand.slice(first, first + NAMED_MAX));
+        await this.#client.extendFirings({ ...named, ttl: this.#ackTimeout });
+      } catch (error) {
+        console.warn(`firings could not be kept for longer: ${String(error)}`);
+      }
     }
   }
 }

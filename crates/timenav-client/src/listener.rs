@@ -29,6 +29,8 @@ const ACK_TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
 const ACK_TIMEOUT_MIN: Duration = Duration::from_secs(1);
 const ACK_TIMEOUT_MAX: Duration = Duration::from_mins(10);
 const CONCURRENCY_MAX: usize = 1_000;
+/// Firings that one request may name.
+const NAMED_MAX: usize = 1_000;
 const REASON_BYTES_MAX: usize = 1_024;
 
 /// What a handler fails with.
@@ -232,14 +234,30 @@ impl Desk {
         // Two requests may fail before somebody else is given the firing.
         while timeout(self.options.ack_timeout / 3, is_over.wait_for(|is_over| *is_over)).await.is_err() {
             let in_hand: Vec<Held> = self.in_hand.lock().iter().cloned().collect();
-            if in_hand.is_empty() {
-                continue;
-            }
-            let ttl = ("ttl", seconds_text(self.options.ack_timeout));
-            if let Err(error) = self.say("extend", &in_hand, Some(ttl)).await {
-                tracing::warn!(queue = self.queue, %error, "firings could not be kept for longer");
+            for some in in_hand.chunks(NAMED_MAX) {
+                let ttl = ("ttl", seconds_text(self.options.ack_timeout));
+                if let Err(error) = self.say("extend", some, Some(ttl)).await {
+                    tracing::warn!(queue = self.queue, %error, "firings could not be kept for longer");
+                }
             }
         }
+    }
+}
+
+/// How much a listener has to do. A handler that is done makes room while the service is told what became of its firing:
+/// an advance waits for that and for the next claim.
+#[derive(Clone, Copy, Default)]
+struct Load {
+    /// Handlers at work.
+    at_work: usize,
+    /// Firings of which the service is being told. Where they are more than handlers may be at work, no more is claimed: a
+    /// slow service would have a fast handler hold ever more.
+    untold: usize,
+}
+
+impl Load {
+    const fn free(self, concurrency: usize) -> usize {
+        if self.untold <= concurrency { concurrency.saturating_sub(self.at_work) } else { 0 }
     }
 }
 
@@ -248,9 +266,7 @@ struct Work<H> {
     desk: Arc<Desk>,
     handler: Arc<H>,
     running: JoinSet<()>,
-    /// How many handlers are at work. One that is done makes room while the service is told what became of its firing: an
-    /// advance waits for that and for the next claim.
-    busy: watch::Sender<usize>,
+    load: watch::Sender<Load>,
     /// Firings that handlers claimed so that the queue stays heard.
     left: mpsc::UnboundedReceiver<Vec<ClaimedFiringBody>>,
     leave: mpsc::UnboundedSender<Vec<ClaimedFiringBody>>,
@@ -263,7 +279,7 @@ where
 {
     fn new(desk: Arc<Desk>, handler: H) -> Self {
         let (leave, left) = mpsc::unbounded_channel();
-        Self { desk, handler: Arc::new(handler), running: JoinSet::new(), busy: watch::Sender::new(0), left, leave }
+        Self { desk, handler: Arc::new(handler), running: JoinSet::new(), load: watch::Sender::default(), left, leave }
     }
 
     async fn run(mut self, first: Vec<ClaimedFiringBody>, stopping: watch::Receiver<bool>) -> Result<(), Error> {
@@ -284,16 +300,16 @@ where
     async fn listen(&mut self, mut stopping: watch::Receiver<bool>) -> Result<(), Error> {
         let client = self.desk.client.with_retries(Retries { attempts: 1, ..Retries::default() });
         let desk = Arc::clone(&self.desk);
-        let mut busy = self.busy.subscribe();
+        let mut load = self.load.subscribe();
         let mut failed = 0;
         loop {
             while self.running.try_join_next().is_some() {}
             tokio::select! {
                 _ = stopping.wait_for(|stopping| *stopping) => return Ok(()),
-                _ = busy.wait_for(|busy| *busy < desk.options.concurrency) => {}
+                _ = load.wait_for(|load| load.free(desk.options.concurrency) > 0) => {}
             }
             self.take_left();
-            let free = desk.options.concurrency.saturating_sub(*self.busy.borrow());
+            let free = self.load.borrow().free(desk.options.concurrency);
             if free == 0 {
                 continue;
             }
@@ -340,8 +356,8 @@ where
             // A task of its own, so that a panic is the handler's alone.
             let handler = Arc::clone(&self.handler);
             let work = async move { handler(firing).await };
-            let (busy, leave) = (self.busy.clone(), self.leave.clone());
-            busy.send_modify(|busy| *busy += 1);
+            let (load, leave) = (self.load.clone(), self.leave.clone());
+            load.send_modify(|load| load.at_work += 1);
             self.running.spawn(async move {
                 let failed = match tokio::spawn(work).await {
                     Ok(Ok(())) => None,
@@ -357,8 +373,12 @@ where
                         tracing::warn!(queue = desk.queue, firing_id = held.firing_id, reason, "a handler failed");
                     }
                 }
-                busy.send_modify(|busy| *busy -= 1);
+                load.send_modify(|load| {
+                    load.at_work -= 1;
+                    load.untold += 1;
+                });
                 desk.settle(held, failed.map(shortened)).await;
+                load.send_modify(|load| load.untold -= 1);
             });
         }
     }

@@ -107,7 +107,7 @@ class AsyncListener:
             await self._room.wait()
             if self._stopping:
                 return
-            given = self._terms.claim(self._terms.concurrency - self._running, self._client._settings.timeout)
+            given = self._terms.claim(self._free(), self._client._settings.timeout)
             try:
                 self._claimed_at = None
                 claimed = await self._unless_stopped(self._claims.claim_firings(self.queue, **given))
@@ -153,8 +153,7 @@ class AsyncListener:
             firing = Firing.of(body, self._client.inside(body["firing_id"]))
             self._running += 1
             self._in_hand[held(firing)] = asyncio.create_task(self._work(firing), name=f"timenav-{firing.id}")
-        if self._running >= self._terms.concurrency:
-            self._room.clear()
+        self._look_for_room()
 
     async def _work(self, firing: Firing[AsyncClient]) -> None:
         named = self._terms.named([held(firing)])
@@ -172,14 +171,23 @@ class AsyncListener:
             finally:
                 # The next one is claimed while the service is told what this one did.
                 self._running -= 1
-                if self._running < self._terms.concurrency:
-                    self._room.set()
+                self._look_for_room()
             if why is None:
                 await self._settle(firing, self._client.acknowledge_firings(**named))
             else:
                 await self._settle(firing, self._client.fail_firings(**named, reason=why))
         finally:
             del self._in_hand[held(firing)]
+            self._look_for_room()
+
+    def _free(self) -> int:
+        return self._terms.free(self._running, len(self._in_hand))
+
+    def _look_for_room(self) -> None:
+        if self._stopping or self._free() > 0:
+            self._room.set()
+        else:
+            self._room.clear()
 
     async def _settle(self, firing: Firing[AsyncClient], said: Awaitable[object]) -> None:
         try:
@@ -191,9 +199,8 @@ class AsyncListener:
         """Keeps firings for longer while handlers work on them."""
         while True:
             await asyncio.sleep(self._terms.extend_seconds)
-            if not self._in_hand:
-                continue
-            try:
-                await self._client.extend_firings(**self._terms.extension(self._in_hand.keys()))
-            except TimenavError as error:
-                LOG.warning("firings could not be kept for longer: %s", error)
+            for named in self._terms.extensions(self._in_hand.keys()):
+                try:
+                    await self._client.extend_firings(**named)
+                except TimenavError as error:
+                    LOG.warning("firings could not be kept for longer: %s", error)

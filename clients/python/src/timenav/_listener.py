@@ -142,8 +142,11 @@ class Listener:
     def _wait_for_room(self) -> int:
         """Waits until a handler is free, and returns how many are; 0 once nothing more is to be claimed."""
         with self._changed:
-            self._changed.wait_for(lambda: self._stopping or self._running < self._terms.concurrency)
-            return 0 if self._stopping else self._terms.concurrency - self._running
+            self._changed.wait_for(lambda: self._stopping or self._free() > 0)
+            return 0 if self._stopping else self._free()
+
+    def _free(self) -> int:
+        return self._terms.free(self._running, len(self._in_hand))
 
     def _claim_at_once(self, free: int) -> None:
         self._take(self._client.claim_firings(self.queue, **self._terms.claim(free, 0.0)))
@@ -192,6 +195,7 @@ class Listener:
         finally:
             with self._changed:
                 self._in_hand.discard(held(firing))
+                self._changed.notify_all()
 
     def _settle(self, firing: Firing[Client], say: Callable[[], object]) -> None:
         try:
@@ -206,12 +210,11 @@ class Listener:
                 if self._changed.wait_for(lambda: self._is_over, self._terms.extend_seconds):
                     return
                 in_hand = list(self._in_hand)
-            if not in_hand:
-                continue
-            try:
-                self._client.extend_firings(**self._terms.extension(in_hand))
-            except TimenavError as error:
-                LOG.warning("firings could not be kept for longer: %s", error)
+            for named in self._terms.extensions(in_hand):
+                try:
+                    self._client.extend_firings(**named)
+                except TimenavError as error:
+                    LOG.warning("firings could not be kept for longer: %s", error)
 
     def _observe(self, request: httpx.Request) -> None:
         request.extensions["trace"] = self._trace

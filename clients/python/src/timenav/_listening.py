@@ -21,6 +21,8 @@ before it is acknowledged, or else the clock would leave what is left at this mo
 REASON_LENGTH_MAX = 1_024
 _ACK_TIMEOUT_SECONDS = (1.0, 600.0)
 _CONCURRENCY_MAX = 1_000
+_NAMED_MAX = 1_000
+"""Firings that one request may name."""
 ONCE = Retries(attempts=1)
 """A listener waits by itself between two claims, so that nothing keeps it from stopping."""
 
@@ -82,9 +84,19 @@ class Terms:
         lease_ids = UNSET if None in leases else sorted(lease_id for lease_id in leases if lease_id is not None)
         return {"firing_ids": list(firings), "lease_ids": lease_ids, "timeline_id": self.timeline_id or UNSET}
 
-    def extension(self, in_hand: Collection[Held]) -> dict[str, Any]:
-        """Returns what keeps firings for longer."""
-        return {**self.named(in_hand), "ttl": f"{self.ack_timeout:.3f}s"}
+    def free(self, running: int, in_hand: int) -> int:
+        """Returns how many handlers more may run.
+
+        One that is done makes room while the service is told. Where it is being told of more firings than handlers may
+        run, no more is claimed: a slow service would have a fast handler hold ever more.
+        """
+        return max(0, self.concurrency - running) if in_hand - running <= self.concurrency else 0
+
+    def extensions(self, in_hand: Collection[Held]) -> list[dict[str, Any]]:
+        """Returns what keeps firings for longer, for each request."""
+        firings = list(in_hand)
+        parts = (firings[first : first + _NAMED_MAX] for first in range(0, len(firings), _NAMED_MAX))
+        return [{**self.named(part), "ttl": f"{self.ack_timeout:.3f}s"} for part in parts]
 
 
 def reason(error: Exception) -> str:

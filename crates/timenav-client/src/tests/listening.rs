@@ -50,6 +50,51 @@ impl Service {
     }
 }
 
+/// Hands out a firing with each claim, and answers no acknowledgement before it may.
+async fn hand_out(mut connection: TcpStream, handed: Arc<watch::Sender<usize>>, may_tell: Arc<watch::Sender<bool>>) {
+    let request = read(&mut connection).await;
+    let mut firings = Vec::new();
+    if request.starts_with("POST /v1/queues/default/claim ") {
+        handed.send_modify(|handed| *handed += 1);
+        let number = *handed.borrow();
+        firings.push(json!({
+            "firing_id": format!("firing_{number}"), "timer_id": "daily", "timeline_id": "t", "due": "2027-01-31T09:00:00Z",
+            "round": 0, "generation": 1, "attempt": 1, "lease_id": format!("lease_{number}"), "payload": null,
+            "leased_until": "2027-01-31T09:00:00Z",
+        }));
+    } else {
+        let _ = may_tell.subscribe().wait_for(|may| *may).await;
+    }
+    let _ = connection.write_all(answer(200, &[], &json!({ "firings": firings })).as_bytes()).await;
+    let _ = connection.shutdown().await;
+}
+
+#[test]
+fn a_service_that_is_slow_to_be_told_is_asked_for_no_more() {
+    run(async {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let (handed, may_tell) = (Arc::new(watch::Sender::new(0)), Arc::new(watch::Sender::new(false)));
+        let (counted, told) = (Arc::clone(&handed), Arc::clone(&may_tell));
+        tokio::spawn(async move {
+            loop {
+                let (connection, _) = listener.accept().await.unwrap();
+                tokio::spawn(hand_out(connection, Arc::clone(&counted), Arc::clone(&told)));
+            }
+        });
+        let client = Client::builder().url(url).key(super::KEY).timeline("t").build().unwrap();
+        let listener = client.on("default", |_| std::future::ready(Ok(()))).await.unwrap();
+        let reaches = async |count: usize, within: Duration| {
+            timeout(within, handed.subscribe().wait_for(|handed| *handed >= count)).await.is_ok()
+        };
+        assert!(reaches(2, SOON).await);
+        assert!(!reaches(4, Duration::from_millis(500)).await, "one handler, and no outcome is told");
+        may_tell.send_replace(true);
+        assert!(reaches(4, SOON).await);
+        listener.close().await.unwrap();
+    });
+}
+
 async fn listen(concurrency: usize) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
