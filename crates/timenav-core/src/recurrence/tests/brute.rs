@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use jiff::ToSpan;
-use jiff::civil::{Date, Weekday, date};
+use jiff::civil::{Date, DateTime, Weekday, date};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 
@@ -38,7 +38,7 @@ struct Simple {
     month_days: Vec<i8>,
     weekdays: Vec<usize>,
     skip: &'static str,
-    starts: (Date, i8, i8),
+    starts: DateTime,
     zone: &'static str,
 }
 
@@ -63,9 +63,16 @@ fn simple() -> impl Strategy<Value = Simple> {
             month_days: if frequency == "WEEKLY" { Vec::new() } else { month_days },
             weekdays,
             skip,
-            starts: (date(start.0, start.1, start.2), start.3, start.4),
+            starts: shown(date(start.0, start.1, start.2).at(start.3, start.4, 0, 0), zone),
             zone,
         })
+}
+
+/// Returns what clocks show at the instant that is meant by a local time: something later where they leap over it.
+///
+/// A rule starts at an instant, so a start that no clock ever showed cannot be its time of day.
+fn shown(local: DateTime, zone: &str) -> DateTime {
+    local.to_zoned(TimeZone::get(zone).unwrap()).unwrap().datetime()
 }
 
 impl Simple {
@@ -87,13 +94,13 @@ impl Simple {
 
     fn instant(&self, day: Date) -> Option<i64> {
         let tz = TimeZone::get(self.zone).unwrap();
-        let at = tz.to_ambiguous_timestamp(day.at(self.starts.1, self.starts.2, 0, 0)).compatible().ok()?;
+        let at = tz.to_ambiguous_timestamp(day.to_datetime(self.starts.time())).compatible().ok()?;
         Some(at.as_second())
     }
 
     /// Returns the moments of so many days from the start on, in order.
     fn moments(&self, days: i64) -> Vec<i64> {
-        let start = self.starts.0;
+        let start = self.starts.date();
         let mut found: Vec<i64> = (-40..days)
             .map(|day| start.checked_add(day.days()).unwrap())
             .filter_map(|day| self.meant_for(day))
@@ -117,7 +124,7 @@ impl Simple {
 
     /// Returns whether a day of the month that `day` lies in is named by its number, which the month may not have.
     fn is_named(&self, day: Date, number: i8) -> bool {
-        let start = self.starts.0;
+        let start = self.starts.date();
         let says_no_day = self.month_days.is_empty() && self.weekdays.is_empty();
         let in_period = match self.frequency {
             "YEARLY" => i64::from(day.year() - start.year()) % self.interval == 0,
@@ -166,7 +173,7 @@ impl Simple {
 
     fn fits_weekday(&self, day: Date) -> bool {
         match (self.weekdays.is_empty(), self.frequency) {
-            (true, "WEEKLY") => day.weekday() == self.starts.0.weekday(),
+            (true, "WEEKLY") => day.weekday() == self.starts.date().weekday(),
             (true, _) => true,
             (false, _) => self.weekdays.iter().any(|wanted| WEEKDAYS[*wanted].1 == day.weekday()),
         }
@@ -221,7 +228,7 @@ proptest! {
     #[test]
     fn rules_are_what_a_calendar_says_day_by_day(simple in simple()) {
         let expected = simple.moments(1_600);
-        let start = simple.instant(simple.starts.0).unwrap();
+        let start = simple.instant(simple.starts.date()).unwrap();
         let rule = match Rule::rrule(&simple.text(), second(start), Zone::named(simple.zone).unwrap()) {
             Ok(rule) => rule,
             Err(error) => {
@@ -229,7 +236,7 @@ proptest! {
                 return Ok(());
             }
         };
-        let last = simple.instant(simple.starts.0.checked_add(1_597.days()).unwrap()).unwrap();
+        let last = simple.instant(simple.starts.date().checked_add(1_597.days()).unwrap()).unwrap();
         prop_assert_eq!(seconds_of(&rule, start, last), expected, "{}", simple.text());
     }
 

@@ -24,6 +24,12 @@ fn a_time_that_clocks_skip_is_read_with_the_offset_before() {
     );
     check(&cron("45 2 * * *", "Europe/Paris"), "2026-03-29T01:30:00Z", &["2026-03-29T03:45:00+02:00"]);
     check(&cron("10,45 2,3 * * *", "Europe/Paris"), "2026-03-29T01:10:00Z", &["2026-03-29T03:45:00+02:00"]);
+    // A rule starts at an instant, and at its time of day: what clocks show there, where somebody meant 02:30.
+    check(
+        &rrule("FREQ=DAILY", "2026-03-29T01:30:00Z", "Europe/Paris"),
+        "2026-03-28T00:00:00Z",
+        &["2026-03-29T03:30:00+02:00", "2026-03-30T03:30:00+02:00"],
+    );
     // Samoa had no 30 December 2011.
     check(
         &rrule("FREQ=DAILY", "2011-12-28T19:00:00Z", "Pacific/Apia"),
