@@ -135,11 +135,14 @@ fn pass(mut from: TcpStream, mut to: TcpStream, change: fn(&mut [u8])) {
     let _ = to.shutdown(std::net::Shutdown::Both);
 }
 
-/// Says that the service is on another kernel.
+/// Says that the service is on another kernel, in each of the answers that came together.
 fn rename(said: &mut [u8]) {
-    let found = said.windows(BOOT_ID.len()).position(|some| some == BOOT_ID);
-    if let Some(name) = found.and_then(|at| said.get_mut(at + BOOT_ID.len()..at + BOOT_ID.len() + BOOT_ID_BYTES)) {
-        name.fill(b'f');
+    let names = |at: &usize| said[*at..].starts_with(BOOT_ID);
+    let found: Vec<usize> = (0..said.len()).filter(names).map(|at| at + BOOT_ID.len()).collect();
+    for at in found {
+        if let Some(name) = said.get_mut(at..at + BOOT_ID_BYTES) {
+            name.fill(b'f');
+        }
     }
 }
 

@@ -273,9 +273,12 @@ fn at_rates(service: &Service, all: &mut [Seen]) {
     for (rate, least) in [(3600.0, 3600), (0.5, 1)] {
         service.post("/v1/set-rate", &json!({ "rate": rate }));
         service.post("/v1/resume-time", &json!({}));
+        // All are asked before anybody is waited for: their seconds pass together.
+        let tellers = all.iter_mut().filter_map(|seen| seen.teller.as_mut());
+        let mut before = tellers.map(Teller::ask).collect::<Vec<_>>().into_iter();
         each(all, |row, teller| {
-            let before = teller.ask();
-            let after = teller.ask_until(row.program, |answer| answer >= before + least);
+            let least = before.next().unwrap() + least;
+            let after = teller.ask_until(row.program, |answer| answer >= least);
             let shown = seconds_of(service.get("/v1/clock", &[])["current_time"].as_str().unwrap());
             assert!(after <= shown, "{} is ahead of the service: {after} {shown}", row.program);
             format!("{rate} ×")
