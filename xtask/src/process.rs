@@ -1,5 +1,6 @@
 //! Programs that are run, and where.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -24,9 +25,20 @@ pub(crate) fn target_folder(root: &Path) -> PathBuf {
 
 /// Returns a call of the Cargo that runs this program.
 pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut command = Command::new(cargo_program());
     command.args(arguments).current_dir(root);
     command
+}
+
+/// Returns a call of the Cargo that runs this program, which gives way to everything else.
+pub(crate) fn nice_cargo(root: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new("nice");
+    command.args(["-n", "19"]).arg(cargo_program()).args(arguments).current_dir(root);
+    command
+}
+
+fn cargo_program() -> OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
 /// Returns the service for tests, built now unless `cargo test` has just built it. Alone it has fewer features than beside

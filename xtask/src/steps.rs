@@ -2,13 +2,14 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 
 use crate::step::{FUZZ, Step};
-use crate::{clients, console, process, tidy, tools, unsteady};
+use crate::{clients, console, process, suites, tidy, tools};
 
 /// Longest time in which the database of advisories has to be fetched.
 const FETCH_TIME_MAX: Duration = Duration::from_mins(1);
@@ -22,20 +23,28 @@ pub(crate) fn run(root: &Path, only: &[Step], skip: &[Step]) -> anyhow::Result<(
     tools::require(&steps)?;
     let mut times = Vec::with_capacity(steps.len());
     let mut unsteady = Vec::new();
-    for step in steps {
-        println!("\n== {step}: {}", headline(step));
-        let start = Instant::now();
-        let is_built = times.iter().any(|(done, _)| *done == Step::Test);
-        let result = run_step(root, step, is_built, &mut unsteady);
-        times.push((step, start.elapsed()));
-        if let Err(error) = result {
-            print_times(&times);
-            return Err(error.context(format!("step {step} failed; repeat it with `cargo xtask test --only {step}`")));
+    let done = thread::scope(|scope| {
+        // What later steps have to build is built while tests wait.
+        let mut ahead = steps.contains(&Step::Test).then(|| scope.spawn(|| tools::build_ahead(root, &steps)));
+        for &step in &steps {
+            println!("\n== {step}: {}", headline(step));
+            let start = Instant::now();
+            if tools::is_built_ahead(step) {
+                // Where that failed, the step says why.
+                let _ = ahead.take().map(thread::ScopedJoinHandle::join);
+            }
+            let is_built = times.iter().any(|(done, _)| *done == Step::Test);
+            let result = run_step(root, step, is_built, &mut unsteady);
+            times.push((step, start.elapsed()));
+            result.with_context(|| format!("step {step} failed; repeat it with `cargo xtask test --only {step}`"))?;
         }
-    }
+        Ok(())
+    });
     print_times(&times);
-    unsteady::tell(&unsteady);
-    Ok(())
+    if done.is_ok() {
+        suites::tell(&unsteady);
+    }
+    done
 }
 
 fn chosen(only: &[Step], skip: &[Step]) -> Vec<Step> {
@@ -72,9 +81,7 @@ fn print_times(times: &[(Step, Duration)]) {
 fn run_step(root: &Path, step: Step, is_built: bool, unsteady: &mut Vec<String>) -> anyhow::Result<()> {
     if step == Step::Test {
         tools::postgres()?;
-        for arguments in step.cargo_calls() {
-            unsteady.extend(unsteady::run(root, arguments)?);
-        }
+        unsteady.extend(suites::run(root)?);
         return Ok(());
     }
     for arguments in step.cargo_calls() {

@@ -81,25 +81,56 @@ struct Built {
     otherwise: &'static str,
 }
 
+const CARGO_DENY: Built = Built {
+    name: "cargo-deny",
+    version: CARGO_DENY_VERSION,
+    otherwise: "install it, or leave the step out with `--skip deny`",
+};
+const CARGO_MACHETE: Built = Built {
+    name: "cargo-machete",
+    version: CARGO_MACHETE_VERSION,
+    otherwise: "install it, or leave the step out with `--skip machete`",
+};
+
 /// Returns the path of cargo-deny.
 pub(crate) fn cargo_deny(root: &Path) -> anyhow::Result<PathBuf> {
-    let otherwise = "install it, or leave the step out with `--skip deny`";
-    found_or_built(root, &Built { name: "cargo-deny", version: CARGO_DENY_VERSION, otherwise })
+    found_or_built(root, &CARGO_DENY, Haste::Now)
 }
 
 /// Returns the path of cargo-machete.
 pub(crate) fn cargo_machete(root: &Path) -> anyhow::Result<PathBuf> {
-    let otherwise = "install it, or leave the step out with `--skip machete`";
-    found_or_built(root, &Built { name: "cargo-machete", version: CARGO_MACHETE_VERSION, otherwise })
+    found_or_built(root, &CARGO_MACHETE, Haste::Now)
+}
+
+/// Returns whether a step runs a program that may have to be built.
+pub(crate) const fn is_built_ahead(step: Step) -> bool {
+    matches!(step, Step::Deny | Step::Machete)
+}
+
+/// Builds what the steps run later, whenever a processor has nothing else to do. What fails is tried again by its step.
+pub(crate) fn build_ahead(root: &Path, steps: &[Step]) {
+    for (step, program) in [(Step::Deny, CARGO_DENY), (Step::Machete, CARGO_MACHETE)] {
+        if steps.contains(&step) {
+            let _ = found_or_built(root, &program, Haste::WhenIdle);
+        }
+    }
+}
+
+/// When a processor is given to a build.
+#[derive(Clone, Copy)]
+enum Haste {
+    Now,
+    WhenIdle,
 }
 
 /// Returns the path of cargo-fuzz.
 pub(crate) fn cargo_fuzz(root: &Path) -> anyhow::Result<PathBuf> {
-    found_or_built(root, &Built { name: "cargo-fuzz", version: CARGO_FUZZ_VERSION, otherwise: "install it" })
+    let program = Built { name: "cargo-fuzz", version: CARGO_FUZZ_VERSION, otherwise: "install it" };
+    found_or_built(root, &program, Haste::Now)
 }
 
 /// Returns the path of a program: the one built here, the machine's own, or one built now.
-fn found_or_built(root: &Path, program: &Built) -> anyhow::Result<PathBuf> {
+fn found_or_built(root: &Path, program: &Built, haste: Haste) -> anyhow::Result<PathBuf> {
     let Built { name, version, otherwise } = *program;
     let tools = root.join("target/tools");
     let built = tools.join("bin").join(name);
@@ -113,7 +144,10 @@ fn found_or_built(root: &Path, program: &Built) -> anyhow::Result<PathBuf> {
     // Barely optimized: building takes longer than all that the program does here.
     let arguments = ["install", name, "--quiet", "--locked", "--debug", "--version", version, "--root", &folder];
     let objects = tools.join("build");
-    let mut install = process::cargo(root, &arguments);
+    let mut install = match haste {
+        Haste::Now => process::cargo(root, &arguments),
+        Haste::WhenIdle => process::nice_cargo(root, &arguments),
+    };
     install.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_DEBUG", "none");
     process::run(install.env("CARGO_TARGET_DIR", &objects))
         .with_context(|| format!("{name} cannot be built; {otherwise}"))?;

@@ -11,6 +11,7 @@ use timenav_store::SqliteArchive;
 
 use super::{Outside, clean, connect, fill, lived_in, look, put, record, row, told};
 use crate::cases::check_cases;
+use crate::cluster::said;
 use crate::house::{Home, House};
 use crate::sample::{event_id, moment, timeline_id};
 
@@ -244,9 +245,15 @@ fn flip(house: &House, at: &Spot) -> (String, u64) {
     (timeline_id.clone(), position)
 }
 
+/// How many histories are made up; a thousand take minutes.
+const HISTORIES: &str = "TIMENAV_TEST_HISTORIES";
+/// So many where nobody says.
+const HISTORIES_FEW: u32 = 250;
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn random_histories_have_no_findings_and_every_flipped_bit_is_one() {
-    check_cases(1_000, &(deeds(), spots()), async |(deeds, spot)| {
+    let histories = said(HISTORIES).map_or(HISTORIES_FEW, |text| text.parse().expect("a number of histories"));
+    check_cases(histories, &(deeds(), spots()), async |(deeds, spot)| {
         let house = House::off_disk();
         do_all(&house, deeds).await;
         clean(&house).await;

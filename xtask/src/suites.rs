@@ -1,0 +1,251 @@
+//! The tests of the workspace: built in one call of Cargo, and run by several programs at once.
+//!
+//! The tests of the service's program wait for the better part of their time: for clocks that run, leases that end and
+//! programs that were killed. The other ones compute. So those run beside them.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::thread;
+
+use anyhow::{Context, bail};
+use serde::Deserialize;
+
+use crate::process;
+
+/// The package whose tests start the service.
+const SERVICE: &str = "timenav";
+/// How many of the service's tests run at once, on each processor.
+const WAITING_PER_PROCESSOR: usize = 2;
+/// More tests than this that fail at once are no accident.
+const AGAIN_MAX: usize = 3;
+
+/// One program of tests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Suite {
+    program: PathBuf,
+    /// The folder of its package, in which it runs.
+    folder: PathBuf,
+    /// Whether its tests start the service.
+    starts_service: bool,
+}
+
+/// What Cargo says of something that it has built, as far as it matters here.
+#[derive(Deserialize)]
+struct Built {
+    reason: String,
+    manifest_path: Option<PathBuf>,
+    executable: Option<PathBuf>,
+    target: Option<Target>,
+    profile: Option<Profile>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    kind: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Profile {
+    test: bool,
+}
+
+/// What came of a program.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Outcome {
+    succeeded: bool,
+    failed: Vec<String>,
+}
+
+/// Runs all tests of the workspace, and those in documentation. A few that fail are run once more, alone. Returns those that
+/// passed only then.
+pub(crate) fn run(root: &Path) -> anyhow::Result<Vec<String>> {
+    let suites = built(root)?;
+    let (waiting, computing): (Vec<Suite>, Vec<Suite>) = suites.into_iter().partition(|suite| suite.starts_service);
+    let shown = Mutex::new(io::stdout());
+    let (first, second) = thread::scope(|scope| {
+        let beside = scope.spawn(|| all_of(&computing, &shown));
+        (all_of(&waiting, &shown), beside.join())
+    });
+    let second = second.map_err(|_| anyhow::anyhow!("the tests that compute could not be watched"))?;
+    let outcomes: Vec<(Suite, Outcome)> = first?.into_iter().chain(second?).collect();
+    let again = once_more(&outcomes)?;
+    process::run(&mut process::cargo(root, &["test", "--workspace", "--doc"]))?;
+    Ok(again)
+}
+
+/// Builds all tests. Returns the programs in which they are.
+fn built(root: &Path) -> anyhow::Result<Vec<Suite>> {
+    let told = process::output(&mut process::cargo(
+        root,
+        &["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"],
+    ))?;
+    let suites = suites_of(&String::from_utf8_lossy(&told))?;
+    if suites.is_empty() {
+        bail!("cargo has built no tests");
+    }
+    Ok(suites)
+}
+
+fn suites_of(told: &str) -> anyhow::Result<Vec<Suite>> {
+    let mut suites = Vec::new();
+    for line in told.lines().filter(|line| line.starts_with('{')) {
+        let built: Built = serde_json::from_str(line).with_context(|| format!("cargo says what is no news: {line}"))?;
+        let Built { manifest_path: Some(manifest), executable: Some(program), target, profile, .. } = built else {
+            continue;
+        };
+        if built.reason != "compiler-artifact" || !profile.is_some_and(|profile| profile.test) {
+            continue;
+        }
+        let folder = manifest.parent().context("a package lies in no folder")?.to_owned();
+        let is_beside = target.is_some_and(|target| target.kind.iter().any(|kind| kind == "test"));
+        let starts_service = is_beside && folder.file_name().is_some_and(|name| name == SERVICE);
+        suites.push(Suite { program, folder, starts_service });
+    }
+    Ok(suites)
+}
+
+/// Runs programs one after the other, and shows what they say.
+fn all_of(suites: &[Suite], shown: &Mutex<impl Write>) -> anyhow::Result<Vec<(Suite, Outcome)>> {
+    suites.iter().map(|suite| Ok((suite.clone(), watched(&mut suite.command(), shown)?))).collect()
+}
+
+/// Runs the tests that failed once more, each alone. Returns them, where all pass.
+fn once_more(outcomes: &[(Suite, Outcome)]) -> anyhow::Result<Vec<String>> {
+    if let Some((suite, _)) = outcomes.iter().find(|(_, outcome)| !outcome.succeeded && outcome.failed.is_empty()) {
+        bail!("the tests of {} did not run to their end", suite.program.display());
+    }
+    let of_suite = |(suite, outcome): &(Suite, Outcome)| {
+        outcome.failed.iter().map(|name| (suite.clone(), name.clone())).collect::<Vec<_>>()
+    };
+    let failed: Vec<(Suite, String)> = outcomes.iter().flat_map(of_suite).collect();
+    let names: Vec<String> = failed.iter().map(|(_, name)| name.clone()).collect();
+    if failed.len() > AGAIN_MAX {
+        bail!("{} tests failed: {}", failed.len(), names.join(", "));
+    }
+    if !failed.is_empty() {
+        println!("\nOnce more, alone: {}", names.join(", "));
+    }
+    for (suite, name) in &failed {
+        let mut alone = suite.command();
+        process::run(alone.args(["--quiet", "--exact"]).arg(name))
+            .with_context(|| format!("{name} failed beside others, and alone"))?;
+    }
+    Ok(names)
+}
+
+impl Suite {
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
+        if self.starts_service {
+            let processors = thread::available_parallelism().map_or(1, usize::from);
+            command.arg(format!("--test-threads={}", processors * WAITING_PER_PROCESSOR));
+        }
+        command
+    }
+}
+
+/// Tells which tests are unsteady.
+pub(crate) fn tell(names: &[String]) {
+    for name in names {
+        println!("unsteady: {name} failed beside others and passed alone; find out why (CONTRIBUTING.md)");
+    }
+}
+
+/// Runs a program, shows line by line what it says, and picks out the tests that failed.
+fn watched(command: &mut Command, shown: &Mutex<impl Write>) -> anyhow::Result<Outcome> {
+    let program = Path::new(command.get_program()).display().to_string();
+    let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| format!("{program} cannot be started"))?;
+    let said = child.stdout.take().context("a program of tests has no output")?;
+    show(shown, &format!("     Running {program}"));
+    let mut failed = Vec::new();
+    for line in BufReader::new(said).split(b'\n') {
+        let line = line.with_context(|| format!("the output of {program} cannot be read"))?;
+        let line = String::from_utf8_lossy(&line);
+        failed.extend(failure(&line).map(str::to_owned));
+        show(shown, &line);
+    }
+    let status = child.wait().with_context(|| format!("{program} was lost"))?;
+    Ok(Outcome { succeeded: status.success(), failed })
+}
+
+/// Shows a line. Whoever reads the output may have gone: the tests go on.
+fn show(shown: &Mutex<impl Write>, line: &str) {
+    if let Ok(mut shown) = shown.lock() {
+        let _ = writeln!(shown, "{line}");
+    }
+}
+
+/// The test whose failure a line tells of.
+fn failure(line: &str) -> Option<&str> {
+    let name = line.strip_prefix("test ")?.strip_suffix(" ... FAILED")?;
+    // Tests that should panic have it behind.
+    Some(name.strip_suffix(" - should panic").unwrap_or(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_of_tests_are_told_from_the_rest() {
+        let built = |package: &str, kind: &str, test: bool, executable: &str| {
+            format!(
+                r#"{{"reason":"compiler-artifact","manifest_path":"/w/{package}/Cargo.toml","target":{{"kind":["{kind}"]}},"profile":{{"test":{test}}},"executable":{executable}}}"#
+            )
+        };
+        let told = [
+            built("timenav", "bin", false, r#""/t/timenav""#),
+            built("timenav", "bin", true, r#""/t/timenav-1""#),
+            built("timenav", "test", true, r#""/t/it-2""#),
+            built("timenav-core", "lib", false, "null"),
+            built("timenav-store", "test", true, r#""/t/it-3""#),
+            r#"{"reason":"build-finished","success":true}"#.to_owned(),
+        ];
+        let suites = suites_of(&told.join("\n")).unwrap();
+        let seen: Vec<_> = suites.iter().map(|suite| (suite.program.to_str().unwrap(), suite.starts_service)).collect();
+        assert_eq!(seen, [("/t/timenav-1", false), ("/t/it-2", true), ("/t/it-3", false)]);
+        assert_eq!(suites[2].folder, Path::new("/w/timenav-store"));
+    }
+
+    #[test]
+    fn a_failure_is_picked_out_of_the_output() {
+        let line = "test v1::clock::it_moves ... FAILED";
+        assert_eq!(failure(line), Some("v1::clock::it_moves"));
+        assert_eq!(failure("test limits::none - should panic ... FAILED"), Some("limits::none"));
+        for other in ["test v1::clock::it_moves ... ok", "test result: FAILED. 1 passed; 1 failed", "    it_moves"] {
+            assert_eq!(failure(other), None);
+        }
+    }
+
+    #[test]
+    fn what_is_said_is_watched_to_the_end() {
+        let mut told = Command::new("sh");
+        told.args(["-c", "echo 'test a::b ... FAILED'; echo 'test c ... ok'; exit 101"]);
+        let shown = Mutex::new(Vec::new());
+        let outcome = watched(&mut told, &shown).unwrap();
+        assert_eq!(outcome, Outcome { succeeded: false, failed: vec!["a::b".to_owned()] });
+        let shown = String::from_utf8(shown.into_inner().unwrap()).unwrap();
+        assert_eq!(shown, "     Running sh\ntest a::b ... FAILED\ntest c ... ok\n");
+    }
+
+    #[test]
+    fn what_fails_is_run_again_and_too_much_is_not() {
+        let suite = |script: &str| Suite { program: script.into(), folder: "/".into(), starts_service: false };
+        let outcome = |names: &[&str]| Outcome {
+            succeeded: names.is_empty(),
+            failed: names.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        assert_eq!(once_more(&[(suite("false"), outcome(&[]))]).unwrap(), Vec::<String>::new());
+        assert_eq!(once_more(&[(suite("true"), outcome(&["a", "b"]))]).unwrap(), ["a", "b"]);
+        let said = once_more(&[(suite("false"), outcome(&["a"]))]).unwrap_err().to_string();
+        assert_eq!(said, "a failed beside others, and alone");
+        let said = once_more(&[(suite("true"), outcome(&["a", "b", "c", "d"]))]).unwrap_err().to_string();
+        assert_eq!(said, "4 tests failed: a, b, c, d");
+        let broken = Outcome { succeeded: false, failed: Vec::new() };
+        let said = once_more(&[(suite("true"), broken)]).unwrap_err().to_string();
+        assert_eq!(said, "the tests of true did not run to their end");
+    }
+}
