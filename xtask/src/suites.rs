@@ -18,6 +18,8 @@ use crate::process;
 const SERVICE: &str = "timenav";
 /// How many of the service's tests run at once, on each processor.
 const WAITING_PER_PROCESSOR: usize = 2;
+/// What the names of tests in documentation have, and no other.
+const OF_DOCUMENTATION: &str = "(line ";
 /// More tests than this that fail at once are no accident.
 const AGAIN_MAX: usize = 3;
 
@@ -71,7 +73,8 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<Vec<String>> {
     let second = second.map_err(|_| anyhow::anyhow!("the tests that compute could not be watched"))?;
     let outcomes: Vec<(Suite, Outcome)> = first?.into_iter().chain(second?).collect();
     let again = once_more(&outcomes)?;
-    process::run(&mut process::cargo(root, &["test", "--workspace", "--doc"]))?;
+    // With `--doc` the workspace would be built anew: without its programs, packages have fewer features.
+    process::run(&mut process::cargo(root, &["test", "--workspace", "--quiet", "--", OF_DOCUMENTATION]))?;
     Ok(again)
 }
 

@@ -353,6 +353,12 @@ impl Process {
         let _ = self.child.wait();
     }
 
+    /// Ends the process at once. What it held, such as its folder, is free afterwards.
+    pub(crate) fn end(&mut self) {
+        self.signal(Signal::KILL);
+        self.wait();
+    }
+
     pub(crate) fn wait(&mut self) -> ExitStatus {
         self.child.wait().expect("the process can be waited for")
     }

@@ -315,7 +315,7 @@ fn one_that_joins_says_that_it_had_nothing_to_compare_with() {
     };
     assert_eq!((unseen(first.address()), unseen(second.process.address)), (false, true));
     // What it has seen since is kept, and compared at the next start.
-    second.process.signal(Signal::KILL);
+    second.process.end();
     second.process = Replica::start(second.folder.path(), &["--store", &cluster.url, "--replicas", "--join"]);
     assert!(!unseen(second.process.address));
     // Nor has one nothing to compare with that gets what another one has kept.

@@ -327,7 +327,7 @@ fn disturb(how: Disturbance, round: &Round, cluster: &mut Cluster, crew: &mut Cr
             }
         }
         Disturbance::Killed => {
-            second.process.signal(Signal::KILL);
+            second.process.end();
             pause(20);
             second.process = Replica::start(second.folder.path(), &["--store", &relays[1].url, "--replicas"]);
             round.listens(1, second.process.address);

@@ -92,8 +92,7 @@ fn a_service_that_slept_through_a_rotation_writes_nothing_and_says_why() {
         says_why(Request::get("/v1/clock").key(&second.admin));
         says_why(Request::get("/readyz").anonymous());
         assert!(ask(&mut cluster, NOTHING_WRITTEN));
-        second.process.signal(Signal::KILL);
-        second.process.wait();
+        second.process.end();
         // Nor does it start with the retired key.
         let data = second.folder.path().join("data");
         let refused = refused_start(&data, &["--store", &cluster.url, "--replicas"]);
