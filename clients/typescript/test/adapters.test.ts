@@ -131,5 +131,9 @@ describe('the package', () => {
       for (const [, told] of text.matchAll(/\/\/=> (.*)/g)) expect(stdout).toContain(told);
     }
     expect(await readFile(join(folder, 'node_modules/timenav/dist/index.d.ts'), 'utf8')).toContain('Client');
+    for (const name of ['LICENSE-MIT', 'LICENSE-APACHE']) {
+      const licence = await readFile(join(folder, 'node_modules/timenav', name), 'utf8');
+      expect(licence, name).toBe(readText(name));
+    }
   });
 });

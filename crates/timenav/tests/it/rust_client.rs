@@ -1,6 +1,7 @@
 //! The client for Rust, beside a service: handlers, settled advances, and a clock that is read without a request.
 
 mod baggage;
+mod packed;
 mod watching;
 
 use std::net::SocketAddr;

@@ -1,0 +1,50 @@
+//! The client for Rust as a package: what `cargo package` makes stands alone, with the licences that it is under.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+const LICENCES: [&str; 2] = ["LICENSE-MIT", "LICENSE-APACHE"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Runs a program to its end. Returns what it wrote.
+fn told(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Returns a call of Cargo that asks nobody for packages: building these tests has fetched them.
+fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO"));
+    command.args(["--offline", "--quiet"]).args(arguments).current_dir(root());
+    command
+}
+
+#[test]
+fn the_package_stands_alone_and_has_its_licences() {
+    let folder = tempfile::tempdir().unwrap();
+    let package = ["package", "--package", "timenav-client", "--no-verify", "--allow-dirty", "--target-dir"];
+    told(cargo(&package).arg(folder.path()));
+    let name = concat!("timenav-client-", env!("CARGO_PKG_VERSION"));
+    let archive = folder.path().join("package").join(format!("{name}.crate"));
+    told(Command::new("tar").arg("-xzf").arg(&archive).arg("-C").arg(folder.path()));
+    let unpacked = folder.path().join(name);
+    for licence in LICENCES {
+        let [packed, ours] = [unpacked.join(licence), root().join(licence)].map(std::fs::read_to_string);
+        assert_eq!(packed.unwrap(), ours.unwrap(), "{licence}");
+    }
+    let manifest = unpacked.join("Cargo.toml");
+    let metadata = ["metadata", "--format-version", "1", "--all-features", "--manifest-path"];
+    let metadata: Value = serde_json::from_str(&told(cargo(&metadata).arg(&manifest))).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    assert!(packages.len() > 20, "{}", packages.len());
+    for package in packages {
+        // Only what is packed has no registry that it comes from.
+        assert_eq!(package["source"].is_null(), package["name"] == "timenav-client", "{}", package["name"]);
+    }
+}
