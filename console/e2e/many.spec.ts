@@ -37,6 +37,7 @@ describe('five thousand timelines', () => {
     await search.fill('no such name');
     await page.getByText('No timeline name contains this.').waitFor();
     await search.fill('tl-4996');
+    await page.getByRole('option', { name: /^tl-4996/ }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByText('Nothing has happened on tl-4996 yet').waitFor();
   });

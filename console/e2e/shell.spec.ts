@@ -183,6 +183,7 @@ describe('timelines', () => {
     expect(made.fork.of).toBe('demo');
     await page.getByRole('button', { name: 'Timeline: what-if' }).click();
     await page.getByRole('combobox', { name: 'Find a timeline' }).fill('dem');
+    await page.getByRole('option', { name: /^demo / }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Timeline: demo' }).waitFor();
   });

@@ -71,6 +71,11 @@ describe('the palette', () => {
     await page.getByRole('timer').waitFor();
     await page.keyboard.press('Control+k');
     await field.fill('branch');
+    // Enter takes what is offered then, and timelines may be on their way.
+    await page
+      .getByRole('option', { name: /branch/ })
+      .first()
+      .waitFor();
     await page.keyboard.press('Enter');
     await expect.poll(() => param(page, 'timeline')).toBe('branch');
     await page.keyboard.press('Control+k');
@@ -79,8 +84,10 @@ describe('the palette', () => {
     await expectAccessible(page);
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
-    await page.getByRole('dialog', { name: 'Travel' }).getByLabel('Moment').waitFor();
+    const travel = page.getByRole('dialog', { name: 'Travel' });
+    await travel.getByLabel('Moment').waitFor();
     await page.keyboard.press('Escape');
+    await travel.waitFor({ state: 'hidden' });
     await page.keyboard.press('Control+k');
     await field.fill('on the way');
     await page.getByRole('option', { name: /On the way/ }).click();
