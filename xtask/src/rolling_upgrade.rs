@@ -48,7 +48,8 @@ fn build(root: &Path, from: &str) -> anyhow::Result<PathBuf> {
         process::run(Command::new("tar").arg("--extract").arg("--file").arg(&packed).arg("--directory").arg(&source))?;
         fs::remove_file(&packed)?;
     }
-    let target = folder.join("target");
+    // Of its own: files of a commit are as old as that, and Cargo would take what another commit made for newer.
+    let target = source.join("target");
     let arguments = ["build", "--locked", "--package", "timenav", "--bin", "timenav"];
     process::run(process::cargo(&source, &arguments).env("CARGO_TARGET_DIR", &target))?;
     Ok(target.join("debug/timenav"))
