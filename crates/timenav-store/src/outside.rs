@@ -10,17 +10,17 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use timenav_core::ids::TimelineId;
 use timenav_engine::{Divergence, KeptOutside, Outside, OutsideError};
 
 /// Zero bytes written ahead of the end of the records at a time.
 const AHEAD_BYTES: u64 = 1 << 20;
-/// Length after which the file is written anew with the last record of each timeline.
-const FILE_BYTES_MAX: u64 = 16 << 20;
+/// Length after which the file is written anew with the last record of each timeline. A start reads all of it.
+const FILE_BYTES_MAX: u64 = 4 << 20;
 
 /// The file beside the checkpoints with both sides of each ledger that did not go on from what was seen of it, a line of
 /// JSON each. It only grows.
@@ -78,8 +78,9 @@ struct DivergedTree<'a> {
 struct ReadRecord<'a> {
     #[serde(borrow)]
     timeline_id: Cow<'a, str>,
+    /// Of most records it is not looked at.
     #[serde(borrow)]
-    checkpoint: Cow<'a, str>,
+    checkpoint: &'a RawValue,
     #[serde(borrow, default)]
     seal: Option<Cow<'a, str>>,
 }
@@ -224,15 +225,22 @@ impl Outside for CheckpointFile {
 fn last_records(bytes: &[u8]) -> io::Result<Vec<KeptOutside>> {
     let mut last = BTreeMap::new();
     for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {
-        let damaged = |error: &dyn std::fmt::Display| {
-            io::Error::new(io::ErrorKind::InvalidData, format!("line {}: {error}", number + 1))
-        };
-        let record: ReadRecord<'_> = serde_json::from_slice(line).map_err(|error| damaged(&error))?;
-        let timeline = TimelineId::new(&record.timeline_id).map_err(|error| damaged(&error))?;
-        let seal = record.seal.as_deref().and_then(read_seal);
-        last.insert(timeline, (Arc::from(&*record.checkpoint), seal));
+        let record: ReadRecord<'_> = serde_json::from_slice(line).map_err(|error| damaged(number, &error))?;
+        last.insert(record.timeline_id.clone(), (number, record));
     }
-    Ok(last.into_iter().map(|(timeline, (note, seal))| KeptOutside { timeline, note, seal }).collect())
+    last.into_values().map(|(number, record)| record.kept().map_err(|error| damaged(number, &error))).collect()
+}
+
+impl ReadRecord<'_> {
+    fn kept(&self) -> Result<KeptOutside, Box<dyn std::error::Error>> {
+        let timeline = TimelineId::new(&self.timeline_id)?;
+        let note: String = serde_json::from_str(self.checkpoint.get())?;
+        Ok(KeptOutside { timeline, note: note.into(), seal: self.seal.as_deref().and_then(read_seal) })
+    }
+}
+
+fn damaged(number: usize, error: &dyn std::fmt::Display) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("line {}: {error}", number + 1))
 }
 
 fn write_record(bytes: &mut Vec<u8>, kept: &KeptOutside) -> io::Result<()> {

@@ -45,6 +45,14 @@ impl<'a> Batch<'a> {
         self.0.len()
     }
 
+    /// Prepares them, so that [`Batch::run`] sends all of them at once: also before what is sent after it began.
+    pub(super) async fn prepare(&self, on: &Object) -> Result<(), Failed> {
+        for (statement, _) in &self.0 {
+            on.prepare_cached(statement).await?;
+        }
+        Ok(())
+    }
+
     /// Runs them one after the other, and returns the rows of each.
     pub(super) async fn run(self, on: &Object) -> Result<Vec<Vec<Row>>, Failed> {
         let mut all = Vec::with_capacity(self.0.len());

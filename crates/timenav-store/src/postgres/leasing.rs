@@ -8,13 +8,15 @@ use std::collections::{BTreeSet, HashSet};
 
 use async_trait::async_trait;
 use deadpool_postgres::Object;
+use futures_util::future::try_join_all;
+use futures_util::{FutureExt as _, try_join};
 use timenav_core::ids::{FiringId, LeaseId, QueueId};
 use timenav_core::time::Instant;
 use timenav_core::timers::retries::longest_wait_micros;
 use timenav_engine::{
     AtWork, AtWorkWanted, COSIGNED_BYTES_MAX, ChangeLeases, HEARD_LASTS_MICROS, Held, Keeper, LEASE_LASTS_MICROS_MAX,
     LeaseChanges, LeaseRow, LeasesFound, LeasesWanted, OFFERED_BUSY_MAX, Presence, SERVICE_LASTS_MICROS, SharedLeases,
-    StoreError, TimelineCommit, TimelineKey, TimersWanted,
+    StoreError, TimelineCommit, TimelineKey,
 };
 use tokio_postgres::Row;
 
@@ -84,7 +86,17 @@ const IS_OFFERED: &str = timed!(
     WHERE f.timeline = $1 AND f.queue = $2 AND f.state = 0
     AND (l.firing_id IS NULL OR (l.until IS NULL AND (l.not_before <=", now "OR l.not_before >", now "+ $3))))"
 );
-const BUSY: &str = "SELECT count(*) FROM firing_leases WHERE timeline = $1";
+/// Firings of a queue without an outcome, each with what is kept of its lease: one statement, since a second one could see
+/// other firings. As many more as there are leases.
+const OFFERED: &str =
+    "SELECT f.*, l.firing_id, l.queue, l.lease_id, l.holder, l.attempts, l.until, l.not_before, l.code FROM
+    (SELECT due, position, round, firing_id, timer_id, queue, order_key, state, made, settled, advance, reason
+    FROM firings WHERE timeline = $1 AND queue = $2 AND state = 0 ORDER BY due, position, round
+    LIMIT $3 + least((SELECT count(*) FROM firing_leases WHERE timeline = $1), $4)) AS f
+    LEFT JOIN firing_leases l ON l.timeline = $1 AND l.firing_id = f.firing_id AND l.queue <> 'timenav:hold'
+    ORDER BY f.due, f.position, f.round";
+/// How many columns of it are the firing's.
+const FIRING_COLUMNS: usize = 12;
 const LEASES_NAMED: &str = "SELECT firing_id, queue, lease_id, holder, attempts, until, not_before, code
     FROM firing_leases WHERE timeline = $1 AND firing_id = ANY($2) AND queue <> 'timenav:hold'";
 const LEASES_ENDED: &str = timed!(
@@ -146,33 +158,35 @@ pub(super) async fn lock(on: &Object, timelines: &BTreeSet<TimelineKey>) -> Resu
     Ok(())
 }
 
-/// Returns an answer to each question, in their order.
+/// Returns an answer to each question, in their order. All are asked before the first answer is waited for.
 pub(super) async fn named(on: &Object, wanted: &[AtWorkWanted]) -> Result<Vec<AtWork>, Failed> {
     let mut all = Vec::with_capacity(wanted.len());
     for one in wanted {
-        all.push(at_work(on, one).await?);
+        all.push(at_work(on, one).boxed());
     }
-    Ok(all)
+    try_join_all(all).await
 }
 
 async fn at_work(on: &Object, AtWorkWanted { timeline, open_since, firings }: &AtWorkWanted) -> Result<AtWork, Failed> {
     let key = timeline.0;
-    let keeper = rows(on, SELECT_KEEPER, &[&key]).await?.first().map(keeper).transpose()?;
-    let mut leased = Vec::new();
-    if !firings.is_empty() {
-        let named: Vec<&str> = firings.iter().map(FiringId::as_str).collect();
-        let found = rows(on, SELECT_LEASED, &[&key, &named, &LEASE_LASTS_MICROS_MAX]).await?;
-        leased = found.iter().map(held).collect::<Result<_, _>>()?;
-    }
-    let Some(open_since) = *open_since else { return Ok(AtWork { keeper, leased, ..AtWork::default() }) };
     let mut batch = Batch::default();
-    batch.add(SELECT_HEARD, values![key, HEARD_LASTS_MICROS]);
-    batch.add(SELECT_HELD, values![key, sql(open_since), HEARD_LASTS_MICROS]);
-    batch.add(SELECT_HOLDING, values![key, LEASE_LASTS_MICROS_MAX]);
-    let mut found = batch.run(on).await?;
-    let holding = found.pop().unwrap_or_default();
-    let (held, heard) = (found.pop().unwrap_or_default(), found.pop().unwrap_or_default());
+    batch.add(SELECT_KEEPER, values![key]);
+    batch.add(
+        SELECT_LEASED,
+        values![key, firings.iter().map(FiringId::as_str).collect::<Vec<_>>(), LEASE_LASTS_MICROS_MAX],
+    );
+    if let Some(open_since) = *open_since {
+        batch.add(SELECT_HEARD, values![key, HEARD_LASTS_MICROS]);
+        batch.add(SELECT_HELD, values![key, sql(open_since), HEARD_LASTS_MICROS]);
+        batch.add(SELECT_HOLDING, values![key, LEASE_LASTS_MICROS_MAX]);
+    }
+    let mut found = batch.run(on).await?.into_iter();
+    let mut next = || found.next().unwrap_or_default();
+    let keeper = next().first().map(keeper).transpose()?;
+    let leased = next().iter().map(held).collect::<Result<_, _>>()?;
+    let heard = next();
     let heard = heard.iter().map(|row| Ok(id(QueueId::new(get(row, 0)?))?)).collect::<Result<HashSet<_>, Failed>>()?;
+    let (held, holding) = (next(), next());
     let held = holding
         .first()
         .or(held.first())
@@ -215,21 +229,44 @@ pub(super) fn forget_settled<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineComm
 struct Changing(Option<Object>);
 
 impl Changing {
-    /// Begins with the lock of a timeline.
-    async fn begin(connection: Object, timeline: TimelineKey) -> Result<Self, Failed> {
+    /// Begins with the lock of a timeline, and finds what is wanted as it is once the lock is there.
+    async fn begin(
+        connection: Object,
+        timeline: TimelineKey,
+        wanted: &LeasesWanted,
+    ) -> Result<(Self, LeasesFound), Failed> {
         let changing = Self(Some(connection));
         let on = changing.on()?;
-        on.batch_execute("BEGIN").await?;
-        lock(on, &BTreeSet::from([timeline])).await?;
-        Ok(changing)
+        let mut first = Batch::default();
+        first.add(LOCK, values![vec![timeline.0]]);
+        ask(&mut first, timeline, wanted);
+        let begin = async { Ok::<_, Failed>(on.batch_execute("BEGIN").await?) };
+        // What is sent together with the beginning comes after it.
+        let ((), found) = try_join!(begin, first.run(on))?;
+        let mut found = found.into_iter();
+        if found.next().is_none_or(|locked| locked.is_empty()) {
+            // There is no row yet, and nothing was locked.
+            lock(on, &BTreeSet::from([timeline])).await?;
+            let mut again = Batch::default();
+            ask(&mut again, timeline, wanted);
+            found = again.run(on).await?.into_iter();
+        }
+        let found = told(wanted, found)?;
+        Ok((changing, found))
     }
 
     fn on(&self) -> Result<&Object, Failed> {
         self.0.as_ref().ok_or_else(|| damaged("a transaction has no connection").into())
     }
 
-    async fn commit(mut self) -> Result<(), Failed> {
-        self.on()?.batch_execute("COMMIT").await?;
+    /// Writes, and ends it.
+    async fn commit(mut self, batch: Batch<'_>) -> Result<(), Failed> {
+        let on = self.on()?;
+        // The end must not overtake a statement that is still to be prepared.
+        batch.prepare(on).await?;
+        let end = async { Ok::<_, Failed>(on.batch_execute("COMMIT").await?) };
+        // Where a statement fails, the server makes a rollback of it.
+        try_join!(batch.run(on), end)?;
         drop(self.0.take());
         Ok(())
     }
@@ -259,55 +296,66 @@ async fn change(
             return Ok(());
         }
     }
-    let changing = Changing::begin(connection, timeline).await?;
-    let found = find(changing.on()?, timeline, wanted).await?;
-    write(changing.on()?, timeline, change(found)).await?;
-    changing.commit().await
+    let (changing, found) = Changing::begin(connection, timeline, &wanted).await?;
+    let changes = change(found);
+    changing.commit(written(timeline, &changes)).await
 }
 
-async fn find(on: &Object, timeline: TimelineKey, wanted: LeasesWanted) -> Result<LeasesFound, Failed> {
+/// Asks for what is wanted, in one statement, and for what the server's clock shows.
+fn ask<'a>(batch: &mut Batch<'a>, timeline: TimelineKey, wanted: &'a LeasesWanted) {
     let key = timeline.0;
-    let mut firings = Vec::new();
-    let leases = match wanted {
+    match wanted {
         LeasesWanted::Offered(queue, max) => {
-            let busy: i64 = rows(on, BUSY, &[&key]).await?.first().map_or(Ok(0), |row| get(row, 0))?;
-            let busy = usize::try_from(busy).unwrap_or(OFFERED_BUSY_MAX).min(OFFERED_BUSY_MAX);
-            firings = timers::find(on, timeline, &TimersWanted::Pending(queue, max + busy)).await?.firings;
-            let firing_ids: Vec<&str> = firings.iter().map(|firing| firing.firing_id.as_str()).collect();
-            rows(on, LEASES_NAMED, &[&key, &firing_ids]).await?
+            batch.add(OFFERED, values![key, queue.as_str(), sql(*max as u64), sql(OFFERED_BUSY_MAX as u64)]);
         }
         LeasesWanted::Named(firing_ids) => {
-            let firing_ids: Vec<&str> = firing_ids.iter().map(FiringId::as_str).collect();
-            rows(on, LEASES_NAMED, &[&key, &firing_ids]).await?
+            batch.add(LEASES_NAMED, values![key, firing_ids.iter().map(FiringId::as_str).collect::<Vec<_>>()]);
         }
-        LeasesWanted::Holds => rows(on, HOLDS, &[&key]).await?,
+        LeasesWanted::Holds => batch.add(HOLDS, values![key]),
         LeasesWanted::Ended(max) => {
-            rows(on, FORGET_DONE, &[&key]).await?;
-            rows(on, LEASES_ENDED, &[&key, &sql(max as u64), &LEASE_LASTS_MICROS_MAX]).await?
+            batch.add(FORGET_DONE, values![key]);
+            batch.add(LEASES_ENDED, values![key, sql(*max as u64), LEASE_LASTS_MICROS_MAX]);
         }
-    };
-    let now = rows(on, NOW, &[]).await?;
+    }
+    batch.add(NOW, values![]);
+}
+
+/// Reads the answers to what [`ask`] has asked.
+fn told(wanted: &LeasesWanted, mut found: impl DoubleEndedIterator<Item = Vec<Row>>) -> Result<LeasesFound, Failed> {
+    let mut last = || found.next_back().unwrap_or_default();
+    let (now, rows) = (last(), last());
     let now = instant(get(now.first().ok_or_else(|| damaged("the database has no clock"))?, 0)?)?;
-    Ok(LeasesFound { now, firings, leases: leases.iter().map(lease).collect::<Result<_, _>>()? })
+    if !matches!(wanted, LeasesWanted::Offered(..)) {
+        let leases = rows.iter().map(|row| lease(row, 0)).collect::<Result<_, _>>()?;
+        return Ok(LeasesFound { now, firings: Vec::new(), leases });
+    }
+    let firings = rows.iter().map(timers::firing).collect::<Result<_, _>>()?;
+    let mut leases = Vec::new();
+    for row in &rows {
+        if get::<Option<String>>(row, FIRING_COLUMNS)?.is_some() {
+            leases.push(lease(row, FIRING_COLUMNS)?);
+        }
+    }
+    Ok(LeasesFound { now, firings, leases })
 }
 
 /// What no service wrote here keeps nobody from their firings: where it makes no sense, it counts for nothing.
-fn lease(row: &Row) -> Result<LeaseRow, Failed> {
+fn lease(row: &Row, first: usize) -> Result<LeaseRow, Failed> {
     let at = |micros: i64| Instant::from_micros(micros).unwrap_or(Instant::MIN);
     Ok(LeaseRow {
-        firing_id: id(FiringId::new(get(row, 0)?))?,
-        queue: QueueId::new(get(row, 1)?).unwrap_or_else(|_| QueueId::unnamed()),
-        lease_id: lease_id(get(row, 2)?),
-        holder: get(row, 3)?,
-        attempts: u32::try_from(get::<i64>(row, 4)?).unwrap_or(0),
-        until: get::<Option<i64>>(row, 5)?.map(at),
-        not_before: at(get(row, 6)?),
-        code: bytes(get(row, 7)?).unwrap_or_default(),
+        firing_id: id(FiringId::new(get(row, first)?))?,
+        queue: QueueId::new(get(row, first + 1)?).unwrap_or_else(|_| QueueId::unnamed()),
+        lease_id: lease_id(get(row, first + 2)?),
+        holder: get(row, first + 3)?,
+        attempts: u32::try_from(get::<i64>(row, first + 4)?).unwrap_or(0),
+        until: get::<Option<i64>>(row, first + 5)?.map(at),
+        not_before: at(get(row, first + 6)?),
+        code: bytes(get(row, first + 7)?).unwrap_or_default(),
     })
 }
 
-async fn write(on: &Object, timeline: TimelineKey, changes: LeaseChanges) -> Result<(), Failed> {
-    let LeaseChanges { put, removed } = changes;
+/// Returns the statements that write what becomes of leases.
+fn written(timeline: TimelineKey, LeaseChanges { put, removed }: &LeaseChanges) -> Batch<'_> {
     let mut batch = Batch::default();
     if !put.is_empty() {
         batch.add(
@@ -328,7 +376,7 @@ async fn write(on: &Object, timeline: TimelineKey, changes: LeaseChanges) -> Res
     if !removed.is_empty() {
         batch.add(FORGET_LEASES, values![timeline.0, removed.iter().map(FiringId::as_str).collect::<Vec<_>>()]);
     }
-    batch.run(on).await.map(drop)
+    batch
 }
 
 #[async_trait]

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use deadpool_postgres::Object;
+use futures_util::FutureExt as _;
+use futures_util::future::try_join_all;
 use timenav_core::ids::{AdvanceId, FiringId, QueueId, TimerId};
 use timenav_core::time::Instant;
 use timenav_core::timers::{Fallen, FiringState};
@@ -194,13 +196,13 @@ fn put_firings<'a>(batch: &mut Batch<'a>, steps: &[(TimelineKey, &'a TimerRows)]
     }
 }
 
-/// Returns an answer to each question, in their order.
+/// Returns an answer to each question, in their order. All are asked before the first answer is waited for.
 pub(super) async fn named(on: &Object, wanted: &[(TimelineKey, TimersWanted)]) -> Result<Vec<TimersFound>, Failed> {
     let mut all = Vec::with_capacity(wanted.len());
     for (timeline, one) in wanted {
-        all.push(find(on, *timeline, one).await?);
+        all.push(find(on, *timeline, one).boxed());
     }
-    Ok(all)
+    try_join_all(all).await
 }
 
 /// Returns what there is of a timeline's timers.
@@ -308,7 +310,8 @@ fn timer(row: &Row) -> Result<TimerRow, Failed> {
     })
 }
 
-fn firing(row: &Row) -> Result<FiringRow, Failed> {
+/// Reads a firing from the first columns of a row, in the order of `firings!`.
+pub(super) fn firing(row: &Row) -> Result<FiringRow, Failed> {
     Ok(FiringRow {
         fallen: Fallen { due: instant(get(row, 0)?)?, position: number(row, 1)?, round: round(row, 2)? },
         firing_id: id(FiringId::new(get(row, 3)?))?,
