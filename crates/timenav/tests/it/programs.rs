@@ -8,6 +8,7 @@ mod following;
 mod host_time;
 mod matrix;
 mod preloaded;
+mod rare_starts;
 mod robust;
 mod starts;
 mod sweeps;
