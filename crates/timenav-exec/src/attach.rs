@@ -182,17 +182,26 @@ impl<'a> Program<'a> {
         let result = self
             .map(page, &auxiliary)
             .and_then(|image| ptrace::write(self.pid, entry, &image.to_le_bytes()).map_err(Failed::from));
+        self.heed_filters(false);
         if let Err(Failed::Gone(status)) = result {
             return Err(Failed::Gone(status));
         }
         ptrace::set_registers(self.pid, &self.start)?;
         ptrace::set_signal_mask(self.pid, mask)?;
         result
+        self.heed_filters(true);
     }
 
     /// Lets the program run, or be stopped where somebody stopped it meanwhile. A tracer lets it run itself.
     fn let_go(self) {
         if let Handover::Listener(..) = self.handover {
+    /// Has the filters of the program decide about its calls, or not while they are made in its place: one that lists what
+    /// the program needs would end it. Without the right to, they always decide.
+    fn heed_filters(&self, are_heeded: bool) {
+        let options = self.handover.options();
+        let _ = ptrace::set_options(self.pid, if are_heeded { options } else { options.unfiltered() });
+    }
+
             let _ = ptrace::detach(self.pid, 0);
         }
         for signal in self.stops {

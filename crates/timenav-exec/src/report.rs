@@ -80,6 +80,19 @@ impl<'a> Report<'a> {
 
     fn tell(&self, what: Told, value: i32) {
         if let Some(front) = &self.front {
+    /// Takes how a program ended while it was put on the clock. A filter of its own may have ended it, of which it tells
+    /// nothing itself.
+    pub(crate) fn ended_early(&mut self, pid: i32, status: i32) {
+        if libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGSYS {
+            let name = name(pid);
+            self.say(&format!(
+                "{name} was ended by a filter that it runs under, which forbids what puts it on the clock; as root, \
+                 `timenav exec` goes around it"
+            ));
+        }
+        self.ended(pid, status);
+    }
+
             send(front, what, value);
         }
     }

@@ -283,7 +283,7 @@ impl<'a> Supervisor<'a> {
             self.report.complain(pid, &reason);
         }
         if let Some(status) = ended {
-            self.report.ended(pid, status);
+            self.report.ended_early(pid, status);
         }
     }
 

@@ -259,7 +259,7 @@ impl<'a> Tracer<'a> {
             self.report.complain(pid, &reason);
         }
         match ended {
-            Some(status) => self.report.ended(pid, status),
+            Some(status) => self.report.ended_early(pid, status),
             None => self.unbind(pid),
         }
     }

@@ -12,7 +12,7 @@ use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open}
 
 use super::{Failed, Program, done};
 use crate::kernel::process;
-use crate::kernel::ptrace;
+use crate::kernel::ptrace::{self, Options};
 use crate::kernel::seccomp::{Answering as _, Call, Listener};
 
 /// How long a call of our own may take to be reported before the program counts as lost.
@@ -34,11 +34,24 @@ pub(crate) enum Handover<'a> {
     Socket,
 }
 
+impl Handover<'_> {
+    /// Returns how the supervisor is attached meanwhile.
+    pub(super) const fn options(&self) -> Options {
+        match self {
+            Self::Listener(..) => Options::CALLS.bound(),
+            Self::Socket => Options::TREE.bound(),
+        }
+    }
+}
+
 impl Program<'_> {
     /// Hands over a file, and returns its descriptor in the program, which has writable memory at `room`.
     pub(super) fn receive(&mut self, file: BorrowedFd<'_>, room: u64) -> Result<u64, Failed> {
         if let Handover::Listener(..) = self.handover {
-            return self.receive_by_listener(file);
+            self.heed_filters(true);
+            let received = self.receive_by_listener(file);
+            self.heed_filters(false);
+            return received;
         }
         match self.receive_by_socket(file, room) {
             Err(Failed::NotOn(_)) => self.receive_by_path(file, room),
@@ -105,13 +118,16 @@ impl Program<'_> {
 }
 
 impl<'a> Program<'a> {
-    /// Makes a system call that the filter reports, and answers it with a descriptor of a file.
+    /// Makes a system call that the filter reports, and answers it with a descriptor of a file. It is the one by which the
+    /// program was executed, since no other filter of the program forbids that one.
     fn receive_by_listener(&mut self, file: BorrowedFd<'_>) -> Result<u64, Failed> {
         let listener: &'a Listener = match self.handover {
             Handover::Listener(listener, _) => listener,
             Handover::Socket => return Err(io::Error::from_raw_os_error(libc::EBADF).into()),
         };
-        self.prepare(libc::SYS_gettimeofday, [0; 6])?;
+        let execveat = libc::SYS_execveat.cast_unsigned();
+        let number = if self.start.orig_rax == execveat { libc::SYS_execveat } else { libc::SYS_execve };
+        self.prepare(number, [0; 6])?;
         let mut waits = 0;
         loop {
             while let Some((_, status)) = process::wait(self.pid, false) {

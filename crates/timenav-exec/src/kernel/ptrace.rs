@@ -46,6 +46,11 @@ impl Options {
         Self(self.0 | libc::PTRACE_O_EXITKILL)
     }
 
+    /// No filter sees the calls of the thread. Only root may ask for it, unless it is under a filter itself.
+    pub(crate) const fn unfiltered(self) -> Self {
+        Self(self.0 | libc::PTRACE_O_SUSPEND_SECCOMP)
+    }
+
     fn bits(self) -> usize {
         usize::try_from(self.0).unwrap_or_default()
     }

@@ -10,6 +10,7 @@ mod matrix;
 mod preloaded;
 mod rare_starts;
 mod robust;
+mod sandboxed;
 mod starts;
 mod sweeps;
 mod traced;

@@ -2,8 +2,10 @@
 
 use std::process::Stdio;
 
+use tempfile::TempDir;
+
 use super::{DAY, Teller, compiled, done, exec, is_installed, probe, service, travel};
-use crate::service::run;
+use crate::service::{Service, run};
 
 const CROWD: &str = include_str!("../../programs/crowd.c");
 const TERMINAL: &str = include_str!("../../programs/terminal.py");
@@ -81,25 +83,41 @@ fn a_shell_at_a_terminal_controls_its_jobs() {
 #[test]
 fn rights_are_not_needed() {
     let (Some(service), Some((folder, probe))) = (service(), probe(&[])) else { return };
-    if !is_installed("setpriv") || !rustix::process::geteuid().is_root() {
-        return;
-    }
-    // What is in the folder of the tests may be out of reach for others.
-    let program = folder.path().join("timenav");
-    std::fs::copy(env!("CARGO_BIN_EXE_timenav"), &program).unwrap();
-    for path in [folder.path(), &program] {
-        std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    }
-    let inner = exec(&service, &[&probe, "readings", &DAY.1.to_string()]);
     for more in [&[][..], &["--no-new-privs"]] {
-        let mut command = std::process::Command::new("setpriv");
-        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).args(more).arg(&program);
-        command.args(inner.get_args()).current_dir("/");
-        for (name, value) in inner.get_envs() {
-            command.env(name, value.unwrap_or_default());
-        }
+        let Some(mut command) = unprivileged(&service, &folder, more, &[&probe, "readings", &DAY.1.to_string()]) else {
+            break;
+        };
         let (code, stdout, stderr) = run(&mut command, "");
         assert_eq!((code, stdout.as_str(), stderr.as_str()), (Some(0), "done\n", ""), "{more:?}");
     }
     service.audit();
+}
+
+/// Returns the command that runs a program from a folder on the clock for somebody without rights, with these options of
+/// `setpriv`; `None` where that cannot be tried.
+pub(super) fn unprivileged(
+    service: &Service,
+    folder: &TempDir,
+    options: &[&str],
+    program: &[&str],
+) -> Option<std::process::Command> {
+    if !is_installed("setpriv") || !rustix::process::geteuid().is_root() {
+        return None;
+    }
+    // What is in the folder of the tests may be out of reach for others.
+    let timenav = folder.path().join("timenav");
+    if !timenav.exists() {
+        std::fs::copy(env!("CARGO_BIN_EXE_timenav"), &timenav).unwrap();
+    }
+    for path in [folder.path(), &timenav] {
+        std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let inner = exec(service, program);
+    let mut command = std::process::Command::new("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).args(options).arg(&timenav);
+    command.args(inner.get_args()).current_dir("/");
+    for (name, value) in inner.get_envs() {
+        command.env(name, value.unwrap_or_default());
+    }
+    Some(command)
 }
