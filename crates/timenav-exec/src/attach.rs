@@ -41,7 +41,10 @@ pub(crate) enum Reason {
     NoVdso,
     #[error("its vDSO is not the one of this kernel")]
     OtherVdso,
-    #[error("another tracer, such as a debugger, has it, or it gained rights that the supervisor does not have")]
+    #[error(
+        "another tracer, such as a debugger, has it, or the kernel lets only root trace it: it gained rights that the \
+         supervisor does not have, or has made itself undumpable"
+    )]
     Traced,
     #[error("it runs where its process id is not visible")]
     Invisible,
@@ -179,22 +182,19 @@ impl<'a> Program<'a> {
         let mask = ptrace::signal_mask(self.pid)?;
         // Signals wait, but for the one by which steps are told.
         ptrace::set_signal_mask(self.pid, !(1 << (libc::SIGTRAP - 1)))?;
+        self.heed_filters(false);
         let result = self
             .map(page, &auxiliary)
             .and_then(|image| ptrace::write(self.pid, entry, &image.to_le_bytes()).map_err(Failed::from));
-        self.heed_filters(false);
         if let Err(Failed::Gone(status)) = result {
             return Err(Failed::Gone(status));
         }
+        self.heed_filters(true);
         ptrace::set_registers(self.pid, &self.start)?;
         ptrace::set_signal_mask(self.pid, mask)?;
         result
-        self.heed_filters(true);
     }
 
-    /// Lets the program run, or be stopped where somebody stopped it meanwhile. A tracer lets it run itself.
-    fn let_go(self) {
-        if let Handover::Listener(..) = self.handover {
     /// Has the filters of the program decide about its calls, or not while they are made in its place: one that lists what
     /// the program needs would end it. Without the right to, they always decide.
     fn heed_filters(&self, are_heeded: bool) {
@@ -202,6 +202,9 @@ impl<'a> Program<'a> {
         let _ = ptrace::set_options(self.pid, if are_heeded { options } else { options.unfiltered() });
     }
 
+    /// Lets the program run, or be stopped where somebody stopped it meanwhile. A tracer lets it run itself.
+    fn let_go(self) {
+        if let Handover::Listener(..) = self.handover {
             let _ = ptrace::detach(self.pid, 0);
         }
         for signal in self.stops {

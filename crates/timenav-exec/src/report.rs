@@ -22,6 +22,8 @@ pub(crate) struct Report<'a> {
     pub(crate) is_strict: bool,
     sentences: &'a dyn Fn(&str),
     reported: usize,
+    /// What was said of programs that are not on the clock.
+    complaints: Vec<String>,
 }
 
 impl<'a> Report<'a> {
@@ -33,7 +35,7 @@ impl<'a> Report<'a> {
         sentences: &'a dyn Fn(&str),
     ) -> Self {
         send(&front, Told::Started, first);
-        Self { first, front: Some(front), front_pid, is_strict, sentences, reported: 0 }
+        Self { first, front: Some(front), front_pid, is_strict, sentences, reported: 0, complaints: Vec::new() }
     }
 
     /// Tells the front that all programs end if the supervisor does.
@@ -97,11 +99,18 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Says that a program is not on the clock.
+    /// Says that a program is not on the clock, once: a search along `PATH` executes at each place, and fails at most.
     pub(crate) fn complain(&mut self, pid: i32, reason: &Reason) {
         let name = name(pid);
         let outcome = self.outcome();
-        self.say(&format!("{name} {outcome}: {reason}"));
+        let sentence = format!("{name} {outcome}: {reason}");
+        if self.complaints.contains(&sentence) {
+            return;
+        }
+        self.say(&sentence);
+        if self.complaints.len() < LINES_MAX {
+            self.complaints.push(sentence);
+        }
     }
 
     const fn outcome(&self) -> &'static str {

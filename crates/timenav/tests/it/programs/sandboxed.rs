@@ -34,6 +34,20 @@ fn programs_under_filters_of_their_own_are_on_the_clock() {
     service.audit();
 }
 
+/// Without rights nobody may trace it, at whichever place along `PATH` it looks for a program. It is named once.
+#[test]
+fn an_undumpable_program_is_named_once() {
+    let (Some(service), Some((folder, ways))) = (service(), compiled(WAYS, &[])) else { return };
+    let seconds = DAY.1.to_string();
+    assert_eq!(done(&service, &[&ways, "undumpable", &seconds]), "");
+    if let Some(mut command) = unprivileged(&service, &folder, &[], &[&ways, "undumpable", &seconds]) {
+        let (code, stdout, stderr) = run(&mut command, "");
+        assert_eq!((code, stdout.as_str(), stderr.lines().count()), (Some(0), "", 1), "{stderr}");
+        assert!(stderr.contains("runs on host time") && stderr.contains("undumpable"), "{stderr}");
+    }
+    service.audit();
+}
+
 /// It has been put on the clock before, and waits, sleeps and asks as it did.
 #[test]
 fn a_program_that_shuts_itself_in_keeps_its_clock() {
