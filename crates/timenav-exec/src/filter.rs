@@ -154,6 +154,7 @@ fn wide_calls(more: Vec<Instruction>) -> Vec<Instruction> {
         (number(libc::SYS_time), Verdict::Report),
         (number(libc::SYS_adjtimex), Verdict::Report),
         (number(libc::SYS_clock_adjtime), Verdict::Report),
+        (number(libc::SYS_io_uring_setup), Verdict::Report),
         (number(libc::SYS_clock_settime), Verdict::Refuse),
         (number(libc::SYS_settimeofday), Verdict::Refuse),
     ] {

@@ -34,6 +34,8 @@ mod timers;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod waits;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod rings;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod preload;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod start;

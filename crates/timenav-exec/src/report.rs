@@ -80,8 +80,6 @@ impl<'a> Report<'a> {
         }
     }
 
-    fn tell(&self, what: Told, value: i32) {
-        if let Some(front) = &self.front {
     /// Takes how a program ended while it was put on the clock. A filter of its own may have ended it, of which it tells
     /// nothing itself.
     pub(crate) fn ended_early(&mut self, pid: i32, status: i32) {
@@ -95,6 +93,8 @@ impl<'a> Report<'a> {
         self.ended(pid, status);
     }
 
+    fn tell(&self, what: Told, value: i32) {
+        if let Some(front) = &self.front {
             send(front, what, value);
         }
     }
@@ -127,6 +127,14 @@ impl<'a> Report<'a> {
     pub(crate) fn complain_of_timer(&mut self, pid: i32) {
         let name = name(pid);
         self.say(&format!("a timer of {name} goes by host time: its descriptor cannot be had from outside"));
+    }
+
+    /// Says that timeouts in a ring go by host time.
+    pub(crate) fn complain_of_ring(&mut self, pid: i32) {
+        let name = name(pid);
+        self.say(&format!(
+            "a timeout of {name} goes by host time: it is in a ring of io_uring, which nobody but the kernel reads"
+        ));
     }
 
     /// Says something, as long as there is not too much of it.

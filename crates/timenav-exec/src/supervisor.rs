@@ -15,6 +15,7 @@ use crate::kernel::process::{self, boot_now};
 use crate::kernel::ptrace::{self, EVENT_STOP};
 use crate::kernel::seccomp::{Answering as _, Call, Listener};
 use crate::report::{Report, name};
+use crate::rings::Rings;
 use crate::timers::{Answered, Timers};
 use crate::waits::{self, Routine, Sent};
 
@@ -47,6 +48,7 @@ pub(crate) struct Supervisor<'a> {
     waiting: VecDeque<Call>,
     sleepers: Sleepers,
     timers: Timers,
+    rings: Rings,
     routine: Option<Routine>,
     /// Whether it was said that a wait goes by host time.
     has_named_wait: bool,
@@ -65,6 +67,7 @@ impl<'a> Supervisor<'a> {
             waiting: VecDeque::new(),
             sleepers: Sleepers::default(),
             timers: Timers::new(),
+            rings: Rings::default(),
             routine: Routine::look(),
             has_named_wait: false,
         }
@@ -81,6 +84,7 @@ impl<'a> Supervisor<'a> {
             while let Some(call) = self.calls.pop_front() {
                 self.take(call);
             }
+            self.look_at_rings(false);
             let next = self.sleepers.wake(self.board, &self.listener);
             self.board.looked_at(changes);
             if !is_listening && self.report.is_over() {
@@ -105,6 +109,7 @@ impl<'a> Supervisor<'a> {
                 let _ = rustix::io::read(self.board.changed(), &mut [0; 8]);
                 changes = self.board.changes();
                 self.timers.set_again(self.board);
+                self.look_at_rings(true);
             }
             let listened = events.get(2).copied().unwrap_or(PollFlags::empty());
             if listened.contains(PollFlags::IN) {
@@ -119,12 +124,19 @@ impl<'a> Supervisor<'a> {
     /// Returns how long to wait for something to happen; `None` for as long as it takes.
     fn patience(&self, next: Option<i128>) -> Option<Timespec> {
         if self.sleepers.is_empty() {
-            return None;
+            return self.rings.patience(None);
         }
         let look = LOOK_SECONDS * 1_000_000_000;
         let nanos = next.map_or(look, |next| (next - boot_now().nanos_in_all()).clamp(0, look));
         let (seconds, rest) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
-        Some(Timespec { tv_sec: i64::try_from(seconds).unwrap_or(1), tv_nsec: i64::try_from(rest).unwrap_or(0) })
+        let until = Timespec { tv_sec: i64::try_from(seconds).unwrap_or(1), tv_nsec: i64::try_from(rest).unwrap_or(0) };
+        self.rings.patience(Some(until))
+    }
+
+    fn look_at_rings(&mut self, at_all: bool) {
+        if let Some(pid) = self.rings.look(at_all) {
+            self.report.complain_of_ring(pid);
+        }
     }
 
     fn take(&mut self, call: Call) {
@@ -136,6 +148,9 @@ impl<'a> Supervisor<'a> {
             self.wait(call);
         } else if i64::from(call.number) == libc::SYS_clock_nanosleep {
             self.sleepers.add(&call, self.board, &self.listener);
+        } else if i64::from(call.number) == libc::SYS_io_uring_setup {
+            self.listener.let_go_on(call.id);
+            self.rings.add(call.pid);
         } else if let Some(told) = told(&call, self.board, &self.listener) {
             self.listener.answer(call.id, told);
         } else {

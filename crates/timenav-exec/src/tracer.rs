@@ -19,6 +19,7 @@ use crate::kernel::process;
 use crate::kernel::ptrace::{self, EVENT_STOP, Options, Registers};
 use crate::kernel::seccomp::{Answering, Call, Instruction};
 use crate::report::{Report, is_alone};
+use crate::rings::Rings;
 use crate::start::StartedTraced;
 use crate::supervisor::CALL_STOP;
 use crate::timers::{Answered, Timers};
@@ -77,6 +78,7 @@ pub(crate) struct Tracer<'a> {
     rules: Option<Vec<Instruction>>,
     stages: HashMap<i32, Stage>,
     timers: Timers,
+    rings: Rings,
     routine: Option<Routine>,
 }
 
@@ -87,7 +89,8 @@ impl<'a> Tracer<'a> {
         if rules.is_some() {
             report.are_bound();
         }
-        Self { board, kernel, report, rules, stages: HashMap::new(), timers: Timers::new(), routine: Routine::look() }
+        let (stages, timers, rings) = (HashMap::new(), Timers::new(), Rings::default());
+        Self { board, kernel, report, rules, stages, timers, rings, routine: Routine::look() }
     }
 
     /// Traces until the last program has ended.
@@ -98,20 +101,28 @@ impl<'a> Tracer<'a> {
             while let Some((pid, status)) = process::wait(-1, false) {
                 self.news(pid, status);
             }
+            self.look_at_rings(false);
             self.board.looked_at(changes);
             if self.report.is_over() && is_alone() {
                 return Ok(());
             }
             let mut polled =
                 [PollFd::new(children, PollFlags::IN), PollFd::from_borrowed_fd(self.board.changed(), PollFlags::IN)];
-            match rustix::event::poll(&mut polled, None) {
+            match rustix::event::poll(&mut polled, self.rings.patience(None).as_ref()) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
             if polled[1].revents().contains(PollFlags::IN) {
                 let _ = rustix::io::read(self.board.changed(), &mut [0; 8]);
                 self.timers.set_again(self.board);
+                self.look_at_rings(true);
             }
+        }
+    }
+
+    fn look_at_rings(&mut self, at_all: bool) {
+        if let Some(pid) = self.rings.look(at_all) {
+            self.report.complain_of_ring(pid);
         }
     }
 
@@ -209,6 +220,7 @@ impl<'a> Tracer<'a> {
                 self.replace(pid, found, with_value(found, -i64::from(libc::ENOSYS)));
             }
             libc::SYS_clone3 => {}
+            libc::SYS_io_uring_setup => self.rings.add(pid),
             libc::SYS_timerfd_settime => {
                 let held = Held(Cell::new(Reply::GoOn));
                 if let Answered::ByHost = self.timers.set(&call, self.board, &held) {

@@ -64,6 +64,8 @@ fn what_is_about_virtual_time_is_reported_and_nothing_else() {
         (X86_64, 223, [3, 0], ALLOWED),
         (X86_64, 223, [3, 1], REPORTED),
         (X86_64, 231, [0, 1], ALLOWED),
+        (X86_64, 425, [8, 0], REPORTED),
+        (X86_64, 426, [3, 1], ALLOWED),
     ] {
         assert_eq!(run(architecture, number, &parameters), expected, "{architecture:x} {number} {parameters:?}");
     }

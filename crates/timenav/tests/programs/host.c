@@ -18,8 +18,8 @@ static void check(const char *what, long shown, long least, long most) {
     if (shown < least || shown > most) printf("%s: %ld, not %ld to %ld\n", what, shown, least, most);
 }
 
-/* Sets a timeout of realtime in a ring, and returns whether it ends within so many milliseconds; -1 without rings. */
-static int ring_timeout(long until, int patience) {
+/* Sets a timeout in a ring, and returns whether it ends within so many milliseconds; -1 without rings. */
+static int ring_timeout(unsigned flags, struct __kernel_timespec at, int patience) {
     struct io_uring_params of = {0};
     int ring = (int)syscall(SYS_io_uring_setup, 2, &of);
     if (ring < 0) return -1;
@@ -28,13 +28,12 @@ static int ring_timeout(long until, int patience) {
     struct io_uring_sqe *entry = mmap(0, of.sq_entries * sizeof *entry, PROT_READ | PROT_WRITE,
                                       MAP_SHARED | MAP_POPULATE, ring, IORING_OFF_SQES);
     if (queue == MAP_FAILED || (void *)entry == MAP_FAILED) return -1;
-    struct __kernel_timespec at = {until, 0};
     memset(entry, 0, sizeof *entry);
     entry->opcode = IORING_OP_TIMEOUT;
     entry->fd = -1;
     entry->addr = (uint64_t)&at;
     entry->len = 1;
-    entry->timeout_flags = IORING_TIMEOUT_ABS | IORING_TIMEOUT_REALTIME;
+    entry->timeout_flags = flags;
     unsigned *tail = (unsigned *)(queue + of.sq_off.tail), mask = *(unsigned *)(queue + of.sq_off.ring_mask);
     ((unsigned *)(queue + of.sq_off.array))[*tail & mask] = 0;
     __atomic_store_n(tail, *tail + 1, __ATOMIC_RELEASE);
@@ -43,6 +42,22 @@ static int ring_timeout(long until, int patience) {
     int found = poll(&polled, 1, patience);
     close(ring);
     return found;
+}
+
+/* What rings are mostly used for: lengths of time, and moments of the monotonic clock. */
+static int other_timeouts(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int ends = ring_timeout(0, (struct __kernel_timespec){0, 50000000}, 10000);
+    if (ends < 0) return puts("no rings") < 0;
+    check("a length", ends, 1, 1);
+    check("a length of realtime", ring_timeout(IORING_TIMEOUT_REALTIME, (struct __kernel_timespec){0, 50000000}, 10000), 1, 1);
+    check("a moment", ring_timeout(IORING_TIMEOUT_ABS, (struct __kernel_timespec){now.tv_sec, 0}, 10000), 1, 1);
+    check("a later moment", ring_timeout(IORING_TIMEOUT_ABS, (struct __kernel_timespec){now.tv_sec + 600, 0}, 100), 0, 0);
+    puts("ready");
+    fflush(stdout);
+    getchar();
+    return 0;
 }
 
 static void timers(long shown) {
@@ -60,6 +75,7 @@ static void timers(long shown) {
 }
 
 int main(int count, char **arguments) {
+    if (count == 2) return other_timeouts();
     if (count < 4) return 2;
     long host = atol(arguments[1]), shown = atol(arguments[2]);
     struct stat file;
@@ -67,7 +83,9 @@ int main(int count, char **arguments) {
     FILE *made = fopen(arguments[3], "w");
     if (!made || fclose(made) || stat(arguments[3], &file)) return 2;
     check("the time of a file", file.st_mtime, host - 2, host + 600);
-    int is_soon = ring_timeout(host - 1, 10000), is_late = ring_timeout(shown - 3600, 200);
+    unsigned date = IORING_TIMEOUT_ABS | IORING_TIMEOUT_REALTIME;
+    int is_soon = ring_timeout(date, (struct __kernel_timespec){host - 1, 0}, 10000);
+    int is_late = ring_timeout(date, (struct __kernel_timespec){shown - 3600, 0}, 200);
     if (is_soon < 0) puts("no rings");
     else if (is_soon != 1 || is_late != 0) printf("timeouts of a ring: %d %d\n", is_soon, is_late);
     timers(shown);

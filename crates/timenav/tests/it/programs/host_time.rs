@@ -8,23 +8,27 @@ use std::process::{Command, Stdio};
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::{DAY, Teller, compiled, done, exec, file, is_installed, service, travel};
+use super::{DAY, PATH, Teller, compiled, done, exec, file, is_installed, service, travel};
+use crate::cli::command;
 use crate::recipes::provide_postgres;
 use crate::service::{Service, run};
+use crate::waiting::until_so;
 
 const SOURCE: &str = include_str!("../../programs/host.c");
+const RING_TOLD: &str = "goes by host time: it is in a ring of io_uring, which nobody but the kernel reads\n";
 
 #[test]
 fn what_the_page_says_is_host_time_is() {
     let (Some(service), Some((folder, host))) = (service(), compiled(SOURCE, &[])) else { return };
     let made = file(&folder, "made");
-    let now = made.parent().unwrap().metadata().unwrap().modified().unwrap();
-    let now = now.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs().to_string();
+    let now = host_seconds(&folder);
     let shown = DAY.1.to_string();
     let words = [host.as_str(), &now, &shown, made.to_str().unwrap()];
-    let mut program = Teller::of(exec(&service, &words).stderr(Stdio::inherit()));
+    let told = file(&folder, "told");
+    let mut program = Teller::of(exec(&service, &words).stderr(std::fs::File::create(&told).unwrap()));
     let mut line = program.line();
-    if line == "no rings\n" {
+    let has_rings = line != "no rings\n";
+    if !has_rings {
         eprintln!("skipped for io_uring: this system has none");
         line = program.line();
     }
@@ -33,6 +37,8 @@ fn what_the_page_says_is_host_time_is() {
     program.questions.write_all(b"\n").unwrap();
     assert_eq!(program.line(), "done\n");
     assert!(program.child.wait().unwrap().success());
+    let told = std::fs::read_to_string(&told).unwrap();
+    assert_eq!(told.matches(RING_TOLD).count(), usize::from(has_rings), "{told}");
     // A file that was made a second ago is years old to whoever compares its time with the clock; touching it helps no
     // one.
     let made = made.to_str().unwrap();
@@ -47,6 +53,40 @@ fn what_the_page_says_is_host_time_is() {
         let (code, stdout, stderr) = run(&mut exec(&service, &["make", "-C", folder]), "");
         assert_eq!(code, Some(0), "{stdout}{stderr}");
         assert!(stderr.contains("modification time") && stderr.contains("in the future"), "{stderr}");
+    }
+    service.audit();
+}
+
+/// Returns the host's time, as a folder that was just made has it.
+fn host_seconds(folder: &TempDir) -> String {
+    let made = folder.path().metadata().unwrap().modified().unwrap();
+    made.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs().to_string()
+}
+
+/// A timeout of realtime in a ring is named once, also if the clock never changes; what else rings are used for works and
+/// is not.
+#[test]
+fn rings_are_named_only_where_they_go_by_realtime() {
+    let (Some(service), Some((folder, host))) = (service(), compiled(SOURCE, &[])) else { return };
+    let made = file(&folder, "made").to_str().unwrap().to_owned();
+    let (now, shown, told) = (host_seconds(&folder), DAY.1.to_string(), file(&folder, "told"));
+    let kinds = [(&["otherwise"][..], 0), (&[&now, &shown, &made], 1)];
+    for (via, (words, count)) in ["exec", "trace"].into_iter().flat_map(|via| kinds.map(|kind| (via, kind))) {
+        let mut with = command(&service, &[&["exec", "--via", via, "--", &host], words].concat());
+        let mut program = Teller::of(with.env("PATH", PATH).stderr(std::fs::File::create(&told).unwrap()));
+        let line = program.line();
+        if line == "no rings\n" {
+            eprintln!("skipped: this system has no io_uring");
+            return service.audit();
+        }
+        assert_eq!(line, "ready\n", "{via}");
+        let is_named = || std::fs::read_to_string(&told).unwrap().matches(RING_TOLD).count() == count;
+        until_so("a word about a ring", is_named);
+        travel(&service, "2031-05-06T07:30:00Z");
+        program.questions.write_all(b"\n").unwrap();
+        assert!(program.child.wait().unwrap().success());
+        assert!(is_named(), "{via} {words:?}: {}", std::fs::read_to_string(&told).unwrap());
+        travel(&service, DAY.0);
     }
     service.audit();
 }

@@ -1,0 +1,169 @@
+//! Timeouts in rings of io_uring that go by the host's clock.
+//!
+//! What a program puts into a ring is read by the kernel alone: no filter sees it, and nobody can change it in time. Most
+//! rings never have a timeout of realtime, so none is refused. Programs that set one up are looked at a few times
+//! afterwards, and whenever the clock changes: an entry stays in the memory of the ring until another takes its place.
+
+use rustix::event::Timespec;
+
+use crate::kernel::process::boot_now;
+use crate::kernel::ptrace;
+
+const MILLISECOND: i128 = 1_000_000;
+/// How long after a ring was set up a program is looked at, again and again.
+const LOOKS: [i128; 5] =
+    [50 * MILLISECOND, 500 * MILLISECOND, 5_000 * MILLISECOND, 30_000 * MILLISECOND, 120_000 * MILLISECOND];
+/// How many programs are looked at: of many with rings, the first ones.
+const OWNERS_MAX: usize = 64;
+/// How much of the entries of one ring is looked at, in bytes.
+const ENTRIES_MAX: u64 = 1 << 18;
+/// Where a process has entries mapped: `IORING_OFF_SQES`, as `proc_pid_maps(5)` shows it.
+const ENTRIES_AT: &str = "10000000";
+const RING: &str = "anon_inode:[io_uring]";
+
+/// `struct io_uring_sqe`: its size, and where its parts are.
+const ENTRY: usize = 64;
+const OPERATION: usize = 0;
+const FLAGS: usize = 28;
+/// `IORING_OP_TIMEOUT`, `IORING_OP_TIMEOUT_REMOVE`, which changes one too, and `IORING_OP_LINK_TIMEOUT`.
+const TIMEOUTS: [u8; 3] = [11, 12, 15];
+/// `IORING_TIMEOUT_ABS` and `IORING_TIMEOUT_REALTIME`.
+const DATE: u32 = 1 | 8;
+
+/// A thread that has set up a ring.
+struct Owner {
+    pid: i32,
+    /// When it did, in nanoseconds of the boot clock.
+    since: i128,
+    looks: usize,
+}
+
+impl Owner {
+    fn next_look(&self) -> Option<i128> {
+        LOOKS.get(self.looks).map(|after| self.since + after)
+    }
+}
+
+/// The programs of a run that have rings.
+#[derive(Default)]
+pub(crate) struct Rings {
+    owners: Vec<Owner>,
+    is_told: bool,
+}
+
+impl Rings {
+    /// Notes that a thread sets up a ring. Once a timeout was found, nothing is noted any more.
+    pub(crate) fn add(&mut self, pid: i32) {
+        self.owners.retain(|owner| owner.pid != pid);
+        if pid != 0 && !self.is_told && self.owners.len() < OWNERS_MAX {
+            self.owners.push(Owner { pid, since: boot_now().nanos_in_all(), looks: 0 });
+        }
+    }
+
+    /// Looks at programs where it is time to, or at all of them. Returns the first thread that has a timeout of realtime in a
+    /// ring, once in a run.
+    pub(crate) fn look(&mut self, at_all: bool) -> Option<i32> {
+        if self.owners.is_empty() {
+            return None;
+        }
+        let (now, mut found) = (boot_now().nanos_in_all(), None);
+        self.owners.retain_mut(|owner| {
+            let is_due = owner.next_look().is_some_and(|next| next <= now);
+            if found.is_some() || !(is_due || at_all) {
+                return true;
+            }
+            owner.looks += usize::from(is_due);
+            match has_date(owner.pid) {
+                Some(true) => found = Some(owner.pid),
+                Some(false) => {}
+                // It is gone.
+                None => return false,
+            }
+            true
+        });
+        if found.is_some() {
+            (self.owners, self.is_told) = (Vec::new(), true);
+        }
+        found
+    }
+
+    /// Returns the shorter of the time until the next look and another length; `None` is for as long as it takes.
+    pub(crate) fn patience(&self, other: Option<Timespec>) -> Option<Timespec> {
+        let Some(next) = self.owners.iter().filter_map(Owner::next_look).min() else { return other };
+        let nanos = (next - boot_now().nanos_in_all()).max(0);
+        let (seconds, rest) = (nanos / (1_000 * MILLISECOND), nanos % (1_000 * MILLISECOND));
+        let own = Timespec { tv_sec: i64::try_from(seconds).unwrap_or(1), tv_nsec: i64::try_from(rest).unwrap_or(0) };
+        let is_shorter = |other: &Timespec| (other.tv_sec, other.tv_nsec) < (own.tv_sec, own.tv_nsec);
+        other.filter(is_shorter).or(Some(own))
+    }
+}
+
+/// Returns whether there is a timeout of realtime in the rings of a process; `None` if there is no such process.
+fn has_date(pid: i32) -> Option<bool> {
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
+    Some(maps.lines().filter_map(entries).any(|(from, length)| {
+        let mut bytes = vec![0; usize::try_from(length.min(ENTRIES_MAX)).unwrap_or_default()];
+        ptrace::read(pid, from, &mut bytes).is_ok() && bytes.chunks_exact(ENTRY).any(is_date)
+    }))
+}
+
+/// Returns where a process has the entries of a ring, and how many bytes of them, if a line of its maps says so.
+fn entries(line: &str) -> Option<(u64, u64)> {
+    let mut words = line.split_whitespace();
+    let (range, offset, name) = (words.next()?, words.nth(1)?, words.nth(2)?);
+    let (from, to) = range.split_once('-')?;
+    let (from, to) = (u64::from_str_radix(from, 16).ok()?, u64::from_str_radix(to, 16).ok()?);
+    (offset == ENTRIES_AT && name == RING).then(|| (from, to.saturating_sub(from)))
+}
+
+fn is_date(entry: &[u8]) -> bool {
+    let flags = entry.get(FLAGS..FLAGS + 4).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_le_bytes);
+    entry.get(OPERATION).is_some_and(|operation| TIMEOUTS.contains(operation)) && flags & DATE == DATE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_of_rings_are_found_in_maps() {
+        for (line, expected) in [
+            (
+                "7f8a3909a000-7f8a3909b000 rw-s 10000000 00:10 26090   anon_inode:[io_uring]",
+                Some((0x7f8a_3909_a000, 4096)),
+            ),
+            ("7f8a3909b000-7f8a3909c000 rw-s 00000000 00:10 26090   anon_inode:[io_uring]", None),
+            ("7f8a3909b000-7f8a3909c000 rw-s 10000000 00:10 26090   /tmp/file", None),
+            ("7f8a3909b000-7f8a3909c000 rw-s 10000000 00:00 0", None),
+        ] {
+            assert_eq!(entries(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn dates_of_realtime_are_known_by_operation_and_flags() {
+        for (operation, flags, expected) in [
+            (11, 9, true),
+            (12, 11, true),
+            (15, 9, true),
+            (11, 8, false),
+            (11, 1, false),
+            (11, 0, false),
+            (1, 9, false),
+        ] {
+            let mut entry = [0; ENTRY];
+            (entry[OPERATION], entry[FLAGS]) = (operation, flags);
+            assert_eq!(is_date(&entry), expected, "{operation} {flags}");
+        }
+    }
+
+    #[test]
+    fn a_thread_without_rings_is_looked_at_until_it_is_gone() {
+        let mut rings = Rings::default();
+        assert_eq!(rings.patience(None), None);
+        rings.add(std::process::id().cast_signed());
+        rings.add(i32::MAX);
+        assert!(rings.patience(None).is_some_and(|patience| patience.tv_sec == 0));
+        assert_eq!((rings.look(true), rings.owners.len()), (None, 1));
+    }
+}
