@@ -1,6 +1,7 @@
 //! `timenav exec`: programs of any language on a virtual clock.
 
 mod agreeing;
+mod builds;
 mod demo;
 mod ends;
 mod faults;

@@ -1,0 +1,147 @@
+//! A real project is built by `make -j2` as natively, whatever the clock does meanwhile.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use super::{PATH, exec, is_installed, service, travel};
+use crate::service::{Service, run};
+use crate::waiting::until;
+
+/// What is written beside the sources of zstd, which come without a file for `make`.
+const MAKEFILE: &str = include_str!("../../programs/zstd.mk");
+const PROGRAM: &str = include_str!("../../programs/pack.c");
+/// Where each build begins and where the clock is taken while it goes on: forward over the time of all files, and back.
+const JUMPS: [(&str, &str); 2] =
+    [("2031-05-06T07:08:09Z", "1985-10-26T01:21:00Z"), ("1985-10-26T01:21:00Z", "2041-01-01T00:00:00Z")];
+/// No file and no clock of a host is from before, or will be from after; each clock above is.
+const HOST_SECONDS: std::ops::Range<i64> = 1_000_000_000..1_900_000_000;
+
+/// Returns the value of a variable of the environment.
+#[expect(clippy::disallowed_methods, reason = "whoever runs the test says here what is built")]
+fn variable(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).map(PathBuf::from)
+}
+
+/// Returns the folder of a project to build: the one that was asked for, or that of zstd, which Cargo has fetched.
+fn sources() -> Option<PathBuf> {
+    if let Some(chosen) = variable("TIMENAV_TEST_PROJECT") {
+        return Some(chosen);
+    }
+    let cargo = variable("CARGO_HOME").or_else(|| Some(variable("HOME")?.join(".cargo")))?;
+    let registries = std::fs::read_dir(cargo.join("registry/src")).ok()?.flatten();
+    let packages = registries.flat_map(|registry| std::fs::read_dir(registry.path()).into_iter().flatten().flatten());
+    let named = |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"zstd-sys-"));
+    packages.map(|package| package.path()).filter(named).map(|path| path.join("zstd/lib")).find(|path| path.exists())
+}
+
+/// Copies a project with the times of its files, by which `make` knows what is to be made anew.
+fn copy(from: &Path, to: &Path) {
+    let status = Command::new("cp").arg("-rp").arg(from).arg(to).status().unwrap();
+    assert!(status.success());
+    if variable("TIMENAV_TEST_PROJECT").is_none() {
+        std::fs::write(to.join("Makefile"), MAKEFILE).unwrap();
+        std::fs::write(to.join("pack.c"), PROGRAM).unwrap();
+    }
+}
+
+/// Returns what was made by compilers and linkers, by its path.
+fn made(project: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let (mut found, mut folders) = (BTreeMap::new(), vec![project.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        // What is only there for a moment may be gone.
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
+            if kind.is_dir() {
+                folders.push(path);
+            } else if let (true, Ok(bytes)) = (kind.is_file(), std::fs::read(&path)) {
+                if bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"!<arch>") {
+                    found.insert(path.strip_prefix(project).unwrap().to_owned(), bytes);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Builds a project in its folder.
+const BUILD: &str = "cd \"$0\" && if [ -x configure ]; then ./configure >&2; fi && make -s -j2 >&2";
+
+/// Builds a project on the clock, which jumps once something is made.
+fn build(service: &Service, project: &Path, (from, to): (&str, &str)) {
+    travel(service, from);
+    service.post("/v1/set-rate", &json!({ "rate": 3600 }));
+    service.post("/v1/resume-time", &json!({}));
+    let mut command = exec(service, &["sh", "-c", BUILD, project.to_str().unwrap()]);
+    let told = std::fs::File::create(project.join("told")).unwrap();
+    let mut running = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(told).spawn().unwrap();
+    until("something that is made", || {
+        assert!(running.try_wait().unwrap().is_none_or(|status| status.success()), "the build has failed");
+        (!made(project).is_empty()).then_some(())
+    });
+    travel(service, to);
+    assert!(running.try_wait().unwrap().is_none(), "the clock jumped while it was built");
+    let status = running.wait().unwrap();
+    service.post("/v1/pause-time", &json!({}));
+    let told = std::fs::read_to_string(project.join("told")).unwrap();
+    assert!(status.success(), "{status}: {told}");
+    assert!(!told.contains("host time"), "{told}");
+    if variable("TIMENAV_TEST_PROJECT").is_none() {
+        let is_expected = |line: &str| line.contains("in the future") || line.contains("Clock skew detected");
+        assert!(told.lines().all(is_expected), "{told}");
+        // It looks at the clock once, at the beginning.
+        assert_eq!(told.contains("in the future"), from < "2001", "{from}: {told}");
+        let shown = std::fs::read_to_string(project.join("shown")).unwrap();
+        let shown: Vec<i64> = shown.lines().map(|line| line.parse().unwrap()).collect();
+        assert!(shown.len() > 20 && shown.iter().all(|seconds| !HOST_SECONDS.contains(seconds)), "{shown:?}");
+    }
+}
+
+#[test]
+fn a_real_project_is_built_as_natively() {
+    let Some(service) = service() else { return };
+    let (true, Some(sources)) = (is_installed("make") && is_installed("gcc"), sources()) else {
+        eprintln!(
+            "skipped: there are no sources of zstd where Cargo keeps what it fetched; name a project with \
+                   TIMENAV_TEST_PROJECT"
+        );
+        return service.audit();
+    };
+    let folder = tempfile::tempdir().unwrap();
+    // In the same folder each time, because compilers write down where they were.
+    let project = folder.path().join("project");
+    copy(&sources, &project);
+    let mut native = Command::new("sh");
+    let (code, _, stderr) = run(native.args(["-c", BUILD]).arg(&project).env("PATH", PATH), "");
+    assert_eq!(code, Some(0), "natively: {stderr}");
+    let native = made(&project);
+    assert!(!native.is_empty(), "{stderr}");
+    for jump in JUMPS {
+        std::fs::remove_dir_all(&project).unwrap();
+        copy(&sources, &project);
+        build(&service, &project, jump);
+        let built = made(&project);
+        assert!(built.keys().eq(native.keys()), "{:?}", built.keys());
+        let other: Vec<_> =
+            built.iter().filter(|(path, bytes)| native[*path] != **bytes).map(|(path, _)| path).collect();
+        println!("{} files, {other:?} differ", built.len());
+        assert!(other.is_empty(), "{other:?} are not as natively");
+        if variable("TIMENAV_TEST_PROJECT").is_none() {
+            let pack = project.join("pack");
+            let (code, stdout, stderr) = run(&mut exec(&service, &[pack.to_str().unwrap()]), "");
+            assert_eq!((code, stdout.as_str(), stderr.as_str()), (Some(0), "packed and unpacked\n", ""));
+        }
+        nothing_is_left_in(folder.path());
+    }
+    service.audit();
+}
+
+/// Nothing goes on or stands still in a folder.
+fn nothing_is_left_in(folder: &Path) {
+    let folder = std::fs::canonicalize(folder).unwrap();
+    let is_there = |pid: &u32| std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|at| at.starts_with(&folder));
+    let left: Vec<u32> = super::processes().into_iter().map(|(pid, ..)| pid).filter(is_there).collect();
+    assert!(left.is_empty(), "{left:?} are still there");
+}
