@@ -1,4 +1,4 @@
-//! Timeouts in rings of io_uring that go by the host's clock.
+//! Timeouts in rings of `io_uring` that go by the host's clock.
 //!
 //! What a program puts into a ring is read by the kernel alone: no filter sees it, and nobody can change it in time. Most
 //! rings never have a timeout of realtime, so none is refused. Programs that set one up are looked at a few times
