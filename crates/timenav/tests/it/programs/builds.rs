@@ -56,10 +56,10 @@ fn made(project: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
             let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
             if kind.is_dir() {
                 folders.push(path);
-            } else if let (true, Ok(bytes)) = (kind.is_file(), std::fs::read(&path)) {
-                if bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"!<arch>") {
-                    found.insert(path.strip_prefix(project).unwrap().to_owned(), bytes);
-                }
+            } else if let (true, Ok(bytes)) = (kind.is_file(), std::fs::read(&path))
+                && (bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"!<arch>"))
+            {
+                found.insert(path.strip_prefix(project).unwrap().to_owned(), bytes);
             }
         }
     }
