@@ -52,12 +52,12 @@ async function visit(context, isCached) {
   const began = performance.now();
   await page.goto(`${site.root}/#/timeline?timeline=${encodeURIComponent(timeline)}`, { waitUntil: 'commit' });
   const axis = page.getByRole('region', { name: 'Axis' });
-  const told = (place) => place.getByText(/^[\d,]+ events$/).first();
+  const told = (place, text = /^[\d,]+ events$/) => place.getByText(text).first();
   const shown = (place) => place.waitFor({ timeout: MAX_MS }).then(() => since(began));
   // The first picture need not come.
-  const first = shown(told(page.locator('#first-picture'))).catch(() => Infinity);
-  // Of many events, those that are counted have bars.
-  const part = shown(axis.getByText(/[\d,]+ (of [\d,]+ )?counted/).first()).catch(() => Infinity);
+  const first = shown(told(page.locator('#first-picture'), /^[\d,]+ events( so far)?$/)).catch(() => Infinity);
+  // Of many events, those that are counted have bars; while none is, there are none.
+  const part = shown(told(axis, /(?<!of |[\d,])[1-9][\d,]* (of [\d,]+ )?counted/)).catch(() => Infinity);
   const axis_ms = await shown(told(axis));
   const row = {
     files: isCached ? 'cached' : 'new',

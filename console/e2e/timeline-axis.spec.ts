@@ -39,6 +39,41 @@ describe('the axis', () => {
     await expect.poll(() => picture.count()).toBe(0);
   });
 
+  it('is drawn from the first counts of very many events, and from those that follow', async () => {
+    const page = await open();
+    const asked: string[] = [];
+    let next = (): void => {};
+    const held = new Promise<void>((resolve) => (next = resolve));
+    // An answer counts a million events: this one counts the first half of the demo's.
+    await page.route('**/v1/aggregate-events?*bucket=100*', async (route) => {
+      const cursor = new URL(route.request().url()).searchParams.get('cursor');
+      asked.push(cursor ?? 'none');
+      if (cursor !== null) await held;
+      const url = route
+        .request()
+        .url()
+        .replace(/&cursor=[^&]*/, '');
+      const body = (await (await route.fetch({ url })).json()) as { groups: { count: number }[] };
+      const middle = Math.floor(body.groups.length / 2);
+      const groups = cursor === null ? body.groups.slice(0, middle) : body.groups.slice(middle);
+      const count = groups.reduce((sum, group) => sum + group.count, 0);
+      await route.fulfill({ json: { ...body, groups, count, ...(cursor === null ? { next_cursor: 'more' } : {}) } });
+    });
+    await page.route('**/assets/*.js', async (route) => {
+      if (/\/first-[^/]*$/.test(route.request().url())) await route.continue();
+    });
+    await page.reload({ waitUntil: 'commit' });
+    const picture = page.locator('#first-picture');
+    await picture.getByText(/^\d+ events so far$/).waitFor();
+    await picture.getByText('841 BCE', { exact: true }).waitFor();
+    await picture.getByText(/^20\d\d$/).waitFor();
+    const bars = await picture.locator('rect').count();
+    next();
+    await picture.getByText('493 events', { exact: true }).waitFor();
+    expect(await picture.locator('rect').count()).toBeGreaterThan(bars);
+    expect(asked).toEqual(['none', 'more']);
+  });
+
   it('shows everything, and moves by dragging, wheel, buttons and keys', async () => {
     const page = await open();
     const whole = await shownTime(page);

@@ -51,7 +51,7 @@ const files = [
     .map((name) => `assets/${name}`),
 ];
 const visit = weights.get('timeline') + files.reduce((sum, name) => sum + statSync(join(dist, `${name}.br`)).size, 0);
-console.log(`${'first visit'.padEnd(12)}${(visit / 1000).toFixed(1).padStart(7)} KB of all files`);
+console.log(`${'first visit'.padEnd(12)}${(visit / 1000).toFixed(2).padStart(7)} KB of all files`);
 if (visit > FIRST_VISIT_BYTES_MAX) {
   console.error(`more than ${FIRST_VISIT_BYTES_MAX / 1000} KB before the axis of the timeline`);
   process.exit(1);

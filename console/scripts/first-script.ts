@@ -47,6 +47,13 @@ function filesOfViews(bundle: Bundle, entry: string): Record<string, string[]> {
   return files;
 }
 
+/** Returns the same with each name written once: most files are those of several views. */
+function numbered(files: Record<string, string[]>): Record<'FILES' | 'VIEW_FILES', string> {
+  const names = [...new Set(Object.values(files).flat())];
+  const views = Object.entries(files).map(([view, its]) => [view, its.map((name) => names.indexOf(name))]);
+  return { FILES: JSON.stringify(names), VIEW_FILES: JSON.stringify(Object.fromEntries(views)) };
+}
+
 /** Builds the first script of the page, which knows the names of the others, and puts it in front of them. */
 export function firstScript(): Plugin {
   let root = '';
@@ -71,7 +78,7 @@ export function firstScript(): Plugin {
         configFile: false,
         root,
         logLevel: 'warn',
-        define: { VIEW_FILES: JSON.stringify(files), WORKER_FILE: JSON.stringify(worker) },
+        define: { ...numbered(files), WORKER_FILE: JSON.stringify(worker) },
         build: { write: false, target: 'es2022', lib: { entry: SOURCE, formats: ['iife'], name: 'first' } },
       });
       const [built] = Array.isArray(output) ? output : [];

@@ -7,16 +7,19 @@
 import { FIRST_SESSION, FIRST_TIMELINES, askFirst, type FirstAnswer } from './lib/first-asked';
 import { drawFirstPicture, wholeTimeline } from './lib/first-picture';
 
-/** The line is slow if nothing of the console is shown after so long, in milliseconds. */
+/** The line is slow if nothing of the console is shown so long after the page was asked for, in milliseconds. */
 const SLOW_MS = 350;
 
-/** The files that each view needs beside those of every page, relative to the page. Written by the build. */
-declare const VIEW_FILES: Partial<Record<string, readonly string[]>>;
+/** The files that views need beside those of every page, relative to the page. Written by the build. */
+declare const FILES: readonly string[];
+/** Which of them each view needs. */
+declare const VIEW_FILES: Partial<Record<string, readonly number[]>>;
 /** The script of the worker that holds the streams. */
 declare const WORKER_FILE: string;
 
-function preload(files: readonly string[]): void {
-  for (const file of files) {
+function preload(view: string): void {
+  for (const number of VIEW_FILES[view] ?? []) {
+    const file = FILES[number] ?? '';
     const link = document.createElement('link');
     link.rel = file.endsWith('.js') ? 'modulepreload' : 'preload';
     if (link.rel === 'preload') link.as = 'style';
@@ -32,25 +35,28 @@ async function isKnown({ response }: FirstAnswer): Promise<boolean> {
   return typeof user_id === 'string';
 }
 
-/** Returns whether the axis is not there yet. */
-const isAxisMissing = (): boolean => document.querySelector('.axis') === null;
-
 async function begin(): Promise<void> {
-  const began = performance.now();
   const [view = ''] = location.hash.replace(/^#\/?/, '').split('?', 1);
   const known = askFirst(FIRST_SESSION).then(isKnown);
   // Noted before it is asked: the page may want it in the same moment.
   askFirst(FIRST_TIMELINES, known).catch(() => {});
+  const wanted = (await known) ? view || 'timeline' : 'log-in';
+  const timeline = wholeTimeline(location.hash);
+  if ((await known) && timeline !== null) {
+    // The axis is not there, and nobody went elsewhere.
+    const isWanted = (): boolean =>
+      document.querySelector('.axis') === null && wholeTimeline(location.hash) === timeline;
+    const draw = (): void => {
+      if (isWanted()) drawFirstPicture(timeline, isWanted).catch(() => {});
+    };
+    const wait = SLOW_MS - performance.now();
+    // Before the files of the view: a browser has few connections to one host, and these would keep them all.
+    if (wait > 0) setTimeout(draw, wait);
+    else draw();
+  }
+  preload(wanted);
   // No link asks for a worker: it finds this in the cache.
   if (await known) void fetch(`./${WORKER_FILE}`).catch(() => {});
-  const wanted = (await known) ? view || 'timeline' : 'log-in';
-  preload(VIEW_FILES[wanted] ?? []);
-  const timeline = wholeTimeline(location.hash);
-  if (!(await known) || timeline === null) return;
-  const draw = (): void => {
-    if (isAxisMissing()) drawFirstPicture(timeline, isAxisMissing).catch(() => {});
-  };
-  setTimeout(draw, began + SLOW_MS - performance.now());
 }
 
 // The page asks again for what failed.

@@ -40,6 +40,9 @@ export interface Picture {
   from: string;
   to: string;
   spanMs: number;
+  /** Up to where it is counted, from 0 at the first event to 1 at the last. */
+  until: number;
+  count: number;
   /** How many events the tallest bar stands for. */
   most: number;
 }
@@ -47,20 +50,37 @@ export interface Picture {
 /** Returns a time in milliseconds, or NaN. */
 const millis = (text: string): number => (Math.abs(parseInt(text, 10)) < YEARS ? Date.parse(text) : NaN);
 
-/** Returns what counts look like; null where nothing is counted, or not all, or a time is beyond what dates can say. */
-export function pictureOf({ groups, next_cursor }: FirstCounts): Picture | null {
-  const [first, last] = [groups[0], groups.at(-1)];
-  if (!first || !last || next_cursor) return null;
-  const [from, to] = [first.key, last.until ?? last.key];
+/**
+ * Returns what the counts of the answers that came so far look like; null where nothing is counted, or a time is beyond
+ * what dates can say. Where not all is counted, `last` says when the last event happens.
+ */
+export function pictureOf(answers: readonly FirstCounts[], last: string | null = null): Picture | null {
+  const groups = answers.flatMap((answer) => answer.groups);
+  const [first, end] = [groups[0], groups.at(-1)];
+  const isCut = Boolean(answers.at(-1)?.next_cursor);
+  if (!first || !end || (isCut && last === null)) return null;
+  const counted = end.until ?? end.key;
+  const [from, to] = [first.key, (isCut ? last : null) ?? counted];
   const begin = millis(from);
   const spanMs = millis(to) - begin;
   if (!Number.isFinite(spanMs)) return null;
-  const most = Math.max(...groups.map(({ count }) => count));
-  const bars = groups.map(({ key, until, count }) => {
-    const middle = (millis(key) + millis(until ?? key)) / 2;
-    return { at: spanMs > 0 ? (middle - begin) / spanMs : 0.5, height: count / most };
-  });
-  return { bars, from, to, spanMs, most };
+  const part = (ms: number): number => (spanMs > 0 ? Math.min((ms - begin) / spanMs, 1) : 0.5);
+  // The stretches of an answer are as long as its events need; bars are all as wide.
+  const counts = new Array<number>(BARS).fill(0);
+  for (const { key, until, count } of groups) {
+    const bar = Math.min(Math.floor(part((millis(key) + millis(until ?? key)) / 2) * BARS), BARS - 1);
+    counts[bar] = (counts[bar] ?? 0) + count;
+  }
+  const most = Math.max(...counts);
+  return {
+    bars: counts.flatMap((count, bar) => (count === 0 ? [] : [{ at: (bar + 0.5) / BARS, height: count / most }])),
+    from,
+    to,
+    spanMs,
+    until: isCut ? part(millis(counted)) : 1,
+    count: answers.reduce((sum, { count }) => sum + count, 0),
+    most,
+  };
 }
 
 /** Returns what to call a time, as exactly as a picture of so many milliseconds shows it. */
@@ -86,30 +106,66 @@ function written(text: string, top: number, side: 'left' | 'right' = 'left'): HT
   return words;
 }
 
-function drawn(bars: readonly Bar[]): SVGElement {
+function rectangle(numbers: Record<'x' | 'y' | 'width' | 'height', number>): SVGElement {
+  const made = document.createElementNS(SVG, 'rect');
+  for (const [name, value] of Object.entries(numbers)) made.setAttribute(name, value.toFixed(2));
+  return made;
+}
+
+function drawn({ bars, until }: Picture): SVGElement {
   const svg = document.createElementNS(SVG, 'svg');
   svg.setAttribute('viewBox', `0 0 ${BARS} ${TALLEST}`);
   svg.setAttribute('preserveAspectRatio', 'none');
   Object.assign(svg.style, { display: 'block', width: '100%', height: `${TALLEST}px` });
+  const across = (at: number): number => BARS * (MARGIN + at * (1 - 2 * MARGIN));
   for (const { at, height } of bars) {
-    const bar = document.createElementNS(SVG, 'rect');
     const tall = Math.max(height * TALLEST, 1);
-    const x = BARS * (MARGIN + at * (1 - 2 * MARGIN)) - 0.4;
-    const numbers = { x, y: TALLEST - tall, width: 0.8, height: tall };
-    for (const [name, value] of Object.entries(numbers)) bar.setAttribute(name, value.toFixed(2));
-    svg.append(bar);
+    svg.append(rectangle({ x: across(at) - 0.4, y: TALLEST - tall, width: 0.8, height: tall }));
+  }
+  if (until < 1) {
+    // What is not counted yet is not empty.
+    const missing = rectangle({ x: across(until), y: 0, width: across(1) - across(until), height: TALLEST });
+    Object.assign(missing.style, { fill: 'currentColor', opacity: '0.15' });
+    svg.append(missing);
   }
   return svg;
 }
 
-/** Asks how many events there are along the time of a timeline, and draws it, unless the console is there by then. */
+/** Asks the service for something of a timeline; null where it does not answer that. */
+async function askOf<T>(timeline: string, what: string, asked: Record<string, string>): Promise<T | null> {
+  const answer = await fetch(address(what, { timeline_id: timeline, ...asked }), { cache: 'no-store' });
+  return answer.ok ? ((await answer.json()) as T) : null;
+}
+
+/** Returns when the last event of a timeline happens, or null. */
+async function lastTime(timeline: string): Promise<string | null> {
+  const asked = { location: '*', time_range: '../..', limit: '1', order: 'newest' };
+  const page = await askOf<{ events: { time: string }[] }>(timeline, 'v1/monitor-events', asked);
+  return page?.events[0]?.time ?? null;
+}
+
+/**
+ * Asks how many events there are along the time of a timeline, and draws it, unless the console is there by then. Of
+ * very many events an answer counts only the first ones: those are drawn, and then the next.
+ */
 export async function drawFirstPicture(timeline: string, isWanted: () => boolean): Promise<void> {
-  const query = new URLSearchParams({ timeline_id: timeline, by: 'time', bucket: String(BARS), limit: '1000' });
-  const answer = await fetch(address(`v1/aggregate-events?${query}`), { cache: 'no-store' });
-  if (!answer.ok) return;
-  const counts = (await answer.json()) as FirstCounts;
-  const shown = pictureOf(counts);
-  if (shown === null || !isWanted()) return;
+  const answers: FirstCounts[] = [];
+  const asked = { by: 'time', bucket: String(BARS), limit: '1000' };
+  let last: string | null = null;
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const counts: FirstCounts | null = await askOf(timeline, 'v1/aggregate-events', { ...asked, cursor });
+    if (counts === null) return;
+    answers.push(counts);
+    cursor = counts.next_cursor ?? null;
+    if (cursor !== null) last ??= await lastTime(timeline);
+    const shown = pictureOf(answers, last);
+    if (shown === null || !isWanted()) return;
+    show(shown);
+  }
+}
+
+function show(shown: Picture): void {
+  const before = document.getElementById(PICTURE);
   const picture = document.createElement('div');
   picture.id = PICTURE;
   // The axis says the same in words, and more.
@@ -130,14 +186,19 @@ export async function drawFirstPicture(timeline: string, isWanted: () => boolean
   });
   const line = document.createElement('div');
   Object.assign(line.style, { borderTop: '1px solid', opacity: '0.5' });
+  const events = shown.count === 1 ? 'event' : 'events';
   picture.append(
-    written(`${counts.count.toLocaleString('en')} ${counts.count === 1 ? 'event' : 'events'}`, 8),
+    written(`${shown.count.toLocaleString('en')} ${events}${shown.until < 1 ? ' so far' : ''}`, 8),
     written(`at most ${shown.most.toLocaleString('en')} in a bar`, 8, 'right'),
-    drawn(shown.bars),
+    drawn(shown),
     line,
     written(calledTime(shown.from, shown.spanMs), BASE + 6),
     written(calledTime(shown.to, shown.spanMs), BASE + 6, 'right'),
   );
+  if (before !== null) {
+    before.replaceWith(picture);
+    return;
+  }
   document.body.append(picture);
   addEventListener('hashchange', endFirstPicture, { once: true });
   setTimeout(endFirstPicture, STAYS_MS);
