@@ -46,13 +46,14 @@ async function begin(): Promise<void> {
     // The axis is not there, and nobody went elsewhere.
     const isWanted = (): boolean =>
       document.querySelector('.axis') === null && wholeTimeline(location.hash) === timeline;
-    const draw = (): void => {
-      if (isWanted()) drawFirstPicture(timeline, isWanted).catch(() => {});
+    const draw = async (): Promise<void> => {
+      if (isWanted()) await drawFirstPicture(timeline, isWanted).catch(() => {});
     };
     const wait = SLOW_MS - performance.now();
-    // Before the files of the view: a browser has few connections to one host, and these would keep them all.
-    if (wait > 0) setTimeout(draw, wait);
-    else draw();
+    if (wait > 0) setTimeout(() => void draw(), wait);
+    // Before the files of the view: a browser has few connections to one host, and these would keep them all. The line
+    // has enough to do until then, with the files of every view.
+    else await draw();
   }
   preload(wanted);
   // No link asks for a worker: it finds this in the cache.

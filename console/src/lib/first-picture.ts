@@ -146,22 +146,24 @@ async function lastTime(timeline: string): Promise<string | null> {
 
 /**
  * Asks how many events there are along the time of a timeline, and draws it, unless the console is there by then. Of
- * very many events an answer counts only the first ones: those are drawn, and then the next.
+ * very many events an answer counts only the first ones: those are drawn, and then, after this is done, the next.
  */
-export async function drawFirstPicture(timeline: string, isWanted: () => boolean): Promise<void> {
-  const answers: FirstCounts[] = [];
-  const asked = { by: 'time', bucket: String(BARS), limit: '1000' };
-  let last: string | null = null;
-  for (let cursor: string | null = ''; cursor !== null;) {
-    const counts: FirstCounts | null = await askOf(timeline, 'v1/aggregate-events', { ...asked, cursor });
-    if (counts === null) return;
-    answers.push(counts);
-    cursor = counts.next_cursor ?? null;
-    if (cursor !== null) last ??= await lastTime(timeline);
-    const shown = pictureOf(answers, last);
-    if (shown === null || !isWanted()) return;
-    show(shown);
-  }
+export async function drawFirstPicture(
+  timeline: string,
+  isWanted: () => boolean,
+  before: readonly FirstCounts[] = [],
+  lastAt: string | null = null,
+): Promise<void> {
+  const cursor = before.at(-1)?.next_cursor ?? '';
+  const asked = { by: 'time', bucket: String(BARS), limit: '1000', cursor };
+  const counts = await askOf<FirstCounts>(timeline, 'v1/aggregate-events', asked);
+  if (counts === null) return;
+  const answers = [...before, counts];
+  const last = lastAt ?? (counts.next_cursor ? await lastTime(timeline) : null);
+  const shown = pictureOf(answers, last);
+  if (shown === null || !isWanted()) return;
+  show(shown);
+  if (counts.next_cursor) drawFirstPicture(timeline, isWanted, answers, last).catch(() => {});
 }
 
 function show(shown: Picture): void {
