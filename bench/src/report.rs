@@ -174,8 +174,17 @@ impl Finding {
 
     fn cells(&self) -> [String; 6] {
         let figure = |figures: &[f64]| format!("{} {}", grouped(Spread::of(figures).median), self.unit);
-        let ratio = self.rounds.ratio();
-        let ratio = format!("{:.2} ({:.2}–{:.2})", ratio.median, ratio.min, ratio.max);
+        let ratio = match self.ratio_goal {
+            Goal::AtLeast(_) | Goal::AtMost(_) => {
+                let Spread { median, min, max } = self.rounds.ratio();
+                format!("{median:.2} ({min:.2}–{max:.2})")
+            }
+            // The floor may be nothing at all.
+            Goal::MoreAtMost(_) => {
+                let Spread { median, min, max } = self.rounds.difference();
+                format!("{median:+.1} ({min:+.1}–{max:+.1})")
+            }
+        };
         let (subject, floor) = (figure(&self.rounds.subject), figure(&self.rounds.floor));
         let verdict = if self.holds() { "holds" } else { "short" };
         [self.name.clone(), subject, floor, ratio, self.goal(), verdict.to_owned()]
@@ -194,7 +203,7 @@ impl fmt::Display for Finding {
 }
 
 fn row([name, subject, floor, ratio, goal, verdict]: [&str; 6]) -> String {
-    format!("{name:<28}{subject:>20}{floor:>20}  {ratio:<22}{goal:<24}{verdict}").trim_end().to_owned()
+    format!("{name:<34} {subject:>17} {floor:>17}  {ratio:<21} {goal:<28} {verdict}").trim_end().to_owned()
 }
 
 /// Writes a figure so that it can be read: thousands apart, and decimals only where they matter.
@@ -228,6 +237,24 @@ mod tests {
         let words: Vec<&str> = line.split_whitespace().collect();
         let expected = "a 12 345 rows/s 1 000 rows/s 12.35 (12.35–12.35) ≥ 0.5, ≥ 20000 rows/s short";
         assert_eq!(words.join(" "), expected);
+    }
+
+    #[test]
+    fn what_may_cost_more_than_nothing_is_told_as_a_difference() {
+        let mut finding = finding(2.5, Goal::MoreAtMost(3.0), None);
+        finding.rounds.floor = vec![0.0; 3];
+        let words = finding.to_string();
+        assert!(words.contains("+2.5 (+2.5–+2.5)"), "{words}");
+    }
+
+    #[test]
+    fn columns_do_not_run_into_each_other() {
+        let mut finding = finding(2.5, Goal::MoreAtMost(3.0), Some(Goal::AtMost(3.0)));
+        finding.name = "console-hurricanes-slow-known-click".to_owned();
+        finding.unit = Unit::PercentOfCore;
+        let words = finding.to_string();
+        assert!(words.starts_with("console-hurricanes-slow-known-click "), "{words}");
+        assert!(words.ends_with(" % of a core holds"), "{words}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 /**
  * Takes a picture of every view of the console on a timeline, light and dark, on a phone, a laptop and a wide screen:
  *
- *   TIMENAV_API_KEY=… node bench/looks.mjs http://127.0.0.1:8080 demo FOLDER [--against FORK] [--only VIEW]
+ *   TIMENAV_API_KEY=… node bench/looks.mjs http://127.0.0.1:8080 demo FOLDER [--against FORK] [--only VIEW] [--width 1440]
  *
  * Files are called `VIEW-SCHEME-WIDTH.png`, and `sheet-SCHEME-WIDTH.png` has all views of one kind beside each other. A
  * view that does not get ready, is wider than its page, or says something on the console of the browser, is named, and
@@ -24,7 +24,9 @@ const SIZES = [
 const [base, timeline, folder, ...options] = process.argv.slice(2);
 const key = process.env.TIMENAV_API_KEY;
 if (!base || !timeline || !folder || !key) {
-  console.error('usage: TIMENAV_API_KEY=… node bench/looks.mjs URL TIMELINE FOLDER [--against FORK] [--only VIEW]');
+  console.error(
+    'usage: TIMENAV_API_KEY=… node bench/looks.mjs URL TIMELINE FOLDER [--against FORK] [--only VIEW] [--width PIXELS]',
+  );
   process.exit(2);
 }
 const option = (name) => (options.includes(name) ? options[options.indexOf(name) + 1] : null);
@@ -70,7 +72,7 @@ const server = await launch();
 const browser = await chromium.connect(server.wsEndpoint());
 try {
   for (const colorScheme of ['light', 'dark']) {
-    for (const viewport of SIZES) {
+    for (const viewport of SIZES.filter(({ width }) => [null, String(width)].includes(option('--width')))) {
       const hasTouch = viewport.width < 600;
       const context = await browser.newContext({ viewport, colorScheme, hasTouch, reducedMotion: 'reduce' });
       await site.logIn(context, password);
