@@ -227,6 +227,48 @@ describe('more events than are shown one by one', () => {
     expect(calls).toBe(3);
   });
 
+  it('are not taken for none in the strip of all time while they are being counted', async () => {
+    const page = await on.loggedIn('clock?timeline=demo');
+    await page.route('**/v1/aggregate-events?*', async (route) => {
+      const url = new URL(route.request().url());
+      if (url.searchParams.get('by') !== 'time') return route.continue();
+      // The rest never comes.
+      if (url.searchParams.has('cursor')) return;
+      const group = { key: '0900-01-01T00:00:00Z', until: '1000-01-01T00:00:00Z', count: 100 };
+      await route.fulfill({
+        json: {
+          groups: [group],
+          groups_count: 1,
+          is_groups_cut: false,
+          count: 100,
+          without_count: 0,
+          counted_to: '0999-12-31T00:00:00Z',
+          next_cursor: '1',
+        },
+      });
+    });
+    await page.goto(`${on.service.url}/#/timeline?timeline=demo&most=40`);
+    await page.getByText('about 100 events so far', { exact: true }).waitFor();
+    /** Whether something is drawn high up in the strip, where so much of it is on the left. */
+    const isDrawn = (part: number): Promise<boolean> =>
+      page.locator('.overview canvas').evaluate((canvas: HTMLCanvasElement, at) => {
+        const { data } = canvas.getContext('2d')!.getImageData(Math.floor(canvas.width * at), 10, 1, 1);
+        return data[3]! > 0;
+      }, part);
+    await expect.poll(() => isDrawn(0.9)).toBe(true);
+    expect(await isDrawn(0.2)).toBe(false);
+  });
+
+  it('are listed beside the search, the filters and the map before they are counted', async () => {
+    const page = await on.loggedIn('clock?timeline=demo');
+    await page.route('**/v1/aggregate-events?*', () => {});
+    await page.goto(`${on.service.url}/#/timeline?timeline=demo&most=40&view=list`);
+    await page.getByText(/^1 to 50 events in view/).waitFor();
+    await page.getByRole('combobox', { name: 'Find events by name, text, id or place' }).waitFor();
+    await page.getByRole('button', { name: 'Filter', exact: true }).waitFor();
+    await page.getByRole('application', { name: /^World map/ }).waitFor();
+  });
+
   it('are listed with their marks and anchors', async () => {
     await on.service.call('POST', 'v1/manipulate-event', {
       timeline_id: 'demo',

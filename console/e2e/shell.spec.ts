@@ -188,6 +188,26 @@ describe('timelines', () => {
     await page.getByRole('button', { name: 'Timeline: demo' }).waitFor();
   });
 
+  it('have the titles of figures above their ends', async () => {
+    const page = await on.loggedIn('timelines?timeline=demo');
+    const table = page.getByRole('region', { name: 'Timelines' });
+    await table.getByRole('row').nth(1).waitFor();
+    const ends = await table.locator('thead th.end').evaluateAll((titles) =>
+      titles.map((title) => {
+        const place = [...title.parentElement!.children].indexOf(title);
+        const cell = title.closest('table')!.querySelector('tbody tr')!.children[place]!;
+        return [title, cell].map((of) => {
+          const text = document.createTreeWalker(of, NodeFilter.SHOW_TEXT).nextNode()!;
+          const range = document.createRange();
+          range.selectNodeContents(text);
+          return Math.round(range.getBoundingClientRect().right);
+        });
+      }),
+    );
+    expect(ends.length).toBeGreaterThan(1);
+    for (const [title, figure] of ends) expect(Math.abs(title! - figure!)).toBeLessThanOrEqual(1);
+  });
+
   it('show their clocks on a phone too, none of them cut off', async () => {
     const name = fresh('a-timeline-with-a-name-that-is-longer-than-a-phone-is-wide');
     await on.service.timeline(name, { event_id: 'a', time: '2000-01-01T00:00:00Z', description: 'A' });
