@@ -269,6 +269,19 @@ describe('more events than are shown one by one', () => {
     await page.getByRole('application', { name: /^World map/ }).waitFor();
   });
 
+  it('are searched, filtered and mapped where even the first count takes long, and exported by their number', async () => {
+    const page = await on.loggedIn('clock?timeline=demo');
+    await page.route('**/v1/aggregate-events?*', () => {});
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto(`${on.service.url}/#/timeline?timeline=demo&most=40&do=export`);
+    const dialog = page.getByRole('dialog', { name: 'Export' });
+    await dialog.getByText('All 493 events of demo.').waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('combobox', { name: 'Find events by name, text, id or place' }).waitFor();
+    await page.getByRole('button', { name: 'Filter', exact: true }).waitFor();
+    await page.getByRole('application', { name: /^World map/ }).waitFor();
+  });
+
   it('are listed with their marks and anchors', async () => {
     await on.service.call('POST', 'v1/manipulate-event', {
       timeline_id: 'demo',

@@ -1,6 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ALL } from '../../lib/events/filter';
-import { heights, laneHeights, share } from './bars';
+import { heights, laneHeights, paintUncounted, share } from './bars';
+import { fitted } from '../../lib/events/scale';
+import { stepOf } from '../../lib/events/steps';
+import type { Frame } from './paint';
 import { boxAround, CellCounter, classOf, classesOf, resolutionOf } from './cells';
 
 describe('the scale of counts', () => {
@@ -22,6 +25,23 @@ describe('the scale of counts', () => {
     expect(scale.ticks).toEqual([1, 10, 100, 1_000, 10_000, 100_000]);
     expect([share(scale, 0), share(scale, scale.max)]).toEqual([0, 1]);
     expect(share(scale, 10)).toBeGreaterThan(share(scale, 1));
+  });
+});
+
+describe('time that is not counted yet', () => {
+  it('is covered, all of it where nothing is counted, and none in the end', () => {
+    const covered = (until: bigint): number[][] => {
+      const drawn: number[][] = [];
+      const context = { fillRect: (...rectangle: number[]) => drawn.push(rectangle) };
+      const scale = fitted(0n, 1_000n, 1_000, 0);
+      const frame = { context, palette: {}, scale, height: 200, base: 100 } as unknown as Frame;
+      const step = stepOf(1e6);
+      paintUncounted(frame, { step, from: 0n, to: 1_000n, until, buckets: [], count: 0 }, 100, 70);
+      return drawn.map((rectangle) => rectangle.map(Math.round));
+    };
+    expect(covered(0n)).toEqual([[0, 30, 1_000, 70]]);
+    expect(covered(250n)).toEqual([[250, 30, 750, 70]]);
+    expect(covered(1_000n)).toEqual([]);
   });
 });
 

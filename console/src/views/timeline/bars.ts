@@ -127,8 +127,13 @@ export function paintBars(
       context.fillRect(left, base - 1.5, width, 1.5);
     }
   }
+  paintUncounted(frame, whole, base, room);
+}
+
+/** Covers the time that is not counted yet: it is not empty. */
+export function paintUncounted(frame: Frame, whole: Counts, base: number, room: number): void {
+  const { context } = frame;
   if (whole.until >= whole.to) return;
-  // What is not counted yet is not empty.
   const from = Math.max(0, xOf(frame.scale, whole.until));
   const to = Math.min(frame.scale.width, xOf(frame.scale, whole.to));
   if (to <= from) return;

@@ -1,7 +1,16 @@
 /** The axis as a picture on a canvas: keeps the sheet that events are drawn on, and draws what moves above it. */
 import type { Anchor } from '../../lib/anchors';
 import type { Micros } from '../../lib/instant';
-import { laneHeights, mostIn, paintBars, paintLines, paintTicks, without, type LaneHeights } from './bars';
+import {
+  laneHeights,
+  mostIn,
+  paintBars,
+  paintLines,
+  paintTicks,
+  paintUncounted,
+  without,
+  type LaneHeights,
+} from './bars';
 import { bucketAt, type Bucket, type Counts } from '../../lib/events/counts';
 import type { Legend } from './groups';
 import type { LaneView } from './lane-rows';
@@ -203,6 +212,7 @@ export class Surface {
     if (this.hasTimers) scene.timers?.paint(frame);
     within(() => {
       if (heights !== null) this.#paintCounts(frame, scene, strips, heights);
+      else if (this.isBars(scene)) paintUncounted(frame, scene.counts!, base + strips.ys.at(-1)!, strips.above - 8);
     });
     // Below what is written: no line runs through a word.
     if (scene.now !== null) paintNow(frame, scene.now);
