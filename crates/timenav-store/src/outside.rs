@@ -20,7 +20,7 @@ use timenav_engine::{Divergence, KeptOutside, Outside, OutsideError};
 /// Zero bytes written ahead of the end of the records at a time.
 const AHEAD_BYTES: u64 = 1 << 20;
 /// Length after which the file is written anew with the last record of each timeline. A start reads all of it.
-const FILE_BYTES_MAX: u64 = 4 << 20;
+const FILE_BYTES_MAX: u64 = 2 << 20;
 
 /// The file beside the checkpoints with both sides of each ledger that did not go on from what was seen of it, a line of
 /// JSON each. It only grows.
