@@ -38,7 +38,7 @@ fn worked_examples() -> Vec<[(&'static str, &'static str); 3]> {
 #[test]
 fn the_worked_examples_work() {
     let examples = worked_examples();
-    assert_eq!(examples.len(), 6);
+    assert_eq!(examples.len(), 7);
     for [(extension, file), (_, map), (_, events)] in examples {
         let format = if extension == "txt" { Format::Csv } else { Format::from_extension(extension).unwrap() };
         let (items, outcome) = crate::tests::items(format, map, file.as_bytes());

@@ -1,5 +1,6 @@
 //! A first look at a file: what it is, and a mapping that would import it.
 
+mod access_log;
 mod lines;
 mod markers;
 mod records;
@@ -86,6 +87,9 @@ impl Guess {
 
     /// Looks at the rows of a table.
     fn of_table(text: &str) -> Result<Self, String> {
+        if let Some(settings) = access_log::of(text) {
+            return Ok(Self::shown(Format::Csv, Some(pretty(settings.into_iter())), text, Vec::new()));
+        }
         if let Some(lines) = lines::of(text) {
             return Self::of_lines(lines, text);
         }
@@ -108,9 +112,9 @@ impl Guess {
 
     /// Looks at lines of a log.
     fn of_lines(lines: lines::Lines, text: &str) -> Result<Self, String> {
-        let (members, unsure) = if let Some(members) = lines.without_year {
-            let told = "the lines have no year; 1970 is assumed, so write the right one in `time`";
-            (members, vec![told.to_owned()])
+        let (members, unsure) = if let Some((year, members)) = lines.without_year {
+            let told = format!("the lines have no year; {year} is assumed, so write the right one in `time`");
+            (members, vec![told])
         } else {
             let roles = Roles::of(&lines.columns)?;
             (roles.members(), roles.unsure)

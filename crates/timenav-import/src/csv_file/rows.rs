@@ -80,6 +80,7 @@ impl<'i> Rows<'i> {
                 builder.quote(byte);
             }
         }
+        builder.escape(table.escape);
         Ok(Self::Delimited(Box::new(builder.from_reader(Lines::new(input, line)))))
     }
 

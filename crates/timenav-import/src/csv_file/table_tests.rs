@@ -223,6 +223,9 @@ fn what_is_between_columns_is_seen_or_said() {
         outcome.unwrap();
         assert_eq!(read.iter().map(shown).collect::<Vec<_>>(), [format!("{line} - {expected}")], "{map} {file}");
     }
+    let escaped = |text: &str| format!(r#"2 - {{"attributes":{{"a":{text}}},"time":"{t}"}}"#);
+    let file = format!("time,a\n{t},\"one \\\"two\\\", \"\"three\"\"\"\n");
+    check(Format::Csv, r#"{"escape": "\\"}"#, &file, &[&escaped(r#""one \"two\", \"three\"""#)]);
     let (read, _) = items(Format::Csv, "quote=none", format!("time\ta\n{t}\t\"x\n{t}\ty\n").as_bytes());
     assert_eq!(read.len(), 2);
 }

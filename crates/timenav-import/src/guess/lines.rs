@@ -11,18 +11,20 @@ use crate::time_format::TimeFormat;
 /// How syslog writes times (RFC 3164, section 4.1.2): always as wide, and without a year.
 const SYSLOG: &str = "MMM D HH:mm:ss";
 const SYSLOG_CHARS: usize = 15;
-/// What is taken for the year where lines say none.
-const YEAR: &str = "1970";
+const LEAP_DAY: &str = "Feb 29 ";
+/// What is taken for the year where lines say none: the second is the first one with a 29 February.
+const YEARS: [&str; 2] = ["1970", "1972"];
 
-/// Lines that begin with a time, as wide in nearly all of them.
+/// Lines that begin with a time, as wide in most of them.
 pub(super) struct Lines {
     pub(super) columns: Vec<Column>,
     pub(super) settings: Settings,
-    /// What the mapping says of times without a year, with the text behind them.
-    pub(super) without_year: Option<Settings>,
+    /// What the mapping says of times without a year, with the text behind them, and which year is taken.
+    pub(super) without_year: Option<(&'static str, Settings)>,
 }
 
-/// Returns what the lines are, if they begin with a time. The first line of a table names its columns instead.
+/// Returns what the lines are, if they begin with a time. The first line of a table names its columns instead. What
+/// programs write below a line, such as where they failed, does not.
 pub(super) fn of(text: &str) -> Option<Lines> {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).take(GUESS_ROWS_MAX).collect();
     let first = lines.first()?;
@@ -34,7 +36,7 @@ pub(super) fn of(text: &str) -> Option<Lines> {
         let other = if has_year { width_of_moment(line) } else { width_of_syslog(line) };
         other == Some(width)
     };
-    if lines.iter().filter(has_same).count() * 10 < lines.len() * 9 {
+    if lines.iter().filter(has_same).count() * 2 < lines.len() {
         return None;
     }
     let cut = |line: &&str, from: usize, to: usize| {
@@ -42,14 +44,17 @@ pub(super) fn of(text: &str) -> Option<Lines> {
     };
     let column = |name: &str, from: usize, to: usize| Column {
         name: name.to_owned(),
-        texts: lines.iter().map(|line| cut(line, from, to)).collect(),
+        // What stands below a line says nothing of the others.
+        texts: lines.iter().filter(has_same).map(|line| cut(line, from, to)).collect(),
         // A time and a text are no numbers.
         markers: Markers::default(),
     };
     let columns = vec![column("time", 0, width), column("text", width + 1, usize::MAX)];
     let places = json!({ "time": format!("1-{width}"), "text": format!("{}-", width + 2) });
     let without_year = (!has_year).then(|| {
-        vec![("time", Value::from(format!("{YEAR} {{time}}|YYYY {SYSLOG}"))), ("description", Value::from("text"))]
+        let year = YEARS[usize::from(lines.iter().any(|line| line.starts_with(LEAP_DAY)))];
+        let time = Value::from(format!("{year} {{time}}|YYYY {SYSLOG}"));
+        (year, vec![("time", time), ("description", Value::from("text"))])
     });
     Some(Lines { columns, settings: vec![("columns", places)], without_year })
 }

@@ -13,6 +13,11 @@ use crate::coordinates::{Axis, degrees, pair};
 /// Texts that stand for nothing in the files of many programs.
 const NOTHING: [&str; 12] = ["na", "n/a", "n.a.", "null", "none", "nan", "-", "--", "?", "unknown", "missing", "nil"];
 
+/// What the names of coordinates have in them, the most telling first.
+const LATITUDES: [&str; 7] = ["lat", "latitude", "latitud", "latitudine", "breite", "breitengrad", "y"];
+const LONGITUDES: [&str; 9] =
+    ["lon", "lng", "long", "longitude", "longitud", "longitudine", "länge", "längengrad", "x"];
+
 /// What the columns are, as far as that can be seen.
 pub(super) struct Roles<'c> {
     columns: &'c [Column],
@@ -48,7 +53,11 @@ impl<'c> Roles<'c> {
             &["description", "message", "msg", "text", "comment", "comments", "remarks", "notes"],
             |_| true,
         );
-        roles.text("location", &["location", "place", "region", "site", "city", "locality"], |text| text.len() <= 512);
+        roles.text(
+            "location",
+            &["location", "place", "region", "site", "city", "locality", "ort", "lieu", "lugar", "luogo"],
+            |text| text.len() <= 512,
+        );
         roles.text("actors", &["actors", "actor", "country", "user", "author", "agent", "logger", "hostname"], short);
         roles.markers();
         Ok(roles)
@@ -150,8 +159,8 @@ impl<'c> Roles<'c> {
     }
 
     fn place(&mut self) {
-        let lat = self.find(&["lat", "latitude", "y"], |text| degrees(text, Axis::Lat).is_some());
-        let lon = self.find(&["lon", "lng", "long", "longitude", "x"], |text| degrees(text, Axis::Lon).is_some());
+        let lat = self.find(&LATITUDES, |text| degrees(text, Axis::Lat).is_some());
+        let lon = self.find(&LONGITUDES, |text| degrees(text, Axis::Lon).is_some());
         if let (Some(lat), Some(lon)) = (lat, lon) {
             let texts = |place: usize| self.columns[place].texts.iter();
             let is_zero = |text: &str| text.parse() == Ok(0.0);

@@ -227,6 +227,60 @@ fn dates_as_people_and_programs_write_them() {
 }
 
 #[test]
+fn what_can_be_nothing_but_a_time_is_one_whatever_it_is_called() {
+    let clocked = r#"{"column":"Zeitpunkt|DD.MM.YYYY HH:mm:ss","zone":"UTC"}"#;
+    check_time("Zeitpunkt", ["13.02.2024 14:05:33", "29.02.2024 23:59:59"], clocked, "2024-02-13T14:05:33Z", 1);
+    let dated = r#"{"date":"Aufnahme|DD.MM.YYYY"}"#;
+    check_time("Aufnahme", ["13.02.2024", "29.02.2024"], dated, "2024-02-13T00:00:00Z", 0);
+    let named = r#""sent|D MMM YYYY HH:mm:ss Z""#;
+    check_time("sent", ["29 Feb 2024 10:00:00 GMT", "1 Mar 2024 10:00:00 GMT"], named, "2024-02-29T10:00:00Z", 0);
+    // Years of two digits may be anything.
+    let file = "part,n\n13.02.24,a\n29.02.24,b\n";
+    let error = Guess::of(file.as_bytes(), None).unwrap_err();
+    assert_eq!(error, "nothing here is known to be a time; there are `part`, `n`");
+    // What is called so, or is in parts, comes first.
+    let (mapping, ..) = guess("seen,year,month\n13.02.2024 14:05,1998,7\n29.02.2024 14:05,1999,8\n", Format::Csv);
+    assert!(mapping.contains(r#""time": {"month":"month","year":"year"}"#), "{mapping}");
+}
+
+#[test]
+fn a_column_that_is_a_time_too_seldom_is_named() {
+    let file = "ts,n\n2024-02-29T12:00:00Z,a\n2024-02-29T12:00:00Z,b\nsoon,c\n";
+    let error = Guess::of(file.as_bytes(), None).unwrap_err();
+    let told = "`ts` is one in 2 of 3 records: `time=ts` takes it, and refuses the others";
+    assert_eq!(error, format!("nothing here is known to be a time; there are `ts`, `n`. {told}"));
+    let (mapping, _, unsure) = guess("year,month,day,hour\n2024,2,28,25\n2024,2,29,3\n", Format::Csv);
+    assert!(mapping.contains(r#""time": {"day":"day","month":"month","year":"year"}"#), "{mapping}");
+    assert_eq!(unsure, ["`hour` is not taken for the hour, because some of it cannot be one"]);
+}
+
+#[test]
+fn access_logs_of_web_servers() {
+    let check = |file: &str, columns: &str, missing: &str, first: &str| {
+        let (mapping, refused, unsure) = guess(file, Format::Csv);
+        let expected = format!(
+            r#"{{ "delimiter": "space", "escape": "\\", "columns": [{columns}], "time": "{{at}} {{zone}}|[%d/%b/%Y:%H:%M:%S %z]", "name": "request", "actors": "host", "missing": {missing} }}"#
+        );
+        assert_eq!((mapping, refused, unsure), (expected, 0, vec![]));
+        assert_eq!(Guess::of(file.as_bytes(), None).unwrap().events[0], first);
+    };
+    check(
+        "127.0.0.1 - - [29/Feb/2024:13:55:36 +0100] \"GET /a HTTP/1.0\" 200 2326\n\
+            ::1 - frank [29/Feb/2024:13:55:37 -0700] \"GET / HTTP/1.1\" 404 -\n",
+        r#""host","identity","user","at","zone","request","status","bytes""#,
+        r#"{"bytes":["-"],"identity":["-"],"user":["-"]}"#,
+        r#"{"actors":["127.0.0.1"],"attributes":{"at":"[29/Feb/2024:13:55:36","bytes":"2326","status":"200","zone":"+0100]"},"name":"GET /a HTTP/1.0","precision":"second","time":"2024-02-29T12:55:36Z"}"#,
+    );
+    // With the name of the server before it, something behind it, and quotation marks in what was asked for.
+    check(
+        "a.example:443 ::1 - ada [01/Mar/2024:00:00:00 +0000] \"GET /\\\"x\\\" HTTP/2\" 200 5 \"-\" \"curl/8\" 0.1\n",
+        r#""server","host","identity","user","at","zone","request","status","bytes","referrer","agent","column 12""#,
+        r#"{"identity":["-"],"referrer":["-"]}"#,
+        r#"{"actors":["::1"],"attributes":{"agent":"curl/8","at":"[01/Mar/2024:00:00:00","bytes":"5","column 12":"0.1","server":"a.example:443","status":"200","user":"ada","zone":"+0000]"},"name":"GET /\"x\" HTTP/2","precision":"second","time":"2024-03-01T00:00:00Z"}"#,
+    );
+}
+
+#[test]
 fn a_date_has_the_time_of_day_beside_it() {
     let check = |file: &str, expected: &str| {
         assert_eq!(guess(file, Format::Csv), (format!("{{ \"time\": {expected} }}"), 0, vec![]), "{file}");
@@ -331,4 +385,13 @@ fn lines_of_a_log_begin_with_their_time() {
         r#"{"attributes":{"time":"Oct 11 22:14:15"},"description":"mymachine su[1]: failed","precision":"second","time":"1970-10-11T22:14:15Z"}"#,
         1,
     );
+    // With a day that few years have.
+    let (mapping, refused, _) = guess("Feb 28 10:15:00 host a: one\nFeb 29 10:15:01 host a: two\n", Format::Csv);
+    assert!(mapping.contains(r#""time": "1972 {time}|YYYY MMM D HH:mm:ss""#), "{mapping}");
+    assert_eq!(refused, 0);
+    // With what is below a line, which is no event.
+    let trace = "2024-01-02 03:04:05,123 ERROR one\n  at a.B\n2024-01-02 03:04:06,456 ERROR two\n  at c.D\n";
+    let found = Guess::of(trace.as_bytes(), None).unwrap();
+    assert_eq!(found.counts, (2, 2), "{found:?}");
+    assert!(found.mapping.unwrap().contains(r#""columns": {"text":"25-","time":"1-23"}"#));
 }

@@ -13,6 +13,8 @@ pub(crate) struct Table {
     pub(crate) delimiter: Option<Delimiter>,
     /// What is around a text with delimiters in it; a quotation mark if it is not said.
     pub(crate) quote: Option<Quote>,
+    /// What stands before a quotation mark that is part of the text; another quotation mark if it is not said.
+    pub(crate) escape: Option<u8>,
     /// How rows begin that are none.
     pub(crate) comment: Option<String>,
     /// How many lines come before the row that names the columns.
@@ -61,8 +63,8 @@ pub(crate) struct FixedColumn {
 
 impl Table {
     /// The words by which a mapping says it.
-    pub(crate) const WORDS: [&'static str; 7] =
-        ["delimiter", "quote", "comment", "skip_lines", "skip_rows", "columns", "short_rows"];
+    pub(crate) const WORDS: [&'static str; 8] =
+        ["delimiter", "quote", "escape", "comment", "skip_lines", "skip_rows", "columns", "short_rows"];
 
     /// Takes what a mapping says, and returns whether it is about the table.
     pub(super) fn add(&mut self, word: &str, value: &Value) -> Result<bool, MappingError> {
@@ -88,6 +90,13 @@ impl Table {
                     [byte] if byte.is_ascii_punctuation() => Quote::Byte(*byte),
                     _ => return Err(wrong("quotation marks are one ASCII character, or `none`")),
                 });
+            }
+            "escape" => {
+                self.escape = match text()?.as_bytes() {
+                    [] | b"none" => None,
+                    [byte] if byte.is_ascii_punctuation() => Some(*byte),
+                    _ => return Err(wrong("what stands before a quotation mark is one ASCII character, or `none`")),
+                }
             }
             "comment" => self.comment = Some(text()?.to_owned()).filter(|start| !start.is_empty()),
             "skip_lines" => self.skip_lines = count()?,

@@ -9,7 +9,7 @@ use crate::partial_time::{self, PartText};
 use crate::time_format::{TimeFormat, number_alone, seconds_alone, year_alone};
 
 /// How dates with a time are written that are no timestamps.
-const FORMATS: [&str; 19] = [
+const FORMATS: [&str; 21] = [
     "YYYY-MM-DD HH:mm:ss Z",
     "YYYY-MM-DD HH:mm Z",
     "YYYY-MM-DD h:mm:ss A",
@@ -17,6 +17,8 @@ const FORMATS: [&str; 19] = [
     "YYYY/MM/DD HH:mm:ss",
     "YYYY/MM/DD HH:mm",
     "YYYYMMDDHHmmss",
+    "D MMM YYYY HH:mm:ss Z",
+    "D MMM YYYY HH:mm Z",
     "D MMM YYYY HH:mm:ss",
     "D MMM YYYY HH:mm",
     "MMM D, YYYY h:mm:ss A",
@@ -74,35 +76,33 @@ struct Suffix(Option<String>);
 impl Roles<'_> {
     /// Finds the time, in one column or in parts.
     pub(super) fn time(&mut self) -> Result<(), String> {
-        if let Some((place, Suffix(suffix))) = self.whole_time() {
-            let name = self.take(place);
-            let value = suffix.map_or_else(|| name.clone(), |suffix| format!("{name}|{suffix}"));
-            let needs_zone = self.needs_zone(place, &value);
-            if !needs_zone {
-                self.members.push(("time", Value::from(value)));
-                return Ok(());
-            }
-            self.unsure.push(format!("`{name}` says no zone; UTC is taken, write another into `zone`"));
-            self.members.push(("time", serde_json::json!({ "column": value, "zone": "UTC" })));
+        if let Some((place, suffix)) = self.whole_time() {
+            self.in_one(place, suffix);
             return Ok(());
         }
         let mut parts = Map::new();
         if let Some(place) = self.part(TimePart::Year, PARTS[0].1) {
             self.years(place, &mut parts);
             for (part, names) in PARTS.into_iter().skip(1) {
-                let Some(place) = self.part(part, names) else { break };
+                let Some(place) = self.part(part, names) else {
+                    self.doubt_part(part, names);
+                    break;
+                };
                 parts.insert(part.as_str().to_owned(), Value::from(self.take(place)));
             }
         } else if let Some((place, format)) = self.date() {
             let name = self.take(place);
             let value = format.map_or_else(|| name.clone(), |format| format!("{name}|{format}"));
             parts.insert("date".to_owned(), Value::from(value));
+        } else if let Some((place, format)) = self.unmistakable() {
+            if self.is(place, |text| text.contains(':')) {
+                self.in_one(place, Suffix(Some(format)));
+                return Ok(());
+            }
+            let name = self.take(place);
+            parts.insert("date".to_owned(), Value::from(format!("{name}|{format}")));
         } else {
-            let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
-            return Err(crate::item::clipped(format!(
-                "nothing here is known to be a time; there are `{}`",
-                names.join("`, `")
-            )));
+            return Err(crate::item::clipped(self.no_time()));
         }
         if !parts.contains_key("hour")
             && let Some((place, format)) = self.time_of_day()
@@ -113,6 +113,18 @@ impl Roles<'_> {
         }
         self.members.push(("time", Value::Object(parts)));
         Ok(())
+    }
+
+    /// Takes a column that says the whole time.
+    fn in_one(&mut self, place: usize, Suffix(suffix): Suffix) {
+        let name = self.take(place);
+        let value = suffix.map_or_else(|| name.clone(), |suffix| format!("{name}|{suffix}"));
+        if !self.needs_zone(place, &value) {
+            self.members.push(("time", Value::from(value)));
+            return;
+        }
+        self.unsure.push(format!("`{name}` says no zone; UTC is taken, write another into `zone`"));
+        self.members.push(("time", serde_json::json!({ "column": value, "zone": "UTC" })));
     }
 
     /// Returns the column that says the whole time, and how it has to be read.
@@ -132,6 +144,39 @@ impl Roles<'_> {
         (0..self.columns.len())
             .find(|place| self.is_written_out(*place) == Some(true))
             .map(|place| (place, Suffix(None)))
+    }
+
+    /// Returns a column that can be nothing but times or dates, whatever it is called, and its pattern.
+    fn unmistakable(&mut self) -> Option<(usize, String)> {
+        (0..self.columns.len()).find_map(|place| {
+            let unsure = self.unsure.len();
+            let of_clock = if self.is(place, |text| text.contains(':')) { self.pattern(place, &FORMATS) } else { None };
+            let found = of_clock.or_else(|| self.of_numbers(place).filter(|found| found.contains("YYYY")));
+            if found.is_none() {
+                self.unsure.truncate(unsure);
+            }
+            Some((place, found?))
+        })
+    }
+
+    /// Says why nothing is known to be a time.
+    fn no_time(&self) -> String {
+        let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
+        let told = format!("nothing here is known to be a time; there are `{}`", names.join("`, `"));
+        let count = |place: usize| self.texts(place).filter(|text| is_moment(text)).count();
+        let most = (0..self.columns.len()).map(|place| (count(place), place)).max_by_key(|(count, _)| *count);
+        let Some((count, place)) = most.filter(|(count, _)| *count > 0) else { return told };
+        let name = &self.columns[place].name;
+        let all = self.texts(place).count();
+        format!("{told}. `{name}` is one in {count} of {all} records: `time={name}` takes it, and refuses the others")
+    }
+
+    /// Says so where a column is called as a part of a time and does not have it everywhere.
+    fn doubt_part(&mut self, part: TimePart, names: &[&str]) {
+        if let Some(place) = self.find(names, |text| number_alone(text).is_some()) {
+            let (name, part) = (&self.columns[place].name, part.as_str());
+            self.unsure.push(format!("`{name}` is not taken for the {part}, because some of it cannot be one"));
+        }
     }
 
     /// Returns whether timestamps or dates say the whole time, or have a time of day beside them. None if they are neither.
