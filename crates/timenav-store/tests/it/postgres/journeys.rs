@@ -1,6 +1,10 @@
-//! How often a group of writes waits for the server.
+//! How often a group of writes waits for the server, and a change of leases.
 
-use timenav_engine::Store as _;
+use std::sync::mpsc;
+
+use timenav_core::ids::{FiringId, LeaseId, QueueId};
+use timenav_core::time::Instant;
+use timenav_engine::{LeaseChanges, LeaseRow, LeasesFound, LeasesWanted, SharedLeases as _, Store as _, TimelineKey};
 
 use super::proxy::Proxy;
 use crate::cluster::{database, open, wait_for};
@@ -31,4 +35,39 @@ fn a_group_of_writes_takes_three_journeys_and_one_more_for_all_tiles() {
     assert_eq!(group(&mut ledgers[..2], &[10, 20]), 3);
     assert_eq!(group(&mut ledgers[..1], &[200]), 4);
     assert_eq!(group(&mut ledgers[..2], &[300, 700]), 4);
+}
+
+/// To look under the lock, and to write and commit.
+#[test]
+fn leases_are_changed_in_two_journeys() {
+    let url = database();
+    let proxy = Proxy::start(&url);
+    let store = open(&proxy.url()).unwrap();
+    let firing_id = FiringId::new("firing_a").unwrap();
+    let change = |attempts: u32| {
+        let row = LeaseRow {
+            firing_id: firing_id.clone(),
+            queue: QueueId::unnamed(),
+            lease_id: LeaseId::new("lease_a").unwrap(),
+            holder: "ada".to_owned(),
+            attempts,
+            until: None,
+            not_before: Instant::MIN,
+            code: [5; 32],
+        };
+        let (sender, found) = mpsc::channel();
+        let change = Box::new(move |found| {
+            sender.send(found).unwrap();
+            LeaseChanges { put: vec![row], removed: Vec::new() }
+        });
+        proxy.journeys();
+        let named = LeasesWanted::Named(vec![firing_id.clone()]);
+        wait_for(store.change_leases(TimelineKey(1), named, change)).unwrap();
+        let found: LeasesFound = found.recv().unwrap();
+        (found.leases.first().map(|row| row.attempts), proxy.journeys())
+    };
+    // The timeline gets its lock, and statements are prepared.
+    assert_eq!([change(1).0, change(2).0], [None, Some(1)]);
+    proxy.count_journeys();
+    assert_eq!(change(3), (Some(2), 2));
 }
