@@ -1,7 +1,8 @@
 /**
  * Takes a picture of every view of the console on a timeline, light and dark, on a phone, a laptop and a wide screen:
  *
- *   TIMENAV_API_KEY=… node bench/looks.mjs http://127.0.0.1:8080 demo FOLDER [--against FORK] [--only VIEW] [--width 1440]
+ *   TIMENAV_API_KEY=… node bench/looks.mjs http://127.0.0.1:8080 demo FOLDER
+ *     [--against FORK] [--only VIEW] [--width 1440]
  *
  * Files are called `VIEW-SCHEME-WIDTH.png`, and `sheet-SCHEME-WIDTH.png` has all views of one kind beside each other. A
  * view that does not get ready, is wider than its page, or says something on the console of the browser, is named, and

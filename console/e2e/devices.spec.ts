@@ -56,6 +56,30 @@ describe('fingers', () => {
   });
 });
 
+describe('a narrow page', () => {
+  it('lists what happened beside a time of many figures', async () => {
+    await on.service.timeline(
+      'figures',
+      { time: '2020-09-15T02:02:38.123456Z', name: 'Sensor 12 at the mouth of the river is flooded again' },
+      { time: '2021-01-01T00:00:00Z', precision: 'day', name: 'Sensor 12 at the mouth of the river is replaced' },
+    );
+    const page = await on.loggedIn('timeline?timeline=figures&view=list', { viewport: { width: 390, height: 844 } });
+    const rows = page.getByRole('row', { name: /Sensor 12/ });
+    await rows.last().waitFor();
+    await expect.poll(() => rows.count()).toBe(2);
+    const boxes = await rows.evaluateAll((all) =>
+      all.map((row) => {
+        const name = row.querySelector('button')!.getBoundingClientRect();
+        const edge = row.closest('[role=region]')!.getBoundingClientRect().right;
+        return { seen: Math.min(name.right, edge) - name.left, height: row.getBoundingClientRect().height };
+      }),
+    );
+    for (const { seen } of boxes) expect(seen).toBeGreaterThan(130);
+    // The last row has no line below it.
+    expect(Math.abs(boxes[0]!.height - boxes[1]!.height)).toBeLessThan(1);
+  });
+});
+
 describe('forced colors', () => {
   it('leave land and events on the map, the month that it is, and the view that is shown', async () => {
     const page = await on.loggedIn('timeline?timeline=demo', { forcedColors: 'active' });

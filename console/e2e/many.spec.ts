@@ -269,7 +269,7 @@ describe('more events than are shown one by one', () => {
     await page.getByRole('application', { name: /^World map/ }).waitFor();
   });
 
-  it('are searched, filtered and mapped where even the first count takes long, and exported by their number', async () => {
+  it('are searched, filtered, mapped and exported by their number where even the first count takes long', async () => {
     const page = await on.loggedIn('clock?timeline=demo');
     await page.route('**/v1/aggregate-events?*', () => {});
     await page.setViewportSize({ width: 1440, height: 900 });
