@@ -134,13 +134,12 @@ impl Driver {
             let request = self.request(&act).key(at.admin);
             let turn = usize::try_from(self.number).expect("few acts") % connections.len();
             steps.step();
-            let answer = match insist(&mut connections[turn], &request) {
-                Ok(answer) => answer,
+            let answer = if let Ok(answer) = insist(&mut connections[turn], &request) {
+                answer
+            } else {
                 // One that waited for the others for too long was closed. Whoever was killed is not there.
-                Err(_) => {
-                    connections[turn] = Connection::open(at.addresses[turn])?;
-                    insist(&mut connections[turn], &request)?
-                }
+                connections[turn] = Connection::open(at.addresses[turn])?;
+                insist(&mut connections[turn], &request)?
             };
             steps.step();
             assert!(matches!(answer.status, 200 | 201), "{act:?}: {answer}");
