@@ -251,6 +251,8 @@ pub(crate) fn finish(service: &Service, addresses: &[SocketAddr], driver: &mut D
             driver.acts.extend(acts);
             driver.drive(at, &steps).expect("the services go on");
         };
+        // What a kill cut off comes first: the advance that it may have begun has to settle.
+        drive(Vec::new());
         drive(vec![Act::Forward { by: DAY, is_settled: true }]);
         // What never ends is cancelled, and all else comes within a week.
         drive(rules.into_iter().map(Act::Cancel).collect());
