@@ -14,20 +14,14 @@ const CONSOLE: &str = "console";
 /// Says that npm installed what the lock file of this text names.
 const INSTALLED: &str = "node_modules/.timenav-lock.json";
 
-/// Checks everything that needs neither a service nor a browser.
-pub(crate) fn sources(root: &Path) -> anyhow::Result<()> {
+/// Runs the step; `is_built` says whether the tests have built the service.
+pub(crate) fn run(root: &Path, is_built: bool) -> anyhow::Result<()> {
     let console = root.join(CONSOLE);
     install(&console)?;
     for script in ["format:check", "lint", "check", "test"] {
-        process::run(npm(&console).args(["run", "--silent", script]))
-            .with_context(|| format!("`npm run {script}` in {CONSOLE}/ says why"))?;
+        process::run(npm(&console).args(["run", "--silent", script]))?;
     }
-    compare(root, &console)
-}
-
-/// Drives the console in a browser; `is_built` says whether the tests have built the service.
-pub(crate) fn browse(root: &Path, is_built: bool) -> anyhow::Result<()> {
-    let console = root.join(CONSOLE);
+    compare(root, &console)?;
     let chromium = tools::chromium()?;
     let program = process::service(root, is_built)?;
     let mut browse = npm(&console);

@@ -33,7 +33,8 @@ pub(crate) fn run(root: &Path, only: &[Step], skip: &[Step]) -> anyhow::Result<(
                 // Where that failed, the step says why.
                 let _ = ahead.take().map(thread::ScopedJoinHandle::join);
             }
-            let result = run_step(root, step, &steps, &mut unsteady);
+            let is_built = times.iter().any(|(done, _)| *done == Step::Test);
+            let result = run_step(root, step, is_built, &mut unsteady);
             times.push((step, start.elapsed()));
             result.with_context(|| format!("step {step} failed; repeat it with `cargo xtask test --only {step}`"))?;
         }
@@ -75,18 +76,14 @@ fn print_times(times: &[(Step, Duration)]) {
     }
 }
 
-/// Runs a step, one of those that were chosen: what the tests have done, later steps need not do. Tests that pass only when
-/// they are run again are added to the unsteady ones.
-fn run_step(root: &Path, step: Step, chosen: &[Step], unsteady: &mut Vec<String>) -> anyhow::Result<()> {
-    let has_console = chosen.contains(&Step::Console);
+/// Runs a step; `is_built` says whether its tests have built the service. Tests that pass only when they are run again are
+/// added to the unsteady ones.
+fn run_step(root: &Path, step: Step, is_built: bool, unsteady: &mut Vec<String>) -> anyhow::Result<()> {
     if step == Step::Test {
         tools::postgres()?;
-        // Half of the console's step computes as well.
-        let more = || if has_console { console::sources(root) } else { Ok(()) };
-        unsteady.extend(suites::run(root, more)?);
+        unsteady.extend(suites::run(root)?);
         return Ok(());
     }
-    let is_built = chosen.contains(&Step::Test);
     for arguments in step.cargo_calls() {
         let mut call = process::cargo(root, arguments);
         if step == Step::Doc {
@@ -99,12 +96,7 @@ fn run_step(root: &Path, step: Step, chosen: &[Step], unsteady: &mut Vec<String>
         process::run(&mut call)?;
     }
     match step {
-        Step::Console => {
-            if !is_built {
-                console::sources(root)?;
-            }
-            console::browse(root, is_built)
-        }
+        Step::Console => console::run(root, is_built),
         Step::Clients => clients::run(root, is_built),
         Step::Deny => deny(root),
         Step::Machete => machete(root),

@@ -1,8 +1,7 @@
 //! The tests of the workspace: built in one call of Cargo, and run by several programs at once.
 //!
 //! The tests of the service's program wait for the better part of their time: for clocks that run, leases that end and
-//! programs that were killed. The other ones compute. So those run beside them, and after them what else there is to
-//! compute.
+//! programs that were killed. The other ones compute. So those run beside them.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -62,20 +61,18 @@ struct Outcome {
 }
 
 /// Runs all tests of the workspace, and those in documentation. A few that fail are run once more, alone. Returns those that
-/// passed only then. `more` is run beside the tests that wait, when there is nothing left for them to run beside.
-pub(crate) fn run(root: &Path, more: impl FnOnce() -> anyhow::Result<()> + Send) -> anyhow::Result<Vec<String>> {
+/// passed only then.
+pub(crate) fn run(root: &Path) -> anyhow::Result<Vec<String>> {
     let suites = built(root)?;
     let (waiting, computing): (Vec<Suite>, Vec<Suite>) = suites.into_iter().partition(|suite| suite.starts_service);
     let shown = Mutex::new(io::stdout());
     let (first, second) = thread::scope(|scope| {
-        let beside = scope.spawn(|| all_of(&computing, &shown).map(|outcomes| (outcomes, more())));
+        let beside = scope.spawn(|| all_of(&computing, &shown));
         (all_of(&waiting, &shown), beside.join())
     });
     let second = second.map_err(|_| anyhow::anyhow!("the tests that compute could not be watched"))?;
-    let (second, more) = second?;
-    let outcomes: Vec<(Suite, Outcome)> = first?.into_iter().chain(second).collect();
+    let outcomes: Vec<(Suite, Outcome)> = first?.into_iter().chain(second?).collect();
     let again = once_more(&outcomes)?;
-    more?;
     // With `--doc` the workspace would be built anew: without its programs, packages have fewer features.
     process::run(&mut process::cargo(root, &["test", "--workspace", "--quiet", "--", OF_DOCUMENTATION]))?;
     Ok(again)
