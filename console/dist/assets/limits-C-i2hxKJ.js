@@ -1,1 +1,0 @@
-import{B as e}from"./common-S1GDB2q1.js";async function t(){return(await e.limits()).limits}export{t};
