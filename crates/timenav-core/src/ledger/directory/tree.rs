@@ -36,8 +36,8 @@ impl Default for DirectoryTree {
     fn default() -> Self {
         Self {
             buckets: vec![Arc::default(); DIRECTORY_BUCKETS],
-            nodes: vec![empty_root(); 2 * DIRECTORY_BUCKETS],
-            changed: (0..DIRECTORY_BUCKETS).collect(),
+            nodes: nodes_without_rows(),
+            changed: BTreeSet::new(),
             rows_count: 0,
         }
     }
@@ -123,6 +123,18 @@ impl<'a> FromIterator<DirectoryRow<'a>> for DirectoryTree {
         tree.extend(rows);
         tree
     }
+}
+
+/// Returns the nodes above buckets that are all empty: those of one level are the same, so thirteen hashes are enough.
+/// There is no node 0.
+fn nodes_without_rows() -> Vec<Hash> {
+    let mut nodes = vec![empty_root(); 2 * DIRECTORY_BUCKETS];
+    let (mut hash, mut first) = (bucket_hash(&[]), DIRECTORY_BUCKETS);
+    while first > 0 {
+        nodes[first..2 * first].fill(hash);
+        (hash, first) = (node_hash(&hash, &hash), first / 2);
+    }
+    nodes
 }
 
 /// Returns the bucket of a name: the first twelve bits of its digest, as a number.
