@@ -6,7 +6,6 @@ use std::time::{Duration, SystemTime};
 
 use aws_lc_rs::hkdf::{HKDF_SHA256, Prk, Salt};
 use aws_lc_rs::hmac::{self, HMAC_SHA256};
-use aws_lc_rs::rand::{SecureRandom as _, SystemRandom};
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use rustix::time::{ClockId, clock_gettime};
 use timenav_core::time::{Instant, Wall};
@@ -88,22 +87,16 @@ fn wall_nanos(time: SystemTime) -> i128 {
     }
 }
 
-/// Random bytes from a generator that the operating system seeds.
+/// Random bytes of the operating system. The generator of aws-lc would measure how evenly the processor runs before it
+/// gives any, which took two fifths of the processor time of a start, and is seeded by the system after all.
 #[derive(Debug)]
-pub(crate) struct OsEntropy(SystemRandom);
-
-impl OsEntropy {
-    /// Returns the generator.
-    #[expect(clippy::disallowed_methods, reason = "the door by which randomness enters")]
-    pub(crate) fn new() -> Self {
-        Self(SystemRandom::new())
-    }
-}
+pub(crate) struct OsEntropy;
 
 impl Entropy for OsEntropy {
+    #[expect(clippy::disallowed_methods, reason = "the door by which randomness enters")]
     fn fill(&self, buffer: &mut [u8]) {
         // Without randomness there are no keys; nothing sensible could be done but to stop.
-        self.0.fill(buffer).expect("the operating system gives random bytes");
+        getrandom::fill(buffer).expect("the operating system gives random bytes");
     }
 }
 
@@ -215,8 +208,8 @@ mod tests {
     #[test]
     fn random_bytes_differ() {
         let (mut a, mut b) = ([0; 32], [0; 32]);
-        OsEntropy::new().fill(&mut a);
-        OsEntropy::new().fill(&mut b);
+        OsEntropy.fill(&mut a);
+        OsEntropy.fill(&mut b);
         assert_ne!(a, b);
         assert_ne!(a, [0; 32]);
     }

@@ -178,7 +178,7 @@ mod tests {
     use crate::doors::OsEntropy;
 
     fn open(folder: &DataFolder, wanted: Option<&str>) -> Result<ServiceKey, String> {
-        service_key(folder, wanted, &OsEntropy::new()).map_err(|error| format!("{error:#}"))
+        service_key(folder, wanted, &OsEntropy).map_err(|error| format!("{error:#}"))
     }
 
     #[test]

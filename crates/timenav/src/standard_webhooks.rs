@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn secrets_are_new_and_read_back() {
-        let (one, other) = (Signer::new(&OsEntropy::new()), Signer::new(&OsEntropy::new()));
+        let (one, other) = (Signer::new(&OsEntropy), Signer::new(&OsEntropy));
         assert_ne!(one.secret(), other.secret());
         let bytes = BASE64.decode(one.secret().strip_prefix(PREFIX).unwrap().as_bytes()).unwrap();
         assert_eq!(Signer::of(bytes).sign("a", 1, "b"), one.sign("a", 1, "b"));

@@ -63,7 +63,7 @@ pub(crate) fn start(engine: &Engine, settings: &Settings) -> anyhow::Result<Opti
     let sender = Sender { exporter, counts: Arc::clone(&counts), failures: Seldom::default(), engine: engine.clone() };
     let task = tokio::spawn(sender.send_all(spans, stopping.clone()));
     let scope = InstrumentationScope::builder("timenav").with_version(env!("CARGO_PKG_VERSION")).build();
-    let line = Arc::new(Line { entropy: OsEntropy::new(), scope, waiting, counts });
+    let line = Arc::new(Line { entropy: OsEntropy, scope, waiting, counts });
     Ok(Some(Sending { line, stopping, task }))
 }
 
@@ -325,7 +325,7 @@ mod tests {
     fn line(room: usize) -> (Line, mpsc::Receiver<SpanData>) {
         let (waiting, spans) = mpsc::channel(room);
         let scope = InstrumentationScope::builder("timenav").build();
-        (Line { entropy: OsEntropy::new(), scope, waiting, counts: Arc::default() }, spans)
+        (Line { entropy: OsEntropy, scope, waiting, counts: Arc::default() }, spans)
     }
 
     #[test]

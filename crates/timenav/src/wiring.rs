@@ -94,7 +94,7 @@ pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Re
         // Each of several services would make another one.
         kept_service_key(folder, name)?
     } else {
-        service_key(folder, name, &OsEntropy::new())?
+        service_key(folder, name, &OsEntropy)?
     };
     let next = next_signer(folder, &key)?;
     put_together(folder, settings, checkpoints, (key, next), postgres).await
@@ -215,7 +215,7 @@ impl Parts {
         (key, next): (ServiceKey, Option<Arc<FileSigner>>),
         postgres: Option<Arc<dyn Store>>,
     ) -> anyhow::Result<Self> {
-        let entropy = Arc::new(OsEntropy::new());
+        let entropy = Arc::new(OsEntropy);
         let store = postgres.map_or_else(|| open_sqlite(folder), Ok)?;
         let named = || format!("the checkpoints {}", checkpoints.file.display());
         make_private(&checkpoints.file).with_context(named)?;

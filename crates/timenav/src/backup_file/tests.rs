@@ -18,7 +18,7 @@ struct Folder {
 impl Folder {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let key = service_key(&DataFolder::open(folder.path()).unwrap(), None, &OsEntropy::new()).unwrap();
+        let key = service_key(&DataFolder::open(folder.path()).unwrap(), None, &OsEntropy).unwrap();
         for (number, name) in PUBLIC_NAMES.iter().enumerate() {
             std::fs::write(folder.path().join(name), vec![b'a'; 700 * (number + 1)]).unwrap();
         }

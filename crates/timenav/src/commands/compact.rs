@@ -88,7 +88,7 @@ async fn compact(settings: &Settings, depth: Depth) -> Result<Compacted, Failure
     let folder = DataFolder::open(&settings.data)?;
     let place = folder.checkpoints(settings.checkpoints.as_deref())?;
     let outside = read_outside(&place.file)?;
-    let key = service_key(&folder, settings.service_name.as_deref(), &OsEntropy::new())?;
+    let key = service_key(&folder, settings.service_name.as_deref(), &OsEntropy)?;
     let verifier = VerifierKey::new(&key.service_name, key.signer.public_key()).map_err(anyhow::Error::from)?;
     let named = || format!("the database {}", database.display());
     // A log of the old file would be taken for one of the new.

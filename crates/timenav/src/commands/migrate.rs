@@ -144,7 +144,7 @@ impl Place {
         }
         let checkpoints = folder.checkpoints(command.checkpoints.as_deref())?;
         let outside = read_outside(&checkpoints.file)?;
-        let key = service_key(&folder, None, &OsEntropy::new())?;
+        let key = service_key(&folder, None, &OsEntropy)?;
         Ok(Self { folder, _checkpoints: checkpoints, outside, key, depth: command.depth })
     }
 

@@ -67,7 +67,7 @@ pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
         return Err(anyhow!("there is no database in {folder}: give the data folder of a service with --data").into());
     }
     let folder = DataFolder::open(&settings.data)?;
-    let entropy = OsEntropy::new();
+    let entropy = OsEntropy;
     let name = settings.service_name.as_deref();
     let current = match &settings.store {
         Some(_) => kept_service_key(&folder, name)?,

@@ -66,7 +66,7 @@ fn new(command: &NewCommand) -> Result<(), Failure> {
         return Err(anyhow!("{} {what}", file.display()).into());
     }
     make_folder_of(file).with_context(|| format!("the folder of {} cannot be created", file.display()))?;
-    make_signing_key(file, name, &OsEntropy::new())?;
+    make_signing_key(file, name, &OsEntropy)?;
     let (_, public) = read_public_key(file).with_context(|| format!("{} cannot be read", file.display()))?;
     let public = verifier_key(name, public)?.to_string();
     if *json {

@@ -126,7 +126,7 @@ pub(crate) fn run(command: &SweepCommand, surroundings: &Surroundings) -> Result
 
 fn plan(command: &SweepCommand) -> Result<Plan, Failure> {
     let mut id = [0; 4];
-    OsEntropy::new().fill(&mut id);
+    OsEntropy.fill(&mut id);
     let name = format!("sweep-{}", HEXLOWER.encode(&id));
     Ok(Plan {
         command: command.command.clone(),

@@ -149,7 +149,7 @@ mod tests {
     fn a_next_key_is_kept_read_and_takes_its_place() {
         let parent = tempfile::tempdir().unwrap();
         let folder = DataFolder::open(parent.path()).unwrap();
-        let entropy = OsEntropy::new();
+        let entropy = OsEntropy;
         let current = service_key(&folder, None, &entropy).unwrap();
         assert!(matches!(read(&folder, &current), Ok(NextKeyFile::None)));
         let next = NextKey::make(&current, &entropy).unwrap();
@@ -177,7 +177,7 @@ mod tests {
         let folder = DataFolder::open(parent.path()).unwrap();
         let other_parent = tempfile::tempdir().unwrap();
         let other_folder = DataFolder::open(other_parent.path()).unwrap();
-        let entropy = OsEntropy::new();
+        let entropy = OsEntropy;
         let current = service_key(&folder, None, &entropy).unwrap();
         // Of the same name, and made by somebody who does not hold the key that signs here.
         let other = service_key(&other_folder, None, &entropy).unwrap();

@@ -137,7 +137,7 @@ impl WitnessFolder {
 
 fn make_key(path: &Path, name: &str) -> anyhow::Result<()> {
     let mut seed = Zeroizing::new([0; 32]);
-    OsEntropy::new().fill(&mut *seed);
+    OsEntropy.fill(&mut *seed);
     let signer = FileSigner::new(&seed).context("no key can be created")?;
     let public = VerifierKey::new(name, signer.public_key())
         .with_context(|| format!("`{name}` cannot be the name of a witness"))?;

@@ -201,7 +201,7 @@ impl Forward {
                 .redirect(reqwest::redirect::Policy::none());
             if is_this_machine(&url) { builder.no_proxy() } else { builder }
         })?;
-        Ok(Self { http, url, signer: Signer::new(&OsEntropy::new()), clock: HostClock::start() })
+        Ok(Self { http, url, signer: Signer::new(&OsEntropy), clock: HostClock::start() })
     }
 
     /// Passes firings on, side by side, and returns what became of each, and whether Ctrl-C ended it.

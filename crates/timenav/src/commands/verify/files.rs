@@ -151,7 +151,7 @@ impl Files<'_> {
                 verify: &verify_signature,
                 gazetteer: Some(Arc::new(Places::open())),
                 authority: &authority,
-                entropy: &OsEntropy::new(),
+                entropy: &OsEntropy,
                 kept: outside.chain(own).collect(),
                 unkept: lacking.get(&timeline).into_iter().cloned().collect(),
             };
