@@ -25,6 +25,7 @@ pub(crate) fn read(mapping: &Mapping, input: &mut dyn Read, sink: Sink<'_>) -> R
     let header = match &table.columns {
         Some(TableColumns::Named(names)) => StringRecord::from(names.clone()),
         Some(TableColumns::Fixed(columns)) => columns.iter().map(|column| column.name.as_str()).collect(),
+        Some(TableColumns::Pattern(pattern)) => pattern.names().collect(),
         None => header(&mut rows, comment)?,
     };
     let columns = Columns::new(mapping, &header)?;

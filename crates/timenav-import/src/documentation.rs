@@ -38,7 +38,7 @@ fn worked_examples() -> Vec<[(&'static str, &'static str); 3]> {
 #[test]
 fn the_worked_examples_work() {
     let examples = worked_examples();
-    assert_eq!(examples.len(), 7);
+    assert_eq!(examples.len(), 8);
     for [(extension, file), (_, map), (_, events)] in examples {
         let format = if extension == "txt" { Format::Csv } else { Format::from_extension(extension).unwrap() };
         let (items, outcome) = crate::tests::items(format, map, file.as_bytes());
@@ -104,6 +104,8 @@ fn every_limit_is_told() {
         ("GEOMETRY_DEPTH_MAX", limits::GEOMETRY_DEPTH_MAX),
         ("ATTRIBUTES_DEPTH_MAX", limits::ATTRIBUTES_DEPTH_MAX),
         ("CSV_COLUMNS_MAX", limits::CSV_COLUMNS_MAX),
+        ("PATTERN_COMPILED_BYTES_MAX", limits::PATTERN_COMPILED_BYTES_MAX),
+        ("PATTERN_LINE_BYTES_MAX", limits::PATTERN_LINE_BYTES_MAX),
         ("MAPPING_BYTES_MAX", limits::MAPPING_BYTES_MAX),
         ("TEMPLATE_COLUMNS_MAX", limits::TEMPLATE_COLUMNS_MAX),
         ("TEMPLATE_TEXT_BYTES_MAX", limits::TEMPLATE_TEXT_BYTES_MAX),

@@ -5,6 +5,7 @@ mod lines;
 mod markers;
 mod records;
 mod roles;
+mod syslog;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -87,7 +88,7 @@ impl Guess {
 
     /// Looks at the rows of a table.
     fn of_table(text: &str) -> Result<Self, String> {
-        if let Some(settings) = access_log::of(text) {
+        if let Some(settings) = access_log::of(text).or_else(|| syslog::of(text)) {
             return Ok(Self::shown(Format::Csv, Some(pretty(settings.into_iter())), text, Vec::new()));
         }
         if let Some(lines) = lines::of(text) {

@@ -12,6 +12,7 @@
 //!
 //! An object inside the object says the same as names with a dot: `{"geo": {"lat": "y"}}` is `geo.lat=y`.
 
+mod line_pattern;
 mod missing;
 mod table;
 mod template;
@@ -30,6 +31,7 @@ use crate::suggestion;
 use crate::time_format::TimeFormat;
 use crate::unix_time::UnixUnit;
 
+pub(crate) use line_pattern::LinePattern;
 pub(crate) use missing::{Missing, MissingHere};
 pub(crate) use table::{Delimiter, FixedColumn, Quote, Table, TableColumns};
 pub(crate) use template::Template;

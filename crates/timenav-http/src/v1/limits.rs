@@ -259,6 +259,8 @@ fn sizes_of_files() -> Vec<(&'static str, usize)> {
         ("import_trace_spans_max", import::TRACE_SPANS_MAX),
         ("import_calendar_bytes_max", import::CALENDAR_BYTES_MAX),
         ("import_csv_columns_max", import::CSV_COLUMNS_MAX),
+        ("import_pattern_compiled_bytes_max", import::PATTERN_COMPILED_BYTES_MAX),
+        ("import_pattern_line_bytes_max", import::PATTERN_LINE_BYTES_MAX),
         ("import_mapping_bytes_max", import::MAPPING_BYTES_MAX),
         ("import_dry_run_records_max", IMPORT_DRY_RUN_RECORDS_MAX),
         ("import_refusals_listed_max", REFUSALS_LISTED_MAX),

@@ -6,7 +6,7 @@ use csv::{ErrorKind, Reader, ReaderBuilder, StringRecord};
 
 use super::lines::{self, Lines};
 use crate::limits::{BUFFER_BYTES, RECORD_BYTES_MAX};
-use crate::mapping::{Delimiter, FixedColumn, Mapping, Quote, TableColumns};
+use crate::mapping::{Delimiter, FixedColumn, LinePattern, Mapping, Quote, TableColumns};
 use crate::{ImportError, RecordError};
 
 /// What may be between columns where nobody says what is.
@@ -23,15 +23,21 @@ pub(super) enum Rows<'i> {
     Plain(PlainRows<'i>),
 }
 
-/// Rows whose columns are at fixed places, or have blanks between them.
+/// Rows whose columns are at fixed places, are cut out by a pattern, or have blanks between them.
 pub(super) struct PlainRows<'i> {
     input: BufReader<Box<dyn Read + 'i>>,
-    /// Where the columns are; at blanks if it is empty.
-    columns: Vec<FixedColumn>,
+    columns: PlainColumns,
     /// With what a line begins that is no row. The first column may be anywhere in a line.
     comment: Option<String>,
     line: u64,
     bytes: Vec<u8>,
+}
+
+/// Where the columns of a line are.
+enum PlainColumns {
+    Fixed(Vec<FixedColumn>),
+    Pattern(LinePattern),
+    BetweenBlanks,
 }
 
 impl<'i> Rows<'i> {
@@ -47,13 +53,13 @@ impl<'i> Rows<'i> {
                 break;
             }
         }
-        let is_plain =
-            matches!(table.delimiter, Some(Delimiter::Blanks)) || matches!(table.columns, Some(TableColumns::Fixed(_)));
-        if is_plain {
-            let columns = match &table.columns {
-                Some(TableColumns::Fixed(columns)) => columns.clone(),
-                Some(TableColumns::Named(_)) | None => Vec::new(),
-            };
+        let has_blanks = matches!(table.delimiter, Some(Delimiter::Blanks));
+        let plain = match &table.columns {
+            Some(TableColumns::Fixed(columns)) => Some(PlainColumns::Fixed(columns.clone())),
+            Some(TableColumns::Pattern(pattern)) => Some(PlainColumns::Pattern(pattern.clone())),
+            Some(TableColumns::Named(_)) | None => has_blanks.then_some(PlainColumns::BetweenBlanks),
+        };
+        if let Some(columns) = plain {
             let input = BufReader::with_capacity(BUFFER_BYTES, Box::new(input) as Box<dyn Read + 'i>);
             let comment = table.comment.clone();
             return Ok(Self::Plain(PlainRows { input, columns, comment, line, bytes: Vec::new() }));
@@ -161,13 +167,20 @@ impl PlainRows<'_> {
                 return Ok(Some(Err(RecordError::whole(RecordError::MALFORMED_CSV, detail))));
             };
             row.clear();
-            if self.columns.is_empty() {
-                text.split_whitespace().for_each(|cell| row.push_field(cell));
-            } else {
-                self.columns.iter().for_each(|column| row.push_field(cut(text, column).trim()));
-            }
-            return Ok(Some(Ok(())));
+            return Ok(Some(self.columns.cut(text, row)));
         }
+    }
+}
+
+impl PlainColumns {
+    /// Fills a row with what a line has in the columns.
+    fn cut(&self, line: &str, row: &mut StringRecord) -> Read1 {
+        match self {
+            Self::Fixed(columns) => columns.iter().for_each(|column| row.push_field(cut(line, column).trim())),
+            Self::Pattern(pattern) => return pattern.cut(line, row),
+            Self::BetweenBlanks => line.split_whitespace().for_each(|cell| row.push_field(cell)),
+        }
+        Ok(())
     }
 }
 

@@ -308,3 +308,33 @@ fn files_that_are_no_text_are_told_apart() {
     check(b"\xFF\xFEt\x00", "UTF-16");
     check(b"\xFE\xFF\x00t", "UTF-16");
 }
+
+#[test]
+fn a_pattern_cuts_lines_into_columns() {
+    let file = "# a log\n\
+        2024-02-29 23:59:59,123 WARN  [main] c.e.Billing: card declined\n\
+        \tat c.e.Billing.charge(Billing.java:12)\n\
+        2024-03-01 00:00:00,000 INFO  [main] c.e.Billing: done\n";
+    let map = r##"{
+        "comment": "#",
+        "pattern": "^(?<at>\\S+ \\S+) +(?<level>[A-Z]+) +\\[(?<thread>[^\\]]*)\\] (?<logger>\\S+): (?<text>.*)$",
+        "time": "at|YYYY-MM-DD HH:mm:ss,SSS",
+        "description": "text"
+    }"##;
+    let (items, outcome) = items(Format::Csv, map, file.as_bytes());
+    outcome.unwrap();
+    assert_eq!(items.len(), 3);
+    let first = shown(&items[0]);
+    assert!(first.starts_with("2 - {"), "{first}");
+    assert!(first.contains(r#""description":"card declined""#) && first.contains(r#""level":"WARN""#), "{first}");
+    let refused = items[1].event.as_ref().unwrap_err();
+    assert_eq!((items[1].line, refused.detail.as_str()), (3, "the line does not match `pattern`"));
+    assert!(items[2].event.is_ok());
+}
+
+#[test]
+fn columns_are_said_in_one_way() {
+    let map = r#"{"columns": ["a"], "pattern": "(?<a>.*)", "time": "a"}"#;
+    let error = crate::Mapping::parse(map).unwrap_err().to_string();
+    assert!(error.contains("by `columns` or by `pattern`, not by both"), "{error}");
+}

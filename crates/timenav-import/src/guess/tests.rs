@@ -255,6 +255,30 @@ fn a_column_that_is_a_time_too_seldom_is_named() {
 }
 
 #[test]
+fn syslog_that_says_its_version() {
+    let file = "<34>1 2003-10-11T22:14:15.003Z mymachine.example.com su - ID47 - \u{FEFF}'su root' failed\n\
+        <165>1 2003-08-24T05:14:15.000003-07:00 192.0.2.1 myproc 8710 - [id@32473 a=\"x \\] y\"][b@32473] %% It's time\n\
+        1 2003-10-11T22:14:16Z host app - - -\n";
+    let (mapping, refused, unsure) = guess(file, Format::Csv);
+    assert!(mapping.ends_with(
+        r#""time": "time", "description": "text", "actors": "host", "missing": {"app":["-"],"data":["-"],"host":["-"],"message":["-"],"process":["-"]} }"#
+    ));
+    assert_eq!((refused, unsure), (0, vec![]));
+    assert_eq!(
+        Guess::of(file.as_bytes(), None).unwrap().events,
+        [
+            r#"{"actors":["mymachine.example.com"],"attributes":{"app":"su","message":"ID47","priority":"34"},"description":"'su root' failed","time":"2003-10-11T22:14:15.003Z"}"#,
+            r#"{"actors":["192.0.2.1"],"attributes":{"app":"myproc","data":"[id@32473 a=\"x \\] y\"][b@32473]","priority":"165","process":"8710"},"description":"%% It's time","time":"2003-08-24T12:14:15.000003Z"}"#,
+            r#"{"actors":["host"],"attributes":{"app":"app"},"time":"2003-10-11T22:14:16Z"}"#,
+        ]
+    );
+    // A priority is a number up to 191.
+    for other in ["<192>1 2003-10-11T22:14:15Z h a - - -\n", "<34>2 2003-10-11T22:14:15Z h a - - -\n"] {
+        assert!(Guess::of(other.as_bytes(), None).is_err(), "{other}");
+    }
+}
+
+#[test]
 fn access_logs_of_web_servers() {
     let check = |file: &str, columns: &str, missing: &str, first: &str| {
         let (mapping, refused, unsure) = guess(file, Format::Csv);

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::MappingError;
+use super::line_pattern::LinePattern;
 use crate::item::clipped;
 use crate::limits::{CSV_COLUMNS_MAX, RECORD_BYTES_MAX};
 
@@ -49,6 +50,8 @@ pub(crate) enum TableColumns {
     Named(Vec<String>),
     /// By where in the line they are.
     Fixed(Vec<FixedColumn>),
+    /// By what the lines look like.
+    Pattern(LinePattern),
 }
 
 /// A column of fixed width.
@@ -63,8 +66,8 @@ pub(crate) struct FixedColumn {
 
 impl Table {
     /// The words by which a mapping says it.
-    pub(crate) const WORDS: [&'static str; 8] =
-        ["delimiter", "quote", "escape", "comment", "skip_lines", "skip_rows", "columns", "short_rows"];
+    pub(crate) const WORDS: [&'static str; 9] =
+        ["delimiter", "quote", "escape", "comment", "skip_lines", "skip_rows", "columns", "pattern", "short_rows"];
 
     /// Takes what a mapping says, and returns whether it is about the table.
     pub(super) fn add(&mut self, word: &str, value: &Value) -> Result<bool, MappingError> {
@@ -101,7 +104,14 @@ impl Table {
             "comment" => self.comment = Some(text()?.to_owned()).filter(|start| !start.is_empty()),
             "skip_lines" => self.skip_lines = count()?,
             "skip_rows" => self.skip_rows = count()?,
+            "columns" | "pattern" if self.columns.is_some() => {
+                return Err(wrong("say what the columns are by `columns` or by `pattern`, not by both"));
+            }
             "columns" => self.columns = Some(columns(value).map_err(wrong)?),
+            "pattern" => {
+                let pattern = LinePattern::new(text()?).map_err(|rule| wrong(&rule))?;
+                self.columns = Some(TableColumns::Pattern(pattern));
+            }
             "short_rows" => {
                 self.fills_short_rows = match text()? {
                     "fill" => true,
@@ -148,6 +158,7 @@ fn columns(value: &Value) -> Result<TableColumns, &'static str> {
     let count = match &columns {
         TableColumns::Named(names) => names.len(),
         TableColumns::Fixed(columns) => columns.len(),
+        TableColumns::Pattern(pattern) => pattern.names().count(),
     };
     match count {
         0 => Err(RULE),

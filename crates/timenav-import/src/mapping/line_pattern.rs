@@ -1,0 +1,115 @@
+//! Columns that a regular expression cuts out of a line.
+
+use csv::StringRecord;
+use regex::bytes::{Regex, RegexBuilder};
+
+use crate::RecordError;
+use crate::limits::{CSV_COLUMNS_MAX, PATTERN_COMPILED_BYTES_MAX, PATTERN_LINE_BYTES_MAX};
+
+/// A regular expression whose named groups are the columns of a line. Classes such as `\d`, `\s` and `\w`, and whatever
+/// makes no difference between capitals and small letters, are of ASCII. A line takes time in proportion to its length,
+/// whatever the expression is.
+#[derive(Clone, Debug)]
+pub(crate) struct LinePattern {
+    regex: Regex,
+    /// The groups that have a name, by their number.
+    groups: Vec<usize>,
+}
+
+impl PartialEq for LinePattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.regex.as_str() == other.regex.as_str()
+    }
+}
+
+impl Eq for LinePattern {}
+
+impl LinePattern {
+    /// Reads a regular expression.
+    ///
+    /// # Errors
+    /// It is none, or too large a one, or none of its groups has a name. Returns what would be right.
+    pub(super) fn new(text: &str) -> Result<Self, String> {
+        let built = RegexBuilder::new(text).unicode(false).size_limit(PATTERN_COMPILED_BYTES_MAX).build();
+        let regex = built.map_err(|error| match error {
+            regex::Error::CompiledTooBig(max) => format!("compiled, a pattern has at most {max} bytes"),
+            // Of several lines, which show where: the last one says what.
+            other => {
+                let told = other.to_string();
+                let what = told.lines().last().unwrap_or_default().trim_start_matches("error: ");
+                format!("a pattern is a regular expression: {what}")
+            }
+        })?;
+        let is_named = |(number, name): (usize, Option<&str>)| name.map(|_| number);
+        let groups: Vec<usize> = regex.capture_names().enumerate().filter_map(is_named).collect();
+        match groups.len() {
+            0 => Err("the columns of a pattern are its groups with names, such as `(?<time>\\S+)`".to_owned()),
+            1..=CSV_COLUMNS_MAX => Ok(Self { regex, groups }),
+            _ => Err("there are too many columns".to_owned()),
+        }
+    }
+
+    /// Returns the names of the columns, in the order of their groups.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.regex.capture_names().flatten()
+    }
+
+    /// Fills a row with what the groups have of a line. One that takes no part has nothing.
+    ///
+    /// # Errors
+    /// The line is none of these.
+    pub(crate) fn cut(&self, line: &str, row: &mut StringRecord) -> Result<(), RecordError> {
+        let wrong = |detail: String| Err(RecordError::whole(RecordError::MALFORMED_CSV, detail));
+        if line.len() > PATTERN_LINE_BYTES_MAX {
+            return wrong(format!("a line that `pattern` is tried on has at most {PATTERN_LINE_BYTES_MAX} bytes"));
+        }
+        let Some(found) = self.regex.captures(line.as_bytes()) else {
+            return wrong("the line does not match `pattern`".to_owned());
+        };
+        for group in &self.groups {
+            let cell = found.get(*group).map_or(&b""[..], |cell| cell.as_bytes());
+            let Ok(cell) = str::from_utf8(cell) else {
+                return wrong("`pattern` cuts a character in two: outside of ASCII one is several bytes".to_owned());
+            };
+            row.push_field(cell.trim());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_pattern_is_told() {
+        let check = |text: &str, told: &str| assert_eq!(LinePattern::new(text).unwrap_err(), told, "{text}");
+        check("(?<a>x", "a pattern is a regular expression: unclosed group");
+        check("(x)", "the columns of a pattern are its groups with names, such as `(?<time>\\S+)`");
+        check("(?<a>x{1000}){1000}", "compiled, a pattern has at most 65536 bytes");
+        check("(?<a>x)(?<a>y)", "a pattern is a regular expression: duplicate capture group name");
+    }
+
+    #[test]
+    fn groups_with_names_are_columns() {
+        let pattern = LinePattern::new(r"^(?<b>\w+)( \[(?<c>[^\]]*)\])? (?<a>.*)$").unwrap();
+        assert_eq!(pattern.names().collect::<Vec<_>>(), ["b", "c", "a"]);
+        let cut = |line: &str| {
+            let mut row = StringRecord::new();
+            pattern.cut(line, &mut row).map(|()| row.iter().map(str::to_owned).collect::<Vec<_>>())
+        };
+        assert_eq!(cut("one [two] three \u{e9}").unwrap(), ["one", "two", "three \u{e9}"]);
+        assert_eq!(cut("one three ").unwrap(), ["one", "", "three"]);
+        assert_eq!(cut("[two]").unwrap_err().detail, "the line does not match `pattern`");
+        let long = "x".repeat(PATTERN_LINE_BYTES_MAX);
+        assert!(cut(&format!("{}{long}", "x ")).unwrap_err().detail.contains("at most 65536 bytes"));
+        assert_eq!(cut(&format!("x {}", &long[2..])).unwrap()[2].len(), PATTERN_LINE_BYTES_MAX - 2);
+    }
+
+    #[test]
+    fn no_character_is_cut() {
+        let mut row = StringRecord::new();
+        let pattern = LinePattern::new("^(?<a>.)").unwrap();
+        assert!(pattern.cut("\u{e9}", &mut row).unwrap_err().detail.starts_with("`pattern` cuts a character"));
+    }
+}
